@@ -160,7 +160,7 @@ fn draw(drawn: Drawn, take: &mut dyn FnMut(usize, Batch) -> Result<()>) -> Resul
         let names = texts((start..end).map(|number| format!("name {}", number % 5000)));
         let properties: Vec<Option<ArrayRef>> = vec![Some(names), Some(Arc::new(ages)), Some(Arc::new(scores))];
         let keys = Some(texts((start..end).map(vertex)));
-        take(NODES, Batch::Nodes(NodeBatch { ty: 0, start, rows, keys, labels: None, properties }))?;
+        take(NODES, Batch::Nodes(NodeBatch { ty: 0, start, numbers: None, rows, keys, labels: None, properties }))?;
     }
     rest(drawn, &mut random, take)?;
     for (start, end) in pieces(drawn.edges) {

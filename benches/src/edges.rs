@@ -115,7 +115,7 @@ fn vertices(start: u64, end: u64) -> Batch {
     let keys = Int64Array::from_iter_values(start as i64..end as i64);
     let rows = keys.len();
     let keys: Option<arrow_array::ArrayRef> = Some(Arc::new(keys));
-    Batch::Nodes(NodeBatch { ty: 0, start, rows, keys, labels: None, properties: Vec::new() })
+    Batch::Nodes(NodeBatch { ty: 0, start, numbers: None, rows, keys, labels: None, properties: Vec::new() })
 }
 
 /// Rows of the edge table.

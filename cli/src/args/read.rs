@@ -391,13 +391,13 @@ pub fn base(text: &str) -> Result<String> {
 }
 
 /// The conditions by type; those of one type must all hold.
-fn filters(conditions: &[String]) -> Result<BTreeMap<String, isomorph::tables::Predicate>> {
+fn filters(conditions: &[String]) -> Result<BTreeMap<String, isomorph::model::Predicate>> {
     let mut filters = BTreeMap::new();
     for text in conditions {
         let (ty, condition) = parse_condition(text)?;
         match filters.remove(&ty) {
             None => filters.insert(ty, condition),
-            Some(before) => filters.insert(ty, isomorph::tables::Predicate::And(vec![before, condition])),
+            Some(before) => filters.insert(ty, isomorph::model::Predicate::And(vec![before, condition])),
         };
     }
     Ok(filters)

@@ -170,7 +170,7 @@ fn what_is_read_does_not_depend_on_how_much_at_a_time() {
         let expected = MemoryGraph::read(&annnet).unwrap().digest().unwrap();
         for rows in [1, 2, 3, 7] {
             let mut memory = MemoryGraph { graph: annnet.graph().clone(), batches: Vec::new() };
-            for mut part in annnet.scan(&Request { batch_rows: rows, ..Request::of(Tables::All) }).unwrap() {
+            for mut part in annnet.scan(&Request::of(Tables::All).in_batches_of(rows)).unwrap() {
                 part.read(&mut |batch| {
                     memory.batches.push(batch);
                     Ok(())

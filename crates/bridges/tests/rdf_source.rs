@@ -57,7 +57,7 @@ fn scans_give_what_they_are_asked_for() {
     let graph = open(directory.path(), "a.nq", QUADS.as_bytes());
     let rows = |tables, batch_rows| {
         let mut rows = 0;
-        for mut part in graph.scan(&Request { batch_rows, ..Request::of(tables) }).unwrap() {
+        for mut part in graph.scan(&Request::of(tables).in_batches_of(batch_rows)).unwrap() {
             part.read(&mut |batch| {
                 assert!(batch.rows() <= batch_rows);
                 rows += batch.rows();

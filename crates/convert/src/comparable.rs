@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use isomorph_error::{Error, Result};
-use isomorph_tables::Predicate;
+use isomorph_model::Predicate;
 
 use crate::mapping::{Mapping, Stored};
 

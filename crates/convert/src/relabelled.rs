@@ -120,7 +120,7 @@ impl Source for Relabelled {
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
         let shown = |inner| part::shown(inner, |batch, take| take(self.batch(batch)));
-        Ok(self.source.scan(request)?.into_iter().map(shown).collect())
+        Ok(self.source.scan(&request.whole())?.into_iter().map(shown).collect())
     }
 
     fn edge_orders(&self, ty: usize) -> Vec<EdgeOrder> {

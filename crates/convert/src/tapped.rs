@@ -94,7 +94,7 @@ impl Source for Tapped {
         if matches!(request.tables, Tables::AllEdges | Tables::Edges(_)) {
             self.running.nodes_done()?;
         }
-        Ok(self.tap(request.tables, self.inner.scan(request)?))
+        Ok(self.tap(request.tables, self.inner.scan(&request.whole())?))
     }
 
     fn edge_orders(&self, ty: usize) -> Vec<EdgeOrder> {

@@ -7,8 +7,8 @@ use isomorph_convert::{
     CarryUse, ConvertOptions, Format, NodeTypes, OpenOptions, Opened, Plan, Silent, TypesFrom, convert, dump,
 };
 use isomorph_error::{Error, Kind};
+use isomorph_model::Predicate;
 use isomorph_storage::{Location, Resources};
-use isomorph_tables::Predicate;
 
 /// Nodes of the types L and M whose member `q` has values of several types, and edges between the types.
 const NOCK: &str = r#""src_name","edge_id","rel_name","dst_name","truth","shadow","is_rdf","labels","props"

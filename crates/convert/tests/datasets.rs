@@ -11,9 +11,8 @@ use isomorph_convert::{CarryUse, OpenOptions, Opened};
 use isomorph_dataset::{Dataset, KIND, TableKind};
 use isomorph_error::Kind;
 use isomorph_fixtures::fixture;
-use isomorph_model::{Batch, Request, Source, Tables};
+use isomorph_model::{Batch, Comparison, Literal, Predicate, Request, Source, Tables};
 use isomorph_storage::{Location, Resources};
-use isomorph_tables::{Literal, Predicate};
 
 type Row = BTreeMap<String, Option<String>>;
 
@@ -121,4 +120,75 @@ fn every_table_of_every_graph_can_be_read_and_filtered() {
         }
     }
     assert!(tables > 300 && compared > 700, "{tables} tables, {compared} columns compared");
+}
+
+/// A graph of which everything is read, whatever is asked for.
+struct Whole(Arc<dyn Source>);
+
+impl Source for Whole {
+    fn graph(&self) -> &isomorph_model::Graph {
+        self.0.graph()
+    }
+
+    fn scan(&self, request: &Request) -> isomorph_error::Result<Vec<Box<dyn isomorph_model::Part + '_>>> {
+        self.0.scan(&request.whole())
+    }
+}
+
+/// A condition that some row passes: values of its own cells, compared, negated and joined.
+fn condition(state: &mut u64, row: &Row, depth: u32) -> Predicate {
+    let mut random = |below: usize| {
+        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (*state >> 33) as usize % below.max(1)
+    };
+    match random(if depth == 0 { 3 } else { 6 }) {
+        3 => Predicate::And(vec![condition(state, row, depth - 1), condition(state, row, depth - 1)]),
+        4 => Predicate::Or(vec![condition(state, row, depth - 1), condition(state, row, depth - 1)]),
+        5 => Predicate::Not(Box::new(condition(state, row, depth - 1))),
+        kind => {
+            let (column, cell) = row.iter().nth(random(row.len())).unwrap();
+            let comparisons = [Comparison::Equal, Comparison::NotEqual, Comparison::Less, Comparison::GreaterOrEqual];
+            match cell {
+                Some(cell) if kind < 2 => {
+                    Predicate::compare(column, comparisons[random(4)], Literal::Text(cell.clone()))
+                }
+                Some(_) => Predicate::IsNotNull(column.clone()),
+                None => Predicate::IsNull(column.clone()),
+            }
+        }
+    }
+}
+
+#[test]
+fn what_a_format_leaves_out_nobody_misses() {
+    let (mut compared, mut state) = (0, 7);
+    for (name, source) in graphs() {
+        let resources = || Resources::of_this_machine().unwrap();
+        let dataset = Dataset::new(Arc::clone(&source), resources());
+        let whole = Dataset::new(Arc::new(Whole(Arc::clone(&source))), resources());
+        for table in dataset.tables() {
+            let is_narrowed = matches!(table.kind(), TableKind::Nodes(_) | TableKind::Edges(_));
+            let all: Result<Vec<RecordBatch>, _> = whole.scan(table.name()).unwrap().batches().unwrap().collect();
+            let all = rows(&all.unwrap());
+            let Some(last) = all.last().filter(|_| is_narrowed) else { continue };
+            for turn in 0..24 {
+                let row = &all[(turn * 7) % all.len()];
+                let filter = condition(&mut state, if turn % 2 == 0 { row } else { last }, 2);
+                let columns: Vec<&String> = row.keys().skip(turn % 3).step_by(1 + turn % 2).collect();
+                let read = |dataset: &Dataset| {
+                    let scan = dataset.scan(table.name()).unwrap().columns(columns.iter().map(|name| name.as_str()));
+                    scan.filter(filter.clone()).batches()?.collect::<Result<Vec<_>, _>>().map(|found| rows(&found))
+                };
+                match (read(&dataset), read(&whole)) {
+                    (Ok(found), Ok(expected)) => {
+                        assert_eq!(found, expected, "{name}: {}: {filter:?}", table.name());
+                        compared += 1;
+                    }
+                    (Err(left), Err(right)) => assert_eq!(left.kind(), right.kind(), "{name}: {left} {right}"),
+                    (left, right) => panic!("{name}: {}: {filter:?}: {left:?} {right:?}", table.name()),
+                }
+            }
+        }
+    }
+    assert!(compared > 1000, "{compared}");
 }

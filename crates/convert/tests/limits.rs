@@ -49,7 +49,15 @@ fn counting() -> Counting {
     let mut inner = build.finish();
     let one = |row: u64| {
         let keys = Some(keys.slice(row as usize, 1));
-        Batch::Nodes(NodeBatch { ty: node, start: row, rows: 1, keys, labels: None, properties: Vec::new() })
+        Batch::Nodes(NodeBatch {
+            ty: node,
+            start: row,
+            numbers: None,
+            rows: 1,
+            keys,
+            labels: None,
+            properties: Vec::new(),
+        })
     };
     let edges: Vec<Batch> = inner.batches.iter().filter(|batch| matches!(batch, Batch::Edges(_))).cloned().collect();
     inner.batches = (0..ROWS).map(one).chain(edges).collect();

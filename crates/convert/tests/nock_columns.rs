@@ -13,8 +13,9 @@ use arrow_schema::{DataType, Field};
 use isomorph_convert::{CarryUse, ConvertOptions, OpenOptions, Opened, Plan, Silent, convert, diff, digest, dump};
 use isomorph_error::{Error, Findings};
 use isomorph_model::Source;
+use isomorph_model::{Comparison, Literal, Predicate};
 use isomorph_storage::{Location, Resources};
-use isomorph_tables::{Comparison, Encoding, Literal, Predicate, TableWriter, WriteOptions};
+use isomorph_tables::{Encoding, TableWriter, WriteOptions};
 
 /// A NOCK file of two nodes with a further column `x`.
 fn file(path: &Path, x: ArrayRef) {

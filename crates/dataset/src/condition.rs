@@ -9,7 +9,7 @@ use std::iter::Peekable;
 use std::vec::IntoIter;
 
 use isomorph_error::{Error, Result};
-use isomorph_tables::{Comparison, Literal, Predicate};
+use isomorph_model::{Comparison, Literal, Predicate};
 
 /// Parentheses and negations inside one another.
 const DEPTH: usize = 64;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use isomorph_error::{Error, Result, did_you_mean};
+use isomorph_model::Predicate;
 use isomorph_model::{KeyKind, Property, Source, ValueKind};
 use isomorph_storage::Resources;
-use isomorph_tables::Predicate;
 
 use crate::lazy::Keys;
 use crate::scan::{Scan, comparable};

@@ -10,6 +10,7 @@ mod keys;
 mod lazy;
 mod names;
 mod partition;
+mod pushed;
 mod rows;
 mod scan;
 mod schema;

@@ -8,8 +8,8 @@ use arrow_schema::SchemaRef;
 use arrow_select::filter::filter_record_batch;
 use arrow_select::take::take_record_batch;
 use isomorph_error::{Error, Result};
+use isomorph_model::Filter;
 use isomorph_model::{Part, Request, Source};
-use isomorph_tables::Filter;
 use self_cell::self_cell;
 
 use crate::asked::Asked;

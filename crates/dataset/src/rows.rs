@@ -60,7 +60,10 @@ impl Rows {
         let numbers = |start: u64| -> ArrayRef { Arc::new(UInt64Array::from_iter_values((start..).take(rows))) };
         Ok(Some(match (batch, role) {
             (Batch::Nodes(nodes), Role::Key) => key(nodes.keys.as_ref())?,
-            (Batch::Nodes(nodes), Role::Row) => numbers(nodes.start),
+            (Batch::Nodes(nodes), Role::Row) => match &nodes.numbers {
+                Some(numbers) => Arc::new(numbers.clone()),
+                None => numbers(nodes.start),
+            },
             (Batch::Nodes(nodes), Role::Labels) => labels(nodes.labels.as_ref(), rows),
             (Batch::Nodes(nodes), Role::Property(at)) => return property(&nodes.properties, at),
             (Batch::Edges(edges), Role::Source | Role::Target) => {

@@ -7,14 +7,15 @@ use std::sync::atomic::AtomicU64;
 use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Schema, SchemaRef};
 use isomorph_error::{Error, Place, Result};
+use isomorph_model::{Comparison, Filter, Predicate};
 use isomorph_model::{Request, Tables, ValueKind};
-use isomorph_tables::{Comparison, Filter, Predicate};
 
 use crate::asked::Asked;
 use crate::cancel::Cancel;
 use crate::dataset::Dataset;
 use crate::names::unique;
 use crate::partition::{Batches, Partition, Shared, partitions};
+use crate::pushed::narrowing;
 use crate::rows::Rows;
 use crate::schema::{Role, field};
 use crate::table::{Table, TableKind};
@@ -112,14 +113,18 @@ impl<'d> Scan<'d> {
         let given = self.schema()?;
         let asked =
             self.asked.as_ref().map(|(column, keys)| self.asked_for(column, keys, &mut positions)).transpose()?;
-        let filter = self.filter.as_ref().map(|filter| self.bound(filter, &mut positions)).transpose()?;
+        let condition = self.filter.as_ref().map(|filter| self.bound(filter, &mut positions)).transpose()?;
         let schema = self.project(&positions)?;
-        let filter = filter.map(|filter| Filter::new(&filter, &schema)).transpose()?;
+        let filter = condition.as_ref().map(|filter| Filter::new(filter, &schema)).transpose()?;
         let roles: Vec<Role> = positions.iter().filter_map(|at| self.table.roles().get(*at).copied()).collect();
         let keys = Arc::clone(self.dataset.keys());
         let mut request = Request::of(self.tables(&roles));
         if let Some(rows) = self.batch_rows {
-            request.batch_rows = rows;
+            request = request.in_batches_of(rows);
+        }
+        let graph = self.dataset.source().graph();
+        if let Some(narrowing) = narrowing(graph, self.table, &positions, condition.as_ref()) {
+            request = request.narrowed(narrowing);
         }
         let rows = Rows { keys, roles, schema };
         let left = AtomicU64::new(self.limit.unwrap_or(u64::MAX));

@@ -27,8 +27,8 @@ impl Source for Counting {
     }
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
-        let request = *request;
-        let one = move |from: usize| {
+        let one = |from: usize| {
+            let request = request.clone();
             let batches = (from..from + BATCHES).map(move |at| {
                 self.read.fetch_add(1, Ordering::SeqCst);
                 if self.broken == Some(at) {

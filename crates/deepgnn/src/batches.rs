@@ -109,7 +109,15 @@ impl Columns {
                     properties.extend(self.node_features.columns(&nodes.features, range.clone())?);
                 }
                 let rows = range.len();
-                take(Batch::Nodes(NodeBatch { ty: 0, start, rows, keys: Some(keys), labels: None, properties }))?;
+                take(Batch::Nodes(NodeBatch {
+                    ty: 0,
+                    start,
+                    numbers: None,
+                    rows,
+                    keys: Some(keys),
+                    labels: None,
+                    properties,
+                }))?;
                 start += rows as u64;
             }
         }

@@ -223,7 +223,15 @@ impl United {
                         None => vec![None; self.width],
                     };
                     let keys = Some(ids.slice(from, rows));
-                    take(Batch::Nodes(NodeBatch { ty: 0, start, rows, keys, labels: None, properties }))?;
+                    take(Batch::Nodes(NodeBatch {
+                        ty: 0,
+                        start,
+                        numbers: None,
+                        rows,
+                        keys,
+                        labels: None,
+                        properties,
+                    }))?;
                     start += rows as u64;
                 }
                 Ok(true)

@@ -28,7 +28,7 @@ fn open(path: &Path, budget: u64) -> DeepGnn {
 /// Each node with its properties as text, by name; a node that comes twice fails.
 fn nodes(graph: &DeepGnn, rows: usize) -> BTreeMap<u64, BTreeMap<String, String>> {
     let mut found = BTreeMap::new();
-    for mut part in graph.scan(&Request { batch_rows: rows, ..Request::of(Tables::Nodes(0)) }).unwrap() {
+    for mut part in graph.scan(&Request::of(Tables::Nodes(0)).in_batches_of(rows)).unwrap() {
         part.read(&mut |batch| {
             let Batch::Nodes(nodes) = batch else { panic!("no nodes") };
             assert!(nodes.rows <= rows);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use isomorph_error::{Error, Findings, Place, Result};
-use isomorph_model::{About, EdgeOrder, EndForm, Graph, NodeId, Part, Request, Side, Source, Tables};
+use isomorph_model::{About, EdgeOrder, EndForm, Graph, Narrowing, NodeId, Part, Request, Side, Source, Tables};
 
 use crate::layout::chunk_count;
 use crate::read::{Bounds, EdgePart, EdgeScan, PartOffsets, RowSet, VertexPart, empty_part};
@@ -62,18 +62,20 @@ impl GraphAr {
     /// As [`Source::scan`].
     pub(crate) fn scan_parts(&self, request: &Request) -> Result<Parts<'_>> {
         let mut parts: Parts<'_> = Vec::new();
+        let least = || Some(Arc::new(Narrowing::least()));
+        let narrowing = request.narrowing().cloned();
         let (nodes, edges) = (0..self.vertices.len(), 0..self.edges.len());
         match request.tables {
             Tables::All => {
-                nodes.into_iter().try_for_each(|ty| self.nodes(ty, false, request, &mut parts))?;
-                edges.into_iter().try_for_each(|ty| self.edges(ty, false, request, &mut parts))?;
+                nodes.into_iter().try_for_each(|ty| self.nodes(ty, None, request, &mut parts))?;
+                edges.into_iter().try_for_each(|ty| self.edges(ty, None, request, &mut parts))?;
             }
-            Tables::AllNodes => nodes.into_iter().try_for_each(|ty| self.nodes(ty, false, request, &mut parts))?,
-            Tables::AllEdges => edges.into_iter().try_for_each(|ty| self.edges(ty, false, request, &mut parts))?,
-            Tables::Nodes(ty) => self.nodes(ty, false, request, &mut parts)?,
-            Tables::NodeKeys(ty) => self.nodes(ty, true, request, &mut parts)?,
-            Tables::Edges(ty) => self.edges(ty, false, request, &mut parts)?,
-            Tables::EdgeEnds(ty) => self.edges(ty, true, request, &mut parts)?,
+            Tables::AllNodes => nodes.into_iter().try_for_each(|ty| self.nodes(ty, None, request, &mut parts))?,
+            Tables::AllEdges => edges.into_iter().try_for_each(|ty| self.edges(ty, None, request, &mut parts))?,
+            Tables::Nodes(ty) => self.nodes(ty, narrowing, request, &mut parts)?,
+            Tables::NodeKeys(ty) => self.nodes(ty, least(), request, &mut parts)?,
+            Tables::Edges(ty) => self.edges(ty, narrowing, request, &mut parts)?,
+            Tables::EdgeEnds(ty) => self.edges(ty, least(), request, &mut parts)?,
             Tables::Rest => {}
         }
         Ok(parts)
@@ -88,19 +90,31 @@ impl GraphAr {
         }
     }
 
-    fn nodes<'a>(&'a self, ty: usize, keys_only: bool, request: &Request, parts: &mut Parts<'a>) -> Result<()> {
+    fn nodes<'a>(
+        &'a self,
+        ty: usize,
+        narrowing: Option<Arc<Narrowing>>,
+        request: &Request,
+        parts: &mut Parts<'a>,
+    ) -> Result<()> {
         let table = self.vertex_table(ty)?;
         let set = self.row_set(ty)?;
         for chunk in 0..table.chunks()? {
-            let batch_rows = request.batch_rows;
-            parts.push(VertexPart { table, ty, chunk, keys_only, batch_rows, set: set.clone() }.part());
+            let (batch_rows, narrowing, set) = (request.batch_rows, narrowing.clone(), set.clone());
+            parts.push(VertexPart { table, ty, chunk, narrowing, batch_rows, set }.part());
         }
         Ok(())
     }
 
-    fn edges<'a>(&'a self, ty: usize, ends_only: bool, request: &Request, parts: &mut Parts<'a>) -> Result<()> {
+    fn edges<'a>(
+        &'a self,
+        ty: usize,
+        narrowing: Option<Arc<Narrowing>>,
+        request: &Request,
+        parts: &mut Parts<'a>,
+    ) -> Result<()> {
         let list = self.edge_table(ty)?.list_in_order(request.order)?;
-        let scan = self.edge_scan(ty, list, ends_only, request.batch_rows)?;
+        let scan = self.edge_scan(ty, list, narrowing, request.batch_rows)?;
         let scan = Arc::new(scan);
         parts.extend(self.chunks_of(&scan)?.into_iter().map(|(_, _, part)| part.part()));
         if list.kind.ordered() && self.edge_table(ty)?.filters.is_empty() {
@@ -121,7 +135,7 @@ impl GraphAr {
         list: &'a List,
         batch_rows: usize,
     ) -> Result<Vec<(u64, u64, EdgePart<'a>)>> {
-        self.chunks_of(&Arc::new(self.edge_scan(ty, list, false, batch_rows)?))
+        self.chunks_of(&Arc::new(self.edge_scan(ty, list, None, batch_rows)?))
     }
 
     fn chunks_of<'a>(&'a self, scan: &Arc<EdgeScan<'a>>) -> Result<Vec<(u64, u64, EdgePart<'a>)>> {
@@ -146,7 +160,7 @@ impl GraphAr {
         &'a self,
         ty: usize,
         list: &'a List,
-        ends_only: bool,
+        narrowing: Option<Arc<Narrowing>>,
         batch_rows: usize,
     ) -> Result<EdgeScan<'a>> {
         let table = self.edge_table(ty)?;
@@ -160,6 +174,6 @@ impl GraphAr {
             return Err(table.with_other_lists(error, list));
         }
         let sets = (self.row_set(source)?, self.row_set(target)?);
-        Ok(EdgeScan { table, ty, list, vertices, ends_only, batch_rows, sets })
+        Ok(EdgeScan { table, ty, list, vertices, narrowing, batch_rows, sets })
     }
 }

@@ -13,8 +13,9 @@ use arrow_schema::TimeUnit;
 use isomorph_error::{Error, Findings};
 use isomorph_graphar::{GraphAr, OpenOptions};
 use isomorph_model::{Batch, MemoryGraph, Source};
+use isomorph_model::{Comparison, Predicate};
 use isomorph_storage::Location;
-use isomorph_tables::{Comparison, Encoding, Predicate, TableWriter, WriteOptions};
+use isomorph_tables::{Encoding, TableWriter, WriteOptions};
 
 /// A graph of one vertex type with the property `q`, declared as `declared`.
 fn graph(home: &Path, declared: &str, encoding: Encoding, q: ArrayRef) {
@@ -101,7 +102,7 @@ fn far_times_of_orc_are_filtered_in_the_unit_that_is_read() {
     graph(home.path(), "timestamp", Encoding::Orc, Arc::new(far));
     let conditions = [
         (Predicate::IsNull("q".to_owned()), 1),
-        (Predicate::compare("q", Comparison::Greater, isomorph_tables::Literal::Timestamp(1_000_000_000)), 1),
+        (Predicate::compare("q", Comparison::Greater, isomorph_model::Literal::Timestamp(1_000_000_000)), 1),
     ];
     for unit in [None, Some(TimeUnit::Second), Some(TimeUnit::Microsecond)] {
         for (condition, rows) in &conditions {

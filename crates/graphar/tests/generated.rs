@@ -184,7 +184,15 @@ fn graph(seed: u64) -> MemoryGraph {
         }
         let columns = ty.properties.iter().map(|property| Some(column(&property.data_type, rows, &mut dice))).collect();
         if rows > 0 {
-            batches.push(Batch::Nodes(NodeBatch { ty: number, start: 0, rows, keys, labels, properties: columns }));
+            batches.push(Batch::Nodes(NodeBatch {
+                ty: number,
+                start: 0,
+                numbers: None,
+                rows,
+                keys,
+                labels,
+                properties: columns,
+            }));
         }
         sizes.push(rows);
         graph.nodes.push(ty);

@@ -13,8 +13,8 @@ use isomorph_graphar::info::{AdjListType, FileType};
 use isomorph_graphar::lookup::Match;
 use isomorph_graphar::{GraphAr, OpenOptions, WriteOptions};
 use isomorph_model::{Batch, EdgeBatch, Ends, NodeBatch, NodeId, Request, Side, Source, Tables};
+use isomorph_model::{Comparison, Predicate};
 use isomorph_storage::Location;
-use isomorph_tables::{Comparison, Predicate};
 use support::pump::write_as;
 use support::social::social;
 

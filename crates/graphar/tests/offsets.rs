@@ -57,7 +57,7 @@ fn write_offsets(home: &Path, part: u64, offsets: &[i64]) {
 /// Edges that a scan gives, its parts read in the order of `order` of their numbers.
 fn scan(home: &Path, backwards: bool) -> Result<usize, Error> {
     let graph = GraphAr::open(&Location::from_path(home), &OpenOptions::default())?;
-    let request = Request { batch_rows: 3, ..Request::of(Tables::AllEdges) };
+    let request = Request::of(Tables::AllEdges).in_batches_of(3);
     let mut parts = graph.scan(&request)?;
     if backwards {
         parts.reverse();

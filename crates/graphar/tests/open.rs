@@ -353,7 +353,7 @@ fn counts_that_no_file_bears_out_cost_nothing() {
         fs::write(&yml, text.replace("chunk_size: 65536", huge)).unwrap();
         fs::write(home.path().join(format!("social/vertex/{name}/vertex_count")), (1u64 << 61).to_le_bytes()).unwrap();
     }
-    let few = isomorph_tables::Predicate::equal("id", 1000);
+    let few = isomorph_model::Predicate::equal("id", 1000);
     let options = OpenOptions { filters: [("person".to_owned(), few)].into(), ..OpenOptions::default() };
     let only = |types: &str, options: OpenOptions| OpenOptions { types: Some(vec![types.to_owned()]), ..options };
     for options in [

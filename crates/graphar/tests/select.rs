@@ -9,8 +9,8 @@ use isomorph_error::Kind;
 use isomorph_graphar::write::Grouping;
 use isomorph_graphar::{GraphAr, OpenOptions, WriteOptions};
 use isomorph_model::{Batch, Ends, MemoryGraph, Request, Source, Tables};
+use isomorph_model::{Comparison, Literal, Predicate};
 use isomorph_storage::Location;
-use isomorph_tables::{Comparison, Literal, Predicate};
 use support::pump::write_as;
 use support::social::social;
 

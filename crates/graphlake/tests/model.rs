@@ -42,7 +42,7 @@ fn batches_say_what_the_files_say() {
             let lake = open(&root.join(store), &options).unwrap();
             let expected = lines(&lake, Order::Subject).unwrap();
             for batch_rows in [7, 65_536] {
-                let request = Request { batch_rows, ..Request::of(Tables::All) };
+                let request = Request::of(Tables::All).in_batches_of(batch_rows);
                 assert!(said(&lake, &request) == expected, "{store} version {version}");
             }
             let edges = said(&lake, &Request::of(Tables::AllEdges));

@@ -36,6 +36,7 @@ fn nodes(what: &str, key: Key, keys: ArrayRef, property: Property, cells: ArrayR
     let batch = |cells| NodeBatch {
         ty: 0,
         start: 0,
+        numbers: None,
         rows: ROWS,
         keys: Some(Arc::clone(&keys)),
         labels: None,

@@ -49,6 +49,8 @@ pub struct NodeBatch {
     pub ty: usize,
     /// Row number of the first row in the type's table.
     pub start: u64,
+    /// Row numbers, where a [narrowed](crate::Narrowing) scan left some out; without, they follow one another.
+    pub numbers: Option<UInt64Array>,
     /// Number of rows.
     pub rows: usize,
     /// Keys; `None` when the position is the key.
@@ -206,7 +208,13 @@ impl NodeBatch {
     pub fn slice(&self, start: usize, rows: usize) -> NodeBatch {
         NodeBatch {
             ty: self.ty,
-            start: self.start + start as u64,
+            start: self
+                .numbers
+                .as_ref()
+                .and_then(|numbers| numbers.values().get(start))
+                .copied()
+                .unwrap_or(self.start + start as u64),
+            numbers: self.numbers.as_ref().map(|numbers| numbers.slice(start, rows)),
             rows,
             keys: self.keys.as_ref().map(|keys| keys.slice(start, rows)),
             labels: self.labels.as_ref().map(|labels| labels.slice(start, rows)),

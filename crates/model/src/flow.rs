@@ -4,9 +4,11 @@
 //! drives the scan pulls their batches, one part after another, or on all cores. Nothing flows back: a [`Sink`] says beforehand what
 //! it wants delivered, in which order, with ends as rows or as keys.
 
+use std::sync::Arc;
+
 use isomorph_error::{Error, Findings, Result};
 
-use crate::{Batch, Graph, Part};
+use crate::{Batch, Graph, Part, Predicate};
 
 /// Which tables of a graph a scan should read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -52,7 +54,7 @@ pub enum EndForm {
 }
 
 /// What a scan should read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Request {
     /// Which tables.
     pub tables: Tables,
@@ -60,18 +62,76 @@ pub struct Request {
     pub order: EdgeOrder,
     /// Upper bound for the rows of a batch.
     pub batch_rows: usize,
+    /// Not public, so that no view hands it on by copying the rest: its positions and names are those of one description.
+    narrowing: Option<Arc<Narrowing>>,
+}
+
+/// What of one table of nodes or edges is wanted. A source gives at least that: batches may have columns that are not asked for, and rows
+/// for which the filter is not true, so that one which knows nothing of this is correct.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Narrowing {
+    /// Whether the keys of nodes are wanted. Those of edges come where these have any.
+    pub keys: bool,
+    /// Whether labels are wanted.
+    pub labels: bool,
+    /// The properties that are wanted, those of the filter among them, by their positions in the type's properties; ascending.
+    pub properties: Vec<usize>,
+    /// Rows for which this is not true need not come. Its columns are names of properties; that of the key is [`Narrowing::KEY`].
+    pub filter: Option<Predicate>,
+}
+
+impl Narrowing {
+    /// What filters call the key.
+    pub const KEY: &'static str = "@key";
+
+    /// Keys of nodes, or ends of edges, alone: what [`Tables::NodeKeys`] and [`Tables::EdgeEnds`] ask for.
+    pub fn least() -> Self {
+        Narrowing { keys: true, labels: false, properties: Vec::new(), filter: None }
+    }
+
+    /// Whether the property at `position` is wanted.
+    pub fn wants(&self, position: usize) -> bool {
+        self.properties.binary_search(&position).is_ok()
+    }
 }
 
 impl Request {
     /// All of `tables`, in any order.
     pub fn of(tables: Tables) -> Self {
-        Request { tables, order: EdgeOrder::Any, batch_rows: 65_536 }
+        Request { tables, order: EdgeOrder::Any, batch_rows: 65_536, narrowing: None }
     }
 
     /// The same, with edges in `order`.
     pub fn in_order(mut self, order: EdgeOrder) -> Self {
         self.order = order;
         self
+    }
+
+    /// The same, with at most `rows` rows in a batch.
+    pub fn in_batches_of(mut self, rows: usize) -> Self {
+        self.batch_rows = rows.max(1);
+        self
+    }
+
+    /// The same for other tables, of which everything is wanted.
+    pub fn for_tables(&self, tables: Tables) -> Self {
+        Request { tables, narrowing: None, ..*self }
+    }
+
+    /// The same, of which everything is wanted: for views of another description than that of what they show.
+    pub fn whole(&self) -> Self {
+        self.for_tables(self.tables)
+    }
+
+    /// The same for less of a table. Only [`Tables::Nodes`] and [`Tables::Edges`] are one.
+    pub fn narrowed(mut self, narrowing: Narrowing) -> Self {
+        self.narrowing = Some(Arc::new(narrowing));
+        self
+    }
+
+    /// What of the table is wanted, if not everything.
+    pub fn narrowing(&self) -> Option<&Arc<Narrowing>> {
+        self.narrowing.as_ref().filter(|_| matches!(self.tables, Tables::Nodes(_) | Tables::Edges(_)))
     }
 }
 

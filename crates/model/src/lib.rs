@@ -3,6 +3,7 @@
 //! - [`Graph`] describes a graph without its rows: node, edge and hyperedge types, values, groups, documents.
 //! - [`Batch`] carries the rows, as Arrow columns.
 //! - [`Source`] and [`Sink`] are how formats give and take them; a scan is a list of independent [`Part`]s.
+//! - [`predicate`] are conditions on columns: which rows pass, and what statistics exclude.
 //! - [`digest`] is equality as code: the same graph has the same digest in every encoding.
 //!
 //! This crate does no I/O and knows no format. `docs/model.md` is its specification.
@@ -20,6 +21,7 @@ pub mod label;
 pub mod memory;
 pub mod ntriples;
 pub mod part;
+pub mod predicate;
 pub mod property;
 pub mod schema;
 mod table_text;
@@ -37,11 +39,12 @@ pub mod zoo;
 
 pub use batch::{Batch, Columns, EdgeBatch, Ends, NodeBatch, Relations};
 pub use flow::{
-    About, Delivery, EdgeOrder, EndForm, NodeId, Progress, Request, Run, Side, Sink, Source, Tables, Written,
+    About, Delivery, EdgeOrder, EndForm, Narrowing, NodeId, Progress, Request, Run, Side, Sink, Source, Tables, Written,
 };
 pub use key::{Key, KeyKind};
 pub use label::LabelColumn;
 pub use memory::MemoryGraph;
 pub use part::{Part, Take};
+pub use predicate::{Comparison, Filter, Literal, Predicate};
 pub use property::{Cardinality, Property, ValueKind, well_known};
 pub use schema::{Direction, Document, EdgeType, Graph, LabelVocabulary, NodeType, Relation};

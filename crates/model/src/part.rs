@@ -228,7 +228,7 @@ mod tests {
     use crate::NodeBatch;
 
     fn batch(start: u64) -> Batch {
-        Batch::Nodes(NodeBatch { ty: 0, start, rows: 1, keys: None, labels: None, properties: vec![] })
+        Batch::Nodes(NodeBatch { ty: 0, start, numbers: None, rows: 1, keys: None, labels: None, properties: vec![] })
     }
 
     fn starts(part: Box<dyn Part + '_>) -> Vec<Result<u64>> {

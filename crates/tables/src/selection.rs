@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use isomorph_error::{Error, Result};
 
-use crate::Predicate;
+use isomorph_model::Predicate;
 
 /// Rows of a batch unless something else is asked for.
 pub const BATCH_ROWS: usize = 8192;

@@ -137,6 +137,7 @@ fn batch(
     NodeBatch {
         ty,
         start: 0,
+        numbers: None,
         rows: rows as usize,
         keys: Some(keys),
         labels: labels.map(LabelBuilder::finish),

@@ -83,7 +83,7 @@ mod tests {
         let batch = |start: u64, keys: Vec<i64>| {
             let rows = keys.len();
             let keys = Some(std::sync::Arc::new(Int64Array::from(keys)) as ArrayRef);
-            Batch::Nodes(NodeBatch { ty: 0, start, rows, keys, labels: None, properties: Vec::new() })
+            Batch::Nodes(NodeBatch { ty: 0, start, numbers: None, rows, keys, labels: None, properties: Vec::new() })
         };
         let source = MemoryGraph {
             graph,

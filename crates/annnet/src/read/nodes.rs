@@ -170,7 +170,15 @@ impl<'a> NodePart<'a> {
             let keys: ArrayRef = Arc::new(entities.keys.slice(start, rows));
             let (keys, first) = (Some(keys), start as u64);
             start += rows;
-            Ok(Some(Batch::Nodes(NodeBatch { ty: 0, start: first, rows, keys, labels: None, properties })))
+            Ok(Some(Batch::Nodes(NodeBatch {
+                ty: 0,
+                start: first,
+                numbers: None,
+                rows,
+                keys,
+                labels: None,
+                properties,
+            })))
         })
     }
 }

@@ -95,7 +95,15 @@ pub(super) fn write(
 }
 
 fn nodes(keys: ArrayRef, properties: Vec<Option<ArrayRef>>) -> Batch {
-    Batch::Nodes(NodeBatch { ty: 0, start: 0, rows: keys.len(), keys: Some(keys), labels: None, properties })
+    Batch::Nodes(NodeBatch {
+        ty: 0,
+        start: 0,
+        numbers: None,
+        rows: keys.len(),
+        keys: Some(keys),
+        labels: None,
+        properties,
+    })
 }
 
 /// Edges with two ends.

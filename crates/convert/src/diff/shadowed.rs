@@ -54,7 +54,7 @@ impl Source for Shadowed<'_> {
     }
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
-        Ok(self.parts(self.source.scan(request)?))
+        Ok(self.parts(self.source.scan(&request.whole())?))
     }
 
     fn edge_orders(&self, ty: usize) -> Vec<EdgeOrder> {

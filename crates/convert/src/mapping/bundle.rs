@@ -63,6 +63,7 @@ impl Bundled {
         Ok(NodeBatch {
             ty: 0,
             start: base + batch.start,
+            numbers: None,
             rows: batch.rows,
             keys: Some(keys),
             labels: Some(labels(slots, &batch)?),
@@ -167,7 +168,7 @@ impl Source for Bundled {
         };
         let mut parts = Vec::new();
         for tables in requests {
-            let request = Request { tables, ..*request };
+            let request = request.for_tables(tables);
             for inner in self.inner.scan(&request)? {
                 parts.push(self.part(inner));
             }

@@ -288,7 +288,15 @@ fn added(ids: &[u64], mut start: u64, width: usize, at_once: usize) -> Box<dyn P
         let keys: ArrayRef = Arc::new(UInt64Array::from(ids.to_vec()));
         let (rows, properties, first) = (ids.len(), vec![None; width], start);
         start += rows as u64;
-        Ok(Batch::Nodes(NodeBatch { ty: 0, start: first, rows, keys: Some(keys), labels: None, properties }))
+        Ok(Batch::Nodes(NodeBatch {
+            ty: 0,
+            start: first,
+            numbers: None,
+            rows,
+            keys: Some(keys),
+            labels: None,
+            properties,
+        }))
     };
     part::of(Some(ids.len() as u64), ids.chunks(at_once.max(1)).map(nodes))
 }
@@ -303,7 +311,7 @@ impl Source for Completed {
     }
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
-        let mut parts = self.inner.scan(request)?;
+        let mut parts = self.inner.scan(&request.whole())?;
         let nodes = match request.tables {
             Tables::All | Tables::AllNodes | Tables::Nodes(0) | Tables::NodeKeys(0) => self.record.found.nodes.first(),
             _ => None,

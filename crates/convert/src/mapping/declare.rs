@@ -216,7 +216,7 @@ impl Source for Declared {
             Tables::EdgeEnds(ty) => Tables::EdgeEnds(self.inner_edge(ty)),
             other => other,
         };
-        Ok(self.parts(self.inner.scan(&Request { tables, ..*request })?))
+        Ok(self.parts(self.inner.scan(&request.for_tables(tables))?))
     }
 
     fn edge_orders(&self, ty: usize) -> Vec<EdgeOrder> {

@@ -56,7 +56,7 @@ pub fn written(source: &dyn Source, out: &Path, options: &WriteOptions, rows: us
             Delivery::EdgesAsTheyCome(ty) => Tables::Edges(ty),
             other => panic!("{other:?} is not what this sink should ask for"),
         };
-        for mut part in source.scan(&Request { batch_rows: rows, ..Request::of(tables) })? {
+        for mut part in source.scan(&Request::of(tables).in_batches_of(rows))? {
             part.read(&mut |batch| sink.write(number, batch))?;
         }
     }

@@ -4,7 +4,8 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::{KeyKind, NodeId};
-use isomorph_tables::{Literal, Predicate, Selection};
+use isomorph_model::{Literal, Predicate};
+use isomorph_tables::Selection;
 
 use crate::GraphAr;
 

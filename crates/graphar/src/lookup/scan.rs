@@ -3,7 +3,8 @@
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use isomorph_error::{Error, Result, index};
-use isomorph_tables::{Literal, Predicate, Selection, TableReader};
+use isomorph_model::{Literal, Predicate};
+use isomorph_tables::{Selection, TableReader};
 
 use super::edges::{Found, check_rows};
 use super::gather::Segment;

@@ -67,6 +67,6 @@ impl GraphAr {
                 .map_err(|error| Error::malformed(error.to_string()).caused_by(error))?;
             label_sets = label_column(labels, &batch);
         }
-        Ok(NodeBatch { ty, start: 0, rows: rows.len(), keys, labels: label_sets, properties })
+        Ok(NodeBatch { ty, start: 0, numbers: None, rows: rows.len(), keys, labels: label_sets, properties })
     }
 }

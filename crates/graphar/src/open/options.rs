@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use arrow_schema::TimeUnit;
+use isomorph_model::Predicate;
 use isomorph_storage::Location;
-use isomorph_tables::Predicate;
 
 use crate::info::AdjListType;
 

@@ -123,10 +123,10 @@ pub(super) fn check_filters(info: &GraphInfo, options: &OpenOptions) -> Result<(
 fn has_properties<'a>(
     ty: &str,
     properties: Vec<&'a PropertyInfo>,
-    filters: impl Iterator<Item = &'a isomorph_tables::Predicate>,
+    filters: impl Iterator<Item = &'a isomorph_model::Predicate>,
 ) -> Result<()> {
     let known = || properties.iter().map(|property| property.name.as_str());
-    for column in filters.flat_map(isomorph_tables::Predicate::columns) {
+    for column in filters.flat_map(isomorph_model::Predicate::columns) {
         if !known().any(|name| name == column) {
             // Columns by their role, as `has label A` asks for, are those of tables over any graph.
             if let Some(role) = column.strip_prefix('@') {
@@ -144,7 +144,7 @@ pub(super) fn edge_filters<'a>(
     info: &'a GraphInfo,
     options: &'a OpenOptions,
     edge: &'a EdgeInfo,
-) -> impl Iterator<Item = &'a isomorph_tables::Predicate> {
-    let matches = |(name, _): &(&String, &isomorph_tables::Predicate)| info.vertex(name).is_none() && means(name, edge);
+) -> impl Iterator<Item = &'a isomorph_model::Predicate> {
+    let matches = |(name, _): &(&String, &isomorph_model::Predicate)| info.vertex(name).is_none() && means(name, edge);
     options.filters.iter().filter(matches).map(|(_, filter)| filter)
 }

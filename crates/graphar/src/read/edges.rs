@@ -6,16 +6,19 @@ use std::sync::Arc;
 use arrow_array::{Int64Array, RecordBatch};
 use arrow_schema::{DataType, Field};
 use isomorph_error::{Error, Kind, Place, Result};
-use isomorph_model::{Batch, Columns, EdgeBatch, Part, part};
-use isomorph_tables::{Predicate, Selection};
+use isomorph_model::Predicate;
+use isomorph_model::{Batch, Columns, EdgeBatch, Narrowing, Part, part};
+use isomorph_tables::Selection;
 
 use super::ends::{Joint, first_descent, first_outside, indexes};
-use super::filter::{FilteredChunk, count};
+use super::filter::{FilteredChunk, count, intersection, told};
+use super::narrowed::{NarrowedChunk, check_stated};
 use super::offsets::{OffsetCheck, PartOffsets};
 use super::renumber::renumbered;
 use super::{Bounds, RowSet, Steps};
+use crate::info::PropertyInfo;
 use crate::rules;
-use crate::table::{Chunk, EdgeTable, List, SOURCE_INDEX, TARGET_INDEX, Target, open_chunk};
+use crate::table::{Chunk, Column, EdgeTable, Group, List, SOURCE_INDEX, TARGET_INDEX, Target, open_chunk};
 
 /// What the parts of one scan of an adjacency list have in common.
 pub(crate) struct EdgeScan<'a> {
@@ -25,8 +28,8 @@ pub(crate) struct EdgeScan<'a> {
     pub list: &'a List,
     /// Vertices of the source and of the destination type.
     pub vertices: (u64, u64),
-    /// Ends alone, without properties.
-    pub ends_only: bool,
+    /// What is read beside the ends, if not everything.
+    pub narrowing: Option<Arc<Narrowing>>,
     pub batch_rows: usize,
     /// The source and destination vertices that are read, if not all.
     pub sets: (Option<Arc<RowSet>>, Option<Arc<RowSet>>),
@@ -95,22 +98,27 @@ impl EdgeScan<'_> {
 }
 
 impl<'a> EdgePart<'a> {
-    /// The rows that pass the filters of the edge type; nothing when there is no filter.
+    /// The rows that pass the filters of the edge type and may pass that of the scan; nothing for all.
     fn passing(&self) -> Result<Option<Vec<Range<u64>>>> {
-        let scan = &*self.scan;
-        if scan.table.filters.is_empty() {
-            return Ok(None);
+        let (table, list) = (self.scan.table, self.scan.list);
+        let path = |group| list.layout.chunk(group, self.part, self.chunk);
+        let (root, all, path, rows) = (&table.root, table.info.groups.as_slice(), &path, self.rows);
+        let narrowed = NarrowedChunk { root, groups: (all, &table.groups), path, rows };
+        let narrowed = narrowed.passing(self.scan.narrowing.as_deref())?;
+        if table.filters.is_empty() {
+            return Ok(narrowed);
         }
-        let path = |group| scan.list.layout.chunk(group, self.part, self.chunk);
-        let groups = &scan.table.info.groups;
-        let chunk = FilteredChunk {
-            root: &scan.table.root,
-            groups,
-            path: &path,
-            rows: self.rows,
-            timestamps: scan.table.timestamps,
-        };
-        chunk.passing(&Predicate::And(scan.table.filters.clone())).map(Some)
+        let declared = |property: &PropertyInfo, encoding| told(property, encoding, table.timestamps);
+        let chunk = FilteredChunk { root, groups: all, path, rows, declared: &declared };
+        let passing = chunk.passing(&Predicate::And(table.filters.clone()))?;
+        Ok(Some(narrowed.map_or_else(|| passing.clone(), |narrowed| intersection(&narrowed, &passing))))
+    }
+
+    /// The columns of a group that are read.
+    fn columns(&self, group: &Group) -> Arc<[Column]> {
+        let Some(narrowing) = &self.scan.narrowing else { return Arc::clone(&group.columns) };
+        let wanted = |column: &&Column| matches!(column.target, Target::Property(at) if narrowing.wants(at));
+        group.columns.iter().filter(wanted).cloned().collect()
     }
 
     fn open(self) -> Result<Option<EdgeReader<'a>>> {
@@ -130,11 +138,20 @@ impl<'a> EdgePart<'a> {
         let mut steps = Steps::new(rows, scan.batch_rows);
         let batches = reader.batches(&selection().columns([SOURCE_INDEX, TARGET_INDEX]));
         steps.push(&adj, batches.map_err(|error| error.at(adj.as_str()))?);
-        let groups = if scan.ends_only { Default::default() } else { table.groups.as_slice() };
-        let mut chunks = Vec::with_capacity(groups.len());
-        for group in groups {
+        if ranges.is_some() {
+            check_stated(&reader, &adj, self.rows)?;
+        }
+        let mut chunks = Vec::with_capacity(table.groups.len());
+        for group in &table.groups {
+            let columns = self.columns(group);
+            if columns.is_empty() {
+                continue;
+            }
             let path = scan.list.layout.chunk(group.number, self.part, self.chunk);
-            let chunk = Chunk::open(&table.root, path, group.encoding, Arc::clone(&group.columns), false)?;
+            let chunk = Chunk::open(&table.root, path, group.encoding, columns, false)?;
+            if ranges.is_some() {
+                check_stated(&chunk.reader, &chunk.path, self.rows)?;
+            }
             steps.push(&chunk.path, chunk.batches(selection())?);
             chunks.push(chunk);
         }

@@ -8,9 +8,11 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_schema::{Field, TimeUnit};
 use isomorph_error::{Error, Result, did_you_mean};
+use isomorph_model::Predicate;
 use isomorph_storage::Root;
-use isomorph_tables::{Encoding, Predicate, Selection};
+use isomorph_tables::{Encoding, Selection};
 
+use super::narrowed::check_stated;
 use crate::info::{PropertyGroup, PropertyInfo, ValueType};
 use crate::table::open_chunk;
 
@@ -27,8 +29,20 @@ pub(crate) struct FilteredChunk<'a> {
     pub path: &'a dyn Fn(usize) -> String,
     /// Rows of the chunk.
     pub rows: u64,
-    /// The unit of timestamps that was asked for.
-    pub timestamps: Option<TimeUnit>,
+    /// What is declared to the reader of a file for a property.
+    pub declared: &'a dyn Fn(&PropertyInfo, Encoding) -> Option<Field>,
+}
+
+/// What conditions of those who open a graph need to be declared: text must be told its types, and ORC the unit of its times; other
+/// files know their own, and a comparison works in each.
+pub(crate) fn told(property: &PropertyInfo, encoding: Encoding, timestamps: Option<TimeUnit>) -> Option<Field> {
+    let is_told = match encoding {
+        Encoding::Parquet => false,
+        Encoding::Orc => property.value_type == ValueType::Timestamp,
+        _ => true,
+    };
+    let unit = timestamps.unwrap_or(TimeUnit::Millisecond);
+    is_told.then(|| Field::new(&property.name, property.data_type_in(unit), true))
 }
 
 impl FilteredChunk<'_> {
@@ -89,20 +103,11 @@ impl FilteredChunk<'_> {
         let Some(group) = self.groups.get(number) else { return Ok(Ranges::new()) };
         let encoding = group.file_type.encoding();
         let columns = predicate.columns();
-        // Text must be told its types, and ORC the unit of its times; other files know their own, and a comparison works
-        // in each.
-        let declared = group.properties.iter().filter(|property| columns.contains(&property.name.as_str()));
-        let told = |property: &&PropertyInfo| match encoding {
-            Encoding::Parquet => false,
-            Encoding::Orc => property.value_type == ValueType::Timestamp,
-            _ => true,
-        };
-        let unit = self.timestamps.unwrap_or(TimeUnit::Millisecond);
-        let fields =
-            declared.filter(told).map(|property| Field::new(&property.name, property.data_type_in(unit), true));
-        let fields = fields.collect();
+        let compared = group.properties.iter().filter(|property| columns.contains(&property.name.as_str()));
+        let fields = compared.filter_map(|property| (self.declared)(property, encoding)).collect();
         let path = (self.path)(number);
         let reader = open_chunk(self.root, &path, encoding, fields)?;
+        check_stated(&reader, &path, self.rows)?;
         let selection = Selection::all().columns::<&str>([]).row_numbers(ROW).filter(predicate.clone());
         let mut found = Ranges::new();
         for batch in reader.batches(&selection).map_err(|error| error.at(path.as_str()))? {

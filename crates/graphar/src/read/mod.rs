@@ -4,6 +4,7 @@ mod edges;
 mod ends;
 mod filter;
 mod labels;
+mod narrowed;
 mod offsets;
 mod renumber;
 mod row_set;

@@ -7,11 +7,13 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef};
 use isomorph_error::{Error, Place, Result};
-use isomorph_model::{Batch, Columns, NodeBatch, Part, part};
+use isomorph_model::{Batch, Columns, Narrowing, NodeBatch, Part, part};
 use isomorph_tables::Selection;
 
-use super::filter::{FilteredChunk, count};
+use super::filter::{FilteredChunk, count, intersection, told};
+use super::narrowed::{NarrowedChunk, Numbers, check_stated};
 use super::{LabelFile, RowSet, Steps, label_column};
+use crate::info::PropertyInfo;
 use crate::rules;
 use crate::table::{Chunk, Target, VertexTable, open_chunk};
 
@@ -21,8 +23,8 @@ pub(crate) struct VertexPart<'a> {
     /// Index of the node type.
     pub ty: usize,
     pub chunk: u64,
-    /// Keys alone, without properties and labels.
-    pub keys_only: bool,
+    /// What is read, if not everything.
+    pub narrowing: Option<Arc<Narrowing>>,
     pub batch_rows: usize,
     /// The vertices that are read, if not all.
     pub set: Option<Arc<RowSet>>,
@@ -36,6 +38,8 @@ struct Selected {
     rows: u64,
     /// The row that the first of them has in the model.
     start: u64,
+    /// The rows that they have in the model, where these do not follow one another.
+    numbers: Option<Numbers>,
 }
 
 impl VertexTable {
@@ -52,7 +56,8 @@ impl VertexTable {
             let path = |group| self.layout.chunk(group, chunk);
             let rows = self.chunk_rows(chunk)?;
             let groups = &self.info.groups;
-            let chunk_of = FilteredChunk { root: &self.root, groups, path: &path, rows, timestamps: self.timestamps };
+            let declared = |property: &PropertyInfo, encoding| told(property, encoding, self.timestamps);
+            let chunk_of = FilteredChunk { root: &self.root, groups, path: &path, rows, declared: &declared };
             let found = chunk_of.passing(filter)?;
             let first = chunk * self.info.chunk_size;
             passing.extend(found.into_iter().map(|range| range.start + first..range.end + first));
@@ -66,12 +71,37 @@ impl VertexPart<'_> {
     fn selected(&self) -> Result<Selected> {
         let first = self.chunk * self.table.info.chunk_size;
         let rows = self.table.chunk_rows(self.chunk)?;
-        let Some(set) = &self.set else { return Ok(Selected { ranges: None, rows, start: first }) };
+        let Some(set) = &self.set else { return Ok(Selected { ranges: None, rows, start: first, numbers: None }) };
         let within = set.within(first..first + rows);
         let start = within.first().and_then(|range| set.rank(range.start)).unwrap_or_default();
         let local: Vec<_> = within.into_iter().map(|range| range.start - first..range.end - first).collect();
         let rows = count(&local);
-        Ok(Selected { ranges: Some(local), rows, start })
+        Ok(Selected { ranges: Some(local), rows, start, numbers: None })
+    }
+
+    /// Of these rows, those that the scan has to read.
+    fn narrowed(&self, all: Selected) -> Result<Selected> {
+        let table = self.table;
+        let chunk = NarrowedChunk {
+            root: &table.root,
+            groups: (&table.info.groups, &table.groups),
+            path: &|group| table.layout.chunk(group, self.chunk),
+            rows: table.chunk_rows(self.chunk)?,
+        };
+        let Some(passing) = chunk.passing(self.narrowing.as_deref())? else { return Ok(all) };
+        let local = match &all.ranges {
+            None => passing,
+            Some(ranges) => intersection(ranges, &passing),
+        };
+        let first = self.chunk * table.info.chunk_size;
+        let number = |range: &Range<u64>| {
+            let row = first + range.start;
+            let start = self.set.as_ref().map_or(Some(row), |set| set.rank(row)).unwrap_or_default();
+            start..start + (range.end - range.start)
+        };
+        let numbers: Vec<_> = local.iter().map(number).collect();
+        let start = numbers.first().map_or(all.start, |range| range.start);
+        Ok(Selected { rows: count(&local), ranges: Some(local), start, numbers: Some(Numbers::new(numbers)) })
     }
 }
 
@@ -89,15 +119,7 @@ impl VertexPart<'_> {
             return Ok(());
         };
         let path = table.layout.chunk(number, self.chunk);
-        let stored = open_chunk(&table.root, &path, encoding, Vec::new())?.row_count();
-        let expected = table.chunk_rows(self.chunk)?;
-        match stored.filter(|stored| *stored != expected) {
-            None => Ok(()),
-            Some(stored) => {
-                let message = format!("{stored} rows instead of the {expected} that the counts say");
-                Err(Error::broken(&rules::COUNT_ROWS, message).at(Place::file(path)))
-            }
-        }
+        check_stated(&open_chunk(&table.root, &path, encoding, Vec::new())?, &path, table.chunk_rows(self.chunk)?)
     }
 }
 
@@ -111,7 +133,7 @@ impl<'a> VertexPart<'a> {
 
     fn open(self) -> Result<Option<VertexReader<'a>>> {
         let table = self.table;
-        let Selected { ranges, rows, start } = self.selected()?;
+        let Selected { ranges, rows, start, numbers } = self.narrowed(self.selected()?)?;
         if rows == 0 {
             return Ok(None);
         }
@@ -119,9 +141,13 @@ impl<'a> VertexPart<'a> {
             let selection = Selection::all().batch_rows(self.batch_rows);
             ranges.iter().fold(selection, |selection, ranges| selection.rows(ranges.clone()))
         };
-        let wanted = |target: Target| !self.keys_only || target == Target::Key;
+        let wanted = |target: Target| match (&self.narrowing, target) {
+            (None, _) => true,
+            (Some(narrowing), Target::Key) => narrowing.keys,
+            (Some(narrowing), Target::Property(at)) => narrowing.wants(at),
+        };
         let labels = &table.info.labels;
-        let labelled = !self.keys_only && !labels.is_empty();
+        let labelled = !labels.is_empty() && self.narrowing.as_ref().is_none_or(|narrowing| narrowing.labels);
         // Each row needs a bit for each label.
         let batch_rows = if labelled { self.batch_rows.min(LABEL_BITS / labels.len().max(1)) } else { self.batch_rows };
         let mut steps = Steps::new(rows, batch_rows);
@@ -133,6 +159,9 @@ impl<'a> VertexPart<'a> {
             }
             let path = table.layout.chunk(group.number, self.chunk);
             let chunk = Chunk::open(&table.root, path, group.encoding, columns, true)?;
+            if numbers.is_some() {
+                check_stated(&chunk.reader, &chunk.path, table.chunk_rows(self.chunk)?)?;
+            }
             steps.push(&chunk.path, chunk.batches(selection())?);
             chunks.push(chunk);
         }
@@ -143,7 +172,8 @@ impl<'a> VertexPart<'a> {
             let file = LabelFile::open(table, self.chunk)?;
             steps.push(&file.path, file.batches(labels.iter().map(String::as_str), selection())?);
         }
-        Ok(Some(VertexReader { table, ty: self.ty, start, is_whole: ranges.is_none(), labelled, chunks, steps }))
+        let is_whole = ranges.is_none();
+        Ok(Some(VertexReader { table, ty: self.ty, start, numbers, is_whole, labelled, chunks, steps }))
     }
 }
 
@@ -153,6 +183,8 @@ struct VertexReader<'a> {
     ty: usize,
     /// The row that the first vertex has in the model.
     start: u64,
+    /// The rows that the vertices have in the model, where these do not follow one another.
+    numbers: Option<Numbers>,
     /// Whether all vertices are read.
     is_whole: bool,
     labelled: bool,
@@ -182,8 +214,10 @@ impl VertexReader<'_> {
         }
         let labels = batches.last().filter(|_| self.labelled);
         let labels = labels.and_then(|batch| label_column(&self.table.info.labels, batch));
-        let start = self.start + at;
-        Ok(Some(Batch::Nodes(NodeBatch { ty: self.ty, start, rows, keys, labels, properties })))
+        let numbers = self.numbers.as_mut().map(|numbers| numbers.take(rows));
+        let first = numbers.as_ref().and_then(|numbers| numbers.values().first().copied());
+        let start = first.unwrap_or(self.start + at);
+        Ok(Some(Batch::Nodes(NodeBatch { ty: self.ty, start, numbers, rows, keys, labels, properties })))
     }
 }
 

@@ -4,9 +4,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_schema::TimeUnit;
 use isomorph_error::{Error, Findings, Place, Result};
+use isomorph_model::Predicate;
 use isomorph_model::{Direction, EdgeOrder, EdgeType};
 use isomorph_storage::Root;
-use isomorph_tables::{Encoding, Predicate};
+use isomorph_tables::Encoding;
 
 use super::{Column, Group, Refine, Target, property};
 use crate::counts::read_count;

@@ -2,9 +2,9 @@
 
 use arrow_schema::TimeUnit;
 use isomorph_error::{Findings, Place, Result};
+use isomorph_model::Predicate;
 use isomorph_model::{Key, KeyKind, LabelVocabulary, NodeType};
 use isomorph_storage::Root;
-use isomorph_tables::Predicate;
 
 use super::{Column, Group, Refine, Target, property};
 use crate::counts::read_count;

@@ -60,7 +60,7 @@ pub fn pump(source: &dyn Source, sink: &mut dyn Sink, piece: usize) -> Result<()
     for (number, delivery) in sink.deliveries().into_iter().enumerate() {
         match delivery {
             Delivery::Nodes(ty) => {
-                let request = Request { batch_rows: piece, ..Request::of(Tables::Nodes(ty)) };
+                let request = Request::of(Tables::Nodes(ty)).in_batches_of(piece);
                 for mut part in source.scan(&request)? {
                     part.read(&mut |batch| sink.write(number, batch))?;
                 }

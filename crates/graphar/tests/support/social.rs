@@ -83,13 +83,15 @@ pub fn social(people: usize) -> MemoryGraph {
     let people_batch = NodeBatch {
         ty: 0,
         start: 0,
+        numbers: None,
         rows: people,
         keys: Some(Arc::new(Int64Array::from_iter_values((0..people).map(|n| 1_000 - 7 * row(n))))),
         labels: Some(labels.finish()),
         properties: columns.into_iter().map(Some).collect(),
     };
     let names: ArrayRef = Arc::new(StringArray::from(vec![Some("K\u{f6}ln"), None, Some("")]));
-    let cities = NodeBatch { ty: 1, start: 0, rows: 3, keys: None, labels: None, properties: vec![Some(names)] };
+    let cities =
+        NodeBatch { ty: 1, start: 0, numbers: None, rows: 3, keys: None, labels: None, properties: vec![Some(names)] };
 
     // Everybody knows the next two, the first is known by all; nobody in the middle third knows anybody.
     let mut pairs: Vec<(u64, u64)> = Vec::new();

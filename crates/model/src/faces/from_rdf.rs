@@ -297,6 +297,7 @@ impl<'g> FromQuads<'g> {
         let batch = NodeBatch {
             ty: at,
             start: 0,
+            numbers: None,
             rows: rows.len(),
             keys,
             labels: (ty.labels != LabelVocabulary::None).then(|| labels.finish()),

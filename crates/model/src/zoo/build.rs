@@ -96,14 +96,16 @@ impl Nodes {
     pub fn with_key(name: &str, key: Key, keys: ArrayRef) -> Self {
         let rows = keys.len();
         let ty = NodeType::new(name, key);
-        let batch = NodeBatch { ty: 0, start: 0, rows, keys: Some(keys), labels: None, properties: Vec::new() };
+        let batch =
+            NodeBatch { ty: 0, start: 0, numbers: None, rows, keys: Some(keys), labels: None, properties: Vec::new() };
         Nodes { ty, batch }
     }
 
     /// Nodes of type `name` without a key.
     pub fn rows(name: &str, rows: usize) -> Self {
         let ty = NodeType::new(name, Key::row());
-        let batch = NodeBatch { ty: 0, start: 0, rows, keys: None, labels: None, properties: Vec::new() };
+        let batch =
+            NodeBatch { ty: 0, start: 0, numbers: None, rows, keys: None, labels: None, properties: Vec::new() };
         Nodes { ty, batch }
     }
 

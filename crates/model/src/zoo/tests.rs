@@ -146,6 +146,7 @@ fn rdf_resources_need_no_rows() {
     stated.batches.push(Batch::Nodes(crate::NodeBatch {
         ty: 0,
         start: 0,
+        numbers: None,
         rows: 2,
         keys: Some(text(["urn:s", "urn:o"])),
         labels: None,

@@ -5,7 +5,7 @@ use arrow_array::types::Int32Type;
 use arrow_array::{Array, BooleanArray, RecordBatch};
 use arrow_schema::DataType;
 use isomorph_error::Result;
-use isomorph_tables::{Comparison, Predicate};
+use isomorph_model::{Comparison, Predicate};
 
 use crate::columns::Column;
 use crate::rows::cast_strict;

@@ -10,8 +10,9 @@ use arrow_schema::{DataType, Field, Schema};
 use arrow_select::filter::filter_record_batch;
 use arrow_select::take::take_record_batch;
 use isomorph_error::{Error, Place, Result, index};
+use isomorph_model::Predicate;
 use isomorph_storage::Blob;
-use isomorph_tables::{CsvDialect, Encoding, Predicate, ReadOptions, Selection, TableReader, TextType};
+use isomorph_tables::{CsvDialect, Encoding, ReadOptions, Selection, TableReader, TextType};
 
 use super::{Format, Named};
 use crate::Tolerance;
@@ -123,7 +124,7 @@ impl Partition {
     /// # Errors
     /// When the column cannot be read.
     pub fn has_foreign_rows(&self) -> Result<bool> {
-        use isomorph_tables::Comparison;
+        use isomorph_model::Comparison;
         let edges_nested = self.layout.nested.is_some();
         if !self.layout.has_values(Column::Shadow) {
             return Ok(false);

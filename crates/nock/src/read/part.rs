@@ -215,6 +215,6 @@ impl Nock {
         let mut properties = vec![Some(truth), Some(is_rdf)];
         properties.resize(count, None);
         let keys: ArrayRef = Arc::new(StringArray::from(names));
-        NodeBatch { ty: 0, start, rows, keys: Some(keys), labels: None, properties }
+        NodeBatch { ty: 0, start, numbers: None, rows, keys: Some(keys), labels: None, properties }
     }
 }

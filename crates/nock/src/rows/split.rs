@@ -145,7 +145,7 @@ fn node_batch(rows: &Rows, pick: &Pick, what: &Split<'_>, depth: Depth, start: u
         let absent = 3 + usize::from(what.shadow) + what.shape.extras.len();
         properties.resize(absent, None);
     }
-    Ok(NodeBatch { ty: 0, start, rows: pick.count, keys: Some(keys), labels, properties })
+    Ok(NodeBatch { ty: 0, start, numbers: None, rows: pick.count, keys: Some(keys), labels, properties })
 }
 
 fn edge_batch(rows: &Rows, pick: &Pick, what: &Split<'_>, depth: Depth) -> Result<EdgeBatch> {

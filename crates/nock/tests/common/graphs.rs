@@ -105,6 +105,7 @@ impl Data {
         NodeBatch {
             ty: 0,
             start: from as u64,
+            numbers: None,
             rows: nodes.len(),
             keys: Some(Arc::new(StringArray::from_iter_values(nodes.iter().map(|node| &node.name)))),
             labels: Some(labels.finish()),

@@ -7,7 +7,7 @@ use parquet::file::metadata::ColumnChunkMetaData;
 
 use super::file::ParquetFile;
 use super::page_index::PageBounds;
-use crate::predicate::{Bounds, Value, nanoseconds, value_type};
+use isomorph_model::predicate::{Bounds, Value, nanoseconds, value_type};
 
 /// The bounds of `column` in row group `group`.
 pub(super) fn of_group(file: &ParquetFile, group: usize, column: usize) -> Result<Bounds> {

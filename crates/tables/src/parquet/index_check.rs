@@ -11,8 +11,8 @@ use isomorph_error::{Error, Result, index};
 use super::bounds::{of_group, of_page};
 use super::file::ParquetFile;
 use super::page_index::{OffsetIndex, PagePlace};
-use crate::predicate::{Bounds, Value, extremes};
 use crate::rules::PARQUET_INDEX;
+use isomorph_model::predicate::{Bounds, Value, extremes};
 
 /// Why an index is wrong.
 type Reason = &'static str;

@@ -8,7 +8,7 @@ use isomorph_error::Result;
 use super::bounds::{of_group, of_page};
 use super::file::ParquetFile;
 use super::page_index::{OffsetIndex, PageBounds};
-use crate::predicate::{BoundPredicate, Bounds};
+use isomorph_model::predicate::{Bounds, Filter};
 
 /// The parts of `rows` (counted in row group `group`) where `condition`, which looks at `columns` of the file, may hold.
 /// The condition is bound to positions in `columns`.
@@ -16,7 +16,7 @@ pub(super) fn remaining(
     file: &ParquetFile,
     group: usize,
     rows: Vec<Range<u64>>,
-    condition: &BoundPredicate,
+    condition: &Filter,
     columns: &[usize],
 ) -> Result<Vec<Range<u64>>> {
     let whole = columns.iter().map(|column| of_group(file, group, *column)).collect::<Result<Vec<_>>>()?;

@@ -15,8 +15,8 @@ use super::file::ParquetFile;
 use super::group_reader::{GroupReader, Numbered, Projection};
 use super::prune;
 use crate::Selection;
-use crate::predicate::BoundPredicate;
 use crate::selection::{count, intersect, take_front};
+use isomorph_model::Filter;
 
 /// A condition is evaluated on at most so many rows before the other columns of those that pass are read.
 const WINDOW_ROWS: u64 = 1 << 20;
@@ -27,8 +27,8 @@ struct Unit {
     rows: Vec<Range<u64>>,
 }
 
-struct Filter {
-    condition: BoundPredicate,
+struct ScanFilter {
+    condition: Filter,
     /// The columns that the condition looks at.
     projection: Arc<Projection>,
     /// Where the output columns are among those, if all of them are.
@@ -41,7 +41,7 @@ pub(crate) struct Scan {
     output: Arc<Projection>,
     /// With the column of row numbers.
     schema: SchemaRef,
-    filter: Option<Filter>,
+    filter: Option<ScanFilter>,
     batch_rows: usize,
     check_indexes: bool,
     units: VecDeque<Unit>,
@@ -65,10 +65,10 @@ impl Scan {
                 .map(|name| positions(file.schema(), Some(&[name.to_owned()])).map(|found| found[0]))
                 .collect::<Result<Vec<_>>>()?;
             let projection = Arc::new(Projection::new(file, columns)?);
-            let condition = BoundPredicate::bind(predicate, &projection.schema)?;
+            let condition = Filter::new(predicate, &projection.schema)?;
             let place = |column: &usize| projection.columns.iter().position(|other| other == column);
             let covers = output.columns.iter().map(place).collect();
-            Ok(Filter { condition, projection, covers })
+            Ok(ScanFilter { condition, projection, covers })
         });
         let filter = filter.transpose().map_err(|error: Error| error.at(file.blob.place()))?;
         let schema = with_row_numbers(&output.schema, selection.row_numbers.as_deref());
@@ -138,7 +138,7 @@ impl Scan {
                 let mut candidates = reader(&filter.projection, rows);
                 let mut passing = Vec::new();
                 while let Some((batch, rows)) = candidates.next()? {
-                    let passes = filter.condition.evaluate(batch.columns(), batch.num_rows())?;
+                    let passes = filter.condition.passing(&batch)?;
                     add_passing(&mut passing, &rows, &passes);
                 }
                 reader(&self.output, passing)
@@ -151,8 +151,10 @@ impl Scan {
 
     /// When the condition's own columns are all that is asked for, batches are filtered as they come.
     fn filter_here(&self, (batch, rows): Numbered) -> Result<Option<Numbered>> {
-        let Some(Filter { condition, covers: Some(covers), .. }) = &self.filter else { return Ok(Some((batch, rows))) };
-        let passes = condition.evaluate(batch.columns(), batch.num_rows())?;
+        let Some(ScanFilter { condition, covers: Some(covers), .. }) = &self.filter else {
+            return Ok(Some((batch, rows)));
+        };
+        let passes = condition.passing(&batch)?;
         let mut passing = Vec::new();
         add_passing(&mut passing, &rows, &passes);
         if passing.is_empty() {

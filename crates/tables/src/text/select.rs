@@ -9,9 +9,9 @@ use arrow_select::filter::filter_record_batch;
 use isomorph_error::{Error, Place, Result, index};
 
 use crate::parquet::{positions, row_numbers, with_row_numbers};
-use crate::predicate::BoundPredicate;
 use crate::selection::{count, intersect};
 use crate::{Selection, convert};
+use isomorph_model::Filter;
 
 /// Which columns of a source a selection needs, and what is to be made of them.
 pub(crate) struct Wanted {
@@ -19,7 +19,7 @@ pub(crate) struct Wanted {
     pub read: Vec<usize>,
     /// Positions of the output columns among those.
     output: Vec<usize>,
-    condition: Option<BoundPredicate>,
+    condition: Option<Filter>,
     rows: Option<Vec<Range<u64>>>,
     schema: SchemaRef,
 }
@@ -43,7 +43,7 @@ impl Wanted {
                         read.push(position);
                     }
                 }
-                Some(BoundPredicate::bind(predicate, &own(&read)?)?)
+                Some(Filter::new(predicate, &own(&read)?)?)
             }
         };
         let schema = with_row_numbers(&output_schema, selection.row_numbers.as_deref());
@@ -112,7 +112,7 @@ impl<S: Iterator<Item = Result<Numbered>>> Selected<S> {
         let is_all = count(&rows) == here.end - here.start;
         let mut passes = None;
         if let Some(condition) = &self.wanted.condition {
-            passes = Some(condition.evaluate(batch.columns(), batch.num_rows())?);
+            passes = Some(condition.passing(batch)?);
         }
         if !is_all {
             let mut bits = arrow_buffer::BooleanBufferBuilder::new(batch.num_rows());

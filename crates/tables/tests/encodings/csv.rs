@@ -6,7 +6,8 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, BooleanArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use isomorph_error::{Kind, Result};
-use isomorph_tables::{CsvDialect, Encoding, Predicate, Quoting, ReadOptions, Selection, TableWriter, WriteOptions};
+use isomorph_model::Predicate;
+use isomorph_tables::{CsvDialect, Encoding, Quoting, ReadOptions, Selection, TableWriter, WriteOptions};
 
 use crate::samples::{batch, columns, open, read, rising, scalars, write};
 

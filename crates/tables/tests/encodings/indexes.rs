@@ -5,10 +5,8 @@ use arrow_array::types::Int64Type;
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
 use bytes::Bytes;
-use isomorph_tables::{
-    Comparison, Compression, Encoding, Predicate, ReadOptions, Selection, TableReader, WriteOptions,
-    quiet_fenced_panics,
-};
+use isomorph_model::{Comparison, Predicate};
+use isomorph_tables::{Compression, Encoding, ReadOptions, Selection, TableReader, WriteOptions, quiet_fenced_panics};
 use parquet::file::metadata::{PageIndexPolicy, ParquetMetaDataReader};
 
 use crate::samples::{batch, columns, open, read, rising, write};

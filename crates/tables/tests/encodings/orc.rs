@@ -6,10 +6,9 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, ListArray, RecordBatch, TimestampMicrosecondArray, TimestampMillisecondArray};
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use isomorph_error::Kind;
+use isomorph_model::Predicate;
 use isomorph_storage::Blob;
-use isomorph_tables::{
-    Compression, Encoding, Predicate, ReadOptions, Selection, TableReader, TableWriter, WriteOptions,
-};
+use isomorph_tables::{Compression, Encoding, ReadOptions, Selection, TableReader, TableWriter, WriteOptions};
 
 use crate::samples::{batch, columns, open, read, rising, write};
 

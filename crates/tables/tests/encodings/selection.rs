@@ -8,10 +8,9 @@ use arrow_array::types::Int64Type;
 use arrow_schema::{DataType, Field, Schema};
 use bytes::Bytes;
 use isomorph_error::Kind;
+use isomorph_model::{Comparison, Predicate};
 use isomorph_storage::Blob;
-use isomorph_tables::{
-    ColumnEncoding, Comparison, Compression, Encoding, Predicate, ReadOptions, Selection, TableReader, WriteOptions,
-};
+use isomorph_tables::{ColumnEncoding, Compression, Encoding, ReadOptions, Selection, TableReader, WriteOptions};
 
 use crate::samples::{open, read, rising, write};
 

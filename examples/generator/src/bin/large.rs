@@ -146,7 +146,7 @@ fn no_members(rows: usize) -> Option<ArrayRef> {
 fn nodes(start: u64, rows: usize, names: ArrayRef) -> NodeBatch {
     let is_rdf: ArrayRef = Arc::new(BooleanArray::from(vec![false; rows]));
     let properties: Columns = vec![truth(rows), Some(is_rdf), no_members(rows)];
-    NodeBatch { ty: 0, start, rows, keys: Some(names), labels: None, properties }
+    NodeBatch { ty: 0, start, numbers: None, rows, keys: Some(names), labels: None, properties }
 }
 
 fn edges(sources: Vec<u64>, targets: ArrayRef) -> EdgeBatch {

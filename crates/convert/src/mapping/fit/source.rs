@@ -154,7 +154,7 @@ impl Source for Converted {
     }
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
-        Ok(self.parts(self.inner.scan(request)?))
+        Ok(self.parts(self.inner.scan(&request.whole())?))
     }
 
     fn edge_orders(&self, ty: usize) -> Vec<EdgeOrder> {

@@ -59,6 +59,7 @@ impl Fused {
         Ok(NodeBatch {
             ty: 0,
             start: base + batch.start,
+            numbers: None,
             rows: batch.rows,
             keys: Some(names(&own.prefix, batch.keys.as_ref(), batch.start, batch.rows)?),
             labels: None,
@@ -128,7 +129,7 @@ impl Fused {
     fn parts<'a>(&'a self, tables: impl Iterator<Item = Tables>, request: &Request) -> Result<Vec<Box<dyn Part + 'a>>> {
         let mut parts = Vec::new();
         for tables in tables {
-            for inner in self.inner.scan(&Request { tables, ..*request })? {
+            for inner in self.inner.scan(&request.for_tables(tables))? {
                 parts.push(shown(inner, |batch, take| match batch {
                     Batch::Nodes(nodes) => take(Batch::Nodes(self.nodes(nodes)?)),
                     Batch::Edges(edges) => take(Batch::Edges(self.edges(edges)?)),

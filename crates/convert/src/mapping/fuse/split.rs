@@ -160,6 +160,7 @@ impl Split {
         Ok(NodeBatch {
             ty,
             start,
+            numbers: None,
             rows,
             keys: ids,
             labels: lists.as_ref().map(labels_of).transpose()?,
@@ -328,7 +329,7 @@ impl Source for Split {
             Tables::Rest => return Ok(Vec::new()),
             other => (other, None),
         };
-        let parts = self.inner.scan(&Request { tables, ..*request })?;
+        let parts = self.inner.scan(&request.for_tables(tables))?;
         let split = |inner| {
             shown(inner, move |batch, take| match batch {
                 Batch::Nodes(nodes) => self.nodes(&nodes, only, take),

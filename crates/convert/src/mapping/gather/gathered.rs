@@ -217,7 +217,7 @@ impl Nodes {
         self.start += rows as u64;
         let properties = flags.into_iter().chain([bags]).map(Some).collect();
         let labels = self.labels.as_mut().map(|labels| std::mem::take(labels).finish());
-        give(Batch::Nodes(NodeBatch { ty: 0, start, rows, keys: Some(keys), labels, properties }))
+        give(Batch::Nodes(NodeBatch { ty: 0, start, numbers: None, rows, keys: Some(keys), labels, properties }))
     }
 }
 
@@ -292,7 +292,7 @@ impl Source for Gathered {
             parts.push(NodesPart { subjects: self.subjects(&Silent)?, record: &self.record }.part());
         }
         if let Some(tables) = edges {
-            for part in self.inner.scan(&Request { tables, ..*request })? {
+            for part in self.inner.scan(&request.for_tables(tables))? {
                 parts.push(shown(part, |batch, take| match batch {
                     Batch::Edges(edges) => take(Batch::Edges(self.edges(&edges)?)),
                     _ => Ok(()),

@@ -142,7 +142,7 @@ impl Source for Flattened {
             parts.push(NodesPart { subjects: self.subjects(&Silent)?, record: &self.record }.part());
         }
         for tables in edges.into_iter().flat_map(|edges| [edges, Tables::Rest]) {
-            for part in self.inner.scan(&Request { tables, ..*request })? {
+            for part in self.inner.scan(&request.for_tables(tables))? {
                 parts.push(shown(part, |batch, take: Take<'_>| match self.edges(&batch)? {
                     Some(edges) if edges.rows > 0 => take(Batch::Edges(edges)),
                     _ => Ok(()),
@@ -219,7 +219,7 @@ impl Source for Exported {
             edges @ (Tables::AllEdges | Tables::Edges(_) | Tables::EdgeEnds(_)) => edges,
             _ => return Ok(Vec::new()),
         };
-        let parts = self.inner.scan(&Request { tables, ..*request })?;
+        let parts = self.inner.scan(&request.for_tables(tables))?;
         let exported = |part| {
             shown(part, |batch, take: Take<'_>| match batch {
                 Batch::Edges(edges) => take(Batch::Edges(self.edges(&edges)?)),

@@ -203,7 +203,7 @@ impl Source for Scattered {
         };
         let mut parts = Vec::new();
         if let Some(tables) = edges {
-            for part in self.inner.scan(&Request { tables, ..*request })? {
+            for part in self.inner.scan(&request.for_tables(tables))? {
                 parts.push(shown(part, |batch, take: Take<'_>| match batch {
                     Batch::Edges(edges) => take(Batch::Edges(self.edges(&edges)?)),
                     _ => Ok(()),
@@ -212,7 +212,7 @@ impl Source for Scattered {
         }
         let classes = self.record.labels && edges.is_some();
         if values || classes {
-            for part in self.inner.scan(&Request { tables: Tables::AllNodes, ..*request })? {
+            for part in self.inner.scan(&request.for_tables(Tables::AllNodes))? {
                 parts.push(shown(part, move |batch, take: Take<'_>| match batch {
                     Batch::Nodes(nodes) => {
                         if classes {

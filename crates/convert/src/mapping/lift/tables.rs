@@ -190,7 +190,7 @@ pub(super) fn nodes_part<'a>(graph: &'a Graph, at: usize, sorted: &'a SortedEdge
         let labels = if ty.labels == LabelVocabulary::None { None } else { columns.next() };
         let labels = labels.map(|lists| labels_of(&lists)).transpose()?;
         let properties = columns.map(Some).collect();
-        Ok(Some(Batch::Nodes(NodeBatch { ty: at, start, rows, keys, labels, properties })))
+        Ok(Some(Batch::Nodes(NodeBatch { ty: at, start, numbers: None, rows, keys, labels, properties })))
     })
 }
 

@@ -166,7 +166,7 @@ impl Unnumbered {
         if let Some(objects) = self.record.rest[0].and_then(column) {
             rest::restored(objects, &typed.properties, &mut properties)?;
         }
-        Ok(NodeBatch { ty, start, rows, keys, labels, properties })
+        Ok(NodeBatch { ty, start, numbers: None, rows, keys, labels, properties })
     }
 
     /// Edges of all types, or of one.
@@ -358,12 +358,12 @@ impl Source for Unnumbered {
         if let Some(only) = nodes {
             let inner = match self.in_order()? {
                 Some(ordered) => vec![ordered.part()],
-                None => self.inner.scan(&Request { tables: Tables::Nodes(0), ..*request })?,
+                None => self.inner.scan(&request.for_tables(Tables::Nodes(0)))?,
             };
             parts.extend(inner.into_iter().map(|inner| self.part(inner, only)));
         }
         if let Some((tables, only)) = edges {
-            let inner = self.inner.scan(&Request { tables, ..*request })?;
+            let inner = self.inner.scan(&request.for_tables(tables))?;
             parts.extend(inner.into_iter().map(|inner| self.part(inner, only)));
         }
         Ok(parts)

@@ -98,7 +98,15 @@ impl<'a> Numberer<'a> {
             (Ids::Keys, None) => return Err(Error::usage("nodes without the keys that are their ids")),
             (Ids::Rows, _) => UInt64Array::from_iter_values(start..start + batch.rows as u64),
         };
-        Ok(NodeBatch { ty: 0, start, rows: batch.rows, keys: Some(Arc::new(keys)), labels: None, properties })
+        Ok(NodeBatch {
+            ty: 0,
+            start,
+            numbers: None,
+            rows: batch.rows,
+            keys: Some(Arc::new(keys)),
+            labels: None,
+            properties,
+        })
     }
 
     /// The edges of a batch; where they have no direction, those in the other one as well.

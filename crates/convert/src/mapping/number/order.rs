@@ -95,6 +95,7 @@ impl InOrder {
                 Ok(Some(Batch::Nodes(NodeBatch {
                     ty: 0,
                     start: first,
+                    numbers: None,
                     rows,
                     keys: Some(keys),
                     labels: None,

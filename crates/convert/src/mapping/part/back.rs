@@ -108,7 +108,7 @@ impl Unparted {
         };
         let base = if self.by_row { self.base(batch.ty)? } else { 0 };
         let start = base.saturating_add(batch.start);
-        Ok(NodeBatch { ty: 0, start, rows: batch.rows, keys: batch.keys, labels, properties })
+        Ok(NodeBatch { ty: 0, start, numbers: None, rows: batch.rows, keys: batch.keys, labels, properties })
     }
 
     fn edges(&self, batch: EdgeBatch) -> Result<EdgeBatch> {
@@ -198,7 +198,7 @@ impl Source for Unparted {
         };
         let mut parts: Vec<Box<dyn Part + '_>> = Vec::new();
         for tables in tables {
-            let inner = self.inner.scan(&Request { tables, ..*request })?;
+            let inner = self.inner.scan(&request.for_tables(tables))?;
             parts.extend(inner.into_iter().map(|inner| {
                 shown(inner, |batch, give| match batch {
                     Batch::Nodes(nodes) => give(Batch::Nodes(self.nodes(nodes)?)),

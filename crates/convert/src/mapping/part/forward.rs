@@ -72,7 +72,15 @@ impl Parted {
                     (kept, self.labels(batch, ty, own, &rows))
                 }
             };
-            give(Batch::Nodes(NodeBatch { ty, start: batch.start, rows: rows.len(), keys, labels, properties }))?;
+            give(Batch::Nodes(NodeBatch {
+                ty,
+                start: batch.start,
+                numbers: None,
+                rows: rows.len(),
+                keys,
+                labels,
+                properties,
+            }))?;
         }
         Ok(())
     }
@@ -135,7 +143,7 @@ impl Source for Parted {
             Tables::EdgeEnds(ty) => (Tables::EdgeEnds(of(ty)), None, Some(ty)),
             other => (other, None, None),
         };
-        let parts = self.inner.scan(&Request { tables, ..*request })?;
+        let parts = self.inner.scan(&request.for_tables(tables))?;
         let parted = |inner| {
             shown(inner, move |batch, give| match batch {
                 Batch::Nodes(batch) => self.nodes(&batch, nodes, give),

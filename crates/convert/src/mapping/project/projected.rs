@@ -28,7 +28,7 @@ impl Projected {
     }
 
     fn inner<'a>(&'a self, request: &Request, tables: Tables) -> Result<Vec<Box<dyn Part + 'a>>> {
-        let parts = self.inner.scan(&Request { tables, ..*request })?;
+        let parts = self.inner.scan(&request.for_tables(tables))?;
         let projection = self.projection.as_ref();
         let part = |inner| part::shown(inner, move |batch, take| kept(projection, batch, take));
         Ok(parts.into_iter().map(part).collect())

@@ -120,13 +120,21 @@ impl Reified {
             }
         }
         let (keys, labels) = (Some(batch.keys), None);
-        Ok(NodeBatch { ty: tables.node, start: batch.start, rows: batch.rows, keys, labels, properties })
+        Ok(NodeBatch { ty: tables.node, start: batch.start, numbers: None, rows: batch.rows, keys, labels, properties })
     }
 
     fn groups(&self, batch: GroupBatch) -> Result<NodeBatch> {
         let tables = self.record.groups.get(batch.kind).ok_or_else(|| Error::usage("no such kind of groups"))?;
         let (rows, keys) = (batch.keys.len(), Some(key_text(&batch.keys)?));
-        Ok(NodeBatch { ty: tables.node, start: batch.start, rows, keys, labels: None, properties: batch.properties })
+        Ok(NodeBatch {
+            ty: tables.node,
+            start: batch.start,
+            numbers: None,
+            rows,
+            keys,
+            labels: None,
+            properties: batch.properties,
+        })
     }
 
     fn members(&self, batch: &MemberBatch, role: usize) -> Result<Option<EdgeBatch>> {
@@ -187,7 +195,7 @@ impl Reified {
     }
 
     fn parts<'a>(&'a self, tables: Tables, request: &Request, want: Want) -> Result<Vec<Box<dyn Part + 'a>>> {
-        let parts = self.inner.scan(&Request { tables, ..*request })?;
+        let parts = self.inner.scan(&request.for_tables(tables))?;
         Ok(parts.into_iter().map(|inner| shown(inner, move |batch, take| self.batch(batch, want, take))).collect())
     }
 }

@@ -212,14 +212,14 @@ impl Restored {
     }
 
     fn parts<'a>(&'a self, tables: Tables, request: &Request, only_groups: bool) -> Result<Vec<Box<dyn Part + 'a>>> {
-        let parts = self.inner.scan(&Request { tables, ..*request })?;
+        let parts = self.inner.scan(&request.for_tables(tables))?;
         let part = |inner| shown(inner, move |batch, take| self.batch(batch, only_groups, take));
         Ok(parts.into_iter().map(part).collect())
     }
 
     /// Hyperedges, groups, members and memberships: all tables that are no nodes and no edges of the graph.
     fn rest<'a>(&'a self, request: &Request) -> Result<Vec<Box<dyn Part + 'a>>> {
-        let request = Request { order: EdgeOrder::Any, ..*request };
+        let request = request.whole().in_order(EdgeOrder::Any);
         let mut parts = Vec::new();
         for ty in self.rich.nodes.len()..self.record.plain.nodes.len() {
             parts.extend(self.parts(Tables::Nodes(ty), &request, false)?);

@@ -94,7 +94,7 @@ impl Source for Unrelated {
         };
         let mut parts = Vec::new();
         for tables in tables {
-            parts.extend(self.parts(self.inner.scan(&Request { tables, ..*request })?));
+            parts.extend(self.parts(self.inner.scan(&request.for_tables(tables))?));
         }
         Ok(parts)
     }

@@ -116,7 +116,7 @@ impl Source for Related {
             Tables::EdgeEnds(ty) => (Tables::EdgeEnds(0), Some(ty)),
             other => (other, None),
         };
-        let parts = self.inner.scan(&Request { tables, ..*request })?;
+        let parts = self.inner.scan(&request.for_tables(tables))?;
         let related = |inner| {
             shown(inner, move |batch, take| match batch {
                 Batch::Edges(edges) => self.edges(&edges, only, take),

@@ -194,7 +194,7 @@ impl Shredded {
             LabelVocabulary::None => None,
             _ => batch.labels.as_ref().map(|labels| self.labels(ty, &labels.slice(from, rows))),
         };
-        Ok(NodeBatch { ty, start, rows, keys, labels, properties })
+        Ok(NodeBatch { ty, start, numbers: None, rows, keys, labels, properties })
     }
 
     fn labels(&self, ty: usize, labels: &LabelColumn) -> LabelColumn {

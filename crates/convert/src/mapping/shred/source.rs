@@ -24,7 +24,7 @@ impl Source for Shredded {
             Tables::EdgeEnds(ty) => (Tables::EdgeEnds(0), Some(ty)),
             other => (other, None),
         };
-        let parts = self.inner.scan(&Request { tables, ..*request })?;
+        let parts = self.inner.scan(&request.for_tables(tables))?;
         let shred = |inner| {
             shown(inner, move |batch, take| match batch {
                 Batch::Nodes(nodes) => self.nodes(&nodes, only, take),

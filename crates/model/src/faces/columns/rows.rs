@@ -232,7 +232,7 @@ impl QuadRows {
         };
         let predicates = self.of_nodes.get(at).map(Vec::as_slice).unwrap_or_default();
         let properties = self.columns(&ty.properties, predicates, terms)?;
-        Ok(NodeBatch { ty: at, start, rows: terms.len(), keys, labels, properties })
+        Ok(NodeBatch { ty: at, start, numbers: None, rows: terms.len(), keys, labels, properties })
     }
 
     /// The edges of a type, at most so many at once.

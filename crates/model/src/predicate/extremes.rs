@@ -15,7 +15,7 @@ use super::bind::nanoseconds;
 
 /// The least and the greatest value of `array`, nulls and NaN left out; nothing when there is none, or when values of
 /// its type have no order here. Of a dictionary those values count that a key leads to.
-pub(crate) fn extremes(array: &ArrayRef) -> Option<(Value, Value)> {
+pub fn extremes(array: &ArrayRef) -> Option<(Value, Value)> {
     match array.data_type() {
         DataType::Int8 => whole::<Int8Type>(array, 1),
         DataType::Int16 => whole::<Int16Type>(array, 1),

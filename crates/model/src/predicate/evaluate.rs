@@ -27,7 +27,7 @@ struct Truth {
 
 impl BoundPredicate {
     /// The rows of `columns` (by the positions that the condition was bound to, all of `rows` rows) that pass.
-    pub(crate) fn evaluate(&self, columns: &[ArrayRef], rows: usize) -> Result<BooleanBuffer> {
+    pub(super) fn evaluate(&self, columns: &[ArrayRef], rows: usize) -> Result<BooleanBuffer> {
         Ok(self.truth(columns, rows)?.yes)
     }
 

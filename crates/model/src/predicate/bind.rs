@@ -10,7 +10,7 @@ use super::{Comparison, Literal, Predicate, Value};
 
 /// A condition whose columns are positions and whose literals have the columns' domains.
 #[derive(Debug, Clone)]
-pub(crate) enum BoundPredicate {
+pub(super) enum BoundPredicate {
     Compare { column: usize, comparison: Comparison, value: Value },
     Like { column: usize, pattern: Pattern },
     Has { column: usize, value: Value },
@@ -26,7 +26,7 @@ impl BoundPredicate {
     ///
     /// # Errors
     /// [`isomorph_error::Kind::Usage`] for a column that is not there, and for types that do not compare.
-    pub(crate) fn bind(predicate: &Predicate, schema: &Schema) -> Result<Self> {
+    pub(super) fn bind(predicate: &Predicate, schema: &Schema) -> Result<Self> {
         let all = |list: &[Predicate]| list.iter().map(|one| Self::bind(one, schema)).collect::<Result<Vec<_>>>();
         Ok(match predicate {
             Predicate::Compare { column, comparison, literal } => {
@@ -67,7 +67,7 @@ fn find<'a>(schema: &'a Schema, name: &str) -> Result<(usize, &'a Field)> {
 }
 
 /// The type of a column's values, whether or not it has a dictionary of them.
-pub(crate) fn value_type(data_type: &DataType) -> &DataType {
+pub fn value_type(data_type: &DataType) -> &DataType {
     match data_type {
         DataType::Dictionary(_, values) => values,
         other => other,
@@ -160,7 +160,7 @@ fn not_compared(field: &Field, why: &str) -> Error {
 }
 
 /// Nanoseconds in one `unit`.
-pub(crate) fn nanoseconds(unit: &TimeUnit) -> i128 {
+pub fn nanoseconds(unit: &TimeUnit) -> i128 {
     match unit {
         TimeUnit::Second => 1_000_000_000,
         TimeUnit::Millisecond => 1_000_000,

@@ -2,7 +2,7 @@
 
 /// A pattern: texts between `%`, each with `_` for any one character.
 #[derive(Debug, Clone)]
-pub(crate) struct Pattern(Vec<char>);
+pub(super) struct Pattern(Vec<char>);
 
 impl Pattern {
     pub(super) fn new(pattern: &str) -> Self {

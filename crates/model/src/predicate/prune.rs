@@ -4,7 +4,7 @@ use super::{BoundPredicate, Comparison, Value};
 
 /// What is known of the values of a column in some rows. A bound need not be taken by any value.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Bounds {
+pub struct Bounds {
     /// No value is less, if known.
     pub least: Option<Value>,
     /// No value is greater, if known.
@@ -19,7 +19,7 @@ pub(crate) struct Bounds {
 
 impl Bounds {
     /// Nothing is known.
-    pub(crate) const UNKNOWN: Bounds =
+    pub const UNKNOWN: Bounds =
         Bounds { least: None, greatest: None, some_null: true, all_null: false, some_nan: true };
 }
 
@@ -33,7 +33,7 @@ struct Outcomes {
 
 impl BoundPredicate {
     /// Whether any of the rows of which `bounds` speaks (by column position) may pass.
-    pub(crate) fn may_pass(&self, bounds: &dyn Fn(usize) -> Bounds) -> bool {
+    pub(super) fn may_pass(&self, bounds: &dyn Fn(usize) -> Bounds) -> bool {
         self.outcomes(bounds).yes
     }
 

@@ -8,10 +8,12 @@ use super::Comparison;
 
 /// A value of a column, a bound of a page, or a literal.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Value {
+pub enum Value {
     /// Whole numbers, dates as days, timestamps as nanoseconds, truth values as 0 and 1.
     Int(i128),
+    /// Floating-point numbers.
     Float(f64),
+    /// Text and bytes.
     Bytes(Vec<u8>),
     /// What columns of decimals are compared with.
     Decimal(Decimal),
@@ -19,7 +21,7 @@ pub(crate) enum Value {
 
 /// An exact decimal number.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Decimal {
+pub struct Decimal {
     digits: i256,
     /// Digits behind the point; below zero, zeros before it.
     scale: i32,
@@ -76,7 +78,7 @@ impl Decimal {
 
 impl Value {
     /// The order of two values of comparable domains; nothing when one is NaN or the domains do not meet.
-    pub(crate) fn order(&self, other: &Value) -> Option<Ordering> {
+    pub fn order(&self, other: &Value) -> Option<Ordering> {
         match (self, other) {
             (Value::Int(left), Value::Int(right)) => Some(left.cmp(right)),
             (Value::Float(left), Value::Float(right)) => left.partial_cmp(right),

@@ -12,11 +12,12 @@ mod value;
 
 use std::fmt;
 
-pub(crate) use bind::{BoundPredicate, nanoseconds, value_type};
-pub(crate) use extremes::extremes;
+use bind::BoundPredicate;
+pub use bind::{nanoseconds, value_type};
+pub use extremes::extremes;
 pub use literal::Literal;
-pub(crate) use prune::Bounds;
-pub(crate) use value::Value;
+pub use prune::Bounds;
+pub use value::{Decimal, Value};
 
 use arrow_array::RecordBatch;
 use arrow_buffer::BooleanBuffer;
@@ -178,5 +179,10 @@ impl Filter {
     /// [`isomorph_error::Kind::Unsupported`] for columns of types that are never compared.
     pub fn passing(&self, batch: &RecordBatch) -> Result<BooleanBuffer> {
         self.0.evaluate(batch.columns(), batch.num_rows())
+    }
+
+    /// Whether any of the rows of which `bounds` speaks, by the positions of the columns, may pass.
+    pub fn may_pass(&self, bounds: &dyn Fn(usize) -> Bounds) -> bool {
+        self.0.may_pass(bounds)
     }
 }

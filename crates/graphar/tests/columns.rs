@@ -8,12 +8,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::builder::{ListBuilder, StringBuilder};
-use arrow_array::{ArrayRef, BinaryArray, Float64Array, Int64Array, RecordBatch, StringArray, TimestampSecondArray};
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, Float32Array, Float64Array, Int64Array, RecordBatch, StringArray,
+    TimestampSecondArray, UInt64Array,
+};
 use arrow_schema::TimeUnit;
 use isomorph_error::{Error, Findings};
 use isomorph_graphar::{GraphAr, OpenOptions};
-use isomorph_model::{Batch, MemoryGraph, Source};
-use isomorph_model::{Comparison, Predicate};
+use isomorph_model::{Batch, Comparison, Literal, MemoryGraph, Predicate, Source};
 use isomorph_storage::Location;
 use isomorph_tables::{Encoding, TableWriter, WriteOptions};
 
@@ -92,6 +94,42 @@ fn a_value_that_its_declared_type_cannot_hold_says_so() {
     assert_eq!(broken(home.path()), "GAR-VALUE-INEXACT");
     graph(home.path(), "float", Encoding::Parquet, Arc::new(Float64Array::from(vec![0.5, 0.1])));
     assert_eq!(broken(home.path()), "GAR-VALUE-INEXACT");
+}
+
+#[test]
+fn conditions_compare_what_is_shown_whatever_the_file_has() {
+    let home = tempfile::tempdir().unwrap();
+    let tenths = [0.1_f32, 0.5];
+    let wide = Float64Array::from_iter_values(tenths.map(f64::from));
+    let narrow = Float32Array::from_iter_values(tenths);
+    let tenth = || Literal::Number("0.1".to_owned());
+    let text = |text: &str| Literal::Text(text.to_owned());
+    let numbers = || Arc::new(UInt64Array::from(vec![10, 9])) as ArrayRef;
+    use Comparison::{Equal, Greater, Less};
+    // What is declared, what files have, a condition, and the first value that passes it: none, that of row 0, of row 1.
+    let cases: [(&str, ArrayRef, Comparison, Literal, Option<usize>); 7] = [
+        ("float", Arc::new(wide.clone()), Equal, tenth(), Some(0)),
+        ("float", Arc::new(wide), Greater, tenth(), Some(1)),
+        ("double", Arc::new(narrow.clone()), Equal, tenth(), None),
+        ("double", Arc::new(narrow), Greater, tenth(), Some(0)),
+        ("uint64", numbers(), Greater, text("9"), None),
+        ("uint64", numbers(), Equal, text("10"), Some(0)),
+        ("uint64", numbers(), Less, text("5"), Some(0)),
+    ];
+    for encoding in [Encoding::Parquet, Encoding::Orc] {
+        for (declared, column, comparison, literal, expected) in &cases {
+            if encoding == Encoding::Orc && *declared == "uint64" {
+                continue; // ORC has no unsigned integers.
+            }
+            graph(home.path(), declared, encoding, Arc::clone(column));
+            let all = &read(home.path(), &OpenOptions::default()).unwrap()[0];
+            let condition = Predicate::compare("q", *comparison, literal.clone());
+            let filters = [("v".to_owned(), condition.clone())].into();
+            let found = read(home.path(), &OpenOptions { filters, ..OpenOptions::default() }).unwrap();
+            let first = found.first().filter(|column| !column.is_empty()).map(|column| column.slice(0, 1));
+            assert_eq!(first, expected.map(|row| all.slice(row, 1)), "{encoding:?} {declared} {condition:?}");
+        }
+    }
 }
 
 #[test]

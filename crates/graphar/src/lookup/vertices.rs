@@ -41,6 +41,7 @@ impl GraphAr {
                 match column.target {
                     Target::Key => keys = Some(array),
                     Target::Property(position) => properties[position] = Some(array),
+                    Target::Hidden => {}
                 }
             }
         }

@@ -11,14 +11,13 @@ use isomorph_model::{Batch, Columns, EdgeBatch, Narrowing, Part, part};
 use isomorph_tables::Selection;
 
 use super::ends::{Joint, first_descent, first_outside, indexes};
-use super::filter::{FilteredChunk, count, intersection, told};
-use super::narrowed::{NarrowedChunk, check_stated};
+use super::filter::{FilteredChunk, count, intersection};
+use super::narrowed::{Files, check_stated};
 use super::offsets::{OffsetCheck, PartOffsets};
 use super::renumber::renumbered;
 use super::{Bounds, RowSet, Steps};
-use crate::info::PropertyInfo;
 use crate::rules;
-use crate::table::{Chunk, Column, EdgeTable, Group, List, SOURCE_INDEX, TARGET_INDEX, Target, open_chunk};
+use crate::table::{Chunk, EdgeTable, Group, List, SOURCE_INDEX, TARGET_INDEX, Target, open_chunk};
 
 /// What the parts of one scan of an adjacency list have in common.
 pub(crate) struct EdgeScan<'a> {
@@ -99,32 +98,29 @@ impl EdgeScan<'_> {
 
 impl<'a> EdgePart<'a> {
     /// The rows that pass the filters of the edge type and may pass that of the scan; nothing for all.
-    fn passing(&self) -> Result<Option<Vec<Range<u64>>>> {
-        let (table, list) = (self.scan.table, self.scan.list);
-        let path = |group| list.layout.chunk(group, self.part, self.chunk);
-        let (root, all, path, rows) = (&table.root, table.info.groups.as_slice(), &path, self.rows);
-        let narrowed = NarrowedChunk { root, groups: (all, &table.groups), path, rows };
-        let narrowed = narrowed.passing(self.scan.narrowing.as_deref())?;
+    fn passing(&self, files: &Files<'_>) -> Result<Option<Vec<Range<u64>>>> {
+        let table = self.scan.table;
+        let narrowed = files.passing(self.rows)?;
         if table.filters.is_empty() {
             return Ok(narrowed);
         }
-        let declared = |property: &PropertyInfo, encoding| told(property, encoding, table.timestamps);
-        let chunk = FilteredChunk { root, groups: all, path, rows, declared: &declared };
+        let open = |group: &Group, names: &[&str]| {
+            group.open_named(&table.root, self.scan.list.layout.chunk(group.number, self.part, self.chunk), names)
+        };
+        let chunk = FilteredChunk { groups: &table.all, open: &open, rows: self.rows };
         let passing = chunk.passing(&Predicate::And(table.filters.clone()))?;
-        Ok(Some(narrowed.map_or_else(|| passing.clone(), |narrowed| intersection(&narrowed, &passing))))
-    }
-
-    /// The columns of a group that are read.
-    fn columns(&self, group: &Group) -> Arc<[Column]> {
-        let Some(narrowing) = &self.scan.narrowing else { return Arc::clone(&group.columns) };
-        let wanted = |column: &&Column| matches!(column.target, Target::Property(at) if narrowing.wants(at));
-        group.columns.iter().filter(wanted).cloned().collect()
+        Ok(Some(match narrowed {
+            None => passing,
+            Some(narrowed) => intersection(&narrowed, &passing),
+        }))
     }
 
     fn open(self) -> Result<Option<EdgeReader<'a>>> {
         let scan = &*self.scan;
         let table = scan.table;
-        let ranges = self.passing()?;
+        let path = |group| scan.list.layout.chunk(group, self.part, self.chunk);
+        let files = Files::new(&table.root, &table.groups, scan.narrowing.as_deref(), &path, false);
+        let ranges = self.passing(&files)?;
         let rows = ranges.as_ref().map_or(self.rows, |ranges| count(ranges));
         if rows == 0 {
             return Ok(None);
@@ -141,19 +137,9 @@ impl<'a> EdgePart<'a> {
         if ranges.is_some() {
             check_stated(&reader, &adj, self.rows)?;
         }
-        let mut chunks = Vec::with_capacity(table.groups.len());
-        for group in &table.groups {
-            let columns = self.columns(group);
-            if columns.is_empty() {
-                continue;
-            }
-            let path = scan.list.layout.chunk(group.number, self.part, self.chunk);
-            let chunk = Chunk::open(&table.root, path, group.encoding, columns, false)?;
-            if ranges.is_some() {
-                check_stated(&chunk.reader, &chunk.path, self.rows)?;
-            }
+        let chunks = files.chunks(ranges.is_some().then_some(self.rows))?;
+        for chunk in &chunks {
             steps.push(&chunk.path, chunk.batches(selection())?);
-            chunks.push(chunk);
         }
         // Where edges are left out, nothing can be said of offsets.
         let compares = scan.list.kind.ordered() && ranges.is_none();

@@ -3,18 +3,18 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
+use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
-use arrow_schema::{Field, TimeUnit};
+use arrow_schema::{Field, Schema};
 use isomorph_error::{Error, Result, did_you_mean};
-use isomorph_model::Predicate;
-use isomorph_storage::Root;
-use isomorph_tables::{Encoding, Selection};
+use isomorph_model::{Filter, Predicate};
+use isomorph_tables::Selection;
 
 use super::narrowed::check_stated;
-use crate::info::{PropertyGroup, PropertyInfo, ValueType};
-use crate::table::open_chunk;
+use crate::table::{Chunk, Column, Group};
 
 /// Rows of a file, ascending and apart.
 pub(crate) type Ranges = Vec<Range<u64>>;
@@ -23,26 +23,12 @@ const ROW: &str = "_isomorphRow";
 
 /// A chunk of all property groups of a type.
 pub(crate) struct FilteredChunk<'a> {
-    pub root: &'a Root,
-    pub groups: &'a [PropertyGroup],
-    /// The file of a group, by its number.
-    pub path: &'a dyn Fn(usize) -> String,
+    /// The groups, with all columns that may be compared.
+    pub groups: &'a [Group],
+    /// Opens the file of a group, with at least the columns of these names.
+    pub open: &'a dyn Fn(&Group, &[&str]) -> Result<Chunk>,
     /// Rows of the chunk.
     pub rows: u64,
-    /// What is declared to the reader of a file for a property.
-    pub declared: &'a dyn Fn(&PropertyInfo, Encoding) -> Option<Field>,
-}
-
-/// What conditions of those who open a graph need to be declared: text must be told its types, and ORC the unit of its times; other
-/// files know their own, and a comparison works in each.
-pub(crate) fn told(property: &PropertyInfo, encoding: Encoding, timestamps: Option<TimeUnit>) -> Option<Field> {
-    let is_told = match encoding {
-        Encoding::Parquet => false,
-        Encoding::Orc => property.value_type == ValueType::Timestamp,
-        _ => true,
-    };
-    let unit = timestamps.unwrap_or(TimeUnit::Millisecond);
-    is_told.then(|| Field::new(&property.name, property.data_type_in(unit), true))
 }
 
 impl FilteredChunk<'_> {
@@ -91,37 +77,58 @@ impl FilteredChunk<'_> {
     }
 
     fn group_of(&self, column: &str) -> Result<usize> {
-        let holds = |group: &PropertyGroup| group.properties.iter().any(|property| property.name == column);
+        let holds = |group: &Group| group.columns.iter().any(|own| own.name == column);
         let found = self.groups.iter().position(holds);
         found.ok_or_else(|| {
-            let known = self.groups.iter().flat_map(|group| &group.properties).map(|property| property.name.as_str());
+            let known = self.groups.iter().flat_map(|group| group.columns.iter()).map(|own| own.name.as_str());
             Error::usage(format!("there is no property {column} to filter by{}", did_you_mean(column, known)))
         })
     }
 
     fn read(&self, number: usize, predicate: &Predicate) -> Result<Ranges> {
         let Some(group) = self.groups.get(number) else { return Ok(Ranges::new()) };
-        let encoding = group.file_type.encoding();
-        let columns = predicate.columns();
-        let compared = group.properties.iter().filter(|property| columns.contains(&property.name.as_str()));
-        let fields = compared.filter_map(|property| (self.declared)(property, encoding)).collect();
-        let path = (self.path)(number);
-        let reader = open_chunk(self.root, &path, encoding, fields)?;
-        check_stated(&reader, &path, self.rows)?;
-        let selection = Selection::all().columns::<&str>([]).row_numbers(ROW).filter(predicate.clone());
+        let names = predicate.columns();
+        let chunk = (self.open)(group, &names)?;
+        check_stated(&chunk.reader, &chunk.path, self.rows)?;
+        let columns: Vec<Column> =
+            chunk.columns.iter().filter(|column| names.contains(&column.name.as_str())).cloned().collect();
+        let stored = |column: &Column| chunk.reader.schema().field_with_name(&column.name).ok().map(Field::data_type);
+        let at = |error: Error| error.at(chunk.path.as_str());
         let mut found = Ranges::new();
-        for batch in reader.batches(&selection).map_err(|error| error.at(path.as_str()))? {
-            let batch = batch.map_err(|error| error.at(path.as_str()))?;
-            let rows = batch.column_by_name(ROW).and_then(|column| column.as_primitive_opt::<Int64Type>());
-            for row in rows.map(|rows| rows.values().as_ref()).unwrap_or_default() {
-                let row = row.unsigned_abs();
-                match found.last_mut() {
-                    Some(last) if last.end == row => last.end += 1,
-                    _ => found.push(row..row + 1),
-                }
+        let selection = Selection::all().row_numbers(ROW);
+        if columns.iter().all(|column| stored(column) == Some(&column.data_type)) {
+            let selection = selection.columns::<&str>([]).filter(predicate.clone());
+            for batch in chunk.reader.batches(&selection).map_err(at)? {
+                push(&mut found, &batch.map_err(at)?, |_| true);
             }
+            return Ok(found);
+        }
+        // What is compared are values as they are shown, not as a file has them.
+        let fields: Vec<Field> =
+            columns.iter().map(|column| Field::new(&column.name, column.data_type.clone(), true)).collect();
+        let schema = Arc::new(Schema::new(fields));
+        let filter = Filter::new(predicate, &schema)?;
+        let chunk = Chunk::of_reader(chunk.path.clone(), chunk.reader.clone(), columns.into())?;
+        for batch in chunk.batches(selection)? {
+            let batch = batch.map_err(at)?;
+            let shown = RecordBatch::try_new(Arc::clone(&schema), chunk.columns(&batch)?)
+                .map_err(|error| at(Error::malformed(error.to_string()).caused_by(error)))?;
+            let passing = filter.passing(&shown)?;
+            push(&mut found, &batch, |at| passing.value(at));
         }
         Ok(found)
+    }
+}
+
+/// Adds the numbers of those rows of a batch that pass.
+fn push(found: &mut Ranges, batch: &RecordBatch, passes: impl Fn(usize) -> bool) {
+    let rows = batch.column_by_name(ROW).and_then(|column| column.as_primitive_opt::<Int64Type>());
+    let rows = rows.map(|rows| rows.values().as_ref()).unwrap_or_default();
+    for row in rows.iter().enumerate().filter(|(at, _)| passes(*at)).map(|(_, row)| row.unsigned_abs()) {
+        match found.last_mut() {
+            Some(last) if last.end == row => last.end += 1,
+            _ => found.push(row..row + 1),
+        }
     }
 }
 

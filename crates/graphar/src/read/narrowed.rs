@@ -1,85 +1,120 @@
-//! Rows that a scan need not read: those for which its filter is not true.
+//! What of a chunk a scan reads that asks for less than everything: the files of the columns that it wants, each opened once, and the rows
+//! for which its filter may be true.
 
+use std::cell::RefCell;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
+use std::sync::Arc;
 
 use arrow_array::UInt64Array;
-use arrow_schema::Field;
 use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_model::{Narrowing, Predicate};
 use isomorph_storage::Root;
 use isomorph_tables::TableReader;
 
 use super::filter::{FilteredChunk, Ranges, count};
-use crate::info::{PropertyGroup, PropertyInfo};
 use crate::rules;
-use crate::table::{Column, Group, Target};
+use crate::table::{Chunk, Column, Group, Target};
 
-/// A chunk of all groups of a type of which less than everything is wanted.
-pub(crate) struct NarrowedChunk<'a> {
-    pub root: &'a Root,
-    /// All groups, and those of which something is read.
-    pub groups: (&'a [PropertyGroup], &'a [Group]),
-    /// The file of a group, by its number.
-    pub path: &'a dyn Fn(usize) -> String,
-    /// Rows of the chunk.
-    pub rows: u64,
+/// The columns of `group` that are wanted.
+pub(crate) fn wanted(group: &Group, narrowing: Option<&Narrowing>) -> Arc<[Column]> {
+    let Some(narrowing) = narrowing else { return Arc::clone(&group.columns) };
+    let wants = |column: &&Column| match column.target {
+        Target::Key => narrowing.keys,
+        Target::Property(at) => narrowing.wants(at),
+        Target::Hidden => false,
+    };
+    group.columns.iter().filter(wants).cloned().collect()
 }
 
-impl NarrowedChunk<'_> {
-    /// The rows to read; nothing for all. Where more than half of them pass, all are read: what is read twice costs more than what
-    /// is left out saves.
+/// One chunk of all groups of a type of which something is read.
+pub(crate) struct Files<'a> {
+    pub root: &'a Root,
+    pub groups: &'a [Group],
+    pub narrowing: Option<&'a Narrowing>,
+    /// The file of a group, by its number.
+    pub path: &'a dyn Fn(usize) -> String,
+    /// Whether they have vertex indexes.
+    pub indexed: bool,
+    opened: RefCell<BTreeMap<usize, Chunk>>,
+}
+
+impl<'a> Files<'a> {
+    pub fn new(
+        root: &'a Root,
+        groups: &'a [Group],
+        narrowing: Option<&'a Narrowing>,
+        path: &'a dyn Fn(usize) -> String,
+        indexed: bool,
+    ) -> Self {
+        Files { root, groups, narrowing, path, indexed, opened: RefCell::default() }
+    }
+
+    /// The files of which columns are wanted, in the order of the groups. Where rows are left out, each must have `rows` rows if it
+    /// states how many it has.
+    ///
+    /// # Errors
+    /// As [`Chunk::open`]; [`rules::COUNT_ROWS`].
+    pub fn chunks(&self, some: Option<u64>) -> Result<Vec<Chunk>> {
+        let mut chunks = Vec::with_capacity(self.groups.len());
+        for group in self.groups.iter().filter(|group| !wanted(group, self.narrowing).is_empty()) {
+            let chunk = self.chunk(group)?;
+            if let Some(rows) = some {
+                check_stated(&chunk.reader, &chunk.path, rows)?;
+            }
+            chunks.push(chunk);
+        }
+        Ok(chunks)
+    }
+
+    fn chunk(&self, group: &Group) -> Result<Chunk> {
+        if let Some(chunk) = self.opened.borrow().get(&group.number) {
+            return Ok(chunk.clone());
+        }
+        let (path, columns) = ((self.path)(group.number), wanted(group, self.narrowing));
+        let chunk = Chunk::open(self.root, path, group.encoding, columns, self.indexed)?;
+        self.opened.borrow_mut().insert(group.number, chunk.clone());
+        Ok(chunk)
+    }
+
+    /// Which of `rows` rows to read; nothing for all. Where more than half of them pass, all are read: what is read twice costs more than
+    /// what is left out saves.
     ///
     /// # Errors
     /// Those of reading.
-    pub fn passing(&self, narrowing: Option<&Narrowing>) -> Result<Option<Ranges>> {
-        let Some(filter) = narrowing.and_then(|narrowing| self.own(narrowing.filter.as_ref()?)) else {
+    pub fn passing(&self, rows: u64) -> Result<Option<Ranges>> {
+        let Some(filter) = self.narrowing.and_then(|narrowing| self.own(narrowing.filter.as_ref()?)) else {
             return Ok(None);
         };
-        let declared = |property: &PropertyInfo, encoding| -> Option<Field> {
-            self.column(&property.name).and_then(|(_, column)| column.field(encoding))
-        };
-        let chunk = FilteredChunk {
-            root: self.root,
-            groups: self.groups.0,
-            path: self.path,
-            rows: self.rows,
-            declared: &declared,
-        };
+        let open = |group: &Group, _: &[&str]| self.chunk(group);
+        let chunk = FilteredChunk { groups: self.groups, open: &open, rows };
         match chunk.passing(&filter) {
-            Ok(ranges) if count(&ranges).saturating_mul(2) > self.rows => Ok(None),
+            Ok(ranges) if count(&ranges).saturating_mul(2) > rows => Ok(None),
             Ok(ranges) => Ok(Some(ranges)),
-            // What does not compare here may do so over the values that the model has.
+            // What does not compare here is refused by who applies the filter to all that comes.
             Err(error) if error.kind() == Kind::Usage => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// Of the conditions that must all be true, those that can be asked of files: on properties that are read, in files that know
-    /// where a row is. Text is read whole in any case.
+    /// Of the conditions that must all be true, those on columns of files that know where a row is. Text is read whole in any case.
     fn own(&self, filter: &Predicate) -> Option<Predicate> {
         let all = match filter {
             Predicate::And(all) => all.as_slice(),
             one => std::slice::from_ref(one),
         };
-        let known = |name: &str| {
-            let (group, column) = self.column(name)?;
-            (!group.encoding.is_text() && !column.as_text).then(|| column.name.clone())
-        };
-        let own = |one: &Predicate| {
+        let named = |name: &str| {
             let unknown = || Error::usage("not a column of a file that can be asked");
-            one.renamed(&mut |name| known(name).ok_or_else(unknown)).ok()
+            let is_meant = |column: &Column| match column.target {
+                Target::Key => name == Narrowing::KEY,
+                _ => name == column.name,
+            };
+            let of = |group: &Group| wanted(group, self.narrowing).iter().find(|column| is_meant(column)).cloned();
+            let known = self.groups.iter().filter(|group| !group.encoding.is_text()).find_map(of);
+            known.filter(|column| !column.as_text).map(|column| column.name).ok_or_else(unknown)
         };
-        let all: Vec<Predicate> = all.iter().filter_map(own).collect();
+        let all: Vec<Predicate> = all.iter().filter_map(|one| one.renamed(&mut |name| named(name)).ok()).collect();
         (!all.is_empty()).then_some(Predicate::And(all))
-    }
-
-    /// The column of a property, or of the key.
-    fn column(&self, name: &str) -> Option<(&Group, &Column)> {
-        let is_meant = |column: &&Column| match column.target {
-            Target::Key => name == Narrowing::KEY || name == column.name,
-            Target::Property(_) => name == column.name,
-        };
-        self.groups.1.iter().find_map(|group| Some((group, group.columns.iter().find(is_meant)?)))
     }
 }
 
@@ -98,7 +133,7 @@ pub(crate) fn check_stated(reader: &TableReader, path: &str, expected: u64) -> R
 }
 
 /// Numbers of rows, ascending, that are handed out batch by batch.
-pub(crate) struct Numbers(std::collections::VecDeque<Range<u64>>);
+pub(crate) struct Numbers(VecDeque<Range<u64>>);
 
 impl Numbers {
     pub fn new(ranges: impl IntoIterator<Item = Range<u64>>) -> Self {

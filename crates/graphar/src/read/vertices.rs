@@ -10,12 +10,11 @@ use isomorph_error::{Error, Place, Result};
 use isomorph_model::{Batch, Columns, Narrowing, NodeBatch, Part, part};
 use isomorph_tables::Selection;
 
-use super::filter::{FilteredChunk, count, intersection, told};
-use super::narrowed::{NarrowedChunk, Numbers, check_stated};
+use super::filter::{FilteredChunk, count, intersection};
+use super::narrowed::{Files, Numbers, check_stated};
 use super::{LabelFile, RowSet, Steps, label_column};
-use crate::info::PropertyInfo;
 use crate::rules;
-use crate::table::{Chunk, Target, VertexTable, open_chunk};
+use crate::table::{Chunk, Group, Target, VertexTable, open_chunk};
 
 /// One vertex chunk.
 pub(crate) struct VertexPart<'a> {
@@ -53,12 +52,11 @@ impl VertexTable {
         };
         let mut passing = Vec::new();
         for chunk in 0..self.chunks()? {
-            let path = |group| self.layout.chunk(group, chunk);
-            let rows = self.chunk_rows(chunk)?;
-            let groups = &self.info.groups;
-            let declared = |property: &PropertyInfo, encoding| told(property, encoding, self.timestamps);
-            let chunk_of = FilteredChunk { root: &self.root, groups, path: &path, rows, declared: &declared };
-            let found = chunk_of.passing(filter)?;
+            let open = |group: &Group, names: &[&str]| {
+                group.open_named(&self.root, self.layout.chunk(group.number, chunk), names)
+            };
+            let filtered = FilteredChunk { groups: &self.all, open: &open, rows: self.chunk_rows(chunk)? };
+            let found = filtered.passing(filter)?;
             let first = chunk * self.info.chunk_size;
             passing.extend(found.into_iter().map(|range| range.start + first..range.end + first));
         }
@@ -80,15 +78,9 @@ impl VertexPart<'_> {
     }
 
     /// Of these rows, those that the scan has to read.
-    fn narrowed(&self, all: Selected) -> Result<Selected> {
+    fn narrowed(&self, all: Selected, files: &Files<'_>) -> Result<Selected> {
         let table = self.table;
-        let chunk = NarrowedChunk {
-            root: &table.root,
-            groups: (&table.info.groups, &table.groups),
-            path: &|group| table.layout.chunk(group, self.chunk),
-            rows: table.chunk_rows(self.chunk)?,
-        };
-        let Some(passing) = chunk.passing(self.narrowing.as_deref())? else { return Ok(all) };
+        let Some(passing) = files.passing(table.chunk_rows(self.chunk)?)? else { return Ok(all) };
         let local = match &all.ranges {
             None => passing,
             Some(ranges) => intersection(ranges, &passing),
@@ -133,7 +125,9 @@ impl<'a> VertexPart<'a> {
 
     fn open(self) -> Result<Option<VertexReader<'a>>> {
         let table = self.table;
-        let Selected { ranges, rows, start, numbers } = self.narrowed(self.selected()?)?;
+        let path = |group| table.layout.chunk(group, self.chunk);
+        let files = Files::new(&table.root, &table.groups, self.narrowing.as_deref(), &path, true);
+        let Selected { ranges, rows, start, numbers } = self.narrowed(self.selected()?, &files)?;
         if rows == 0 {
             return Ok(None);
         }
@@ -141,29 +135,15 @@ impl<'a> VertexPart<'a> {
             let selection = Selection::all().batch_rows(self.batch_rows);
             ranges.iter().fold(selection, |selection, ranges| selection.rows(ranges.clone()))
         };
-        let wanted = |target: Target| match (&self.narrowing, target) {
-            (None, _) => true,
-            (Some(narrowing), Target::Key) => narrowing.keys,
-            (Some(narrowing), Target::Property(at)) => narrowing.wants(at),
-        };
         let labels = &table.info.labels;
         let labelled = !labels.is_empty() && self.narrowing.as_ref().is_none_or(|narrowing| narrowing.labels);
         // Each row needs a bit for each label.
         let batch_rows = if labelled { self.batch_rows.min(LABEL_BITS / labels.len().max(1)) } else { self.batch_rows };
         let mut steps = Steps::new(rows, batch_rows);
-        let mut chunks = Vec::with_capacity(table.groups.len());
-        for group in &table.groups {
-            let columns: Arc<[_]> = group.columns.iter().filter(|column| wanted(column.target)).cloned().collect();
-            if columns.is_empty() {
-                continue;
-            }
-            let path = table.layout.chunk(group.number, self.chunk);
-            let chunk = Chunk::open(&table.root, path, group.encoding, columns, true)?;
-            if numbers.is_some() {
-                check_stated(&chunk.reader, &chunk.path, table.chunk_rows(self.chunk)?)?;
-            }
+        let some = ranges.is_some().then(|| table.chunk_rows(self.chunk)).transpose()?;
+        let chunks = files.chunks(some)?;
+        for chunk in &chunks {
             steps.push(&chunk.path, chunk.batches(selection())?);
-            chunks.push(chunk);
         }
         if chunks.is_empty() && !labelled {
             self.check_rows()?;
@@ -209,6 +189,7 @@ impl VertexReader<'_> {
                             *slot = Some(array);
                         }
                     }
+                    Target::Hidden => {}
                 }
             }
         }

@@ -48,6 +48,7 @@ pub(crate) fn missing(path: &str) -> Error {
 }
 
 /// An opened chunk of a property group: its columns, with the vertex index before them where there is one.
+#[derive(Clone)]
 pub(crate) struct Chunk {
     pub path: String,
     pub reader: TableReader,

@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arrow_schema::TimeUnit;
 use isomorph_error::{Error, Findings, Place, Result};
 use isomorph_model::Predicate;
 use isomorph_model::{Direction, EdgeOrder, EdgeType};
@@ -22,8 +21,8 @@ pub(crate) struct EdgeTable {
     pub lists: Vec<List>,
     /// Groups of which something is read.
     pub groups: Vec<Group>,
-    /// The unit of timestamps that was asked for.
-    pub timestamps: Option<TimeUnit>,
+    /// All groups with all columns, for the filters.
+    pub all: Vec<Group>,
     pub filters: Vec<Predicate>,
     /// The type as the model has it.
     pub shown: EdgeType,
@@ -139,30 +138,24 @@ impl EdgeTable {
             Some(Err(error)) => return Err(error),
             None => {}
         }
-        let mut groups = Vec::new();
+        let mut all = Vec::new();
         for (number, group) in info.groups.iter().enumerate() {
             let first = lists.first().zip(first).map(|(list, part)| list.layout.chunk(number, part, 0));
             let types = refine.types(group, first.as_deref())?;
             let mut columns = Vec::new();
-            for (info, data_type) in group.properties.iter().zip(types).filter(|(info, _)| shows(&info.name)) {
-                let target = Target::Property(shown.properties.len());
-                shown.properties.push(property(info, &data_type));
+            for (info, data_type) in group.properties.iter().zip(types) {
+                let is_shown = shows(&info.name);
+                let target = if is_shown { Target::Property(shown.properties.len()) } else { Target::Hidden };
+                if is_shown {
+                    shown.properties.push(property(info, &data_type));
+                }
                 let as_text = matches!(info.value_type, ValueType::Other(_));
                 columns.push(Column { name: info.name.clone(), data_type, target, as_text });
             }
-            if !columns.is_empty() {
-                groups.push(Group { number, encoding: group.file_type.encoding(), columns: columns.into() });
-            }
+            all.push(Group { number, encoding: group.file_type.encoding(), columns: columns.into() });
         }
-        Ok(EdgeTable {
-            root: refine.root.clone(),
-            lists,
-            groups,
-            timestamps: refine.timestamps,
-            filters: Vec::new(),
-            shown,
-            info,
-        })
+        let groups = all.iter().filter_map(Group::shown).collect();
+        Ok(EdgeTable { root: refine.root.clone(), lists, groups, all, filters: Vec::new(), shown, info })
     }
 
     /// The list of kind `kind`.

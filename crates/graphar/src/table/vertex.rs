@@ -1,6 +1,5 @@
 //! One vertex type as it is read.
 
-use arrow_schema::TimeUnit;
 use isomorph_error::{Findings, Place, Result};
 use isomorph_model::Predicate;
 use isomorph_model::{Key, KeyKind, LabelVocabulary, NodeType};
@@ -19,8 +18,8 @@ pub(crate) struct VertexTable {
     pub layout: VertexLayout,
     /// Groups of which something is read.
     pub groups: Vec<Group>,
-    /// The unit of timestamps that was asked for.
-    pub timestamps: Option<TimeUnit>,
+    /// All groups with all columns, for the filter.
+    pub all: Vec<Group>,
     /// Number of vertices; nothing when the count file is missing.
     pub count: Option<u64>,
     pub filter: Option<Predicate>,
@@ -58,37 +57,27 @@ impl VertexTable {
         if !info.labels.is_empty() {
             shown.labels = LabelVocabulary::Declared(info.labels.clone());
         }
-        let mut groups = Vec::new();
+        let mut all = Vec::new();
         for (number, group) in info.groups.iter().enumerate() {
             let first = count.is_some_and(|count| count > 0).then(|| layout.chunk(number, 0));
             let types = refine.types(group, first.as_deref())?;
             let mut columns = Vec::new();
             for (info, data_type) in group.properties.iter().zip(types) {
-                let is_key = key.as_ref().is_some_and(|key| key.name == info.name);
-                if !is_key && !shows(&info.name) {
-                    continue;
-                }
-                let target = if is_key { Target::Key } else { Target::Property(shown.properties.len()) };
-                if !is_key {
+                let target = match &key {
+                    Some(key) if key.name == info.name => Target::Key,
+                    _ if shows(&info.name) => Target::Property(shown.properties.len()),
+                    _ => Target::Hidden,
+                };
+                if matches!(target, Target::Property(_)) {
                     shown.properties.push(property(info, &data_type));
                 }
                 let as_text = matches!(info.value_type, ValueType::Other(_));
                 columns.push(Column { name: info.name.clone(), data_type, target, as_text });
             }
-            if !columns.is_empty() {
-                groups.push(Group { number, encoding: group.file_type.encoding(), columns: columns.into() });
-            }
+            all.push(Group { number, encoding: group.file_type.encoding(), columns: columns.into() });
         }
-        Ok(VertexTable {
-            root: refine.root.clone(),
-            layout,
-            groups,
-            timestamps: refine.timestamps,
-            count,
-            filter,
-            shown,
-            info,
-        })
+        let groups = all.iter().filter_map(Group::shown).collect();
+        Ok(VertexTable { root: refine.root.clone(), layout, groups, all, count, filter, shown, info })
     }
 
     /// Number of vertices.

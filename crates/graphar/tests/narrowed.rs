@@ -1,0 +1,201 @@
+//! Scans that ask for less than everything: what is not asked for is not read, and what is given is what a look at each row finds.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int32Type, Int64Type};
+use isomorph_graphar::write::Grouping;
+use isomorph_graphar::{GraphAr, OpenOptions, WriteOptions};
+use isomorph_model::{Batch, Comparison, EdgeBatch, Literal, Narrowing, NodeBatch, Predicate, Request, Source, Tables};
+use isomorph_storage::Location;
+use support::pump::write_as;
+use support::social::social;
+
+const AGE: usize = 2;
+
+fn written(people: usize, chunk: u64, grouping: Grouping) -> (tempfile::TempDir, Location) {
+    let home = tempfile::tempdir().unwrap();
+    let to = Location::from_path(&home.path().join("social"));
+    let graph = social(people);
+    let write = WriteOptions { vertex_chunk: Some(chunk), grouping: Some(grouping), ..WriteOptions::default() };
+    write_as(&graph, &graph.graph, &write, &to, 10_000).unwrap();
+    (home, to)
+}
+
+/// The batches of a scan, and how many bytes it reads.
+fn scan(graph: &GraphAr, request: &Request) -> (Vec<Batch>, u64) {
+    let before = graph.root().bytes_read();
+    let batches = graph.scan(request).unwrap().into_iter().flatten().map(Result::unwrap).collect();
+    (batches, graph.root().bytes_read() - before)
+}
+
+fn nodes(batches: &[Batch]) -> Vec<&NodeBatch> {
+    batches.iter().filter_map(|batch| if let Batch::Nodes(nodes) = batch { Some(nodes) } else { None }).collect()
+}
+
+/// Row, key and age of each node.
+fn people(batches: &[Batch]) -> Vec<(u64, i64, Option<i32>)> {
+    let mut people = Vec::new();
+    for batch in nodes(batches) {
+        let keys = batch.keys.as_ref().unwrap().as_primitive::<Int64Type>();
+        let ages = batch.properties[AGE].as_ref().map(|ages| ages.as_primitive::<Int32Type>());
+        for at in 0..batch.rows {
+            let number = batch.numbers.as_ref().map_or(batch.start + at as u64, |numbers| numbers.value(at));
+            let age = ages.filter(|ages| arrow_array::Array::is_valid(ages, at)).map(|ages| ages.value(at));
+            people.push((number, keys.value(at), age));
+        }
+    }
+    people
+}
+
+fn narrowing(properties: &[usize], filter: Option<Predicate>) -> Narrowing {
+    Narrowing { keys: true, labels: false, properties: properties.to_vec(), filter }
+}
+
+/// Keys are 1,000 - 7 · row.
+fn last(rows: i128, of: i128) -> Predicate {
+    Predicate::compare(Narrowing::KEY, Comparison::LessOrEqual, Literal::Int(1000 - 7 * (of - rows)))
+}
+
+#[test]
+fn one_percent_of_a_sorted_column_costs_five() {
+    const PEOPLE: i128 = 300_000;
+    let (_home, at) = written(PEOPLE as usize, 1 << 19, Grouping::Each);
+    let graph = GraphAr::open(&at, &OpenOptions::default()).unwrap();
+    let names = |filter| scan(&graph, &Request::of(Tables::Nodes(0)).narrowed(narrowing(&[0], filter)));
+    let (all, bytes) = names(None);
+    let (few, fewer) = names(Some(last(PEOPLE / 100, PEOPLE)));
+    assert_eq!(people(&few), people(&all)[297_000..]);
+    // Footers and page indexes, and a page of each column, are read for one row as well.
+    let (one, least) = names(Some(last(1, PEOPLE)));
+    assert_eq!(people(&one), people(&all)[299_999..]);
+    assert!((fewer - least) * 20 <= bytes - least, "{fewer} of {bytes} bytes, {least} for one row");
+}
+
+#[test]
+fn columns_that_are_not_asked_for_are_not_read() {
+    for grouping in [Grouping::One, Grouping::Each] {
+        let (_home, at) = written(30_000, 30_000, grouping);
+        let graph = GraphAr::open(&at, &OpenOptions::default()).unwrap();
+        let (whole, bytes) = scan(&graph, &Request::of(Tables::Nodes(0)));
+        let (some, fewer) = scan(&graph, &Request::of(Tables::Nodes(0)).narrowed(narrowing(&[AGE], None)));
+        assert_eq!(people(&some), people(&whole));
+        let is_age = |batch: &&NodeBatch| batch.properties.iter().map(Option::is_some).eq((0..8).map(|at| at == AGE));
+        assert!(nodes(&some).iter().all(is_age) && nodes(&some).iter().all(|batch| batch.labels.is_none()));
+        assert!(fewer * 2 < bytes, "{fewer} of {bytes} bytes");
+        let nothing = Narrowing { keys: false, ..Narrowing::least() };
+        let (none, fewest) = scan(&graph, &Request::of(Tables::Nodes(0)).narrowed(nothing));
+        assert_eq!(nodes(&none).iter().map(|batch| batch.rows).sum::<usize>(), 30_000);
+        assert!(nodes(&none).iter().all(|batch| batch.keys.is_none()) && fewest < fewer, "{fewest} of {fewer} bytes");
+    }
+}
+
+#[test]
+fn rows_have_the_numbers_that_they_have_in_the_whole() {
+    let (_home, at) = written(3000, 1000, Grouping::Each);
+    let old = Predicate::compare("age", Comparison::GreaterOrEqual, Literal::Int(500));
+    let by_options = OpenOptions { filters: BTreeMap::from([("person".to_owned(), old)]), ..OpenOptions::default() };
+    for options in [OpenOptions::default(), by_options] {
+        let graph = GraphAr::open(&at, &options).unwrap();
+        let all = people(&scan(&graph, &Request::of(Tables::Nodes(0))).0);
+        let any_of =
+            |ages: &[i128]| Predicate::Or(ages.iter().map(|age| Predicate::equal("age", Literal::Int(*age))).collect());
+        for batch_rows in [1, 7, 65_536] {
+            for filter in [any_of(&[3, 600, 601, 602, 999, 2200, 2993]), any_of(&[]), any_of(&[-77])] {
+                let both = Predicate::And(vec![Predicate::IsNotNull("born".to_owned()), filter.clone()]);
+                let request = Request::of(Tables::Nodes(0)).in_batches_of(batch_rows);
+                let (found, _) = scan(&graph, &request.narrowed(narrowing(&[AGE, 4], Some(both))));
+                let Predicate::Or(wanted) = &filter else { panic!() };
+                let wanted = |age: Option<i32>| {
+                    let equal = |age: i32| Predicate::equal("age", Literal::Int(age.into()));
+                    age.is_some_and(|age| wanted.contains(&equal(age)))
+                };
+                // Birthdays are null in every fifth row of the file, which is that of age + 5.
+                let is_wanted = |(_, _, age): &&(u64, i64, Option<i32>)| wanted(*age) && (age.unwrap() + 5) % 5 != 0;
+                let expected: Vec<_> = all.iter().filter(is_wanted).copied().collect();
+                assert_eq!(people(&found), expected, "{filter:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn edges_are_narrowed_as_well() {
+    let (_home, at) = written(20_000, 20_000, Grouping::Each);
+    let graph = GraphAr::open(&at, &OpenOptions::default()).unwrap();
+    let weights = |batches: &[Batch]| -> Vec<(u64, u64, Option<u64>)> {
+        let of = |edges: &EdgeBatch| {
+            let ends = |ends: &isomorph_model::Ends| match ends {
+                isomorph_model::Ends::Rows(rows) => rows.clone(),
+                isomorph_model::Ends::Keys(_) => panic!("ends as keys"),
+            };
+            let (source, target) = (ends(&edges.source), ends(&edges.target));
+            let weights = edges.properties[0].clone();
+            (0..edges.rows)
+                .map(|at| {
+                    let weights = weights.as_ref().unwrap().as_primitive::<arrow_array::types::Float64Type>();
+                    let weight = arrow_array::Array::is_valid(weights, at).then(|| weights.value(at).to_bits());
+                    (source.value(at), target.value(at), weight)
+                })
+                .collect::<Vec<_>>()
+        };
+        batches
+            .iter()
+            .filter_map(|batch| if let Batch::Edges(edges) = batch { Some(edges) } else { None })
+            .flat_map(of)
+            .collect()
+    };
+    let (all, bytes) = scan(&graph, &Request::of(Tables::Edges(0)));
+    let all = weights(&all);
+    let some = f64::from_bits(all.iter().rev().find_map(|(_, _, weight)| *weight).unwrap());
+    let filter = Predicate::equal("weight", Literal::Float(some));
+    let (found, fewer) = scan(&graph, &Request::of(Tables::Edges(0)).narrowed(narrowing(&[0], Some(filter))));
+    let expected: Vec<_> = all.iter().filter(|(_, _, weight)| *weight == Some(some.to_bits())).copied().collect();
+    assert!(!expected.is_empty() && expected.len() * 2 < all.len());
+    assert_eq!(weights(&found), expected);
+    assert!(fewer < bytes, "{fewer} of {bytes} bytes");
+}
+
+#[test]
+fn a_file_of_other_rows_is_found_also_where_rows_are_left_out() {
+    let (home, at) = written(3000, 1000, Grouping::Each);
+    let chunks = |folder: &Path| {
+        let mut found: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        found.sort();
+        found
+    };
+    // The last chunk of `age` takes the place of another that has as many rows, and of one that has not.
+    let (_other_home, other) = written(3001, 1000, Grouping::Each);
+    let graph = GraphAr::open(&other, &OpenOptions::default()).unwrap();
+    drop(graph);
+    let age = |at: &Path| {
+        let mut folders = Vec::new();
+        let mut waiting = vec![at.to_path_buf()];
+        while let Some(folder) = waiting.pop() {
+            for entry in std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()) {
+                if entry.is_dir() {
+                    if entry.file_name().is_some_and(|name| name == "age") {
+                        folders.push(entry.clone());
+                    }
+                    waiting.push(entry);
+                }
+            }
+        }
+        assert_eq!(folders.len(), 1, "{folders:?}");
+        folders.remove(0)
+    };
+    let small = chunks(&age(&_other_home.path().join("social"))).pop().unwrap();
+    std::fs::copy(small, chunks(&age(&home.path().join("social"))).remove(1)).unwrap();
+    let filter = Predicate::equal("age", Literal::Int(1500));
+    let graph = GraphAr::open(&at, &OpenOptions::default()).unwrap();
+    let request = Request::of(Tables::Nodes(0)).narrowed(narrowing(&[AGE], Some(filter.clone())));
+    let error = graph.scan(&request).unwrap().into_iter().flatten().find_map(Result::err).unwrap();
+    assert_eq!(error.broken_rule().unwrap().id, isomorph_graphar::rules::COUNT_ROWS.id, "{error}");
+    let options = OpenOptions { filters: BTreeMap::from([("person".to_owned(), filter)]), ..OpenOptions::default() };
+    let error = GraphAr::open(&at, &options).unwrap().scan(&Request::of(Tables::Nodes(0))).err().unwrap();
+    assert_eq!(error.broken_rule().unwrap().id, isomorph_graphar::rules::COUNT_ROWS.id, "{error}");
+}

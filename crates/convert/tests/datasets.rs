@@ -94,6 +94,10 @@ fn every_table_of_every_graph_can_be_read_and_filtered() {
             let whole: Result<Vec<RecordBatch>, _> = scan().batches().unwrap().collect();
             let whole = rows(&whole.unwrap_or_else(|error| panic!("{shown}: {error}")));
             assert_eq!(whole.len(), number_of_rows(source.as_ref(), table.kind()), "{shown}");
+            assert!(table.rows().is_none_or(|rows| rows == whole.len() as u64), "{shown}: {:?} rows", table.rows());
+            let small: Result<Vec<RecordBatch>, _> = scan().batch_rows(2).batches().unwrap().collect();
+            let small: Vec<usize> = small.unwrap().iter().map(RecordBatch::num_rows).collect();
+            assert!(small.iter().all(|rows| *rows <= 2) && small.iter().sum::<usize>() == whole.len(), "{shown}");
             tables += 1;
             for field in table.schema().fields() {
                 let column = field.name();
@@ -120,6 +124,28 @@ fn every_table_of_every_graph_can_be_read_and_filtered() {
         }
     }
     assert!(tables > 300 && compared > 700, "{tables} tables, {compared} columns compared");
+}
+
+#[test]
+fn what_is_no_bag_is_null_in_batches_of_any_size() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("n.csv");
+    let mut text = "src_name,edge_id,rel_name,dst_name,truth,shadow,is_rdf,labels,props\n".to_owned();
+    for node in 0..20 {
+        let props = if node == 17 { "{\"\"x\"\":1}" } else { "" };
+        text += &format!("\"n{node:02}\",-1,\"\",\"\",1.0,-1,false,\"\",\"{props}\"\n");
+    }
+    std::fs::write(&path, text).unwrap();
+    let opened = Opened::open(&Location::from_path(&path), &OpenOptions::default()).unwrap();
+    let dataset = Dataset::new(opened.graph, Resources::of_this_machine().unwrap());
+    for batch_rows in [1, 3, 20] {
+        for (filter, expected) in [("properties is null", 19), ("properties is not null", 1)] {
+            let filter = isomorph_dataset::parse_predicate(filter).unwrap();
+            let scan = dataset.scan("node").unwrap().batch_rows(batch_rows).filter(filter.clone());
+            let found: usize = scan.batches().unwrap().map(|batch| batch.unwrap().num_rows()).sum();
+            assert_eq!(found, expected, "{batch_rows} {filter:?}");
+        }
+    }
 }
 
 /// A graph of which everything is read, whatever is asked for.

@@ -8,6 +8,7 @@ use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, ListArray, String
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{DataType, Field};
+use arrow_select::nullif::nullif;
 use isomorph_error::{Error, Result};
 use isomorph_model::{LabelColumn, Relations};
 
@@ -39,6 +40,19 @@ pub(crate) fn declared(array: Option<&ArrayRef>, data_type: &DataType, rows: usi
             Ok(cast)
         }
     }
+}
+
+/// Texts, null where they are empty.
+///
+/// # Errors
+/// When the column holds no texts.
+pub(crate) fn without_empty(texts: &ArrayRef) -> Result<ArrayRef> {
+    let Some(all) = texts.as_string_opt::<i32>() else { return Ok(Arc::clone(texts)) };
+    if (0..all.len()).all(|row| all.is_null(row) || !all.value(row).is_empty()) {
+        return Ok(Arc::clone(texts));
+    }
+    let empty: BooleanArray = all.iter().map(|text| Some(text.is_some_and(str::is_empty))).collect();
+    nullif(texts, &empty).map_err(|error| Error::malformed(error.to_string()).caused_by(error))
 }
 
 /// Labels as lists of text; without labels, empty lists.

@@ -1,9 +1,4 @@
-//! Conditions as people write them: `id < 1000 and (gender in ("female", "male") or email is null)`.
-//!
-//! Comparisons `= != < <= > >=` of a column with a literal, `between A and B`, `in (A, B)`, `like "%text_"`, `has A` (a list holds the
-//! literal), `has label "A"`, `is null`, each with `not` before it (`is not null`), and `not`, `and`, `or`, parentheses.
-//! Literals: numbers, `true`, `false`, text in single or double quotes (a quote inside is doubled), which takes the type of the column,
-//! `date "2024-02-29"`, `timestamp "2024-02-29T12:00:00"`. A column whose name is no word stands in backticks.
+//! Conditions as people write them.
 
 use std::iter::Peekable;
 use std::vec::IntoIter;
@@ -17,19 +12,46 @@ const DEPTH: usize = 64;
 /// The column of labels, by its role: see [`crate::Table::column`].
 const LABELS: &str = "@labels";
 
-/// Reads a type and a condition on its elements: `person: id < 1000`.
+/// Reads a type and a [condition](parse_predicate) on its elements: `person: id < 1000`. A name with a colon stands in backticks.
 ///
 /// # Errors
 /// [`isomorph_error::Kind::Usage`] when the text is no such condition.
 pub fn parse_condition(text: &str) -> Result<(String, Predicate)> {
     let example = "write 'person: id < 1000 and gender = \"female\"'";
-    let (ty, condition) =
-        text.split_once(':').ok_or_else(|| refused(text, "it does not begin with a type").hint(example))?;
+    let (ty, condition) = typed(text).ok_or_else(|| refused(text, "it does not begin with a type").hint(example))?;
     let predicate = read(condition).map_err(|why| refused(text, &why).hint(example))?;
-    Ok((ty.trim().to_owned(), predicate))
+    Ok((ty, predicate))
 }
 
-/// Reads a condition: `id < 1000 and gender = "female"`.
+/// The type before a condition, and the condition.
+fn typed(text: &str) -> Option<(String, &str)> {
+    let Some(mut rest) = text.trim_start().strip_prefix('`') else {
+        let (ty, condition) = text.split_once(':')?;
+        return Some((ty.trim().to_owned(), condition));
+    };
+    let mut ty = String::new();
+    loop {
+        let (inside, behind) = rest.split_once('`')?;
+        ty.push_str(inside);
+        match behind.strip_prefix('`') {
+            Some(more) => {
+                ty.push('`');
+                rest = more;
+            }
+            None => return Some((ty, behind.trim_start().strip_prefix(':')?)),
+        }
+    }
+}
+
+/// Reads a condition: `id < 1000 and (gender in ("female", "male") or email is null)`.
+///
+/// - Comparisons of a column with a value: `= != < <= > >=`, `between A and B`, `in (A, B)`, `like "%text_"` (`%` is any text, `_` any
+///   character), `has A` (a list holds the value), `has label "A"`, `is null`; `not` before each but the signs, and `is not null`.
+/// - `not`, `and`, `or`, in this order of precedence, and parentheses.
+/// - Values: numbers, `true`, `false`, `date "2024-02-29"`, `timestamp "2024-02-29T12:00:00"`, and text in single or double quotes, which
+///   takes the type of the column. A quote inside a text is doubled, or the other kind is used around it; a backslash is a character
+///   like any other.
+/// - A column whose name is no word of letters, digits and `_-+.` stands in backticks; `@ROLE` is the first of that role.
 ///
 /// # Errors
 /// [`isomorph_error::Kind::Usage`] when the text is none.
@@ -118,7 +140,11 @@ fn tokens(text: &str) -> Result<Vec<Token>, String> {
                 }
                 Token::Word(word)
             }
-            _ => return Err(format!("`{letter}` means nothing here")),
+            _ => {
+                return Err(format!(
+                    "`{letter}` means nothing here; text stands in quotes, a name with it in backticks"
+                ));
+            }
         });
     }
     Ok(tokens)
@@ -251,9 +277,9 @@ impl Parser {
         }
         match self.tokens.next() {
             Some(Token::Text(text)) => Ok(Literal::Text(text)),
-            Some(Token::Word(word)) => {
-                Literal::number(&word).ok_or_else(|| format!("`{word}` is no number; text stands in quotes"))
-            }
+            Some(Token::Word(word)) => Literal::number(&word).ok_or_else(|| {
+                format!("`{word}` is no value: text stands in quotes, and the column before the comparison")
+            }),
             Some(other) => Err(format!("{} stands where a value should", other.shown())),
             None => Err("it ends where a value should stand".to_owned()),
         }
@@ -289,6 +315,11 @@ mod tests {
         ]);
         let right = Predicate::Not(Box::new(Predicate::IsNull("email".into())));
         assert_eq!(predicate, Predicate::Or(vec![left, right]));
+    }
+
+    #[test]
+    fn a_type_with_a_colon_stands_in_backticks() {
+        assert_eq!(parse_condition(" `http://e/`` v` : a = 1").unwrap().0, "http://e/` v");
     }
 
     #[test]
@@ -343,6 +374,10 @@ mod tests {
             ("t: a in ()", "stands where a value"),
             ("t: a like 5", "text in quotes"),
             ("t: a not = 5", "a comparison should follow"),
+            ("t: 1 = id", "column before the comparison"),
+            ("t: x:y = 1", "in backticks"),
+            ("`t: a = 1", "does not begin with a type"),
+            ("`t` a = 1", "does not begin with a type"),
             ("t: has 5", "followed by `label`"),
         ] {
             let error = parse_condition(text).unwrap_err();

@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use isomorph_error::{Error, Result, did_you_mean};
-use isomorph_model::Predicate;
-use isomorph_model::{KeyKind, Property, Source, ValueKind};
+use isomorph_model::{Predicate, Source};
 use isomorph_storage::Resources;
 
+use crate::kinds::kind_of;
 use crate::lazy::Keys;
 use crate::scan::{Scan, comparable};
-use crate::schema::Role;
-use crate::table::{Table, TableKind, tables};
+use crate::table::{Table, tables};
 
 /// A graph as tables of Arrow columns.
 pub struct Dataset {
@@ -82,44 +81,13 @@ impl Dataset {
                 let at = table.column(column)?;
                 let data_type = table.schema().field(at).data_type();
                 match table.roles().get(at) {
-                    Some(role) => comparable(column, &self.kind_of(table.kind(), *role), data_type, filter),
+                    Some(role) => {
+                        let kind = kind_of(self.source.graph(), table.kind(), *role);
+                        comparable(column, &kind, data_type, filter)
+                    }
                     None => Ok(()),
                 }
             }
-        }
-    }
-
-    /// What the cells of a column mean.
-    fn kind_of(&self, table: TableKind, role: Role) -> ValueKind {
-        let graph = self.source.graph();
-        let node_key = |ty: usize| graph.nodes.get(ty).map(|ty| ty.key.kind);
-        let of_key = |key: Option<KeyKind>| if key == Some(KeyKind::Term) { ValueKind::Term } else { ValueKind::Plain };
-        let of = |properties: Option<&Vec<Property>>, at: usize| {
-            properties.and_then(|all| all.get(at)).map_or(ValueKind::Plain, |property| property.kind.clone())
-        };
-        match (table, role) {
-            (TableKind::Nodes(ty), Role::Property(at)) => of(graph.nodes.get(ty).map(|ty| &ty.properties), at),
-            (TableKind::Nodes(ty), Role::Key) => of_key(node_key(ty)),
-            (TableKind::Edges(ty), Role::Property(at)) => of(graph.edges.get(ty).map(|ty| &ty.properties), at),
-            (TableKind::Edges(ty), Role::Source) => of_key(graph.edges.get(ty).and_then(|ty| node_key(ty.source))),
-            (TableKind::Edges(ty), Role::Target) => of_key(graph.edges.get(ty).and_then(|ty| node_key(ty.target))),
-            (TableKind::Hyperedges(ty), Role::Property(at)) => {
-                of(graph.hyperedges.get(ty).map(|ty| &ty.properties), at)
-            }
-            (TableKind::Values(table), Role::Value) => {
-                graph.values.get(table).map_or(ValueKind::Plain, |table| table.property.kind.clone())
-            }
-            (TableKind::Values(table), Role::Property(at)) => {
-                of(graph.values.get(table).map(|table| &table.qualifiers), at)
-            }
-            (TableKind::Groups(kind), Role::Property(at)) => {
-                of(graph.groups.get(kind).map(|kind| &kind.properties), at)
-            }
-            (TableKind::Memberships { kind, table }, Role::Property(at)) => {
-                let table = graph.groups.get(kind).and_then(|kind| kind.memberships.get(table));
-                of(table.map(|table| &table.properties), at)
-            }
-            _ => ValueKind::Plain,
         }
     }
 }

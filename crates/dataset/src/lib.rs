@@ -7,6 +7,7 @@ mod cancel;
 mod condition;
 mod dataset;
 mod keys;
+mod kinds;
 mod lazy;
 mod names;
 mod partition;

@@ -12,7 +12,7 @@ use isomorph_model::Filter;
 use isomorph_model::{Part, Request, Source};
 use self_cell::self_cell;
 
-use crate::asked::Asked;
+use crate::asked::{Answers, Asked};
 use crate::cancel::Cancel;
 use crate::rows::{Rows, is_of};
 use crate::stream::BatchStream;
@@ -43,6 +43,8 @@ pub(crate) struct Shared {
     pub asked: Option<(usize, Asked)>,
     /// Rows that may still be given.
     pub left: AtomicU64,
+    /// At most so many rows in a batch.
+    pub batch_rows: usize,
     pub cancel: Cancel,
 }
 
@@ -53,7 +55,18 @@ pub struct Partition {
     at: usize,
     rows: Option<u64>,
     shared: Arc<Shared>,
+    /// Rows that were read and not yet given.
+    waiting: Option<Waiting>,
     is_done: bool,
+}
+
+/// Rows that pass, of which some were given.
+struct Waiting {
+    batch: RecordBatch,
+    /// Of a look-up: which of them are asked for, and by whom.
+    answers: Option<Answers>,
+    /// How many were given.
+    given: usize,
 }
 
 impl std::fmt::Debug for Partition {
@@ -77,8 +90,14 @@ pub(crate) fn partitions(source: Arc<dyn Source>, request: &Request, shared: Sha
         };
         parts.iter().map(rows).collect::<Vec<_>>()
     });
-    let partition =
-        |(at, rows)| Partition { held: Arc::clone(&held), at, rows, shared: Arc::clone(&shared), is_done: false };
+    let partition = |(at, rows)| Partition {
+        held: Arc::clone(&held),
+        at,
+        rows,
+        shared: Arc::clone(&shared),
+        waiting: None,
+        is_done: false,
+    };
     Ok(rows.into_iter().enumerate().map(partition).collect())
 }
 
@@ -111,6 +130,14 @@ impl Partition {
         let shared = &self.shared;
         while shared.left.load(Ordering::Relaxed) > 0 {
             shared.cancel.check()?;
+            if let Some(waiting) = &mut self.waiting {
+                let batch = shared.next(waiting)?;
+                let granted = granted(&shared.left, batch.num_rows() as u64);
+                if granted > 0 {
+                    return Ok(Some(batch.slice(0, isomorph_error::index(granted))));
+                }
+                self.waiting = None;
+            }
             let next = self.held.with_dependent(|_, parts| {
                 let mut part = parts.get(self.at)?.lock().unwrap_or_else(PoisonError::into_inner);
                 part.as_mut()?.next()
@@ -119,37 +146,49 @@ impl Partition {
             if !is_of(shared.kind, &batch) {
                 continue;
             }
-            let batch = shared.chosen(shared.rows.of(&batch)?)?;
-            let granted = granted(&shared.left, batch.num_rows() as u64);
-            if granted > 0 {
-                return Ok(Some(batch.slice(0, isomorph_error::index(granted))));
-            }
+            self.waiting = Some(shared.passing(shared.rows.of(&batch)?)?);
         }
         Ok(None)
     }
 }
 
 impl Shared {
-    /// Of all columns of some rows, the given ones of those that pass and are asked for.
-    fn chosen(&self, mut batch: RecordBatch) -> Result<RecordBatch> {
-        let broken = |error: arrow_schema::ArrowError| Error::malformed(error.to_string()).caused_by(error);
+    /// Of some rows those that pass.
+    fn passing(&self, mut batch: RecordBatch) -> Result<Waiting> {
         if let Some(filter) = &self.filter {
             let passing = filter.passing(&batch)?;
             if passing.count_set_bits() < batch.num_rows() {
                 batch = filter_record_batch(&batch, &BooleanArray::from(passing)).map_err(broken)?;
             }
         }
+        let answers = self.asked.as_ref().map(|(at, asked)| asked.answers(batch.column(*at))).transpose()?;
+        Ok(Waiting { batch, answers, given: 0 })
+    }
+
+    /// The next of them, without the columns that nobody asked for; no row when none is left.
+    fn next(&self, waiting: &mut Waiting) -> Result<RecordBatch> {
         let mut columns = Vec::new();
-        if let Some((at, asked)) = &self.asked {
-            let (rows, questions) = asked.rows(batch.column(*at))?;
-            batch = take_record_batch(&batch, &rows).map_err(broken)?;
-            columns.push(Arc::new(questions) as ArrayRef);
-        }
+        let batch = match (&self.asked, &mut waiting.answers) {
+            (Some((_, asked)), Some(answers)) => {
+                let (rows, questions) = asked.next(answers, self.batch_rows);
+                columns.push(Arc::new(questions) as ArrayRef);
+                take_record_batch(&waiting.batch, &rows).map_err(broken)?
+            }
+            _ => {
+                let rows = self.batch_rows.min(waiting.batch.num_rows() - waiting.given);
+                waiting.given += rows;
+                waiting.batch.slice(waiting.given - rows, rows)
+            }
+        };
         let (rows, given) = (batch.num_rows(), self.given.fields().len() - columns.len());
         columns.extend(batch.columns().iter().take(given).map(Arc::clone));
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         RecordBatch::try_new_with_options(Arc::clone(&self.given), columns, &options).map_err(broken)
     }
+}
+
+fn broken(error: arrow_schema::ArrowError) -> Error {
+    Error::malformed(error.to_string()).caused_by(error)
 }
 
 /// Takes up to `wanted` from what is left.

@@ -6,11 +6,11 @@ use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, UInt64Array};
 use arrow_schema::SchemaRef;
 use isomorph_error::{Error, Result};
 use isomorph_model::schema::Owner;
-use isomorph_model::{Batch, Columns, Ends};
+use isomorph_model::{Batch, Columns, Ends, ValueKind};
 
-use crate::arrays::{coefficients, column, declared, directed, labels, layers, relations};
+use crate::arrays::{coefficients, column, declared, directed, labels, layers, relations, without_empty};
 use crate::lazy::{Keyed, Keys};
-use crate::schema::Role;
+use crate::schema::{KIND, Role};
 use crate::table::TableKind;
 
 /// Whether a batch has rows of a table.
@@ -46,7 +46,10 @@ impl Rows {
         let fields = self.roles.iter().zip(self.schema.fields());
         let columns = fields.map(|(role, field)| {
             let column = self.column(*role, batch, rows)?;
-            declared(column.as_ref(), field.data_type(), rows)
+            let column = declared(column.as_ref(), field.data_type(), rows)?;
+            // Some batches have the empty text for no bag, and some null.
+            let is_bag = field.metadata().get(KIND).is_some_and(|kind| kind == ValueKind::Bag.word());
+            if is_bag { without_empty(&column) } else { Ok(column) }
         });
         let columns = columns.collect::<Result<Vec<_>>>()?;
         let options = RecordBatchOptions::new().with_row_count(Some(rows));

@@ -68,7 +68,7 @@ impl<'d> Scan<'d> {
         self
     }
 
-    /// At most so many rows in a batch.
+    /// At most so many rows in a batch, and at least one. Formats may give fewer: no more than a page or a row group holds.
     pub fn batch_rows(mut self, rows: usize) -> Self {
         self.batch_rows = Some(rows.max(1));
         self
@@ -81,9 +81,10 @@ impl<'d> Scan<'d> {
     }
 
     /// Only rows whose `column` holds one of `keys`, integers or texts, in the order of the table. A first column, `question` (`UInt64`), says
-    /// for which of the keys a row is there, from 0; a row is there as often as its key is asked for. It costs one pass over the
-    /// table, whatever the number of keys, which have to fit into the budget. Columns that a
-    /// filter does not compare are refused.
+    /// for which of the keys a row is there, from 0; a row is there as often as its key is asked for, in no order of the questions. A
+    /// text finds the integer that it spells, and the other way round; a key that the column's type does not hold finds nothing, as null
+    /// does. It costs one pass over the table, whatever the number of keys, which have to fit into the budget.
+    /// Columns that a filter does not compare are refused.
     pub fn look_up(mut self, column: impl Into<String>, keys: ArrayRef) -> Self {
         self.asked = Some((column.into(), keys));
         self
@@ -100,7 +101,7 @@ impl<'d> Scan<'d> {
         }
         let taken: Vec<String> = given.fields().iter().map(|field| field.name().clone()).collect();
         let name = unique(Role::Question.word().to_owned(), &taken);
-        let question = Arc::new(field(Role::Question, &name, DataType::UInt64, false, None));
+        let question = Arc::new(field(Role::Question, &name, DataType::UInt64, false, &ValueKind::Plain));
         Ok(Arc::new(Schema::new(std::iter::once(question).chain(given.fields().iter().cloned()).collect::<Vec<_>>())))
     }
 
@@ -128,7 +129,8 @@ impl<'d> Scan<'d> {
         }
         let rows = Rows { keys, roles, schema };
         let left = AtomicU64::new(self.limit.unwrap_or(u64::MAX));
-        let shared = Shared { kind: self.table.kind(), rows, given, filter, asked, left, cancel: self.cancel.clone() };
+        let (kind, batch_rows, cancel) = (self.table.kind(), request.batch_rows, self.cancel.clone());
+        let shared = Shared { kind, rows, given, filter, asked, left, batch_rows, cancel };
         partitions(Arc::clone(self.dataset.source()), &request, shared)
     }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use isomorph_model::{Direction, Graph, Key, KeyKind, LabelVocabulary, Property, Relation, ValueKind, schema::Owner};
 
+use crate::kinds::kind_of;
 use crate::names::unique;
 use crate::table::TableKind;
 
@@ -173,11 +174,7 @@ pub(crate) fn columns(graph: &Graph, kind: TableKind) -> (Vec<Role>, SchemaRef) 
             }
         }
     }
-    let value_kind = match kind {
-        TableKind::Values(table) => graph.values.get(table).map(|table| &table.property.kind),
-        _ => None,
-    };
-    all.finish(value_kind)
+    all.finish(&|role| kind_of(graph, kind, role))
 }
 
 impl Builder<'_> {
@@ -200,7 +197,7 @@ impl Builder<'_> {
     }
 
     /// Properties keep their names; others get out of their way.
-    fn finish(self, value_kind: Option<&ValueKind>) -> (Vec<Role>, SchemaRef) {
+    fn finish(self, kind_of: &dyn Fn(Role) -> ValueKind) -> (Vec<Role>, SchemaRef) {
         let property_name = |property: &Property| match property.name.as_str() {
             "" if property.kind == ValueKind::Bag => "properties".to_owned(),
             name => name.to_owned(),
@@ -210,23 +207,22 @@ impl Builder<'_> {
         for (role, name, data_type, nullable) in self.columns {
             let name = unique(name, &taken);
             taken.push(name.clone());
-            let kind = if role == Role::Value { value_kind } else { None };
             roles.push(role);
-            fields.push(field(role, &name, data_type, nullable, kind));
+            fields.push(field(role, &name, data_type, nullable, &kind_of(role)));
         }
         for (at, property) in self.properties.iter().enumerate() {
             let (role, name) = (Role::Property(at), property_name(property));
             roles.push(role);
             // What is declared never null is null in some files.
-            fields.push(field(role, &name, property.data_type.clone(), true, Some(&property.kind)));
+            fields.push(field(role, &name, property.data_type.clone(), true, &property.kind));
         }
         (roles, Arc::new(Schema::new(fields)))
     }
 }
 
-pub(crate) fn field(role: Role, name: &str, data_type: DataType, nullable: bool, kind: Option<&ValueKind>) -> Field {
+pub(crate) fn field(role: Role, name: &str, data_type: DataType, nullable: bool, kind: &ValueKind) -> Field {
     let mut metadata = HashMap::from([(ROLE.to_owned(), role.word().to_owned())]);
-    if let Some(kind) = kind.filter(|kind| **kind != ValueKind::Plain) {
+    if *kind != ValueKind::Plain {
         metadata.insert(KIND.to_owned(), kind.word().to_owned());
     }
     Field::new(name, data_type, nullable).with_metadata(metadata)

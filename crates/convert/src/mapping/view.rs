@@ -6,7 +6,7 @@ use arrow_schema::DataType;
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::part::shown;
 use isomorph_model::{
-    About, Batch, EdgeBatch, KeyKind, NodeId, NodeType, Part, Request, Side, Source, Tables, Take, part,
+    About, Batch, EdgeBatch, Graph, KeyKind, NodeId, NodeType, Part, Request, Side, Source, Tables, Take, part,
 };
 
 /// `inner`, each of whose batches of edges `show` hands on as it is seen through a view: as one, as several, or not at all.
@@ -106,4 +106,13 @@ pub(crate) fn one_table(mut about: About, types: usize) -> About {
         about.edge_layouts = vec![layout; types];
     }
     about
+}
+
+/// Of one type there are as many nodes as are stored: those that edges alone imply may have been added behind what the record counts.
+pub(super) fn node_rows_of_one(typed: &mut Graph, stored: Option<u64>) {
+    if let [ty] = typed.nodes.as_mut_slice()
+        && (ty.implied || stored.is_some())
+    {
+        ty.rows = stored;
+    }
 }

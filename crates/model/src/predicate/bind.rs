@@ -31,7 +31,8 @@ impl BoundPredicate {
         Ok(match predicate {
             Predicate::Compare { column, comparison, literal } => {
                 let (column, field) = find(schema, column)?;
-                BoundPredicate::Compare { column, comparison: *comparison, value: value(field, literal)? }
+                let value = value(field.data_type(), literal).map_err(|why| not_compared(field, &why))?;
+                BoundPredicate::Compare { column, comparison: *comparison, value }
             }
             Predicate::Like { column, pattern } => {
                 let (column, field) = find(schema, column)?;
@@ -44,8 +45,9 @@ impl BoundPredicate {
                 let (column, field) = find(schema, column)?;
                 match value_type(field.data_type()) {
                     DataType::List(item) | DataType::LargeList(item) => {
-                        let item = Field::new(field.name(), item.data_type().clone(), true);
-                        BoundPredicate::Has { column, value: value(&item, literal)? }
+                        let value = value(item.data_type(), literal)
+                            .map_err(|why| not_compared(field, &format!("holds values of which each {why}")))?;
+                        BoundPredicate::Has { column, value }
                     }
                     _ => return Err(not_compared(field, "has no values: only a list has")),
                 }
@@ -74,16 +76,16 @@ pub fn value_type(data_type: &DataType) -> &DataType {
     }
 }
 
-/// A literal in the domain of a column. Text takes the column's type.
-fn value(field: &Field, literal: &Literal) -> Result<Value> {
+/// A literal in the domain of values of a type; why there is none, behind the name of a column. Text takes the type of the values.
+fn value(data_type: &DataType, literal: &Literal) -> Result<Value, String> {
     use DataType as T;
-    let data_type = value_type(field.data_type());
+    let data_type = value_type(data_type);
     let is_number = data_type.is_integer() || matches!(data_type, T::Float32 | T::Float64);
     let value = match (data_type, literal) {
         (_, Literal::Text(text)) if is_number => {
             return match Literal::number(text) {
-                Some(number @ (Literal::Int(_) | Literal::Float(_) | Literal::Number(_))) => value(field, &number),
-                _ => Err(not_compared(field, &format!("does not compare with {text:?}"))),
+                Some(number @ (Literal::Int(_) | Literal::Float(_) | Literal::Number(_))) => value(data_type, &number),
+                _ => Err(format!("does not compare with {text:?}")),
             };
         }
         (_, Literal::Int(value)) if is_number => Some(Value::Int(*value)),
@@ -132,7 +134,7 @@ fn value(field: &Field, literal: &Literal) -> Result<Value> {
             Literal::Date(_) => "a date".to_owned(),
             Literal::Timestamp(_) => "a timestamp".to_owned(),
         };
-        not_compared(field, &format!("does not compare with {shown}"))
+        format!("does not compare with {shown}")
     })
 }
 
@@ -148,6 +150,8 @@ fn not_compared(field: &Field, why: &str) -> Error {
         T::Timestamp(_, _) => Some(" >= \"1990-01-31T12:00:00\""),
         T::Time32(_) | T::Time64(_) => Some(" >= \"12:00:00\""),
         T::Utf8 | T::LargeUtf8 | T::Utf8View => Some(" = \"some text\""),
+        T::List(item) | T::LargeList(item) if item.data_type().is_numeric() => Some(" has 5"),
+        T::List(item) | T::LargeList(item) if *item.data_type() == T::Boolean => Some(" has true"),
         T::List(_) | T::LargeList(_) => Some(" has \"a value\""),
         _ if data_type.is_numeric() => Some(" >= 5"),
         _ => None,

@@ -21,7 +21,7 @@ use crate::mapping::anew::Places;
 use crate::mapping::bundle::labels_of;
 use crate::mapping::declare::cast;
 use crate::mapping::shred::{in_order, keys};
-use crate::mapping::view::{edges_shown, one_table, within};
+use crate::mapping::view::{edges_shown, node_rows_of_one, one_table, within};
 use crate::narrow::narrow;
 use isomorph_model::part::shown;
 
@@ -65,6 +65,8 @@ impl Split {
         if missing(record.relation, &edge_columns) || missing(record.unweighted, &edge_columns) {
             return Err(Error::broken(&CARRY_FITS, "the attribute that tells the types of edges is gone"));
         }
+        let mut record = record.clone();
+        node_rows_of_one(&mut record.typed, node.rows);
         let (mut bases, mut next) = (Vec::new(), 0u64);
         for ty in &record.typed.nodes {
             bases.push(next);
@@ -74,7 +76,7 @@ impl Split {
         for (at, ty) in record.typed.edges.iter().enumerate() {
             relations.entry(ty.relation.fixed().unwrap_or_default().to_owned()).or_default().push(at);
         }
-        Ok(Split { bases, places: None, node_columns, edge_columns, relations, record: record.clone(), inner })
+        Ok(Split { bases, places: None, node_columns, edge_columns, relations, record, inner })
     }
 
     /// The same with numbers of rows and places of nodes that are looked up in the keys, where there are several types.

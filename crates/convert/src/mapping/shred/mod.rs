@@ -17,7 +17,7 @@ use isomorph_model::{
 };
 
 use super::anew::Places;
-use super::view::within;
+use super::view::{node_rows_of_one, within};
 use super::{Bundling, Slot};
 use columns::columns_of;
 pub(super) use columns::{keys, label_lists};
@@ -53,6 +53,7 @@ impl Shredded {
             return Err(Error::usage("the mapping is of another graph"));
         }
         let mut bundling = bundling.clone();
+        node_rows_of_one(&mut bundling.typed, inner.graph().node_rows());
         let mut bases = Vec::new();
         let mut next = 0u64;
         for ty in &bundling.typed.nodes {

@@ -92,6 +92,11 @@ impl ColumnSet {
         self.0 & (1 << column as u16) != 0
     }
 
+    /// These but `others`.
+    pub fn without(self, others: &[Column]) -> Self {
+        ColumnSet(self.0 & !ColumnSet::of(others).0)
+    }
+
     /// These and `column`.
     pub fn with(self, column: Column) -> Self {
         ColumnSet(self.0 | (1 << column as u16))

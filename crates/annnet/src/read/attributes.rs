@@ -7,7 +7,7 @@ use arrow_schema::DataType;
 use arrow_select::filter::filter;
 use arrow_select::take::take;
 use isomorph_error::{Error, Findings, Place, Result};
-use isomorph_model::{Columns, Property};
+use isomorph_model::{Columns, Narrowing, Property};
 use isomorph_storage::{Budget, Reservation};
 
 use super::ids::{self, ENTRY_BYTES, IdMap};
@@ -71,7 +71,13 @@ impl Attributes {
 
     /// Names of the columns in the table.
     pub fn names(&self) -> Vec<&str> {
-        self.columns.iter().map(String::as_str).collect()
+        self.names_of(None, 0)
+    }
+
+    /// Names of the columns that are wanted, where the properties before them are so many.
+    pub fn names_of(&self, narrowing: Option<&Narrowing>, before: usize) -> Vec<&str> {
+        let is_wanted = |at: usize| narrowing.is_none_or(|narrowing| narrowing.wants(before + at));
+        self.columns.iter().enumerate().filter(|(at, _)| is_wanted(*at)).map(|(_, name)| name.as_str()).collect()
     }
 
     /// The columns of `cells`, one for each property; nothing for one that is null throughout.
@@ -167,16 +173,23 @@ impl EdgeAttributes {
         }
     }
 
-    /// The attributes of a range of rows of the edge table; nothing is read when `wanted` is false.
+    /// The attributes of a range of rows of the edge table, behind so many other properties of their type.
     ///
     /// # Errors
     /// When the table cannot be read.
-    pub fn reader(&self, rows: Range<u64>, batch_rows: usize, wanted: bool) -> Result<AttributeReader<'_>> {
+    pub fn reader(
+        &self,
+        rows: Range<u64>,
+        batch_rows: usize,
+        narrowing: Option<&Narrowing>,
+        before: usize,
+    ) -> Result<AttributeReader<'_>> {
+        let names = self.attributes.names_of(narrowing, before);
         let batches = match &self.source {
-            Source::Beside(table) if wanted => Some(table.batches(&self.attributes.names(), rows, batch_rows)?),
+            Source::Beside(table) if !names.is_empty() => Some(table.batches(&names, rows, batch_rows)?),
             _ => None,
         };
-        Ok(AttributeReader { all: self, batches, wanted })
+        Ok(AttributeReader { all: self, batches, wanted: !names.is_empty() })
     }
 }
 

@@ -7,7 +7,7 @@ use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, Int64Array, Strin
 use arrow_schema::{DataType, Field, Fields};
 use arrow_select::filter::filter_record_batch;
 use isomorph_error::{Error, Place, Result};
-use isomorph_model::{Batch, EdgeBatch, Ends, Part, part, well_known};
+use isomorph_model::{Batch, EdgeBatch, Ends, Narrowing, Part, part, well_known};
 
 use super::Annnet;
 use super::edges::{Class, resolve};
@@ -21,8 +21,8 @@ use crate::layout::{column, word};
 pub(crate) struct EdgePart<'a> {
     pub annnet: &'a Annnet,
     pub group: usize,
-    /// Keys and ends only.
-    pub ends_only: bool,
+    /// What is read beside keys and ends, if not everything.
+    pub narrowing: Option<Arc<Narrowing>>,
     pub batch_rows: usize,
 }
 
@@ -46,10 +46,13 @@ impl<'a> EdgePart<'a> {
         let rows = edges.groups.get(self.group).cloned();
         let count = rows.as_ref().map(|rows| rows.end - rows.start);
         let rows = rows.unwrap_or_default();
-        let (mut start, wanted) = (rows.start, !self.ends_only);
+        let mut start = rows.start;
+        let narrowing = self.narrowing.clone();
+        let wants_weight = narrowing.as_ref().is_none_or(|narrowing| narrowing.wants(0));
         let open = move || {
-            let attributes = annnet.edge_attributes.reader(rows.clone(), batch_rows, wanted)?;
-            Ok((edges.table.batches(&COLUMNS, rows, batch_rows)?, attributes))
+            let attributes = annnet.edge_attributes.reader(rows.clone(), batch_rows, narrowing.as_deref(), 1)?;
+            let columns = COLUMNS.into_iter().filter(|name| wants_weight || *name != column::WEIGHT);
+            Ok((edges.table.batches(&columns.collect::<Vec<_>>(), rows, batch_rows)?, attributes))
         };
         part::opened(count, open, move |(batches, attributes)| {
             for cells in batches {
@@ -59,7 +62,7 @@ impl<'a> EdgePart<'a> {
                 let mask = edges.mask(Class::TwoEnded, first..start);
                 let cells = masked(cells, mask.as_ref())?;
                 let keys = cells.text(column::EDGE_ID)?;
-                let mut properties = vec![wanted.then(|| weights(&cells)).transpose()?];
+                let mut properties = vec![wants_weight.then(|| weights(&cells)).transpose()?];
                 properties.extend(attributes.next(len, mask.as_ref(), &keys)?);
                 if cells.rows() > 0 {
                     let batch = self.batch(&cells, keys, properties);

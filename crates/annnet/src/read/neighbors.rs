@@ -42,7 +42,7 @@ fn by_cache<'a>(annnet: &'a Annnet, cache: &Cache, key: &str, side: Side) -> Res
     let rows = cache.edges_of(key, &sides)?;
     let key = key.to_owned();
     in_pieces(rows, move |rows| {
-        let part = EdgePart { annnet, group: 0, ends_only: false, batch_rows: rows.len() };
+        let part = EdgePart { annnet, group: 0, narrowing: None, batch_rows: rows.len() };
         let batch = part.of_rows(rows)?;
         batch.map_or(Ok(Vec::new()), |batch| only_of(batch, &key, side))
     })
@@ -108,7 +108,7 @@ fn by_pass<'a>(annnet: &'a Annnet, key: &str, side: Side) -> Box<dyn Part + 'a> 
             let Some((group, rows)) = groups.next() else { return Ok(false) };
             for cells in annnet.edges.table.batches(&[name], rows.clone(), BATCH_ROWS)? {
                 if cells?.text(name)?.iter().any(|end| end == Some(key.as_str())) {
-                    let part = EdgePart { annnet, group, ends_only: false, batch_rows: BATCH_ROWS };
+                    let part = EdgePart { annnet, group, narrowing: None, batch_rows: BATCH_ROWS };
                     *reading = Some(part.part());
                     break;
                 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef, StringArray, UInt32Array};
 use arrow_schema::DataType;
 use isomorph_error::{Findings, Result};
-use isomorph_model::{Batch, Columns, NodeBatch, Part, Property, part, well_known};
+use isomorph_model::{Batch, Columns, Narrowing, NodeBatch, Part, Property, part, well_known};
 use isomorph_storage::{Budget, Reservation};
 
 use super::attributes::Attributes;
@@ -103,12 +103,18 @@ impl NodeTable {
         }
     }
 
-    fn batches(&self, rows: &Range<usize>, batch_rows: usize) -> Result<Option<TableBatches>> {
+    fn batches(
+        &self,
+        rows: &Range<usize>,
+        batch_rows: usize,
+        narrowing: Option<&Narrowing>,
+    ) -> Result<Option<TableBatches>> {
+        let names = self.attributes.names_of(narrowing, usize::from(self.entity.is_some()));
         match &self.source {
-            Source::Beside(table) => {
-                table.batches(&self.attributes.names(), rows.start as u64..rows.end as u64, batch_rows).map(Some)
+            Source::Beside(table) if !names.is_empty() => {
+                table.batches(&names, rows.start as u64..rows.end as u64, batch_rows).map(Some)
             }
-            Source::None | Source::Held { .. } => Ok(None),
+            _ => Ok(None),
         }
     }
 
@@ -147,17 +153,22 @@ pub(crate) struct NodePart<'a> {
     pub entities: &'a Entities,
     pub table: &'a NodeTable,
     pub nodes: Range<usize>,
-    pub keys_only: bool,
+    /// What is read beside keys, if not everything.
+    pub narrowing: Option<Arc<Narrowing>>,
     pub batch_rows: usize,
 }
 
 impl<'a> NodePart<'a> {
     /// The part of a scan that it is.
     pub fn part(self) -> Box<dyn Part + 'a> {
-        let NodePart { entities, table, nodes, keys_only, batch_rows } = self;
+        let NodePart { entities, table, nodes, narrowing, batch_rows } = self;
         let (batch_rows, rows) = (batch_rows.max(1), nodes.len() as u64);
         let mut start = nodes.start;
-        let open = move || if keys_only { Ok(None) } else { table.batches(&(start..nodes.end), batch_rows) };
+        let keys_only = narrowing.as_ref().is_some_and(|narrowing| narrowing.properties.is_empty());
+        let open = move || match keys_only {
+            true => Ok(None),
+            false => table.batches(&(start..nodes.end), batch_rows, narrowing.as_deref()),
+        };
         part::opened(Some(rows), open, move |batches| {
             let rows = batch_rows.min(nodes.end.saturating_sub(start));
             if rows == 0 {

@@ -60,7 +60,7 @@ impl<'a> OtherPart<'a> {
         let mut start = rows.as_ref().map_or(0, |rows| rows.start);
         let open = move || {
             let Some(rows) = rows else { return Ok(None) };
-            let attributes = annnet.edge_attributes.reader(rows.clone(), batch_rows, true)?;
+            let attributes = annnet.edge_attributes.reader(rows.clone(), batch_rows, None, 0)?;
             Ok(Some((edges.table.batches(&COLUMNS, rows, batch_rows)?, attributes)))
         };
         part::stepped(count, open, move |opened, take| {

@@ -1,7 +1,9 @@
 //! The graph as a source of model batches.
 
+use std::sync::Arc;
+
 use isomorph_error::{Error, Findings, Result};
-use isomorph_model::{About, EdgeOrder, Graph, NodeId, Part, Request, Side, Source, Tables};
+use isomorph_model::{About, EdgeOrder, Graph, Narrowing, NodeId, Part, Request, Side, Source, Tables};
 
 use super::Annnet;
 use super::edge_part::EdgePart;
@@ -17,15 +19,15 @@ use crate::validate;
 type Parts<'a> = Vec<Box<dyn Part + 'a>>;
 
 impl Annnet {
-    fn node_parts(&self, keys_only: bool, batch_rows: usize) -> Parts<'_> {
+    fn node_parts(&self, narrowing: Option<Arc<Narrowing>>, batch_rows: usize) -> Parts<'_> {
         let (entities, table) = (&self.entities, &self.nodes);
-        let part = |nodes| NodePart { entities, table, nodes, keys_only, batch_rows }.part();
+        let part = |nodes| NodePart { entities, table, nodes, narrowing: narrowing.clone(), batch_rows }.part();
         table.groups(entities.len()).into_iter().map(part).collect()
     }
 
-    fn edge_parts(&self, ends_only: bool, batch_rows: usize) -> Parts<'_> {
-        let groups = 0..self.edges.groups.len();
-        groups.map(|group| EdgePart { annnet: self, group, ends_only, batch_rows }.part()).collect()
+    fn edge_parts(&self, narrowing: Option<Arc<Narrowing>>, batch_rows: usize) -> Parts<'_> {
+        let part = |group| EdgePart { annnet: self, group, narrowing: narrowing.clone(), batch_rows }.part();
+        (0..self.edges.groups.len()).map(part).collect()
     }
 
     fn rest_parts(&self, batch_rows: usize) -> Parts<'_> {
@@ -61,17 +63,19 @@ impl Source for Annnet {
             return Err(Error::unsupported("the edges of annnet files come in no order of their ends"));
         }
         let rows = request.batch_rows.max(1);
+        let least = || Some(Arc::new(Narrowing::least()));
+        let narrowing = || request.narrowing().cloned();
         Ok(match request.tables {
             Tables::All => {
-                let mut parts = self.node_parts(false, rows);
-                parts.extend(self.edge_parts(false, rows));
+                let mut parts = self.node_parts(None, rows);
+                parts.extend(self.edge_parts(None, rows));
                 parts.extend(self.rest_parts(rows));
                 parts
             }
-            Tables::AllNodes | Tables::Nodes(0) => self.node_parts(false, rows),
-            Tables::NodeKeys(0) => self.node_parts(true, rows),
-            Tables::AllEdges | Tables::Edges(0) => self.edge_parts(false, rows),
-            Tables::EdgeEnds(0) => self.edge_parts(true, rows),
+            Tables::AllNodes | Tables::Nodes(0) => self.node_parts(narrowing(), rows),
+            Tables::NodeKeys(0) => self.node_parts(least(), rows),
+            Tables::AllEdges | Tables::Edges(0) => self.edge_parts(narrowing(), rows),
+            Tables::EdgeEnds(0) => self.edge_parts(least(), rows),
             Tables::Rest => self.rest_parts(rows),
             Tables::Nodes(_) | Tables::NodeKeys(_) | Tables::Edges(_) | Tables::EdgeEnds(_) => Vec::new(),
         })

@@ -7,7 +7,7 @@ mod partition;
 pub(crate) use named::Named;
 pub use names::Format;
 pub(crate) use names::PartFiles;
-pub(crate) use partition::{Partition, Piece, Wanted};
+pub(crate) use partition::{Extras, Partition, Piece, Wanted};
 
 use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_storage::parts::unrelated;

@@ -53,13 +53,24 @@ pub(crate) struct Piece {
     pub rows: Option<Range<u64>>,
 }
 
+/// Which further columns are read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Extras {
+    /// None.
+    None,
+    /// All of them.
+    All,
+    /// Those of these names.
+    Named(Arc<[String]>),
+}
+
 /// What is read of a piece.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Wanted<'a> {
     /// Which of the nine columns.
     pub columns: ColumnSet,
-    /// Whether further columns are read too.
-    pub extras: bool,
+    /// Which further columns are read too.
+    pub extras: Extras,
     /// Rows of a batch at most.
     pub batch_rows: usize,
     /// Types.
@@ -161,7 +172,7 @@ impl Partition {
                 Some((kept, rows)) => Box::new(self.beside(rows, kept, wanted)?),
                 None => {
                     let selection = Selection::all().batch_rows(wanted.batch_rows);
-                    Box::new(self.batches(piece, wanted.columns, wanted.extras, selection)?)
+                    Box::new(self.batches(piece, wanted.columns, &wanted.extras, selection)?)
                 }
             };
         let reading = self.reading(wanted);
@@ -178,7 +189,7 @@ impl Partition {
         mut kept: KeptPiece,
         wanted: &Wanted<'_>,
     ) -> Result<impl Iterator<Item = Result<(RecordBatch, Numbers)>> + Send + use<>> {
-        let mut names = self.column_names(wanted.columns, wanted.extras);
+        let mut names = self.column_names(wanted.columns, &wanted.extras);
         names.retain(|name| !Column::named(name).is_some_and(|column| kept.has(column)));
         let mut first = rows.start;
         let mut others = match names.is_empty() {
@@ -218,7 +229,7 @@ impl Partition {
         &self,
         piece: &Piece,
         columns: ColumnSet,
-        extras: bool,
+        extras: &Extras,
         selection: Selection,
     ) -> Result<impl Iterator<Item = Result<(RecordBatch, Numbers)>> + Send + use<'_>> {
         let mut selection = selection.columns(self.column_names(columns, extras));
@@ -259,7 +270,7 @@ impl Partition {
         let selection = Selection::all().batch_rows(wanted.batch_rows);
         if let Some(within) = piece.rows.as_ref().filter(|_| self.layout.nested.is_none()) {
             let runs = runs(rows.iter().map(|row| within.start + row));
-            let names = self.column_names(wanted.columns, wanted.extras);
+            let names = self.column_names(wanted.columns, &wanted.extras);
             let batches = self.table.batches(&selection.columns(names).rows(runs))?;
             let mut numbers = rows.into_iter().map(|row| row + within.start).collect::<Vec<_>>().into_iter();
             return Ok(Box::new(batches.map(move |batch| {
@@ -269,7 +280,7 @@ impl Partition {
             })));
         }
         let (mut first, mut rows) = (0, rows.into_iter().peekable());
-        Ok(Box::new(self.batches(piece, wanted.columns, wanted.extras, selection)?.map(move |batch| {
+        Ok(Box::new(self.batches(piece, wanted.columns, &wanted.extras, selection)?.map(move |batch| {
             let (batch, numbers) = batch?;
             let end = first + batch.num_rows() as u64;
             let here = std::iter::from_fn(|| rows.next_if(|&row| row < end));
@@ -284,7 +295,7 @@ impl Partition {
     }
 
     /// Names of the columns to read. Name and number are always among them.
-    fn column_names(&self, wanted: ColumnSet, extras: bool) -> Vec<&str> {
+    fn column_names(&self, wanted: ColumnSet, extras: &Extras) -> Vec<&str> {
         let always = [Column::SrcName, Column::EdgeId];
         let columns = Column::ALL
             .into_iter()
@@ -293,9 +304,12 @@ impl Partition {
         if self.layout.nested.is_some() {
             names.push(EDGES);
         }
-        if extras {
-            names.extend(self.layout.extras.iter().map(|extra| extra.name.as_str()));
-        }
+        let is_wanted = |name: &str| match extras {
+            Extras::None => false,
+            Extras::All => true,
+            Extras::Named(names) => names.iter().any(|wanted| wanted == name),
+        };
+        names.extend(self.layout.extras.iter().map(|extra| extra.name.as_str()).filter(|name| is_wanted(name)));
         names
     }
 
@@ -316,7 +330,7 @@ impl Partition {
             Named::Node(_) | Named::Source(_) => wanted.columns,
         };
         let mut selection = Selection::all()
-            .columns(self.column_names(columns, wanted.extras))
+            .columns(self.column_names(columns, &wanted.extras))
             .batch_rows(wanted.batch_rows)
             .row_numbers(ROW_NUMBER);
         selection = match (named, nested) {

@@ -10,7 +10,7 @@ use isomorph_storage::{Blob, Location};
 
 use super::graph::graph;
 use crate::columns::{Column, ColumnSet};
-use crate::dataset::{self, Partition, Piece, Wanted};
+use crate::dataset::{self, Extras, Partition, Piece, Wanted};
 use crate::layout::{Extra, has_no_place};
 use crate::rows::Shape;
 use crate::settle::{Collector, Kept, KeptPiece, Position, Reader, Settled, Shards, resolve, side_by_side};
@@ -256,6 +256,7 @@ impl Nock {
 
     /// What to read: some of the nine columns, and further ones.
     pub(crate) fn wanted(&self, columns: ColumnSet, extras: bool) -> Wanted<'_> {
+        let extras = if extras { Extras::All } else { Extras::None };
         Wanted { columns, extras, batch_rows: BATCH_ROWS, shape: &self.shape, tolerance: self.options.tolerance }
     }
 

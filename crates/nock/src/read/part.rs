@@ -6,11 +6,11 @@ use arrow_array::{ArrayRef, BooleanArray, Float32Array, Float64Array, StringArra
 use arrow_buffer::BooleanBuffer;
 use arrow_schema::DataType;
 use isomorph_error::{Error, Place, Result, index};
-use isomorph_model::{Batch, EdgeBatch, NodeBatch, Part, part};
+use isomorph_model::{Batch, EdgeBatch, Narrowing, NodeBatch, Part, Property, ValueKind, part};
 
 use super::Nock;
 use crate::columns::{Column, ColumnSet};
-use crate::dataset::{Partition, Wanted};
+use crate::dataset::{Extras, Partition, Wanted};
 use crate::rows::{Depth, Rows, Split, broken_props, split};
 use crate::settle::Position;
 
@@ -22,6 +22,8 @@ pub(super) struct RowPart<'a> {
     pub edges: Depth,
     /// Number of the first node.
     pub start: u64,
+    /// What of nodes or edges is read, if not everything.
+    pub narrowing: Option<Arc<Narrowing>>,
     /// Rows that are left out.
     pub dropped: &'a [Position],
     pub batch_rows: usize,
@@ -43,7 +45,39 @@ impl RowPart<'_> {
                 want(&[Column::Shadow]);
             }
         }
-        columns
+        match &self.narrowing {
+            None => columns,
+            Some(narrowing) => columns.without(&self.unwanted(narrowing)),
+        }
+    }
+
+    /// The properties of the type that is read, each with the column that it is from.
+    fn properties(&self) -> &'_ [Property] {
+        let graph = &self.nock.graph;
+        let nodes = || graph.nodes.first().map(|ty| ty.properties.as_slice());
+        let edges = || graph.edges.first().map(|ty| ty.properties.as_slice());
+        if self.nodes == Depth::None { edges() } else { nodes() }.unwrap_or_default()
+    }
+
+    /// The columns that nobody asked for.
+    fn unwanted(&self, narrowing: &Narrowing) -> Vec<Column> {
+        let of = |property: &Property| match property.kind {
+            ValueKind::Bag => Some(Column::Props),
+            _ => Column::named(&property.name),
+        };
+        let properties = self.properties().iter().enumerate().filter(|(at, _)| !narrowing.wants(*at));
+        let labels = (!narrowing.labels).then_some(Column::Labels);
+        properties.filter_map(|(_, property)| of(property)).chain(labels).collect()
+    }
+
+    /// The further columns that are wanted.
+    fn extras(&self) -> Extras {
+        if self.edges != Depth::Full && self.nodes != Depth::Full {
+            return Extras::None;
+        }
+        let Some(narrowing) = &self.narrowing else { return Extras::All };
+        let properties = self.properties().iter().enumerate().filter(|(at, _)| narrowing.wants(*at));
+        Extras::Named(properties.map(|(_, property)| property.name.clone()).collect())
     }
 }
 
@@ -57,8 +91,8 @@ impl<'a> RowPart<'a> {
 
     fn open(&self) -> Result<Option<OpenedRows<'a>>> {
         let partition = self.nock.partition_of(self.piece)?;
-        let extras = self.edges == Depth::Full || self.nodes == Depth::Full;
-        let wanted = Wanted { batch_rows: self.batch_rows, ..self.nock.wanted(self.columns(), extras) };
+        let (batch_rows, extras) = (self.batch_rows, self.extras());
+        let wanted = Wanted { batch_rows, extras, ..self.nock.wanted(self.columns(), false) };
         let Some(piece) = self.nock.pieces.get(self.piece) else { return Ok(None) };
         let kept = self.nock.kept(self.piece, self.batch_rows);
         Ok(Some(OpenedRows { partition, rows: Box::new(partition.read(piece, kept, &wanted)?) }))
@@ -108,7 +142,16 @@ impl RowReader<'_> {
             let now: Vec<usize> = now.iter().map(|position| index(position.row() - self.row)).collect();
             self.row = end;
             let place = |error: Error| error.at(Place::file(&opened.partition.name));
-            let (nodes, edges) = split(&rows, &what, part.start, &now).map_err(place)?;
+            let (mut nodes, mut edges) = split(&rows, &what, part.start, &now).map_err(place)?;
+            if let Some(narrowing) = &part.narrowing {
+                // What was not read is not there, whatever stands for a column that a file lacks.
+                let columns = [
+                    nodes.as_mut().map(|nodes| &mut nodes.properties),
+                    edges.as_mut().map(|edges| &mut edges.properties),
+                ];
+                let properties = columns.into_iter().flatten().flat_map(|columns| columns.iter_mut().enumerate());
+                properties.filter(|(at, _)| !narrowing.wants(*at)).for_each(|(_, column)| *column = None);
+            }
             part.start += nodes.as_ref().map_or(0, |nodes| nodes.rows as u64);
             self.last = Some(rows);
             match (nodes, edges) {

@@ -65,6 +65,7 @@ impl Source for Nock {
                 piece,
                 nodes,
                 edges,
+                narrowing: request.narrowing().cloned(),
                 start: settled.and_then(|settled| settled.starts.get(piece).copied()).unwrap_or_default(),
                 dropped: settled.map_or(&[], |settled| settled.dropped_in(piece)),
                 batch_rows: request.batch_rows.max(1),

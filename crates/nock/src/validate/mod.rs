@@ -9,7 +9,7 @@ use isomorph_error::{Error, Findings, Place, Result, Severity};
 use isomorph_tables::Selection;
 
 use crate::columns::ColumnSet;
-use crate::dataset::{Format, Partition, Piece};
+use crate::dataset::{Extras, Format, Partition, Piece};
 use crate::layout::Dialect;
 use crate::read::unless_broken;
 use crate::{CompareOptions, Nock, OpenOptions, Tolerance, compare, rules};
@@ -124,7 +124,7 @@ fn check_piece(
 ) -> Result<()> {
     // Other columns are read as well, and compared with what look-ups go by: all must be sound.
     let everything = Selection::all().batch_rows(BATCH_ROWS).check_indexes();
-    for batch in partition.batches(piece, ColumnSet::ALL, true, everything)? {
+    for batch in partition.batches(piece, ColumnSet::ALL, &Extras::All, everything)? {
         let (batch, numbers) = batch?;
         let raw =
             Raw::of(&batch, &numbers, partition.map_of_json).map_err(|error| error.at(partition.name.as_str()))?;

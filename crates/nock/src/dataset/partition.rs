@@ -9,7 +9,7 @@ use arrow_array::{RecordBatch, UInt64Array};
 use arrow_schema::{DataType, Field, Schema};
 use arrow_select::filter::filter_record_batch;
 use arrow_select::take::take_record_batch;
-use isomorph_error::{Error, Place, Result, index};
+use isomorph_error::{Error, Kind, Place, Result, index};
 use isomorph_model::Predicate;
 use isomorph_storage::Blob;
 use isomorph_tables::{CsvDialect, Encoding, ReadOptions, Selection, TableReader, TextType};
@@ -20,6 +20,9 @@ use crate::columns::{Column, ColumnSet, index_columns};
 use crate::layout::{EDGES, Layout};
 use crate::rows::{Numbers, PROPS_FOOTER, Reading, Rows, Shape, explode, normalize};
 use crate::settle::KeptPiece;
+
+/// The column of row numbers while rows are looked for.
+const ROW: &str = "_isomorphRow";
 
 /// One file of a dataset.
 pub(crate) struct Partition {
@@ -255,6 +258,44 @@ impl Partition {
         Reading { shape: wanted.shape, tolerance: wanted.tolerance, map_of_json: self.map_of_json }
     }
 
+    /// The rows of a piece for which `filter` is true, by their numbers in it, ascending; nothing where that is not worth asking. Its columns
+    /// are `src_name` and further columns: other conditions are left out.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn passing(&self, piece: &Piece, filter: &Predicate, shape: &Shape) -> Result<Option<Vec<u64>>> {
+        let Some(within) = piece.rows.as_ref().filter(|_| self.layout.nested.is_none()) else { return Ok(None) };
+        let all = match filter {
+            Predicate::And(all) => all.as_slice(),
+            one => std::slice::from_ref(one),
+        };
+        // What is cast before it is shown is compared then.
+        let is_shown = |name: &&str| {
+            *name == Column::SrcName.name()
+                || self.layout.extras.iter().any(|extra| extra.name == *name && shape.extras.contains(extra))
+        };
+        let own = all.iter().filter(|one| one.columns().iter().all(|name| is_shown(name))).cloned();
+        let own: Vec<Predicate> = own.collect();
+        if own.is_empty() {
+            return Ok(None);
+        }
+        let selection = Selection::all().columns::<&str>([]).rows([within.clone()]).row_numbers(ROW);
+        let batches = match self.table.batches(&selection.filter(Predicate::And(own))) {
+            // What does not compare is refused by who applies the filter to all that comes.
+            Err(error) if error.kind() == Kind::Usage => return Ok(None),
+            batches => batches?,
+        };
+        let mut rows = Vec::new();
+        for batch in batches {
+            let batch = batch?;
+            let numbers = batch.column_by_name(ROW).and_then(|column| column.as_primitive_opt::<Int64Type>());
+            let numbers = numbers.map(|numbers| numbers.values().as_ref()).unwrap_or_default();
+            rows.extend(numbers.iter().map(|row| row.unsigned_abs().saturating_sub(within.start)));
+        }
+        let is_most = rows.len() as u64 * 2 > within.end - within.start;
+        Ok((!is_most).then_some(rows))
+    }
+
     /// The rows of `piece` whose numbers in it are `rows`, ascending and each once, in their order.
     ///
     /// # Errors
@@ -264,7 +305,7 @@ impl Partition {
         piece: &Piece,
         rows: Vec<u64>,
         wanted: &Wanted<'a>,
-    ) -> Result<Box<dyn Iterator<Item = Result<Rows>> + 'a>> {
+    ) -> Result<Box<dyn Iterator<Item = Result<Rows>> + Send + 'a>> {
         let reading = self.reading(wanted);
         let at_file = |error: Error| error.at(Place::file(&self.name));
         let selection = Selection::all().batch_rows(wanted.batch_rows);

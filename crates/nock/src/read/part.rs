@@ -6,7 +6,7 @@ use arrow_array::{ArrayRef, BooleanArray, Float32Array, Float64Array, StringArra
 use arrow_buffer::BooleanBuffer;
 use arrow_schema::DataType;
 use isomorph_error::{Error, Place, Result, index};
-use isomorph_model::{Batch, EdgeBatch, Narrowing, NodeBatch, Part, Property, ValueKind, part};
+use isomorph_model::{Batch, EdgeBatch, Narrowing, NodeBatch, Part, Predicate, Property, ValueKind, part};
 
 use super::Nock;
 use crate::columns::{Column, ColumnSet};
@@ -94,13 +94,40 @@ impl<'a> RowPart<'a> {
         let (batch_rows, extras) = (self.batch_rows, self.extras());
         let wanted = Wanted { batch_rows, extras, ..self.nock.wanted(self.columns(), false) };
         let Some(piece) = self.nock.pieces.get(self.piece) else { return Ok(None) };
+        let filter = self.narrowing.as_ref().and_then(|narrowing| self.own(narrowing.filter.as_ref()?));
+        let passing = filter.map(|filter| partition.passing(piece, &filter, &self.nock.shape)).transpose()?.flatten();
+        if let Some(rows) = passing {
+            let first = piece.rows.as_ref().map_or(0, |rows| rows.start);
+            return Ok(Some(OpenedRows {
+                partition,
+                some: Some(first),
+                rows: partition.rows_at(piece, rows, &wanted)?,
+            }));
+        }
         let kept = self.nock.kept(self.piece, self.batch_rows);
-        Ok(Some(OpenedRows { partition, rows: Box::new(partition.read(piece, kept, &wanted)?) }))
+        Ok(Some(OpenedRows { partition, some: None, rows: Box::new(partition.read(piece, kept, &wanted)?) }))
+    }
+
+    /// A filter by the names of columns. Those of the nine that are properties have values of their own where they are null.
+    fn own(&self, filter: &Predicate) -> Option<Predicate> {
+        let all = match filter {
+            Predicate::And(all) => all.as_slice(),
+            one => std::slice::from_ref(one),
+        };
+        let named = |name: &str| match name {
+            Narrowing::KEY => Ok(Column::SrcName.name().to_owned()),
+            _ if Column::named(name).is_some() => Err(Error::usage("a column that is not compared in files")),
+            _ => Ok(name.to_owned()),
+        };
+        let all: Vec<Predicate> = all.iter().filter_map(|one| one.renamed(&mut |name| named(name)).ok()).collect();
+        (!all.is_empty()).then_some(Predicate::And(all))
     }
 }
 
 struct OpenedRows<'a> {
     partition: &'a Partition,
+    /// The number of the piece's first row in its file, where only some of its rows are read.
+    some: Option<u64>,
     rows: Box<dyn Iterator<Item = Result<Rows>> + Send + 'a>,
 }
 
@@ -136,11 +163,24 @@ impl RowReader<'_> {
             shape: &part.nock.shape,
         };
         while let Some(rows) = opened.rows.next().transpose()? {
-            let end = self.row + rows.len as u64;
-            let (now, later) = part.dropped.split_at(part.dropped.partition_point(|position| position.row() < end));
-            part.dropped = later;
-            let now: Vec<usize> = now.iter().map(|position| index(position.row() - self.row)).collect();
-            self.row = end;
+            let now: Vec<usize> = match opened.some {
+                None => {
+                    let end = self.row + rows.len as u64;
+                    let here = part.dropped.partition_point(|position| position.row() < end);
+                    let (now, later) = part.dropped.split_at(here);
+                    part.dropped = later;
+                    let now = now.iter().map(|position| index(position.row() - self.row)).collect();
+                    self.row = end;
+                    now
+                }
+                Some(first) => {
+                    let is_dropped = |at: &usize| {
+                        let row = rows.numbers.at(*at).saturating_sub(first);
+                        part.dropped.binary_search_by_key(&row, |position| position.row()).is_ok()
+                    };
+                    (0..rows.len).filter(is_dropped).collect()
+                }
+            };
             let place = |error: Error| error.at(Place::file(&opened.partition.name));
             let (mut nodes, mut edges) = split(&rows, &what, part.start, &now).map_err(place)?;
             if let Some(narrowing) = &part.narrowing {

@@ -49,7 +49,8 @@ pub struct NodeBatch {
     pub ty: usize,
     /// Row number of the first row in the type's table.
     pub start: u64,
-    /// Row numbers, where a [narrowed](crate::Narrowing) scan left some out; without, they follow one another.
+    /// Row numbers, where a [narrowed](crate::Narrowing) scan left rows of a type out whose positions mean something; without, they follow one
+    /// another. Of other types what is left out is not counted.
     pub numbers: Option<UInt64Array>,
     /// Number of rows.
     pub rows: usize,

@@ -100,7 +100,8 @@ pub struct TargetArgs {
     /// DeepGNN: write a text of this format instead of a binary [default: by the destination's name, as in graph.tsv.gz]
     #[arg(long, value_name = "FORMAT", value_parser = text_parser())]
     pub text: Option<deepgnn::TextFormat>,
-    /// DeepGNN: leave out of Linear and EdgeList what all nodes or all edges share, and state it once in meta.json
+    /// DeepGNN: leave out of Linear and EdgeList what all nodes or all edges share, and state it once in the meta.json of
+    /// the directory that --partitions makes
     #[arg(long, requires = "partitions")]
     pub leave_out: bool,
     /// DeepGNN: what decides which partition a line goes to, its number or the first id in it [default: line]

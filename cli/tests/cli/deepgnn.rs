@@ -289,3 +289,30 @@ fn two_features_of_a_type_come_back_from_every_format() {
         }
     }
 }
+
+/// Where a graph has no edges, nobody looks for a node among them.
+#[test]
+fn a_node_that_is_not_there_is_none_in_a_copy_without_edges() {
+    let home = Home::new();
+    home.write("y.json", "{\"node_id\":7,\"node_type\":0,\"node_weight\":1,\"edge\":[]}\n");
+    for output in ["y.parq", "y.graphar", "y.annnet", "y.lake"] {
+        home.run(&["convert", "y.json", output]).exits(0);
+    }
+    for path in ["y.json", "y.parq", "y.graphar", "y.annnet", "y.lake"] {
+        for side in [&[][..], &["--in"], &["--both"]] {
+            home.run(&[&["neighbors", path, "7"][..], side].concat()).exits(0);
+            let done = home.run(&[&["neighbors", path, "999999"][..], side].concat()).exits(3);
+            assert!(done.err.contains("there is no node"), "{path}: {}", done.err);
+        }
+    }
+}
+
+/// Python reads the integer `-0` as 0, and `-0.0` as a float with its sign.
+#[test]
+fn a_zero_with_a_sign_is_what_python_has() {
+    let home = Home::new();
+    let line = "{\"node_id\":0,\"node_type\":0,\"node_weight\":1,\"float_feature\":{\"0\":[-0,-0.0]},\"edge\":[]}\n";
+    home.write("z.json", line);
+    let dump = home.run(&["dump", "z.json"]).exits(0).out;
+    assert!(dump.contains("[0.0,-0.0]"), "{dump}");
+}

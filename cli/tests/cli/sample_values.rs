@@ -232,3 +232,43 @@ fn the_engine_is_asked_for_what_it_repeats() {
         home.run(&[&["sample", &text][..], question, &["--generator", "deepgnn"]].concat()).exits(0);
     }
 }
+
+/// As the columns of weights state them, whatever the other weights of the graph are: the shortest text of a number of 32 bits is another
+/// one of 64.
+#[test]
+fn weights_that_32_bits_hold_are_shown_with_64_where_the_column_has_them() {
+    for (data_type, values, wanted) in [
+        ("int64", ["123456792", "50331648", "1099511627776"], [123_456_792.0, 50_331_648.0, 1_099_511_627_776.0]),
+        (
+            "double",
+            ["0.10000000149011612", "0.5", "9.313225746154785e-10"],
+            [0.10000000149011612, 0.5, 9.313225746154785e-10],
+        ),
+        ("float", ["0.1", "0.5", "3"], [0.1, 0.5, 3.0]),
+    ] {
+        let home = Home::new();
+        star(&home, &[("k", "weight", data_type, values)]);
+        for how in [&["all"][..], &["without-replacement", "--count", "5"]] {
+            let ask = [&["sample", "g", "neighbors", "0", "--json", "--strategy"][..], how].concat();
+            assert_eq!(column(&home.run(&ask).exits(0).json(), "weight"), wanted, "{data_type}");
+        }
+    }
+}
+
+/// A binary has 0 where an edge states no time, and a text of DeepGNN with 0 says the same.
+#[test]
+fn an_edge_without_a_time_is_shown_without_one() {
+    let home = Home::new();
+    let edge = |target: u8, created: u8| {
+        format!(
+            "{{\"src_id\":1,\"dst_id\":{target},\"edge_type\":0,\"weight\":1,\"created_at\":{created},\"removed_at\":-1}}"
+        )
+    };
+    let edges = [edge(2, 0), edge(3, 5)].join(",");
+    home.write("t.json", format!("{{\"node_id\":1,\"node_type\":0,\"node_weight\":1,\"edge\":[{edges}]}}\n"));
+    home.run(&["convert", "t.json", "b", "--to", "deepgnn", "--watermark", "9"]).exits(0);
+    for path in ["t.json", "b"] {
+        let last = home.run(&["sample", path, "neighbors", "1", "--strategy", "last", "--json"]).exits(0).json();
+        assert_eq!(column(&last, "created_at"), [json!(5), Value::Null], "{path}");
+    }
+}

@@ -60,6 +60,8 @@ pub struct Graph {
     pub(crate) drawing: Drawing,
     /// What keeps some types from being drawn by weight or asked for at a time.
     pub(crate) faults: Faults,
+    /// Whether its columns of weights of edges may have more than 32 bits.
+    pub(crate) wide: bool,
     pub(crate) options: GraphOptions,
 }
 
@@ -110,7 +112,19 @@ impl Graph {
     ) -> Graph {
         let (hubs, options) = (Hubs::new(&options.budget), options.clone());
         let faults = Faults::default();
-        Graph { partitions, index, index_origin, hubs, node_types, edge_types, nodes, drawing, faults, options }
+        Graph {
+            partitions,
+            index,
+            index_origin,
+            hubs,
+            node_types,
+            edge_types,
+            nodes,
+            drawing,
+            faults,
+            wide: false,
+            options,
+        }
     }
 
     /// How it is known where its nodes are.
@@ -209,6 +223,17 @@ impl Graph {
     /// have 32.
     pub fn has_exact_weights(&self) -> bool {
         self.partitions.iter().any(Partition::has_exact)
+    }
+
+    /// Whether weights of edges are stated with more than 32 bits, by the types of their columns: 64-bit floats and long integers. Who
+    /// shows weights shows them with 64 then, also where 32 hold all of them, as the shortest text of one with 32 is another number.
+    pub fn has_wide_weights(&self) -> bool {
+        self.wide
+    }
+
+    /// Whether it was read, and so its edges lie in one order: by source, type, target, weight and time.
+    pub(crate) fn is_sorted(&self) -> bool {
+        matches!(self.drawing, Drawing::Weights(_))
     }
 
     /// Whether the weights of the edges of a type can be shown: numbers, which a graph may not have there.

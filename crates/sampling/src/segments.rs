@@ -23,8 +23,10 @@ struct Segment {
 
 /// The edges of one node, as a list of runs.
 ///
-/// A node that is on one entry has them as they lie. One that is on several has them by type, target and weight, which is the
-/// order they would have on one entry of a sorted graph: what is drawn must not depend on partitions.
+/// A node that is on one entry has them as they lie. One that is on several has them by type, target, weight and time, which is the
+/// order they would have on one entry of a sorted graph: what is drawn must not depend on partitions. Parallel edges, of one type and
+/// target, lie on one entry of a binary as its source gave them: a draw that falls on one of them takes the one that would be there in
+/// this order ([`Segments::parallel`]). So only those that are drawn are looked at.
 #[derive(Default)]
 pub(crate) struct Segments {
     list: Vec<Segment>,
@@ -32,6 +34,9 @@ pub(crate) struct Segments {
     entries: usize,
     /// What a list of several entries is sorted in, kept from node to node.
     sorted: Vec<Segment>,
+    is_sorted: bool,
+    /// The parallel edges that a draw fell on last: their numbers in the list, and they in order.
+    parallel: (Range<usize>, Vec<(usize, usize)>),
 }
 
 impl Segments {
@@ -42,7 +47,8 @@ impl Segments {
     #[inline]
     pub fn collect(&mut self, graph: &Graph, node: i64, types: &TypeSet, time: Option<i64>) -> Result<()> {
         self.gather(graph, node, types, time)?;
-        if self.entries > 1 && self.list.len() > 1 {
+        // Entries that follow each other in a partition make one run, which is in no order.
+        if self.entries > 1 && self.count > 1 {
             self.sort(graph);
         }
         Ok(())
@@ -81,6 +87,8 @@ impl Segments {
         self.list.clear();
         self.count = 0;
         self.entries = 0;
+        self.is_sorted = false;
+        self.parallel.0 = 0..0;
     }
 
     /// Adds the edges of one entry.
@@ -143,12 +151,42 @@ impl Segments {
         self.sorted.clear();
         self.sorted.extend(self.list.iter().flat_map(single));
         // Keys of different edges differ, so an unstable sort, which needs no room, gives the same.
-        self.sorted.sort_unstable_by_key(|segment| {
-            let edge = &graph.partitions[segment.partition].edges()[segment.edges.start];
-            (type_of(edge), target(edge), weight(edge).to_bits(), segment.partition, segment.edges.start)
-        });
+        self.sorted.sort_unstable_by_key(|segment| rank(graph, (segment.partition, segment.edges.start)));
         self.sorted.iter_mut().enumerate().for_each(|(at, segment)| segment.before = at);
         std::mem::swap(&mut self.list, &mut self.sorted);
+        self.is_sorted = true;
+    }
+
+    /// The edges that are parallel to edge number `at`, in order, with the numbers that they have together. Nothing where there are none,
+    /// or they lie in order anyway.
+    #[inline]
+    pub fn parallel(&mut self, graph: &Graph, at: usize) -> Option<(Range<usize>, &[(usize, usize)])> {
+        if self.is_sorted || graph.is_sorted() {
+            return None;
+        }
+        let ends = |at: usize| Some(self.edge(graph, at)).map(|edge| (type_of(edge), target(edge)));
+        let own = ends(at);
+        let same = |at: usize| at < self.count && ends(at) == own;
+        if !(at > 0 && same(at - 1) || same(at + 1)) {
+            return None;
+        }
+        if !self.parallel.0.contains(&at) {
+            let start = (0..at).rev().take_while(|at| same(*at)).last().unwrap_or(at);
+            let end = (at + 1..self.count).find(|at| !same(*at)).unwrap_or(self.count);
+            let mut order = std::mem::take(&mut self.parallel.1);
+            order.clear();
+            order.extend((start..end).map(|at| self.place(at)));
+            order.sort_unstable_by_key(|place| rank(graph, *place));
+            self.parallel = (start..end, order);
+        }
+        Some((self.parallel.0.clone(), &self.parallel.1))
+    }
+
+    /// The place of edge number `at` for a draw in which each edge is as likely as the others.
+    #[inline]
+    pub fn drawn(&mut self, graph: &Graph, at: usize) -> (usize, usize) {
+        let found = self.parallel(graph, at).and_then(|(range, order)| order.get(at - range.start).copied());
+        found.unwrap_or_else(|| self.place(at))
     }
 
     /// Number of edges.
@@ -200,4 +238,13 @@ impl Segments {
     pub fn ranges(&self) -> impl Iterator<Item = (usize, Range<usize>)> + '_ {
         self.list.iter().map(|segment| (segment.partition, segment.edges.clone()))
     }
+}
+
+/// Where an edge at a place of [`Segments::place`] stands among those of its node: by type, target, weight and time of creation.
+fn rank(graph: &Graph, (partition, number): (usize, usize)) -> (i32, u64, u32, i64, usize, usize) {
+    let of = &graph.partitions[partition];
+    let edge = &of.edges()[number];
+    // Ids have no sign in the files.
+    let target = target(edge).cast_unsigned();
+    (type_of(edge), target, weight(edge).to_bits(), of.life(number).0, partition, number)
 }

@@ -324,3 +324,73 @@ fn a_row_that_only_stands_for_an_end_is_no_node() {
     graph.types_of(&[0, 1, 999], -1, &mut found).unwrap();
     assert_eq!(found, [1, 0, -1]);
 }
+
+/// Parallel edges with several weights, and a node on several entries that follow each other: whichever way they lie, one seed draws the
+/// same.
+#[test]
+fn parallel_edges_and_entries_that_follow_each_other_are_drawn_as_from_the_text() {
+    let edge = |source: u64, target: u64, weight: &str| {
+        format!("{{\"src_id\":{source},\"dst_id\":{target},\"edge_type\":0,\"weight\":{weight}}}")
+    };
+    let line = |node: u64, edges: &[String]| {
+        format!("{{\"node_id\":{node},\"node_type\":0,\"node_weight\":1,\"edge\":[{}]}}\n", edges.join(","))
+    };
+    let repeated = [line(1, &[edge(1, 10, "1")]), line(2, &[edge(2, 10, "1")]), line(1, &[edge(1, 5, "1")])].concat();
+    let weights = ["2", "1", "0", "4", "0.5", "1"];
+    let parallel: Vec<String> = weights.iter().map(|weight| edge(1, 2, weight)).chain([edge(1, 3, "1")]).collect();
+    let parallel = [line(1, &parallel), line(2, &[edge(2, 2, "3"), edge(2, 3, "2"), edge(2, 3, "1")])].concat();
+    let types = TypeSet::all();
+    for text in [repeated, parallel] {
+        let drawn = |graph: &Arc<Graph>| {
+            let mut sampler = Sampler::new(graph, Generator::Stable, 1);
+            let (ask, missing) = (Ask::new(&[1, 2], &types), Missing::default());
+            let mut all = Vec::new();
+            for seed in 0..20 {
+                for how in 0..4 {
+                    let count = if how == 3 { 9 } else { 4 };
+                    let (mut ids, mut weights) = (vec![0; 2 * count], vec![0.0f32; 2 * count]);
+                    let mut picks = Picks { weights: &mut weights, ..Picks::of_ids(&mut ids) };
+                    match how {
+                        0 => sampler.weighted(&ask, count, Draw::of(seed), &missing, &mut picks).unwrap(),
+                        how => sampler.uniform(&ask, count, how == 1, Draw::of(seed), &missing, &mut picks).unwrap(),
+                    }
+                    all.push((ids, weights));
+                }
+                let mut walks = vec![0; 8];
+                sampler.walk(&ask, 3, Bias { back: 1.0, away: 1.0 }, Draw::of(seed), -1, &mut walks).unwrap();
+                all.push((walks, Vec::new()));
+            }
+            all
+        };
+        let built = Built::with(&text, "json", 1, None);
+        let place = Location::from_path(&built.path.parent().unwrap().join("graph.json"));
+        let source = DeepGnn::open(&place, &OpenOptions::default()).unwrap();
+        let options = GraphOptions::new(&Budget::new(64 << 20), &Scratch::new(None).unwrap());
+        let wanted = drawn(&Arc::new(Graph::of_source(&source, &options).unwrap().0));
+        // An edge of weight 0 is not drawn by weight.
+        assert!(wanted.iter().step_by(5).all(|(_, weights)| !weights.contains(&0.0)));
+        assert_eq!(drawn(&opened(&built.path)), wanted);
+        for partitions in [2, 3] {
+            let built = Built::with(&text, "json", partitions, None);
+            assert_eq!(drawn(&opened(&built.path)), wanted, "{partitions} partitions");
+        }
+    }
+}
+
+/// A relation without edges is one, and a name comes before a number.
+#[test]
+fn a_relation_without_edges_is_a_type() {
+    use isomorph_model::zoo::{Build, Edges, Nodes, int64};
+    for other in ["knows", "1"] {
+        let mut build = Build::default();
+        build.nodes(Nodes::keyed("n", int64([10, 11])));
+        build.edges(Edges::rows(0, "0", 0, []));
+        build.edges(Edges::rows(0, other, 0, [(0, 1)]));
+        let (graph, found) = of_memory(build).unwrap();
+        let count = |name: &str| {
+            let number = found.edge_types().iter().position(|known| known == name);
+            graph.edge_count(&TypeSet::of(&[number.unwrap() as i32]))
+        };
+        assert_eq!([count("0"), count(other)], [0, 1]);
+    }
+}

@@ -21,6 +21,7 @@ use isomorph::{Error, Result};
 use super::Answer;
 use crate::args::sample::{CommonArgs, Elements, ElementsArgs, NEIGHBORS, Near, NearArgs, SampleArgs, WalkArgs, What};
 use crate::console::Console;
+use crate::render::of;
 use answer::Drawn;
 use place::Place;
 
@@ -111,6 +112,11 @@ fn choice(strategy: Elements) -> (Choice, &'static str) {
     }
 }
 
+/// How many were drawn of how many there are: where one may come twice, they are no part of them.
+fn extent(drawn: usize, size: u64, what: &str, how: &str) -> String {
+    format!("{drawn} drawn from {}, {how}", of(size, what))
+}
+
 fn nodes(place: &Place, args: &ElementsArgs, threads: usize) -> Result<Drawn> {
     let (choice, how) = choice(args.strategy);
     let types = match (&args.common.node_type, &args.types) {
@@ -127,7 +133,7 @@ fn nodes(place: &Place, args: &ElementsArgs, threads: usize) -> Result<Drawn> {
     let filled = sampler.sample(draw(&args.common), 0, &mut found, &mut kinds)?;
     found.truncate(filled);
     kinds.truncate(filled);
-    let mut drawn = Drawn::new("nodes", format!("{filled} of {} nodes, {how}", sampler.size()));
+    let mut drawn = Drawn::new("nodes", extent(filled, sampler.size(), "node", how));
     drawn.keys("node", place, &found)?;
     drawn.column("type", place.node_type_names(&kinds));
     Ok(drawn)
@@ -146,7 +152,7 @@ fn edges(place: &Place, args: &ElementsArgs, threads: usize) -> Result<Drawn> {
     sources.truncate(filled);
     targets.truncate(filled);
     kinds.truncate(filled);
-    let mut drawn = Drawn::new("edges", format!("{filled} of {} edges, {how}", sampler.size()));
+    let mut drawn = Drawn::new("edges", extent(filled, sampler.size(), "edge", how));
     drawn.keys("source", place, &sources)?;
     drawn.keys("target", place, &targets)?;
     drawn.column("type", place.edge_type_names(&kinds));
@@ -201,7 +207,7 @@ fn neighbors(sampler: &mut Sampler, place: &Place, args: &NearArgs) -> Result<Dr
     let kinds: Vec<i32> = rows.iter().map(|at| kinds[*at]).collect();
     let single = rows.iter().map(|at| weights[*at]).collect::<Vec<_>>();
     let exact = rows.iter().filter_map(|at| exact.get(*at).copied()).collect::<Vec<_>>();
-    drawn.column("weight", weight_column(sampler, &single, &exact, &kinds));
+    drawn.column("weight", weight_column(sampler, args.common.generator, &single, &exact, &kinds));
     drawn.column("type", place.edge_type_names(&kinds));
     if sampler.graph().has_times() {
         drawn.column("created_at", place.created(rows.iter().map(|at| created[*at]))?);
@@ -214,21 +220,20 @@ fn has_exact(sampler: &Sampler, generator: Generator) -> bool {
     generator == Generator::Stable && sampler.graph().has_exact_weights()
 }
 
-/// Weights with as many bits as the graph has, `exact` where these are more than 32; nothing of those that are no numbers.
-fn weight_column(sampler: &Sampler, single: &[f32], exact: &[f64], kinds: &[i32]) -> ArrayRef {
+/// Weights with as many bits as the columns of the graph have, whatever these weights need: `exact` where 32 do not hold them. Nothing of
+/// those that are no numbers.
+fn weight_column(sampler: &Sampler, generator: Generator, single: &[f32], exact: &[f64], kinds: &[i32]) -> ArrayRef {
     let known = |at: usize, is_nan: bool| !is_nan || sampler.graph().knows_weights(kinds[at]);
-    match exact.is_empty() {
-        true => {
-            let weights = single.iter().enumerate();
-            let weight = |(at, weight): (usize, &f32)| known(at, weight.is_nan()).then_some(*weight);
-            Arc::new(weights.map(weight).collect::<Float32Array>())
-        }
-        false => {
-            let weights = exact.iter().enumerate();
-            let weight = |(at, weight): (usize, &f64)| known(at, weight.is_nan()).then_some(*weight);
-            Arc::new(weights.map(weight).collect::<Float64Array>())
-        }
+    let double = |(at, weight): (usize, f64)| known(at, weight.is_nan()).then_some(weight);
+    if !exact.is_empty() {
+        return Arc::new(exact.iter().copied().enumerate().map(double).collect::<Float64Array>());
     }
+    if generator == Generator::Stable && sampler.graph().has_wide_weights() {
+        return Arc::new(single.iter().copied().map(f64::from).enumerate().map(double).collect::<Float64Array>());
+    }
+    let weights = single.iter().enumerate();
+    let weight = |(at, weight): (usize, &f32)| known(at, weight.is_nan()).then_some(*weight);
+    Arc::new(weights.map(weight).collect::<Float32Array>())
 }
 
 fn all_neighbors(sampler: &mut Sampler, place: &Place, ask: &Ask<'_>, generator: Generator) -> Result<Drawn> {
@@ -240,7 +245,7 @@ fn all_neighbors(sampler: &mut Sampler, place: &Place, ask: &Ask<'_>, generator:
     drawn.keys("node", place, &sources)?;
     drawn.keys("neighbor", place, &lists.ids)?;
     let exact: &[f64] = if has_exact(sampler, generator) { &lists.exact } else { &[] };
-    drawn.column("weight", weight_column(sampler, &lists.weights, exact, &lists.types));
+    drawn.column("weight", weight_column(sampler, generator, &lists.weights, exact, &lists.types));
     drawn.column("type", place.edge_type_names(&lists.types));
     if sampler.graph().has_times() {
         drawn.column("created_at", place.created(lists.created.iter().copied())?);

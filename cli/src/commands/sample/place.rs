@@ -170,7 +170,8 @@ impl Place {
     pub fn created(&self, times: impl Iterator<Item = i64>) -> Result<ArrayRef> {
         let times: Int64Array = match &self.names {
             Some(_) => times.map(|time| Some(time).filter(|time| *time != NO_TIME)).collect(),
-            None => times.map(Some).collect(),
+            // A binary has 0 where an edge states nothing.
+            None => times.map(|time| Some(time).filter(|time| *time != 0)).collect(),
         };
         let clock = self.names.as_ref().and_then(Names::clock).map_or(Clock::Numbers, |(clock, _)| clock);
         let unshown = |error| Error::malformed("the times of edges are none").caused_by(error);

@@ -354,10 +354,15 @@ fn element_type(scan: &mut Scan<'_>) -> Parsed<i32> {
     }
 }
 
+/// A number of JSON as Python has it: `-0` is the integer 0, which has no sign, and `-0.0` a float, which has one.
+fn of_python(value: f64, is_integer: bool) -> f64 {
+    if is_integer && value == 0.0 { 0.0 } else { value }
+}
+
 /// A weight, and whether it is written as an integer.
 fn weight_of(scan: &mut Scan<'_>) -> Parsed<(f64, bool)> {
-    if let Some(weight) = scan.decimal() {
-        return Ok(weight);
+    if let Some((weight, is_integer)) = scan.decimal() {
+        return Ok((of_python(weight, is_integer), is_integer));
     }
     let (text, at) = scan.number("a weight")?;
     Ok((values::weight(text, at)?, number::is_integer(text)))

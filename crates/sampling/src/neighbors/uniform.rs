@@ -62,7 +62,7 @@ fn uniform(
             without_replacement(edges as u64, filled, &mut stream, chosen);
         }
         for (slot, edge) in chosen.iter().enumerate() {
-            let (partition, edge) = segments.place(index(*edge));
+            let (partition, edge) = segments.drawn(graph, index(*edge));
             put(&mut row, slot, &graph.partitions[partition], edge);
         }
         row.fill(filled, missing);

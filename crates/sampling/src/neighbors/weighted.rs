@@ -8,7 +8,7 @@ use crate::ask::{Ask, Draw, Generator, Missing, Picks};
 use crate::faults::{MEND, UNIFORM};
 use crate::graph::Graph;
 use crate::hubs::{Hub, MANY};
-use crate::partition::{Edge, Partition, target, type_of, weight};
+use crate::partition::{Partition, target, type_of, weight};
 use crate::sampler::{Sampler, Share, Worker};
 use crate::segments::Segments;
 
@@ -76,6 +76,21 @@ impl<'a> Weights<'a> {
         // The product was rounded up to the total: the last edge that weighs anything.
         self.sums.partition_point(|sum| *sum < total)
     }
+
+    /// Which of the edges from number `start` on, that are in another order in the sums, the same number falls on. It falls on one of
+    /// them.
+    fn pick_among(&self, unit: f64, start: usize, masses: impl Iterator<Item = f64>) -> usize {
+        let before = start.checked_sub(1).and_then(|at| self.sums.get(at)).copied();
+        let (mut sum, mut last) = (before.unwrap_or(0.0), 0);
+        let wanted = unit * self.sums.last().copied().unwrap_or(0.0);
+        for (at, mass) in masses.enumerate().filter(|(_, mass)| *mass > 0.0) {
+            (sum, last) = (sum + mass, at);
+            if sum > wanted {
+                break;
+            }
+        }
+        last
+    }
 }
 
 /// A weight that nothing can be drawn by.
@@ -137,22 +152,20 @@ fn weighted(
             continue;
         };
         let mut stream = share.stream(at, draw);
-        match segments.only() {
-            // The usual case, without a look for the run at each edge.
-            Some((partition, range)) => {
-                let partition = &graph.partitions[partition];
-                let edges = &partition.edges()[range.clone()];
-                for slot in 0..count {
-                    let chosen = weights.pick(stream.unit());
-                    put_edge(&mut row, slot, partition, range.start + chosen, &edges[chosen]);
+        for slot in 0..count {
+            let unit = stream.unit();
+            let chosen = weights.pick(unit);
+            let (partition, edge) = match segments.parallel(graph, chosen) {
+                None => segments.place(chosen),
+                Some((range, order)) => {
+                    let partition = |of: usize| &graph.partitions[of];
+                    let masses =
+                        order.iter().map(|(of, edge)| partition(*of).mass(*edge, &partition(*of).edges()[*edge]));
+                    let at = weights.pick_among(unit, range.start, masses);
+                    order[at]
                 }
-            }
-            None => {
-                for slot in 0..count {
-                    let (partition, edge) = segments.place(weights.pick(stream.unit()));
-                    put(&mut row, slot, &graph.partitions[partition], edge);
-                }
-            }
+            };
+            put(&mut row, slot, &graph.partitions[partition], edge);
         }
     }
     Ok(())
@@ -161,11 +174,7 @@ fn weighted(
 /// Puts an edge of a partition into a slot.
 #[inline]
 pub(super) fn put(row: &mut Picks<'_>, slot: usize, partition: &Partition, number: usize) {
-    put_edge(row, slot, partition, number, &partition.edges()[number]);
-}
-
-#[inline]
-fn put_edge(row: &mut Picks<'_>, slot: usize, partition: &Partition, number: usize, edge: &Edge) {
+    let edge = &partition.edges()[number];
     let created = if row.created.is_empty() { -1 } else { partition.life(number).0 };
     row.put(slot, target(edge), weight(edge), type_of(edge), created);
     if let Some(exact) = row.exact.get_mut(slot) {

@@ -63,6 +63,8 @@ pub(super) struct EdgeColumns {
 /// Edges in order.
 pub(super) struct Sorted {
     pub columns: EdgeColumns,
+    /// Whether weights may have more bits than 32, by the columns that they are in.
+    pub wide: bool,
     /// Names of the types, by number.
     pub types: Vec<String>,
     /// How many edges they have.
@@ -97,7 +99,7 @@ impl Edges {
         Ok(Edges { sorter, schema, sequence: 0, types, numbers, columns, wide, faults, features })
     }
 
-    /// Reads all edges of a graph.
+    /// Reads all edges of a graph. Relations without edges are types, too, with numbers behind those of the others.
     pub fn read(&mut self, source: &dyn Source, names: &mut Names) -> Result<()> {
         for (number, ty) in source.graph().edges.iter().enumerate() {
             for part in source.scan(&Request::of(Tables::Edges(number)))? {
@@ -106,6 +108,9 @@ impl Edges {
                     self.push((number, ty), &batch, names)?;
                 }
             }
+        }
+        for name in source.graph().edges.iter().filter_map(|ty| ty.relation.fixed()) {
+            self.number(name);
         }
         Ok(())
     }
@@ -319,7 +324,7 @@ impl Edges {
             scale: scale_of(sum),
             features: features.finish()?,
         };
-        Ok(Sorted { columns, types: names, counts, faults })
+        Ok(Sorted { columns, wide: self.wide, types: names, counts, faults })
     }
 }
 

@@ -116,7 +116,7 @@ impl Graph {
         let types = |counts: Vec<u64>| Types { number: counts.len() as u32, counts, weights: Vec::new() };
         let drawing = Drawing::Weights(weights);
         let mut graph = Graph::of(vec![partition], types(node_counts), types(edge_counts), real, drawing, options)?;
-        graph.faults = faults;
+        (graph.faults, graph.wide) = (faults, written.wide);
         Ok((graph, names))
     }
 }

@@ -14,7 +14,7 @@ use super::Relating;
 use crate::mapping::bundle::relations_of;
 use crate::mapping::declared;
 use crate::mapping::shred::CARRY_FITS;
-use crate::mapping::view::{edges_as, of_types};
+use crate::mapping::view::{edges_as, must_exist, of_types};
 use isomorph_model::part::shown;
 
 /// Shows edge types by relation as edges that name their relations.
@@ -106,6 +106,11 @@ impl Source for Unrelated {
 
     fn neighbors(&self, _edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         let types = 0..self.record.typed.edges.len();
+        // Where there are no edges at all nobody looks for the node.
+        if types.is_empty() {
+            let ty = self.shown.edges.first().map_or(0, |ty| if side == Side::Out { ty.source } else { ty.target });
+            must_exist(self.inner.as_ref(), ty, node)?;
+        }
         Ok(edges_as(of_types(self.inner.as_ref(), types, node, side)?, |batch| self.edges(batch)))
     }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::super::Reading;
 use super::super::fault::{Fault, Parsed, shown};
 use super::scan::Scan;
-use super::{Key, SinceElement, Slots};
+use super::{Key, SinceElement, Slots, of_python};
 use crate::block::{Block, Kind};
 use crate::feature::Timed;
 use crate::number::{self, Wrong};
@@ -300,7 +300,7 @@ fn value(scan: &mut Scan<'_>, dtype: DType, out: &mut Vec<u8>, block: &mut Block
     // What nearly every number is.
     let quick = match dtype {
         DType::Float16 | DType::Float32 | DType::Float64 => {
-            scan.decimal().map(|(value, _)| number::push_float(dtype, value, overflow, out))
+            scan.decimal().map(|(value, whole)| number::push_float(dtype, of_python(value, whole), overflow, out))
         }
         _ => scan.integer().map(|value| number::push_integer(dtype, i128::from(value), overflow, out)),
     };

@@ -8,6 +8,8 @@
 
 mod json;
 mod known;
+mod seen;
+mod source;
 mod token;
 mod turtle;
 mod xml;

@@ -6,84 +6,16 @@
 
 use std::io::Read;
 
-use isomorph_error::{Error, Kind, Place, Result};
-use isomorph_storage::Reservation;
+use isomorph_error::{Error, Place, Result};
 use oxrdf::BlankNode;
 
-use super::super::guard::{CHUNK, Start, TripleGuard, Watch};
+use super::super::guard::Watch;
 use super::known::Says;
+use super::seen::{Last, Seen};
+use super::source::Source;
 use super::token::{Token, token};
 use super::{Cut, Doubt, Frame, Piece, Pieces};
 use crate::rules;
-
-/// A text, as far as it is read.
-struct Source<'a, 'w> {
-    input: &'a mut dyn Read,
-    watch: &'w Watch,
-    guard: TripleGuard,
-    bytes: Vec<u8>,
-    held: Reservation,
-    largest: u64,
-    ended: bool,
-    /// Behind what was read.
-    end: Start,
-    /// Where the piece begins, and the next token, in `bytes`; where the piece begins in the text.
-    from: usize,
-    at: usize,
-    start: Start,
-}
-
-/// What stood last.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Last {
-    Other,
-    /// A string that begins there, and whether there are lines in it.
-    Text(usize, bool),
-    /// A word behind which a string may stand before anything.
-    Version,
-}
-
-/// What was seen of a piece.
-struct Seen {
-    /// Tokens, without space.
-    tokens: usize,
-    opened: Vec<u8>,
-    last: Last,
-    /// Whether a line has ended behind the last token.
-    lines: bool,
-    /// A directive without a full stop: what it ends with.
-    until: Option<Token>,
-    /// Whether the name of a prefix comes next.
-    naming: bool,
-    /// Whether the last token may be the name of one.
-    prefix: bool,
-    says: Says,
-    broken: Option<(String, Place)>,
-    /// A full stop inside brackets.
-    dot: Option<Place>,
-    doubt: Option<Doubt>,
-    /// Where a node without a label and without properties stands.
-    node: Option<(usize, usize)>,
-}
-
-impl Default for Seen {
-    fn default() -> Self {
-        Seen {
-            tokens: 0,
-            opened: Vec::new(),
-            last: Last::Other,
-            lines: false,
-            until: None,
-            naming: false,
-            prefix: false,
-            says: Says::default(),
-            broken: None,
-            dot: None,
-            doubt: None,
-            node: None,
-        }
-    }
-}
 
 /// A graph that is not closed.
 struct Graph {
@@ -111,21 +43,8 @@ pub(super) fn cut<'a>(
     largest: u64,
     pieces: &mut Pieces<'_, '_>,
 ) -> Result<Cut<'a>> {
-    let start = Start::of_text(watch.before);
     pieces.begin(outside())?;
-    let source = Source {
-        input,
-        watch,
-        guard: TripleGuard::default(),
-        bytes: Vec::new(),
-        held: pieces.options.budget.reserve(0)?,
-        largest,
-        ended: false,
-        end: start,
-        from: 0,
-        at: 0,
-        start,
-    };
+    let source = Source::new(input, watch, largest, pieces.options)?;
     let mut cutter = Cutter { source, seen: Seen::default(), graph: None, before: None, pieces };
     while let Some((length, token)) = cutter.next()? {
         cutter.take(length, token)?;
@@ -142,53 +61,6 @@ fn outside() -> Frame {
 /// What cannot be read on from there.
 fn lost(what: &str, place: Place) -> Error {
     Error::broken(&rules::SYNTAX, what).at(place)
-}
-
-impl Source<'_, '_> {
-    /// Reads on: as much again as there is of a piece.
-    fn fill(&mut self) -> Result<()> {
-        self.bytes.drain(..self.from);
-        self.at -= self.from;
-        self.from = 0;
-        if self.bytes.len() as u64 > self.largest {
-            let what = format!("a statement of more than {} bytes, which may have to be held in memory", self.largest);
-            return Err(Error::new(Kind::TooLarge, what)
-                .at(self.start.place())
-                .hint("--memory 8GiB    allow a sixteenth of that"));
-        }
-        let wanted = self.bytes.len().max(CHUNK);
-        let missing = ((self.bytes.len() + wanted) as u64).saturating_sub(self.held.bytes());
-        self.held.grow(missing)?;
-        let before = self.bytes.len();
-        let read = Read::take(&mut *self.input, wanted as u64).read_to_end(&mut self.bytes)?;
-        self.ended = read < wanted;
-        let bytes = self.bytes.get(before..).unwrap_or_default();
-        if let Some(seen) = &self.watch.seen {
-            seen.borrow_mut().look(bytes)?;
-        }
-        self.guard.look(bytes).map_err(|(at, error)| error.at(self.end.behind(bytes, at).place()))?;
-        self.end.pass(bytes);
-        Ok(())
-    }
-
-    fn rest(&self) -> &[u8] {
-        self.bytes.get(self.at..).unwrap_or_default()
-    }
-
-    /// What was read of the piece.
-    fn piece(&self) -> &[u8] {
-        self.bytes.get(self.from..self.at).unwrap_or_default()
-    }
-
-    fn place(&self, at: usize) -> Place {
-        self.start.behind(self.bytes.get(self.from..).unwrap_or_default(), at.saturating_sub(self.from)).place()
-    }
-
-    /// The next piece begins here.
-    fn begin(&mut self) {
-        self.start.pass(self.bytes.get(self.from..self.at).unwrap_or_default());
-        self.from = self.at;
-    }
 }
 
 impl Cutter<'_, '_, '_, '_, '_> {
@@ -242,8 +114,10 @@ impl Cutter<'_, '_, '_, '_, '_> {
                 _ => return self.skip_line(from, what),
             }
         }
-        let word = if token == Token::Word { bytes.to_ascii_lowercase() } else { Vec::new() };
-        self.note(token, &word, at);
+        if let Some(before) = self.before.take() {
+            self.seen.says = before;
+        }
+        self.seen.note(token, bytes, at - self.source.from);
         match token {
             // Where the text was cut, nothing stands behind it.
             Token::Endless if self.source.ended && is_last_line(self.source.rest()) => {
@@ -275,61 +149,6 @@ impl Cutter<'_, '_, '_, '_, '_> {
             }
             _ => Ok(()),
         }
-    }
-
-    /// Keeps what matters of a token at `at`.
-    fn note(&mut self, token: Token, word: &[u8], at: usize) {
-        let (seen, from) = (&mut self.seen, at - self.source.from);
-        let ending = if token == Token::Word { self.source.bytes.get(at..at + word.len()) } else { None };
-        if let Some(before) = self.before.take() {
-            seen.says = before;
-        }
-        let naming = std::mem::take(&mut seen.naming);
-        if naming {
-            match ending.and_then(|word| std::str::from_utf8(word).ok()).and_then(|word| word.split_once(':')) {
-                Some((name, "")) if !name.contains(['\\', '%', '+', '@']) => seen.says.names.push(name.to_owned()),
-                _ => seen.says.all = true,
-            }
-        }
-        // A prefix and what it stands for, whatever stands in front.
-        seen.says.all |= std::mem::replace(&mut seen.prefix, !naming && word.ends_with(b":")) && token == Token::Iri;
-        let keyword = word.strip_prefix(b"@").unwrap_or(word);
-        match keyword {
-            b"prefix" => seen.naming = true,
-            b"base" => seen.says.base = true,
-            _ => seen.says.all |= is_like_directive(word),
-        }
-        if seen.tokens == 0 {
-            seen.until = match word {
-                b"prefix" | b"base" => Some(Token::Iri),
-                b"version" => Some(Token::Short),
-                _ => None,
-            };
-            // A directive, perhaps, whose first word is misspelled: names have a colon.
-            let is_known = matches!(keyword, b"prefix" | b"base" | b"version" | b"graph");
-            seen.says.all |= token == Token::Word && !is_known && (!word.contains(&b':') || word.starts_with(b"@"));
-        }
-        match token {
-            Token::Open(bracket) => {
-                seen.node = (bracket == b'[').then_some((from, seen.tokens));
-                seen.opened.push(bracket);
-            }
-            Token::Close => {
-                seen.opened.pop();
-                // What has something in it is no node without properties.
-                seen.node = match seen.node {
-                    Some((begin, number)) if number + 1 == seen.tokens => Some((begin, from + 1)),
-                    _ => None,
-                };
-            }
-            _ => {}
-        }
-        seen.last = match token {
-            Token::Short | Token::Long if seen.last != Last::Version => Last::Text(from, token == Token::Long),
-            _ if keyword == b"version" => Last::Version,
-            _ => Last::Other,
-        };
-        (seen.tokens, seen.lines) = (seen.tokens + 1, false);
     }
 
     /// Leaves out the line from a token on that has no end: what stands in it may be anything.
@@ -459,12 +278,6 @@ impl Cutter<'_, '_, '_, '_, '_> {
             None => Ok(()),
         }
     }
-}
-
-/// Whether a word may be one of a directive, with something in it that is too much.
-fn is_like_directive(word: &[u8]) -> bool {
-    let letters: Vec<u8> = word.iter().copied().filter(u8::is_ascii_alphabetic).collect();
-    letters == b"base" || letters.starts_with(b"prefix") || letters.ends_with(b"prefix")
 }
 
 /// Whether a string may stand before such a token.

@@ -61,7 +61,7 @@ pub struct LakeLoadArgs {
     /// What relative IRIs are relative to [default: none]
     #[arg(long, value_name = "IRI", value_parser = base)]
     pub base: Option<String>,
-    /// Leave out statements that are broken, and count them
+    /// Leave out what is broken, with what depends on it, and count it
     #[arg(long)]
     pub lenient: bool,
     /// Write down what became of the labels of blank nodes: the old, the new and the text, with tabs between [default: none]

@@ -45,8 +45,8 @@ pub struct OpenArgs {
     #[arg(long, conflicts_with = "lenient")]
     pub strict: bool,
     /// Go on where opening finds errors, with a warning; NOCK: guess where the specification is broken, too; GraphLake: sort files
-    /// that are out of order; RDF: skip what is broken, and count it; DeepGNN: skip records of a text that are broken, and count
-    /// them
+    /// that are out of order; RDF: leave out what is broken, with what depends on it, and count it; DeepGNN: skip records of a text
+    /// that are broken, and count them
     #[arg(long)]
     pub lenient: bool,
     /// NOCK: read edge_id as a property; it is layout otherwise

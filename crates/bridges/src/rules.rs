@@ -7,7 +7,7 @@ isomorph_error::rules! {
         "split the text, or write it with less nesting";
     /// A statement that was left out because it is broken, when reading leniently.
     SKIPPED "RDF-SKIPPED" Warning
-        "every statement of a text can be read", "correct the statement: it was skipped, everything else was read";
+        "every statement of a text can be read", "correct the statement: it was left out, with what cannot be understood without it";
     /// A text that is not a sentence of its syntax.
     SYNTAX "RDF-SYNTAX" Error
         "a text is what the grammar of its syntax says, in UTF-8, with absolute IRIs or a base", "use --lenient, to skip invalid statements where the syntax tells where they end";

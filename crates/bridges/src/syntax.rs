@@ -66,7 +66,7 @@ impl Syntax {
         self != Syntax::JsonLd
     }
 
-    /// Whether its parser goes on behind a mistake. Texts of the others are cut in pieces where they are read leniently.
+    /// Whether its parser tells the place of a mistake, and goes on behind it, wherever that leads.
     pub fn recovers(self) -> bool {
         !matches!(self, Syntax::RdfXml | Syntax::JsonLd)
     }

@@ -83,7 +83,7 @@ pub struct LakeLoad {
     pub graph: Option<String>,
     /// What relative IRIs are relative to.
     pub base: Option<String>,
-    /// Leave out statements that are broken, and count them.
+    /// Leave out what is broken, with what depends on it, and count it.
     pub lenient: bool,
     /// Where it is written down what became of labels of blank nodes: a line for each, the old and the new, with a tab between.
     pub blank_map: Option<Location>,

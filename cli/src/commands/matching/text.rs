@@ -96,7 +96,7 @@ fn first(
     match read {
         Ok(reading) => Ok((!ended, reading.findings)),
         // Nothing was skipped: the first mistake would have been an error.
-        Err(_) if ended => Ok((false, Findings::default())),
+        Err(_) if ended && !options.read.lenient => Ok((false, Findings::default())),
         Err(error) => Err(error),
     }
 }

@@ -80,6 +80,26 @@ impl Sum {
         }
     }
 
+    /// Reads a line that is not as lines mostly are.
+    fn take(
+        &mut self,
+        line: &[u8],
+        place: &Place,
+        syntax: Syntax,
+        options: &ReadOptions,
+        take: &mut Take<'_>,
+    ) -> Result<()> {
+        let reading = read_whole(line, syntax, options, take).map_err(|error| moved(error, place))?;
+        self.quads += reading.quads;
+        // A line is one statement, whatever the parser finds in it.
+        self.skipped += reading.skipped.min(1);
+        for finding in reading.findings.by_rule().flat_map(|(_, kept)| kept).take(1) {
+            let place = Place { file: self.file.file.clone(), ..at(&finding.place, place) };
+            self.findings.push(&rules::SKIPPED, finding.message.clone(), place);
+        }
+        Ok(())
+    }
+
     fn fail(&mut self, number: u64, error: Error) {
         if self.failed.as_ref().is_none_or(|(before, _)| number < *before) {
             self.failed = Some((number, error));
@@ -314,14 +334,12 @@ impl Chunk {
                 }
                 Line::Empty => {}
                 Line::Unusual => {
-                    let reading = read_line(&rest[..length], syntax, options, take);
-                    let reading = reading.map_err(|error| moved(error, &place))?;
-                    sum.quads += reading.quads;
-                    // A line is one statement, whatever the parser finds in it.
-                    sum.skipped += reading.skipped.min(1);
-                    for finding in reading.findings.by_rule().flat_map(|(_, kept)| kept).take(1) {
-                        let place = Place { file: sum.file.file.clone(), ..at(&finding.place, &place) };
-                        sum.findings.push(&rules::SKIPPED, finding.message.clone(), place);
+                    let mut begin = self.offset + start as u64;
+                    // Carriage returns end lines, too; what is broken is left out by these.
+                    for line in rest[..length].split(|byte| options.lenient && *byte == b'\r') {
+                        let place = Place::default().line(number + 1).offset(begin);
+                        sum.take(line, &place, syntax, options, take)?;
+                        begin += line.len() as u64 + 1;
                     }
                 }
             }
@@ -330,6 +348,18 @@ impl Chunk {
         }
         Ok(number - self.lines)
     }
+}
+
+/// Reads a line. Leniently, nothing of one that is broken is handed over: what the parser could read of it may say something
+/// else than was meant, as the statement of a graph whose name is broken.
+fn read_whole(line: &[u8], syntax: Syntax, options: &ReadOptions, take: &mut Take<'_>) -> Result<Reading> {
+    if options.lenient {
+        let tried = read_line(line, syntax, options, &mut |_| Ok(()))?;
+        if tried.skipped > 0 {
+            return Ok(Reading { quads: 0, ..tried });
+        }
+    }
+    read_line(line, syntax, options, take)
 }
 
 /// An error of a line as one of the text.

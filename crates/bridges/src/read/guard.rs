@@ -14,7 +14,6 @@ use std::io::{self, Read};
 
 use isomorph_error::{Error, Place, Result};
 
-use self::triples::TripleGuard;
 use super::labels::Seen;
 use crate::{Syntax, rules};
 
@@ -23,6 +22,7 @@ pub(super) const DEPTH: usize = 128;
 
 pub(super) use self::json::JsonGuard;
 pub(crate) use self::json::LONGEST as LONGEST_STRING;
+pub(super) use self::triples::TripleGuard;
 pub(super) use self::xml::XmlGuard;
 
 /// Bytes that are read and looked through at a time.

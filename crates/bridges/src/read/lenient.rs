@@ -1,11 +1,17 @@
-//! Lenient reading of syntaxes whose parsers end at the first mistake.
+//! Lenient reading of syntaxes that are no syntaxes of lines.
 //!
 //! The text is cut where the grammar is sure to begin anew: RDF/XML between the elements inside `rdf:RDF`, JSON-LD between the
-//! members of the array that is the text or its `@graph`. Each piece is read in the frame of the text, which has the prefixes, entities
-//! and contexts; what a broken piece says is left out as a whole, because a part of it may say something else than was meant. Many pieces
-//! are read at once, and one by one only where one of them is broken.
+//! members of the array that is the text or its `@graph`, Turtle and TriG between statements. Each piece is read in the frame of the text,
+//! which has the prefixes, entities and contexts, or the graph; what a broken piece says is left out as a whole, because a part of it may say
+//! something else than was meant. Many pieces are read at once, and one by one only where one of them is broken. The parsers of Turtle
+//! and TriG go on behind a mistake themselves, but at the next full stop, wherever that stands, and without the graph.
 
 mod json;
+mod known;
+mod seen;
+mod source;
+mod token;
+mod turtle;
 mod xml;
 
 use std::cell::RefCell;
@@ -15,6 +21,7 @@ use isomorph_error::{Error, Findings, Place, Result};
 use isomorph_storage::Reservation;
 use isomorph_tables::fenced;
 
+use self::known::{Known, Says};
 use super::guard::{Guarded, Start, Watch};
 use super::labels::{Labels, Seen};
 use super::parser::{Fault, Parser, Where};
@@ -32,9 +39,25 @@ const EXPANSION: u64 = 8;
 struct Piece {
     text: Vec<u8>,
     start: Start,
+    says: Says,
+    doubt: Option<Doubt>,
+}
+
+/// Why it is not known where a piece ends, if it is broken.
+struct Doubt {
+    what: &'static str,
+    place: Place,
+}
+
+impl Piece {
+    /// One that others do not depend on.
+    fn new(text: Vec<u8>, start: Start) -> Self {
+        Piece { text, start, says: Says::default(), doubt: None }
+    }
 }
 
 /// What stands around all pieces.
+#[derive(Default)]
 struct Frame {
     before: Vec<u8>,
     between: &'static [u8],
@@ -49,10 +72,10 @@ enum Cut<'a> {
     Whole(Box<dyn Read + 'a>),
 }
 
-/// Reads a text of RDF/XML or JSON-LD that begins `before` bytes behind the beginning of its file; hands over what its sound pieces say.
+/// Reads a text that begins `before` bytes behind the beginning of its file; hands over what its sound pieces say.
 ///
 /// # Errors
-/// Where the text is not well-formed, so that nobody can say where the next piece begins, with what was read before; and as
+/// Where nobody can say where the next piece begins, because the text is not well-formed, with what was read before; and as
 /// [`super::read`].
 pub(super) fn read(
     input: &mut dyn Read,
@@ -69,6 +92,9 @@ pub(super) fn read(
         file,
         before,
         frame: None,
+        known: syntax.recovers().then(|| Known { base: options.base.clone(), ..Known::default() }),
+        skipped_last: false,
+        first: None,
         waiting: Vec::new(),
         held: options.budget.reserve(0)?,
         terms: Terms::new(Labels::new(options)?, &watch),
@@ -78,6 +104,7 @@ pub(super) fn read(
     let memory = options.budget.limit();
     let cut = match syntax {
         Syntax::JsonLd => json::cut(input, &watch, memory / 4, &mut pieces),
+        Syntax::Turtle | Syntax::TriG => turtle::cut(input, &watch, memory / (2 * EXPANSION), &mut pieces),
         _ => xml::cut(input, &watch, memory / (2 * EXPANSION), &mut pieces),
     };
     // What waits stands before the place where it could not be cut.
@@ -89,7 +116,11 @@ pub(super) fn read(
         }
     })?;
     match cut {
-        Cut::Framed => Ok(pieces.reading),
+        Cut::Framed => {
+            let known = pieces.known.map(|known| known.prefixes).unwrap_or_default();
+            keep_prefixes(&mut pieces.reading.prefixes, known, pieces.first.unwrap_or_default());
+            Ok(pieces.reading)
+        }
         Cut::Whole(mut whole) => {
             let take = pieces.take;
             super::read_through(&mut whole, before, syntax, options, file, take)
@@ -105,6 +136,12 @@ struct Pieces<'a, 't> {
     /// Bytes of the file before the text.
     before: u64,
     frame: Option<Frame>,
+    /// What the pieces depend on that stand before them, in syntaxes where these may say it.
+    known: Option<Known>,
+    /// Whether the last piece was left out.
+    skipped_last: bool,
+    /// Prefixes where the first quad stands.
+    first: Option<Vec<(String, String)>>,
     /// Pieces that will be read at once, and memory for them.
     waiting: Vec<Piece>,
     held: Reservation,
@@ -123,6 +160,22 @@ impl Pieces<'_, '_> {
         }
     }
 
+    /// Tells what stands around the next pieces.
+    fn frame(&mut self, frame: Frame) -> Result<()> {
+        self.read_waiting()?;
+        self.frame = Some(frame);
+        Ok(())
+    }
+
+    /// Reads what stands in front of a graph; whether it is sound.
+    fn header(&mut self, piece: Piece) -> Result<bool> {
+        self.frame(Frame { after: b"{}".to_vec(), ..Frame::default() })?;
+        let broken = self.attempt(std::slice::from_ref(&piece))?;
+        let is_sound = broken.is_none();
+        broken.map_or(Ok(()), |mistake| self.skip(&piece, mistake))?;
+        Ok(is_sound)
+    }
+
     /// Adds the next piece.
     fn push(&mut self, piece: Piece) -> Result<()> {
         self.held.grow(piece.text.len() as u64 * EXPANSION)?;
@@ -135,11 +188,11 @@ impl Pieces<'_, '_> {
         let broken = if pieces.is_empty() { None } else { self.attempt(&pieces)? };
         match (broken, pieces.as_slice()) {
             (None, _) => {}
-            (Some(mistake), [_]) => self.skip(mistake),
+            (Some(mistake), [piece]) => self.skip(piece, mistake)?,
             (Some(_), several) => {
                 for piece in several {
                     if let Some(mistake) = self.attempt(std::slice::from_ref(piece))? {
-                        self.skip(mistake);
+                        self.skip(piece, mistake)?;
                     }
                 }
             }
@@ -148,9 +201,26 @@ impl Pieces<'_, '_> {
         Ok(())
     }
 
-    fn skip(&mut self, (message, place): (String, Place)) {
+    /// Leaves out a broken piece, and counts it.
+    fn skip(&mut self, piece: &Piece, (message, place): (String, Place)) -> Result<()> {
+        if let Some(doubt) = &piece.doubt {
+            return Err(Error::broken(&rules::SYNTAX, doubt.what).at(doubt.place.clone()));
+        }
+        self.skipped_last = true;
         self.reading.skipped += 1;
         self.reading.findings.push(&rules::SKIPPED, message, Place { file: self.file.file.clone(), ..place });
+        self.forget(&piece.says);
+        Ok(())
+    }
+
+    /// What a piece may have said that is left out is not known any more.
+    fn forget(&mut self, says: &Says) {
+        if let Some(known) = &mut self.known {
+            known.forget(says);
+            if known.base.is_none() {
+                self.reading.base = None;
+            }
+        }
     }
 
     /// Reads pieces in their frame, and hands over what they say if they are sound. Else it is the first mistake that is returned, with
@@ -158,11 +228,16 @@ impl Pieces<'_, '_> {
     fn attempt(&mut self, pieces: &[Piece]) -> Result<Option<(String, Place)>> {
         let Some(frame) = &self.frame else { return Ok(None) };
         let texts: Vec<&[u8]> = pieces.iter().map(|piece| piece.text.as_slice()).collect();
-        let text = [frame.before.as_slice(), &texts.join(frame.between), &frame.after].concat();
+        let known = self.known.as_ref();
+        let directives = known.map(|known| known.text.as_slice()).unwrap_or_default();
+        let text = [directives, &frame.before, &texts.join(frame.between), &frame.after].concat();
+        let before = directives.len() + frame.before.len();
+        let based = known.map(|known| ReadOptions { base: known.base.clone(), ..self.options.clone() });
         let watch = Watch { before: self.before, ..Watch::default() };
         let mut input = text.as_slice();
         let guarded = Guarded::new(&mut input, self.syntax, &watch, u64::MAX);
-        let mut parser = Parser::new(self.syntax, guarded, self.options)?;
+        let mut parser = Parser::new(self.syntax, guarded, based.as_ref().unwrap_or(self.options))?;
+        let base = parser.own_base();
         let (mut quads, mut first) = (Vec::new(), Vec::new());
         loop {
             match fenced(&rules::SYNTAX, || Ok(parser.next()))? {
@@ -179,7 +254,7 @@ impl Pieces<'_, '_> {
                         return Err(error);
                     }
                     let place = match (pieces, error.place().offset) {
-                        ([piece], Some(at)) => place_in(piece, frame.before.len(), at.saturating_sub(self.before) + 1),
+                        ([piece], Some(at)) => place_in(piece, before, at.saturating_sub(self.before) + 1),
                         ([piece], None) => piece.start.place(),
                         ([], _) => error.place().clone(),
                         _ => Place::default(),
@@ -188,7 +263,10 @@ impl Pieces<'_, '_> {
                 }
                 Some(Err(Fault::Syntax(message, place))) => {
                     let place = match (pieces, place) {
-                        ([piece], Where::Before(end)) => place_in(piece, frame.before.len(), end),
+                        ([piece], Where::Before(end)) => place_in(piece, before, end),
+                        ([piece], Where::At(Place { offset: Some(at), .. })) if self.syntax.recovers() => {
+                            place_in(piece, before, at + 1)
+                        }
                         ([piece], _) => piece.start.place(),
                         ([], Where::At(place)) => watch.in_file(place),
                         ([], Where::Before(end)) => watch.place(Some(end)),
@@ -198,9 +276,19 @@ impl Pieces<'_, '_> {
                 }
             }
         }
+        self.skipped_last = false;
         self.reading.base = parser.base();
-        if !quads.is_empty() {
-            keep_prefixes(&mut self.reading.prefixes, first, parser.prefixes());
+        match &mut self.known {
+            Some(known) => {
+                let now = parser.own_base();
+                let base = if now == base { known.base.take() } else { now };
+                known.learn(parser.prefixes(), base);
+                if self.first.is_none() && !quads.is_empty() {
+                    self.first = Some(first);
+                }
+            }
+            None if !quads.is_empty() => keep_prefixes(&mut self.reading.prefixes, first, parser.prefixes()),
+            None => {}
         }
         for quad in &quads {
             self.reading.quads += 1;

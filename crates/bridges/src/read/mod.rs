@@ -46,12 +46,13 @@ const KEPT: usize = 8;
 pub struct ReadOptions {
     /// What relative IRIs are relative to, where the text does not say it itself.
     pub base: Option<String>,
-    /// Leave out what is broken, and count it: statements; of RDF/XML elements inside `rdf:RDF`; of JSON-LD members of the array
-    /// that is the text or its `@graph`. A text of these two that is no such thing, or is not well-formed, ends at the first mistake all the
-    /// same; the error says how much was read before.
+    /// Leave out what is broken, and count it: lines; statements and directives, with what depends on these; of RDF/XML elements inside
+    /// `rdf:RDF`; of JSON-LD members of the array that is the text or its `@graph`. A text of these two that is no such thing, or is not
+    /// well-formed, ends at the first mistake all the same; so does one of Turtle or TriG where nothing tells where the broken statement ends.
+    /// The error says how much was read before.
     pub lenient: bool,
     /// Memory for labels of blank nodes; a text of JSON-LD may be as long as a quarter of it, and read leniently an element of RDF/XML
-    /// as long as a sixteenth.
+    /// or a statement of Turtle or TriG as long as a sixteenth.
     pub budget: Budget,
     /// What becomes of nodes without a label.
     pub unlabelled: Unlabelled,
@@ -281,7 +282,13 @@ fn read_of(
     let before = if first == MARK { first.len() as u64 } else { 0 };
     first.drain(..if before > 0 { MARK.len() } else { 0 });
     let mut input = Cursor::new(first).chain(input);
-    match options.lenient && !syntax.recovers() {
+    match options.lenient {
+        true if fast::is_of_lines(syntax) => {
+            let (mut taker, part) = (take, fast::Part { file, lines: 0, offset: before });
+            let all = |_: &mut &mut Take<'_>, _| Ok(());
+            let read = fast::read_here(&mut input, syntax, options, &part, &mut taker, &|take, quad| take(quad), &all);
+            read.map(|(reading, _)| reading)
+        }
         true => lenient::read(&mut input, before, syntax, options, file, take),
         false => read_through(&mut input, before, syntax, options, file, take),
     }

@@ -136,6 +136,11 @@ impl<'a> Parser<'a> {
         prefixes.filter_map(|(name, iri)| self.mend.iri(&iri).map(|iri| (name, iri))).collect()
     }
 
+    /// The base where the parser stands, as it stands there.
+    pub(super) fn own_base(&self) -> Option<String> {
+        self.below.base().and_then(|base| self.mend.iri(base))
+    }
+
     /// The base where the parser stands, without dot segments: who writes it beside whole IRIs shall be read again.
     pub(super) fn base(&self) -> Option<String> {
         let base = self.below.base().and_then(|base| self.mend.iri(base))?;

@@ -11,7 +11,7 @@ use crate::rules::LIMIT;
 /// its strings if one holds more than a hundred in a row; but none that nests too deep is let through, whatever the parser
 /// thinks where a string ends.
 #[derive(Default)]
-pub(super) struct TripleGuard {
+pub(in super::super) struct TripleGuard {
     ends: usize,
     /// Bytes of the next end that were seen.
     begun: usize,
@@ -19,7 +19,7 @@ pub(super) struct TripleGuard {
 }
 
 impl TripleGuard {
-    pub(super) fn look(&mut self, bytes: &[u8]) -> Result<(), TooMuch> {
+    pub(in super::super) fn look(&mut self, bytes: &[u8]) -> Result<(), TooMuch> {
         let mut at = 0;
         while let Some(byte) = bytes.get(at).copied() {
             if self.ends == 0 && self.begun == 0 {

@@ -49,7 +49,7 @@ pub(super) fn cut<'a>(
     for range in ranges {
         start.pass(text.get(passed..range.start).unwrap_or_default());
         passed = range.start;
-        pieces.push(Piece { text: text.get(range).unwrap_or_default().to_vec(), start })?;
+        pieces.push(Piece::new(text.get(range).unwrap_or_default().to_vec(), start))?;
     }
     Ok(Cut::Framed)
 }

@@ -163,6 +163,6 @@ impl Cutter {
     fn close(&mut self, pieces: &mut Pieces<'_, '_>) -> Result<()> {
         let text = std::mem::take(&mut self.current);
         let start = std::mem::replace(&mut self.start, self.here);
-        if text.trim_ascii().is_empty() { Ok(()) } else { pieces.push(Piece { text, start }) }
+        if text.trim_ascii().is_empty() { Ok(()) } else { pieces.push(Piece::new(text, start)) }
     }
 }

@@ -60,6 +60,8 @@ pub(crate) struct Wanted<'a> {
     pub columns: ColumnSet,
     /// Whether further columns are read too.
     pub extras: bool,
+    /// Whether edge rows have the numbers that the file states, nested ones too; else their sign may be all that counts.
+    pub stated_ids: bool,
     /// Rows of a batch at most.
     pub batch_rows: usize,
     /// Types.
@@ -241,7 +243,8 @@ impl Partition {
     }
 
     fn reading<'a>(&self, wanted: &Wanted<'a>) -> Reading<'a> {
-        Reading { shape: wanted.shape, tolerance: wanted.tolerance, map_of_json: self.map_of_json }
+        let Wanted { shape, tolerance, stated_ids, .. } = *wanted;
+        Reading { shape, tolerance, map_of_json: self.map_of_json, stated_ids }
     }
 
     /// The rows of `piece` whose numbers in it are `rows`, ascending and each once, in their order.

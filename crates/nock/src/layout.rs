@@ -6,6 +6,7 @@ use arrow_schema::{DataType, Field, Schema};
 use isomorph_error::{Error, Place, Result};
 
 use crate::columns::{Column, is_pandas_index};
+use crate::rows::common;
 use crate::rules;
 
 /// Name of the list column of the nested layout.
@@ -95,7 +96,9 @@ impl Layout {
                 };
                 let members: Vec<&Field> = members.iter().map(AsRef::as_ref).collect();
                 layout.extras.retain(|extra| extra.name != EDGES);
-                Some(Box::new(Layout::collect(&members)?))
+                let edges = Layout::collect(&members)?;
+                check_both(&layout, &edges)?;
+                Some(Box::new(edges))
             }
             _ => None,
         };
@@ -156,6 +159,11 @@ impl Layout {
     /// Whether the file has `column`.
     pub fn has(&self, column: Column) -> bool {
         self.types[column as usize].is_some()
+    }
+
+    /// Whether edge rows have numbers of their own: nested ones need none, and have a position.
+    pub fn states_edge_ids(&self) -> bool {
+        self.empty || self.nested.as_deref().unwrap_or(self).has(Column::EdgeId)
     }
 
     /// Whether the file has `column` and not only nulls in it.
@@ -236,6 +244,21 @@ impl Layout {
             Dialect::Other
         }
     }
+}
+
+/// Further columns of node rows and of nested edge rows are one column where they have one name.
+fn check_both(nodes: &Layout, edges: &Layout) -> Result<()> {
+    for extra in &nodes.extras {
+        let Some(other) = edges.extras.iter().find(|other| other.name == extra.name) else { continue };
+        let (one, two) = (&extra.data_type, &other.data_type);
+        if common(one, two).is_none() {
+            let message = format!("column {} is {one} on node rows and {two} in the list {EDGES}", extra.name);
+            return Err(Error::broken(&rules::FILE_COLUMN_TYPE, message)
+                .at(Place::field(&extra.name))
+                .hint(format!("write the column with one type on node rows and in {EDGES}")));
+        }
+    }
+    Ok(())
 }
 
 fn is_view(field: &Field) -> bool {

@@ -5,7 +5,8 @@ mod common;
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Int64Array, NullArray, RecordBatch, RecordBatchOptions};
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, Int64Array, NullArray, RecordBatch, RecordBatchOptions};
 use arrow_cast::cast;
 use arrow_schema::{DataType, Schema};
 use common::rows::{batch, edge, node, parquet};
@@ -159,4 +160,125 @@ fn partitions_agree_on_types() {
     other.push(("n".to_owned(), Arc::new(arrow_array::StringArray::from(vec!["x", "y", "z"]))));
     write(2, other);
     assert!(common::open(home.path(), &OpenOptions::default()).is_err());
+}
+
+/// A node row with two nested edge rows, and one of a node without edges.
+fn nested(ids: Option<[Option<i64>; 2]>, props: Option<ArrayRef>, of_nodes: Option<ArrayRef>) -> Vec<u8> {
+    use arrow_array::{BooleanArray, Float64Array, ListArray, StringArray, StructArray};
+    use arrow_buffer::OffsetBuffer;
+    use arrow_schema::Field;
+
+    let text = |cells: &[&str]| Arc::new(StringArray::from(cells.to_vec())) as ArrayRef;
+    let truth = || Arc::new(Float64Array::from(vec![1.0, 1.0])) as ArrayRef;
+    let mut members = vec![("rel_name", text(&["r", "s"])), ("dst_name", text(&["b", "b"])), ("truth", truth())];
+    members.push(("props", props.unwrap_or_else(|| text(&["", ""]))));
+    members.push(("x", text(&["m", "n"])));
+    members.extend(ids.map(|ids| ("edge_id", Arc::new(Int64Array::from(ids.to_vec())) as ArrayRef)));
+    let field =
+        |(name, column): (&str, ArrayRef)| (Arc::new(Field::new(name, column.data_type().clone(), true)), column);
+    let members = StructArray::from(members.into_iter().map(field).collect::<Vec<_>>());
+    let item = Arc::new(Field::new("element", members.data_type().clone(), true));
+    let edges = ListArray::new(item, OffsetBuffer::from_lengths([2, 0]), Arc::new(members), None);
+    let mut columns = vec![
+        ("src_name", text(&["a", "b"])),
+        ("truth", truth()),
+        ("shadow", Arc::new(Int64Array::from(vec![-1, -1])) as ArrayRef),
+        ("is_rdf", Arc::new(BooleanArray::from(vec![false, false])) as ArrayRef),
+        ("labels", text(&["", ""])),
+        ("props", text(&["", ""])),
+        ("edges", Arc::new(edges) as ArrayRef),
+    ];
+    columns.extend(of_nodes.map(|column| ("x", column)));
+    let columns = columns.into_iter().map(|(name, column)| (name, column, true));
+    parquet(&RecordBatch::try_from_iter_with_nullable(columns).unwrap(), 10)
+}
+
+#[test]
+fn nested_edges_keep_the_numbers_that_they_state() {
+    use isomorph_model::{Batch, NodeId, Part, Side};
+
+    let numbers = |part: &mut dyn Part| {
+        let mut numbers: Vec<i64> = Vec::new();
+        part.read(&mut |batch| {
+            if let Batch::Edges(batch) = batch {
+                let ids = batch.properties[1].as_ref().unwrap().as_primitive::<arrow_array::types::Int64Type>();
+                numbers.extend(ids.values());
+            }
+            Ok(())
+        })
+        .map(|_| numbers)
+    };
+    let keep = OpenOptions::default().keep_edge_id(true);
+    let scanned = |bytes: Vec<u8>| {
+        let nock = open_bytes(bytes, &keep)?;
+        numbers(&mut *nock.scan(&isomorph_model::Request::of(isomorph_model::Tables::All))?.remove(0))
+    };
+    assert_eq!(scanned(nested(Some([Some(7), Some(9)]), None, None)).unwrap(), [7, 9]);
+    let nock = open_bytes(nested(Some([Some(7), Some(9)]), None, None), &keep).unwrap();
+    assert_eq!(numbers(&mut *nock.neighbors(0, NodeId::Key("a"), Side::Out).unwrap()).unwrap(), [7, 9]);
+    for ids in [[Some(-1), Some(2)], [Some(2), None]] {
+        let error = scanned(nested(Some(ids), None, None)).unwrap_err();
+        assert_eq!((error.broken_rule(), error.place().row), (Some(&rules::EDGE_ID), Some(0)));
+        // Without them it does not matter: a member of the list is an edge.
+        assert!(
+            open_bytes(nested(Some(ids), None, None), &OpenOptions::default()).and_then(|nock| view(&nock)).is_ok()
+        );
+    }
+    let error = scanned(nested(None, None, None)).unwrap_err();
+    assert_eq!(error.broken_rule(), Some(&rules::FILE_COLUMNS), "there is nothing to keep");
+
+    let found = |ids, rule| {
+        let nock = open_bytes(nested(Some(ids), None, None), &OpenOptions::default()).unwrap();
+        let mut found = isomorph_error::Findings::keeping(3);
+        nock.validate(&mut found).unwrap();
+        found.count(rule)
+    };
+    let all = [&rules::EDGE_ID, &rules::EDGE_ID_RANGE, &rules::EDGE_ID_REPEATED];
+    for (ids, wanted) in [
+        ([Some(7), Some(9)], [0, 0, 0]),
+        ([Some(-1), None], [2, 0, 0]),
+        ([Some(4), Some(4)], [0, 0, 1]),
+        ([Some(1), Some(1 << 40)], [0, 1, 0]),
+    ] {
+        assert_eq!(all.map(|rule| found(ids, rule)), wanted, "{ids:?}");
+    }
+}
+
+#[test]
+fn nan_in_a_map_of_props_is_nan_in_props() {
+    use arrow_array::builder::{Float64Builder, MapBuilder, StringBuilder};
+
+    let map = |values: &[f64]| {
+        let mut map = MapBuilder::new(None, StringBuilder::new(), Float64Builder::new());
+        for value in values {
+            map.keys().append_value("k");
+            map.values().append_value(*value);
+            map.append(true).unwrap();
+        }
+        Arc::new(map.finish()) as ArrayRef
+    };
+    let flat = |value: f64| {
+        let batch = with("props", |_| map(&[value, 1.0, 1.0]));
+        let batch = batch.into_iter().map(|(name, column)| (name, column, true));
+        parquet(&RecordBatch::try_from_iter_with_nullable(batch).unwrap(), 10)
+    };
+    for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        for bytes in [flat(value), nested(None, Some(map(&[value, 1.0])), None)] {
+            let nock = open_bytes(bytes.clone(), &OpenOptions::default()).unwrap();
+            assert_eq!(view(&nock).unwrap_err().broken_rule(), Some(&rules::PROPS_NAN), "{value}");
+            let mut found = isomorph_error::Findings::keeping(3);
+            nock.validate(&mut found).unwrap();
+            assert_eq!(found.count(&rules::PROPS_NAN), 1, "{value}");
+            let lenient = OpenOptions::default().tolerance(Tolerance::Lenient);
+            assert!(open_bytes(bytes, &lenient).and_then(|nock| view(&nock)).is_ok(), "{value}");
+        }
+    }
+}
+
+#[test]
+fn one_name_for_two_types_in_a_nested_file_says_where() {
+    let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1, 2]));
+    let error = open_bytes(nested(None, None, Some(numbers)), &OpenOptions::default()).err().unwrap();
+    assert_eq!(error.message(), "column x is Int64 on node rows and Utf8 in the list edges");
+    assert!(error.place().file.is_some());
 }

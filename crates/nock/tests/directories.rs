@@ -149,3 +149,48 @@ fn a_text_beside_a_table_says_the_same() {
         assert_eq!((found.count(&rules::PART_TWIN), found.count(&rules::PART_BOTH)), (count, 1), "{name}");
     }
 }
+
+#[test]
+fn a_text_beside_a_table_says_the_same_in_further_columns() {
+    use arrow_array::builder::{ListBuilder, StringBuilder};
+    use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+    use std::sync::Arc;
+
+    let list = || {
+        let mut lists = ListBuilder::new(StringBuilder::new());
+        lists.append_value([Some("a, b")]);
+        Arc::new(lists.finish()) as ArrayRef
+    };
+    let text = || Arc::new(StringArray::from(vec!["p"])) as ArrayRef;
+    let number = |number: Option<i64>| Arc::new(Int64Array::from(vec![number])) as ArrayRef;
+    let x = ",x";
+    for (column, head, cells, count) in [
+        (text(), x, ",\"p\"", 0),
+        (text(), x, ",\"q\"", 1),
+        (text(), "", "", 1),
+        (text(), ",y", ",\"p\"", 1),
+        (text(), ",x,y", ",\"p\",\"z\"", 1),
+        (number(Some(1)), x, ",1", 0),
+        (number(Some(1)), x, ",5", 1),
+        (number(Some(1)), x, ",null", 1),
+        (number(None), x, ",null", 0),
+        (number(None), x, ",\"\"", 0),
+        (list(), x, r#","[""a, b""]""#, 0),
+        (list(), x, r#","[""a"",""b""]""#, 1),
+    ] {
+        let (schema, columns, _) = common::rows::batch(&[node("ann")]).into_parts();
+        let names = schema.fields().iter().map(|field| field.name().as_str());
+        let all = names.zip(columns).chain([("x", column)]).map(|(name, column)| (name, column, true));
+        let table = common::rows::parquet(&RecordBatch::try_from_iter_with_nullable(all).unwrap(), 1);
+        let home = directory(&[]);
+        std::fs::write(home.path().join("part_0.parq"), table).unwrap();
+        let text = format!(
+            "src_name,edge_id,rel_name,dst_name,truth,shadow,is_rdf,labels,props{head}\n\
+             \"ann\",-1,\"\",\"\",1.0,-1,False,\"\",\"\"{cells}\n"
+        );
+        std::fs::write(home.path().join("part_0.csv"), text).unwrap();
+        let mut found = isomorph_error::Findings::keeping(3);
+        isomorph_model::Source::validate(&opened(home.path()).unwrap(), &mut found).unwrap();
+        assert_eq!(found.count(&rules::PART_TWIN), count, "{head} {cells}");
+    }
+}

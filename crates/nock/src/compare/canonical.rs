@@ -6,25 +6,27 @@ use arrow_array::builder::StringBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::{
     Array, ArrayAccessor, ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray, StringViewArray,
-    new_null_array,
 };
 use arrow_buffer::BooleanBuffer;
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use isomorph_error::{Error, Result};
-use isomorph_model::json::{Members, Value, items, push_string, texts, value};
+use isomorph_model::json::{Members, Value, items, push_string, value};
 
 use super::CompareOptions;
+use super::further::Spelling;
 use crate::Nock;
 use crate::columns::{Column, ColumnSet};
-use crate::layout::Layout;
+use crate::layout::{Extra, Layout};
 use crate::rows::{Rows, Shape, split_labels};
 use crate::text::{LineSorter, Sorted, lines};
 
-/// The columns that both files are brought to.
+/// The columns that both files are brought to, and how one of them is read for it.
 pub(crate) struct Canonical {
     schema: SchemaRef,
     shape: Shape,
+    /// The spelling of each further column.
+    spellings: Vec<Spelling>,
     edge_ids: bool,
 }
 
@@ -33,20 +35,12 @@ fn failed(error: &ArrowError) -> Error {
 }
 
 impl Canonical {
-    /// The columns of two files.
+    /// The columns of two files, as `own` is brought to them.
     ///
     /// # Errors
-    /// When they have further columns of one name and types that do not fit together.
-    pub fn of(left: &Nock, right: &Nock, options: &CompareOptions) -> Result<Self> {
-        let kept =
-            |name: &str| [left, right].iter().any(|nock| nock.shape.extras.iter().any(|extra| extra.name == name));
-        let mut layouts: Vec<Layout> =
-            left.partitions.iter().chain(&right.partitions).map(|partition| partition.layout.clone()).collect();
-        for layout in &mut layouts {
-            layout.extras.retain(|extra| kept(&extra.name));
-            layout.nested.iter_mut().for_each(|edges| edges.extras.retain(|extra| kept(&extra.name)));
-        }
-        let mut shape = Shape::of(layouts.iter())?;
+    /// When they have further columns of one name and types that do not fit together, unless these are compared as text.
+    pub fn of(own: &Nock, other: &Nock, options: &CompareOptions) -> Result<Self> {
+        let (mut shape, spellings) = if options.as_text { as_text(own, other) } else { together(own, other)? };
         shape.truth = if options.narrow_truth { DataType::Float32 } else { DataType::Float64 };
         let nine = Column::ALL.into_iter().map(|column| {
             let data_type = match column {
@@ -59,7 +53,7 @@ impl Canonical {
         });
         let extras = shape.extras.iter().map(|extra| Field::new(&extra.name, DataType::Utf8, true));
         let schema = Arc::new(Schema::new(nine.chain(extras).collect::<Vec<_>>()));
-        Ok(Canonical { schema, shape, edge_ids: options.edge_ids })
+        Ok(Canonical { schema, shape, spellings, edge_ids: options.edge_ids })
     }
 
     /// All rows of a file as sorted lines.
@@ -68,7 +62,8 @@ impl Canonical {
     /// When the file cannot be read.
     pub fn sorted(&self, nock: &Nock, options: &CompareOptions) -> Result<Sorted> {
         let mut sorter = LineSorter::new(&options.budget, options.scratch.clone())?;
-        let wanted = crate::dataset::Wanted { shape: &self.shape, ..nock.wanted(ColumnSet::ALL, true) };
+        let wanted = nock.wanted(ColumnSet::ALL, true);
+        let wanted = crate::dataset::Wanted { shape: &self.shape, stated_ids: self.edge_ids, ..wanted };
         for (index, piece) in nock.pieces.iter().enumerate() {
             for rows in nock.partition_of(index)?.read(piece, None, &wanted)? {
                 let rows = rows?;
@@ -120,15 +115,43 @@ impl Canonical {
             only(rows, words(&rows.labels)?.as_ref().map(sorted_labels).as_ref(), true),
             Arc::new(sorted_props(rows.props.as_ref(), len)),
         ];
-        for extra in &rows.extras {
+        for (extra, spelling) in rows.extras.iter().zip(&self.spellings) {
             columns.push(match extra {
-                // In a form for display different lists are one text.
-                Some(extra) => texts(extra)?,
-                None => new_null_array(&DataType::Utf8, len),
+                Some(extra) => spelling.texts(extra)?,
+                None => spelling.nothing(len),
             });
         }
         RecordBatch::try_new(Arc::clone(&self.schema), columns).map_err(|error| failed(&error))
     }
+}
+
+/// Further columns in the types that both files have in common.
+fn together(own: &Nock, other: &Nock) -> Result<(Shape, Vec<Spelling>)> {
+    let kept = |name: &str| [own, other].iter().any(|nock| nock.shape.extras.iter().any(|extra| extra.name == name));
+    let partitions = own.partitions.iter().chain(&other.partitions);
+    let mut layouts: Vec<Layout> = partitions.map(|partition| partition.layout.clone()).collect();
+    for layout in &mut layouts {
+        layout.extras.retain(|extra| kept(&extra.name));
+        layout.nested.iter_mut().for_each(|edges| edges.extras.retain(|extra| kept(&extra.name)));
+    }
+    let shape = Shape::of(layouts.iter())?;
+    let spellings = vec![Spelling::Own; shape.extras.len()];
+    Ok((shape, spellings))
+}
+
+/// Further columns of both, with the types of `own`, and how their text is spelled.
+fn as_text(own: &Nock, other: &Nock) -> (Shape, Vec<Spelling>) {
+    let mut extras = own.shape.extras.clone();
+    let of = |extras: &[Extra], name: &str| extras.iter().find(|extra| extra.name == name).map(|e| e.data_type.clone());
+    let missing = other.shape.extras.iter().filter(|extra| of(&own.shape.extras, &extra.name).is_none());
+    extras.extend(missing.cloned());
+    extras.sort_by(|left, right| left.name.cmp(&right.name));
+    let typed = |extra: &Extra| match of(&other.shape.extras, &extra.name) {
+        Some(theirs) if extra.data_type == DataType::Utf8 => Spelling::of(&theirs),
+        _ => Spelling::of(&extra.data_type),
+    };
+    let spellings = extras.iter().map(typed).collect();
+    (Shape { truth: own.shape.truth.clone(), extras }, spellings)
 }
 
 /// The column in another type. A value that has none fails: null is compared as null.
@@ -189,7 +212,7 @@ fn sorted_object(text: &str, members: &mut Members) -> Result<String> {
 }
 
 /// Appends a JSON value without spaces, strings in one spelling.
-fn push_compact(raw: &str, out: &mut String) -> Result<()> {
+pub(super) fn push_compact(raw: &str, out: &mut String) -> Result<()> {
     match value(raw)? {
         Value::Text(text) => push_string(out, &text),
         Value::Array(array) => {

@@ -5,6 +5,7 @@
 //! side, within a memory budget.
 
 mod canonical;
+mod further;
 mod walk;
 
 use isomorph_error::Result;
@@ -20,6 +21,9 @@ pub struct CompareOptions {
     pub edge_ids: bool,
     /// Compare truth as 32-bit numbers, as files with the specification's types hold it.
     pub narrow_truth: bool,
+    /// Compare further columns with the text that a text file has in their place: it is read as the type that the other
+    /// file has, and null is the empty text, as which other writers write it. Else columns of one name need types that fit together.
+    pub as_text: bool,
     /// How many different rows are kept.
     pub keep: usize,
     /// Memory for sorting.
@@ -30,7 +34,14 @@ pub struct CompareOptions {
 
 impl Default for CompareOptions {
     fn default() -> Self {
-        CompareOptions { edge_ids: false, narrow_truth: false, keep: 20, budget: Budget::default(), scratch: None }
+        CompareOptions {
+            edge_ids: false,
+            narrow_truth: false,
+            as_text: false,
+            keep: 20,
+            budget: Budget::default(),
+            scratch: None,
+        }
     }
 }
 
@@ -77,7 +88,8 @@ impl Comparison {
 /// # Errors
 /// When one of them cannot be read.
 pub fn compare(left: &Nock, right: &Nock, options: &CompareOptions) -> Result<Comparison> {
-    let canonical = Canonical::of(left, right, options)?;
-    let (left, right) = rayon::join(|| canonical.sorted(left, options), || canonical.sorted(right, options));
+    let of_left = Canonical::of(left, right, options)?;
+    let of_right = Canonical::of(right, left, options)?;
+    let (left, right) = rayon::join(|| of_left.sorted(left, options), || of_right.sorted(right, options));
     walk::walk(left?, right?, options.keep)
 }

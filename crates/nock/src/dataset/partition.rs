@@ -74,6 +74,8 @@ pub(crate) struct Wanted<'a> {
     pub columns: ColumnSet,
     /// Which further columns are read too.
     pub extras: Extras,
+    /// Whether edge rows have the numbers that the file states, nested ones too; else their sign may be all that counts.
+    pub stated_ids: bool,
     /// Rows of a batch at most.
     pub batch_rows: usize,
     /// Types.
@@ -255,7 +257,8 @@ impl Partition {
     }
 
     fn reading<'a>(&self, wanted: &Wanted<'a>) -> Reading<'a> {
-        Reading { shape: wanted.shape, tolerance: wanted.tolerance, map_of_json: self.map_of_json }
+        let Wanted { shape, tolerance, stated_ids, .. } = *wanted;
+        Reading { shape, tolerance, map_of_json: self.map_of_json, stated_ids }
     }
 
     /// The rows of a piece for which `filter` is true, by their numbers in it, ascending; nothing where that is not worth asking. Its columns

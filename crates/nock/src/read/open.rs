@@ -11,7 +11,7 @@ use isomorph_storage::{Blob, Location};
 use super::graph::graph;
 use crate::columns::{Column, ColumnSet};
 use crate::dataset::{self, Extras, Partition, Piece, Wanted};
-use crate::layout::{Extra, has_no_place};
+use crate::layout::{EDGES, Extra, has_no_place};
 use crate::rows::Shape;
 use crate::settle::{Collector, Kept, KeptPiece, Position, Reader, Settled, Shards, resolve, side_by_side};
 use crate::{OpenOptions, Tolerance, rules};
@@ -120,6 +120,12 @@ impl Nock {
         let mut noticed = Findings::keeping(8);
         for partition in &partitions {
             check_columns(partition, options.tolerance, &mut noticed)?;
+            if options.keep_edge_id && !partition.layout.states_edge_ids() {
+                let place = Place::file(&partition.name).in_field(EDGES);
+                return Err(Error::broken(&rules::FILE_COLUMNS, "the nested edge rows have no edge_id to keep")
+                    .at(place)
+                    .hint("open the file without --keep-edge-id"));
+            }
         }
         let mut shape = Shape::of(partitions.iter().map(|partition| &partition.layout))?;
         if !options.extra_columns {
@@ -257,7 +263,9 @@ impl Nock {
     /// What to read: some of the nine columns, and further ones.
     pub(crate) fn wanted(&self, columns: ColumnSet, extras: bool) -> Wanted<'_> {
         let extras = if extras { Extras::All } else { Extras::None };
-        Wanted { columns, extras, batch_rows: BATCH_ROWS, shape: &self.shape, tolerance: self.options.tolerance }
+        let OpenOptions { tolerance, keep_edge_id: stated_ids, .. } = self.options;
+        let columns = if stated_ids { columns.with(Column::EdgeId) } else { columns };
+        Wanted { columns, extras, stated_ids, batch_rows: BATCH_ROWS, shape: &self.shape, tolerance }
     }
 
     /// Fails for a further column that the model has no place for.

@@ -18,12 +18,12 @@ mod words;
 pub(crate) use edge_ids::EdgeIds;
 pub(crate) use labels::{label_column, split_labels};
 pub(crate) use mask::{is_node, none_empty};
-pub(crate) use nested::{Sequence, explode, sequence};
+pub(crate) use nested::{STATED_ID, Sequence, explode, sequence};
 pub(crate) use normal::{Reading, normalize};
 pub(crate) use numbers::Numbers;
 pub(crate) use props::{broken_props, check_cell, end_of_string};
 pub(crate) use props_map::{PROPS_FOOTER, from_map, map_field, to_map};
-pub(crate) use shape::{Shape, cast_strict};
+pub(crate) use shape::{Shape, cast_strict, common};
 pub(crate) use split::{Depth, Split, no_destination, split};
 
 use arrow_array::types::Int32Type;

@@ -22,6 +22,10 @@ use crate::columns::{Column, ColumnSet};
 use crate::layout::{EDGES, is_text};
 use crate::rules;
 
+/// The column of the flat form for the numbers that a nested file states for its edges, null on node rows; no column of
+/// a file is called so. `edge_id` only tells the two kinds of rows apart there: what is stated may be null or negative.
+pub(crate) const STATED_ID: &str = "\u{0}edge_id";
+
 /// A sequence of rows: each node row followed by its edge rows.
 pub(crate) struct Sequence {
     /// For each row its node.
@@ -84,7 +88,7 @@ impl Sequence {
 }
 
 /// Turns a batch of the nested layout into the flat one. The members of edge rows come whole; `wanted` are the columns
-/// among them that matter.
+/// among them that matter: with `edge_id`, the stated numbers come as [`STATED_ID`].
 ///
 /// # Errors
 /// When the list of edges cannot be read.
@@ -132,6 +136,12 @@ pub(crate) fn explode(
                 push(name, sequence.column(column, &of_edges)?);
             }
         }
+    }
+    let stated = members.column_by_name(Column::EdgeId.name()).filter(|_| wanted.has(Column::EdgeId));
+    if let Some(stated) = stated {
+        let stated = cast_strict(stated, &DataType::Int64, Column::EdgeId.name())?;
+        let of_nodes = new_null_array(&DataType::Int64, batch.num_rows());
+        push(STATED_ID, sequence.column(&of_nodes, &stated)?);
     }
     for (field, column) in members.fields().iter().zip(members.columns()) {
         let name = field.name().as_str();

@@ -12,7 +12,7 @@ use super::props_map::from_map;
 use super::shape::{Shape, cast_strict};
 use super::truth::truth;
 use super::words::words;
-use super::{EdgeIds, Numbers, Rows};
+use super::{EdgeIds, Numbers, Rows, STATED_ID};
 use crate::columns::Column;
 use crate::{Tolerance, rules};
 
@@ -25,6 +25,8 @@ pub(crate) struct Reading<'a> {
     pub tolerance: Tolerance,
     /// Whether the values of a map of props are JSON texts.
     pub map_of_json: bool,
+    /// Whether edge rows have the numbers that a nested file states, where a position is enough to tell them from node rows.
+    pub stated_ids: bool,
 }
 
 /// Brings the columns of a batch, found by their names, to one form.
@@ -32,7 +34,7 @@ pub(crate) struct Reading<'a> {
 /// # Errors
 /// When a value cannot be read, with its row.
 pub(crate) fn normalize(batch: &RecordBatch, numbers: Numbers, how: &Reading<'_>) -> Result<Rows> {
-    let Reading { shape, tolerance, map_of_json } = *how;
+    let Reading { shape, tolerance, map_of_json, stated_ids } = *how;
     let column = |column: Column| batch.column_by_name(column.name());
     let names = column(Column::SrcName)
         .ok_or_else(|| Error::broken(&rules::FILE_COLUMNS, "there is no column src_name"))
@@ -47,6 +49,10 @@ pub(crate) fn normalize(batch: &RecordBatch, numbers: Numbers, how: &Reading<'_>
         let place = Place::field(Column::EdgeId.name()).row(numbers.at(row));
         return Err(Error::broken(&rules::EDGE_ID, "edge_id is null").at(place));
     }
+    let edge_ids = match batch.column_by_name(STATED_ID).filter(|_| stated_ids) {
+        Some(stated) => stated_on_edges(&edge_ids, stated, &numbers)?,
+        None => edge_ids,
+    };
     let extras = shape.extras.iter().enumerate().map(|(index, extra)| {
         let array = batch.column_by_name(&extra.name).filter(|array| array.null_count() < array.len());
         array.map(|array| shape.cast_extra(index, array)).transpose()
@@ -67,6 +73,25 @@ pub(crate) fn normalize(batch: &RecordBatch, numbers: Numbers, how: &Reading<'_>
         extras: extras.collect::<Result<_>>()?,
         numbers,
     })
+}
+
+/// -1 on node rows, and on edge rows what a nested file states.
+fn stated_on_edges(edge_ids: &EdgeIds, stated: &ArrayRef, numbers: &Numbers) -> Result<EdgeIds> {
+    let stated = cast_strict(stated, &DataType::Int64, Column::EdgeId.name())?;
+    let stated = stated.as_primitive::<Int64Type>();
+    let of_row = |row: usize| {
+        if edge_ids.value(row) < 0 {
+            return Ok(-1);
+        }
+        let message = match stated.is_valid(row).then(|| stated.value(row)) {
+            Some(id) if id >= 0 => return Ok(id),
+            Some(id) => format!("edge_id is {id} on an edge row"),
+            None => "edge_id is null".to_owned(),
+        };
+        let place = Place::field(Column::EdgeId.name()).row(numbers.at(row));
+        Err(Error::broken(&rules::EDGE_ID, message).at(place))
+    };
+    Ok(EdgeIds::Long((0..stated.len()).map(of_row).collect::<Result<Vec<i64>>>()?.into()))
 }
 
 /// The error for the first name that is null or empty.

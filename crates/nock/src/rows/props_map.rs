@@ -1,7 +1,8 @@
 //! Properties as a Parquet map: one of the two optimisations that the specification allows.
 //!
 //! The values are JSON texts (the footer of the file says `isomorph.props` = `json`), so that numbers, booleans and nested values
-//! keep their kind. Maps of other writers have values of one type; text there is plain text.
+//! keep their kind. Maps of other writers have values of one type; text there is plain text. What JSON does not have (NaN, infinity, a
+//! text that is not one JSON value) is put where the text of an object would have it, so that one check of cells finds both.
 
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use arrow_buffer::ArrowNativeType;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{DataType, Field};
 use isomorph_error::{Error, Result};
-use isomorph_model::json::{Members, push_string};
+use isomorph_model::json::{Members, Value, items, push_string, value};
 
 use super::shape::cast_strict;
 use crate::columns::Column;
@@ -91,6 +92,10 @@ impl Values {
         let text = || cast_strict(values, &DataType::Utf8, Column::Props.name());
         Ok(match values.data_type() {
             DataType::Boolean => Values::Scalars(Arc::clone(values)),
+            // Widened, so that every reader sees the very value.
+            DataType::Float16 | DataType::Float32 => {
+                Values::Scalars(cast_strict(values, &DataType::Float64, Column::Props.name())?)
+            }
             number if number.is_numeric() => Values::Scalars(Arc::clone(values)),
             _ if json => Values::Json(text()?),
             _ => Values::Text(text()?),
@@ -106,18 +111,38 @@ impl Values {
             return Ok(());
         }
         match self {
-            Values::Json(array) => out.push_str(array.as_string::<i32>().value(entry)),
+            Values::Json(array) => {
+                let text = array.as_string::<i32>().value(entry);
+                if !is_one_value(text) {
+                    // Two values would be two members; so the cell is no object, and whoever reads it names its row.
+                    out.push('?');
+                }
+                out.push_str(text);
+            }
             Values::Text(array) => push_string(out, array.as_string::<i32>().value(entry)),
             Values::Scalars(array) => {
                 let formatter = ArrayFormatter::try_new(array.as_ref(), &FormatOptions::new())
                     .map_err(|error| Error::malformed(error.to_string()))?;
                 let text = formatter.value(entry).to_string();
-                let finite = !matches!(text.as_str(), "NaN" | "inf" | "-inf");
-                out.push_str(if finite { &text } else { "null" });
+                out.push_str(match text.as_str() {
+                    "inf" => "Infinity",
+                    "-inf" => "-Infinity",
+                    other => other,
+                });
             }
         }
         Ok(())
     }
+}
+
+/// Whether the text is one JSON value.
+fn is_one_value(text: &str) -> bool {
+    let read = match value(text) {
+        Ok(Value::Array(array)) => items(array, |_| Ok(())),
+        Ok(Value::Object(object)) => Members::default().read(object, |_, _| Ok(())),
+        other => other.map(|_| ()),
+    };
+    read.is_ok()
 }
 
 #[cfg(test)]
@@ -151,5 +176,30 @@ mod tests {
         assert_eq!(from_map(&builder.finish(), false).unwrap().value(0), r#"{"n":5,"m":null}"#);
         let map = to_map(&StringArray::from(vec![r#"{"n":5}"#])).unwrap();
         assert_eq!(from_map(&map, false).unwrap().value(0), r#"{"n":"5"}"#);
+    }
+
+    #[test]
+    fn floats_are_widened_and_none_becomes_null() {
+        use arrow_array::builder::Float32Builder;
+        let mut builder = MapBuilder::new(None, StringBuilder::new(), Float32Builder::new());
+        for (key, value) in [("a", 0.1), ("b", f32::NAN), ("c", f32::INFINITY), ("d", f32::NEG_INFINITY)] {
+            builder.keys().append_value(key);
+            builder.values().append_value(value);
+        }
+        builder.append(true).unwrap();
+        let wanted = r#"{"a":0.10000000149011612,"b":NaN,"c":Infinity,"d":-Infinity}"#;
+        assert_eq!(from_map(&builder.finish(), false).unwrap().value(0), wanted);
+    }
+
+    #[test]
+    fn a_text_of_two_values_is_not_two_members() {
+        for (text, sound) in [("1", true), (r#"1,"z":2"#, false), (r#"[1],"z":[2]"#, false), (r#"{"a":1}"#, true)] {
+            let mut builder = MapBuilder::new(None, StringBuilder::new(), StringBuilder::new());
+            builder.keys().append_value("k");
+            builder.values().append_value(text);
+            builder.append(true).unwrap();
+            let cells = from_map(&builder.finish(), true).unwrap();
+            assert_eq!(Members::default().read(cells.value(0), |_, _| Ok(())).is_ok(), sound, "{text}");
+        }
     }
 }

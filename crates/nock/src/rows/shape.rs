@@ -33,7 +33,9 @@ impl Shape {
                     known.data_type = common(&known.data_type, &extra.data_type).ok_or_else(|| {
                         let (one, two) = (&known.data_type, &extra.data_type);
                         let message = format!("column {} is {one} in one partition and {two} in another", extra.name);
-                        Error::broken(&rules::FILE_COLUMN_TYPE, message).at(Place::field(&extra.name))
+                        Error::broken(&rules::FILE_COLUMN_TYPE, message)
+                            .at(Place::field(&extra.name))
+                            .hint("write the column with one type in all partitions")
                     })?;
                 }
             }
@@ -55,7 +57,7 @@ impl Shape {
 }
 
 /// The narrowest type that holds both.
-fn common(left: &DataType, right: &DataType) -> Option<DataType> {
+pub(crate) fn common(left: &DataType, right: &DataType) -> Option<DataType> {
     match (left, right) {
         (left, right) if left == right => Some(left.clone()),
         (DataType::Null, other) | (other, DataType::Null) => Some(other.clone()),

@@ -91,9 +91,10 @@ fn check_file(partition: &Partition, findings: &mut Findings) {
 /// Compares text files with the Parquet files that are read in their place.
 fn check_twins(nock: &Nock, findings: &mut Findings) -> Result<()> {
     let (budget, scratch) = (nock.options.budget.clone(), nock.options.scratch.clone());
-    let compared = CompareOptions { budget, scratch, keep: 1, narrow_truth: true, ..CompareOptions::default() };
-    // Text does not declare the types of further columns, so they cannot be compared.
-    let options = OpenOptions { extra_columns: false, tolerance: Tolerance::Normal, ..nock.options.clone() };
+    // Text does not declare the types of further columns: it is read as those of the table.
+    let as_read = CompareOptions { narrow_truth: true, as_text: true, ..CompareOptions::default() };
+    let compared = CompareOptions { budget, scratch, keep: 1, ..as_read };
+    let options = OpenOptions { tolerance: Tolerance::Normal, keep_edge_id: false, ..nock.options.clone() };
     for (table, text) in &nock.twins {
         let place = || Place::file(text.name());
         let rows = Nock::open_blob(table.clone(), &options)

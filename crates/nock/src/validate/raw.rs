@@ -7,7 +7,7 @@ use arrow_schema::DataType;
 use isomorph_error::{Error, Result};
 
 use crate::columns::Column;
-use crate::rows::{Numbers, cast_strict, from_map};
+use crate::rows::{Numbers, STATED_ID, cast_strict, from_map};
 use crate::rules;
 
 /// The nine columns; those that the file lacks are `None`.
@@ -15,6 +15,8 @@ pub(super) struct Raw<'a> {
     pub numbers: &'a Numbers,
     pub names: StringArray,
     pub edge_ids: Int64Array,
+    /// In the nested layout, what is stated on edge rows; `edge_ids` only tells these from node rows.
+    pub stated_ids: Option<Int64Array>,
     pub rels: Option<StringArray>,
     pub dsts: Option<StringArray>,
     pub truth: Option<Float64Array>,
@@ -40,6 +42,8 @@ impl<'a> Raw<'a> {
         let text = |of| column(of, &DataType::Utf8).map(|array| array.map(|array| array.as_string::<i32>().clone()));
         let integers =
             |of| column(of, &DataType::Int64).map(|array| array.map(|array| array.as_primitive::<Int64Type>().clone()));
+        let stated = batch.column_by_name(STATED_ID);
+        let stated = stated.map(|array| cast_strict(array, &DataType::Int64, Column::EdgeId.name())).transpose()?;
         let missing = |column: Column| Error::broken(&rules::FILE_COLUMNS, format!("there is no column {column}"));
         let truth = column(Column::Truth, &DataType::Float64)?;
         let is_rdf = column(Column::IsRdf, &DataType::Boolean)?;
@@ -47,6 +51,7 @@ impl<'a> Raw<'a> {
             numbers,
             names: text(Column::SrcName)?.ok_or_else(|| missing(Column::SrcName))?,
             edge_ids: integers(Column::EdgeId)?.ok_or_else(|| missing(Column::EdgeId))?,
+            stated_ids: stated.map(|array| array.as_primitive::<Int64Type>().clone()),
             rels: text(Column::RelName)?,
             dsts: text(Column::DstName)?,
             truth: truth.map(|array| array.as_primitive::<Float64Type>().clone()),

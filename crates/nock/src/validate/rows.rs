@@ -71,7 +71,15 @@ impl<'a> RowChecks<'a> {
             if name.is_empty() {
                 at.push(&rules::NAME_EMPTY, Column::SrcName, "src_name is empty");
             }
-            let id = raw.edge_ids.value(row);
+            let sign = raw.edge_ids.value(row);
+            // A nested edge row is one whatever its number is; without one it has its position.
+            let stated = raw.stated_ids.as_ref().filter(|_| sign >= 0);
+            let unstated = stated.filter(|ids| ids.is_null(row) || ids.value(row) < 0);
+            if let Some(ids) = unstated {
+                let id = if ids.is_null(row) { "null".to_owned() } else { ids.value(row).to_string() };
+                at.push(&rules::EDGE_ID, Column::EdgeId, format!("edge_id is {id} on an edge row"));
+            }
+            let id = stated.filter(|_| unstated.is_none()).map_or(sign, |ids| ids.value(row));
             if id < -1 || i32::try_from(id).is_err() {
                 at.push(&rules::EDGE_ID_RANGE, Column::EdgeId, format!("edge_id is {id}"));
             }
@@ -83,7 +91,7 @@ impl<'a> RowChecks<'a> {
             if id < 0 {
                 self.node_row(&mut at, name, is_rdf);
             } else {
-                self.edge_row(&mut at, name, id, is_rdf);
+                self.edge_row(&mut at, name, unstated.is_none().then_some(id), is_rdf);
             }
             self.both(&mut at);
         }
@@ -120,7 +128,7 @@ impl<'a> RowChecks<'a> {
         self.node = Some(node);
     }
 
-    fn edge_row(&mut self, at: &mut Row<'_>, name: &str, id: i64, is_rdf: Option<bool>) {
+    fn edge_row(&mut self, at: &mut Row<'_>, name: &str, id: Option<i64>, is_rdf: Option<bool>) {
         let (raw, row) = (at.raw, at.row);
         match text(raw.dsts.as_ref(), row) {
             Some(None | Some("")) => at.push(&rules::NAME_EMPTY, Column::DstName, "dst_name is empty on an edge row"),
@@ -152,7 +160,8 @@ impl<'a> RowChecks<'a> {
                 if node.foreign && node.edges == 0 {
                     at.push(&rules::SHADOW_EDGES, Column::SrcName, "a node of another partition has edges here");
                 }
-                if node.repeats(id) {
+                node.edges += 1;
+                if let Some(id) = id.filter(|&id| node.repeats(id)) {
                     at.push(&rules::EDGE_ID_REPEATED, Column::EdgeId, format!("edge_id {id} stands for two edges"));
                 }
             }
@@ -203,7 +212,6 @@ impl<'a> RowChecks<'a> {
 impl CurrentNode {
     /// Whether an edge row of this node had the number before.
     fn repeats(&mut self, id: i64) -> bool {
-        self.edges += 1;
         if id > self.largest && self.numbers.is_empty() {
             // As long as numbers rise, those before are between 0 and the largest; most files have all of them.
             if id == self.largest + 1 {

@@ -1,0 +1,147 @@
+//! Further columns as text in which equal values are equal: also those of a text file, which does not say what they are.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, StringArray, new_null_array};
+use arrow_cast::{can_cast_types, cast};
+use arrow_schema::{DataType, TimeUnit};
+use isomorph_error::{Error, Result};
+use isomorph_model::json::texts;
+
+use super::canonical::push_compact;
+
+/// How the values of a column are spelled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Spelling {
+    /// As the values of their own type. Null stays null.
+    Own,
+    /// As values of this type, where they can be read as such; null is the empty text, here and below.
+    Read(DataType),
+    /// As decimals, without zeros at the end.
+    Decimal,
+    /// As JSON without spaces.
+    Json,
+    /// As they are.
+    Text,
+}
+
+impl Spelling {
+    /// The spelling in which values of a type and their text in a text file meet. What is read is never narrower than
+    /// the text: a moment is not cut to seconds, and a decimal not rounded.
+    pub fn of(data_type: &DataType) -> Spelling {
+        use DataType as T;
+        match data_type {
+            T::Date32 | T::Date64 | T::Timestamp(_, None) => Spelling::Read(T::Timestamp(TimeUnit::Nanosecond, None)),
+            T::Timestamp(_, Some(_)) => Spelling::Read(T::Timestamp(TimeUnit::Nanosecond, Some("+00:00".into()))),
+            T::Time32(_) | T::Time64(_) => Spelling::Read(T::Time64(TimeUnit::Nanosecond)),
+            T::Boolean => Spelling::Read(T::Boolean),
+            number if number.is_integer() || number.is_floating() => Spelling::Read(number.clone()),
+            T::Decimal32(..) | T::Decimal64(..) | T::Decimal128(..) | T::Decimal256(..) => Spelling::Decimal,
+            T::List(_) | T::LargeList(_) | T::FixedSizeList(..) => Spelling::Json,
+            _ => Spelling::Text,
+        }
+    }
+
+    /// The values of a column.
+    ///
+    /// # Errors
+    /// When a value has no text.
+    pub fn texts(&self, column: &ArrayRef) -> Result<ArrayRef> {
+        match self {
+            // In a form for display different lists are one text.
+            Spelling::Own => texts(column),
+            Spelling::Read(data_type) => read(column, data_type),
+            Spelling::Decimal => each(column, |text| Ok(without_zeros(text).to_owned())),
+            Spelling::Text => each(column, |text| Ok(text.to_owned())),
+            Spelling::Json => each(column, |text| {
+                let mut compact = String::new();
+                // What is no JSON is no list.
+                Ok(push_compact(text, &mut compact).map_or_else(|_| text.to_owned(), |()| compact))
+            }),
+        }
+    }
+
+    /// A column that a file does not have.
+    pub fn nothing(&self, rows: usize) -> ArrayRef {
+        match self {
+            Spelling::Own => new_null_array(&DataType::Utf8, rows),
+            _ => Arc::new(StringArray::from_iter_values(std::iter::repeat_n("", rows))),
+        }
+    }
+}
+
+/// The text of each value, changed; that of null is empty.
+fn each(column: &ArrayRef, change: impl Fn(&str) -> Result<String>) -> Result<ArrayRef> {
+    let column = texts(column)?;
+    let changed = column.as_string::<i32>().iter().map(|text| text.map_or(Ok(String::new()), &change));
+    Ok(Arc::new(StringArray::from_iter_values(changed.collect::<Result<Vec<_>>>()?)))
+}
+
+/// The text of each value as one of `data_type`, or its own where it is none.
+fn read(column: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
+    if !can_cast_types(column.data_type(), data_type) {
+        return each(column, |text| Ok(text.to_owned()));
+    }
+    // Null where a value cannot be read: its own text is taken then, so that nothing is compared as null.
+    let read =
+        cast(column, data_type).map_err(|error| Error::malformed(format!("rows cannot be compared: {error}")))?;
+    let all_read = read.null_count() == column.null_count();
+    let own = if all_read { None } else { Some(texts(column)?) };
+    let read = texts(&read)?;
+    let read = read.as_string::<i32>();
+    let own = own.as_ref().map(|own| own.as_string::<i32>());
+    let value = |row: usize| match own {
+        _ if read.is_valid(row) => read.value(row),
+        Some(own) if own.is_valid(row) => own.value(row),
+        _ => "",
+    };
+    Ok(Arc::new(StringArray::from_iter_values((0..column.len()).map(value))))
+}
+
+/// A decimal without zeros behind its last digit after the point.
+fn without_zeros(text: &str) -> &str {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let is_decimal = digits.contains('.') && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    if is_decimal { text.trim_end_matches('0').trim_end_matches('.') } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use arrow_array::builder::{ListBuilder, StringBuilder};
+    use arrow_array::{BooleanArray, Date32Array, Decimal128Array, Int64Array, TimestampSecondArray};
+
+    use super::*;
+
+    /// What a table has in a column, and the texts that mean the same and something else.
+    fn meets(column: impl Array + 'static, same: &[&str], other: &[&str]) {
+        let column: ArrayRef = Arc::new(column);
+        let spelling = Spelling::of(column.data_type());
+        let wanted = spelling.texts(&column).unwrap();
+        for (texts, equal) in [(same, true), (other, false)] {
+            for text in texts {
+                let read: ArrayRef = Arc::new(StringArray::from(vec![Some(*text), None]));
+                assert_eq!(&spelling.texts(&read).unwrap() == &wanted, equal, "{} and {text:?}", column.data_type());
+            }
+        }
+    }
+
+    #[test]
+    fn a_text_is_read_as_the_type_of_the_table() {
+        meets(Int64Array::from(vec![Some(5), None]), &["5", "05"], &["6", "5.5", "x", ""]);
+        meets(Int64Array::from(vec![None, None]), &[""], &["0", "null"]);
+        meets(arrow_array::Float32Array::from(vec![Some(0.1), None]), &["0.1", "1e-1"], &["0.2"]);
+        meets(BooleanArray::from(vec![Some(true), None]), &["True", "true"], &["False", "yes!"]);
+        meets(Date32Array::from(vec![Some(1), None]), &["1970-01-02", "1970-01-02 00:00:00"], &["1970-01-02 05:00:00"]);
+        let moment = TimestampSecondArray::from(vec![Some(1), None]);
+        meets(moment, &["1970-01-01 00:00:01", "1970-01-01T00:00:01"], &["1970-01-01 00:00:01.5"]);
+        let decimal = Decimal128Array::from(vec![Some(150), None]).with_precision_and_scale(9, 2).unwrap();
+        meets(decimal, &["1.5", "1.50"], &["1.504", "15"]);
+        meets(StringArray::from(vec![Some("05"), None]), &["05"], &["5"]);
+        let mut lists = ListBuilder::new(StringBuilder::new());
+        lists.append_value([Some("a, b")]);
+        lists.append_null();
+        meets(lists.finish(), &[r#"["a, b"]"#, r#"[ "a, b" ]"#], &[r#"["a","b"]"#, "[a, b]"]);
+    }
+}

@@ -364,7 +364,7 @@ pub struct ExtendAnnnetArgs {
     #[arg(long, value_name = "KIND=FILE", group = "what", conflicts_with_all = ["table", "adj_list", "vertices", "edges"],
         value_parser = write::attribute_table)]
     pub attributes: Option<(AttributeTable, String)>,
-    /// Make a slice of the members in this table, or give it others: node or edge in each row, weight of the edge [default: none]
+    /// Make a slice of the members in this table, or give it others: node or edge in each row, weight of the edge; edges that stay keep their attributes there [default: none]
     #[arg(long, value_name = "NAME=FILE", group = "what", conflicts_with_all = ["table", "adj_list", "vertices", "edges"],
         value_parser = write::named_file)]
     pub slice: Option<(String, String)>,

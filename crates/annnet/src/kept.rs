@@ -158,6 +158,13 @@ pub(crate) fn note(graph: &mut Graph, keys: &[(String, String)], names: &[(Strin
     }
 }
 
+/// Gives `graph` the changed names of another one, so that its properties go into the same columns.
+pub(crate) fn same_names(graph: &mut Graph, as_in: &Graph) {
+    if let Some(names) = as_in.metadata.get(NAMES) {
+        graph.metadata.insert(NAMES.to_owned(), names.clone());
+    }
+}
+
 /// The unknown keys that travel with a graph, each with its JSON. What cannot be understood is nothing.
 pub(crate) fn keys(graph: &Graph) -> Vec<(String, String)> {
     let mut found = Vec::new();

@@ -2,14 +2,16 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
+use arrow_array::{ArrayRef, Float32Array, Float64Array, Int32Array, Int64Array, RecordBatch};
 use isomorph_convert::{
     Certificate, ConvertOptions, Digested, Format, OpenOptions, Opened, Plan, Silent, WriteOptions, convert, digest,
 };
 use isomorph_error::Error;
 use isomorph_storage::{Budget, Location, Resources};
-use isomorph_tables::Compression;
+use isomorph_tables::{Compression, Encoding, TableWriter};
 
 /// Graphs of the layout that is written too.
 const V2: [&str; 16] = [
@@ -123,4 +125,46 @@ fn every_graph_comes_back_from_the_files_of_other_formats() {
     }
     let found: Vec<_> = refused.iter().map(|(abroad, name, _)| (*abroad, *name)).collect();
     assert_eq!(found, REFUSED_ABROAD, "{refused:#?}");
+}
+
+/// A GraphAr graph of two node types, each with one node and a `weight` of its own type.
+fn weighted(root: &Path, weights: [(&str, ArrayRef); 2]) {
+    for (ty, (data_type, weight)) in ["p", "c"].into_iter().zip(weights) {
+        let numbers = |number| Arc::new(Int64Array::from(vec![number])) as ArrayRef;
+        let columns = [("_graphArVertexIndex", numbers(0)), ("id", numbers(1)), ("weight", weight)];
+        let batch = RecordBatch::try_from_iter(columns).unwrap();
+        let folder = root.join(format!("vertex/{ty}"));
+        std::fs::create_dir_all(folder.join("p")).unwrap();
+        std::fs::write(folder.join("vertex_count"), 1i64.to_le_bytes()).unwrap();
+        let file = std::fs::File::create(folder.join("p/chunk0")).unwrap();
+        let options = isomorph_tables::WriteOptions::default();
+        let mut writer = TableWriter::create(file, Encoding::Parquet, batch.schema_ref(), &options).unwrap();
+        writer.write(&batch).unwrap();
+        writer.finish().unwrap();
+        let description = format!(
+            "type: {ty}\nchunk_size: 10\nprefix: vertex/{ty}/\nproperty_groups:\n  - prefix: p/\n    file_type: parquet\n    \
+             properties:\n      - {{name: id, data_type: int64, is_primary: true}}\n      - {{name: weight, data_type: \
+             {data_type}, is_primary: false}}\nversion: gar/v1\n"
+        );
+        std::fs::write(root.join(format!("{ty}.vertex.yml")), description).unwrap();
+    }
+    let graph = "name: g\nvertices: [p.vertex.yml, c.vertex.yml]\nedges: []\nversion: gar/v1\n";
+    std::fs::write(root.join("g.graph.yml"), graph).unwrap();
+}
+
+/// The weight of edges is a column of its own; weights of nodes are attributes, one for each type of number.
+#[test]
+fn weights_of_two_types_of_nodes_are_two_attributes() {
+    let integer = || ("int64", Arc::new(Int64Array::from(vec![2])) as ArrayRef);
+    let double = || ("double", Arc::new(Float64Array::from(vec![0.1])) as ArrayRef);
+    let small = || ("int32", Arc::new(Int32Array::from(vec![3])) as ArrayRef);
+    let float = || ("float", Arc::new(Float32Array::from(vec![0.5])) as ArrayRef);
+    for weights in [[integer(), double()], [double(), integer()], [small(), float()], [double(), double()]] {
+        let home = tempfile::tempdir().unwrap();
+        let (graph, written) = (home.path().join("g"), home.path().join("a"));
+        weighted(&graph, weights);
+        let before = digested(&graph).digests;
+        let certificate = convert_with(&graph, &written, &to_annnet(Compression::Zstd(1)), 1).unwrap();
+        assert_eq!((certificate.source, certificate.result), (Some(before), Some(before)));
+    }
 }

@@ -50,7 +50,7 @@ impl Attributes {
             let mut shown = name.to_owned();
             if reserved.contains(&name) {
                 findings.push(&rules::RESERVED, format!("the attribute is called {name}"), place());
-                shown = free(name, |name| reserved.contains(&name) || table.has(name));
+                shown = shown_name(name, |name| reserved.contains(&name) || table.has(name));
                 attributes.renamed.push((shown.clone(), name.to_owned()));
             }
             attributes.columns.push(name.to_owned());
@@ -110,7 +110,7 @@ impl Attributes {
 }
 
 /// What an attribute is called whose name the model has for something else: numbered where that is taken, too.
-fn free(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
+pub(crate) fn shown_name(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
     let first = format!("{name}_attribute");
     let numbered = (2u64..).map(|number| format!("{first}_{number}"));
     let found = std::iter::once(first.clone()).chain(numbered).find(|name| !is_taken(name));

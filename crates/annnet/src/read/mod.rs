@@ -27,7 +27,7 @@ pub(crate) mod slices;
 mod slots;
 mod source;
 
-pub(crate) use attributes::Attributes;
+pub(crate) use attributes::{Attributes, shown_name};
 pub(crate) use edge_part::{COLUMNS, directions, ranges_of, weights};
 pub(crate) use edges::{Class, Known, resolve};
 pub(crate) use entities::{Placement, unlisted};

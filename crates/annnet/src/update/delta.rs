@@ -17,6 +17,7 @@ use super::edges::NewEdges;
 use super::ends::Ends;
 use super::memberships::{Listed, Of};
 use super::vertices::Vertices;
+use crate::kept;
 use crate::layout::{column, word};
 use crate::write::columns::same;
 use crate::write::{AnnnetWriter, Apart, Start, WriteOptions};
@@ -24,7 +25,7 @@ use crate::write::{AnnnetWriter, Apart, Start, WriteOptions};
 /// Group kind of layers, behind slices, aspects and elementary layers.
 const LAYERS: usize = 3;
 
-/// Writes what is new.
+/// Writes what is new. Attributes of names that the graph `known` shows are in its columns.
 ///
 /// # Errors
 /// When it is something that the format cannot say, or does not fit the budget.
@@ -33,12 +34,13 @@ pub(super) fn write(
     edges: &mut NewEdges,
     listed: Listed<'_>,
     ends: &Ends<'_>,
-    (start, default): (Start, &str),
+    (start, default, known): (Start, &str, &Graph),
     options: &WriteOptions,
 ) -> Result<Apart> {
     let entities = edges.entities.finish();
     vertices.add_entities(&entities, ends);
-    let graph = describe(vertices, edges, entities.is_empty(), ends.is_flat(), default)?;
+    let mut graph = describe(vertices, edges, entities.is_empty(), ends.is_flat(), default)?;
+    kept::same_names(&mut graph, known);
     let mut writer = AnnnetWriter::apart(&graph, start, options)?;
     let put =
         |writer: &mut AnnnetWriter<'_>, batch: Batch| if batch.rows() > 0 { writer.write(0, batch) } else { Ok(()) };
@@ -157,9 +159,6 @@ fn describe(vertices: &Vertices, edges: &NewEdges, no_entities: bool, is_flat: b
     let mut node = NodeType::new(word::NODE, Key::utf8());
     node.ordered = true;
     node.properties = vertices.attributes.iter().map(property).collect();
-    if node.properties.iter().any(|own| own.name == well_known::ENTITY) {
-        return Err(Error::usage("an attribute of vertices cannot be called entity here: it marks edges"));
-    }
     if !no_entities {
         node.properties.push(Property::new(well_known::ENTITY, DataType::Utf8));
     }

@@ -39,6 +39,11 @@ impl Input {
         self.cells.raw(name).is_some()
     }
 
+    /// Whether there is such a column and something stands in it.
+    pub fn says(&self, name: &str) -> bool {
+        self.cells.raw(name).is_some_and(|column| column.null_count() < column.len())
+    }
+
     /// The first of `names` that is a column.
     pub fn first_of(&self, names: &[&'static str]) -> Option<&'static str> {
         names.iter().copied().find(|name| self.has(name))

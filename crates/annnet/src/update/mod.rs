@@ -10,6 +10,7 @@ mod grow;
 mod input;
 mod manifest;
 mod memberships;
+mod names;
 mod slices;
 mod sums;
 mod tables;
@@ -22,6 +23,7 @@ use std::time::SystemTime;
 use arrow_array::RecordBatch;
 use bytes::Bytes;
 use isomorph_error::{Error, Kind, Result};
+use isomorph_model::{Source, well_known};
 use isomorph_storage::{Blob, Fingerprint, Location, Root, limits};
 use isomorph_tables::Compression;
 
@@ -252,6 +254,9 @@ fn add(
     let mut listed = Listed::new(&annnet.slices, default_of(annnet));
     let of_vertices = Input::of("the vertices", &changes.vertices)?;
     let of_edges = Input::of("the edges", &changes.edges)?;
+    if let Some(input) = of_vertices.as_ref().filter(|input| input.says(well_known::ENTITY)) {
+        return Err(names::reserved(annnet, input, well_known::ENTITY, "entity marks vertices that are edges"));
+    }
     let mut vertices = match &of_vertices {
         Some(input) => Vertices::take(input, &mut ends, &mut listed)?,
         None => Vertices::default(),
@@ -270,7 +275,8 @@ fn add(
     let goes_on = matrix.is_some();
     let writing = &WriteOptions { matrix: goes_on, ..writing.clone() };
     let start = Start { idx: next_idx(annnet)?, column, layers: (layers, in_file), matrix };
-    let apart = delta::write(&mut vertices, &mut edges, listed, &ends, (start, default_of(annnet)), writing)?;
+    let apart =
+        delta::write(&mut vertices, &mut edges, listed, &ends, (start, default_of(annnet), annnet.graph()), writing)?;
     // The slices are those that are there.
     for (name, rows) in apart.files.iter().filter(|(name, _)| name != file::REGISTRY) {
         if !name.ends_with(PART_SUFFIX) {

@@ -20,7 +20,8 @@ use crate::write::columns::{arrow, gather, same};
 /// Rows that are copied at once.
 const BATCH_ROWS: usize = 1 << 16;
 
-/// Makes a slice of the members in `input`, or gives the one of this name other members. Its attributes stay.
+/// Makes a slice of the members in `input`, or gives the one of this name other members. Its attributes stay, and those of edges
+/// that stay in it.
 ///
 /// # Errors
 /// When a member is none of the graph or is named twice; for the default slice, which lists everything.
@@ -51,7 +52,8 @@ pub(super) fn put(
             // Rewritten below with the new rows, where there are some.
             let rows = match path {
                 path if path == annnet.words.memberships => node_rows(annnet, name, nodes.as_ref())?,
-                _ => edge_rows(name, input, edges.as_ref(), path == file::EDGE_SLICE_ATTRIBUTES)?,
+                file::EDGE_MEMBERSHIPS => edge_rows(name, input, edges.as_ref())?,
+                _ => attribute_rows(annnet, name, input, edges.as_ref())?,
             };
             rewrite(tables, path, name, rows)?;
         }
@@ -60,10 +62,11 @@ pub(super) fn put(
     if let Some(rows) = node_rows(annnet, name, nodes.as_ref())? {
         tables.grow(annnet.words.memberships, &rows)?;
     }
-    for path in [file::EDGE_MEMBERSHIPS, file::EDGE_SLICE_ATTRIBUTES] {
-        if let Some(rows) = edge_rows(name, input, edges.as_ref(), path == file::EDGE_SLICE_ATTRIBUTES)? {
-            tables.grow(path, &rows)?;
-        }
+    if let Some(rows) = edge_rows(name, input, edges.as_ref())? {
+        tables.grow(file::EDGE_MEMBERSHIPS, &rows)?;
+    }
+    if let Some(rows) = attribute_rows(annnet, name, input, edges.as_ref())? {
+        tables.grow(file::EDGE_SLICE_ATTRIBUTES, &rows)?;
     }
     Ok(())
 }
@@ -124,25 +127,43 @@ fn node_rows(annnet: &Annnet, name: &str, nodes: Option<&Members>) -> Result<Opt
     batch(vec![(column::SLICE_ID, slices), (words.node_id, ids), (words.node_layer_id, layers)]).map(Some)
 }
 
-/// Rows of edges in the slice: all of them, or those that have a weight there, which is told twice.
-fn edge_rows(
+/// Rows of edges in the slice, with their weights there.
+fn edge_rows(name: &str, input: Option<&Input>, edges: Option<&Members>) -> Result<Option<RecordBatch>> {
+    let (Some(input), Some((ids, rows))) = (input, edges) else { return Ok(None) };
+    let weights: ArrayRef = gather(&input.cells.floats(column::WEIGHT)?, rows)?;
+    let ids: ArrayRef = Arc::new(ids.clone());
+    let all =
+        batch(vec![(column::SLICE_ID, same(name, ids.len())), (column::EDGE_ID, ids), (column::WEIGHT, weights)])?;
+    Ok((all.num_rows() > 0).then_some(all))
+}
+
+/// Rows of the edges that have a weight in the slice, which is told twice, or attributes there. The table of members has no
+/// columns for these: whoever stays keeps those of before.
+fn attribute_rows(
+    annnet: &Annnet,
     name: &str,
     input: Option<&Input>,
     edges: Option<&Members>,
-    weighted: bool,
 ) -> Result<Option<RecordBatch>> {
-    let (Some(input), Some((ids, rows))) = (input, edges) else { return Ok(None) };
-    let weights: ArrayRef = gather(&input.cells.floats(column::WEIGHT)?, rows)?;
-    let mut all = batch(vec![
-        (column::SLICE_ID, same(name, ids.len())),
-        (column::EDGE_ID, Arc::new(ids.clone()) as ArrayRef),
-        (column::WEIGHT, Arc::clone(&weights)),
-    ])?;
-    if weighted {
-        let said = BooleanArray::from_iter((0..weights.len()).map(|row| Some(weights.is_valid(row))));
-        all = filter_record_batch(&all, &said).map_err(arrow)?;
+    let (Some(all), Some((ids, _))) = (edge_rows(name, input, edges)?, edges) else { return Ok(None) };
+    let fields = all.schema();
+    let mut columns: Vec<(&str, ArrayRef)> =
+        fields.fields().iter().map(|field| field.name().as_str()).zip(all.columns().iter().cloned()).collect();
+    let pairs = &annnet.slices.pairs;
+    if let Some(cells) = &pairs.cells {
+        let slice = ids::hash(name);
+        let rows: UInt32Array = ids.iter().flatten().map(|id| pairs.row(slice, ids::hash(id))).collect();
+        for own in pairs.attributes.names() {
+            if let Some(column) = cells.raw(own) {
+                columns.push((own, gather(column, &rows)?));
+            }
+        }
     }
-    Ok((all.num_rows() > 0).then_some(all))
+    let nulls: Vec<_> = columns.iter().skip(2).map(|(_, column)| column.logical_nulls()).collect();
+    let says = |row: usize| nulls.iter().any(|nulls| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row)));
+    let said = BooleanArray::from_iter((0..all.num_rows()).map(|row| Some(says(row))));
+    let said = filter_record_batch(&batch(columns)?, &said).map_err(arrow)?;
+    Ok((said.num_rows() > 0).then_some(said))
 }
 
 /// Writes a table again without the rows of a slice, and with others.

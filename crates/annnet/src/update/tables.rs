@@ -6,12 +6,13 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{Field, Schema};
 use isomorph_error::{Error, Place, Result};
+use isomorph_model::well_known;
 
-use super::AttributeTable;
 use super::columns::name;
 use super::ends::Ends;
 use super::grow::Tables;
 use super::input::Input;
+use super::{AttributeTable, names};
 use crate::layout::{Layout, column, file, word};
 use crate::read::ids::{self, IdMap};
 use crate::read::{Annnet, check_json};
@@ -28,23 +29,26 @@ pub(super) fn replace(annnet: &Annnet, table: AttributeTable, input: &Input, tab
         AttributeTable::Nodes => {
             let is_node = |id: &str| annnet.entities.row(id).is_some_and(|row| !annnet.entities.is_edge[row as usize]);
             let ids = unique(input, &name::VERTEX_IDS, "node", is_node)?;
-            put(tables, words.node_table, words.node_id, ids, input, &name::VERTEX_IDS)
+            let mut columns = input.attributes(&name::VERTEX_IDS)?;
+            names::as_in_file(annnet, well_known::ENTITY, &mut columns);
+            put(tables, words.node_table, words.node_id, ids, columns)
         }
         AttributeTable::Edges => {
             let ids = unique(input, &name::EDGE_IDS, "edge", |_| true)?;
             known_edges(annnet, &ids, input)?;
-            let taken = column::WEIGHT;
-            if input.has(taken) {
-                return Err(Error::usage("the weight of an edge is no attribute").at(input.place(0, taken)));
+            if input.has(column::WEIGHT) {
+                return Err(names::reserved(annnet, input, column::WEIGHT, "weight is the weight of the edge"));
             }
-            put(tables, words.edge_table, column::EDGE_ID, ids, input, &name::EDGE_IDS)
+            let mut columns = input.attributes(&name::EDGE_IDS)?;
+            names::as_in_file(annnet, column::WEIGHT, &mut columns);
+            put(tables, words.edge_table, column::EDGE_ID, ids, columns)
         }
         AttributeTable::Slices => {
             let ids = unique(input, &name::SLICE_IDS, "slice", |id| annnet.slices.find(id).is_some())?;
             if annnet.layout() == Layout::V1 {
                 registry(annnet, &ids, input, tables)?;
             }
-            put(tables, file::SLICE_ATTRIBUTES, column::SLICE_ID, ids, input, &name::SLICE_IDS)
+            put(tables, file::SLICE_ATTRIBUTES, column::SLICE_ID, ids, input.attributes(&name::SLICE_IDS)?)
         }
         AttributeTable::EdgeSlices => edge_slices(annnet, input, tables),
         AttributeTable::Layers => layers(annnet, input, tables),
@@ -84,10 +88,16 @@ fn known_edges(annnet: &Annnet, wanted: &StringArray, input: &Input) -> Result<(
     }
 }
 
-/// Writes ids and attributes in the place of a table; columns in `names` are no attributes.
-fn put(tables: &mut Tables<'_>, name: &str, id: &str, ids: StringArray, input: &Input, names: &[&str]) -> Result<()> {
+/// Writes ids and attributes in the place of a table.
+fn put(
+    tables: &mut Tables<'_>,
+    name: &str,
+    id: &str,
+    ids: StringArray,
+    attributes: Vec<(String, ArrayRef)>,
+) -> Result<()> {
     let mut columns: Vec<(String, ArrayRef)> = vec![(id.to_owned(), Arc::new(ids))];
-    columns.extend(input.attributes(names)?);
+    columns.extend(attributes);
     write(tables, name, columns)
 }
 

@@ -108,7 +108,7 @@ impl Fusion {
         node.properties = attributes.properties;
 
         let mut attributes = Attributes::reserving(&OF_EDGES);
-        attributes.properties.push(Property::new(well_known::WEIGHT, DataType::Float64).required());
+        attributes.begin_with_weight();
         let mut edges = Vec::new();
         for ty in &typed.edges {
             let (_, relation, _) = typed.edge_name(ty);
@@ -154,12 +154,19 @@ struct Attributes {
     properties: Vec<Property>,
     /// Names of properties, with the attributes that they are.
     given: Vec<(String, usize)>,
+    /// Whether the first attribute is the weight that every edge has. A node may have a property of that name, which is none.
+    begins_with_weight: bool,
 }
 
 impl Attributes {
     fn reserving(reserved: &[&str]) -> Self {
         let names = Names::reserving(reserved.iter().copied()).reserving_prefix(INDEX_PREFIX);
-        Attributes { names, properties: Vec::new(), given: Vec::new() }
+        Attributes { names, properties: Vec::new(), given: Vec::new(), begins_with_weight: false }
+    }
+
+    fn begin_with_weight(&mut self) {
+        self.properties.insert(0, Property::new(well_known::WEIGHT, DataType::Float64).required());
+        self.begins_with_weight = true;
     }
 
     fn add(&mut self, name: &str, data_type: DataType) -> usize {
@@ -173,7 +180,7 @@ impl Attributes {
         for property in properties {
             // The weight of edges has a column of its own, of doubles; what does not fit it is an attribute.
             let weighs = property.name == well_known::WEIGHT && fits_weight(&property.data_type);
-            if weighs && self.properties.first().is_some_and(|first| first.name == well_known::WEIGHT) {
+            if weighs && self.begins_with_weight {
                 places.push(0);
                 continue;
             }

@@ -106,7 +106,9 @@ pub struct SelectArgs {
     /// [default: none]
     ///
     /// = != < <= > >=, between A and B, in (A, B), like "%text_", has A (of a list), is null, each with not; and, or, parentheses. Quoted text takes
-    /// the type of the column: born >= "1990-01-31".
+    /// the type of the column: born >= "1990-01-31". Text stands between " or ', and that sign inside it is written twice; a backslash is one
+    /// like any sign. Names with other signs than letters, digits and _ stand between `: `a b` = 1. Nothing compares with NaN. Names are those of
+    /// the graph as it is shown; those that `info` lists behind `stored` are taken where they mean nothing else.
     #[arg(long = "where", value_name = "TYPE: CONDITION")]
     pub conditions: Vec<String>,
 }

@@ -64,8 +64,6 @@ impl Opened {
                 return Err(Carry::stale(&home, &differences));
             }
         }
-        let filters = carry.as_ref().map(|carry| comparable::on_stored(&carry.mapping, &options.graphar.filters));
-        let filters = filters.transpose()?;
         // What travels beside a binary of which nothing told the types of features is not the graph with types.
         let retypes = carry
             .as_ref()
@@ -73,7 +71,9 @@ impl Opened {
             .is_some_and(|kept| format == Format::DeepGnn && options.deepgnn.types_raw_features_of(kept));
         let asked = options;
         let mut options = options.showing(carry.as_ref().and_then(|carry| carry.mapping.shown()));
-        options.graphar.filters = filters.unwrap_or(options.graphar.filters);
+        if let Some(carry) = &carry {
+            comparable::on_stored(&carry.mapping, &mut options.graphar)?;
+        }
         // What travels beside a text is held against its description.
         options.deepgnn.later &= carry.is_none();
         options.deepgnn.no_recovery |= options.look_ups;

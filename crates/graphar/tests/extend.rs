@@ -221,6 +221,38 @@ fn a_group_whose_nulls_would_be_empty_lines_is_refused() {
 }
 
 #[test]
+fn a_list_whose_nulls_would_be_empty_lines_is_refused_with_a_remedy() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("social");
+    let at = written(&path);
+    let group =
+        NewGroup { file_type: FileType::Csv, ..NewGroup::new([Property::new("rank", DataType::Int64).required()]) };
+    let ones = |rows: usize| Some(Arc::new(Int64Array::from(vec![1; rows])) as ArrayRef);
+    open(&at).add_edge_group(0, &group, &mut |batch| Ok(vec![ones(batch.rows)])).unwrap();
+    // As others write it: a null in the only column, an empty line.
+    for (name, bytes) in files(&path) {
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let changed = match name.contains("/rank/") {
+            true => text.replacen("\n1\n", "\n\n", 1),
+            false if name.ends_with(".edge.yml") && text.contains("name: rank") => {
+                let (before, after) = text.split_once("name: rank").unwrap();
+                format!("{before}name: rank{}", after.replacen("is_nullable: false", "is_nullable: true", 1))
+            }
+            false => continue,
+        };
+        assert_ne!(changed, text, "{name}");
+        std::fs::write(path.join(&name), changed).unwrap();
+    }
+    let before = files(&path);
+    let scratch = Scratch::new(None).unwrap();
+    let error = open(&at).add_list(0, AdjListType::OrderedByDest, &Budget::new(1 << 26), &scratch).unwrap_err();
+    assert_eq!(error.kind(), Kind::Unsupported, "{error}");
+    let lists = "--adj-lists ordered_by_source,ordered_by_dest";
+    assert!(error.hints().any(|hint| hint.contains("isomorph convert") && hint.contains(lists)), "{error:?}");
+    assert_eq!(before, files(&path));
+}
+
+#[test]
 fn a_list_of_parts_that_are_too_large_to_count_is_refused() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("social");

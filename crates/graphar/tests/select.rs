@@ -179,3 +179,24 @@ fn edges_are_filtered_by_their_properties() {
     let unknown = GraphAr::open(&at, &filtered("person", Predicate::equal("bark", 1))).err().unwrap();
     assert_eq!(unknown.kind(), Kind::Usage);
 }
+
+#[test]
+fn nothing_compares_with_nan() {
+    let (_home, at) = written_with(20, 10, Grouping::Each);
+    for literal in [Literal::Text("NaN".into()), Literal::Text("nan".into()), Literal::Float(f64::NAN)] {
+        for (column, is_float) in [("height", true), ("name", false)] {
+            if !is_float && matches!(literal, Literal::Float(_)) {
+                continue;
+            }
+            let filter = Predicate::Not(Box::new(Predicate::compare(column, Comparison::Equal, literal.clone())));
+            let options =
+                OpenOptions { filters: BTreeMap::from([("person".to_owned(), filter)]), ..OpenOptions::default() };
+            let opened = GraphAr::open(&at, &options).map(|_| ());
+            assert_eq!(
+                opened.as_ref().is_err_and(|error| error.kind() == Kind::Usage),
+                is_float,
+                "{column}: {opened:?}"
+            );
+        }
+    }
+}

@@ -99,13 +99,22 @@ pub(crate) fn array(column: ArrayRef, target: &DataType) -> Result<ArrayRef> {
     }
     let converted = cast_with_options(&column, target, &STRICT).map_err(failed)?;
     if may_lose(column.data_type(), target) {
-        let back = cast_with_options(&converted, column.data_type(), &STRICT).map_err(failed)?;
-        if back.to_data() != column.to_data() {
+        // The moments are the same in any zone, and not every zone has a name that is known here.
+        let (own, converted) = (without_zone(&column)?, without_zone(&converted)?);
+        let back = cast_with_options(&converted, own.data_type(), &STRICT).map_err(failed)?;
+        if back.to_data() != own.to_data() {
             let message = format!("a value of type {} has no equal of type {target}", column.data_type());
             return Err(Error::broken(&VALUE_INEXACT, message));
         }
     }
     Ok(converted)
+}
+
+/// Timestamps without their zone; other columns as they are.
+fn without_zone(column: &ArrayRef) -> Result<ArrayRef> {
+    let DataType::Timestamp(unit, Some(_)) = column.data_type() else { return Ok(Arc::clone(column)) };
+    let plain = cast_with_options(column, &DataType::Timestamp(*unit, None), &STRICT);
+    plain.map_err(|error| Error::malformed(error.to_string()).caused_by(error))
 }
 
 /// Whether the cast may change a value without failing: coarser timestamps and shorter floats.
@@ -114,5 +123,28 @@ fn may_lose(from: &DataType, to: &DataType) -> bool {
         (DataType::Timestamp(from, _), DataType::Timestamp(to, _)) => from > to,
         (DataType::Date64, DataType::Date32) => true,
         _ => from.is_floating() && to.is_floating() && from.primitive_width() > to.primitive_width(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use arrow_array::{TimestampMicrosecondArray, TimestampMillisecondArray};
+    use arrow_schema::TimeUnit;
+
+    use super::*;
+
+    #[test]
+    fn zones_are_no_part_of_a_moment() {
+        let target = DataType::Timestamp(TimeUnit::Millisecond, None);
+        for zone in ["UTC", "+00:00", "Europe/Berlin"] {
+            let of = |values: Vec<i64>| -> ArrayRef {
+                Arc::new(TimestampMicrosecondArray::from(values).with_timezone(zone))
+            };
+            let read = array(of(vec![0, 5000]), &target).unwrap();
+            assert_eq!(read.as_ref(), &TimestampMillisecondArray::from(vec![0, 5]) as &dyn Array, "{zone}");
+            let error = array(of(vec![1]), &target).unwrap_err();
+            assert!(error.message().contains("has no equal"), "{zone}: {error}");
+        }
     }
 }

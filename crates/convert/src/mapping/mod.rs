@@ -13,6 +13,7 @@
 
 mod anew;
 mod bundle;
+mod called;
 mod complete;
 mod declare;
 mod described;
@@ -42,6 +43,7 @@ use isomorph_storage::Budget;
 use serde::{Deserialize, Serialize};
 
 pub use bundle::Bundled;
+pub(crate) use called::{Column, Tables};
 pub use complete::{Completed, Completion};
 pub use declare::{declared, says_itself};
 pub use described::Described;

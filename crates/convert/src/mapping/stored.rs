@@ -1,7 +1,7 @@
 //! What the columns of files stand for, told by the mapping that they were written by.
 
 use arrow_schema::DataType;
-use isomorph_model::{EdgeType, Graph, KeyKind, NodeType, Property, ValueKind};
+use isomorph_model::{Graph, Property, ValueKind};
 
 use super::{Mapping, Step};
 
@@ -16,12 +16,23 @@ pub(crate) enum Stored {
     Other,
 }
 
+impl Stored {
+    /// What stands for another value at one step of a way is no value at its end.
+    pub(super) fn and(self, other: Stored) -> Stored {
+        match (self, other) {
+            (Stored::Itself, other) | (other, Stored::Itself) => other,
+            (Stored::Json, Stored::Json) => Stored::Json,
+            _ => Stored::Other,
+        }
+    }
+}
+
 fn is_text(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
 }
 
 /// Whether values of a type compare as those of another type that stand for them.
-fn compares_as(own: &DataType, stored: &DataType) -> bool {
+pub(super) fn compares_as(own: &DataType, stored: &DataType) -> bool {
     use DataType as T;
     // What has no sign is stored with the same bits where there is no wider type.
     let fits = own.is_signed_integer() || own.primitive_width() < stored.primitive_width();
@@ -33,7 +44,7 @@ fn compares_as(own: &DataType, stored: &DataType) -> bool {
 }
 
 /// What the column of a property is; `named` is the property in the file.
-fn of_property(named: &Property, own: &Property) -> Stored {
+pub(super) fn of_property(named: &Property, own: &Property) -> Stored {
     let is_json = own.kind == ValueKind::Json || named.kind == ValueKind::Json;
     match compares_as(&own.data_type, &named.data_type) {
         _ if is_json && is_text(&named.data_type) => Stored::Json,
@@ -42,71 +53,8 @@ fn of_property(named: &Property, own: &Property) -> Stored {
     }
 }
 
-/// Whether `ty` means this edge type of a graph, by one of the names that a selection of GraphAr knows.
-fn is_meant(ty: &str, graph: &Graph, edge: &EdgeType) -> bool {
-    let name = |at: usize| graph.nodes.get(at).map_or("", |ty| ty.name.as_str());
-    let relation = edge.relation.fixed().unwrap_or_default();
-    let joined = |by: &str| [name(edge.source), relation, name(edge.target)].join(by);
-    ty == relation || ["_", "-", " "].into_iter().any(|by| ty == joined(by))
-}
-
-/// What a column of a type is, where types and columns are called as in `named` and are what they are in `graph`.
-fn in_graph(graph: &Graph, named: &Graph, ty: &str, column: &str) -> Stored {
-    let nodes = named.nodes.iter().zip(&graph.nodes).filter(|(named, _)| named.name == ty);
-    let is_key = |named: &NodeType| named.key.name.as_deref() == Some(column);
-    let is_other =
-        |(named, own): (&NodeType, &NodeType)| is_key(named) && !compares_as(&own.key.data_type, &named.key.data_type);
-    if nodes.clone().any(is_other) {
-        return Stored::Other;
-    }
-    let nodes = nodes.map(|(named, own)| (&named.properties, &own.properties));
-    let edges = named.edges.iter().zip(&graph.edges).filter(|(edge, _)| is_meant(ty, named, edge));
-    let edges = edges.map(|(named, own)| (&named.properties, &own.properties));
-    let properties = nodes.chain(edges).flat_map(|(named, own)| named.iter().zip(own));
-    let own = properties.filter(|(named, _)| named.name == column).map(|(named, own)| of_property(named, own));
-    most(own)
-}
-
-/// What stands for another value in one of several is no value in any.
-fn most(all: impl Iterator<Item = Stored>) -> Stored {
-    all.fold(Stored::Itself, |most, one| match (most, one) {
-        (Stored::Itself, other) | (other, Stored::Itself) => other,
-        (Stored::Json, Stored::Json) => Stored::Json,
-        _ => Stored::Other,
-    })
-}
-
 impl Mapping {
-    /// What a column of a node type or an edge type stands for. A graph on the way may have the name as well: what it says counts too,
-    /// because a column that is JSON there is none of the values that are shown.
-    pub(crate) fn stored(&self, ty: &str, column: &str) -> Stored {
-        most(self.steps.iter().map(|step| {
-            let (graph, named) = match step {
-                Step::Bundle(record) | Step::Shred(record) => (&record.typed, &record.typed),
-                Step::Relate(record) | Step::Unrelate(record) => (&record.typed, &record.typed),
-                Step::Part(record) | Step::Unpart(record) => (&record.typed, &record.typed),
-                Step::Complete(record) => (&record.found, &record.found),
-                Step::Fit(record) | Step::Unfit(record) => (&record.graph, &record.fitted),
-                Step::Native(graph) | Step::Declare(graph) => (&**graph, &**graph),
-                Step::Reify(record) | Step::Restore(record) => {
-                    // Keys of groups that are lists are texts of them.
-                    let is_text = record.groups.iter().zip(&record.rich.groups).any(|(tables, kind)| {
-                        let node = record.plain.nodes.get(tables.node);
-                        let is_meant = |node: &NodeType| node.name == ty && node.key.name.as_deref() == Some(column);
-                        kind.key.kind == KeyKind::Tuple && node.is_some_and(is_meant)
-                    });
-                    if is_text {
-                        return Stored::Json;
-                    }
-                    (&record.plain, &record.plain)
-                }
-                _ => return Stored::Itself,
-            };
-            in_graph(graph, named, ty, column)
-        }))
-    }
-
-    /// Whether a node type stands for groups in which edges are: which these are lies with the edges.
+    /// Whether a node type of the files stands for groups in which edges are: which these are lies with the edges.
     pub(crate) fn is_group_of_edges(&self, ty: &str) -> bool {
         let mut nodes: Vec<usize> = Vec::new();
         let mut found = false;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
 use arrow_schema::{Field, Schema};
-use isomorph_error::{Error, Result};
+use isomorph_error::{Error, Kind, Result};
 use isomorph_model::{Batch, EdgeBatch, Ends, Request, Tables};
 use isomorph_storage::{Budget, Changed, Scratch};
 use isomorph_tables::Compression;
@@ -90,6 +90,17 @@ impl GraphAr {
                 writer.write(files, &edges)?;
             }
             writer.finish(files)
+        })
+        .map_err(|error| match error.kind() {
+            // Whoever writes a whole graph takes Parquet where a line of CSV would be empty; the lists here share their file types.
+            Kind::Unsupported if info.groups.iter().any(|group| group.file_type == FileType::Csv) => {
+                let lists: Vec<&str> = info.lists.iter().map(|list| list.kind.word()).collect();
+                let lists = lists.join(",");
+                error.hint(format!(
+                    "isomorph convert GRAPH NEW --to graphar --adj-lists {lists}    writes such a column as Parquet"
+                ))
+            }
+            _ => error,
         })
     }
 }

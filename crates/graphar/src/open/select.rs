@@ -1,6 +1,8 @@
 //! Which types and properties of a graph are shown.
 
+use arrow_schema::DataType;
 use isomorph_error::{Error, Result, did_you_mean};
+use isomorph_model::{Literal, Predicate};
 
 use crate::OpenOptions;
 use crate::info::{EdgeInfo, GraphInfo, PropertyInfo, VertexInfo};
@@ -123,10 +125,22 @@ pub(super) fn check_filters(info: &GraphInfo, options: &OpenOptions) -> Result<(
 fn has_properties<'a>(
     ty: &str,
     properties: Vec<&'a PropertyInfo>,
-    filters: impl Iterator<Item = &'a isomorph_model::Predicate>,
+    filters: impl Iterator<Item = &'a Predicate>,
 ) -> Result<()> {
     let known = || properties.iter().map(|property| property.name.as_str());
-    for column in filters.flat_map(isomorph_model::Predicate::columns) {
+    let is_float = |column: &str| {
+        let mut own = properties.iter().filter(|property| property.name == column);
+        own.any(|property| match property.data_type() {
+            DataType::List(item) => item.data_type().is_floating(),
+            single => single.is_floating(),
+        })
+    };
+    let filters: Vec<&Predicate> = filters.collect();
+    if let Some(column) = filters.iter().find_map(|filter| compared_with_nan(filter, &is_float)) {
+        return Err(Error::usage(format!("nothing compares with NaN, not {column} of {ty} either"))
+            .hint(format!("write not ({column} < 0 or {column} >= 0)    is true of NaN alone")));
+    }
+    for column in filters.into_iter().flat_map(Predicate::columns) {
         if !known().any(|name| name == column) {
             // Columns by their role, as `has label A` asks for, are those of tables over any graph.
             if let Some(role) = column.strip_prefix('@') {
@@ -139,12 +153,29 @@ fn has_properties<'a>(
     Ok(())
 }
 
+/// A column of floats that a filter compares with NaN.
+fn compared_with_nan<'a>(filter: &'a Predicate, is_float: &dyn Fn(&str) -> bool) -> Option<&'a str> {
+    match filter {
+        Predicate::Compare { column, literal, .. } | Predicate::Has { column, literal } => {
+            let is_nan = match literal {
+                Literal::Text(text) => text.trim().parse::<f64>().is_ok_and(f64::is_nan),
+                Literal::Float(number) => number.is_nan(),
+                _ => false,
+            };
+            (is_nan && is_float(column)).then_some(column)
+        }
+        Predicate::And(all) | Predicate::Or(all) => all.iter().find_map(|one| compared_with_nan(one, is_float)),
+        Predicate::Not(one) => compared_with_nan(one, is_float),
+        Predicate::Like { .. } | Predicate::IsNull(_) | Predicate::IsNotNull(_) => None,
+    }
+}
+
 /// The filters of an edge type; a name that is also a vertex type means that one.
 pub(super) fn edge_filters<'a>(
     info: &'a GraphInfo,
     options: &'a OpenOptions,
     edge: &'a EdgeInfo,
-) -> impl Iterator<Item = &'a isomorph_model::Predicate> {
-    let matches = |(name, _): &(&String, &isomorph_model::Predicate)| info.vertex(name).is_none() && means(name, edge);
+) -> impl Iterator<Item = &'a Predicate> {
+    let matches = |(name, _): &(&String, &Predicate)| info.vertex(name).is_none() && means(name, edge);
     options.filters.iter().filter(matches).map(|(_, filter)| filter)
 }

@@ -56,23 +56,8 @@ fn text<'a>(data_type: &DataType, value: &'a str) -> Result<Cell<'a>, String> {
         }
         T::Boolean if matches!(value, "true" | "false") => Ok(Some(value.as_bytes().into())),
         T::Boolean => Err(wrong()),
-        T::Float32 | T::Float64 if is_literal && is_beyond(data_type, value) => {
-            Err(format!("{} is too large for {data_type}", excerpt(value.as_bytes())))
-        }
         other if is_literal && (other.is_integer() || other.is_floating()) => Ok(Some(value.as_bytes().into())),
         _ => Err(wrong()),
-    }
-}
-
-/// Whether a number is larger than every float of the type: it would become infinite, which it is not.
-fn is_beyond(data_type: &DataType, value: &str) -> bool {
-    // Shorter ones without an exponent are in both ranges.
-    if value.len() <= 38 && !value.contains(['e', 'E']) {
-        return false;
-    }
-    match data_type {
-        DataType::Float32 => value.parse().is_ok_and(f32::is_infinite),
-        _ => value.parse().is_ok_and(f64::is_infinite),
     }
 }
 

@@ -49,8 +49,12 @@ pub(crate) fn parse<'a>(
         T::UInt16 => whole::<UInt16Type>(data_type, cells),
         T::UInt32 => whole::<UInt32Type>(data_type, cells),
         T::UInt64 => whole::<UInt64Type>(data_type, cells),
-        T::Float32 => primitives::<Float32Type>(data_type, cells, |text| std::str::from_utf8(text).ok()?.parse().ok()),
-        T::Float64 => primitives::<Float64Type>(data_type, cells, |text| std::str::from_utf8(text).ok()?.parse().ok()),
+        T::Float32 => {
+            primitives::<Float32Type>(data_type, cells, |text| number(text, |value: f32| value.is_infinite()))
+        }
+        T::Float64 => {
+            primitives::<Float64Type>(data_type, cells, |text| number(text, |value: f64| value.is_infinite()))
+        }
         T::Date32 => primitives::<Date32Type>(data_type, cells, parse_date),
         T::Timestamp(unit, _) => match unit {
             TimeUnit::Second => times::<TimestampSecondType>(data_type, unit, cells),
@@ -82,6 +86,13 @@ fn primitives<'a, T: ArrowPrimitiveType>(
         }
     }
     Ok(Arc::new(builder.finish()))
+}
+
+/// A float; nothing for a number that is larger than every float of the type: it would become infinite, which it is not.
+fn number<F: std::str::FromStr + Copy>(text: &[u8], is_infinite: impl Fn(F) -> bool) -> Option<F> {
+    let value = std::str::from_utf8(text).ok()?.parse().ok()?;
+    // The word for infinity has no digits.
+    (!is_infinite(value) || !text.iter().any(u8::is_ascii_digit)).then_some(value)
 }
 
 fn whole<'a, T: ArrowPrimitiveType>(
@@ -148,7 +159,12 @@ fn bytes<'a, T: ByteArrayType<Native = [u8]>>(
 }
 
 fn refused(row: usize, text: &[u8], data_type: &DataType) -> Refused {
-    Refused { row, reason: format!("{} is no value of type {data_type}", excerpt(text)) }
+    let is_number = || std::str::from_utf8(text).is_ok_and(|text| text.parse::<f64>().is_ok());
+    let reason = match data_type.is_floating() && is_number() {
+        true => format!("{} is too large for {data_type}", excerpt(text)),
+        false => format!("{} is no value of type {data_type}", excerpt(text)),
+    };
+    Refused { row, reason }
 }
 
 /// The beginning of a text in quotes, for messages.

@@ -128,6 +128,24 @@ fn one_column_has_rows_for_its_empty_lines() {
 }
 
 #[test]
+fn a_number_beyond_its_type_is_refused_and_infinity_is_not() {
+    let column = |data_type: DataType, text: &str| parse(text, &[("q", data_type)], CsvDialect::default());
+    for (data_type, number) in
+        [(DataType::Float32, "1e39"), (DataType::Float32, "-3.5e38"), (DataType::Float64, "1e400")]
+    {
+        let error = column(data_type.clone(), &format!("q\n1\n{number}\n")).unwrap_err().to_string();
+        let expected = format!("TEXT-VALUE: \"{number}\" is too large for {data_type} (table, line 3, row 1, q)");
+        assert_eq!(error, expected);
+    }
+    for words in ["q\ninf\n-inf\n", "q\nInfinity\n-Infinity\n"] {
+        let read = column(DataType::Float32, words).unwrap();
+        let expected = arrow_array::Float32Array::from(vec![f32::INFINITY, f32::NEG_INFINITY]);
+        assert_eq!(read.column(0).as_ref(), &expected as &dyn Array, "{words}");
+    }
+    assert!(column(DataType::Float64, "q\n1e308\n1e39\n").is_ok());
+}
+
+#[test]
 fn errors_name_line_and_field() {
     let fields = [("a", DataType::Int8), ("b", DataType::Utf8)];
     let fail = |text: &str| parse(text, &fields, CsvDialect::default()).unwrap_err().to_string();

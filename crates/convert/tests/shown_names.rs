@@ -1,0 +1,182 @@
+//! Selections by the names of the graph that is shown, where the files of a copy have others, or the same for something else.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::path::Path;
+
+use isomorph_convert::{
+    CarryUse, ConvertOptions, Format, NodeTypes, OpenOptions, Opened, Plan, Silent, TypesFrom, convert, dump,
+};
+use isomorph_dataset::parse_condition;
+use isomorph_error::{Error, Kind};
+use isomorph_storage::{Location, Resources};
+use serde_json::Value;
+
+const HEAD: &str = "src_name,edge_id,rel_name,dst_name,truth,shadow,is_rdf,labels,props\n";
+
+/// Two nodes of the type Person and two of none, with edges of two relations, one of them called like the type of all edges.
+const NOCK: &str = r#""bob",-1,"","",1.0,-1,False,"Person","{""age"":7,""id"":""tea"",""a b"":1}"
+"bob",0,"edge","tea",1.0,-1,False,"","{""w"":9}"
+"cup",-1,"","",1.0,-1,False,"","{""age"":90,""a_b"":5,""id"":""cup""}"
+"cup",1,"knows","bob",1.0,-1,False,"","{""w"":1}"
+"cup",2,"edge","tea",1.0,-1,False,"",""
+"may",-1,"","",1.0,-1,False,"Person","{""only"":2}"
+"may",3,"edge","may",1.0,-1,False,"","{""w"":2}"
+"tea",-1,"","",1.0,-1,False,"","{""age"":3,""id"":""bob""}"
+"#;
+
+const TURTLE: &str = "@prefix e: <http://e/> . e:a a e:P ; e:n 5 . e:b e:n 7 . e:c e:n 1 . e:a e:k e:b . e:b e:k e:c .";
+
+const DEEPGNN: &str = r#"{"node_id":1,"node_type":0,"node_weight":0.5,"neighbor":{"0":{"9":1.0}},"edge":[{"src_id":1,"dst_id":9,"edge_type":0,"weight":1.0}]}
+{"node_id":2,"node_type":1,"node_weight":9.0,"neighbor":{},"edge":[]}
+"#;
+
+fn resources() -> Resources {
+    Resources::of_this_machine().unwrap()
+}
+
+fn copied(from: &Path, to: &Path, options: &ConvertOptions) {
+    let opened = Opened::open(&Location::from_path(from), &OpenOptions::default()).unwrap();
+    let (to, resources) = (Location::from_path(to), resources());
+    let options = ConvertOptions { to: Some(Format::GraphAr), ..options.clone() };
+    let plan = Plan::new(&opened, &to, &options, &resources, &Silent).unwrap();
+    convert(&opened, &plan, &to, &options, &resources, &Silent).map(|_| ()).unwrap();
+}
+
+/// Copies with one node type, and with several.
+fn copies(text: &str, name: &str, from: TypesFrom) -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    let source = home.path().join(name);
+    std::fs::write(&source, text).unwrap();
+    copied(&source, &home.path().join("one"), &ConvertOptions::default());
+    let options = ConvertOptions {
+        node_types: Some(NodeTypes::of(from)),
+        labels_from_type: name.ends_with(".ttl"),
+        ..ConvertOptions::default()
+    };
+    copied(&source, &home.path().join("several"), &options);
+    home
+}
+
+fn nock() -> tempfile::TempDir {
+    copies(&format!("{HEAD}{NOCK}"), "n.csv", TypesFrom::Label)
+}
+
+type Selecting<'a> = (&'a [&'a str], Option<&'a str>, Option<&'a str>);
+
+fn lines(at: &Path, (conditions, columns, types): Selecting<'_>, carry: CarryUse) -> Result<Vec<String>, Error> {
+    let mut options = OpenOptions { carry, ..OpenOptions::default() };
+    let list = |names: &str| names.split(',').map(str::to_owned).collect();
+    (options.graphar.columns, options.graphar.types) = (columns.map(list), types.map(list));
+    for condition in conditions {
+        let (ty, condition) = parse_condition(condition).unwrap();
+        options.graphar.filters.insert(ty, condition);
+    }
+    let opened = Opened::open(&Location::from_path(at), &options)?;
+    let mut out = Vec::new();
+    dump(opened.graph.as_ref(), &mut out, &resources(), &Silent)?;
+    let mut lines: Vec<String> = String::from_utf8(out).unwrap().lines().map(str::to_owned).collect();
+    lines.sort_unstable();
+    Ok(lines)
+}
+
+/// The keys of nodes and the ends of edges.
+fn elements(lines: &[String]) -> Vec<String> {
+    let named = |line: &String| {
+        let line: Value = serde_json::from_str(line).unwrap();
+        match line.get("ends") {
+            Some(ends) => {
+                ends.as_array().unwrap().iter().map(|end| end.as_str().unwrap()).collect::<Vec<_>>().join(">")
+            }
+            None => line["key"].as_str().map_or_else(|| line["key"].to_string(), str::to_owned),
+        }
+    };
+    lines.iter().map(named).collect()
+}
+
+fn found(at: &Path, condition: &str) -> Vec<String> {
+    elements(
+        &lines(at, (&[condition], None, None), CarryUse::Auto).unwrap_or_else(|error| panic!("{condition}: {error}")),
+    )
+}
+
+#[test]
+fn a_condition_is_on_the_type_that_is_shown() {
+    let home = nock();
+    for copy in ["one", "several"].map(|name| home.path().join(name)) {
+        let nodes = |condition: &str| -> Vec<String> {
+            found(&copy, condition).into_iter().filter(|name| !name.contains('>')).collect()
+        };
+        assert_eq!(nodes("node: age > 5"), ["bob", "cup"]);
+        // What the nodes of a type never have is null there.
+        assert_eq!(nodes("node: only = 2"), ["may"]);
+        assert!(nodes("node: not only = 2").is_empty());
+        assert_eq!(nodes("node: only is null"), ["bob", "cup", "tea"]);
+        assert_eq!(nodes("node: not (only is not null and age > 5)"), ["bob", "cup", "tea"]);
+        assert_eq!(nodes("node: only = 2 or age < 5"), ["may", "tea"]);
+        // The key has the name that is shown, and `id` is a property.
+        assert_eq!(nodes("node: src_name = 'bob'"), ["bob"]);
+        assert_eq!(nodes("node: id = 'bob'"), ["tea"]);
+        assert_eq!(nodes("node: `a b` = 1"), ["bob"]);
+        assert_eq!(nodes("node: a_b = 5"), ["cup"]);
+        let edges = |condition: &str| -> Vec<String> {
+            found(&copy, condition).into_iter().filter(|name| name.contains('>')).collect()
+        };
+        for name in ["edge", "node_edge_node", "node edge node"] {
+            assert_eq!(edges(&format!("{name}: w > 5")), ["bob>tea", "cup>bob"], "{name}");
+        }
+    }
+    // Names that the files alone have go on to mean what they mean there.
+    let several = home.path().join("several");
+    assert_eq!(found(&several, "Person: age > 5").iter().filter(|name| !name.contains('>')).count(), 3);
+    assert_eq!(found(&home.path().join("one"), "node: id_2 = 'bob'"), ["tea"]);
+    for (copy, condition) in [("one", "node: none = 1"), ("several", "node: truth = 1"), ("one", "node: props is null")]
+    {
+        lines(&home.path().join(copy), (&[condition], None, None), CarryUse::Auto).unwrap_err();
+    }
+}
+
+#[test]
+fn columns_and_types_are_those_that_are_shown() {
+    let home = nock();
+    let at = home.path().join("several");
+    let with =
+        |columns: &str| lines(&home.path().join("one"), (&[], Some(columns), None), CarryUse::Auto).unwrap().join("\n");
+    for columns in ["id", "node.id", "src_name,id"] {
+        let shown = with(columns);
+        assert!(shown.contains(r#""id":"tea""#) && !shown.contains("age"), "{columns}: {shown}");
+    }
+    assert!(!with("src_name").contains(r#""id""#));
+    let all = lines(&at, (&[], None, None), CarryUse::Auto).unwrap();
+    assert_eq!(lines(&at, (&[], None, Some("node")), CarryUse::Auto).unwrap(), all);
+}
+
+#[test]
+fn relations_in_a_column_are_not_chosen_from() {
+    let home = nock();
+    let at = home.path().join("column");
+    let mut options = ConvertOptions::default();
+    options.typing.relations = 0;
+    copied(&home.path().join("n.csv"), &at, &options);
+    for name in ["edge", "knows", "node_edge_node"] {
+        let condition = format!("{name}: w > 5");
+        let error = lines(&at, (&[&condition], None, None), CarryUse::Auto).unwrap_err();
+        assert_eq!(error.kind(), Kind::Unsupported, "{name}: {error}");
+    }
+    assert_eq!(lines(&at, (&["edge: w > 5"], None, None), CarryUse::Ignore).unwrap().len(), 5);
+    assert!(found(&at, "node: age > 5").contains(&"bob".to_owned()));
+}
+
+#[test]
+fn resources_and_numbered_types_are_of_the_one_type_that_is_shown() {
+    let home = copies(TURTLE, "t.ttl", TypesFrom::Label);
+    let some = |copy: &str| lines(&home.path().join(copy), (&["resource: http___e_n > 6"], None, None), CarryUse::Auto);
+    let values: Vec<String> =
+        some("several").unwrap().into_iter().filter(|line| line.contains("\"value\":\"")).collect();
+    assert!(values.iter().any(|line| line.contains("\"7\"")), "{values:?}");
+    assert!(!values.iter().any(|line| line.contains("\"5\"") || line.contains("\"1\"")), "{values:?}");
+    assert_eq!(some("one").unwrap(), some("several").unwrap());
+    let home = copies(DEEPGNN, "g.json", TypesFrom::Property("type".to_owned()));
+    for copy in ["one", "several"] {
+        assert_eq!(found(&home.path().join(copy), "node: weight > 5"), ["2"], "{copy}");
+    }
+}

@@ -32,7 +32,7 @@ pub(crate) fn scan(graph: &str, runs: usize) -> Result<Value> {
         ours.run(|| {
             let graph = GraphAr::open(&location, &OpenOptions::default())?;
             let mut sum = Sum::default();
-            let request = Request { batch_rows: BATCH_ROWS, ..Request::of(Tables::EdgeEnds(0)) };
+            let request = Request::of(Tables::EdgeEnds(0)).in_batches_of(BATCH_ROWS);
             for mut part in graph.scan(&request.in_order(EdgeOrder::Source))? {
                 part.read(&mut |batch| sum.batch(&batch))?;
             }

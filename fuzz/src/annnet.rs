@@ -341,7 +341,7 @@ impl Source for Pieces<'_> {
     }
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
-        self.0.scan(&Request { batch_rows: 1, ..*request })
+        self.0.scan(&request.clone().in_batches_of(1))
     }
 
     fn end_form(&self, ty: usize) -> EndForm {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use isomorph::dataset::parse_condition;
-use isomorph::tables::{Literal, Predicate};
+use isomorph::model::{Literal, Predicate};
 
 pub(crate) const WORDS: &[&str] = &[
     "and ",

@@ -1,6 +1,6 @@
 //! Read leniently, texts of the Turtle family say nothing that they do not say: what is sound says the same as strictly, and what
 //! cannot be known behind a mistake is left out and counted, or refused.
-#![allow(clippy::unwrap_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used)]
 
 use std::path::{Path, PathBuf};
 

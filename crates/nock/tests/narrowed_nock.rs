@@ -56,10 +56,13 @@ fn graph() -> Nock {
     open_bytes(writer.finish().unwrap().0, &OpenOptions::default()).unwrap()
 }
 
+/// Whether a row is wanted: by `x`, `y` and its key.
+type Passes = dyn Fn(Option<i64>, Option<i64>, &str) -> bool;
+
 type Cells = Vec<(String, String, Option<i64>, Option<i64>)>;
 
 /// Key or ends, `x` and `y` of the rows that pass; of nodes that edges alone name nothing is said.
-fn read(nock: &Nock, request: &Request, passes: &dyn Fn(Option<i64>, Option<i64>, &str) -> bool) -> Cells {
+fn read(nock: &Nock, request: &Request, passes: &Passes) -> Cells {
     let edges = matches!(request.tables, Tables::Edges(_));
     let names: Vec<&str> = match edges {
         true => nock.graph().edges[0].properties.iter().map(|property| property.name.as_str()).collect(),
@@ -98,9 +101,8 @@ fn read(nock: &Nock, request: &Request, passes: &dyn Fn(Option<i64>, Option<i64>
 #[test]
 fn rows_that_a_filter_excludes_need_not_be_read() {
     let nock = graph();
-    type Passes = Box<dyn Fn(Option<i64>, Option<i64>, &str) -> bool>;
     let compare = |name: &str, comparison, value: i64| Predicate::compare(name, comparison, value);
-    let cases: Vec<(Predicate, Passes)> = vec![
+    let cases: Vec<(Predicate, Box<Passes>)> = vec![
         (compare("x", Comparison::GreaterOrEqual, 2900), Box::new(|x, _, _| x >= Some(2900))),
         (compare("x", Comparison::Less, 2000), Box::new(|x, _, _| x.is_some_and(|x| x < 2000))),
         (compare("y", Comparison::Equal, 7), Box::new(|_, y, _| y == Some(7))),

@@ -160,6 +160,7 @@ impl Segments {
     /// The edges that are parallel to edge number `at`, in order, with the numbers that they have together. Nothing where there are none,
     /// or they lie in order anyway.
     #[inline]
+    #[expect(clippy::type_complexity, reason = "places, and what stands there")]
     pub fn parallel(&mut self, graph: &Graph, at: usize) -> Option<(Range<usize>, &[(usize, usize)])> {
         if self.is_sorted || graph.is_sorted() {
             return None;

@@ -122,7 +122,7 @@ mod tests {
         for (texts, equal) in [(same, true), (other, false)] {
             for text in texts {
                 let read: ArrayRef = Arc::new(StringArray::from(vec![Some(*text), None]));
-                assert_eq!(&spelling.texts(&read).unwrap() == &wanted, equal, "{} and {text:?}", column.data_type());
+                assert_eq!(*spelling.texts(&read).unwrap() == *wanted, equal, "{} and {text:?}", column.data_type());
             }
         }
     }

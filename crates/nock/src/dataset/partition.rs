@@ -277,7 +277,7 @@ impl Partition {
             *name == Column::SrcName.name()
                 || self.layout.extras.iter().any(|extra| extra.name == *name && shape.extras.contains(extra))
         };
-        let own = all.iter().filter(|one| one.columns().iter().all(|name| is_shown(name))).cloned();
+        let own = all.iter().filter(|one| one.columns().iter().all(&is_shown)).cloned();
         let own: Vec<Predicate> = own.collect();
         if own.is_empty() {
             return Ok(None);

@@ -167,7 +167,12 @@ impl Cutter<'_, '_, '_, '_, '_> {
         let quote = if line.first() == Some(&b'\'') { b'\'' } else { b'"' };
         // Strings end with their line, and brackets are counted: unless there may be more than that in it.
         let braces = self.pieces.syntax.has_graphs() && (has(b"{") || has(b"}"));
-        if !self.seen.opened.is_empty() || braces || has(b"\"\"\"") || has(b"'''") || quotes(line, quote) % 2 > 0 {
+        if !self.seen.opened.is_empty()
+            || braces
+            || has(b"\"\"\"")
+            || has(b"'''")
+            || !quotes(line, quote).is_multiple_of(2)
+        {
             return Err(lost(what, place));
         }
         let lower = line.to_ascii_lowercase();

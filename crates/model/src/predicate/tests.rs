@@ -121,7 +121,7 @@ fn what_does_not_compare_says_what_would() {
         (Arc::new(TimestampSecondArray::from(vec![1])), "noon".into(), "c >= \"1990-01-31T12:00:00\""),
         (Arc::new(Int32Array::from(vec![1])), "x".into(), "c >= 5"),
         (Arc::new(StringArray::from(vec!["x"])), 5i64.into(), "c = \"some text\""),
-        (Arc::new(lists), 1i64.into(), "c has \"a value\""),
+        (Arc::new(lists), 1i64.into(), "c has 5"),
         (Arc::new(structs), 1i64.into(), "c is not null"),
     ];
     for (array, literal, example) in cases {

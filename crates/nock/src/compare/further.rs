@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, StringArray, new_null_array};
 use arrow_cast::{can_cast_types, cast};
-use arrow_schema::{DataType, TimeUnit};
+use arrow_schema::{DataType, FieldRef, TimeUnit};
 use isomorph_error::{Error, Result};
 use isomorph_model::json::texts;
 
@@ -24,6 +24,8 @@ pub(super) enum Spelling {
     Json,
     /// As they are.
     Text,
+    /// Not at all: bytes and structs have no one form in text, so nothing can be said of them.
+    Unseen,
 }
 
 impl Spelling {
@@ -38,8 +40,9 @@ impl Spelling {
             T::Boolean => Spelling::Read(T::Boolean),
             number if number.is_integer() || number.is_floating() => Spelling::Read(number.clone()),
             T::Decimal32(..) | T::Decimal64(..) | T::Decimal128(..) | T::Decimal256(..) => Spelling::Decimal,
-            T::List(_) | T::LargeList(_) | T::FixedSizeList(..) => Spelling::Json,
-            _ => Spelling::Text,
+            list if is_readable(list) => Spelling::Json,
+            T::Utf8 | T::LargeUtf8 | T::Utf8View | T::Null | T::Duration(_) => Spelling::Text,
+            _ => Spelling::Unseen,
         }
     }
 
@@ -54,7 +57,8 @@ impl Spelling {
             Spelling::Read(data_type) => read(column, data_type),
             Spelling::Decimal => each(column, |text| Ok(without_zeros(text).to_owned())),
             Spelling::Text => each(column, |text| Ok(text.to_owned())),
-            Spelling::Json => each(column, |text| {
+            Spelling::Unseen => Ok(self.nothing(column.len())),
+            Spelling::Json => each(&widened(column)?, |text| {
                 let mut compact = String::new();
                 // What is no JSON is no list.
                 Ok(push_compact(text, &mut compact).map_or_else(|_| text.to_owned(), |()| compact))
@@ -68,6 +72,35 @@ impl Spelling {
             Spelling::Own => new_null_array(&DataType::Utf8, rows),
             _ => Arc::new(StringArray::from_iter_values(std::iter::repeat_n("", rows))),
         }
+    }
+}
+
+/// Whether a type is a list of values that have one form in JSON.
+fn is_readable(data_type: &DataType) -> bool {
+    use DataType as T;
+    let (T::List(item) | T::LargeList(item) | T::FixedSizeList(item, _)) = data_type else { return false };
+    let item = item.data_type();
+    let is_text = matches!(item, T::Utf8 | T::LargeUtf8 | T::Utf8View | T::Boolean | T::Null);
+    is_text || item.is_integer() || item.is_floating() || matches!(item, T::Date32) || is_readable(item)
+}
+
+/// Lists of floats with 64 bits, as which they are written.
+fn widened(column: &ArrayRef) -> Result<ArrayRef> {
+    match wide(column.data_type()) {
+        wide if wide == *column.data_type() => Ok(Arc::clone(column)),
+        wide => cast(column, &wide).map_err(|error| Error::malformed(format!("rows cannot be compared: {error}"))),
+    }
+}
+
+fn wide(data_type: &DataType) -> DataType {
+    use DataType as T;
+    let of = |item: &FieldRef| Arc::new(item.as_ref().clone().with_data_type(wide(item.data_type())));
+    match data_type {
+        T::Float16 | T::Float32 => T::Float64,
+        T::List(item) => T::List(of(item)),
+        T::LargeList(item) => T::LargeList(of(item)),
+        T::FixedSizeList(item, length) => T::FixedSizeList(of(item), *length),
+        other => other.clone(),
     }
 }
 
@@ -87,7 +120,10 @@ fn read(column: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
     let read =
         cast(column, data_type).map_err(|error| Error::malformed(format!("rows cannot be compared: {error}")))?;
     let all_read = read.null_count() == column.null_count();
-    let own = if all_read { None } else { Some(texts(column)?) };
+    // A moment that nanoseconds do not reach is spelled with a `T` or a blank.
+    let is_moment = matches!(data_type, DataType::Timestamp(..));
+    let plain = |text: &str| Ok(if is_moment { text.replacen('T', " ", 1) } else { text.to_owned() });
+    let own = if all_read { None } else { Some(each(column, plain)?) };
     let read = texts(&read)?;
     let read = read.as_string::<i32>();
     let own = own.as_ref().map(|own| own.as_string::<i32>());
@@ -142,6 +178,13 @@ mod tests {
         let mut lists = ListBuilder::new(StringBuilder::new());
         lists.append_value([Some("a, b")]);
         lists.append_null();
+        let far = || TimestampSecondArray::from(vec![Some(-62_135_500_000), None]);
+        meets(far(), &["0001-01-02 02:26:40", "0001-01-02T02:26:40"], &["0001-01-02 02:26:41"]);
+        let mut floats = ListBuilder::new(arrow_array::builder::Float32Builder::new());
+        floats.append_value([Some(0.1)]);
+        floats.append_null();
+        meets(floats.finish(), &["[0.10000000149011612]"], &["[0.2]"]);
+        meets(arrow_array::BinaryArray::from_opt_vec(vec![Some(b"\xff"), None]), &["/w==", "?"], &[]);
         meets(lists.finish(), &[r#"["a, b"]"#, r#"[ "a, b" ]"#], &[r#"["a","b"]"#, "[a, b]"]);
     }
 }

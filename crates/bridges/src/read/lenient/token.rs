@@ -169,7 +169,7 @@ mod tests {
             ("\"\" .", 2, Token::Short),
             ("'a\\'.' .", 6, Token::Short),
             ("'a\n'", 1, Token::Endless),
-            ("\"\"\"a\"\" \\\"\"\" b\"\"\"\"", 17, Token::Long),
+            ("\"\"\"a\"\" \\\"\"\" b\"\"\"\"", 16, Token::Long),
             ("'''a''", 1, Token::Endless),
             ("# it's\n.", 6, Token::Space),
             ("{|", 2, Token::Open(b'|')),

@@ -12,6 +12,9 @@ use crate::hubs::{Hub, MANY};
 use crate::index::Entry;
 use crate::partition::{Edge, Partition, target, type_of, weight};
 
+/// Parallel edges that a draw looks at: those of larger groups are drawn as they lie.
+const MOST_PARALLEL: usize = 256;
+
 /// Edges that follow each other in a partition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Segment {
@@ -158,7 +161,7 @@ impl Segments {
     }
 
     /// The edges that are parallel to edge number `at`, in order, with the numbers that they have together. Nothing where there are none,
-    /// or they lie in order anyway.
+    /// they lie in order anyway, or are more than a draw may look at.
     #[inline]
     #[expect(clippy::type_complexity, reason = "places, and what stands there")]
     pub fn parallel(&mut self, graph: &Graph, at: usize) -> Option<(Range<usize>, &[(usize, usize)])> {
@@ -172,8 +175,11 @@ impl Segments {
             return None;
         }
         if !self.parallel.0.contains(&at) {
-            let start = (0..at).rev().take_while(|at| same(*at)).last().unwrap_or(at);
-            let end = (at + 1..self.count).find(|at| !same(*at)).unwrap_or(self.count);
+            let start = (0..at).rev().take(MOST_PARALLEL).take_while(|at| same(*at)).last().unwrap_or(at);
+            let end = (at + 1..self.count).take(MOST_PARALLEL).take_while(|at| same(*at)).last().unwrap_or(at) + 1;
+            if end - start > MOST_PARALLEL {
+                return None;
+            }
             let mut order = std::mem::take(&mut self.parallel.1);
             order.clear();
             order.extend((start..end).map(|at| self.place(at)));

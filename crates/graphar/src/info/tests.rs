@@ -113,7 +113,9 @@ fn graph() -> impl Strategy<Value = GraphInfo> {
     let labels = prop::collection::vec(text(), 0..3);
     let types = (prop::collection::vec(vertex(), 0..3), prop::collection::vec(edge(), 0..3));
     (text(), version(), labels, extra, types).prop_map(
-        |(name, version, labels, extra_info, (mut vertices, mut edges))| {
+        |(name, version, labels, mut extra_info, (mut vertices, mut edges))| {
+            // A mapping has a key once; there are two at most.
+            extra_info.dedup_by(|one, other| one.0 == other.0);
             for (number, vertex) in vertices.iter_mut().enumerate() {
                 vertex.file = format!("v{number}.vertex.yml");
             }

@@ -1,13 +1,11 @@
 //! How graphs are opened, and with what.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use arrow_schema::TimeUnit;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use isomorph::convert::{CarryUse, Format, OpenOptions};
-use isomorph::dataset::parse_condition;
 use isomorph::formats::{annnet, deepgnn, graphar, graphlake, nock, rdf};
 use isomorph::storage::{Budget, Resources, Scratch};
 use isomorph::{Error, Location, Result};
@@ -92,27 +90,6 @@ pub struct OpenArgs {
     pub base_of_result: bool,
 }
 
-/// What is left out while reading.
-#[derive(Debug, Default, Args)]
-#[command(next_help_heading = "Selecting (GraphAr)")]
-pub struct SelectArgs {
-    /// Only these types: node types with all edges between them, edge types with the nodes at their ends [default: all]
-    #[arg(long, value_name = "TYPE,…", value_delimiter = ',')]
-    pub types: Option<Vec<String>>,
-    /// Only these properties, by name or as TYPE.NAME; keys are always read [default: all]
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
-    pub columns: Option<Vec<String>>,
-    /// Only elements of a type that pass: 'person: id < 1000 and gender = "female"'; nodes without a key are numbered anew
-    /// [default: none]
-    ///
-    /// = != < <= > >=, between A and B, in (A, B), like "%text_", has A (of a list), is null, each with not; and, or, parentheses. Quoted text takes
-    /// the type of the column: born >= "1990-01-31". Text stands between " or ', and that sign inside it is written twice; a backslash is one
-    /// like any sign. Names with other signs than letters, digits and _ stand between `: `a b` = 1. Nothing compares with NaN. Names are those of
-    /// the graph as it is shown; those that `info` lists behind `stored` are taken where they mean nothing else.
-    #[arg(long = "where", value_name = "TYPE: CONDITION")]
-    pub conditions: Vec<String>,
-}
-
 /// What a job may use.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Resources")]
@@ -170,7 +147,7 @@ impl OpenArgs {
     ///
     /// # Errors
     /// When the format cannot be told, or an argument is for another one.
-    pub fn options(&self, location: &Location, select: &SelectArgs, resources: &Resources) -> Result<OpenOptions> {
+    pub fn options(&self, location: &Location, resources: &Resources) -> Result<OpenOptions> {
         let format = match self.from {
             Some(format) => format,
             None => self.format_at(location)?,
@@ -182,9 +159,6 @@ impl OpenArgs {
             ("--adjacency", Format::GraphAr, self.adjacency.is_some()),
             ("--key", Format::GraphAr, self.key.is_some()),
             ("--timestamps", Format::GraphAr, self.timestamps.is_some()),
-            ("--types", Format::GraphAr, select.types.is_some()),
-            ("--columns", Format::GraphAr, select.columns.is_some()),
-            ("--where", Format::GraphAr, !select.conditions.is_empty()),
             ("--strict", strict, self.strict),
             ("--keep-edge-id", Format::Nock, self.keep_edge_id),
             ("--text-format", Format::DeepGnn, self.text_format.is_some()),
@@ -213,12 +187,10 @@ impl OpenArgs {
             graphar: graphar::OpenOptions {
                 root: self.root.as_deref().map(file_place).transpose()?,
                 follow_links: self.follow_links.as_deref().map(file_place).transpose()?,
-                types: select.types.clone(),
-                columns: select.columns.clone(),
-                filters: filters(&select.conditions)?,
                 adjacency: self.adjacency,
                 key_row: self.key.is_some(),
                 timestamps: self.timestamps,
+                ..graphar::OpenOptions::default()
             },
             nock: nock::OpenOptions {
                 tolerance: match (self.strict, self.lenient) {
@@ -283,9 +255,9 @@ impl OpenArgs {
     ///
     /// # Errors
     /// As [`OpenArgs::options`].
-    pub fn place(&self, path: &str, select: &SelectArgs, resources: &Resources) -> Result<(Location, OpenOptions)> {
+    pub fn place(&self, path: &str, resources: &Resources) -> Result<(Location, OpenOptions)> {
         let (location, at) = read_place(path, resources)?;
-        let mut options = self.options(&location, select, resources)?;
+        let mut options = self.options(&location, resources)?;
         match at {
             Some(_) if self.snapshot.is_some() => {
                 return Err(Error::usage("the snapshot is named twice, in the path and by --at").at(path.to_owned()));
@@ -390,19 +362,6 @@ pub fn namespace(text: &str) -> Result<(String, String)> {
 /// When it is no absolute IRI.
 pub fn base(text: &str) -> Result<String> {
     rdf::check_base(text).map(|()| text.to_owned())
-}
-
-/// The conditions by type; those of one type must all hold.
-fn filters(conditions: &[String]) -> Result<BTreeMap<String, isomorph::model::Predicate>> {
-    let mut filters = BTreeMap::new();
-    for text in conditions {
-        let (ty, condition) = parse_condition(text)?;
-        match filters.remove(&ty) {
-            None => filters.insert(ty, condition),
-            Some(before) => filters.insert(ty, isomorph::model::Predicate::And(vec![before, condition])),
-        };
-    }
-    Ok(filters)
 }
 
 /// The text formats of DeepGNN.

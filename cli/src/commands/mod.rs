@@ -20,10 +20,12 @@ use isomorph::storage::Resources;
 use std::process::ExitCode;
 
 use isomorph::convert::{OpenOptions, Opened, Progress};
+use isomorph::dataset::Selection;
 use isomorph::{Location, Result};
 
-use crate::args::{Command, OpenArgs, SelectArgs};
+use crate::args::{Command, OpenArgs};
 use crate::console::Console;
+use crate::render::{Screen, of};
 
 /// What a command answers when nothing went wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,9 +78,34 @@ pub fn run(command: &Command, console: &Console) -> Result<Answer> {
 }
 
 /// Opens the graph at `path`, as [`open_at`] does.
-fn open(path: &str, args: &OpenArgs, select: &SelectArgs, resources: &Resources, console: &Console) -> Result<Opened> {
-    let (location, options) = args.place(path, select, resources)?;
+fn open(path: &str, args: &OpenArgs, resources: &Resources, console: &Console) -> Result<Opened> {
+    let (location, options) = args.place(path, resources)?;
     open_at(&location, &options, console)
+}
+
+/// What a selection leaves of a graph; the graph itself where it leaves all. If edges are to be counted, with the number of those that it
+/// leaves out because they lose an end.
+fn select(
+    opened: Opened,
+    selection: &Selection,
+    count: bool,
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<(Opened, Option<u64>)> {
+    if selection.is_everything() {
+        return Ok((opened, None));
+    }
+    let selecting = opened.select(selection, count, resources, progress)?;
+    let dangling = selecting.edges.map(|edges| edges.iter().map(|left| left.dangling).sum());
+    Ok((selecting.opened, dangling))
+}
+
+/// Tells how many edges a selection leaves out because they lose an end.
+fn show_dangling(screen: &mut Screen, dangling: Option<u64>) {
+    if let Some(edges) = dangling.filter(|edges| *edges > 0) {
+        let text = format!("{} left out, an end of which is left out; --keep-dangling keeps them", of(edges, "edge"));
+        screen.line("selection", &text);
+    }
 }
 
 /// Opens a graph for whoever reads it, and tells what opening found; errors among that end it, unless `--lenient` lets them pass.

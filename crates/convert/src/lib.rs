@@ -45,7 +45,7 @@ mod registry;
 mod relabelled;
 mod render;
 mod running;
-
+mod select;
 mod survey;
 mod tapped;
 mod triples;
@@ -69,6 +69,7 @@ pub use progress::{Counter, Progress, Silent};
 pub use registry::{Format, Shape};
 pub use relabelled::relabelled;
 pub use render::{Element, LineOf, Renderer};
+pub use select::Selecting;
 
 use isomorph_error::Rule;
 

@@ -11,7 +11,7 @@ use isomorph::storage::{Mode, Staging};
 use isomorph::{Error, Kind, Location, Result};
 
 use self::early::Early;
-use super::{Answer, open_at};
+use super::{Answer, open_at, select, show_dangling};
 use crate::args::{ConvertArgs, OpenArgs, written_place};
 use crate::console::{self, Console};
 use crate::interrupt::Interrupt;
@@ -31,11 +31,21 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
     };
     let console = &Console { aside: printed.is_some() && !args.plan, ..*console };
     let open = OpenArgs { base_of_result: true, ..args.open.clone() };
-    let (source, mut how) = open.place(&args.source, &args.select, &resources)?;
+    let (source, mut how) = open.place(&args.source, &resources)?;
+    let selection = args.select.selection(args.limit)?;
     // A text of DeepGNN that becomes a binary is read once.
     let wanted = args.target.format_at(destination.file_name());
     how.deepgnn.later = wanted == Some(Format::DeepGnn) && args.target.text_at(destination.file_name()).is_none();
     let opened = open_at(&source, &how, console)?;
+    let interrupt = Interrupt::listen()?;
+    let bars = Bars::new(interrupt.clone());
+    let (opened, dangling) = match selection.is_everything() {
+        true => (opened, None),
+        false => {
+            interrupt.outcome(opened.check_bytes(&resources, &bars))?;
+            interrupt.outcome(select(opened, &selection, true, &resources, &bars))?
+        }
+    };
     let mut options = ConvertOptions {
         to: wanted,
         lossy: args.lossy,
@@ -72,7 +82,6 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
             check_name(to, &options.write, &destination)?;
         }
     }
-    let interrupt = Interrupt::listen()?;
     if args.replace && directory {
         check_replaced(&destination)?;
     }
@@ -81,7 +90,6 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
     }
     let mut findings = opened.native.about().findings;
 
-    let bars = Bars::new(interrupt.clone());
     // These number the nodes of all types in one go.
     let opened = match to {
         Format::Nock | Format::Annnet | Format::DeepGnn => interrupt.outcome(opened.counted(&resources, &bars))?,
@@ -101,6 +109,9 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
     let named = linked.as_ref().map_or_else(|| destination.file_name().to_owned(), Location::to_string);
     let beside = carries.then(|| screen::beside(&named, directory));
     let cost = plan.cost(&opened, &options, &resources);
+    let mut left_out = console.screen();
+    show_dangling(&mut left_out, dangling);
+    console.show(&left_out)?;
     console.show(&screen::plan(&opened, &plan, &cost, &options, beside.as_deref(), shown, console))?;
     console.warn(&plan.findings);
     findings.merge(plan.findings.clone());
@@ -136,6 +147,7 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
         options.loses(),
         certificate.as_ref(),
         &findings,
+        dangling,
     ))?;
     Ok(Answer::Yes)
 }

@@ -13,7 +13,7 @@ use isomorph::{Error, Result};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{Answer, check_whole, open_at};
+use super::{Answer, check_whole, open_at, select};
 use crate::args::{DiffArgs, read_place};
 use crate::console::Console;
 use crate::interrupt::Interrupt;
@@ -103,6 +103,7 @@ pub fn run(args: &DiffArgs, console: &Console) -> Result<Answer> {
     if (args.from.is_some() || args.syntax.is_some()) && ![&args.left, &args.right].iter().any(|path| *path == DASH) {
         return Err(Error::usage("--from and --syntax are for standard input, and neither graph is -"));
     }
+    let selection = args.select.selection(None)?;
     let left = open(&args.left, args, &resources, console)?;
     let right = open(&args.right, args, &resources, console)?;
     if args.key.is_some() && ![&left, &right].iter().any(|side| side.format == Format::GraphAr) {
@@ -112,6 +113,8 @@ pub fn run(args: &DiffArgs, console: &Console) -> Result<Answer> {
     for side in [&left, &right] {
         check_whole(side, args.lenient, &resources, &bars, console)?;
     }
+    let (left, _) = select(left, &selection, false, &resources, &bars)?;
+    let (right, _) = select(right, &selection, false, &resources, &bars)?;
     let seen = |side: &Opened| {
         let graph = match args.seen_as {
             Some(format) => side.seen_as(format, &resources, &bars)?,

@@ -12,7 +12,15 @@ mod shape;
 mod test;
 mod view;
 
-use isomorph_model::Predicate;
+use std::sync::Arc;
+
+use isomorph_error::Result;
+use isomorph_model::{Predicate, Source};
+use isomorph_storage::Resources;
+
+use crate::dataset::Dataset;
+use named::Named;
+use test::{Conditions, Test};
 
 pub use view::{EdgesLeft, Selected};
 
@@ -50,4 +58,17 @@ impl Selection {
         let Selection { types, columns, conditions, limit, sample, keep_dangling: _ } = self;
         types.is_none() && columns.is_none() && conditions.is_empty() && limit.is_none() && sample.is_none()
     }
+}
+
+/// Whether `condition` can be one on what `name` means in `source`: whether there is such a type, with such columns. Relations that only rows
+/// have are taken to be there.
+///
+/// # Errors
+/// Says why not, as [`Selected::new`] would.
+pub fn fits(source: &Arc<dyn Source>, name: &str, condition: &Predicate, resources: &Resources) -> Result<()> {
+    let dataset = Dataset::new(Arc::clone(source), resources.clone());
+    let named = Named::new(&dataset, name)?.first();
+    let mut conditions = Conditions::default();
+    conditions.add(None, condition.clone());
+    named.tables().try_for_each(|table| Test::new(&dataset, table, &conditions).map(drop))
 }

@@ -79,6 +79,14 @@ impl Named {
         self
     }
 
+    /// All tables that are meant.
+    pub fn tables(&self) -> impl Iterator<Item = TableKind> + '_ {
+        let edges = self.edges.iter().chain(&self.in_rows).map(|at| TableKind::Edges(*at));
+        let others = self.hyperedges.iter().map(|at| TableKind::Hyperedges(*at));
+        let groups = self.groups.iter().map(|at| TableKind::Groups(*at));
+        self.nodes.iter().map(|at| TableKind::Nodes(*at)).chain(edges).chain(others).chain(groups)
+    }
+
     /// Whether only reading can tell whether there is such a type.
     pub fn is_open(&self) -> bool {
         self.edges.is_empty() && !self.in_rows.is_empty()

@@ -82,24 +82,37 @@ impl Selected {
     /// When they cannot be read.
     pub fn edges_left(&self, progress: &dyn Progress) -> Result<Vec<EdgesLeft>> {
         let reader = Reader { dataset: &self.dataset, progress };
-        let count = |shown: &Shown| -> Result<EdgesLeft> {
-            let mut left = EdgesLeft::default();
-            let marked = |batch: Batch| {
-                let Batch::Edges(edges) = &batch else { return Err(Error::usage("edges were asked for")) };
-                let marked = self.mark(edges, &batch)?;
-                let (wanted, whole) = (marked.wanted.count_set_bits() as u64, marked.whole.count_set_bits() as u64);
-                Ok((whole, wanted.saturating_sub(whole)))
-            };
-            let take = |(shown, dangling)| {
-                left.shown += shown;
-                left.dangling += dangling;
-                Ok(())
-            };
-            let parts = self.dataset.source().scan(&self.ends_of(shown.inner)?)?;
-            read(parts, reader.threads(), "edges", progress, marked, take)?;
-            Ok(left)
+        let mut all = vec![EdgesLeft::default(); self.shape.edges.0.len()];
+        let marked = |batch: Batch| {
+            let Batch::Edges(edges) = &batch else { return Err(Error::usage("edges were asked for")) };
+            let Some((ty, _)) = self.shape.edges.find(edges.ty) else { return Ok(None) };
+            let marked = self.mark(edges, &batch)?;
+            Ok(Some((ty, marked.wanted.count_set_bits() as u64, marked.whole.count_set_bits() as u64)))
         };
-        self.shape.edges.0.iter().map(count).collect()
+        let mut take = |found: Option<(usize, u64, u64)>| {
+            if let Some((ty, wanted, whole)) = found
+                && let Some(left) = all.get_mut(ty)
+            {
+                left.shown += whole;
+                left.dangling += wanted.saturating_sub(whole);
+            }
+            Ok(())
+        };
+        let requests = match self.reads_at_once(Tables::AllEdges) {
+            true => vec![Request::of(Tables::AllEdges)],
+            false => self.shape.edges.0.iter().map(|shown| self.ends_of(shown.inner)).collect::<Result<_>>()?,
+        };
+        for request in requests {
+            let parts = self.dataset.source().scan(&request)?;
+            read(parts, reader.threads(), "edges", progress, marked, &mut take)?;
+        }
+        Ok(all)
+    }
+
+    /// The same with the numbers of edges in its description.
+    pub fn with_rows(mut self, edges: &[EdgesLeft]) -> Selected {
+        self.shape.graph.edges.iter_mut().zip(edges).for_each(|(ty, left)| ty.rows = Some(left.shown));
+        self
     }
 
     /// The request for ends of edges, and for what their condition looks at.
@@ -343,6 +356,18 @@ impl Selected {
         part::shown(inner, move |batch, take| self.show(batch)?.map_or(Ok(()), take))
     }
 
+    /// Whether these tables are best read at once: where that is all that is wanted of them, and where one costs as much as all.
+    fn reads_at_once(&self, tables: Tables) -> bool {
+        let is_narrower = |all: &[Shown]| all.iter().any(Shown::is_narrower);
+        let (nodes, edges) = (&self.shape.nodes.0, &self.shape.edges.0);
+        let is_whole = self.shape.has_all_types(self.inner())
+            && !is_narrower(nodes)
+            && !is_narrower(edges)
+            && !self.built.has_tests();
+        let is_together = self.dataset.source().is_one_table() && nodes.len() + edges.len() > 2;
+        matches!(tables, Tables::All | Tables::AllNodes | Tables::AllEdges) && (is_whole || is_together)
+    }
+
     fn edge_inner(&self, ty: usize) -> Option<usize> {
         self.shape.edges.0.get(ty).map(|shown| shown.inner)
     }
@@ -393,13 +418,10 @@ impl Source for Selected {
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
         let (nodes, edges) = (0..self.shape.nodes.0.len(), 0..self.shape.edges.0.len());
-        let is_plain = self.shape.has_all_types(self.inner())
-            && !self.shape.nodes.0.iter().chain(&self.shape.edges.0).any(Shown::is_narrower)
-            && !self.built.has_tests();
         let mut parts = Vec::new();
         match request.tables {
             // A text is read once, and not once for each type.
-            Tables::All | Tables::AllNodes | Tables::AllEdges if is_plain => return self.parts(&request.whole()),
+            tables if self.reads_at_once(tables) => return self.parts(&request.whole()),
             Tables::All => {
                 for ty in nodes {
                     parts.extend(self.nodes(ty, request)?);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use isomorph_dataset::{EdgesLeft, Selected, Selection, fits, has_column};
 use isomorph_error::{Error, Result};
-use isomorph_model::{Source, well_known};
+use isomorph_model::Source;
 use isomorph_storage::Resources;
 
 use crate::mapping::{Bundled, Bundling, NameRules, Shredded};
@@ -39,6 +39,10 @@ impl Opened {
         let format = self.format_of_graph();
         let mut own = selection.clone();
         let (mut graph, mut dangling) = (Arc::clone(&self.graph), 0);
+        if let Some(columns) = &mut own.columns {
+            let has = |name: &&&str| has_column(&graph, name, resources);
+            columns.extend(format.inseparable().iter().filter(has).map(|name| (*name).to_owned()));
+        }
         if format.shape() == Shape::Bundled
             && let Some(members) = members_of(&graph, &mut own, resources)?
         {
@@ -79,9 +83,6 @@ fn members_of(graph: &Arc<dyn Source>, own: &mut Selection, resources: &Resource
     let members = own.columns.as_mut().and_then(|columns| {
         let (mut stored, members): (Vec<_>, Vec<_>) =
             std::mem::take(columns).into_iter().partition(|name| has_column(graph, name, resources));
-        // What each row of the format says beside its properties.
-        stored.extend([well_known::TRUTH, well_known::IS_RDF, well_known::SHADOW].map(str::to_owned));
-        stored.retain(|name| has_column(graph, name, resources));
         let is_whole = stored.iter().any(|name| name == BAG);
         if !members.is_empty() && !is_whole {
             stored.push(BAG.to_owned());

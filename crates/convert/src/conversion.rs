@@ -99,7 +99,7 @@ pub fn convert(
         format: opened.format.name().to_owned(),
         of: (plan.from != opened.format).then(|| plan.from.name().to_owned()),
     });
-    if opened.format == Format::Annnet && plan.to == Format::Annnet {
+    if opened.format == Format::Annnet && plan.to == Format::Annnet && !opened.is_part {
         // What the format does not name stays with the graph.
         let options = native_options(plan.to, &Mapping::default(), resources);
         write.annnet.keep = match isomorph_annnet::unknown(&opened.location, &options.annnet) {

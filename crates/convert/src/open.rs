@@ -36,6 +36,8 @@ pub struct Opened {
     pub graph: Arc<dyn Source>,
     /// How it was opened: who opens the data once more sees the same snapshot and the same part of it.
     pub options: OpenOptions,
+    /// Whether it is a part of what lies there: then `format` is that of the graph, and nothing beside the graph belongs to it.
+    pub is_part: bool,
 }
 
 impl Opened {
@@ -107,7 +109,7 @@ impl Opened {
             None => Arc::clone(&native),
         };
         named_once(graph.as_ref(), location)?;
-        Ok(Opened { location: location.clone(), format, native, carry, graph, options: asked.clone() })
+        Ok(Opened { location: location.clone(), format, native, carry, graph, options: asked.clone(), is_part: false })
     }
 
     /// The graph as `format` holds it: the data itself where it is of that format, and otherwise what a conversion would

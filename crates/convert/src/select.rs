@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use isomorph_dataset::{EdgesLeft, Selected, Selection, fits, has_column};
+use isomorph_dataset::{EdgesLeft, Selected, Selection, has_column, is_stored};
 use isomorph_error::{Error, Result};
-use isomorph_model::Source;
+use isomorph_model::{LabelVocabulary, Source};
 use isomorph_storage::Resources;
 
 use crate::mapping::{Bundled, Bundling, NameRules, Shredded};
@@ -39,16 +39,27 @@ impl Opened {
         let format = self.format_of_graph();
         let mut own = selection.clone();
         let (mut graph, mut dangling) = (Arc::clone(&self.graph), 0);
-        if let Some(columns) = &mut own.columns {
-            let has = |name: &&&str| has_column(&graph, name, resources);
-            columns.extend(format.inseparable().iter().filter(has).map(|name| (*name).to_owned()));
-        }
+        own.inseparable = format.inseparable().iter().map(|name| (*name).to_owned()).collect();
         if format.shape() == Shape::Bundled
             && let Some(members) = members_of(&graph, &mut own, resources)?
         {
+            // Types and their names are those of the whole graph, and not of what members leave of it.
+            let stored = Selection {
+                types: own.types.take(),
+                conditions: std::mem::take(&mut own.conditions),
+                inseparable: own.inseparable.clone(),
+                ..Selection::default()
+            };
+            if !stored.is_everything() {
+                let stored = Selected::new(graph, &stored, resources, progress)?;
+                if count {
+                    dangling += lost(&stored.edges_left(progress)?);
+                }
+                graph = Arc::new(stored);
+            }
             let chosen = by_members(graph, format.name_rules(), &members, resources, progress)?;
             if count {
-                dangling = lost(&chosen.selected.edges_left(progress)?);
+                dangling += lost(&chosen.selected.edges_left(progress)?);
             }
             graph = chosen.shown;
         }
@@ -59,7 +70,8 @@ impl Opened {
             Some(edges) => selected.with_rows(edges),
             None => selected,
         });
-        let opened = Opened { format, native: Arc::clone(&selected), carry: None, graph: selected, ..self };
+        let opened =
+            Opened { format, native: Arc::clone(&selected), carry: None, graph: selected, is_part: true, ..self };
         Ok(Selecting { opened, dangling })
     }
 }
@@ -77,7 +89,7 @@ const BAG: &str = "properties";
 /// # Errors
 /// [`Kind::Unsupported`](isomorph_error::Kind::Unsupported) for what cannot be told apart any more then.
 fn members_of(graph: &Arc<dyn Source>, own: &mut Selection, resources: &Resources) -> Result<Option<Selection>> {
-    let is_own = |(name, condition): &(String, _)| fits(graph, name, condition, resources).is_ok();
+    let is_own = |(name, condition): &(String, _)| is_stored(graph, name, condition, resources);
     let (columns, conditions): (Vec<_>, Vec<_>) = std::mem::take(&mut own.conditions).into_iter().partition(is_own);
     own.conditions = columns;
     let members = own.columns.as_mut().and_then(|columns| {
@@ -98,7 +110,13 @@ fn members_of(graph: &Arc<dyn Source>, own: &mut Selection, resources: &Resource
         let message = "edges that lose an end are kept for conditions on members of properties, or for all else, and not for both";
         return Err(Error::unsupported(message).hint("without --keep-dangling    they are left out"));
     }
-    Ok(Some(Selection { conditions, columns: members, keep_dangling: own.keep_dangling, ..Selection::default() }))
+    Ok(Some(Selection {
+        conditions,
+        columns: members,
+        keep_dangling: own.keep_dangling,
+        inseparable: own.inseparable.clone(),
+        ..Selection::default()
+    }))
 }
 
 /// What conditions on members leave.
@@ -117,9 +135,13 @@ fn by_members(
     resources: &Resources,
     progress: &dyn Progress,
 ) -> Result<Chosen> {
-    let typing = Typing::default();
+    let typing = Typing { columns: usize::MAX, labels: usize::MAX, relations: usize::MAX };
     let (survey, _) = survey_of(&graph, typing, resources, progress)?;
     let mut bundling = Bundling::surveyed(graph.graph(), &survey, typing, &rules)?.with_own_names();
+    // Conditions on labels are about nodes that have none as well.
+    for ty in bundling.typed.nodes.iter_mut().filter(|ty| ty.labels == LabelVocabulary::None) {
+        ty.labels = LabelVocabulary::Declared(Vec::new());
+    }
     let mut selection = selection.clone();
     if let Some(columns) = &mut selection.columns {
         columns.extend(bundling.besides_members());

@@ -9,7 +9,7 @@ use isomorph_convert::{CarryUse, ConvertOptions, Format, OpenOptions, Opened, Pl
 use isomorph_dataset::{Dataset, Sample, Selection, TableKind, parse_condition};
 use isomorph_error::{Error, Kind};
 use isomorph_fixtures::fixture;
-use isomorph_model::{Comparison, Predicate};
+use isomorph_model::{Batch, Comparison, Predicate, Request, Tables};
 use isomorph_storage::{Location, Resources};
 use serde_json::Value;
 
@@ -146,16 +146,18 @@ fn what_is_left_is_a_graph_like_any_other() {
                     Err(error) => {
                         let is_reason = matches!(error.kind(), Kind::Usage | Kind::Unsupported | Kind::WouldLose);
                         assert!(is_reason, "{name} to {to}: {error}: {selection:?}");
-                        refused.insert(format!("{to}: {}", error.message()));
+                        // A layer without a node has no place in annnet.
+                        if error.message().contains("groups layer") {
+                            continue;
+                        }
+                        refused.insert(format!("{name} to {to}: {}: {selection:?}", error.message()));
                     }
                 }
             }
         }
     }
-    assert!(
-        selections > 150 && converted > 700,
-        "{selections} selections, {converted} converted, refused: {refused:#?}"
-    );
+    assert!(selections > 80 && converted > 500, "{selections} selections, {converted} converted");
+    assert!(refused.is_empty(), "{refused:#?}");
 }
 
 fn write(part: &Opened, to: Format, place: &Path) -> Result<(), Error> {
@@ -246,5 +248,150 @@ fn edges_that_lose_an_end_are_counted_or_kept() {
     assert_eq!(count(&["node: age > 5", "node: truth = 1"], true).unwrap_err().kind(), Kind::Unsupported);
     let (kept, text) = left(&Selection { keep_dangling: true, ..with(&["node: age > 5"]) }).unwrap();
     assert_eq!(kept, ["bob", "cup", "tea", "cup KNOWS bob", "bob LIKES tea", "cup LIKES tea"], "{text}");
-    assert!(text.contains("{\"node\":\"node\",\"key\":\"tea\"}"), "{text}");
+    let bare = "{\"node\":\"node\",\"key\":\"tea\",\"properties\":{\"is_rdf\":false,\"truth\":1.0}}";
+    assert!(text.contains(bare), "{text}");
+}
+
+/// What a text says under a name, opened and selected.
+fn lines_of(name: &str, text: &str, selection: &Selection) -> Result<Vec<String>, Error> {
+    let home = tempfile::tempdir().unwrap();
+    let place = home.path().join(name);
+    std::fs::write(&place, text).unwrap();
+    let part = opened(&place, CarryUse::Auto).select(selection, true, &resources(), &Silent)?;
+    let mut out = Vec::new();
+    dump(part.opened.graph.as_ref(), &mut out, &resources(), &Silent)?;
+    Ok(String::from_utf8(out).unwrap().lines().map(str::to_owned).collect())
+}
+
+fn columns(names: &[&str]) -> Selection {
+    Selection { columns: Some(names.iter().map(|name| (*name).to_owned()).collect()), ..Selection::default() }
+}
+
+const HEAD: &str = "src_name,edge_id,rel_name,dst_name,truth,shadow,is_rdf,labels,props\n";
+
+#[test]
+fn predicates_that_are_not_there_are_refused() {
+    let text = "PREFIX e: <http://e/> e:ann e:knows e:bob ; e:name \"Ann\" ; e:age 41 .";
+    let lines = |names: &[&str]| lines_of("t.ttl", text, &columns(names));
+    assert_eq!(lines(&["http://e/age"]).unwrap().len(), 2);
+    let error = lines(&["http://e/nmae"]).unwrap_err();
+    assert!(error.message().contains("did you mean http://e/name?"), "{error}");
+    assert!(lines(&["e:name"]).is_err() && lines(&["foo.bar"]).is_err() && lines(&["source"]).is_err());
+    let types = Selection { types: Some(vec!["http://e/age".to_owned()]), ..Selection::default() };
+    assert!(lines_of("t.ttl", text, &types).unwrap_err().hints().any(|hint| hint.contains("--columns")));
+}
+
+/// Members that are called like what every element has: the plain name is the member, `@` and the role the other.
+#[test]
+fn members_called_like_roles_are_members() {
+    let text = format!(
+        "{HEAD}{}",
+        r#""ann",-1,"","",1.0,-1,False,"P","{""labels"":""x"",""relation"":1}"
+"ann",0,"cites","bob",1.0,-1,False,"","{""source"":""wiki"",""year"":1}"
+"bob",-1,"","",1.0,-1,False,"",""
+"#
+    );
+    let edges = |condition: &str| -> usize {
+        let lines =
+            lines_of("e.csv", &text, &with(&[condition])).unwrap_or_else(|error| panic!("{condition}: {error}"));
+        lines.iter().filter(|line| line.starts_with("{\"edge\"")).count()
+    };
+    assert_eq!(edges("cites: source = \"wiki\""), 1);
+    assert_eq!(edges("cites: source = \"wiki\" and year = 1"), 1);
+    assert_eq!(edges("cites: source = \"ann\""), 0);
+    assert_eq!((edges("cites: @source = \"ann\""), edges("cites: @source = \"bob\"")), (1, 0));
+    let shown = lines_of("e.csv", &text, &columns(&["source"])).unwrap().join("\n");
+    assert!(shown.contains("\"source\":\"wiki\"") && !shown.contains("year"), "{shown}");
+    assert!(lines_of("e.csv", &text, &columns(&["relation"])).unwrap().join("\n").contains("\"relation\":1"));
+    assert!(lines_of("e.csv", &text, &columns(&["target"])).is_err());
+    // One graph, one answer.
+    let home = tempfile::tempdir().unwrap();
+    let place = home.path().join("e.csv");
+    std::fs::write(&place, &text).unwrap();
+    write(&opened(&place, CarryUse::Auto), Format::GraphAr, &home.path().join("g")).unwrap();
+    let part = opened(&home.path().join("g"), CarryUse::Auto);
+    let part = part.select(&with(&["cites: source = \"wiki\""]), true, &resources(), &Silent).unwrap();
+    assert_eq!(part.opened.graph.graph().edge_rows(), Some(1));
+}
+
+#[test]
+fn types_are_chosen_before_nodes_are_kept_for_edges() {
+    let text = format!(
+        "{HEAD}{}",
+        r#""ann",-1,"","",1.0,-1,True,"","{""age"":41}"
+"ann",0,"knows","bob",1.0,-1,True,"","{""since"":2019}"
+"ann",1,"likes","tea",1.0,-1,True,"",""
+"bob",-1,"","",1.0,-1,True,"","{""age"":30}"
+"tea",-1,"","",0.5,-1,True,"","{""age"":1}"
+"#
+    );
+    let knows = |conditions: &[&str], keep_dangling: bool| Selection {
+        types: Some(vec!["knows".to_owned()]),
+        keep_dangling,
+        ..with(conditions)
+    };
+    let lines = |selection: &Selection| lines_of("k.csv", &text, selection);
+    let by_member = lines(&knows(&["node: age > 35"], true)).unwrap();
+    assert_eq!(by_member, lines(&knows(&["node: @key = \"ann\""], true)).unwrap());
+    assert_eq!(by_member.len(), 3, "{by_member:?}");
+    // A node at the other end is still what it is.
+    assert!(by_member.iter().any(|line| line.contains("\"bob\"") && line.contains("\"is_rdf\":true")), "{by_member:?}");
+    // That no edge is left is no reason to say that there is no such relation.
+    assert_eq!(lines(&knows(&["node: age < 35"], false)).unwrap().len(), 2);
+    assert_eq!(lines(&with(&["node: has label \"P\" and age > 1"])).unwrap().len(), 0);
+    // What is left is certified in every format.
+    let home = tempfile::tempdir().unwrap();
+    let place = home.path().join("k.csv");
+    std::fs::write(&place, &text).unwrap();
+    for (to, file) in
+        [(Format::GraphAr, "g"), (Format::Nock, "g.csv"), (Format::Annnet, "g.annnet"), (Format::Rdf, "g.nq")]
+    {
+        let part =
+            opened(&place, CarryUse::Auto).select(&knows(&["node: age > 35"], true), true, &resources(), &Silent);
+        write(&part.unwrap().opened, to, &home.path().join(file)).unwrap_or_else(|error| panic!("{to}: {error}"));
+    }
+    let named = Selection { types: Some(vec!["node_knows_node".to_owned()]), ..Selection::default() };
+    assert_eq!(lines(&named).unwrap().len(), 4);
+    assert_eq!(lines(&with(&["node_likes_node: truth < 1"])).unwrap().len(), 4);
+}
+
+#[test]
+fn more_members_and_relations_than_have_columns_elsewhere() {
+    let mut text = HEAD.to_owned();
+    for at in 0..1_200 {
+        use std::fmt::Write;
+        let _ = writeln!(text, r#""n{at:04}",-1,"","",1.0,-1,False,"","{{""m{at}"":{at},""x"":{at}}}""#);
+        let _ = writeln!(text, r#""n{at:04}",0,"rel{at}","n0000",1.0,-1,False,"","{{""w"":{at}}}""#);
+    }
+    assert_eq!(lines_of("m.csv", &text, &with(&["node: x < 2"])).unwrap().len(), 4);
+    assert_eq!(lines_of("m.csv", &text, &columns(&["x"])).unwrap().len(), 2_400);
+    assert_eq!(lines_of("m.csv", &text, &with(&["rel5: w = 4"])).unwrap().len(), 2_399);
+}
+
+/// Relations that lie in a column of the files are those of the edges, also where their ends alone are asked for.
+#[test]
+fn relations_in_a_column_are_relations() {
+    let home = tempfile::tempdir().unwrap();
+    let place = home.path().join("n.csv");
+    std::fs::write(&place, NOCK).unwrap();
+    let mut options = ConvertOptions::default();
+    options.typing.relations = 0;
+    for (format, name) in [(Format::GraphAr, "g"), (Format::Annnet, "g.annnet"), (Format::DeepGnn, "d")] {
+        let to = Location::from_path(&home.path().join(name));
+        let options = ConvertOptions { to: Some(format), ..options.clone() };
+        let source = opened(&place, CarryUse::Auto).counted(&resources(), &Silent).unwrap();
+        let plan = Plan::new(&source, &to, &options, &resources(), &Silent).unwrap();
+        convert(&source, &plan, &to, &options, &resources(), &Silent).unwrap();
+        let copy = opened(&home.path().join(name), CarryUse::Auto);
+        let mut relations = BTreeSet::new();
+        for batch in copy.graph.scan(&Request::of(Tables::EdgeEnds(0))).unwrap().into_iter().flatten() {
+            let Batch::Edges(edges) = batch.unwrap() else { continue };
+            let own = edges.relations.unwrap();
+            relations.extend(own.index.values().iter().map(|at| own.names.value(*at as usize).to_owned()));
+        }
+        assert_eq!(relations.into_iter().collect::<Vec<_>>(), ["KNOWS", "LIKES"], "{name}");
+        let types = Selection { types: Some(vec!["LIKES".to_owned()]), ..Selection::default() };
+        let part = copy.select(&types, true, &resources(), &Silent).unwrap();
+        assert_eq!(part.opened.graph.graph().edge_rows(), Some(3), "{name}");
+    }
 }

@@ -72,11 +72,11 @@ impl Table {
     /// # Errors
     /// [`isomorph_error::Kind::Usage`] when there is none.
     pub fn column(&self, name: &str) -> Result<usize> {
-        if let Some((at, _)) = self.schema.column_with_name(name) {
-            return Ok(at);
-        }
         let by_role = |word: &str| self.roles.iter().position(|role| role.word() == word);
         if let Some(at) = name.strip_prefix('@').and_then(by_role) {
+            return Ok(at);
+        }
+        if let Some((at, _)) = self.schema.column_with_name(name) {
             return Ok(at);
         }
         let names = || self.schema.fields().iter().map(|field| field.name().as_str());

@@ -135,6 +135,11 @@ impl Bundled {
         }
     }
 
+    /// Whether the relations of a type's edges lie in a column.
+    fn names_relations(&self, ty: usize) -> bool {
+        self.bundling.edges.get(ty).is_some_and(|slots| slots.properties.contains(&Slot::Relation))
+    }
+
     fn part<'a>(&'a self, inner: Box<dyn Part + 'a>) -> Box<dyn Part + 'a> {
         shown(inner, |batch, take| match batch {
             Batch::Nodes(nodes) => take(Batch::Nodes(self.nodes(nodes)?)),
@@ -163,7 +168,10 @@ impl Source for Bundled {
             Tables::Nodes(_) => nodes.map(Tables::Nodes).collect(),
             Tables::NodeKeys(_) => nodes.map(Tables::NodeKeys).collect(),
             Tables::Edges(_) => edges.map(Tables::Edges).collect(),
-            Tables::EdgeEnds(_) => edges.map(Tables::EdgeEnds).collect(),
+            // A column with the relation is no end.
+            Tables::EdgeEnds(_) => edges
+                .map(|ty| if self.names_relations(ty) { Tables::Edges(ty) } else { Tables::EdgeEnds(ty) })
+                .collect(),
             other => vec![other],
         };
         let mut parts = Vec::new();

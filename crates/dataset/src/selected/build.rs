@@ -83,7 +83,7 @@ pub(super) fn build(selected: &mut Selected, selection: &Selection, progress: &d
     }
     hyperedges(selected, &conditions.hyperedges, selection.keep_dangling, progress)?;
     edges(selected, progress)?;
-    describe(selected, selection.keep_dangling)
+    describe(selected, selection)
 }
 
 /// The conditions, by the tables that they are on.
@@ -92,9 +92,7 @@ fn conditions(selected: &mut Selected, selection: &Selection) -> Result<ByTable>
     for (name, predicate) in &selection.conditions {
         let named = Named::new(&selected.dataset, name)?.first();
         named.nodes.iter().try_for_each(|ty| is_listed(selected, *ty))?;
-        if named.is_open() {
-            selected.shape.open.insert(name.clone());
-        }
+        selected.shape.open.extend(named.open().map(|relations| (name.clone(), relations)));
         for (tables, found) in [
             (&mut all.nodes, &named.nodes),
             (&mut all.edges, &named.edges),
@@ -103,8 +101,8 @@ fn conditions(selected: &mut Selected, selection: &Selection) -> Result<ByTable>
         ] {
             found.iter().for_each(|at| tables.entry(*at).or_default().add(None, predicate.clone()));
         }
-        for at in &named.in_rows {
-            all.edges.entry(*at).or_default().add(Some(name.clone()), predicate.clone());
+        for (at, relations) in &named.in_rows {
+            all.edges.entry(*at).or_default().add(Some(relations.clone()), predicate.clone());
         }
     }
     Ok(all)
@@ -133,7 +131,7 @@ fn relations(selected: &Selected, progress: &dyn Progress) -> Result<()> {
             }
             for (name, _) in own.names.iter().zip(used).filter(|(_, used)| *used) {
                 let Some(name) = name else { continue };
-                missing.remove(name);
+                missing.retain(|_, relations| !relations.contains(name));
                 if seen.len() < 1_000 && !seen.contains(name) {
                     seen.insert(name.to_owned());
                 }
@@ -144,7 +142,7 @@ fn relations(selected: &Selected, progress: &dyn Progress) -> Result<()> {
         }
         progress.end();
     }
-    missing.first().map_or(Ok(()), |name| Err(unknown_among(graph, name, &seen)))
+    missing.keys().next().map_or(Ok(()), |name| Err(unknown_among(graph, name, &seen)))
 }
 
 fn tests(selected: &mut Selected, conditions: &ByTable) -> Result<()> {
@@ -486,15 +484,16 @@ fn edges(selected: &mut Selected, progress: &dyn Progress) -> Result<()> {
 }
 
 /// Says in the description what is known now.
-fn describe(selected: &mut Selected, keep_dangling: bool) -> Result<()> {
+fn describe(selected: &mut Selected, selection: &Selection) -> Result<()> {
     let Selected { shape, built, dataset, .. } = selected;
     let inner: &Graph = dataset.source().graph();
     let Graph { nodes, edges, hyperedges, values, groups, .. } = &mut shape.graph;
     for (ty, shown) in nodes.iter_mut().zip(&shape.nodes.0) {
         let Some(kept) = built.nodes.get(&shown.inner) else { continue };
         ty.rows = Some(kept.rows.len());
-        if keep_dangling && kept.bare.is_some() {
-            ty.properties.iter_mut().for_each(|property| property.nullable = true);
+        if kept.bare.is_some() {
+            let said = ty.properties.iter_mut().filter(|property| !selection.inseparable.contains(&property.name));
+            said.for_each(|property| property.nullable = true);
         }
     }
     for (ty, shown) in edges.iter_mut().zip(&shape.edges.0) {

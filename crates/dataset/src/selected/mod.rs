@@ -14,13 +14,13 @@ mod view;
 
 use std::sync::Arc;
 
-use isomorph_error::Result;
 use isomorph_model::{Predicate, Source};
 use isomorph_storage::Resources;
 
 use crate::dataset::Dataset;
+use crate::schema::Role;
+use crate::table::TableKind;
 use named::Named;
-use test::{Conditions, Test};
 
 pub use view::{EdgesLeft, Selected};
 
@@ -39,8 +39,11 @@ pub struct Selection {
     pub limit: Option<u64>,
     /// Only some nodes of each type, drawn from those that are left.
     pub sample: Option<Sample>,
-    /// Edges of which one end is left out stay, and so does the node at that end: its key, and nothing that is said of it.
+    /// Edges of which one end is left out stay, and so does the node at that end: its key, and nothing that is said of it but what is
+    /// inseparable.
     pub keep_dangling: bool,
+    /// Properties that an element would be another one without: they come whatever the columns.
+    pub inseparable: Vec<String>,
 }
 
 /// Nodes that are drawn: which those are depends on their keys and the seed, and on nothing else.
@@ -55,22 +58,28 @@ pub struct Sample {
 impl Selection {
     /// Whether everything is wanted.
     pub fn is_everything(&self) -> bool {
-        let Selection { types, columns, conditions, limit, sample, keep_dangling: _ } = self;
+        let Selection { types, columns, conditions, limit, sample, keep_dangling: _, inseparable: _ } = self;
         types.is_none() && columns.is_none() && conditions.is_empty() && limit.is_none() && sample.is_none()
     }
 }
 
-/// Whether `condition` can be one on what `name` means in `source`: whether there is such a type, with such columns. Relations that only rows
-/// have are taken to be there.
-///
-/// # Errors
-/// Says why not, as [`Selected::new`] would.
-pub fn fits(source: &Arc<dyn Source>, name: &str, condition: &Predicate, resources: &Resources) -> Result<()> {
+/// Whether `condition` looks at nothing but properties and keys, by their names, and other columns by their roles, in the tables that
+/// `name` means.
+pub fn is_stored(source: &Arc<dyn Source>, name: &str, condition: &Predicate, resources: &Resources) -> bool {
     let dataset = Dataset::new(Arc::clone(source), resources.clone());
-    let named = Named::new(&dataset, name)?.first();
-    let mut conditions = Conditions::default();
-    conditions.add(None, condition.clone());
-    named.tables().try_for_each(|table| Test::new(&dataset, table, &conditions).map(drop))
+    let Ok(named) = Named::new(&dataset, name) else { return false };
+    let has = |kind: TableKind, column: &str| {
+        let table = dataset.tables().iter().find(|table| table.kind() == kind);
+        table.is_some_and(|table| {
+            let mut columns = table.roles().iter().zip(table.schema().fields());
+            let is_role =
+                column.strip_prefix('@').is_some_and(|word| table.roles().iter().any(|role| role.word() == word));
+            let is_own = |role: &Role| matches!(role, Role::Property(_) | Role::Key);
+            is_role || columns.any(|(role, field)| is_own(role) && field.name() == column)
+        })
+    };
+    let named = named.first();
+    condition.columns().into_iter().all(|column| named.tables().all(|kind| has(kind, column)))
 }
 
 /// Whether a table of `source` has a column that is called so, by its name or as `TYPE.NAME`.

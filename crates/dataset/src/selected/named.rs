@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use isomorph_error::{Error, Result, did_you_mean};
-use isomorph_model::{Graph, KeyKind, NodeType, Relation, schema::EdgeType};
+use isomorph_model::{Graph, Relation, schema::EdgeType};
 
 use crate::dataset::Dataset;
+use crate::schema::Role;
 use crate::table::{Table, TableKind};
 
 /// The types that a name means.
@@ -15,8 +16,8 @@ pub(super) struct Named {
     pub edges: Vec<usize>,
     pub hyperedges: Vec<usize>,
     pub groups: Vec<usize>,
-    /// Edge types whose rows may have this relation.
-    pub in_rows: Vec<usize>,
+    /// Edge types whose rows may have this relation, each with the names that it may go by there.
+    pub in_rows: Vec<(usize, BTreeSet<String>)>,
 }
 
 /// Whether `name` means this edge type: by its relation, or by all three names.
@@ -24,6 +25,15 @@ fn is_edge(graph: &Graph, ty: &EdgeType, name: &str) -> bool {
     let (source, relation, target) = graph.edge_name(ty);
     let joined = |by: &str| [source.as_str(), relation.as_str(), target.as_str()].join(by);
     ty.relation.fixed().is_some() && (name == relation || ["_", "-", " "].iter().any(|by| name == joined(by)))
+}
+
+/// The relations that a name may mean in the rows of an edge type: itself, and what stands between the names of the node types.
+fn relations_of(graph: &Graph, ty: &EdgeType, name: &str) -> BTreeSet<String> {
+    let (source, _, target) = graph.edge_name(ty);
+    let between = |by: &&str| {
+        name.strip_prefix(source.as_str())?.strip_prefix(by)?.strip_suffix(target.as_str())?.strip_suffix(by)
+    };
+    ["_", "-", " "].iter().filter_map(|by| between(by)).chain([name]).map(str::to_owned).collect()
 }
 
 impl Named {
@@ -61,8 +71,11 @@ impl Named {
             }
         }
         if !is_table && found.nodes.is_empty() && found.hyperedges.is_empty() && found.groups.is_empty() {
-            let own = |ty: &EdgeType| ty.relation == Relation::PerRow;
-            found.in_rows = positions(&graph.edges, own).into_iter().filter(|at| !found.edges.contains(at)).collect();
+            let own = |(at, ty): (usize, &EdgeType)| {
+                let is_open = ty.relation == Relation::PerRow && !found.edges.contains(&at);
+                is_open.then(|| (at, relations_of(graph, ty, name)))
+            };
+            found.in_rows = graph.edges.iter().enumerate().filter_map(own).collect();
         }
         if found == Named::default() { Err(unknown(graph, name)) } else { Ok(found) }
     }
@@ -81,15 +94,16 @@ impl Named {
 
     /// All tables that are meant.
     pub fn tables(&self) -> impl Iterator<Item = TableKind> + '_ {
-        let edges = self.edges.iter().chain(&self.in_rows).map(|at| TableKind::Edges(*at));
+        let edges = self.edges.iter().chain(self.in_rows.iter().map(|(at, _)| at)).map(|at| TableKind::Edges(*at));
         let others = self.hyperedges.iter().map(|at| TableKind::Hyperedges(*at));
         let groups = self.groups.iter().map(|at| TableKind::Groups(*at));
         self.nodes.iter().map(|at| TableKind::Nodes(*at)).chain(edges).chain(others).chain(groups)
     }
 
-    /// Whether only reading can tell whether there is such a type.
-    pub fn is_open(&self) -> bool {
-        self.edges.is_empty() && !self.in_rows.is_empty()
+    /// The relations of which a row has to have one, where only reading can tell whether there is such a type.
+    pub fn open(&self) -> Option<BTreeSet<String>> {
+        let is_open = self.edges.is_empty() && !self.in_rows.is_empty();
+        is_open.then(|| self.in_rows.iter().flat_map(|(_, names)| names.iter().cloned()).collect())
     }
 }
 
@@ -110,15 +124,15 @@ pub(super) fn unknown_among(graph: &Graph, name: &str, also: &BTreeSet<String>) 
     }
     let near = did_you_mean(name, all.iter().copied());
     let shown = all.iter().take(20).copied().collect::<Vec<_>>().join(", ");
-    Error::usage(format!("there is no type {name}{near}")).hint(format!("one of {shown}"))
+    let error = Error::usage(format!("there is no type {name}{near}")).hint(format!("one of {shown}"));
+    match graph.values.iter().any(|table| table.property.name == name) {
+        true => error.hint(format!("--columns {name}    chooses what literals say")),
+        false => error,
+    }
 }
 
 fn unknown(graph: &Graph, name: &str) -> Error {
     unknown_among(graph, name, &BTreeSet::new())
-}
-
-fn is_named_by_terms(ty: &NodeType) -> bool {
-    ty.key.kind == KeyKind::Term
 }
 
 /// The properties that are wanted, by name or as `TYPE.NAME`.
@@ -137,15 +151,19 @@ impl<'a> Columns<'a> {
             if !dataset.tables().iter().any(|table| one.knows(table)) {
                 // TYPE.NAME: the name that is not there is that behind the dot, or all of it.
                 let wanted = name.rsplit_once('.').map_or(name.as_str(), |(_, property)| property);
-                let known = dataset.tables().iter().flat_map(|table| table.schema().fields().iter());
-                let near = did_you_mean(wanted, known.map(|field| field.name().as_str()));
+                let columns =
+                    dataset.tables().iter().flat_map(|table| table.roles().iter().zip(table.schema().fields()));
+                let columns = columns.filter(|(role, _)| matches!(role, Role::Property(_) | Role::Key));
+                let values = graph.values.iter().map(|table| table.property.name.as_str());
+                let known = columns.map(|(_, field)| field.name().as_str()).chain(values);
+                let near = did_you_mean(wanted, known);
                 return Err(Error::usage(format!("there is no property {name}{near}")));
             }
         }
         Ok(Columns { names, graph })
     }
 
-    /// Whether the table has a column of one of these names; keys are columns too.
+    /// Whether the table has a property of one of these names; keys are columns too, as they always come.
     fn knows(&self, table: &Table) -> bool {
         let own = match table.kind() {
             TableKind::Values(at) => {
@@ -154,18 +172,13 @@ impl<'a> Columns<'a> {
             }
             kind => kind,
         };
-        table.schema().fields().iter().any(|field| self.shows(own, field.name()))
+        let mut columns = table.roles().iter().zip(table.schema().fields());
+        columns.any(|(role, field)| matches!(role, Role::Property(_) | Role::Key) && self.shows(own, field.name()))
     }
 
     /// Whether the property `name` of a table is wanted.
     pub fn shows(&self, of: TableKind, name: &str) -> bool {
         let Some(names) = self.names else { return true };
-        // What is said of a triple is the graph that it is in.
-        if let TableKind::Edges(at) = of
-            && self.graph.edges.get(at).and_then(|ty| self.graph.nodes.get(ty.source)).is_some_and(is_named_by_terms)
-        {
-            return true;
-        }
         let is_type = |ty: &str| match of {
             TableKind::Nodes(at) => self.graph.nodes.get(at).is_some_and(|own| own.name == ty),
             TableKind::Edges(at) => self.graph.edges.get(at).is_some_and(|own| {

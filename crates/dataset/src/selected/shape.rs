@@ -1,6 +1,6 @@
 //! The description of what is left, and which tables and columns of the whole graph it means.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use isomorph_error::{Error, Result};
 use isomorph_model::schema::Owner;
@@ -73,8 +73,8 @@ pub(super) struct Shape {
     pub memberships: Vec<Tables>,
     /// Of edges that name their relations in their rows, by the index in the whole graph: the relations that are wanted, if not all.
     pub relations: Vec<Option<BTreeSet<String>>>,
-    /// Relations that are there only if a row has them.
-    pub open: BTreeSet<String>,
+    /// Names of relations that are there only if a row has one of those that they may mean.
+    pub open: BTreeMap<String, BTreeSet<String>>,
 }
 
 /// Which types are wanted, by their indexes.
@@ -114,7 +114,10 @@ impl Shape {
         };
         let narrow = selection.columns.is_some();
         let chosen = |of: TableKind, properties: &[Property]| {
-            let shown = |(at, property): (usize, &Property)| columns.shows(of, property_name(property)).then_some(at);
+            let shown = |(at, property): (usize, &Property)| {
+                let stays = selection.inseparable.contains(&property.name);
+                (stays || columns.shows(of, property_name(property))).then_some(at)
+            };
             narrow.then(|| properties.iter().enumerate().filter_map(shown).collect::<Vec<_>>())
         };
         let keep = |properties: &mut Vec<Property>, positions: &Option<Vec<usize>>| {
@@ -212,16 +215,14 @@ impl Shape {
             (BTreeSet::<usize>::new(), BTreeSet::<usize>::new(), BTreeSet::new());
         for name in types {
             let named = Named::new(dataset, name)?;
-            if named.is_open() {
-                self.open.insert(name.clone());
-            }
-            for at in &named.in_rows {
+            self.open.extend(named.open().map(|relations| (name.clone(), relations)));
+            for (at, names) in &named.in_rows {
                 if let Some(relations) = self.relations.get_mut(*at) {
-                    relations.get_or_insert_default().insert(name.clone());
+                    relations.get_or_insert_default().extend(names.iter().cloned());
                 }
             }
             wanted.nodes.extend(&named.nodes);
-            edges.extend(named.edges.iter().chain(&named.in_rows));
+            edges.extend(named.edges.iter().chain(named.in_rows.iter().map(|(at, _)| at)));
             hyperedges.extend(&named.hyperedges);
             groups.extend(&named.groups);
             whole.extend(named.edges);

@@ -1,5 +1,6 @@
 //! The conditions on one table.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use arrow_buffer::BooleanBuffer;
@@ -12,13 +13,16 @@ use crate::rows::Rows;
 use crate::schema::Role;
 use crate::table::{Table, TableKind};
 
-/// Conditions on a table, each for all of its rows or for those of one relation.
+/// The relations whose rows a condition is for; nothing for all rows.
+type Relation = Option<BTreeSet<String>>;
+
+/// Conditions on a table, each for all of its rows or for those of some relations.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Conditions(Vec<(Option<String>, Predicate)>);
+pub(super) struct Conditions(Vec<(Relation, Predicate)>);
 
 impl Conditions {
     /// Adds one.
-    pub fn add(&mut self, relation: Option<String>, predicate: Predicate) {
+    pub fn add(&mut self, relation: Relation, predicate: Predicate) {
         self.0.push((relation, predicate));
     }
 
@@ -30,7 +34,7 @@ impl Conditions {
 /// What rows of a table have to pass.
 pub(super) struct Test {
     rows: Rows,
-    filters: Vec<(Option<String>, Filter)>,
+    filters: Vec<(Relation, Filter)>,
     /// The columns that are looked at, by their positions in the table.
     positions: Vec<usize>,
     /// What every row that passes fulfils.
@@ -88,7 +92,7 @@ impl Test {
             all = match (relation, batch) {
                 (None, _) => &all & &passing,
                 (Some(relation), Batch::Edges(edges)) => {
-                    let others = !&having(edges.relations.as_ref(), &|own| own == relation)?;
+                    let others = !&having(edges.relations.as_ref(), &|own| relation.contains(own))?;
                     &all & &(&others | &passing)
                 }
                 (Some(_), _) => return Err(Error::usage("a condition on a relation of what is no edge")),

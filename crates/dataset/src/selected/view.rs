@@ -32,6 +32,7 @@ pub struct Selected {
     pub(super) shape: Shape,
     pub(super) built: Built,
     keep_dangling: bool,
+    inseparable: Vec<String>,
 }
 
 /// Edges of a type that a selection leaves.
@@ -71,7 +72,8 @@ impl Selected {
         let dataset = Dataset::new(source, resources.clone());
         let shape = Shape::new(&dataset, selection)?;
         let keep_dangling = selection.keep_dangling;
-        let mut selected = Selected { dataset, shape, built: Built::default(), keep_dangling };
+        let inseparable = selection.inseparable.clone();
+        let mut selected = Selected { dataset, shape, built: Built::default(), keep_dangling, inseparable };
         build(&mut selected, selection, progress)?;
         Ok(selected)
     }
@@ -222,7 +224,10 @@ impl Selected {
             nodes.properties = rows.of_columns(nodes.properties)?;
             (nodes.start, nodes.rows, nodes.numbers) = (start, rows.len(), None);
             if let Some(bare) = &kept.bare {
-                nodes = without_what_is_said(nodes, &|rank| bare.has(rank))?;
+                let properties =
+                    self.inner().nodes.get(nodes.ty).map(|ty| ty.properties.as_slice()).unwrap_or_default();
+                let stays = |at: usize| properties.get(at).is_some_and(|own| self.inseparable.contains(&own.name));
+                nodes = without_what_is_said(nodes, &|rank| bare.has(rank), &stays)?;
             }
         }
         nodes.ty = ty;
@@ -390,14 +395,19 @@ fn shown_ends(rows: &Rows, ends: &Ends, ranks: Option<Vec<u64>>) -> Result<Ends>
     }
 }
 
-/// The same nodes; of those that are bare nothing but the key.
-fn without_what_is_said(mut nodes: NodeBatch, is_bare: &dyn Fn(u64) -> bool) -> Result<NodeBatch> {
+/// The same nodes; of those that are bare nothing but the key, and the properties that stay.
+fn without_what_is_said(
+    mut nodes: NodeBatch,
+    is_bare: &dyn Fn(u64) -> bool,
+    stays: &dyn Fn(usize) -> bool,
+) -> Result<NodeBatch> {
     let bare: Vec<bool> = (nodes.start..).take(nodes.rows).map(is_bare).collect();
     if !bare.contains(&true) {
         return Ok(nodes);
     }
     let mask = arrow_array::BooleanArray::from(bare.clone());
-    for column in nodes.properties.iter_mut().flatten() {
+    let said = nodes.properties.iter_mut().enumerate().filter(|(at, _)| !stays(*at));
+    for column in said.filter_map(|(_, column)| column.as_mut()) {
         *column = arrow_select::nullif::nullif(column, &mask)
             .map_err(|error| Error::malformed(error.to_string()).caused_by(error))?;
     }

@@ -34,6 +34,7 @@ fn rows_are_the_same_in_memory_and_sorted() {
             carry: None,
             graph,
             options: OpenOptions::default(),
+            is_part: false,
         };
         for (to, suffix) in [(Format::GraphLake, "lake"), (Format::Rdf, "nt"), (Format::Rdf, "jsonld")] {
             let place = home.path().join(format!("{seen}.{suffix}"));

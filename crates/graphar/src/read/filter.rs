@@ -25,8 +25,8 @@ const ROW: &str = "_isomorphRow";
 pub(crate) struct FilteredChunk<'a> {
     /// The groups, with all columns that may be compared.
     pub groups: &'a [Group],
-    /// Opens the file of a group, with at least the columns of these names.
-    pub open: &'a dyn Fn(&Group, &[&str]) -> Result<Chunk>,
+    /// Opens the file of a group.
+    pub open: &'a dyn Fn(&Group) -> Result<Chunk>,
     /// Rows of the chunk.
     pub rows: u64,
 }
@@ -88,7 +88,7 @@ impl FilteredChunk<'_> {
     fn read(&self, number: usize, predicate: &Predicate) -> Result<Ranges> {
         let Some(group) = self.groups.get(number) else { return Ok(Ranges::new()) };
         let names = predicate.columns();
-        let chunk = (self.open)(group, &names)?;
+        let chunk = (self.open)(group)?;
         check_stated(&chunk.reader, &chunk.path, self.rows)?;
         let columns: Vec<Column> =
             chunk.columns.iter().filter(|column| names.contains(&column.name.as_str())).cloned().collect();

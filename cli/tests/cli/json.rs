@@ -35,7 +35,7 @@ fn documents_have_the_documented_fields() {
     let info = json(&["info", "people.csv"]);
     let members =
         "path format encoding version name files bytes layout nodes edges hyperedges values groups documents findings";
-    assert_members(&info, &format!("{members} carry stored"));
+    assert_members(&info, &format!("{members} dangling carry stored"));
     assert_members(&info["nodes"][0], "type count key labels properties");
     assert_members(&info["nodes"][0]["key"], "kind name type");
     assert_members(&info["nodes"][0]["properties"][0], "name type kind nullable cardinality");

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int64Type};
+use arrow_array::types::Float64Type;
 use isomorph_error::Kind;
 use isomorph_graphar::info::{AdjListType, FileType};
 use isomorph_graphar::lookup::Match;

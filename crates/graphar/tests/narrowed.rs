@@ -155,6 +155,33 @@ fn edges_are_narrowed_as_well() {
     assert!(fewer < bytes, "{fewer} of {bytes} bytes");
 }
 
+/// A chunk that is read whole lies between others that are read in part: these do not tell where their edges end.
+#[test]
+fn offsets_are_not_compared_with_chunks_that_are_read_in_part() {
+    let home = tempfile::tempdir().unwrap();
+    let at = Location::from_path(&home.path().join("social"));
+    let source = social(60);
+    let write = WriteOptions { vertex_chunk: Some(64), edge_chunk: Some(10), ..WriteOptions::default() };
+    write_as(&source, &source.graph, &write, &at, 1000).unwrap();
+    let graph = GraphAr::open(&at, &OpenOptions::default()).unwrap();
+    let weights = |request: &Request| -> Vec<f64> {
+        let mut found = Vec::new();
+        for batch in scan(&graph, request).0 {
+            let Batch::Edges(edges) = batch else { panic!("not edges") };
+            let weights = edges.properties[0].as_ref().unwrap();
+            found.extend(weights.as_primitive::<arrow_array::types::Float64Type>().iter().flatten());
+        }
+        found
+    };
+    let all = weights(&Request::of(Tables::Edges(0)));
+    for least in &all {
+        let filter = Predicate::compare("weight", Comparison::GreaterOrEqual, *least);
+        let mut found = weights(&Request::of(Tables::Edges(0)).narrowed(narrowing(&[0], Some(filter))));
+        found.retain(|weight| weight >= least);
+        assert_eq!(found, all.iter().copied().filter(|weight| weight >= least).collect::<Vec<_>>());
+    }
+}
+
 #[test]
 fn a_file_of_other_rows_is_found_also_where_rows_are_left_out() {
     let (home, at) = written(3000, 1000, Grouping::Each);

@@ -8,7 +8,7 @@ use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_model::{Batch, Columns, EdgeBatch, Ends, Narrowing, Part, part};
 use isomorph_tables::Selection;
 
-use super::ends::{Joint, as_rows, first_descent, first_outside, indexes};
+use super::ends::{Joint, Span, as_rows, first_descent, first_outside, indexes};
 use super::filter::count;
 use super::narrowed::{Files, check_stated};
 use super::offsets::{OffsetCheck, PartOffsets};
@@ -142,7 +142,7 @@ impl<'a> EdgePart<'a> {
     /// The offsets from that of `first` on, the first aligned end of this chunk, which begins at row `begin` of the part.
     fn open_offsets(&self, first: i64, begin: u64) -> Result<OffsetCheck<'a>> {
         if let Some(before) = self.bounds.before(self.chunk) {
-            self.check_order(Joint { chunk: self.chunk, before, behind: first })?;
+            self.check_order(Joint { chunk: self.chunk, before, behind: first, is_whole: false })?;
         }
         // The edges that are before those of `first` in its part are in the chunks before this one.
         let vertex = if self.chunk == 0 { 0 } else { first.cast_unsigned() - self.scan.first_vertex(self.part) };
@@ -161,10 +161,10 @@ impl<'a> EdgePart<'a> {
     }
 
     /// Compares two neighbouring chunks, and the offsets of the vertices between them.
-    fn check_joint(&self, joint: Joint, compares: bool) -> Result<()> {
+    fn check_joint(&self, joint: Joint) -> Result<()> {
         let scan = &*self.scan;
         self.check_order(joint)?;
-        if !compares || joint.before == joint.behind {
+        if !joint.is_whole || joint.before == joint.behind {
             return Ok(());
         }
         let low = scan.first_vertex(self.part);
@@ -200,8 +200,8 @@ impl EdgeReader<'_> {
         if let Some((first, last)) = self.ends.take()
             && part.scan.list.kind.ordered()
         {
-            for joint in part.bounds.note(part.chunk, first, last) {
-                part.check_joint(joint, self.compares)?;
+            for joint in part.bounds.note(part.chunk, Span { first, last, is_whole: self.compares }) {
+                part.check_joint(joint)?;
             }
         }
         if let Some(offsets) = self.offsets.take().filter(|_| part.last) {

@@ -11,7 +11,8 @@ pub struct SelectArgs {
     /// Only these types: node types with all edges between them, edge types with the nodes at their ends [default: all]
     #[arg(long, value_name = "TYPE,…", value_delimiter = ',')]
     pub types: Option<Vec<String>>,
-    /// Only these properties, by name or as TYPE.NAME; keys and labels are always read [default: all]
+    /// Only these properties, by name or as TYPE.NAME; keys and labels always come, and so does what an element of a format cannot be without:
+    /// truth and is_rdf of NOCK, weight of annnet, weight and type of DeepGNN, the graph of a triple [default: all]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub columns: Option<Vec<String>>,
     /// Only elements of a type that pass: 'person: id < 1000 and gender = "female"'; nodes without a key are numbered anew

@@ -61,7 +61,7 @@ pub fn run(args: &DigestArgs, console: &Console) -> Result<Answer> {
         table.row([line.kind.word(), &subject(line), &thousands(sum.count), &shown(sum)].map(Cell::from));
     }
     screen.table(&table);
-    show_dangling(&mut screen, dangling);
+    show_dangling(&mut screen, dangling, &selection);
     console.show(&screen)?;
     let lines = digested.table.lines().map(|(line, sum)| LineDocument {
         kind: line.kind,

@@ -96,16 +96,18 @@ fn select(
         return Ok((opened, None));
     }
     let selecting = opened.select(selection, count, resources, progress)?;
-    let dangling = selecting.edges.map(|edges| edges.iter().map(|left| left.dangling).sum());
-    Ok((selecting.opened, dangling))
+    Ok((selecting.opened, selecting.dangling))
 }
 
 /// Tells how many edges a selection leaves out because they lose an end.
-fn show_dangling(screen: &mut Screen, dangling: Option<u64>) {
-    if let Some(edges) = dangling.filter(|edges| *edges > 0) {
-        let text = format!("{} left out, an end of which is left out; --keep-dangling keeps them", of(edges, "edge"));
-        screen.line("selection", &text);
-    }
+fn show_dangling(screen: &mut Screen, dangling: Option<u64>, selection: &Selection) {
+    let Some(edges) = dangling.filter(|edges| *edges > 0) else { return };
+    let edges = of(edges, "edge");
+    let text = match selection.keep_dangling {
+        true => format!("{edges} left out because both ends are"),
+        false => format!("{edges} left out because an end is; --keep-dangling keeps those that have one end"),
+    };
+    screen.line("selected", &text);
 }
 
 /// Opens a graph for whoever reads it, and tells what opening found; errors among that end it, unless `--lenient` lets them pass.

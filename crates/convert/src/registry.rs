@@ -10,7 +10,7 @@ use isomorph_error::{Error, Findings, Kind, Result, Rule};
 use isomorph_graphar::info::FileType;
 use isomorph_model::capability::Capability;
 use isomorph_model::faces::{QuadSink, holds as holds_literals};
-use isomorph_model::{Graph, Property, Sink, Source, ValueKind, Written};
+use isomorph_model::{Graph, Property, Sink, Source, ValueKind, Written, well_known};
 use isomorph_storage::{Location, Scheme, Staging};
 use serde::Serialize;
 
@@ -317,6 +317,17 @@ impl Format {
     pub(crate) fn keeps_order(self, options: &WriteOptions) -> bool {
         let nock = &options.nock;
         self != Format::Nock || (!nock.sort && nock.partitions.as_ref().is_none_or(|partitions| partitions.count == 1))
+    }
+
+    /// Properties that belong to the elements of this format as their keys do: without them a graph would be another one, or none.
+    pub(crate) fn inseparable(self) -> &'static [&'static str] {
+        match self {
+            Format::Nock => &[well_known::TRUTH, well_known::IS_RDF, well_known::SHADOW],
+            Format::Annnet => &[well_known::WEIGHT, well_known::ENTITY],
+            Format::DeepGnn => &[well_known::WEIGHT, "type", well_known::CREATED_AT, well_known::REMOVED_AT],
+            Format::GraphLake | Format::Rdf => &[well_known::GRAPH],
+            Format::GraphAr => &[],
+        }
     }
 
     /// What a graph of this format can say.

@@ -142,8 +142,10 @@ fn random(dice: &mut Dice, dataset: &Dataset) -> Selection {
         selection.columns = Some(columns);
     }
     for _ in 0..dice.below(3) {
-        let mut tables = dataset.tables().iter().filter(|table| {
-            matches!(table.kind(), TableKind::Nodes(_) | TableKind::Edges(_) | TableKind::Hyperedges(_))
+        let mut tables = dataset.tables().iter().filter(|table| match table.kind() {
+            TableKind::Nodes(_) | TableKind::Edges(_) | TableKind::Hyperedges(_) => true,
+            TableKind::Groups(kind) => graph.groups[kind].kind == "slice",
+            _ => false,
         });
         let at = dice.below(tables.clone().count());
         let table = tables.nth(at).unwrap();
@@ -383,8 +385,16 @@ fn rest(name: &str, naive: &Naive<'_>, selected: &Selected, shown: &Dataset, edg
             .filter(|row| naive.end(ends, row["@member"].as_ref().unwrap()).is_none())
             .map(|row| row["@owner"].clone().unwrap())
             .collect();
-        let stay: Vec<Row> =
-            naive.passing(TableKind::Hyperedges(ty)).into_iter().filter(|row| !gone.contains(&identity(row))).collect();
+        // An edge that is an entity and nothing else goes with its node.
+        let nodes = rows(whole, table(whole, TableKind::Nodes(ends)), None).unwrap();
+        let nodes: BTreeSet<String> = nodes.iter().map(identity).collect();
+        let has_members = |id: &String| members.iter().any(|row| row["@owner"].as_ref() == Some(id));
+        let is_gone = |id: String| {
+            let with_node = !has_members(&id) && nodes.contains(&id) && naive.end(ends, &id).is_none();
+            gone.contains(&id) || with_node
+        };
+        let stay = naive.passing(TableKind::Hyperedges(ty)).into_iter();
+        let stay: Vec<Row> = stay.filter(|row| !is_gone(identity(row))).collect();
         let ids: BTreeSet<String> = stay.iter().map(identity).collect();
         let own_table = table(shown, TableKind::Hyperedges(at));
         assert_eq!(rows(shown, own_table, None).unwrap(), only(stay, own_table), "{name}: {selection:?}");
@@ -422,6 +432,12 @@ fn rest(name: &str, naive: &Naive<'_>, selected: &Selected, shown: &Dataset, edg
     }
     for (at, kind) in selected.graph().groups.iter().enumerate() {
         let inner = graph.groups.iter().position(|own| own.kind == kind.kind).unwrap();
+        let stay = naive.passing(TableKind::Groups(inner));
+        let groups: BTreeSet<String> = stay.iter().map(identity).collect();
+        let own_table = table(shown, TableKind::Groups(at));
+        assert_eq!(rows(shown, own_table, None).unwrap(), only(stay, own_table), "{name}: {selection:?}");
+        let in_all = graph.groups[inner].all.iter().filter(|key| groups.contains(*key));
+        assert!(kind.all.iter().eq(in_all), "{name}: {selection:?}");
         let mut found: Vec<Row> = Vec::new();
         for own in 0..kind.memberships.len() {
             let kind = TableKind::Memberships { kind: at, table: own };
@@ -433,7 +449,10 @@ fn rest(name: &str, naive: &Naive<'_>, selected: &Selected, shown: &Dataset, edg
                 return;
             }
             let all = rows(whole, table(whole, TableKind::Memberships { kind: inner, table: own }), None).unwrap();
-            expected.extend(all.into_iter().filter(|row| is_there(members.of, row["@member"].as_ref().unwrap())));
+            expected.extend(all.into_iter().filter(|row| {
+                is_there(members.of, row["@member"].as_ref().unwrap())
+                    && groups.contains(row["@group"].as_ref().unwrap())
+            }));
         }
         if selection.columns.is_none() {
             assert_eq!(sorted(found), sorted(expected), "{name}: {}: {selection:?}", kind.kind);

@@ -35,7 +35,9 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
     let selection = args.select.selection(args.limit)?;
     // A text of DeepGNN that becomes a binary is read once.
     let wanted = args.target.format_at(destination.file_name());
-    how.deepgnn.later = wanted == Some(Format::DeepGnn) && args.target.text_at(destination.file_name()).is_none();
+    how.deepgnn.later = selection.is_everything()
+        && wanted == Some(Format::DeepGnn)
+        && args.target.text_at(destination.file_name()).is_none();
     let opened = open_at(&source, &how, console)?;
     let interrupt = Interrupt::listen()?;
     let bars = Bars::new(interrupt.clone());
@@ -110,7 +112,7 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
     let beside = carries.then(|| screen::beside(&named, directory));
     let cost = plan.cost(&opened, &options, &resources);
     let mut left_out = console.screen();
-    show_dangling(&mut left_out, dangling);
+    show_dangling(&mut left_out, dangling, &selection);
     console.show(&left_out)?;
     console.show(&screen::plan(&opened, &plan, &cost, &options, beside.as_deref(), shown, console))?;
     console.warn(&plan.findings);

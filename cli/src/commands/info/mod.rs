@@ -86,7 +86,7 @@ pub fn run(args: &InfoArgs, console: &Console) -> Result<Answer> {
     }
     let described = Described { opened: &opened, about: &about, counts, beside, dangling };
     let mut screen = screen::screen(&described, console);
-    show_dangling(&mut screen, described.dangling);
+    show_dangling(&mut screen, described.dangling, &selection);
     console.show(&screen)?;
     console.document(&document::Document::new(&args.path, &described))?;
     Ok(Answer::Yes)

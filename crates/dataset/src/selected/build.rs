@@ -91,6 +91,7 @@ fn conditions(selected: &mut Selected, selection: &Selection) -> Result<ByTable>
     let mut all = ByTable::default();
     for (name, predicate) in &selection.conditions {
         let named = Named::new(&selected.dataset, name)?.first();
+        named.nodes.iter().try_for_each(|ty| is_listed(selected, *ty))?;
         if named.is_open() {
             selected.shape.open.insert(name.clone());
         }
@@ -205,19 +206,26 @@ fn named_by_keys(selected: &Selected, ty: usize) -> bool {
             || selected.shape.is_owner(graph, Owner::Nodes(ty)))
 }
 
+/// That nodes of a type are rows, and not only named by triples.
+///
+/// # Errors
+/// [`isomorph_error::Kind::Unsupported`] when they are not.
+fn is_listed(selected: &Selected, ty: usize) -> Result<()> {
+    let named = selected.inner().nodes.get(ty).filter(|ty| ty.implied && ty.key.kind == KeyKind::Term);
+    let Some(ty) = named else { return Ok(()) };
+    let message = format!("{} is what triples name, and no table of nodes to choose from", ty.name);
+    Err(Error::unsupported(message)
+        .hint("isomorph match PATH PATTERN    finds triples")
+        .hint("--types and --columns    choose predicates"))
+}
+
 fn nodes(selected: &mut Selected, selection: &Selection, progress: &dyn Progress) -> Result<()> {
     let graph = selected.inner();
     let all = selection.limit.is_some() || selection.sample.is_some();
     let chosen: Vec<usize> = selected.shape.nodes.0.iter().map(|shown| shown.inner).collect();
     let chosen: Vec<usize> =
         chosen.into_iter().filter(|ty| all || selected.built.node_tests.contains_key(ty)).collect();
-    if let Some(ty) =
-        chosen.iter().filter_map(|ty| graph.nodes.get(*ty)).find(|ty| ty.implied && ty.key.kind == KeyKind::Term)
-    {
-        let message =
-            format!("{} is there because triples name it: nothing can be chosen from these by itself", ty.name);
-        return Err(Error::unsupported(message).hint("isomorph match PATH PATTERN    finds triples"));
-    }
+    chosen.iter().try_for_each(|ty| is_listed(selected, *ty))?;
     if let Some(ty) =
         chosen.iter().filter_map(|ty| graph.nodes.get(*ty)).find(|ty| ty.implied && selection.keep_dangling)
     {
@@ -351,7 +359,8 @@ fn hyperedges(
         read(rest()?, reader.threads(), "selection", progress, prepare, take)?;
         let keys = in_memory(keys)?;
         if let Some(ends) = ends {
-            let prepare = |batch: Batch| -> Result<Vec<u64>> {
+            let mut have = Bits::default();
+            let prepare = |batch: Batch| -> Result<Vec<(u64, u64)>> {
                 let Batch::Members(members) = batch else { return Ok(Vec::new()) };
                 if members.ty != shown.inner {
                     return Ok(Vec::new());
@@ -361,17 +370,25 @@ fn hyperedges(
                     Ends::Keys(own) => translated(&keys, own)?,
                 };
                 let ranks = ends.ranks(&members.member)?;
-                let gone = owners.into_iter().zip(ranks).filter(|(_, rank)| *rank == ABSENT);
-                Ok(gone.map(|(owner, _)| owner).collect())
+                Ok(owners.into_iter().zip(ranks).collect())
             };
-            let take = |gone: Vec<u64>| {
-                gone.into_iter().for_each(|row| bits.remove(row));
+            let take = |members: Vec<(u64, u64)>| {
+                for (owner, rank) in members {
+                    have.add(owner);
+                    if rank == ABSENT {
+                        bits.remove(owner);
+                    }
+                }
                 Ok(())
             };
             read(rest()?, reader.threads(), "members", progress, prepare, take)?;
+            let alone: Vec<u64> = bits.rows().filter(|row| !have.has(*row)).collect();
+            if !alone.is_empty() {
+                without_nodes(&reader, (shown.inner, ty.ends), &alone, ends, &mut bits)?;
+            }
         }
         let rows = RowSet::from(bits);
-        let keys = remaining(&reader, shown.inner, &rows, |batch| match batch {
+        let keys = remaining(&reader, &rows, |batch| match batch {
             Batch::Hyperedges(own) if own.ty == shown.inner => Some((own.start, own.keys.clone())),
             _ => None,
         })?;
@@ -379,6 +396,33 @@ fn hyperedges(
     }
     selected.built.hyperedges = all;
     Ok(())
+}
+
+/// Takes hyperedges out that have no members and are called like a node that is left out: an edge that is an entity of annnet and nothing else
+/// is both.
+fn without_nodes(
+    reader: &Reader<'_>,
+    (ty, ends): (usize, usize),
+    alone: &[u64],
+    kept: &Kept,
+    bits: &mut Bits,
+) -> Result<()> {
+    let all = reader.keys_of(ends, None, 2)?;
+    let prepare = |batch: Batch| -> Result<Vec<u64>> {
+        let Batch::Hyperedges(own) = batch else { return Ok(Vec::new()) };
+        if own.ty != ty {
+            return Ok(Vec::new());
+        }
+        let is_out = |node: &u64| *node != ABSENT && kept.rows.rank(*node).is_none();
+        let named = (own.start..).zip(translated(&all, &own.keys)?);
+        Ok(named.filter(|(row, node)| is_out(node) && alone.binary_search(row).is_ok()).map(|(row, _)| row).collect())
+    };
+    let take = |gone: Vec<u64>| {
+        gone.into_iter().for_each(|row| bits.remove(row));
+        Ok(())
+    };
+    let parts = reader.dataset.source().scan(&Request::of(Tables::Rest))?;
+    read(parts, reader.threads(), "selection", reader.progress, prepare, take)
 }
 
 fn translated(keys: &KeyRows, own: &ArrayRef) -> Result<Vec<u64>> {
@@ -390,7 +434,6 @@ fn translated(keys: &KeyRows, own: &ArrayRef) -> Result<Vec<u64>> {
 /// Key → rank of the elements in `rows`.
 fn remaining(
     reader: &Reader<'_>,
-    _ty: usize,
     rows: &RowSet,
     keys_of: impl Fn(&Batch) -> Option<(u64, ArrayRef)> + Sync,
 ) -> Result<KeyRows> {

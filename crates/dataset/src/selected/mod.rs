@@ -73,3 +73,9 @@ pub fn fits(source: &Arc<dyn Source>, name: &str, condition: &Predicate, resourc
     conditions.add(None, condition.clone());
     named.tables().try_for_each(|table| Test::new(&dataset, table, &conditions).map(drop))
 }
+
+/// Whether a table of `source` has a column that is called so, by its name or as `TYPE.NAME`.
+pub fn has_column(source: &Arc<dyn Source>, name: &str, resources: &Resources) -> bool {
+    let dataset = Dataset::new(Arc::clone(source), resources.clone());
+    named::Columns::new(&dataset, Some(&[name.to_owned()])).is_ok()
+}

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use isomorph_error::{Error, Result, did_you_mean};
-use isomorph_model::{Graph, Relation, schema::EdgeType};
+use isomorph_model::{Graph, KeyKind, NodeType, Relation, schema::EdgeType};
 
 use crate::dataset::Dataset;
 use crate::table::{Table, TableKind};
@@ -117,6 +117,10 @@ fn unknown(graph: &Graph, name: &str) -> Error {
     unknown_among(graph, name, &BTreeSet::new())
 }
 
+fn is_named_by_terms(ty: &NodeType) -> bool {
+    ty.key.kind == KeyKind::Term
+}
+
 /// The properties that are wanted, by name or as `TYPE.NAME`.
 pub(super) struct Columns<'a> {
     names: Option<&'a [String]>,
@@ -156,6 +160,12 @@ impl<'a> Columns<'a> {
     /// Whether the property `name` of a table is wanted.
     pub fn shows(&self, of: TableKind, name: &str) -> bool {
         let Some(names) = self.names else { return true };
+        // What is said of a triple is the graph that it is in.
+        if let TableKind::Edges(at) = of
+            && self.graph.edges.get(at).and_then(|ty| self.graph.nodes.get(ty.source)).is_some_and(is_named_by_terms)
+        {
+            return true;
+        }
         let is_type = |ty: &str| match of {
             TableKind::Nodes(at) => self.graph.nodes.get(at).is_some_and(|own| own.name == ty),
             TableKind::Edges(at) => self.graph.edges.get(at).is_some_and(|own| {

@@ -9,6 +9,7 @@ use isomorph_model::{Columns as Cells, Graph, Property};
 use super::Selection;
 use super::named::{Columns, Named};
 use crate::dataset::Dataset;
+use crate::schema::property_name;
 use crate::table::TableKind;
 
 /// A table that is shown.
@@ -113,7 +114,7 @@ impl Shape {
         };
         let narrow = selection.columns.is_some();
         let chosen = |of: TableKind, properties: &[Property]| {
-            let shown = |(at, property): (usize, &Property)| columns.shows(of, &property.name).then_some(at);
+            let shown = |(at, property): (usize, &Property)| columns.shows(of, property_name(property)).then_some(at);
             narrow.then(|| properties.iter().enumerate().filter_map(shown).collect::<Vec<_>>())
         };
         let keep = |properties: &mut Vec<Property>, positions: &Option<Vec<usize>>| {

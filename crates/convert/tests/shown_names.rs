@@ -65,8 +65,12 @@ fn lines(at: &Path, conditions: &[&str], types: Option<&str>, carry: CarryUse) -
         conditions: conditions.iter().map(|condition| parse_condition(condition).unwrap()).collect(),
         ..Selection::default()
     };
+    dumped(at, &selection, carry)
+}
+
+fn dumped(at: &Path, selection: &Selection, carry: CarryUse) -> Result<Vec<String>, Error> {
     let opened = Opened::open(&Location::from_path(at), &OpenOptions { carry, ..OpenOptions::default() })?;
-    let opened = opened.select(&selection, false, &resources(), &Silent)?.opened;
+    let opened = opened.select(selection, false, &resources(), &Silent)?.opened;
     let mut out = Vec::new();
     dump(opened.graph.as_ref(), &mut out, &resources(), &Silent)?;
     let mut lines: Vec<String> = String::from_utf8(out).unwrap().lines().map(str::to_owned).collect();
@@ -144,6 +148,22 @@ fn types_are_those_that_are_shown() {
         let knows = lines(&copy, &[], Some("knows"), CarryUse::Auto).unwrap();
         assert_eq!(elements(&knows).iter().filter(|name| name.contains('>')).collect::<Vec<_>>(), ["cup>bob"]);
         assert!(lines(&copy, &[], Some("Person"), CarryUse::Auto).is_err());
+    }
+}
+
+#[test]
+fn columns_are_those_that_are_shown() {
+    let home = nock();
+    for copy in ["n.csv", "one", "several"].map(|name| home.path().join(name)) {
+        let with = |columns: &str| {
+            let columns = Some(columns.split(',').map(str::to_owned).collect());
+            dumped(&copy, &Selection { columns, ..Selection::default() }, CarryUse::Auto).unwrap().join("\n")
+        };
+        for columns in ["id", "node.id", "src_name,id"] {
+            let shown = with(columns);
+            assert!(shown.contains(r#""id":"tea""#) && !shown.contains("age"), "{columns}: {shown}");
+        }
+        assert!(!with("src_name").contains(r#""id""#));
     }
 }
 

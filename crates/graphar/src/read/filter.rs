@@ -9,7 +9,7 @@ use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_schema::{Field, Schema};
-use isomorph_error::{Error, Result, did_you_mean};
+use isomorph_error::{Error, Result};
 use isomorph_model::{Filter, Predicate};
 use isomorph_tables::Selection;
 
@@ -79,10 +79,7 @@ impl FilteredChunk<'_> {
     fn group_of(&self, column: &str) -> Result<usize> {
         let holds = |group: &Group| group.columns.iter().any(|own| own.name == column);
         let found = self.groups.iter().position(holds);
-        found.ok_or_else(|| {
-            let known = self.groups.iter().flat_map(|group| group.columns.iter()).map(|own| own.name.as_str());
-            Error::usage(format!("there is no property {column} to filter by{}", did_you_mean(column, known)))
-        })
+        found.ok_or_else(|| Error::usage(format!("there is no property {column} to filter by")))
     }
 
     fn read(&self, number: usize, predicate: &Predicate) -> Result<Ranges> {

@@ -45,7 +45,7 @@ fn documents_have_the_documented_fields() {
     assert_members(&json(&["info", "a.nq"])["values"][0], "of property count qualifiers");
 
     let convert = json(&["convert", "people.csv", "people", "--to", "graphar"]);
-    assert_members(&convert, "destination plan certificate findings");
+    assert_members(&convert, "destination plan certificate findings dangling");
     assert_members(&convert["plan"], "from to passes sorts cost lines carried losses");
     assert_members(&convert["plan"]["cost"], "source_bytes sorted_edges orders memory temporary_bytes");
     assert_members(&convert["plan"]["lines"][0], "subject becomes");

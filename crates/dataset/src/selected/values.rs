@@ -18,9 +18,10 @@ pub(super) fn on_values(dataset: &Dataset, table: &Table, condition: &Predicate)
     let all = |list: &[Predicate]| list.iter().map(|one| on_values(dataset, table, one)).collect::<Result<Vec<_>>>();
     let at = |column: &str| table.schema().index_of(column).map_err(|error| Error::usage(error.to_string()));
     let is_json = |column: &str| -> Result<bool> {
-        let role = table.roles().get(at(column)?);
-        let graph = dataset.source().graph();
-        Ok(role.is_some_and(|role| kind_of(graph, table.kind(), *role) == ValueKind::Json))
+        let (at, graph) = (at(column)?, dataset.source().graph());
+        let is_text = table.schema().field(at).data_type().is_string();
+        let kind = table.roles().get(at).map(|role| kind_of(graph, table.kind(), *role));
+        Ok(is_text && kind == Some(ValueKind::Json))
     };
     let null = |column: &str| Predicate::Or(vec![Predicate::IsNull(column.to_owned()), Predicate::equal(column, NULL)]);
     Ok(match condition {

@@ -121,22 +121,18 @@ impl Sum {
     }
 }
 
-/// Out-neighbours of `lookups` random vertices: warm, with all properties and without; and the bytes that the first
+/// Out-neighbours of `lookups` random vertices: warm, with all properties; and the bytes that the first
 /// look-up of a fresh process reads once the files' metadata are known.
 pub(crate) fn neighbours(graph: &str, lookups: usize) -> Result<Value> {
     let location = Location::parse(graph)?;
-    let all = GraphAr::open(&location, &OpenOptions::default())?;
-    let rows = all.graph().nodes.first().and_then(|ty| ty.rows).unwrap_or_default();
+    let graph = GraphAr::open(&location, &OpenOptions::default())?;
+    let rows = graph.graph().nodes.first().and_then(|ty| ty.rows).unwrap_or_default();
     let mut draw = Draw::new(3);
     let vertices: Vec<u64> = (0..lookups).map(|_| draw.below(rows)).collect();
-    let none = OpenOptions { columns: Some(Vec::new()), ..OpenOptions::default() };
     let mut measured = serde_json::Map::new();
-    for (name, options) in [("with_properties", OpenOptions::default()), ("ends_only", none)] {
-        let graph = GraphAr::open(&location, &options)?;
-        // The first round warms.
-        look_up(&graph, &vertices)?;
-        measured.insert(name.to_owned(), look_up(&graph, &vertices)?);
-    }
+    // The first round warms.
+    look_up(&graph, &vertices)?;
+    measured.insert("with_properties".to_owned(), look_up(&graph, &vertices)?);
     measured.insert("cold_bytes".to_owned(), json!(cold_bytes(&location, &vertices)?));
     // For a peer to look up the same ones: vertex, edges, sum of their targets.
     let graph = GraphAr::open(&location, &OpenOptions::default())?;

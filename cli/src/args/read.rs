@@ -190,7 +190,6 @@ impl OpenArgs {
                 adjacency: self.adjacency,
                 key_row: self.key.is_some(),
                 timestamps: self.timestamps,
-                ..graphar::OpenOptions::default()
             },
             nock: nock::OpenOptions {
                 tolerance: match (self.strict, self.lenient) {

@@ -66,18 +66,31 @@ fn rows_that_are_left_out_are_not_missed() {
     assert_eq!(home.run(&["dump", "n.csv"]).exits(0).out.matches("{\"node\":").count(), 2);
 }
 
-/// Columns that the sidecar reads cannot be left out beside it, which is no fault of the data.
+/// A selection is one of the graph that is shown: nothing that the sidecar reads is left out before it is read.
 #[test]
-fn a_selection_that_leaves_out_what_a_sidecar_reads_is_to_blame() {
+fn a_selection_leaves_out_what_is_shown_and_not_what_a_sidecar_reads() {
     let home = Home::with_people();
     home.run(&["convert", "people.csv", "g", "--to", "graphar"]).exits(0);
     for arguments in [&["--columns", "born"][..], &["--columns", "born", "--carry", "schema"], &["--types", "knows"]] {
-        let done = home.run(&[&["dump", "g"], arguments].concat()).exits(2);
-        assert!(done.err.contains("leave out what the sidecar reads"), "{arguments:?}: {}", done.err);
-        assert!(!done.err.contains("CARRY-"), "{arguments:?}: {}", done.err);
+        let of = |path: &str| home.run(&[&["dump", path], arguments].concat()).exits(0).out;
+        assert_eq!(of("g"), of("people.csv"), "{arguments:?}");
     }
+    home.run(&["dump", "g", "--columns", "nothing"]).exits(2);
     home.run(&["dump", "g", "--columns", "born", "--carry", "ignore"]).exits(0);
     home.run(&["dump", "g"]).exits(0);
+}
+
+/// Keys that the sidecar reads cannot be left out beside it, which is no fault of the data.
+#[test]
+fn keys_that_a_sidecar_reads_are_not_left_out() {
+    let home = Home::with_people();
+    home.run(&["convert", "people.csv", "g", "--to", "graphar"]).exits(0);
+    for arguments in [&["--key", "row"][..], &["--key", "row", "--carry", "schema"]] {
+        let done = home.run(&[&["dump", "g"], arguments].concat()).exits(2);
+        assert!(done.err.contains("--key row leaves out keys that the sidecar reads"), "{arguments:?}: {}", done.err);
+        assert!(!done.err.contains("CARRY-"), "{arguments:?}: {}", done.err);
+    }
+    home.run(&["dump", "g", "--key", "row", "--carry", "ignore"]).exits(0);
 }
 
 const TWO_TYPES: &str = r#"src_name,edge_id,rel_name,dst_name,truth,shadow,is_rdf,labels,props

@@ -35,7 +35,7 @@ fn documents_have_the_documented_fields() {
     let info = json(&["info", "people.csv"]);
     let members =
         "path format encoding version name files bytes layout nodes edges hyperedges values groups documents findings";
-    assert_members(&info, &format!("{members} carry stored"));
+    assert_members(&info, &format!("{members} dangling carry stored"));
     assert_members(&info["nodes"][0], "type count key labels properties");
     assert_members(&info["nodes"][0]["key"], "kind name type");
     assert_members(&info["nodes"][0]["properties"][0], "name type kind nullable cardinality");
@@ -45,7 +45,7 @@ fn documents_have_the_documented_fields() {
     assert_members(&json(&["info", "a.nq"])["values"][0], "of property count qualifiers");
 
     let convert = json(&["convert", "people.csv", "people", "--to", "graphar"]);
-    assert_members(&convert, "destination plan certificate findings");
+    assert_members(&convert, "destination plan certificate findings dangling");
     assert_members(&convert["plan"], "from to passes sorts cost lines carried losses");
     assert_members(&convert["plan"]["cost"], "source_bytes sorted_edges orders memory temporary_bytes");
     assert_members(&convert["plan"]["lines"][0], "subject becomes");

@@ -30,6 +30,7 @@ pub struct Edge {
     pub properties: Value,
     /// Members of its bag that are called like columns.
     pub bag: Value,
+    pub line: String,
 }
 
 impl Truth {
@@ -58,6 +59,7 @@ impl Truth {
                     directed: value["directed"].as_bool().unwrap_or(true),
                     properties,
                     bag: value["bag"].clone(),
+                    line: line.to_owned(),
                 });
             }
             truth.lines.push(line.to_owned());

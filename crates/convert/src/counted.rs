@@ -18,8 +18,7 @@ struct Counted {
     graph: Graph,
 }
 
-/// The same graph with the number of nodes of each type, which a pass over the keys of the types that do not state it finds: where a
-/// condition chooses nodes, no file says how many there are.
+/// The same graph with the number of nodes of each type, which a pass over the keys of the types that do not state it finds.
 ///
 /// # Errors
 /// When the nodes cannot be read.

@@ -13,7 +13,6 @@
 
 pub mod carry;
 mod catalogue;
-mod comparable;
 mod conversion;
 mod counted;
 mod diff;

@@ -7,9 +7,8 @@ use isomorph_error::{Error, Finding, Findings, Kind, Result, Severity};
 use isomorph_model::Source;
 use isomorph_storage::{Location, Root};
 
-use crate::carry::fits::{misfit, reads_otherwise, unselectable};
+use crate::carry::fits::{keyless, misfit, reads_otherwise};
 use crate::carry::{self, Carry};
-use crate::comparable;
 use crate::counted::counted;
 use crate::mapping::{
     Bundling, Gathered, Gathering, NameRules, Projected, Projection, Reification, Reified, Shredded, TERM,
@@ -74,9 +73,6 @@ impl Opened {
             .is_some_and(|kept| format == Format::DeepGnn && options.deepgnn.types_raw_features_of(kept));
         let asked = options;
         let mut options = options.showing(carry.as_ref().and_then(|carry| carry.mapping.shown()));
-        if let Some(carry) = &carry {
-            comparable::on_stored(&carry.mapping, &mut options.graphar)?;
-        }
         // What travels beside a text is held against its description.
         options.deepgnn.later &= carry.is_none();
         options.deepgnn.no_recovery |= options.look_ups;
@@ -104,7 +100,7 @@ impl Opened {
             }
             Some(carry) => {
                 let shown = carry.mapping.inverse().apply(Arc::clone(&native), &options.annnet.budget);
-                shown.map_err(|error| unselectable(error, asked).at(location.to_string()))?
+                shown.map_err(|error| keyless(error, asked).at(location.to_string()))?
             }
             None => Arc::clone(&native),
         };
@@ -200,7 +196,8 @@ impl Opened {
         Ok(Arc::new(Reified::new(source, &record, &resources.budget)?))
     }
 
-    /// The same with the number of nodes of each type, which is counted where no file states it: of types that a condition chooses from.
+    /// The same with the number of nodes of each type, which is counted where nothing states it: of several types that a sidecar finds in
+    /// data that was changed since.
     ///
     /// # Errors
     /// When the nodes cannot be read.

@@ -1,4 +1,4 @@
-//! Conditions on what is stored of a graph, where that stands for something else.
+//! Conditions on the graph that is shown, whatever its files have.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::path::Path;
@@ -6,8 +6,8 @@ use std::path::Path;
 use isomorph_convert::{
     CarryUse, ConvertOptions, Format, NodeTypes, OpenOptions, Opened, Plan, Silent, TypesFrom, convert, dump,
 };
+use isomorph_dataset::{Dataset, Selection, TableKind, parse_condition};
 use isomorph_error::{Error, Kind};
-use isomorph_model::Predicate;
 use isomorph_storage::{Location, Resources};
 
 /// Nodes of the types L and M whose member `q` has values of several types, and edges between the types.
@@ -22,10 +22,9 @@ const NOCK: &str = r#""src_name","edge_id","rel_name","dst_name","truth","shadow
 "m",-1,"","",1.0,-1,False,"M","{""q"":1}"
 "#;
 
-const TURTLE: &str = r#"PREFIX : <http://e/>
+const TRIG: &str = r#"PREFIX : <http://e/>
 :a a :P ; :age 3, "x" ; :n "1"@en .
-:b a :P ; :age 5 ; :n "1" ; :knows :c .
-:c a :Q ; :age 18446744073709551616 .
+:g { :b a :P ; :age 5 ; :n "1" ; :knows :c . }
 "#;
 
 fn converted(opened: &Opened, to: &Path, options: &ConvertOptions) -> Result<(), Error> {
@@ -34,25 +33,35 @@ fn converted(opened: &Opened, to: &Path, options: &ConvertOptions) -> Result<(),
     convert(opened, &plan, &to, options, &resources, &Silent).map(|_| ())
 }
 
-fn by_label() -> ConvertOptions {
-    let node_types = Some(NodeTypes::of(TypesFrom::Label));
-    ConvertOptions { to: Some(Format::GraphAr), node_types, ..ConvertOptions::default() }
+fn graphar() -> ConvertOptions {
+    ConvertOptions { to: Some(Format::GraphAr), ..ConvertOptions::default() }
 }
 
-/// A text as a GraphAr graph.
+fn by_label() -> ConvertOptions {
+    ConvertOptions { node_types: Some(NodeTypes::of(TypesFrom::Label)), ..graphar() }
+}
+
+/// A text as the GraphAr graph `g`.
 fn written(text: &str, name: &str, options: &ConvertOptions) -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
     let from = home.path().join(name);
     std::fs::write(&from, text).unwrap();
-    let opened = Opened::open(&Location::from_path(&from), &OpenOptions::default()).unwrap();
-    converted(&opened, &home.path().join("g"), options).unwrap();
+    converted(&opened(&from, CarryUse::Auto), &home.path().join("g"), options).unwrap();
     home
 }
 
-fn chosen(home: &tempfile::TempDir, ty: &str, filter: Predicate, carry: CarryUse) -> Result<Opened, Error> {
-    let mut options = OpenOptions { carry, ..OpenOptions::default() };
-    options.graphar.filters.insert(ty.to_owned(), filter);
-    Opened::open(&Location::from_path(&home.path().join("g")), &options)
+fn opened(at: &Path, carry: CarryUse) -> Opened {
+    Opened::open(&Location::from_path(at), &OpenOptions { carry, ..OpenOptions::default() }).unwrap()
+}
+
+fn chosen(at: &Path, condition: &str, carry: CarryUse) -> Result<Opened, Error> {
+    let selection = Selection { conditions: vec![parse_condition(condition).unwrap()], ..Selection::default() };
+    let selected = opened(at, carry).select(&selection, false, &Resources::of_this_machine().unwrap(), &Silent);
+    selected.map(|selecting| selecting.opened)
+}
+
+fn refused(at: &Path, condition: &str) -> Error {
+    chosen(at, condition, CarryUse::Auto).map(|_| ()).expect_err(condition)
 }
 
 fn lines(opened: &Opened) -> Vec<String> {
@@ -70,73 +79,135 @@ fn nodes(opened: &Opened) -> Vec<String> {
 }
 
 #[test]
-fn json_is_not_compared_whatever_makes_the_types() {
-    let plain = ConvertOptions { to: Some(Format::GraphAr), ..ConvertOptions::default() };
-    type Case<'c> = (&'c str, &'c str, &'c ConvertOptions, &'c [(&'c str, &'c str)]);
-    let cases: [Case<'_>; 3] = [
-        (NOCK, "n.csv", &by_label(), &[("L", "q"), ("M", "q"), ("k", "w"), ("L_k_M", "w")]),
-        (NOCK, "n.csv", &plain, &[("node", "q"), ("k", "w"), ("node_k_node", "w")]),
-        (
-            TURTLE,
-            "t.ttl",
-            &by_label(),
-            &[("http___e_P", "http___e_n"), ("http___e_P", "http___e_age"), ("http___e_Q", "http___e_age")],
-        ),
-    ];
-    for (text, name, options, columns) in cases {
-        let home = written(text, name, options);
-        for (ty, column) in columns {
-            let filter = || Predicate::equal(*column, "1");
-            let error = chosen(&home, ty, filter(), CarryUse::Auto).map(|_| ()).unwrap_err();
-            assert!(error.message().contains("stored as something else"), "{ty}.{column}: {error}");
-            chosen(&home, ty, filter(), CarryUse::Ignore).unwrap_or_else(|error| panic!("{ty}.{column}: {error}"));
+fn members_whose_types_disagree_are_not_compared_whatever_makes_the_types() {
+    for options in [by_label(), graphar()] {
+        let home = written(NOCK, "n.csv", &options);
+        for at in ["n.csv", "g"].map(|name| home.path().join(name)) {
+            for condition in ["node: q = '1'", "node: q = 1", "k: w = '1'", "node_k_node: w > 1"] {
+                let error = refused(&at, condition);
+                assert_eq!(error.kind(), Kind::Unsupported, "{condition}: {error}");
+                assert!(error.message().contains("JSON"), "{condition}: {error}");
+            }
         }
+        // What is stored are texts.
+        let ty = if options.node_types.is_some() { "L" } else { "node" };
+        chosen(&home.path().join("g"), &format!("{ty}: q = '1'"), CarryUse::Ignore).unwrap();
     }
 }
 
 #[test]
 fn json_null_is_null() {
     let home = written(NOCK, "n.csv", &by_label());
-    let column = || "q".to_owned();
-    let (null, some) = (Predicate::IsNull(column()), Predicate::IsNotNull(column()));
-    for (filter, expected) in [
-        (null.clone(), ["c", "d", "m"].as_slice()),
-        (Predicate::Not(Box::new(null)), &["a", "b", "m"]),
-        (some.clone(), &["a", "b", "m"]),
-        (Predicate::Not(Box::new(some)), &["c", "d", "m"]),
-    ] {
-        let opened = chosen(&home, "L", filter.clone(), CarryUse::Auto).unwrap();
-        assert_eq!(nodes(&opened), expected, "{filter:?}");
+    for at in ["n.csv", "g"].map(|name| home.path().join(name)) {
+        for (condition, expected) in [
+            ("node: q is null", ["c", "d"].as_slice()),
+            ("node: not q is null", &["a", "b", "m"]),
+            ("node: q is not null", &["a", "b", "m"]),
+            ("node: not q is not null", &["c", "d"]),
+        ] {
+            let found = chosen(&at, condition, CarryUse::Auto).unwrap_or_else(|error| panic!("{condition}: {error}"));
+            assert_eq!(nodes(&found), expected, "{condition}");
+        }
     }
 }
 
 #[test]
 fn nodes_of_several_types_are_counted_where_a_condition_chooses() {
     let home = written(NOCK, "n.csv", &by_label());
-    let opened = chosen(&home, "L", Predicate::equal("id", "b"), CarryUse::Auto).unwrap();
-    let all = lines(&opened);
-    assert_eq!(nodes(&opened), ["b", "m"]);
-    assert_eq!(all.iter().filter(|line| line.contains("\"edge\"")).count(), 1, "{all:?}");
-    for (name, format) in [("o.parq", Format::Nock), ("o.graphar", Format::GraphAr)] {
-        let to = home.path().join(name);
-        converted(&opened, &to, &ConvertOptions { to: Some(format), ..ConvertOptions::default() }).unwrap();
-        let again = Opened::open(&Location::from_path(&to), &OpenOptions::default()).unwrap();
-        assert_eq!(lines(&again).len(), 3, "{name}");
+    let few = [
+        (CarryUse::Auto, "node: src_name = 'b' or src_name = 'm'"),
+        // Without its sidecar it is a graph of several node types.
+        (CarryUse::Ignore, "L: id = 'b'"),
+    ];
+    for (carry, condition) in few {
+        let some = chosen(&home.path().join("g"), condition, carry).unwrap();
+        let all = lines(&some);
+        assert_eq!(nodes(&some), ["b", "m"]);
+        assert_eq!(all.iter().filter(|line| line.contains("\"edge\"")).count(), 1, "{all:?}");
+        for (name, format) in [("o.parq", Format::Nock), ("o.annnet", Format::Annnet), ("o.graphar", Format::GraphAr)] {
+            let to = home.path().join(format!("{}{name}", some.graph.graph().nodes.len()));
+            converted(&some, &to, &ConvertOptions { to: Some(format), ..ConvertOptions::default() }).unwrap();
+            assert_eq!(lines(&opened(&to, CarryUse::Auto)), all, "{name}");
+        }
     }
 }
 
 #[test]
-fn groups_in_which_edges_are_cannot_be_chosen() {
+fn groups_are_chosen_but_those_that_edges_name_themselves() {
     let home = tempfile::tempdir().unwrap();
-    let from = Location::from_path(&isomorph_fixtures::fixture("annnet/everything_flat/graph.annnet.d"));
-    let opened = Opened::open(&from, &OpenOptions::default()).unwrap();
+    let from = isomorph_fixtures::fixture("annnet/everything_flat/graph.annnet.d");
     let to = home.path().join("g");
-    converted(&opened, &to, &ConvertOptions { to: Some(Format::GraphAr), ..ConvertOptions::default() }).unwrap();
-    let filter = || Predicate::equal("id", "s1");
-    let error = chosen(&home, "slice", filter(), CarryUse::Auto).map(|_| ()).unwrap_err();
-    assert_eq!(error.kind(), Kind::Unsupported, "{error}");
-    chosen(&home, "slice", filter(), CarryUse::Ignore).unwrap();
-    // What is in a slice can be chosen.
-    let few = chosen(&home, "node", Predicate::equal("id", "nothing"), CarryUse::Auto).unwrap();
-    assert!(!lines(&few).iter().any(|line| line.contains("\"edge\"") && line.contains("\"source\"")));
+    converted(&opened(&from, CarryUse::Auto), &to, &graphar()).unwrap();
+    for at in [from.as_path(), &to] {
+        let all = lines(&opened(at, CarryUse::Auto)).join("\n");
+        assert!(all.contains("\"s1\"") && all.contains("\"s2 ünïcode\""), "{all}");
+        let some = chosen(at, "slice: key = 's1'", CarryUse::Auto).unwrap();
+        // What documents say of the whole stays.
+        let mut left = lines(&some);
+        left.retain(|line| !line.starts_with("{\"document\""));
+        let left = left.join("\n");
+        assert!(left.contains("\"s1\"") && !left.contains("\"s2 ünïcode\""), "{left}");
+        converted(&some, &home.path().join(format!("{}", all.len() + usize::from(at == to))), &graphar()).unwrap();
+        // What is in a slice can be chosen.
+        let few = lines(&chosen(at, "node: key = 'nothing'", CarryUse::Auto).unwrap());
+        assert!(!few.iter().any(|line| line.starts_with("{\"edge\"") || line.starts_with("{\"membership\"")));
+    }
+    let home = written(TRIG, "t.trig", &graphar());
+    for at in ["t.trig", "g"].map(|name| home.path().join(name)) {
+        let error = refused(&at, "graph: key is not null");
+        assert_eq!(error.kind(), Kind::Unsupported, "{error}");
+        assert!(error.hints().next().is_some(), "{error}");
+    }
+}
+
+#[test]
+fn resources_that_triples_name_are_not_chosen() {
+    let home = written(TRIG, "t.trig", &by_label());
+    for at in ["t.trig", "g"].map(|name| home.path().join(name)) {
+        let whole = opened(&at, CarryUse::Auto);
+        let dataset = Dataset::new(whole.graph, Resources::of_this_machine().unwrap());
+        let nodes = dataset.tables().iter().filter(|table| matches!(table.kind(), TableKind::Nodes(_)));
+        for table in nodes {
+            let error = refused(&at, &format!("`{}`: `{}` is not null", table.name(), table.schema().field(0).name()));
+            assert_eq!(error.kind(), Kind::Unsupported, "{error}");
+            assert!(error.hints().any(|hint| hint.contains("isomorph match")), "{error:?}");
+        }
+    }
+    // Without its sidecar it is what its files say.
+    let stored = opened(&home.path().join("g"), CarryUse::Ignore);
+    assert!(stored.graph.graph().nodes.iter().any(|ty| ty.properties.iter().any(|own| own.name == "http___e_age")));
+}
+
+#[test]
+fn conditions_that_do_not_fit_a_type_are_refused_before_anything_is_read() {
+    let social = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/social");
+    for (condition, kind, what) in [
+        ("person: weight is null", Kind::Usage, "weight"),
+        ("knows: born is null", Kind::Usage, "born"),
+        ("person_knows_person: nothing = 1", Kind::Usage, "nothing"),
+        ("dog: name = 'x'", Kind::Usage, "dog"),
+    ] {
+        let error = refused(&social, condition);
+        assert_eq!(error.kind(), kind, "{condition}: {error}");
+        assert!(error.message().contains(what), "{condition}: {error}");
+    }
+}
+
+#[test]
+fn nothing_compares_with_nan() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("n.csv");
+    let head = NOCK.lines().next().unwrap();
+    let rows = "\"a\",-1,\"\",\"\",1.0,-1,False,\"\",\"{\"\"h\"\":1.5,\"\"t\"\":\"\"x\"\"}\"\n";
+    std::fs::write(&file, format!("{head}\n{rows}")).unwrap();
+    converted(&opened(&file, CarryUse::Auto), &home.path().join("g"), &graphar()).unwrap();
+    for at in [&file, &home.path().join("g")] {
+        for carry in [CarryUse::Auto, CarryUse::Ignore] {
+            for literal in ["'NaN'", "'nan'", "' NaN '"] {
+                let error = chosen(at, &format!("node: not h = {literal}"), carry).map(|_| ()).unwrap_err();
+                assert_eq!(error.kind(), Kind::Usage, "{literal}: {error}");
+            }
+            assert_eq!(nodes(&chosen(at, "node: not t = 'NaN'", carry).unwrap()), ["a"]);
+        }
+    }
 }

@@ -11,6 +11,7 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Field};
 use isomorph_convert::{CarryUse, ConvertOptions, OpenOptions, Opened, Plan, Silent, convert, diff, digest, dump};
+use isomorph_dataset::Selection;
 use isomorph_error::{Error, Findings};
 use isomorph_model::Source;
 use isomorph_model::{Comparison, Literal, Predicate};
@@ -205,31 +206,39 @@ fn a_column_of_maps_is_found_and_named() {
 }
 
 #[test]
-fn columns_that_stand_for_other_values_are_not_compared() {
+fn columns_that_stand_for_other_values_are_compared_as_these() {
     let home = tempfile::tempdir().unwrap();
     let options = ConvertOptions { to: Some(isomorph_convert::Format::GraphAr), ..ConvertOptions::default() };
-    let (number, text) = (Literal::Int(10), Literal::Text("10".to_owned()));
-    let columns: [(&str, ArrayRef, Literal, bool); 4] = [
+    let decimals = Decimal128Array::from(vec![Some(900), Some(1000)]).with_precision_and_scale(6, 2).unwrap();
+    let columns: [(&str, ArrayRef, Literal); 4] = [
         // Stored as -1.
-        ("unsigned", Arc::new(UInt64Array::from(vec![9, u64::MAX])), number.clone(), false),
-        // As texts, 9 is behind 10.
-        ("decimals", Arc::new(Decimal128Array::from(vec![Some(900), Some(1000)])), text.clone(), false),
-        ("small", Arc::new(Int8Array::from(vec![9, 11])), number, true),
-        ("texts", Arc::new(StringArray::from(vec!["9", "10"])), text, true),
+        ("unsigned", Arc::new(UInt64Array::from(vec![9, u64::MAX])), Literal::Int(10)),
+        // As texts, 9.00 is behind 10.00.
+        ("decimals", Arc::new(decimals), Literal::Number("9.5".to_owned())),
+        ("small", Arc::new(Int8Array::from(vec![9, 11])), Literal::Int(10)),
+        ("texts", Arc::new(StringArray::from(vec!["10", "9"])), Literal::Text("10".to_owned())),
     ];
-    for (name, column, literal, is_compared) in columns {
+    for (name, column, literal) in columns {
         let (from, to) = (home.path().join(format!("{name}.parq")), home.path().join(name));
         file(&from, column);
         converted(&from, &to, &options).unwrap();
-        let open = |filter: Predicate, carry| {
-            let mut options = OpenOptions { carry, ..OpenOptions::default() };
-            options.graphar.filters.insert("node".to_owned(), filter);
-            Opened::open(&Location::from_path(&to), &options).map(|_| ())
+        let found = |at: &Path, filter: Predicate, carry| {
+            let open = OpenOptions { carry, ..OpenOptions::default() };
+            let opened = Opened::open(&Location::from_path(at), &open).unwrap();
+            let selection = Selection { conditions: vec![("node".to_owned(), filter)], ..Selection::default() };
+            let resources = Resources::of_this_machine().unwrap();
+            let selecting = opened.select(&selection, false, &resources, &Silent);
+            let opened = selecting.unwrap_or_else(|error| panic!("{name}: {error:?}")).opened;
+            let mut out = Vec::new();
+            dump(opened.graph.as_ref(), &mut out, &resources, &Silent).unwrap();
+            String::from_utf8(out).unwrap()
         };
         let above = || Predicate::compare("x", Comparison::Greater, literal.clone());
-        let found = open(above(), CarryUse::Auto);
-        assert_eq!(found.is_ok(), is_compared, "{name}: {found:?}");
-        open(above(), CarryUse::Ignore).unwrap_or_else(|error| panic!("{name}: {error:?}"));
-        open(Predicate::IsNull("x".to_owned()), CarryUse::Auto).unwrap();
+        for at in [&from, &to] {
+            let some = found(at, above(), CarryUse::Auto);
+            assert!(some.contains("bob") && !some.contains("ann"), "{name}: {some}");
+            assert!(found(at, Predicate::IsNull("x".to_owned()), CarryUse::Auto).is_empty(), "{name}");
+        }
+        found(&to, Predicate::IsNotNull("x".to_owned()), CarryUse::Ignore);
     }
 }

@@ -6,8 +6,8 @@ use std::path::Path;
 use isomorph_convert::{
     CarryUse, ConvertOptions, Format, NodeTypes, OpenOptions, Opened, Plan, Silent, TypesFrom, convert, dump,
 };
-use isomorph_dataset::parse_condition;
-use isomorph_error::{Error, Kind};
+use isomorph_dataset::{Selection, parse_condition};
+use isomorph_error::Error;
 use isomorph_storage::{Location, Resources};
 use serde_json::Value;
 
@@ -23,8 +23,6 @@ const NOCK: &str = r#""bob",-1,"","",1.0,-1,False,"Person","{""age"":7,""id"":""
 "may",3,"edge","may",1.0,-1,False,"","{""w"":2}"
 "tea",-1,"","",1.0,-1,False,"","{""age"":3,""id"":""bob""}"
 "#;
-
-const TURTLE: &str = "@prefix e: <http://e/> . e:a a e:P ; e:n 5 . e:b e:n 7 . e:c e:n 1 . e:a e:k e:b . e:b e:k e:c .";
 
 const DEEPGNN: &str = r#"{"node_id":1,"node_type":0,"node_weight":0.5,"neighbor":{"0":{"9":1.0}},"edge":[{"src_id":1,"dst_id":9,"edge_type":0,"weight":1.0}]}
 {"node_id":2,"node_type":1,"node_weight":9.0,"neighbor":{},"edge":[]}
@@ -61,17 +59,18 @@ fn nock() -> tempfile::TempDir {
     copies(&format!("{HEAD}{NOCK}"), "n.csv", TypesFrom::Label)
 }
 
-type Selecting<'a> = (&'a [&'a str], Option<&'a str>, Option<&'a str>);
+fn lines(at: &Path, conditions: &[&str], types: Option<&str>, carry: CarryUse) -> Result<Vec<String>, Error> {
+    let selection = Selection {
+        types: types.map(|names| names.split(',').map(str::to_owned).collect()),
+        conditions: conditions.iter().map(|condition| parse_condition(condition).unwrap()).collect(),
+        ..Selection::default()
+    };
+    dumped(at, &selection, carry)
+}
 
-fn lines(at: &Path, (conditions, columns, types): Selecting<'_>, carry: CarryUse) -> Result<Vec<String>, Error> {
-    let mut options = OpenOptions { carry, ..OpenOptions::default() };
-    let list = |names: &str| names.split(',').map(str::to_owned).collect();
-    (options.graphar.columns, options.graphar.types) = (columns.map(list), types.map(list));
-    for condition in conditions {
-        let (ty, condition) = parse_condition(condition).unwrap();
-        options.graphar.filters.insert(ty, condition);
-    }
-    let opened = Opened::open(&Location::from_path(at), &options)?;
+fn dumped(at: &Path, selection: &Selection, carry: CarryUse) -> Result<Vec<String>, Error> {
+    let opened = Opened::open(&Location::from_path(at), &OpenOptions { carry, ..OpenOptions::default() })?;
+    let opened = opened.select(selection, false, &resources(), &Silent)?.opened;
     let mut out = Vec::new();
     dump(opened.graph.as_ref(), &mut out, &resources(), &Silent)?;
     let mut lines: Vec<String> = String::from_utf8(out).unwrap().lines().map(str::to_owned).collect();
@@ -94,15 +93,13 @@ fn elements(lines: &[String]) -> Vec<String> {
 }
 
 fn found(at: &Path, condition: &str) -> Vec<String> {
-    elements(
-        &lines(at, (&[condition], None, None), CarryUse::Auto).unwrap_or_else(|error| panic!("{condition}: {error}")),
-    )
+    elements(&lines(at, &[condition], None, CarryUse::Auto).unwrap_or_else(|error| panic!("{condition}: {error}")))
 }
 
 #[test]
 fn a_condition_is_on_the_type_that_is_shown() {
     let home = nock();
-    for copy in ["one", "several"].map(|name| home.path().join(name)) {
+    for copy in ["n.csv", "one", "several"].map(|name| home.path().join(name)) {
         let nodes = |condition: &str| -> Vec<String> {
             found(&copy, condition).into_iter().filter(|name| !name.contains('>')).collect()
         };
@@ -118,6 +115,10 @@ fn a_condition_is_on_the_type_that_is_shown() {
         assert_eq!(nodes("node: id = 'bob'"), ["tea"]);
         assert_eq!(nodes("node: `a b` = 1"), ["bob"]);
         assert_eq!(nodes("node: a_b = 5"), ["cup"]);
+        // A column and a member in one condition, and in two.
+        assert_eq!(nodes("node: src_name = 'bob' or age = 90"), ["bob", "cup"]);
+        let both = lines(&copy, &["node: src_name != 'bob'", "node: age > 5"], None, CarryUse::Auto).unwrap();
+        assert_eq!(elements(&both), ["cup"]);
         let edges = |condition: &str| -> Vec<String> {
             found(&copy, condition).into_iter().filter(|name| name.contains('>')).collect()
         };
@@ -125,58 +126,66 @@ fn a_condition_is_on_the_type_that_is_shown() {
             assert_eq!(edges(&format!("{name}: w > 5")), ["bob>tea", "cup>bob"], "{name}");
         }
     }
-    // Names that the files alone have go on to mean what they mean there.
-    let several = home.path().join("several");
-    assert_eq!(found(&several, "Person: age > 5").iter().filter(|name| !name.contains('>')).count(), 3);
-    assert_eq!(found(&home.path().join("one"), "node: id_2 = 'bob'"), ["tea"]);
-    for (copy, condition) in [("one", "node: none = 1"), ("several", "node: truth = 1"), ("one", "node: props is null")]
-    {
-        lines(&home.path().join(copy), (&[condition], None, None), CarryUse::Auto).unwrap_err();
+    // Names that the files alone have mean nothing in the graph that is shown.
+    for (copy, condition) in [
+        ("several", "Person: age > 5"),
+        ("one", "node: id_2 = 'bob'"),
+        ("one", "node: none = 1"),
+        ("one", "node: props is null"),
+    ] {
+        let found = lines(&home.path().join(copy), &[condition], None, CarryUse::Auto);
+        assert!(found.is_err(), "{copy} {condition}: {found:?}");
     }
+    assert_eq!(lines(&home.path().join("several"), &["Person: age > 5"], None, CarryUse::Ignore).unwrap().len(), 6);
 }
 
 #[test]
-fn columns_and_types_are_those_that_are_shown() {
+fn types_are_those_that_are_shown() {
     let home = nock();
-    let at = home.path().join("several");
-    let with =
-        |columns: &str| lines(&home.path().join("one"), (&[], Some(columns), None), CarryUse::Auto).unwrap().join("\n");
-    for columns in ["id", "node.id", "src_name,id"] {
-        let shown = with(columns);
-        assert!(shown.contains(r#""id":"tea""#) && !shown.contains("age"), "{columns}: {shown}");
+    for copy in ["n.csv", "one", "several"].map(|name| home.path().join(name)) {
+        let all = lines(&copy, &[], None, CarryUse::Auto).unwrap();
+        assert_eq!(lines(&copy, &[], Some("node"), CarryUse::Auto).unwrap(), all);
+        let knows = lines(&copy, &[], Some("knows"), CarryUse::Auto).unwrap();
+        assert_eq!(elements(&knows).iter().filter(|name| name.contains('>')).collect::<Vec<_>>(), ["cup>bob"]);
+        assert!(lines(&copy, &[], Some("Person"), CarryUse::Auto).is_err());
     }
-    assert!(!with("src_name").contains(r#""id""#));
-    let all = lines(&at, (&[], None, None), CarryUse::Auto).unwrap();
-    assert_eq!(lines(&at, (&[], None, Some("node")), CarryUse::Auto).unwrap(), all);
 }
 
 #[test]
-fn relations_in_a_column_are_not_chosen_from() {
+fn columns_are_those_that_are_shown() {
+    let home = nock();
+    for copy in ["n.csv", "one", "several"].map(|name| home.path().join(name)) {
+        let with = |columns: &str| {
+            let columns = Some(columns.split(',').map(str::to_owned).collect());
+            dumped(&copy, &Selection { columns, ..Selection::default() }, CarryUse::Auto).unwrap().join("\n")
+        };
+        for columns in ["id", "node.id", "src_name,id"] {
+            let shown = with(columns);
+            assert!(shown.contains(r#""id":"tea""#) && !shown.contains("age"), "{columns}: {shown}");
+        }
+        assert!(!with("src_name").contains(r#""id""#));
+    }
+}
+
+#[test]
+fn relations_in_a_column_are_those_that_are_shown() {
     let home = nock();
     let at = home.path().join("column");
     let mut options = ConvertOptions::default();
     options.typing.relations = 0;
     copied(&home.path().join("n.csv"), &at, &options);
-    for name in ["edge", "knows", "node_edge_node"] {
-        let condition = format!("{name}: w > 5");
-        let error = lines(&at, (&[&condition], None, None), CarryUse::Auto).unwrap_err();
-        assert_eq!(error.kind(), Kind::Unsupported, "{name}: {error}");
-    }
-    assert_eq!(lines(&at, (&["edge: w > 5"], None, None), CarryUse::Ignore).unwrap().len(), 5);
+    let of = |condition: &str| -> Vec<String> {
+        found(&at, condition).into_iter().filter(|name| name.contains('>')).collect()
+    };
+    assert_eq!(of("edge: w > 5"), ["bob>tea", "cup>bob"]);
+    assert_eq!(of("knows: w > 5").len(), 3);
     assert!(found(&at, "node: age > 5").contains(&"bob".to_owned()));
 }
 
 #[test]
-fn resources_and_numbered_types_are_of_the_one_type_that_is_shown() {
-    let home = copies(TURTLE, "t.ttl", TypesFrom::Label);
-    let some = |copy: &str| lines(&home.path().join(copy), (&["resource: http___e_n > 6"], None, None), CarryUse::Auto);
-    let values: Vec<String> =
-        some("several").unwrap().into_iter().filter(|line| line.contains("\"value\":\"")).collect();
-    assert!(values.iter().any(|line| line.contains("\"7\"")), "{values:?}");
-    assert!(!values.iter().any(|line| line.contains("\"5\"") || line.contains("\"1\"")), "{values:?}");
-    assert_eq!(some("one").unwrap(), some("several").unwrap());
+fn numbered_types_are_of_the_one_type_that_is_shown() {
     let home = copies(DEEPGNN, "g.json", TypesFrom::Property("type".to_owned()));
-    for copy in ["one", "several"] {
+    for copy in ["g.json", "one", "several"] {
         assert_eq!(found(&home.path().join(copy), "node: weight > 5"), ["2"], "{copy}");
     }
 }

@@ -6,7 +6,7 @@ use isomorph_error::{Error, Findings, Place, Result};
 use isomorph_model::{About, EdgeOrder, EndForm, Graph, Narrowing, NodeId, Part, Request, Side, Source, Tables};
 
 use crate::layout::chunk_count;
-use crate::read::{Bounds, EdgePart, EdgeScan, PartOffsets, RowSet, VertexPart, empty_part};
+use crate::read::{Bounds, EdgePart, EdgeScan, PartOffsets, VertexPart, empty_part};
 use crate::table::{EdgeTable, List, VertexTable};
 use crate::{GraphAr, rules};
 
@@ -62,62 +62,52 @@ impl GraphAr {
     /// As [`Source::scan`].
     pub(crate) fn scan_parts(&self, request: &Request) -> Result<Parts<'_>> {
         let mut parts: Parts<'_> = Vec::new();
-        let least = || Some(Arc::new(Narrowing::least()));
-        let narrowing = request.narrowing().cloned();
-        let (nodes, edges) = (0..self.vertices.len(), 0..self.edges.len());
-        match request.tables {
-            Tables::All => {
-                nodes.into_iter().try_for_each(|ty| self.nodes(ty, None, request, &mut parts))?;
-                edges.into_iter().try_for_each(|ty| self.edges(ty, None, request, &mut parts))?;
-            }
-            Tables::AllNodes => nodes.into_iter().try_for_each(|ty| self.nodes(ty, None, request, &mut parts))?,
-            Tables::AllEdges => edges.into_iter().try_for_each(|ty| self.edges(ty, None, request, &mut parts))?,
-            Tables::Nodes(ty) => self.nodes(ty, narrowing, request, &mut parts)?,
-            Tables::NodeKeys(ty) => self.nodes(ty, least(), request, &mut parts)?,
-            Tables::Edges(ty) => self.edges(ty, narrowing, request, &mut parts)?,
-            Tables::EdgeEnds(ty) => self.edges(ty, least(), request, &mut parts)?,
-            Tables::Rest => {}
+        let (vertices, edges) = (0..self.vertices.len(), 0..self.edges.len());
+        let (nodes, edges): (Vec<usize>, Vec<usize>) = match request.tables {
+            Tables::All => (vertices.collect(), edges.collect()),
+            Tables::AllNodes => (vertices.collect(), Vec::new()),
+            Tables::AllEdges => (Vec::new(), edges.collect()),
+            Tables::Nodes(ty) | Tables::NodeKeys(ty) => (vec![ty], Vec::new()),
+            Tables::Edges(ty) | Tables::EdgeEnds(ty) => (Vec::new(), vec![ty]),
+            Tables::Rest => (Vec::new(), Vec::new()),
+        };
+        let narrowing = match request.tables {
+            Tables::NodeKeys(_) | Tables::EdgeEnds(_) => Some(Arc::new(Narrowing::least())),
+            _ => request.narrowing().cloned(),
+        };
+        for ty in nodes {
+            self.nodes(ty, narrowing.as_ref(), request.batch_rows, &mut parts)?;
+        }
+        for ty in edges {
+            self.edges(ty, narrowing.as_ref(), request, &mut parts)?;
         }
         Ok(parts)
-    }
-
-    /// The vertices of a type that are shown, if not all.
-    pub(crate) fn row_set(&self, ty: usize) -> Result<Option<Arc<RowSet>>> {
-        let table = self.vertex_table(ty)?;
-        match table.filter {
-            None => Ok(None),
-            Some(_) => self.row_sets.get(ty, || table.row_set()).map(Some),
-        }
     }
 
     fn nodes<'a>(
         &'a self,
         ty: usize,
-        narrowing: Option<Arc<Narrowing>>,
-        request: &Request,
+        narrowing: Option<&Arc<Narrowing>>,
+        batch_rows: usize,
         parts: &mut Parts<'a>,
     ) -> Result<()> {
         let table = self.vertex_table(ty)?;
-        let set = self.row_set(ty)?;
-        for chunk in 0..table.chunks()? {
-            let (batch_rows, narrowing, set) = (request.batch_rows, narrowing.clone(), set.clone());
-            parts.push(VertexPart { table, ty, chunk, narrowing, batch_rows, set }.part());
-        }
+        let part = |chunk| VertexPart { table, ty, chunk, narrowing: narrowing.cloned(), batch_rows }.part();
+        parts.extend((0..table.chunks()?).map(part));
         Ok(())
     }
 
     fn edges<'a>(
         &'a self,
         ty: usize,
-        narrowing: Option<Arc<Narrowing>>,
+        narrowing: Option<&Arc<Narrowing>>,
         request: &Request,
         parts: &mut Parts<'a>,
     ) -> Result<()> {
         let list = self.edge_table(ty)?.list_in_order(request.order)?;
-        let scan = self.edge_scan(ty, list, narrowing, request.batch_rows)?;
-        let scan = Arc::new(scan);
+        let scan = Arc::new(self.edge_scan(ty, list, narrowing.cloned(), request.batch_rows)?);
         parts.extend(self.chunks_of(&scan)?.into_iter().map(|(_, _, part)| part.part()));
-        if list.kind.ordered() && self.edge_table(ty)?.filters.is_empty() {
+        if list.kind.ordered() {
             let counts = list.counts()?;
             let empty = (0..).zip(&counts.edges).filter(|(_, edges)| **edges == 0).map(|(part, _)| part);
             parts.extend(empty.map(|part| empty_part(Arc::clone(&scan), part)));
@@ -125,7 +115,7 @@ impl GraphAr {
         Ok(())
     }
 
-    /// The chunks of `list` with their parts and numbers, each with all properties that are shown.
+    /// The chunks of `list` with their parts and numbers, each with all properties.
     ///
     /// # Errors
     /// As [`Source::scan`].
@@ -173,7 +163,6 @@ impl GraphAr {
             let error = Error::broken(&rules::COUNT_ALIGNED, message).at(Place::file(list.layout.vertex_count()));
             return Err(table.with_other_lists(error, list));
         }
-        let sets = (self.row_set(source)?, self.row_set(target)?);
-        Ok(EdgeScan { table, ty, list, vertices, narrowing, batch_rows, sets })
+        Ok(EdgeScan { table, ty, list, vertices, narrowing, batch_rows })
     }
 }

@@ -7,13 +7,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int64Type};
+use arrow_array::types::Float64Type;
 use isomorph_error::Kind;
 use isomorph_graphar::info::{AdjListType, FileType};
 use isomorph_graphar::lookup::Match;
 use isomorph_graphar::{GraphAr, OpenOptions, WriteOptions};
 use isomorph_model::{Batch, EdgeBatch, Ends, NodeBatch, NodeId, Request, Side, Source, Tables};
-use isomorph_model::{Comparison, Predicate};
 use isomorph_storage::Location;
 use support::pump::write_as;
 use support::social::social;
@@ -75,8 +74,8 @@ fn sorted(mut edges: Vec<Edge>) -> Vec<Edge> {
     edges
 }
 
-fn check_neighbors(path: &Path, options: &OpenOptions) {
-    let graph = support::open(path, options);
+fn check_neighbors(path: &Path) {
+    let graph = support::open(path, &OpenOptions::default());
     let people = match graph.scan(&Request::of(Tables::Nodes(0))) {
         Ok(parts) => parts.iter().map(|part| part.rows().unwrap()).sum::<u64>(),
         Err(error) => panic!("{error:?}"),
@@ -109,7 +108,7 @@ fn neighbours_are_those_of_a_scan_whatever_the_lists() {
         [vec![OrderedBySource, OrderedByDest], vec![OrderedBySource], vec![UnorderedByDest], vec![UnorderedBySource]]
     {
         let (_home, path) = written(&WriteOptions { adjacency: Some(lists), ..WriteOptions::default() });
-        check_neighbors(&path, &OpenOptions::default());
+        check_neighbors(&path);
     }
 }
 
@@ -117,20 +116,8 @@ fn neighbours_are_those_of_a_scan_whatever_the_lists() {
 fn neighbours_are_those_of_a_scan_whatever_the_file_type() {
     for file_type in [FileType::Csv, FileType::Json, FileType::Orc] {
         let (_home, path) = written(&WriteOptions { file_type: Some(file_type), ..WriteOptions::default() });
-        check_neighbors(&path, &OpenOptions::default());
+        check_neighbors(&path);
     }
-}
-
-#[test]
-fn neighbours_of_filtered_vertices_are_numbered_as_they_are_shown() {
-    let (_home, path) = written(&WriteOptions::default());
-    let young = Predicate::compare("age", Comparison::Less, 30);
-    let options = OpenOptions { filters: BTreeMap::from([("person".into(), young)]), ..OpenOptions::default() };
-    check_neighbors(&path, &options);
-    let graph = support::open(&path, &options);
-    let row = graph.find(0, "930").unwrap();
-    let key = graph.vertices(0, &[row]).unwrap().keys.unwrap();
-    assert_eq!(key.as_primitive::<Int64Type>().value(0), 930);
 }
 
 #[test]
@@ -213,10 +200,10 @@ fn labels_are_found_without_reading_others() {
     assert!(members(&["never"], Match::Any).is_empty());
     assert_eq!(graph.with_labels(0, &["absent"], Match::Any).unwrap_err().kind(), Kind::Usage);
     let Some(samples) = support::samples() else { return };
-    let options = OpenOptions { types: Some(vec!["organisation".into()]), ..OpenOptions::default() };
-    let graph = support::open(&samples.join("ldbc/parquet/ldbc.graph.yml"), &options);
+    let graph = support::open(&samples.join("ldbc/parquet/ldbc.graph.yml"), &OpenOptions::default());
+    let organisation = graph.graph().node_type("organisation").unwrap();
     let count = |labels: &[&str]| -> u64 {
-        graph.with_labels(0, labels, Match::All).unwrap().iter().map(|range| range.end - range.start).sum()
+        graph.with_labels(organisation, labels, Match::All).unwrap().iter().map(|range| range.end - range.start).sum()
     };
     assert_eq!([count(&["university"]), count(&["company"]), count(&["public"])], [6380, 1575, 10]);
     assert_eq!(count(&["company", "public"]), 5);

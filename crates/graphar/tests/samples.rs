@@ -19,7 +19,6 @@ fn check(select: impl Fn(&str) -> bool) {
         for line in lines {
             match line {
                 Expected::Vertices { ty, count, checksum } => {
-                    let options = OpenOptions { types: Some(vec![ty.clone()]), ..options.clone() };
                     let graph = support::open(&path, &options);
                     let ty = graph.graph().node_type(&ty).unwrap();
                     let found = vertices(&graph, ty);

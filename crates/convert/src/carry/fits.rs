@@ -26,7 +26,7 @@ pub(crate) fn reads_otherwise(native: &dyn Source, options: &OpenOptions) -> boo
 pub(crate) fn misfit(error: Error, options: &OpenOptions) -> Error {
     match error.broken_rule() {
         Some(rule) if !std::ptr::eq(rule, &CARRY_FITS) => error,
-        Some(_) if selects(options) => unselectable(error, options),
+        Some(_) if options.graphar.key_row => keyless(error, options),
         _ => undescribed(error),
     }
 }
@@ -40,20 +40,15 @@ pub(crate) fn of_reading(opened: &Opened, error: Error) -> Error {
     }
 }
 
-/// Whether types or columns are left out, or keys.
-fn selects(options: &OpenOptions) -> bool {
-    options.graphar.types.is_some() || options.graphar.columns.is_some() || options.graphar.key_row
-}
-
-/// The error for a part of the data that is too little to show the carried graph: the selection is to blame, and not the data.
-pub(crate) fn unselectable(error: Error, options: &OpenOptions) -> Error {
+/// The error for data without keys that does not show the carried graph: the option is to blame, and not the data.
+pub(crate) fn keyless(error: Error, options: &OpenOptions) -> Error {
     let is_misfit = error.broken_rule().is_some_and(|rule| std::ptr::eq(rule, &CARRY_FITS));
-    if !is_misfit || !selects(options) {
+    if !is_misfit || !options.graphar.key_row {
         return error;
     }
-    let message = format!("--types, --columns and --key leave out what the sidecar reads: {}", error.message());
+    let message = format!("--key row leaves out keys that the sidecar reads: {}", error.message());
     Error::usage(message)
         .at(error.place().clone())
-        .hint("--carry ignore    selects from the data as what it is")
-        .hint("without these flags    the graph as its sidecar shows it")
+        .hint("--carry ignore    reads the data as what it is")
+        .hint("without --key row    the graph as its sidecar shows it")
 }

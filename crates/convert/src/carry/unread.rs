@@ -12,7 +12,6 @@ use isomorph_storage::{Location, Resources};
 
 use super::fits::of_reading;
 use super::{CARRY_UNREAD, Carry};
-use crate::comparable;
 use crate::conversion::native_options;
 use crate::digests::{Digests, digest};
 use crate::mapping::{Completion, Mapping, Step};
@@ -38,7 +37,7 @@ pub(crate) struct Reread {
 /// When the data cannot be read, or the graph not be written.
 pub(crate) fn reread(opened: &Opened, carry: &Carry, resources: &Resources, progress: &dyn Progress) -> Result<Reread> {
     let described = |error| of_reading(opened, error);
-    let native = opened.format.open(&opened.location, &of_data(opened, carry, resources)?)?;
+    let native = opened.format.open(&opened.location, &of_data(opened, resources))?;
     let unknown = unknown_labels(opened.graph.as_ref(), resources).map_err(described)?;
     let read = digest(opened.graph.as_ref(), resources, progress).map_err(described)?;
     let graph = read.digests;
@@ -147,13 +146,9 @@ fn labels(vocabulary: &LabelVocabulary) -> &[String] {
 }
 
 /// How the data of `opened` is opened without its carry: the same snapshot, the same part of it, read in the same way.
-///
-/// # Errors
-/// Those of a selection that the carry does not say in names of the files.
-fn of_data(opened: &Opened, carry: &Carry, resources: &Resources) -> Result<OpenOptions> {
+fn of_data(opened: &Opened, resources: &Resources) -> OpenOptions {
     let (mut options, asked) = (of_copy(opened, resources), &opened.options);
     options.graphar = asked.graphar.clone();
-    comparable::on_stored(&carry.mapping, &mut options.graphar)?;
     options.nock.tolerance = asked.nock.tolerance;
     options.deepgnn.defaults.clone_from(&asked.deepgnn.defaults);
     options.deepgnn.compat = asked.deepgnn.compat;
@@ -169,7 +164,7 @@ fn of_data(opened: &Opened, carry: &Carry, resources: &Resources) -> Result<Open
     options.rdf.packing = asked.rdf.packing;
     options.rdf.read.base.clone_from(&asked.rdf.read.base);
     options.rdf.read.lenient = asked.rdf.read.lenient;
-    Ok(options)
+    options
 }
 
 /// How a copy of the graph is opened without a carry that is laid out like the data of `opened`, whose name need not tell of that, and

@@ -13,7 +13,6 @@
 
 mod anew;
 mod bundle;
-mod called;
 mod complete;
 mod declare;
 mod described;
@@ -30,7 +29,6 @@ mod project;
 mod reify;
 mod relate;
 mod shred;
-mod stored;
 mod surveyed;
 mod typed;
 mod view;
@@ -43,7 +41,6 @@ use isomorph_storage::Budget;
 use serde::{Deserialize, Serialize};
 
 pub use bundle::Bundled;
-pub(crate) use called::{Column, Tables};
 pub use complete::{Completed, Completion};
 pub use declare::{declared, says_itself};
 pub use described::Described;
@@ -58,7 +55,6 @@ pub use project::{Projected, Projection};
 pub use reify::{EdgeColumns, Reification, Reified, Restored};
 pub use relate::{Related, Relating, Unrelated};
 pub use shred::{CARRY_FITS, Shredded};
-pub(crate) use stored::Stored;
 pub use surveyed::NameRules;
 pub(crate) use view::edges_as;
 pub use view::must_exist;

@@ -10,6 +10,7 @@ mod named;
 mod row_set;
 mod shape;
 mod test;
+mod values;
 mod view;
 
 use std::sync::Arc;

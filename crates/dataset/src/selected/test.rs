@@ -7,6 +7,7 @@ use arrow_buffer::BooleanBuffer;
 use isomorph_error::{Error, Result};
 use isomorph_model::{Batch, Filter, Narrowing, Predicate, Relations};
 
+use super::values;
 use crate::dataset::Dataset;
 use crate::pushed::narrowing;
 use crate::rows::Rows;
@@ -68,7 +69,7 @@ impl Test {
                 Ok(table.schema().field(at).name().clone())
             })?;
             dataset.comparable(table, &named)?;
-            bound.push((relation.clone(), named));
+            bound.push((relation.clone(), values::on_values(dataset, table, &named)?));
         }
         let schema = table.schema().project(&positions).map_err(|error| Error::usage(error.to_string()))?;
         let filters = bound.iter().map(|(relation, named)| Ok((relation.clone(), Filter::new(named, &schema)?)));

@@ -85,7 +85,7 @@ impl GraphAr {
     /// The graph must be opened again to show them.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::Usage`] for a graph that is opened in part, or columns that do not fit;
+    /// [`isomorph_error::Kind::Usage`] for columns that do not fit;
     /// [`isomorph_error::Kind::WouldLose`] for a type that GraphAr lacks; rules that a name breaks; those of `compute`,
     /// reading and writing. Nothing is changed then.
     pub fn add_vertex_group(
@@ -95,8 +95,6 @@ impl GraphAr {
         compute: &mut dyn FnMut(&NodeBatch) -> Result<Columns>,
     ) -> Result<Changed> {
         let table = self.vertex_table(ty)?;
-        let shown = table.groups.iter().map(|group| group.columns.len()).sum::<usize>();
-        self.refuse_selection(shown == table.info.properties().count())?;
         self.refuse_unknown(&table.info.file, &table.info.unknown)?;
         let mut info = table.info.clone();
         let number = info.groups.len();
@@ -135,8 +133,6 @@ impl GraphAr {
         compute: &mut dyn FnMut(&EdgeBatch) -> Result<Columns>,
     ) -> Result<Changed> {
         let table = self.edge_table(ty)?;
-        let shown = table.groups.iter().map(|group| group.columns.len()).sum::<usize>();
-        self.refuse_selection(table.filters.is_empty() && shown == table.info.properties().count())?;
         self.refuse_unknown(&table.info.file, &table.info.unknown)?;
         let mut info = table.info.clone();
         let number = info.groups.len();

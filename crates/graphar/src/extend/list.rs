@@ -22,12 +22,10 @@ impl GraphAr {
     /// The graph must be opened again to show it.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::Usage`] for a graph that is opened in part, and when there is such a list already; those
-    /// of reading, sorting and writing. Nothing is changed then.
+    /// [`isomorph_error::Kind::Usage`] when there is such a list already; those of reading, sorting and writing. Nothing is
+    /// changed then.
     pub fn add_list(&self, ty: usize, kind: AdjListType, budget: &Budget, scratch: &Scratch) -> Result<Changed> {
         let table = self.edge_table(ty)?;
-        let shown = table.groups.iter().map(|group| group.columns.len()).sum::<usize>();
-        self.refuse_selection(table.filters.is_empty() && shown == table.info.properties().count())?;
         self.refuse_unknown(&table.info.file, &table.info.unknown)?;
         if table.list(kind).is_some() {
             let message = format!("{} has this list already", table.info.name());

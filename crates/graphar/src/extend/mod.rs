@@ -96,16 +96,6 @@ impl GraphAr {
         self.below.as_deref().ok_or_else(elsewhere)
     }
 
-    /// Refuses a type of which not everything is shown: what is left out would be lost or wrong in what is added.
-    fn refuse_selection(&self, complete: bool) -> Result<()> {
-        let filtered = self.vertices.iter().any(|table| table.filter.is_some());
-        if complete && !filtered {
-            return Ok(());
-        }
-        Err(Error::usage("a graph that is opened with conditions or without some of its properties cannot be extended")
-            .hint("open it without --columns and --where"))
-    }
-
     /// Refuses an information file with keys that would not be written again.
     fn refuse_unknown(&self, file: &str, unknown: &Unknown) -> Result<()> {
         let is_kept = |key: &str| unknown.iter().any(|(name, text)| name == key && is_written_again(name, text));

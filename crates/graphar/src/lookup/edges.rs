@@ -12,7 +12,7 @@ use isomorph_model::{Batch, Columns, EdgeBatch, Part, Side, part};
 use super::gather::{Order, Segment};
 use super::offsets::Span;
 use crate::info::AdjListType;
-use crate::read::{EdgeScan, first_outside, indexes};
+use crate::read::{EdgeScan, edge_batch, first_outside, indexes};
 use crate::table::{Chunk, EdgeTable, List, SOURCE_INDEX, TARGET_INDEX, Target, rows_error};
 use crate::{GraphAr, rules};
 
@@ -53,6 +53,12 @@ pub(super) struct Found {
 }
 
 impl Found {
+    /// The same as edges of type `ty`.
+    fn neighbors(self, ty: usize) -> Result<Neighbors> {
+        let (source, target) = (indexes(&self.source, SOURCE_INDEX, 0)?, indexes(&self.target, TARGET_INDEX, 0)?);
+        Ok(Neighbors { edges: edge_batch(ty, source, target, self.properties), starts: self.starts })
+    }
+
     /// The rows `keep`, with these starts.
     fn only(self, keep: &UInt64Array, starts: Vec<usize>) -> Result<Self> {
         if keep.len() == self.source.len() {
@@ -78,8 +84,6 @@ const BATCH_ROWS: u64 = 1 << 14;
 struct Asked<'a> {
     table: &'a EdgeTable,
     list: &'a List,
-    /// The vertices, as they are numbered in the files.
-    stored: Vec<u64>,
     by_source: bool,
     by_offsets: bool,
 }
@@ -88,17 +92,15 @@ impl GraphAr {
     /// The edges of type `edge` that leave (or reach) the vertices `rows`, which may repeat and stand in any order.
     ///
     /// # Errors
-    /// [`Kind::Usage`] for a vertex that there is not, and for a graph whose edges are filtered; rules of offsets and
-    /// edges that are broken; those of reading.
+    /// [`Kind::NotFound`] for a vertex that there is not; rules of offsets and edges that are broken; those of reading.
     pub fn neighbors_batch(&self, edge: usize, rows: &[u64], side: Side) -> Result<Neighbors> {
         let asked = self.asked(edge, rows, side)?;
         let Asked { table, list, by_source, .. } = asked;
         let found = match asked.by_offsets {
-            true => self.spans(table, list, &asked.stored).and_then(|spans| self.of_spans(edge, table, list, &spans)),
-            false => self.by_scan(edge, table, list, &asked.stored, by_source),
+            true => self.spans(table, list, rows).and_then(|spans| self.of_spans(edge, table, list, &spans)),
+            false => self.by_scan(edge, table, list, rows, by_source),
         };
-        let found = found.map_err(|error| table.with_other_lists(error, list))?;
-        self.numbered(edge, table, found)
+        found.map_err(|error| table.with_other_lists(error, list))?.neighbors(edge)
     }
 
     /// The edges of type `edge` that leave (or reach) the vertex `row`, a batch of bounded size after another where they are found by
@@ -111,16 +113,16 @@ impl GraphAr {
         if !asked.by_offsets {
             return Ok(part::edges(vec![self.neighbors_batch(edge, &[row], side)?.edges]));
         }
-        let Asked { table, list, stored, .. } = asked;
+        let Asked { table, list, .. } = asked;
         let explained = move |error| table.with_other_lists(error, list);
-        let spans = self.spans(table, list, &stored).map_err(explained)?;
+        let spans = self.spans(table, list, &[row]).map_err(explained)?;
         let count = spans.iter().map(|(_, _, span)| span.rows.end - span.rows.start).sum();
         let pieces = spans
             .into_iter()
             .flat_map(|(vertex, part, span)| span.pieces(BATCH_ROWS).map(move |piece| (vertex, part, piece)));
         let batch = move |piece| -> Result<EdgeBatch> {
             let found = self.of_spans(edge, table, list, &[piece]).map_err(explained)?;
-            Ok(self.numbered(edge, table, found)?.edges)
+            Ok(found.neighbors(edge)?.edges)
         };
         let batches = pieces.map(batch).filter(|batch| batch.as_ref().map_or(true, |batch| batch.rows > 0));
         Ok(part::of(Some(count), batches.map(|batch| batch.map(Batch::Edges))))
@@ -129,15 +131,11 @@ impl GraphAr {
     /// How the edges of vertices are found.
     fn asked(&self, edge: usize, rows: &[u64], side: Side) -> Result<Asked<'_>> {
         let table = self.edge_table(edge)?;
-        if !table.filters.is_empty() {
-            return Err(Error::unsupported("neighbours are looked up without conditions on edges")
-                .hint("filter what comes back"));
-        }
         let (ty, by_source) = match side {
             Side::Out => (table.shown.source, true),
             Side::In => (table.shown.target, false),
         };
-        let stored = self.stored_rows(ty, rows)?;
+        self.check_exist(ty, rows)?;
         let list = table
             .list(AdjListType::new(true, by_source))
             .or_else(|| table.list(AdjListType::new(false, by_source)))
@@ -145,33 +143,20 @@ impl GraphAr {
             .ok_or_else(|| Error::broken(&rules::META_LIST_NONE, format!("{} has none", table.info.name())))?;
         let by_offsets = list.kind.ordered() && list.kind.by_source() == by_source;
         self.check_aligned(table, list).map_err(|error| table.with_other_lists(error, list))?;
-        Ok(Asked { table, list, stored, by_source, by_offsets })
+        Ok(Asked { table, list, by_source, by_offsets })
     }
 
-    /// Edges with the numbers of the vertices that are shown.
-    fn numbered(&self, edge: usize, table: &EdgeTable, found: Found) -> Result<Neighbors> {
-        let sets = (self.row_set(table.shown.source)?, self.row_set(table.shown.target)?);
-        crate::read::neighbors(edge, found.source, found.target, found.properties, found.starts, &sets)
-    }
-
-    /// The rows in the files of rows that are shown.
-    pub(super) fn stored_rows(&self, ty: usize, rows: &[u64]) -> Result<Vec<u64>> {
+    /// Refuses rows that no vertex has.
+    pub(super) fn check_exist(&self, ty: usize, rows: &[u64]) -> Result<()> {
         let table = self.vertex_table(ty)?;
-        let set = self.row_set(ty)?;
-        let count = match &set {
-            Some(set) => set.len(),
-            None => table.rows()?,
-        };
-        let absent = |row: u64| {
-            let message = format!("{} has {count} vertices; there is no row {row}", table.info.ty);
-            Error::new(Kind::NotFound, message)
-        };
-        let stored = |row: u64| match &set {
-            Some(set) => set.select(row).ok_or_else(|| absent(row)),
-            None if row < count => Ok(row),
-            None => Err(absent(row)),
-        };
-        rows.iter().map(|row| stored(*row)).collect()
+        let count = table.rows()?;
+        match rows.iter().find(|row| **row >= count) {
+            None => Ok(()),
+            Some(row) => {
+                let message = format!("{} has {count} vertices; there is no row {row}", table.info.ty);
+                Err(Error::new(Kind::NotFound, message))
+            }
+        }
     }
 
     /// Where the edges of vertices lie, by the offsets of an ordered list: the vertex, its part, and the rows there.

@@ -28,14 +28,13 @@ impl GraphAr {
         let literal = match table.shown.key.kind {
             KeyKind::Row => {
                 let row = u64::try_from(number()?).map_err(|_| not_found())?;
-                return self.stored_rows(ty, &[row]).map(|_| row);
+                return self.check_exist(ty, &[row]).map(|()| row);
             }
             KeyKind::Int => Literal::Int(number()?),
             _ => Literal::Text(key.to_owned()),
         };
         let Some((group, column)) = table.key() else { return Err(not_found()) };
         let Some(column) = group.columns.get(column) else { return Err(not_found()) };
-        let set = self.row_set(ty)?;
         for chunk in 0..table.chunks()? {
             let path = table.layout.chunk(group.number, chunk);
             let fields = || group.columns.iter().filter_map(|column| column.field(group.encoding)).collect();
@@ -45,16 +44,8 @@ impl GraphAr {
             for batch in reader.batches(&selection).map_err(|error| error.at(path.as_str()))? {
                 let batch = batch.map_err(|error| error.at(path.as_str()))?;
                 let rows = batch.column_by_name(ROW).and_then(|rows| rows.as_primitive_opt::<Int64Type>());
-                for row in rows.map(|rows| rows.values().as_ref()).unwrap_or_default() {
-                    let row = chunk * table.info.chunk_size + row.unsigned_abs();
-                    match &set {
-                        None => return Ok(row),
-                        Some(set) => {
-                            if let Some(rank) = set.rank(row) {
-                                return Ok(rank);
-                            }
-                        }
-                    }
+                if let Some(row) = rows.and_then(|rows| rows.values().first()) {
+                    return Ok(chunk * table.info.chunk_size + row.unsigned_abs());
                 }
             }
         }

@@ -33,7 +33,6 @@ impl GraphAr {
             return Err(Error::usage(format!("{} has no label {unknown}{near}", table.info.ty))
                 .hint(format!("one of {declared}")));
         }
-        let set = self.row_set(ty)?;
         let mut found: Vec<Range<u64>> = Vec::new();
         let mut add = |range: Range<u64>| match found.last_mut() {
             Some(last) if last.end == range.start => last.end = range.end,
@@ -54,11 +53,7 @@ impl GraphAr {
                     Match::Any => &left | &right,
                 });
                 for (from, to) in has.iter().flat_map(|has| has.set_slices()) {
-                    let range = row + from as u64..row + to as u64;
-                    match &set {
-                        None => add(range),
-                        Some(set) => range.filter_map(|row| set.rank(row)).for_each(|rank| add(rank..rank + 1)),
-                    }
+                    add(row + from as u64..row + to as u64);
                 }
                 row += batch.num_rows() as u64;
             }

@@ -22,7 +22,8 @@ impl GraphAr {
         let table = self.vertex_table(ty)?;
         let size = table.info.chunk_size;
         let segment = |row: u64| Segment { part: 0, chunk: row / size, rows: row % size..row % size + 1 };
-        let segments: Vec<Segment> = self.stored_rows(ty, rows)?.into_iter().map(segment).collect();
+        self.check_exist(ty, rows)?;
+        let segments: Vec<Segment> = rows.iter().copied().map(segment).collect();
         let order = Order::new(&segments);
         let mut keys: Option<ArrayRef> = None;
         let mut properties: Columns = vec![None; table.shown.properties.len()];
@@ -41,7 +42,6 @@ impl GraphAr {
                 match column.target {
                     Target::Key => keys = Some(array),
                     Target::Property(position) => properties[position] = Some(array),
-                    Target::Hidden => {}
                 }
             }
         }

@@ -1,8 +1,7 @@
-//! Opening a graph: information files, counts, and what the options leave of them. No rows are read.
+//! Opening a graph: information files and counts. No rows are read.
 
 mod options;
 mod place;
-mod select;
 
 pub use options::OpenOptions;
 pub use place::detect;
@@ -16,7 +15,6 @@ use isomorph_storage::{Location, Root};
 use crate::hints::{EXTRA_INFO, Hints, VERSION};
 use crate::info::GraphInfo;
 use crate::lookup::Lookups;
-use crate::read::RowSets;
 use crate::table::{EdgeTable, Refine, VertexTable};
 
 /// How many places of each rule are kept.
@@ -41,7 +39,6 @@ pub struct GraphAr {
     pub(crate) vertices: Vec<VertexTable>,
     pub(crate) edges: Vec<EdgeTable>,
     pub(crate) findings: Findings,
-    pub(crate) row_sets: RowSets,
     pub(crate) lookups: Lookups,
 }
 
@@ -52,18 +49,14 @@ impl GraphAr {
     /// timestamps. Missing data files are findings, not errors: a graph without data can be described.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::NotFound`], [`isomorph_error::Kind::Usage`] for options that do not fit the graph,
-    /// [`isomorph_error::Kind::Incomplete`] when an information file is missing, and the first broken rule of severity
+    /// [`isomorph_error::Kind::NotFound`], [`isomorph_error::Kind::Incomplete`] when an information file is missing, and the first broken rule of severity
     /// [`isomorph_error::Severity::Error`] in the information and count files.
     pub fn open(location: &Location, options: &OpenOptions) -> Result<GraphAr> {
         let mut findings = Findings::keeping(KEPT_FINDINGS);
         let (beside, graph_file) = place::manifest(location, options.follow_links.as_ref())?;
-        let (mut info, info_files) = place::load(&beside, &graph_file, &mut findings)?;
-        select::select_types(&mut info, options.types.as_deref())?;
+        let (info, info_files) = place::load(&beside, &graph_file, &mut findings)?;
         info.check(&graph_file, &mut findings);
         crate::info::refuse(&findings)?;
-        let columns = select::Columns::new(&info, options)?;
-        select::check_filters(&info, options)?;
         let links = options.follow_links.as_ref();
         let (root, below) = place::data_root(
             &beside,
@@ -76,30 +69,15 @@ impl GraphAr {
         let refine = Refine { root: &root, timestamps: options.timestamps };
         let mut vertices = Vec::with_capacity(info.vertices.len());
         for vertex in &info.vertices {
-            vertices.push(VertexTable::new(
-                &refine,
-                vertex.clone(),
-                options.key_row,
-                |property| columns.shows_vertex(&vertex.ty, property),
-                options.filters.get(&vertex.ty).cloned(),
-                &mut findings,
-            )?);
+            vertices.push(VertexTable::new(&refine, vertex.clone(), options.key_row, &mut findings)?);
         }
         let mut edges = Vec::with_capacity(info.edges.len());
         for edge in &info.edges {
             let node = |ty: &str| info.vertices.iter().position(|vertex| vertex.ty == ty).unwrap_or_default();
             let ends = (node(&edge.source), node(&edge.target));
-            let shows = |property: &str| columns.shows_edge(edge, property);
-            let mut table = EdgeTable::new(&refine, edge.clone(), ends, options.adjacency, shows, &mut findings)?;
-            table.filters = select::edge_filters(&info, options, edge).cloned().collect();
-            let filtered = |ty: usize| vertices.get(ty).is_some_and(|vertex| vertex.filter.is_some());
-            if !table.filters.is_empty() || filtered(ends.0) || filtered(ends.1) {
-                table.shown.rows = None;
-            }
-            edges.push(table);
+            edges.push(EdgeTable::new(&refine, edge.clone(), ends, options.adjacency, &mut findings)?);
         }
         let graph = describe(&info, &vertices, &edges);
-        let row_sets = RowSets::new(vertices.len());
         Ok(GraphAr {
             root,
             beside,
@@ -112,12 +90,11 @@ impl GraphAr {
             vertices,
             edges,
             findings,
-            row_sets,
             lookups: Lookups::default(),
         })
     }
 
-    /// What the information files say, restricted to the selected types.
+    /// What the information files say.
     pub fn info(&self) -> &GraphInfo {
         &self.info
     }

@@ -1,14 +1,11 @@
 //! How a graph is opened.
 
-use std::collections::BTreeMap;
-
 use arrow_schema::TimeUnit;
-use isomorph_model::Predicate;
 use isomorph_storage::Location;
 
 use crate::info::AdjListType;
 
-/// How a graph is opened. The default shows all of it.
+/// How a graph is opened.
 #[derive(Debug, Clone, Default)]
 pub struct OpenOptions {
     /// Where the data is, instead of what the graph's prefix says.
@@ -16,14 +13,6 @@ pub struct OpenOptions {
     /// Links are followed as long as they stay below this directory, which holds the graph; otherwise below that of the
     /// graph file. Such a graph is not changed.
     pub follow_links: Option<Location>,
-    /// Only these types: vertex types, edge types (`knows`) or edge triples (`person_knows_person`). Edge types bring
-    /// their vertex types with them; vertex types alone bring every edge type between them.
-    pub types: Option<Vec<String>>,
-    /// Only these properties, by name or as `type.name`. Keys are always read.
-    pub columns: Option<Vec<String>>,
-    /// Only elements that pass, by type as in `types`. Edges of vertices that are left out are left out as well, and
-    /// the rows of those that stay are numbered anew.
-    pub filters: BTreeMap<String, Predicate>,
     /// The adjacency list that edges are read from when the order does not matter; otherwise ordered lists come first,
     /// and those by source before those by destination.
     pub adjacency: Option<AdjListType>,

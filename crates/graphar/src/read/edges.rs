@@ -1,23 +1,35 @@
 //! One edge chunk: its adjacency list and its property groups, read in step, row for row.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::{Int64Array, RecordBatch};
 use arrow_schema::{DataType, Field};
 use isomorph_error::{Error, Kind, Place, Result};
-use isomorph_model::Predicate;
-use isomorph_model::{Batch, Columns, EdgeBatch, Narrowing, Part, part};
+use isomorph_model::{Batch, Columns, EdgeBatch, Ends, Narrowing, Part, part};
 use isomorph_tables::Selection;
 
-use super::ends::{Joint, first_descent, first_outside, indexes};
-use super::filter::{FilteredChunk, count, intersection};
+use super::ends::{Joint, Span, as_rows, first_descent, first_outside, indexes};
+use super::filter::count;
 use super::narrowed::{Files, check_stated};
 use super::offsets::{OffsetCheck, PartOffsets};
-use super::renumber::renumbered;
-use super::{Bounds, RowSet, Steps};
+use super::{Bounds, Steps};
 use crate::rules;
-use crate::table::{Chunk, EdgeTable, Group, List, SOURCE_INDEX, TARGET_INDEX, Target, open_chunk};
+use crate::table::{Chunk, EdgeTable, List, SOURCE_INDEX, TARGET_INDEX, Target, open_chunk};
+
+/// Edges of type `ty` between vertices of which the indexes were checked.
+pub(crate) fn edge_batch(ty: usize, source: &Int64Array, target: &Int64Array, properties: Columns) -> EdgeBatch {
+    EdgeBatch {
+        ty,
+        rows: source.len(),
+        relations: None,
+        source: Ends::Rows(as_rows(source)),
+        target: Ends::Rows(as_rows(target)),
+        layers: None,
+        directed: None,
+        keys: None,
+        properties,
+    }
+}
 
 /// What the parts of one scan of an adjacency list have in common.
 pub(crate) struct EdgeScan<'a> {
@@ -30,8 +42,6 @@ pub(crate) struct EdgeScan<'a> {
     /// What is read beside the ends, if not everything.
     pub narrowing: Option<Arc<Narrowing>>,
     pub batch_rows: usize,
-    /// The source and destination vertices that are read, if not all.
-    pub sets: (Option<Arc<RowSet>>, Option<Arc<RowSet>>),
 }
 
 /// One edge chunk.
@@ -97,30 +107,12 @@ impl EdgeScan<'_> {
 }
 
 impl<'a> EdgePart<'a> {
-    /// The rows that pass the filters of the edge type and may pass that of the scan; nothing for all.
-    fn passing(&self, files: &Files<'_>) -> Result<Option<Vec<Range<u64>>>> {
-        let table = self.scan.table;
-        let narrowed = files.passing(self.rows)?;
-        if table.filters.is_empty() {
-            return Ok(narrowed);
-        }
-        let open = |group: &Group, names: &[&str]| {
-            group.open_named(&table.root, self.scan.list.layout.chunk(group.number, self.part, self.chunk), names)
-        };
-        let chunk = FilteredChunk { groups: &table.all, open: &open, rows: self.rows };
-        let passing = chunk.passing(&Predicate::And(table.filters.clone()))?;
-        Ok(Some(match narrowed {
-            None => passing,
-            Some(narrowed) => intersection(&narrowed, &passing),
-        }))
-    }
-
     fn open(self) -> Result<Option<EdgeReader<'a>>> {
         let scan = &*self.scan;
         let table = scan.table;
         let path = |group| scan.list.layout.chunk(group, self.part, self.chunk);
         let files = Files::new(&table.root, &table.groups, scan.narrowing.as_deref(), &path, false);
-        let ranges = self.passing(&files)?;
+        let ranges = files.passing(self.rows)?;
         let rows = ranges.as_ref().map_or(self.rows, |ranges| count(ranges));
         if rows == 0 {
             return Ok(None);
@@ -150,7 +142,7 @@ impl<'a> EdgePart<'a> {
     /// The offsets from that of `first` on, the first aligned end of this chunk, which begins at row `begin` of the part.
     fn open_offsets(&self, first: i64, begin: u64) -> Result<OffsetCheck<'a>> {
         if let Some(before) = self.bounds.before(self.chunk) {
-            self.check_order(Joint { chunk: self.chunk, before, behind: first })?;
+            self.check_order(Joint { chunk: self.chunk, before, behind: first, is_whole: false })?;
         }
         // The edges that are before those of `first` in its part are in the chunks before this one.
         let vertex = if self.chunk == 0 { 0 } else { first.cast_unsigned() - self.scan.first_vertex(self.part) };
@@ -169,10 +161,10 @@ impl<'a> EdgePart<'a> {
     }
 
     /// Compares two neighbouring chunks, and the offsets of the vertices between them.
-    fn check_joint(&self, joint: Joint, compares: bool) -> Result<()> {
+    fn check_joint(&self, joint: Joint) -> Result<()> {
         let scan = &*self.scan;
         self.check_order(joint)?;
-        if !compares || joint.before == joint.behind {
+        if !joint.is_whole || joint.before == joint.behind {
             return Ok(());
         }
         let low = scan.first_vertex(self.part);
@@ -201,18 +193,15 @@ struct EdgeReader<'a> {
 
 impl EdgeReader<'_> {
     fn next(&mut self) -> Result<Option<Batch>> {
-        while let Some((start, _, batches)) = self.steps.next()? {
-            let batch = self.batch(start, &batches)?;
-            if batch.is_some() {
-                return Ok(batch.map(Batch::Edges));
-            }
+        if let Some((start, _, batches)) = self.steps.next()? {
+            return self.batch(start, &batches).map(|batch| batch.map(Batch::Edges));
         }
         let part = &self.part;
         if let Some((first, last)) = self.ends.take()
             && part.scan.list.kind.ordered()
         {
-            for joint in part.bounds.note(part.chunk, first, last) {
-                part.check_joint(joint, self.compares)?;
+            for joint in part.bounds.note(part.chunk, Span { first, last, is_whole: self.compares }) {
+                part.check_joint(joint)?;
             }
         }
         if let Some(offsets) = self.offsets.take().filter(|_| part.last) {
@@ -258,7 +247,7 @@ impl EdgeReader<'_> {
                 }
             }
         }
-        renumbered(scan.ty, source, target, properties, &scan.sets)
+        Ok(Some(edge_batch(scan.ty, source, target, properties)))
     }
 }
 

@@ -61,7 +61,16 @@ pub(crate) fn as_rows(array: &Int64Array) -> UInt64Array {
 /// First and last aligned ends of the chunks of a part, as far as they were read: the chunks of a part may be read in
 /// any order, and each pair of neighbours is compared when the second of them is known.
 #[derive(Debug, Default)]
-pub(crate) struct Bounds(Mutex<Vec<Option<(i64, i64)>>>);
+pub(crate) struct Bounds(Mutex<Vec<Option<Span>>>);
+
+/// The aligned ends of the edges that were read of a chunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub first: i64,
+    pub last: i64,
+    /// Whether these are all edges of the chunk.
+    pub is_whole: bool,
+}
 
 /// Where a chunk meets the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +81,8 @@ pub(crate) struct Joint {
     pub before: i64,
     /// The first aligned end of the second.
     pub behind: i64,
+    /// Whether there are no edges between these.
+    pub is_whole: bool,
 }
 
 impl Bounds {
@@ -79,24 +90,25 @@ impl Bounds {
     pub fn before(&self, chunk: u64) -> Option<i64> {
         let at = usize::try_from(chunk.checked_sub(1)?).ok()?;
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.get(at).copied().flatten().map(|(_, last)| last)
+        known.get(at).copied().flatten().map(|span| span.last)
     }
 
-    /// Notes the bounds of chunk `chunk`, and returns where it meets its neighbours, as far as they were noted.
-    pub fn note(&self, chunk: u64, first: i64, last: i64) -> impl Iterator<Item = Joint> + use<> {
+    /// Notes the span of chunk `chunk`, and returns where it meets its neighbours, as far as they were noted.
+    pub fn note(&self, chunk: u64, span: Span) -> impl Iterator<Item = Joint> + use<> {
         let at = usize::try_from(chunk).ok();
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let joints = at.map(|at| {
             if known.len() <= at {
                 known.resize(at + 1, None);
             }
-            known[at] = Some((first, last));
+            known[at] = Some(span);
             let before = at.checked_sub(1).and_then(|before| known.get(before).copied().flatten());
             let after = known.get(at + 1).copied().flatten();
-            [
-                before.map(|(_, before)| Joint { chunk, before, behind: first }),
-                after.map(|(behind, _)| Joint { chunk: chunk + 1, before: last, behind }),
-            ]
+            let joint = |chunk, before: Span, behind: Span| {
+                let is_whole = before.is_whole && behind.is_whole;
+                Joint { chunk, before: before.last, behind: behind.first, is_whole }
+            };
+            [before.map(|before| joint(chunk, before, span)), after.map(|after| joint(chunk + 1, span, after))]
         });
         joints.into_iter().flatten().flatten()
     }
@@ -122,13 +134,16 @@ mod tests {
     #[test]
     fn chunks_are_compared_with_their_neighbours_in_any_order() {
         let bounds = Bounds::default();
-        let joints = |chunk, first, last| bounds.note(chunk, first, last).collect::<Vec<_>>();
+        let span = |first, last| Span { first, last, is_whole: true };
+        let joints = |chunk, first, last| bounds.note(chunk, span(first, last)).collect::<Vec<_>>();
         assert_eq!(joints(2, 20, 29), []);
         assert_eq!(joints(0, 0, 9), []);
-        let first = Joint { chunk: 1, before: 9, behind: 9 };
-        assert_eq!(joints(1, 9, 21), [first, Joint { chunk: 2, before: 21, behind: 20 }]);
+        let first = Joint { chunk: 1, before: 9, behind: 9, is_whole: true };
+        assert_eq!(joints(1, 9, 21), [first, Joint { chunk: 2, before: 21, behind: 20, is_whole: true }]);
         assert_eq!((bounds.before(0), bounds.before(1), bounds.before(4)), (None, Some(9), None));
         assert_eq!(joints(0, 0, 8), [Joint { before: 8, ..first }]);
+        let partly = bounds.note(0, Span { is_whole: false, ..span(0, 7) }).collect::<Vec<_>>();
+        assert_eq!(partly, [Joint { before: 7, is_whole: false, ..first }]);
     }
 
     #[test]

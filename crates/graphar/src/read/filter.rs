@@ -9,7 +9,7 @@ use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_schema::{Field, Schema};
-use isomorph_error::{Error, Result, did_you_mean};
+use isomorph_error::{Error, Result};
 use isomorph_model::{Filter, Predicate};
 use isomorph_tables::Selection;
 
@@ -25,8 +25,8 @@ const ROW: &str = "_isomorphRow";
 pub(crate) struct FilteredChunk<'a> {
     /// The groups, with all columns that may be compared.
     pub groups: &'a [Group],
-    /// Opens the file of a group, with at least the columns of these names.
-    pub open: &'a dyn Fn(&Group, &[&str]) -> Result<Chunk>,
+    /// Opens the file of a group.
+    pub open: &'a dyn Fn(&Group) -> Result<Chunk>,
     /// Rows of the chunk.
     pub rows: u64,
 }
@@ -79,16 +79,13 @@ impl FilteredChunk<'_> {
     fn group_of(&self, column: &str) -> Result<usize> {
         let holds = |group: &Group| group.columns.iter().any(|own| own.name == column);
         let found = self.groups.iter().position(holds);
-        found.ok_or_else(|| {
-            let known = self.groups.iter().flat_map(|group| group.columns.iter()).map(|own| own.name.as_str());
-            Error::usage(format!("there is no property {column} to filter by{}", did_you_mean(column, known)))
-        })
+        found.ok_or_else(|| Error::usage(format!("there is no property {column} to filter by")))
     }
 
     fn read(&self, number: usize, predicate: &Predicate) -> Result<Ranges> {
         let Some(group) = self.groups.get(number) else { return Ok(Ranges::new()) };
         let names = predicate.columns();
-        let chunk = (self.open)(group, &names)?;
+        let chunk = (self.open)(group)?;
         check_stated(&chunk.reader, &chunk.path, self.rows)?;
         let columns: Vec<Column> =
             chunk.columns.iter().filter(|column| names.contains(&column.name.as_str())).cloned().collect();

@@ -6,16 +6,12 @@ mod filter;
 mod labels;
 mod narrowed;
 mod offsets;
-mod renumber;
-mod row_set;
 mod steps;
 mod vertices;
 
-pub(crate) use edges::{EdgePart, EdgeScan};
+pub(crate) use edges::{EdgePart, EdgeScan, edge_batch};
 pub(crate) use ends::{Bounds, as_index, first_descent, first_outside, indexes, indexes_from};
 pub(crate) use labels::{LabelFile, label_column};
 pub(crate) use offsets::{PartOffsets, empty_part};
-pub(crate) use renumber::neighbors;
-pub(crate) use row_set::{RowSet, RowSets};
 pub(crate) use steps::Steps;
 pub(crate) use vertices::{VertexPart, check_index};

@@ -22,7 +22,6 @@ pub(crate) fn wanted(group: &Group, narrowing: Option<&Narrowing>) -> Arc<[Colum
     let wants = |column: &&Column| match column.target {
         Target::Key => narrowing.keys,
         Target::Property(at) => narrowing.wants(at),
-        Target::Hidden => false,
     };
     group.columns.iter().filter(wants).cloned().collect()
 }
@@ -86,7 +85,7 @@ impl<'a> Files<'a> {
         let Some(filter) = self.narrowing.and_then(|narrowing| self.own(narrowing.filter.as_ref()?)) else {
             return Ok(None);
         };
-        let open = |group: &Group, _: &[&str]| self.chunk(group);
+        let open = |group: &Group| self.chunk(group);
         let chunk = FilteredChunk { groups: self.groups, open: &open, rows };
         match chunk.passing(&filter) {
             Ok(ranges) if count(&ranges).saturating_mul(2) > rows => Ok(None),

@@ -1,6 +1,5 @@
 //! One vertex chunk: its property groups and its label file, read in step.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -10,11 +9,11 @@ use isomorph_error::{Error, Place, Result};
 use isomorph_model::{Batch, Columns, Narrowing, NodeBatch, Part, part};
 use isomorph_tables::Selection;
 
-use super::filter::{FilteredChunk, count, intersection};
+use super::filter::{Ranges, count};
 use super::narrowed::{Files, Numbers, check_stated};
-use super::{LabelFile, RowSet, Steps, label_column};
+use super::{LabelFile, Steps, label_column};
 use crate::rules;
-use crate::table::{Chunk, Group, Target, VertexTable, open_chunk};
+use crate::table::{Chunk, Target, VertexTable, open_chunk};
 
 /// One vertex chunk.
 pub(crate) struct VertexPart<'a> {
@@ -25,76 +24,6 @@ pub(crate) struct VertexPart<'a> {
     /// What is read, if not everything.
     pub narrowing: Option<Arc<Narrowing>>,
     pub batch_rows: usize,
-    /// The vertices that are read, if not all.
-    pub set: Option<Arc<RowSet>>,
-}
-
-/// Rows of a chunk.
-struct Selected {
-    /// Which, counted in the chunk; nothing for all.
-    ranges: Option<Vec<Range<u64>>>,
-    /// How many.
-    rows: u64,
-    /// The row that the first of them has in the model.
-    start: u64,
-    /// The rows that they have in the model, where these do not follow one another.
-    numbers: Option<Numbers>,
-}
-
-impl VertexTable {
-    /// The vertices that pass the filter.
-    ///
-    /// # Errors
-    /// Those of reading.
-    pub fn row_set(&self) -> Result<RowSet> {
-        let Some(filter) = &self.filter else {
-            return Ok(RowSet::new(std::slice::from_ref(&(0..self.rows()?))));
-        };
-        let mut passing = Vec::new();
-        for chunk in 0..self.chunks()? {
-            let open = |group: &Group, names: &[&str]| {
-                group.open_named(&self.root, self.layout.chunk(group.number, chunk), names)
-            };
-            let filtered = FilteredChunk { groups: &self.all, open: &open, rows: self.chunk_rows(chunk)? };
-            let found = filtered.passing(filter)?;
-            let first = chunk * self.info.chunk_size;
-            passing.extend(found.into_iter().map(|range| range.start + first..range.end + first));
-        }
-        Ok(RowSet::new(&passing))
-    }
-}
-
-impl VertexPart<'_> {
-    /// The rows that are read.
-    fn selected(&self) -> Result<Selected> {
-        let first = self.chunk * self.table.info.chunk_size;
-        let rows = self.table.chunk_rows(self.chunk)?;
-        let Some(set) = &self.set else { return Ok(Selected { ranges: None, rows, start: first, numbers: None }) };
-        let within = set.within(first..first + rows);
-        let start = within.first().and_then(|range| set.rank(range.start)).unwrap_or_default();
-        let local: Vec<_> = within.into_iter().map(|range| range.start - first..range.end - first).collect();
-        let rows = count(&local);
-        Ok(Selected { ranges: Some(local), rows, start, numbers: None })
-    }
-
-    /// Of these rows, those that the scan has to read.
-    fn narrowed(&self, all: Selected, files: &Files<'_>) -> Result<Selected> {
-        let table = self.table;
-        let Some(passing) = files.passing(table.chunk_rows(self.chunk)?)? else { return Ok(all) };
-        let local = match &all.ranges {
-            None => passing,
-            Some(ranges) => intersection(ranges, &passing),
-        };
-        let first = self.chunk * table.info.chunk_size;
-        let number = |range: &Range<u64>| {
-            let row = first + range.start;
-            let start = self.set.as_ref().map_or(Some(row), |set| set.rank(row)).unwrap_or_default();
-            start..start + (range.end - range.start)
-        };
-        let numbers: Vec<_> = local.iter().map(number).collect();
-        let start = numbers.first().map_or(all.start, |range| range.start);
-        Ok(Selected { rows: count(&local), ranges: Some(local), start, numbers: Some(Numbers::new(numbers)) })
-    }
 }
 
 /// Labels times rows of a batch.
@@ -119,7 +48,7 @@ impl<'a> VertexPart<'a> {
     /// The part of a scan that it is.
     pub fn part(self) -> Box<dyn Part + 'a> {
         // Reading says what is wrong.
-        let rows = self.selected().ok().map(|selected| selected.rows);
+        let rows = self.table.chunk_rows(self.chunk).ok();
         part::opened(rows, || self.open(), |reader| reader.as_mut().map_or(Ok(None), VertexReader::next))
     }
 
@@ -127,7 +56,9 @@ impl<'a> VertexPart<'a> {
         let table = self.table;
         let path = |group| table.layout.chunk(group, self.chunk);
         let files = Files::new(&table.root, &table.groups, self.narrowing.as_deref(), &path, true);
-        let Selected { ranges, rows, start, numbers } = self.narrowed(self.selected()?, &files)?;
+        let all = table.chunk_rows(self.chunk)?;
+        let ranges = files.passing(all)?;
+        let rows = ranges.as_ref().map_or(all, |ranges| count(ranges));
         if rows == 0 {
             return Ok(None);
         }
@@ -140,8 +71,7 @@ impl<'a> VertexPart<'a> {
         // Each row needs a bit for each label.
         let batch_rows = if labelled { self.batch_rows.min(LABEL_BITS / labels.len().max(1)) } else { self.batch_rows };
         let mut steps = Steps::new(rows, batch_rows);
-        let some = ranges.is_some().then(|| table.chunk_rows(self.chunk)).transpose()?;
-        let chunks = files.chunks(some)?;
+        let chunks = files.chunks(ranges.is_some().then_some(all))?;
         for chunk in &chunks {
             steps.push(&chunk.path, chunk.batches(selection())?);
         }
@@ -152,8 +82,11 @@ impl<'a> VertexPart<'a> {
             let file = LabelFile::open(table, self.chunk)?;
             steps.push(&file.path, file.batches(labels.iter().map(String::as_str), selection())?);
         }
-        let is_whole = ranges.is_none();
-        Ok(Some(VertexReader { table, ty: self.ty, start, numbers, is_whole, labelled, chunks, steps }))
+        let start = self.chunk * table.info.chunk_size;
+        let numbers =
+            |ranges: Ranges| Numbers::new(ranges.into_iter().map(|rows| start + rows.start..start + rows.end));
+        let numbers = ranges.map(numbers);
+        Ok(Some(VertexReader { table, ty: self.ty, start, numbers, labelled, chunks, steps }))
     }
 }
 
@@ -161,12 +94,10 @@ impl<'a> VertexPart<'a> {
 struct VertexReader<'a> {
     table: &'a VertexTable,
     ty: usize,
-    /// The row that the first vertex has in the model.
+    /// The row of the first vertex of the chunk.
     start: u64,
-    /// The rows that the vertices have in the model, where these do not follow one another.
+    /// The rows of those that are read, if not all.
     numbers: Option<Numbers>,
-    /// Whether all vertices are read.
-    is_whole: bool,
     labelled: bool,
     chunks: Vec<Chunk>,
     steps: Steps,
@@ -178,7 +109,7 @@ impl VertexReader<'_> {
         let mut keys: Option<ArrayRef> = None;
         let mut properties: Columns = vec![None; self.table.shown.properties.len()];
         for (chunk, batch) in self.chunks.iter().zip(&batches) {
-            if chunk.indexed && self.is_whole {
+            if chunk.indexed && self.numbers.is_none() {
                 check_index(&chunk.path, batch.column(0), self.start + at, at)?;
             }
             for (column, array) in chunk.columns.iter().zip(chunk.columns(batch)?) {
@@ -189,7 +120,6 @@ impl VertexReader<'_> {
                             *slot = Some(array);
                         }
                     }
-                    Target::Hidden => {}
                 }
             }
         }

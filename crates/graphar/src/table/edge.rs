@@ -3,7 +3,6 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use isomorph_error::{Error, Findings, Place, Result};
-use isomorph_model::Predicate;
 use isomorph_model::{Direction, EdgeOrder, EdgeType};
 use isomorph_storage::Root;
 use isomorph_tables::Encoding;
@@ -19,11 +18,8 @@ pub(crate) struct EdgeTable {
     pub root: Root,
     pub info: EdgeInfo,
     pub lists: Vec<List>,
-    /// Groups of which something is read.
+    /// Groups that have properties.
     pub groups: Vec<Group>,
-    /// All groups with all columns, for the filters.
-    pub all: Vec<Group>,
-    pub filters: Vec<Predicate>,
     /// The type as the model has it.
     pub shown: EdgeType,
 }
@@ -95,8 +91,7 @@ impl List {
 }
 
 impl EdgeTable {
-    /// Resolves an edge type between the node types `source` and `target` of the model; `shows` says which properties
-    /// are read.
+    /// Resolves an edge type between these node types of the model, its source and its destination.
     ///
     /// # Errors
     /// As [`super::VertexTable::new`].
@@ -105,7 +100,6 @@ impl EdgeTable {
         info: EdgeInfo,
         ends: (usize, usize),
         preferred: Option<AdjListType>,
-        shows: impl Fn(&str) -> bool,
         findings: &mut Findings,
     ) -> Result<Self> {
         let mut lists = Vec::new();
@@ -138,24 +132,21 @@ impl EdgeTable {
             Some(Err(error)) => return Err(error),
             None => {}
         }
-        let mut all = Vec::new();
+        let mut groups = Vec::new();
         for (number, group) in info.groups.iter().enumerate() {
             let first = lists.first().zip(first).map(|(list, part)| list.layout.chunk(number, part, 0));
             let types = refine.types(group, first.as_deref())?;
             let mut columns = Vec::new();
             for (info, data_type) in group.properties.iter().zip(types) {
-                let is_shown = shows(&info.name);
-                let target = if is_shown { Target::Property(shown.properties.len()) } else { Target::Hidden };
-                if is_shown {
-                    shown.properties.push(property(info, &data_type));
-                }
+                let target = Target::Property(shown.properties.len());
+                shown.properties.push(property(info, &data_type));
                 let as_text = matches!(info.value_type, ValueType::Other(_));
                 columns.push(Column { name: info.name.clone(), data_type, target, as_text });
             }
-            all.push(Group { number, encoding: group.file_type.encoding(), columns: columns.into() });
+            groups.push(Group { number, encoding: group.file_type.encoding(), columns: columns.into() });
         }
-        let groups = all.iter().filter_map(Group::shown).collect();
-        Ok(EdgeTable { root: refine.root.clone(), lists, groups, all, filters: Vec::new(), shown, info })
+        groups.retain(|group| !group.columns.is_empty());
+        Ok(EdgeTable { root: refine.root.clone(), lists, groups, shown, info })
     }
 
     /// The list of kind `kind`.

@@ -1,4 +1,4 @@
-//! Tables as they are read: information files joined with what the options leave of them.
+//! Tables as they are read: information files joined with what the options and the first chunks say.
 
 mod chunk;
 mod edge;
@@ -15,9 +15,7 @@ pub(crate) use vertex::VertexTable;
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field};
-use isomorph_error::Result;
 use isomorph_model::Property;
-use isomorph_storage::Root;
 use isomorph_tables::Encoding;
 
 use crate::info::{PropertyInfo, ValueType};
@@ -38,8 +36,6 @@ pub(crate) enum Target {
     Key,
     /// A property, by its position in the type.
     Property(usize),
-    /// Nothing: it is looked at by the conditions of who opened the graph alone.
-    Hidden,
 }
 
 /// One column that is read.
@@ -59,24 +55,6 @@ pub(crate) struct Group {
     pub number: usize,
     pub encoding: Encoding,
     pub columns: Arc<[Column]>,
-}
-
-impl Group {
-    /// The columns of it that are shown; nothing when none is.
-    fn shown(&self) -> Option<Group> {
-        let columns: Arc<[Column]> =
-            self.columns.iter().filter(|column| column.target != Target::Hidden).cloned().collect();
-        (!columns.is_empty()).then(|| Group { columns, ..self.clone() })
-    }
-
-    /// Opens a chunk of it with the columns of these names.
-    ///
-    /// # Errors
-    /// As [`Chunk::open`].
-    pub fn open_named(&self, root: &Root, path: String, names: &[&str]) -> Result<Chunk> {
-        let columns = self.columns.iter().filter(|column| names.contains(&column.name.as_str())).cloned().collect();
-        Chunk::open(root, path, self.encoding, columns, false)
-    }
 }
 
 impl Column {

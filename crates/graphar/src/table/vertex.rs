@@ -1,7 +1,6 @@
 //! One vertex type as it is read.
 
 use isomorph_error::{Findings, Place, Result};
-use isomorph_model::Predicate;
 use isomorph_model::{Key, KeyKind, LabelVocabulary, NodeType};
 use isomorph_storage::Root;
 
@@ -16,30 +15,20 @@ pub(crate) struct VertexTable {
     pub root: Root,
     pub info: VertexInfo,
     pub layout: VertexLayout,
-    /// Groups of which something is read.
+    /// Groups that have properties.
     pub groups: Vec<Group>,
-    /// All groups with all columns, for the filter.
-    pub all: Vec<Group>,
     /// Number of vertices; nothing when the count file is missing.
     pub count: Option<u64>,
-    pub filter: Option<Predicate>,
     /// The type as the model has it.
     pub shown: NodeType,
 }
 
 impl VertexTable {
-    /// Resolves a vertex type; `shows` says which properties are read.
+    /// Resolves a vertex type; with `key_row` the primary property is one like others.
     ///
     /// # Errors
     /// When a prefix leaves the root, a count is malformed, or the first chunk of a group with timestamps is.
-    pub fn new(
-        refine: &Refine<'_>,
-        info: VertexInfo,
-        key_row: bool,
-        shows: impl Fn(&str) -> bool,
-        filter: Option<Predicate>,
-        findings: &mut Findings,
-    ) -> Result<Self> {
+    pub fn new(refine: &Refine<'_>, info: VertexInfo, key_row: bool, findings: &mut Findings) -> Result<Self> {
         let layout = VertexLayout::new(&info).map_err(|error| error.at(Place::file(&info.file)))?;
         let count = read_count(refine.root, &layout.count())?;
         match count {
@@ -53,11 +42,11 @@ impl VertexTable {
             key.as_ref().map_or_else(Key::row, |key| model_key(&key.value_type).named(&key.name)),
         );
         shown.ordered = true;
-        shown.rows = count.filter(|_| filter.is_none());
+        shown.rows = count;
         if !info.labels.is_empty() {
             shown.labels = LabelVocabulary::Declared(info.labels.clone());
         }
-        let mut all = Vec::new();
+        let mut groups = Vec::new();
         for (number, group) in info.groups.iter().enumerate() {
             let first = count.is_some_and(|count| count > 0).then(|| layout.chunk(number, 0));
             let types = refine.types(group, first.as_deref())?;
@@ -65,8 +54,7 @@ impl VertexTable {
             for (info, data_type) in group.properties.iter().zip(types) {
                 let target = match &key {
                     Some(key) if key.name == info.name => Target::Key,
-                    _ if shows(&info.name) => Target::Property(shown.properties.len()),
-                    _ => Target::Hidden,
+                    _ => Target::Property(shown.properties.len()),
                 };
                 if matches!(target, Target::Property(_)) {
                     shown.properties.push(property(info, &data_type));
@@ -74,10 +62,10 @@ impl VertexTable {
                 let as_text = matches!(info.value_type, ValueType::Other(_));
                 columns.push(Column { name: info.name.clone(), data_type, target, as_text });
             }
-            all.push(Group { number, encoding: group.file_type.encoding(), columns: columns.into() });
+            groups.push(Group { number, encoding: group.file_type.encoding(), columns: columns.into() });
         }
-        let groups = all.iter().filter_map(Group::shown).collect();
-        Ok(VertexTable { root: refine.root.clone(), layout, groups, all, count, filter, shown, info })
+        groups.retain(|group| !group.columns.is_empty());
+        Ok(VertexTable { root: refine.root.clone(), layout, groups, count, shown, info })
     }
 
     /// Number of vertices.

@@ -22,8 +22,8 @@ pub struct Unparted {
     inner: Arc<dyn Source>,
     record: Parting,
     shown: Graph,
-    /// Where the rows of each node type begin, and behind the last of them all: counted when it is first asked for, where a condition
-    /// chooses from a type.
+    /// Where the rows of each node type begin, and behind the last of them all: counted when it is first asked for, where nothing
+    /// states it.
     bases: OnceLock<Vec<u64>>,
     /// Whether rows are told from where they begin: where that costs nothing, and where edges name rows.
     by_row: bool,

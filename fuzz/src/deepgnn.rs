@@ -95,10 +95,10 @@ pub(crate) fn check_text(data: &[u8]) {
     // A binary, and another text: with a proof, or refused.
     let other = self::format(choice.wrapping_add(1 + (choice >> 3) % 3));
     for text in [None, Some(other)] {
-        let mut write = ConvertOptions { to: Some(Format::DeepGnn), ..ConvertOptions::default() };
+        let mut write = ConvertOptions { to: Some(Format::DEEPGNN), ..ConvertOptions::default() };
         write.write.deepgnn.text = text;
         write.write.deepgnn.binary.partitions = 1 + u32::from(*choice >> 6);
-        let open = OpenOptions { from: Some(Format::DeepGnn), deepgnn: options.clone(), ..OpenOptions::default() };
+        let open = OpenOptions { from: Some(Format::DEEPGNN), deepgnn: options.clone(), ..OpenOptions::default() };
         match converted(&file, &home.path().join("made"), &open, &write, home.path()) {
             Ok(()) => assert!(whole.is_ok(), "{whole:?}"),
             Err(error) => assert_bad_input(&error),
@@ -113,8 +113,8 @@ pub(crate) fn template(partitions: u32) -> BTreeMap<String, Vec<u8>> {
     let home = home();
     let (text, made) = (home.path().join("seed.json"), home.path().join("made"));
     std::fs::write(&text, SEED).expect("a file");
-    let open = OpenOptions { from: Some(Format::DeepGnn), ..OpenOptions::default() };
-    let mut write = ConvertOptions { to: Some(Format::DeepGnn), ..ConvertOptions::default() };
+    let open = OpenOptions { from: Some(Format::DEEPGNN), ..OpenOptions::default() };
+    let mut write = ConvertOptions { to: Some(Format::DEEPGNN), ..ConvertOptions::default() };
     write.write.deepgnn.binary.watermark = Some(10);
     write.write.deepgnn.binary.partitions = partitions;
     converted(&text, &made, &open, &write, home.path()).expect("a sound text");
@@ -167,8 +167,8 @@ pub(crate) fn check_binary(data: &[u8]) {
             Err(error) => assert_eq!(error.kind(), Kind::NotFound, "{error:?}"),
         }
     }
-    let open = OpenOptions { from: Some(Format::DeepGnn), ..OpenOptions::default() };
-    let mut write = ConvertOptions { to: Some(Format::DeepGnn), ..ConvertOptions::default() };
+    let open = OpenOptions { from: Some(Format::DEEPGNN), ..OpenOptions::default() };
+    let mut write = ConvertOptions { to: Some(Format::DEEPGNN), ..ConvertOptions::default() };
     write.write.deepgnn.binary.partitions = 2;
     let made = converted(&graph, &home.path().join("made"), &open, &write, home.path());
     if let Err(error) = made {

@@ -6,13 +6,13 @@ use isomorph_model::{Batch, KeyKind, Request, Source, Tables};
 use isomorph_tables::lookup::{KeyRowsBuilder, LookupOptions, Repeats};
 
 use crate::conversion::blame;
+use crate::driver::Shape;
 use crate::open::Opened;
 use crate::options::ConvertOptions;
 use crate::parallel;
 use crate::pipeline::REPEATED_KEY;
 use crate::plan::{Plan, counted};
 use crate::progress::Progress;
-use crate::registry::{Format, Shape};
 use isomorph_storage::Resources;
 
 impl Plan {
@@ -43,7 +43,7 @@ impl Plan {
         resources: &Resources,
         progress: &dyn Progress,
     ) -> Result<()> {
-        let by_key = matches!(self.to, Format::Nock | Format::Annnet | Format::GraphLake | Format::Rdf);
+        let by_key = self.to.knows_nodes_by_key();
         // Opening NOCK unites its nodes by name, and a resource is its name.
         let may_repeat = self.from.shape() == Shape::Typed;
         if !by_key || !may_repeat || !(options.loses() || options.no_verify) {

@@ -18,7 +18,7 @@ impl Plan {
         let fitted = Fitting::of(graph, &self.to.allowed())?;
         let graph = fitted.as_ref().map_or(graph, |record| &record.fitted);
         let record = Numbering::of(graph)?;
-        let write = &options.write.deepgnn;
+        let write = &options.write.get::<isomorph_deepgnn::WriteOptions>();
         self.line("graph", layout(write));
         // Weights of nodes are features too.
         let mut features = record.numbered.clone();

@@ -14,7 +14,6 @@ use crate::options::ConvertOptions;
 use crate::parallel;
 use crate::plan::Plan;
 use crate::progress::Progress;
-use crate::registry::Format;
 use isomorph_storage::Resources;
 
 /// Whether these are texts that are written as they are.
@@ -97,7 +96,8 @@ impl Plan {
         resources: &Resources,
         progress: &dyn Progress,
     ) -> Result<()> {
-        let format = options.write.deepgnn.text.filter(|format| self.to == Format::DeepGnn && format.refuses_texts());
+        let written = options.write.get::<isomorph_deepgnn::WriteOptions>().text;
+        let format = written.filter(|format| self.to.has_numbers_only() && format.refuses_texts());
         let Some(format) = format else { return Ok(()) };
         let shown = self.mapping.apply(source, &resources.budget)?;
         let graph = shown.graph();

@@ -36,7 +36,7 @@ fn converted(opened: &Opened, to: &Path, options: &ConvertOptions) -> Result<(),
 
 fn by_label() -> ConvertOptions {
     let node_types = Some(NodeTypes::of(TypesFrom::Label));
-    ConvertOptions { to: Some(Format::GraphAr), node_types, ..ConvertOptions::default() }
+    ConvertOptions { to: Some(Format::GRAPHAR), node_types, ..ConvertOptions::default() }
 }
 
 /// A text as a GraphAr graph.
@@ -71,7 +71,7 @@ fn nodes(opened: &Opened) -> Vec<String> {
 
 #[test]
 fn json_is_not_compared_whatever_makes_the_types() {
-    let plain = ConvertOptions { to: Some(Format::GraphAr), ..ConvertOptions::default() };
+    let plain = ConvertOptions { to: Some(Format::GRAPHAR), ..ConvertOptions::default() };
     type Case<'c> = (&'c str, &'c str, &'c ConvertOptions, &'c [(&'c str, &'c str)]);
     let cases: [Case<'_>; 3] = [
         (NOCK, "n.csv", &by_label(), &[("L", "q"), ("M", "q"), ("k", "w"), ("L_k_M", "w")]),
@@ -117,7 +117,7 @@ fn nodes_of_several_types_are_counted_where_a_condition_chooses() {
     let all = lines(&opened);
     assert_eq!(nodes(&opened), ["b", "m"]);
     assert_eq!(all.iter().filter(|line| line.contains("\"edge\"")).count(), 1, "{all:?}");
-    for (name, format) in [("o.parq", Format::Nock), ("o.graphar", Format::GraphAr)] {
+    for (name, format) in [("o.parq", Format::NOCK), ("o.graphar", Format::GRAPHAR)] {
         let to = home.path().join(name);
         converted(&opened, &to, &ConvertOptions { to: Some(format), ..ConvertOptions::default() }).unwrap();
         let again = Opened::open(&Location::from_path(&to), &OpenOptions::default()).unwrap();
@@ -131,7 +131,7 @@ fn groups_in_which_edges_are_cannot_be_chosen() {
     let from = Location::from_path(&isomorph_fixtures::fixture("annnet/everything_flat/graph.annnet.d"));
     let opened = Opened::open(&from, &OpenOptions::default()).unwrap();
     let to = home.path().join("g");
-    converted(&opened, &to, &ConvertOptions { to: Some(Format::GraphAr), ..ConvertOptions::default() }).unwrap();
+    converted(&opened, &to, &ConvertOptions { to: Some(Format::GRAPHAR), ..ConvertOptions::default() }).unwrap();
     let filter = || Predicate::equal("id", "s1");
     let error = chosen(&home, "slice", filter(), CarryUse::Auto).map(|_| ()).unwrap_err();
     assert_eq!(error.kind(), Kind::Unsupported, "{error}");

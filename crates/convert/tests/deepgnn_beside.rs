@@ -33,7 +33,7 @@ fn digests(opened: &Opened) -> Digests {
 fn write(from: &Path, path: &Path, change: impl FnOnce(&mut ConvertOptions)) -> Certificate {
     let opened = open(from);
     let destination = Location::from_path(path);
-    let mut options = ConvertOptions { to: Some(Format::DeepGnn), ..ConvertOptions::default() };
+    let mut options = ConvertOptions { to: Some(Format::DEEPGNN), ..ConvertOptions::default() };
     change(&mut options);
     let plan = Plan::new(&opened, &destination, &options, &resources(), &Silent).unwrap();
     convert(&opened, &plan, &destination, &options, &resources(), &Silent).unwrap()
@@ -157,12 +157,12 @@ fn graphs_from_elsewhere_keep_times_and_types() {
     let text = home.path().join("graph.json");
     std::fs::write(&text, TIMES).unwrap();
     let expected = digests(&open(&text));
-    for (format, name) in [(Format::GraphAr, "graphar"), (Format::Nock, "nock.parq"), (Format::Annnet, "annnet")] {
+    for (format, name) in [(Format::GRAPHAR, "graphar"), (Format::NOCK, "nock.parq"), (Format::ANNNET, "annnet")] {
         let there = home.path().join(name);
         let [binary, back] = ["binary", "back.json"].map(|end| home.path().join(format!("{name}-{end}")));
         write(&text, &there, |options| options.to = Some(format));
         let opened = open(&there);
-        let options = ConvertOptions { to: Some(Format::DeepGnn), ..ConvertOptions::default() };
+        let options = ConvertOptions { to: Some(Format::DEEPGNN), ..ConvertOptions::default() };
         let plan = Plan::new(&opened, &Location::from_path(&binary), &options, &resources(), &Silent).unwrap();
         let carried = plan.carried.join("\n");
         for said in ["times of nodes", "type each value of feature 0", "type each value of feature 1"] {
@@ -225,7 +225,7 @@ fn values_at_times_become_json_again() {
     for name in ["node_features_0_0.data", "edge_features_0_0.data"] {
         assert_eq!(std::fs::read(binary.join(name)).unwrap(), std::fs::read(again.join(name)).unwrap(), "{name}");
     }
-    for (format, name) in [(Format::GraphAr, "graphar"), (Format::Nock, "nock.parq"), (Format::Annnet, "annnet")] {
+    for (format, name) in [(Format::GRAPHAR, "graphar"), (Format::NOCK, "nock.parq"), (Format::ANNNET, "annnet")] {
         let (there, back) = (home.path().join(name), home.path().join(format!("{name}.json")));
         write(&text, &there, |options| options.to = Some(format));
         assert_eq!(write(&there, &back, into_json).result, Some(expected), "{name}");
@@ -238,7 +238,7 @@ fn values_at_times_become_json_again() {
         Opened::open(&Location::from_path(&binary), &options).unwrap()
     };
     let destination = Location::from_path(&home.path().join("declared.json"));
-    let mut options = ConvertOptions { to: Some(Format::DeepGnn), ..ConvertOptions::default() };
+    let mut options = ConvertOptions { to: Some(Format::DEEPGNN), ..ConvertOptions::default() };
     options.write.deepgnn.text = Some(TextFormat::Json);
     for (types, wrong) in [
         ([(0, "raw"), (1, "text-at-times")], "needs the type of its values"),
@@ -273,7 +273,7 @@ fn statements_that_change_their_order_are_refused() {
     let opened = open(&text);
     for no_verify in [false, true] {
         let place = home.path().join("refused");
-        let mut options = ConvertOptions { to: Some(Format::DeepGnn), no_verify, ..ConvertOptions::default() };
+        let mut options = ConvertOptions { to: Some(Format::DEEPGNN), no_verify, ..ConvertOptions::default() };
         options.write.deepgnn.binary.partitions = 2;
         let plan = Plan::new(&opened, &Location::from_path(&place), &options, &resources(), &Silent).unwrap();
         let refused = convert(&opened, &plan, &Location::from_path(&place), &options, &resources(), &Silent);

@@ -159,7 +159,7 @@ fn what_a_member_is_called_does_not_depend_on_other_rows() {
         for name in ["bag.shadow", "bag.truth", "x"] {
             assert!(own.iter().any(|own| own == name), "{own:?}");
         }
-        let options = ConvertOptions { to: Some(isomorph_convert::Format::GraphAr), ..ConvertOptions::default() };
+        let options = ConvertOptions { to: Some(isomorph_convert::Format::GRAPHAR), ..ConvertOptions::default() };
         let place = Location::from_path(to);
         let plan = Plan::new(opened, &place, &options, &resources, &Silent).unwrap();
         convert(opened, &plan, &place, &options, &resources, &Silent).unwrap();
@@ -207,7 +207,7 @@ fn a_column_of_maps_is_found_and_named() {
 #[test]
 fn columns_that_stand_for_other_values_are_not_compared() {
     let home = tempfile::tempdir().unwrap();
-    let options = ConvertOptions { to: Some(isomorph_convert::Format::GraphAr), ..ConvertOptions::default() };
+    let options = ConvertOptions { to: Some(isomorph_convert::Format::GRAPHAR), ..ConvertOptions::default() };
     let (number, text) = (Literal::Int(10), Literal::Text("10".to_owned()));
     let columns: [(&str, ArrayRef, Literal, bool); 4] = [
         // Stored as -1.

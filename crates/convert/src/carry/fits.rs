@@ -1,26 +1,12 @@
 //! Whether a carry fits what is read beside it, and what is to blame where it does not.
 
 use isomorph_error::Error;
-use isomorph_graphlake::GraphLake;
-use isomorph_model::Source;
+use isomorph_graphar::OpenOptions as GraphArOptions;
 
 use crate::conversion::undescribed;
 use crate::mapping::CARRY_FITS;
 use crate::open::Opened;
 use crate::options::OpenOptions;
-
-/// Whether `native` may be another graph than that of the files that its carry is bound to, though these are as they were: a store keeps
-/// its older versions beside the newest, which alone the carry was made for, and some options read the same files as another graph, or
-/// other files.
-pub(crate) fn reads_otherwise(native: &dyn Source, options: &OpenOptions) -> bool {
-    let lake = native.as_any().and_then(|native| native.downcast_ref::<GraphLake>());
-    let is_older = lake.is_some_and(|lake| {
-        let newest = lake.store().snapshots.last();
-        newest.is_some_and(|newest| newest.version != lake.snapshot().version)
-    });
-    let lake = &options.graphlake;
-    is_older || lake.naive || !lake.namespaces.is_empty() || options.graphar.root.is_some()
-}
 
 /// The error for data that the names and types of its carry do not describe.
 pub(crate) fn misfit(error: Error, options: &OpenOptions) -> Error {
@@ -42,7 +28,8 @@ pub(crate) fn of_reading(opened: &Opened, error: Error) -> Error {
 
 /// Whether types or columns are left out, or keys.
 fn selects(options: &OpenOptions) -> bool {
-    options.graphar.types.is_some() || options.graphar.columns.is_some() || options.graphar.key_row
+    let own = options.get::<GraphArOptions>();
+    own.types.is_some() || own.columns.is_some() || own.key_row
 }
 
 /// The error for a part of the data that is too little to show the carried graph: the selection is to blame, and not the data.

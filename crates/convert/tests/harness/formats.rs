@@ -49,7 +49,7 @@ pub fn member(format: Format) -> &'static Member {
 }
 
 const GRAPHAR: Member = Member {
-    format: Format::GraphAr,
+    format: Format::GRAPHAR,
     layouts: graphar_layouts,
     refuses: &[
         // In chunks of Parquet they are held.
@@ -93,7 +93,7 @@ fn graphar_layouts(rows: u64) -> Vec<Layout> {
 }
 
 const NOCK: Member = Member {
-    format: Format::Nock,
+    format: Format::NOCK,
     layouts: nock_layouts,
     refuses: &[
         ("rdf", "cannot be written as nodes and edges"),
@@ -132,7 +132,7 @@ fn nock_layouts(_: u64) -> Vec<Layout> {
 }
 
 const ANNNET: Member = Member {
-    format: Format::Annnet,
+    format: Format::ANNNET,
     layouts: annnet_layouts,
     refuses: &[
         ("rdf", "cannot be written as nodes and edges"),
@@ -158,7 +158,7 @@ fn annnet_layouts(_: u64) -> Vec<Layout> {
 }
 
 const GRAPHLAKE: Member = Member {
-    format: Format::GraphLake,
+    format: Format::GRAPHLAKE,
     layouts: |_| {
         let write = WriteOptions::default();
         vec![Layout { name: "GraphLake".to_owned(), file: "graph.lake", write, keeps_order: true }]
@@ -170,7 +170,7 @@ const GRAPHLAKE: Member = Member {
 };
 
 const RDF: Member = Member {
-    format: Format::Rdf,
+    format: Format::RDF,
     // The syntaxes that say everything that triples say; the others have tests of their own.
     layouts: |_| {
         let layout = |name: &str, file| Layout {
@@ -189,7 +189,7 @@ const RDF: Member = Member {
 };
 
 const DEEPGNN: Member = Member {
-    format: Format::DeepGnn,
+    format: Format::DEEPGNN,
     layouts: deepgnn_layouts,
     refuses: &[
         ("rdf", "cannot be written as nodes and edges"),

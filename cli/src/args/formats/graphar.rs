@@ -1,0 +1,60 @@
+//! Arguments of GraphAr.
+
+use std::collections::BTreeMap;
+
+use isomorph::Result;
+use isomorph::convert::{Format, OpenOptions, WriteOptions};
+use isomorph::dataset::parse_condition;
+use isomorph::formats::graphar;
+use isomorph::model::Predicate;
+
+use super::Arguments;
+use crate::args::{OpenArgs, SelectArgs, TargetArgs, file_place};
+
+pub struct GraphAr;
+
+impl Arguments for GraphAr {
+    fn format(&self) -> Format {
+        Format::GRAPHAR
+    }
+
+    fn opening(&self, args: &OpenArgs, select: &SelectArgs, options: &mut OpenOptions) -> Result<()> {
+        options.own.set(graphar::OpenOptions {
+            root: args.root.as_deref().map(file_place).transpose()?,
+            follow_links: args.follow_links.as_deref().map(file_place).transpose()?,
+            types: select.types.clone(),
+            columns: select.columns.clone(),
+            filters: filters(&select.conditions)?,
+            adjacency: args.adjacency,
+            key_row: args.key.is_some(),
+            timestamps: args.timestamps,
+        });
+        Ok(())
+    }
+
+    fn writing(&self, args: &TargetArgs, _destination: &str, returns: bool, options: &mut WriteOptions) -> Result<()> {
+        let options = options.get_mut::<graphar::WriteOptions>();
+        options.vertex_chunk = args.vertex_chunk;
+        options.edge_chunk = args.edge_chunk;
+        options.file_type = args.file_type;
+        options.adjacency = args.adj_lists.clone();
+        options.grouping = args.groups;
+        options.name = args.name.clone();
+        options.hints = args.keep_layout || returns;
+        options.compression = args.compression.unwrap_or(options.compression);
+        Ok(())
+    }
+}
+
+/// The conditions by type; those of one type must all hold.
+fn filters(conditions: &[String]) -> Result<BTreeMap<String, Predicate>> {
+    let mut filters = BTreeMap::new();
+    for text in conditions {
+        let (ty, condition) = parse_condition(text)?;
+        match filters.remove(&ty) {
+            None => filters.insert(ty, condition),
+            Some(before) => filters.insert(ty, Predicate::And(vec![before, condition])),
+        };
+    }
+    Ok(filters)
+}

@@ -1,0 +1,71 @@
+//! Options of several formats, by their types: a format has options that nobody else knows.
+
+use std::any::Any;
+use std::borrow::Cow;
+use std::fmt;
+
+/// Options of one format.
+pub trait Setting: Any + fmt::Debug + Send + Sync {
+    /// The same once more.
+    fn copied(&self) -> Box<dyn Setting>;
+}
+
+impl<T: Any + Clone + fmt::Debug + Send + Sync> Setting for T {
+    fn copied(&self) -> Box<dyn Setting> {
+        Box::new(self.clone())
+    }
+}
+
+/// At most one value of each type. What nobody has set is its default.
+#[derive(Debug, Default)]
+pub struct Settings(Vec<Box<dyn Setting>>);
+
+impl Settings {
+    /// The value of this type.
+    pub fn get<T: Setting + Clone + Default>(&self) -> Cow<'_, T> {
+        let found = self.0.iter().find_map(|setting| (setting.as_ref() as &dyn Any).downcast_ref::<T>());
+        found.map_or_else(|| Cow::Owned(T::default()), Cow::Borrowed)
+    }
+
+    /// The value of this type, to be changed.
+    pub fn get_mut<T: Setting + Clone + Default>(&mut self) -> &mut T {
+        let is_it = |setting: &Box<dyn Setting>| (setting.as_ref() as &dyn Any).is::<T>();
+        let at = self.0.iter().position(is_it).unwrap_or_else(|| {
+            self.0.push(Box::new(T::default()));
+            self.0.len() - 1
+        });
+        match (self.0[at].as_mut() as &mut dyn Any).downcast_mut::<T>() {
+            Some(found) => found,
+            None => unreachable!("the value at this place has this type"),
+        }
+    }
+
+    /// Sets the value of this type.
+    pub fn set<T: Setting + Clone + Default>(&mut self, value: T) {
+        *self.get_mut() = value;
+    }
+}
+
+impl Clone for Settings {
+    fn clone(&self) -> Self {
+        Settings(self.0.iter().map(|setting| setting.as_ref().copied()).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Settings;
+
+    #[test]
+    fn a_value_of_each_type_is_kept() {
+        let mut settings = Settings::default();
+        assert_eq!(*settings.get::<u8>(), 0);
+        *settings.get_mut::<u8>() = 7;
+        settings.set("seven".to_owned());
+        let copy = settings.clone();
+        *settings.get_mut::<u8>() = 8;
+        assert_eq!((*copy.get::<u8>(), *settings.get::<u8>()), (7, 8));
+        assert_eq!(*copy.get::<String>(), "seven");
+        assert_eq!(*copy.get::<u16>(), 0);
+    }
+}

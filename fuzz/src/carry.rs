@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use isomorph::convert::carry::Carry;
-use isomorph::convert::{CarryUse, ConvertOptions, Format, OpenOptions, Opened, Silent, digest};
+use isomorph::convert::{CarryUse, ConvertOptions, Format, OpenOptions, Opened, Registry, Silent, digest};
 use isomorph::{Error, Kind, Location};
 
 use crate::graph::{convert_seed, seed_csv};
@@ -74,11 +74,12 @@ pub(crate) fn check(input: &[u8]) {
     DATA.with(|(home, place)| {
         let document = home.path().join("back.csv.isomorph/carry.json");
         std::fs::write(&document, input).expect("a file");
-        match Carry::read(place, false) {
+        match Carry::read(place, false, &Registry::standard()) {
             Ok(Some(carry)) => {
                 let text = carry.to_json().unwrap_or_else(|error| panic!("read and not written: {error:?}"));
                 std::fs::write(&document, text).expect("a file");
-                let again = Carry::read(place, false).unwrap_or_else(|error| panic!("not read back: {error:?}"));
+                let again = Carry::read(place, false, &Registry::standard())
+                    .unwrap_or_else(|error| panic!("not read back: {error:?}"));
                 assert_eq!(again, Some(carry));
             }
             Ok(None) => panic!("it is there"),

@@ -96,9 +96,11 @@ pub(crate) fn check_text(data: &[u8]) {
     let other = self::format(choice.wrapping_add(1 + (choice >> 3) % 3));
     for text in [None, Some(other)] {
         let mut write = ConvertOptions { to: Some(Format::DEEPGNN), ..ConvertOptions::default() };
-        write.write.deepgnn.text = text;
-        write.write.deepgnn.binary.partitions = 1 + u32::from(*choice >> 6);
-        let open = OpenOptions { from: Some(Format::DEEPGNN), deepgnn: options.clone(), ..OpenOptions::default() };
+        write.write.get_mut::<isomorph::formats::deepgnn::WriteOptions>().text = text;
+        write.write.get_mut::<isomorph::formats::deepgnn::WriteOptions>().binary.partitions =
+            1 + u32::from(*choice >> 6);
+        let mut open = OpenOptions { from: Some(Format::DEEPGNN), ..OpenOptions::default() };
+        open.own.set(options.clone());
         match converted(&file, &home.path().join("made"), &open, &write, home.path()) {
             Ok(()) => assert!(whole.is_ok(), "{whole:?}"),
             Err(error) => assert_bad_input(&error),
@@ -115,8 +117,8 @@ pub(crate) fn template(partitions: u32) -> BTreeMap<String, Vec<u8>> {
     std::fs::write(&text, SEED).expect("a file");
     let open = OpenOptions { from: Some(Format::DEEPGNN), ..OpenOptions::default() };
     let mut write = ConvertOptions { to: Some(Format::DEEPGNN), ..ConvertOptions::default() };
-    write.write.deepgnn.binary.watermark = Some(10);
-    write.write.deepgnn.binary.partitions = partitions;
+    write.write.get_mut::<isomorph::formats::deepgnn::WriteOptions>().binary.watermark = Some(10);
+    write.write.get_mut::<isomorph::formats::deepgnn::WriteOptions>().binary.partitions = partitions;
     converted(&text, &made, &open, &write, home.path()).expect("a sound text");
     let entries = std::fs::read_dir(&made).expect("a folder").map(|entry| entry.expect("an entry").path());
     let name = |path: &Path| path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
@@ -169,7 +171,7 @@ pub(crate) fn check_binary(data: &[u8]) {
     }
     let open = OpenOptions { from: Some(Format::DEEPGNN), ..OpenOptions::default() };
     let mut write = ConvertOptions { to: Some(Format::DEEPGNN), ..ConvertOptions::default() };
-    write.write.deepgnn.binary.partitions = 2;
+    write.write.get_mut::<isomorph::formats::deepgnn::WriteOptions>().binary.partitions = 2;
     let made = converted(&graph, &home.path().join("made"), &open, &write, home.path());
     if let Err(error) = made {
         assert_bad_input(&error);

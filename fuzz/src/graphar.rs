@@ -52,9 +52,9 @@ impl Template {
         let (source, graph) = (home.path().join("seed.csv"), home.path().join("graph"));
         std::fs::write(&source, seed_csv()).expect("a file");
         let mut options = ConvertOptions { to: Some(Format::GRAPHAR), lossy: true, ..ConvertOptions::default() };
-        options.write.graphar.file_type = Some(file_type);
-        options.write.graphar.vertex_chunk = Some(2);
-        options.write.graphar.edge_chunk = Some(2);
+        options.write.get_mut::<isomorph::formats::graphar::WriteOptions>().file_type = Some(file_type);
+        options.write.get_mut::<isomorph::formats::graphar::WriteOptions>().vertex_chunk = Some(2);
+        options.write.get_mut::<isomorph::formats::graphar::WriteOptions>().edge_chunk = Some(2);
         convert_seed(&source, &graph, &options, home.path());
         let mut files = BTreeMap::new();
         collect(&graph, &graph, &mut files);

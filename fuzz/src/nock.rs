@@ -51,9 +51,10 @@ pub(crate) fn parquet_seeds() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
     for (number, change) in [(0, false), (1, true)] {
         let mut options = ConvertOptions { to: Some(Format::NOCK), ..ConvertOptions::default() };
-        options.write.nock.nested_edges = change;
-        options.write.nock.props_map = change;
-        options.write.nock.compression = isomorph::tables::Compression::None;
+        options.write.get_mut::<isomorph::formats::nock::CreateOptions>().nested_edges = change;
+        options.write.get_mut::<isomorph::formats::nock::CreateOptions>().props_map = change;
+        options.write.get_mut::<isomorph::formats::nock::CreateOptions>().compression =
+            isomorph::tables::Compression::None;
         let made = home.path().join(format!("{number}.parq"));
         converted(&source, &made, &options, home.path()).expect("a sound file");
         seeds.push([vec![number], std::fs::read(&made).expect("a file")].concat());
@@ -153,19 +154,20 @@ fn target(choice: u8) -> (ConvertOptions, &'static str) {
         1 => (Format::NOCK, "made.parq"),
         2 => (Format::NOCK, "made.csv"),
         3 => {
-            options.write.graphar.file_type = Some(FileType::Csv);
-            options.write.graphar.vertex_chunk = Some(2);
-            options.write.graphar.edge_chunk = Some(2);
+            options.write.get_mut::<isomorph::formats::graphar::WriteOptions>().file_type = Some(FileType::Csv);
+            options.write.get_mut::<isomorph::formats::graphar::WriteOptions>().vertex_chunk = Some(2);
+            options.write.get_mut::<isomorph::formats::graphar::WriteOptions>().edge_chunk = Some(2);
             (Format::GRAPHAR, "made")
         }
         4 => {
-            options.write.graphar.file_type = Some(FileType::Json);
-            options.write.graphar.adjacency = Some(vec![AdjListType::UnorderedByDest]);
+            options.write.get_mut::<isomorph::formats::graphar::WriteOptions>().file_type = Some(FileType::Json);
+            options.write.get_mut::<isomorph::formats::graphar::WriteOptions>().adjacency =
+                Some(vec![AdjListType::UnorderedByDest]);
             (Format::GRAPHAR, "made")
         }
         _ => {
-            options.write.nock.nested_edges = true;
-            options.write.nock.props_map = true;
+            options.write.get_mut::<isomorph::formats::nock::CreateOptions>().nested_edges = true;
+            options.write.get_mut::<isomorph::formats::nock::CreateOptions>().props_map = true;
             (Format::NOCK, "made.parq")
         }
     };

@@ -60,7 +60,7 @@ fn convert_with(from: &Path, to: &Path, options: &ConvertOptions, threads: usize
 
 fn to_annnet(compression: Compression) -> ConvertOptions {
     let mut write = WriteOptions::default();
-    write.annnet.compression = compression;
+    write.get_mut::<isomorph_annnet::WriteOptions>().compression = compression;
     let epoch = Some(UNIX_EPOCH + Duration::from_secs(1));
     ConvertOptions { to: Some(Format::ANNNET), write, epoch, ..ConvertOptions::default() }
 }

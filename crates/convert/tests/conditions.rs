@@ -51,7 +51,7 @@ fn written(text: &str, name: &str, options: &ConvertOptions) -> tempfile::TempDi
 
 fn chosen(home: &tempfile::TempDir, ty: &str, filter: Predicate, carry: CarryUse) -> Result<Opened, Error> {
     let mut options = OpenOptions { carry, ..OpenOptions::default() };
-    options.graphar.filters.insert(ty.to_owned(), filter);
+    options.get_mut::<isomorph_graphar::OpenOptions>().filters.insert(ty.to_owned(), filter);
     Opened::open(&Location::from_path(&home.path().join("g")), &options)
 }
 

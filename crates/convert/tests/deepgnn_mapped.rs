@@ -93,8 +93,9 @@ fn a_binary_survives_with_and_without_types() {
     let mut options = OpenOptions { carry: CarryUse::Ignore, ..OpenOptions::default() };
     survives(&open(&binary, &options));
     let of = |(id, ty): (u32, &str)| (id, ty.parse::<FeatureType>().unwrap());
-    options.deepgnn.node_features = [(0, "float32"), (2, "text"), (4, "sparse-uint16"), (5, "int8")].map(of).to_vec();
-    options.deepgnn.edge_features = [(1, "text")].map(of).to_vec();
+    options.get_mut::<isomorph_deepgnn::OpenOptions>().node_features =
+        [(0, "float32"), (2, "text"), (4, "sparse-uint16"), (5, "int8")].map(of).to_vec();
+    options.get_mut::<isomorph_deepgnn::OpenOptions>().edge_features = [(1, "text")].map(of).to_vec();
     survives(&open(&binary, &options));
 }
 
@@ -136,7 +137,7 @@ fn split_nodes_are_united() {
     survives(&text);
     let mut written = ConvertOptions::default();
     for partitions in [1, 3] {
-        written.write.deepgnn.binary.partitions = partitions;
+        written.write.get_mut::<isomorph_deepgnn::WriteOptions>().binary.partitions = partitions;
         let binary = home.path().join(format!("binary{partitions}"));
         write(&text, Format::DEEPGNN, &binary, &written).unwrap();
         let split = open(&binary, &OpenOptions { carry: CarryUse::Ignore, ..OpenOptions::default() });
@@ -147,7 +148,7 @@ fn split_nodes_are_united() {
         assert_eq!(write(&split, Format::DEEPGNN, &anew, &written).unwrap().result, Some(expected));
     }
     let anew = home.path().join("anew.linear");
-    written.write.deepgnn.text = Some(isomorph_deepgnn::TextFormat::Linear);
+    written.write.get_mut::<isomorph_deepgnn::WriteOptions>().text = Some(isomorph_deepgnn::TextFormat::Linear);
     assert_eq!(write(&text, Format::DEEPGNN, &anew, &written).unwrap().result, Some(whole));
     assert_eq!(std::fs::read_to_string(&anew).unwrap().lines().count(), 23);
 }
@@ -231,7 +232,7 @@ fn what_was_a_text_becomes_files_of_deepgnn_again() {
         let there = home.path().join(name);
         write(&source, to, &there, &ConvertOptions::default()).unwrap();
         let mut options = ConvertOptions::default();
-        options.write.deepgnn.text = Some(isomorph_deepgnn::TextFormat::Linear);
+        options.write.get_mut::<isomorph_deepgnn::WriteOptions>().text = Some(isomorph_deepgnn::TextFormat::Linear);
         let text = home.path().join(format!("{name}.linear"));
         let done = write(&open(&there, &OpenOptions::default()), Format::DEEPGNN, &text, &options);
         assert_eq!(done.unwrap_or_else(|error| panic!("{to}: {error:?}")).result, Some(expected), "{to}");
@@ -276,7 +277,7 @@ fn what_deepgnn_reads_is_a_good_graph() {
     let home = tempfile::tempdir().unwrap();
     let there = home.path().join("g.linear");
     let mut options = ConvertOptions::default();
-    options.write.deepgnn.text = Some(isomorph_deepgnn::TextFormat::Linear);
+    options.write.get_mut::<isomorph_deepgnn::WriteOptions>().text = Some(isomorph_deepgnn::TextFormat::Linear);
     let done = write(&opened, Format::DEEPGNN, &there, &options).unwrap();
     assert_eq!(done.result, Some(digests(&opened)));
     let lines = alone(&there);
@@ -354,7 +355,7 @@ fn integer_keys_stay_and_so_does_the_order_of_rows() {
     for partitions in [1, 3] {
         let there = home.path().join(format!("binary{partitions}"));
         let mut options = ConvertOptions::default();
-        options.write.deepgnn.binary.partitions = partitions;
+        options.write.get_mut::<isomorph_deepgnn::WriteOptions>().binary.partitions = partitions;
         assert_eq!(write(&opened, Format::DEEPGNN, &there, &options).unwrap().result, Some(expected));
         let lines = alone(&there);
         has(&lines, &["\"key\":356,"]);
@@ -387,7 +388,10 @@ fn ends_are_looked_up_beyond_memory() {
     std::fs::write(&path, lines).unwrap();
     let little = little();
     let mut options = OpenOptions::default();
-    (options.deepgnn.budget, options.deepgnn.scratch) = (little.budget.clone(), Some(little.scratch.clone()));
+    (
+        options.get_mut::<isomorph_deepgnn::OpenOptions>().budget,
+        options.get_mut::<isomorph_deepgnn::OpenOptions>().scratch,
+    ) = (little.budget.clone(), Some(little.scratch.clone()));
     let (there, plenty) = (home.path().join("g.graphar"), home.path().join("plenty.graphar"));
     let done = write_within(&open(&path, &options), Format::GRAPHAR, &there, &ConvertOptions::default(), &little);
     let done = done.unwrap();
@@ -422,7 +426,7 @@ fn rows_are_put_in_order_beyond_memory() {
     };
     let (little, home) = (little(), tempfile::tempdir().unwrap());
     let mut options = ConvertOptions::default();
-    options.write.deepgnn.binary.partitions = 3;
+    options.write.get_mut::<isomorph_deepgnn::WriteOptions>().binary.partitions = 3;
     let done = write_within(&opened, Format::DEEPGNN, &home.path().join("binary"), &options, &little).unwrap();
     assert_eq!(done.result, Some(digests(&opened)));
     assert!(little.scratch.peak() > 0);
@@ -487,7 +491,7 @@ fn nodes_are_given_types_of_their_own() {
         assert_eq!(digests(&back), expected, "{to}");
         let text = home.path().join(format!("{name}.linear"));
         let mut options = ConvertOptions::default();
-        options.write.deepgnn.text = Some(isomorph_deepgnn::TextFormat::Linear);
+        options.write.get_mut::<isomorph_deepgnn::WriteOptions>().text = Some(isomorph_deepgnn::TextFormat::Linear);
         assert_eq!(write(&back, Format::DEEPGNN, &text, &options).unwrap().result, Some(expected), "{to}");
     }
     let there =
@@ -507,7 +511,7 @@ fn nodes_are_given_types_of_their_own() {
     let other = ConvertOptions { node_types: Some(types_from("age")), ..ConvertOptions::default() };
     for (to, how) in [(Format::GRAPHAR, &other), (Format::DEEPGNN, &options)] {
         let mut how = how.clone();
-        how.write.deepgnn.text = Some(isomorph_deepgnn::TextFormat::Json);
+        how.write.get_mut::<isomorph_deepgnn::WriteOptions>().text = Some(isomorph_deepgnn::TextFormat::Json);
         let error = write(&source, to, &home.path().join("refused"), &how).map(|_| ()).unwrap_err();
         assert_eq!(error.kind(), isomorph_error::Kind::Usage, "{to}: {error:?}");
     }

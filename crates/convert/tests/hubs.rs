@@ -53,9 +53,9 @@ fn the_edges_of_a_hub_come_in_batches() {
         convert(&memory, &plan, &place, &options, &resources, &Silent).unwrap();
         let opened = Opened::open(&place, &OpenOptions::default()).unwrap();
         // A store finds the edges of a property graph by the triples of the node, which belong together.
-        let of_graph = match format {
-            Format::GRAPHLAKE => Opened { graph: Arc::clone(&opened.native), ..opened },
-            _ => opened,
+        let of_graph = match format == Format::GRAPHLAKE {
+            true => Opened { graph: Arc::clone(&opened.native), ..opened },
+            false => opened,
         };
         let key = if format == Format::GRAPHLAKE { "urn:x-isomorph:node/0" } else { "0" };
         let all = batches(&of_graph, key, Side::Out);

@@ -145,7 +145,7 @@ fn nodes(place: &Path, to: Format) -> usize {
     let mut out = Vec::new();
     dump(opened.graph.as_ref(), &mut out, &resources(), &Silent).unwrap();
     let text = String::from_utf8(out).unwrap();
-    if matches!(to, Format::GRAPHLAKE | Format::RDF) {
+    if [Format::GRAPHLAKE, Format::RDF].contains(&to) {
         // Each node has its class, and nothing else has one but statements.
         let of_class = |line: &&str| line.contains("22-rdf-syntax-ns#type") && !line.contains("#Statement");
         return text.lines().filter(of_class).collect::<BTreeSet<_>>().len();

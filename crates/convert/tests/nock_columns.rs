@@ -110,7 +110,7 @@ fn a_text_stays_a_text_whatever_is_lost() {
 fn numbers_of_edges_that_are_kept_come_back_beside_columns_of_other_types() {
     let home = tempfile::tempdir().unwrap();
     let mut keep = OpenOptions::default();
-    keep.nock.keep_edge_id = true;
+    keep.get_mut::<isomorph_nock::OpenOptions>().keep_edge_id = true;
     let resources = Resources::of_this_machine().unwrap();
     for (at, column) in columns().into_iter().enumerate() {
         let (from, to) = (home.path().join(format!("{at}.parq")), home.path().join(format!("{at}.csv")));
@@ -223,7 +223,7 @@ fn columns_that_stand_for_other_values_are_not_compared() {
         converted(&from, &to, &options).unwrap();
         let open = |filter: Predicate, carry| {
             let mut options = OpenOptions { carry, ..OpenOptions::default() };
-            options.graphar.filters.insert("node".to_owned(), filter);
+            options.get_mut::<isomorph_graphar::OpenOptions>().filters.insert("node".to_owned(), filter);
             Opened::open(&Location::from_path(&to), &options).map(|_| ())
         };
         let above = || Predicate::compare("x", Comparison::Greater, literal.clone());

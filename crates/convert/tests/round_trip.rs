@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use isomorph_convert::{
-    CarryUse, Certificate, ConvertOptions, Digested, Format, OpenOptions, Opened, Plan, Silent, convert, counts, diff,
-    digest,
+    CarryUse, Certificate, ConvertOptions, Digested, Format, OpenOptions, Opened, Plan, Registry, Silent, convert,
+    counts, diff, digest,
 };
 use isomorph_error::{Error, Kind};
 use isomorph_storage::{Budget, Location, Resources};
@@ -41,7 +41,7 @@ fn convert_to(from: &Path, to: &Path, format: Format) -> Certificate {
 fn there_and_back(graph: &Path) {
     let home = tempfile::tempdir().unwrap();
     let before = digested(&open(graph));
-    let from = Format::at(&Location::from_path(graph)).unwrap();
+    let from = Registry::standard().at(&Location::from_path(graph)).unwrap();
     let other = if from == Format::GRAPHAR { Format::NOCK } else { Format::GRAPHAR };
     let middle = home.path().join(if other == Format::NOCK { "middle.parq" } else { "middle.graphar" });
     let end = home.path().join(if from == Format::NOCK { "end.parq" } else { "end.graphar" });

@@ -66,10 +66,13 @@ type Selecting<'a> = (&'a [&'a str], Option<&'a str>, Option<&'a str>);
 fn lines(at: &Path, (conditions, columns, types): Selecting<'_>, carry: CarryUse) -> Result<Vec<String>, Error> {
     let mut options = OpenOptions { carry, ..OpenOptions::default() };
     let list = |names: &str| names.split(',').map(str::to_owned).collect();
-    (options.graphar.columns, options.graphar.types) = (columns.map(list), types.map(list));
+    (
+        options.get_mut::<isomorph_graphar::OpenOptions>().columns,
+        options.get_mut::<isomorph_graphar::OpenOptions>().types,
+    ) = (columns.map(list), types.map(list));
     for condition in conditions {
         let (ty, condition) = parse_condition(condition).unwrap();
-        options.graphar.filters.insert(ty, condition);
+        options.get_mut::<isomorph_graphar::OpenOptions>().filters.insert(ty, condition);
     }
     let opened = Opened::open(&Location::from_path(at), &options)?;
     let mut out = Vec::new();

@@ -36,8 +36,8 @@ pub fn run(args: &ShowArgs, formats: &Registry, console: &Console) -> Result<Ans
     let (carry, differences) =
         if args.verify { carry::verify(&location, formats)? } else { carry_of(&location, formats)? };
     let mut screen = console.screen();
-    let [of, format] = [&carry.of, &carry.format].map(|id| format_name(id, formats));
-    let about = format!("{of} graph, written as {format} by {}", carry.written_by);
+    let [source, format] = [&carry.of, &carry.format].map(|id| format_name(id, formats));
+    let about = format!("{source} graph, written as {format} by {}", carry.written_by);
     screen.line("of", &about);
     match carry.digests {
         Some(Digests { content, order, schema }) => {

@@ -163,9 +163,9 @@ impl Staged {
         assert_eq!(digests(&opened), *expected, "{what}: opened again");
         assert_eq!(opened.graph.graph().documents, graph.documents, "{what}");
         if opened.format == Format::GRAPHAR {
-            for kind in layout.write.graphar.adjacency.iter().flatten() {
+            for kind in layout.write.get::<isomorph_graphar::WriteOptions>().adjacency.iter().flatten() {
                 let mut options = OpenOptions::default();
-                options.graphar.adjacency = Some(*kind);
+                options.get_mut::<isomorph_graphar::OpenOptions>().adjacency = Some(*kind);
                 assert_eq!(digests(&self.open_with(&options)), *expected, "{what}: by {kind}");
             }
         }
@@ -175,7 +175,7 @@ impl Staged {
         assert!(findings.worst() < Some(Severity::Error), "{what}: {findings:#?}");
         let table = digest(alone.graph.as_ref(), &resources(), &Silent).unwrap().table;
         // Hyperedges and groups are nodes and edges there; in RDF so is nearly everything.
-        let is_rdf = matches!(opened.format, Format::GRAPHLAKE | Format::RDF);
+        let is_rdf = [Format::GRAPHLAKE, Format::RDF].contains(&opened.format);
         if !is_rdf && graph.hyperedges.is_empty() && graph.groups.is_empty() {
             let (nodes, edges) = counts(&table);
             // An edge without a direction is two in DeepGNN.

@@ -265,12 +265,20 @@ pub trait Driver: Send + Sync {
         None
     }
 
+    /// Whether a result that is one file is a text.
+    fn is_text(&self, _options: &WriteOptions) -> bool {
+        false
+    }
+
     /// Whether the result is one text that standard output can hold.
     ///
     /// # Errors
     /// Why not.
     fn check_printed(&self, options: &WriteOptions) -> std::result::Result<(), Unprintable> {
-        Err(no_text(self.name(), self.is_directory(options)))
+        match self.is_directory(options) {
+            false if self.is_text(options) => Ok(()),
+            directory => Err(no_text(self.name(), directory)),
+        }
     }
 
     /// Fails for a layout that cannot be.

@@ -48,7 +48,7 @@ pub fn check_replaced(destination: &Location, formats: &Registry) -> Result<()> 
         return Ok(());
     }
     let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
-    for format in formats.all() {
+    for format in formats.in_turn() {
         if format.fills(destination, &names)? {
             return Ok(());
         }

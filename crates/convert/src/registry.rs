@@ -33,9 +33,16 @@ impl Registry {
         self
     }
 
-    /// All of them, in the order in which places are looked at.
+    /// All of them, those of this library first.
     pub fn all(&self) -> &[Format] {
         &self.0
+    }
+
+    /// All of them in the order in which they are asked whether a place or a name is theirs: who adds a format knows what it is, so those
+    /// come first.
+    pub fn in_turn(&self) -> impl Iterator<Item = Format> {
+        let (known, added) = self.0.split_at(STANDARD.len().min(self.0.len()));
+        added.iter().chain(known).copied()
     }
 
     /// Their ids, joined by this sign.
@@ -61,7 +68,7 @@ impl Registry {
     /// The format that the name of a destination suggests.
     pub fn of_name(&self, name: &str) -> Option<Format> {
         let name = name.to_ascii_lowercase();
-        self.0.iter().copied().find(|format| format.has_name(&name))
+        self.in_turn().find(|format| format.has_name(&name))
     }
 
     /// The format at `location`.
@@ -71,7 +78,7 @@ impl Registry {
     /// several graphs, which the error lists.
     pub fn at(&self, location: &Location) -> Result<Format> {
         let mut missing = false;
-        for format in self.0.iter().copied() {
+        for format in self.in_turn() {
             match format.detect(location) {
                 Ok(true) if !format.is_certain(location)? => return self.only(format, location),
                 Ok(true) => return Ok(format),
@@ -110,7 +117,7 @@ impl Registry {
     fn around(&self, location: &Location) -> Option<(Format, Location)> {
         let is_dataset = |place: &Location| {
             let named = place.as_path().is_some_and(|path| path.file_name().is_some());
-            let mut formats = self.0.iter().copied().filter(|format| !format.is_always_file() && named);
+            let mut formats = self.in_turn().filter(|format| !format.is_always_file() && named);
             formats.find(|format| format.detect(place).unwrap_or(false))
         };
         let mut place = location.clone();

@@ -13,7 +13,7 @@ use crate::driver::Format;
 
 pub use rdf::RdfOptions;
 
-/// In the order in which places are looked at.
+/// In the order in which they are asked whether a place is theirs.
 pub(crate) static STANDARD: [Format; 6] =
     [Format::GRAPHAR, Format::NOCK, Format::ANNNET, Format::DEEPGNN, Format::GRAPHLAKE, Format::RDF];
 

@@ -54,6 +54,9 @@ pub enum Unprintable {
     Untold(Error),
 }
 
+/// Fails for a text that cannot be written.
+pub type TextCheck = Box<dyn Fn(&str) -> Result<()> + Send + Sync>;
+
 /// A format that graphs are kept in.
 ///
 /// What has a default is right for a format with node types, edge types and typed columns whose graphs are one file each. A
@@ -198,6 +201,11 @@ pub trait Driver: Send + Sync {
         Default::default()
     }
 
+    /// What opening left out of the graph, one line each.
+    fn left_out(&self, _native: &dyn Source) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Versions of what is kept at the place of `opened` that were not opened.
     ///
     /// # Errors
@@ -228,9 +236,22 @@ pub trait Driver: Send + Sync {
         self.shape() != Shape::Typed
     }
 
-    /// Whether types, nodes and properties are numbers.
+    /// Whether types, nodes and properties are numbers: what has others is numbered then.
     fn has_numbers_only(&self) -> bool {
         false
+    }
+
+    /// What this layout does not hold of `graph`, whose parts are numbers, and why.
+    ///
+    /// # Errors
+    /// When the graph has none of the format's shape.
+    fn unheld(&self, _graph: &Graph, _options: &WriteOptions) -> Result<Vec<(String, String)>> {
+        Ok(Vec::new())
+    }
+
+    /// A check of each text, where this layout does not hold all of them.
+    fn text_check(&self, _options: &WriteOptions) -> Option<TextCheck> {
+        None
     }
 
     /// Whether a layout keeps the order of nodes.
@@ -254,6 +275,14 @@ pub trait Driver: Send + Sync {
     }
 
     // Layouts.
+
+    /// What is written, in words, for a plan that has no line for each type.
+    fn layout(&self, _options: &WriteOptions) -> String {
+        self.name().to_owned()
+    }
+
+    /// Makes `options` a layout in which everything can be shown that the format holds.
+    fn lay_out_all(&self, _options: &mut WriteOptions) {}
 
     /// Whether the result is a directory.
     fn is_directory(&self, _options: &WriteOptions) -> bool {

@@ -59,7 +59,7 @@ pub use catalogue::{Catalogue, Listed, catalogue};
 pub use conversion::{Certificate, Job, convert, counts};
 pub use diff::{Diff, DiffElement, DiffLine, diff};
 pub use digests::{Digested, Digests, digest};
-pub use driver::{Driver, Flags, Format, Shape, Unprintable};
+pub use driver::{Driver, Flags, Format, Shape, TextCheck, Unprintable};
 pub use drivers::RdfOptions;
 pub use dump::{dump, dump_first};
 pub use extend::{Added, Extended, Extension, GroupOptions, TableColumns, add_columns, add_list, extend_annnet};

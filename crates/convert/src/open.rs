@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use isomorph_bridges::Syntax;
 use isomorph_error::{Error, Finding, Findings, Kind, Result, Severity};
 use isomorph_model::Source;
 use isomorph_storage::{Location, Root};
@@ -12,7 +11,6 @@ use crate::carry::{self, Carry};
 use crate::comparable;
 use crate::counted::counted;
 use crate::driver::{Format, Shape};
-use crate::drivers::RdfOptions;
 use crate::mapping::{
     Bundling, Gathered, Gathering, NameRules, Projected, Projection, Reification, Reified, Shredded, TERM,
 };
@@ -119,8 +117,7 @@ impl Opened {
             return Ok(Arc::clone(&self.graph));
         }
         let mut options = ConvertOptions { to: Some(format), ..ConvertOptions::default() };
-        // What has named graphs and triple terms: which syntax it is shows nowhere.
-        options.write.get_mut::<RdfOptions>().syntax = Some(Syntax::NQuads);
+        format.lay_out_all(&mut options.write);
         let plan = Plan::of(self, &self.location, &options, resources, progress)?;
         if plan.mapping.numbering().is_some() {
             return written::written(self, &plan, resources, progress);

@@ -142,3 +142,67 @@ impl fmt::Debug for Registry {
         f.debug_tuple("Registry").field(&self.ids(" ")).finish()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::sync::Arc;
+
+    use isomorph_model::Source;
+    use isomorph_model::capability::Capability;
+
+    use super::*;
+    use crate::OpenOptions;
+
+    struct Named(&'static str);
+
+    impl Driver for Named {
+        fn id(&self) -> &'static str {
+            self.0
+        }
+
+        fn name(&self) -> &'static str {
+            "Named"
+        }
+
+        fn capability(&self) -> &'static Capability {
+            &Capability::LEAST
+        }
+
+        fn detect(&self, location: &Location) -> Result<bool> {
+            Ok(location.file_name() == "all.csv")
+        }
+
+        fn has_name(&self, name: &str) -> bool {
+            name == "all.csv"
+        }
+
+        fn open(&self, _location: &Location, _options: &OpenOptions) -> Result<Arc<dyn Source>> {
+            Err(Error::unsupported("nothing is kept in it"))
+        }
+    }
+
+    #[test]
+    fn a_format_that_is_added_is_asked_first_and_listed_last() {
+        let formats = Registry::standard().with(Named("all"));
+        assert_eq!(formats.ids(" "), "graphar nock annnet deepgnn graphlake rdf all");
+        assert_eq!(formats.of_name("ALL.CSV"), formats.find("all"));
+        assert_eq!(formats.of_name("some.csv"), Some(Format::NOCK));
+        assert_eq!(formats.named("All").unwrap().to_string(), "Named");
+        assert_eq!(formats.named("other").unwrap_err().hints().next(), Some(formats.ids(", ").as_str()));
+        let home = tempfile::tempdir().unwrap();
+        let place = home.path().join("all.csv");
+        std::fs::write(&place, "").unwrap();
+        assert_eq!(formats.at(&Location::from_path(&place)).unwrap().id(), "all");
+        // Nobody else knows it.
+        assert_eq!(Registry::standard().all().len(), 6);
+    }
+
+    #[test]
+    fn a_format_with_a_known_id_takes_the_place_of_the_other() {
+        let formats = Registry::standard().with(Named("nock"));
+        assert_eq!(formats.all().len(), 6);
+        assert_eq!(formats.find("nock").unwrap().name(), "Named");
+        assert_eq!(formats.find("nock"), Some(Format::NOCK));
+    }
+}

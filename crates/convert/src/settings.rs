@@ -29,8 +29,8 @@ impl Settings {
 
     /// The value of this type, to be changed.
     pub fn get_mut<T: Setting + Clone + Default>(&mut self) -> &mut T {
-        let is_it = |setting: &Box<dyn Setting>| (setting.as_ref() as &dyn Any).is::<T>();
-        let at = self.0.iter().position(is_it).unwrap_or_else(|| {
+        let mut settings = self.0.iter().map(|setting| setting.as_ref() as &dyn Any);
+        let at = settings.position(|setting| setting.is::<T>()).unwrap_or_else(|| {
             self.0.push(Box::new(T::default()));
             self.0.len() - 1
         });

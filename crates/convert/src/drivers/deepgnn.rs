@@ -10,7 +10,7 @@ use isomorph_storage::{Location, Resources, Staging};
 
 use crate::conversion::Job;
 use crate::direct;
-use crate::driver::{Driver, Flags, Unprintable, no_text};
+use crate::driver::{Driver, Flags, TextCheck, Unprintable, no_text};
 use crate::mapping::{Allowed, Described, NameRules, holds_feature};
 use crate::open::Opened;
 use crate::options::{ConvertOptions, OpenOptions, WriteOptions};
@@ -141,6 +141,19 @@ impl Driver for DeepGnn {
 
     fn has_numbers_only(&self) -> bool {
         true
+    }
+
+    fn unheld(&self, graph: &Graph, options: &WriteOptions) -> Result<Vec<(String, String)>> {
+        isomorph_deepgnn::unheld(graph, &options.get::<Writing>())
+    }
+
+    fn text_check(&self, options: &WriteOptions) -> Option<TextCheck> {
+        let text = options.get::<Writing>().text.filter(|text| text.refuses_texts())?;
+        Some(Box::new(move |own| text.check_text(own)))
+    }
+
+    fn layout(&self, options: &WriteOptions) -> String {
+        direct::layout(&options.get::<Writing>())
     }
 
     fn undeclared(&self, graph: &Graph, options: &WriteOptions) -> Option<&'static str> {

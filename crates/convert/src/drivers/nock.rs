@@ -13,6 +13,7 @@ use crate::driver::{Driver, Flags, Shape, Unprintable, no_text};
 use crate::mapping::{Allowed, NameRules, has_text};
 use crate::open::Opened;
 use crate::options::{OpenOptions, WriteOptions};
+use crate::plan::counted;
 
 pub(super) struct Nock;
 
@@ -117,6 +118,10 @@ impl Driver for Nock {
         Ok(())
     }
 
+    fn left_out(&self, native: &dyn Source) -> Vec<String> {
+        left_out(native)
+    }
+
     fn name_rules(&self) -> NameRules {
         NameRules { legal: |_| true, reserved_prefix: "", key: "src_name" }
     }
@@ -201,4 +206,27 @@ fn is_cell(data_type: &DataType) -> bool {
     let other =
         matches!(data_type, DataType::Boolean | DataType::Utf8 | DataType::Date32 | DataType::Timestamp(_, None));
     other || data_type.is_integer() || matches!(data_type, DataType::Float32 | DataType::Float64)
+}
+
+/// What was left out when the graph was opened: rows of nodes, because another one has the same name, and columns that
+/// were taken for an index. A shadow row that says nothing else than the row that counts is none of them.
+fn left_out(native: &dyn Source) -> Vec<String> {
+    use isomorph_nock::rules::{FILE_INDEX, NODE_OWNERS, NODE_REPEATED, SHADOW_VALUES};
+    // Preparing has compared the names.
+    let findings = native.about().findings;
+    let told = [
+        (&NODE_REPEATED, "node row", "of nodes that have another row"),
+        (&NODE_OWNERS, "node row", "of nodes that another partition owns too"),
+        (&FILE_INDEX, "column", "taken for an index"),
+        (&SHADOW_VALUES, "shadow row", "with values that the row that counts does not have"),
+    ];
+    let line = |(rule, what, which)| {
+        let count = findings.count(rule);
+        let mut kept = findings.by_rule().flat_map(|(_, kept)| kept);
+        let first =
+            kept.find(|finding| finding.rule == rule).map(|finding| format!(": {}", finding.place)).unwrap_or_default();
+        let what = counted(usize::try_from(count).unwrap_or(usize::MAX), what);
+        (count > 0).then(|| format!("{what} {which}{first}"))
+    };
+    told.into_iter().filter_map(line).collect()
 }

@@ -171,6 +171,11 @@ impl Driver for Rdf {
         Allowed { holds: |property, _| holds(property), ..Allowed::anything() }
     }
 
+    fn lay_out_all(&self, options: &mut WriteOptions) {
+        // What has named graphs and triple terms: which syntax it is shows nowhere.
+        options.get_mut::<RdfOptions>().syntax = Some(Syntax::NQuads);
+    }
+
     fn check_printed(&self, options: &WriteOptions) -> std::result::Result<(), Unprintable> {
         match options.get::<RdfOptions>().syntax {
             Some(_) => Ok(()),

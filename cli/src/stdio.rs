@@ -129,7 +129,7 @@ fn unwritten(error: io::Error) -> Error {
 /// # Errors
 /// [`Kind::Usage`] when it is a directory or not a text.
 pub fn check_text(to: Format, write: &WriteOptions) -> Result<()> {
-    to.check_printed(write).map_err(|why| match why {
+    to.check_stdout(write).map_err(|why| match why {
         Unprintable::Untold(error) => error,
         Unprintable::NoText(why, hints) => hints.into_iter().fold(refused(&why), |error, hint| error.hint(hint)),
     })

@@ -52,7 +52,7 @@ pub fn run(args: &ValidateArgs, formats: &Registry, console: &Console) -> Result
     }
     let sound = findings.worst() < Some(Severity::Error);
     let rules = opened.format.rules().len();
-    let unread = opened.format.other_versions(&opened)?;
+    let unread = opened.format.unread_versions(&opened)?;
 
     let mut screen = console.screen();
     report::findings(&mut screen, &findings, Severity::Note, console.verbose);

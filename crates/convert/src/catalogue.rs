@@ -54,7 +54,7 @@ pub fn catalogue(location: &Location, formats: &Registry) -> Result<Catalogue> {
     found.skipped = names.len().saturating_sub(ENTRIES);
     for (name, leads_away) in names.iter().take(ENTRIES) {
         let location = location.join(name)?;
-        for format in formats.in_turn() {
+        for format in formats.detection_order() {
             let is_format = match format.detect(&location) {
                 // Files come and go while a directory is looked at.
                 Err(error) if error.kind() == Kind::NotFound => false,

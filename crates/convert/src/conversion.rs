@@ -24,18 +24,18 @@ use crate::plan_merging::with_place;
 use crate::progress::Progress;
 use crate::tapped::Tapped;
 
-/// A conversion that is carried out.
+/// A running conversion.
 #[derive(Clone, Copy)]
 pub struct Job<'a> {
-    /// The source.
+    /// The input.
     pub opened: &'a Opened,
-    /// What will happen.
+    /// The plan.
     pub plan: &'a Plan,
-    /// Where the result will be.
+    /// Where the output goes.
     pub destination: &'a Location,
-    /// What was asked for.
+    /// The options.
     pub options: &'a ConvertOptions,
-    /// What it may use.
+    /// Memory, threads and temporary files.
     pub resources: &'a Resources,
 }
 
@@ -116,7 +116,7 @@ pub fn convert(
     // What is not published yet has a name that tells nothing.
     let as_written = |mapping: &Mapping| {
         let mut options = native_options(opened, plan.to, mapping, resources);
-        plan.to.open_written(&mut options, &write, &job).map(|()| options)
+        plan.to.written_options(&mut options, &write, &job).map(|()| options)
     };
     let mut sink = match plan.mapping.lifting() {
         Some(record) => {
@@ -133,7 +133,7 @@ pub fn convert(
     };
     sink = match plan.mapping.numbering() {
         Some(record) => Box::new(Numberer::new(sink, record, resources)),
-        None => plan.to.before(sink, &plan.target),
+        None => plan.to.wrap_sink(sink, &plan.target),
     };
     let source = brought(opened, plan, sink.as_mut(), resources, progress).map_err(|error| match &opened.carry {
         None => not_of_rdf(plan, error),
@@ -145,7 +145,7 @@ pub fn convert(
     let (mut mapping, mut carried) = (plan.mapping.clone(), plan.carried.clone());
     let mut seen = None;
     let files: Vec<String> = staging.finished().into_iter().map(|(name, _)| name).collect();
-    let alone = plan.mapping.kept().filter(|graph| plan.to.opens_alone(graph, &write, &files));
+    let alone = plan.mapping.kept().filter(|graph| plan.to.needs_no_sidecar(graph, &write, &files));
     if let (Some(graph), Ok(location)) = (alone, staging.preview()) {
         // As anybody would open it: what only a carry makes a reader show, the files do not say.
         let options = as_written(&Mapping::default())?;
@@ -178,20 +178,20 @@ pub fn convert(
         let options = as_written(&mapping)?;
         let inverse = mapping.inverse();
         let other = |error| blame(opened, with_place(error, opened.graph.as_ref(), resources, progress));
-        if let Some(found) = plan.to.read_once(location, &options, &mapping, progress)? {
+        if let Some(found) = plan.to.open_single_pass(location, &options, &mapping, progress)? {
             let back = inverse.rest().apply(found, &resources.budget)?;
             let back = digest(back.as_ref(), resources, progress)?;
             compare(&source, &back).map_err(other)?;
             return Ok(Some(back));
         }
         let fits = |(place, before, _): &(Location, OpenOptions, _)| {
-            place == location && plan.to.opens_alike(before, &options, mapping.kept())
+            place == location && plan.to.opens_the_same(before, &options, mapping.kept())
         };
         let found = match seen.take().filter(fits) {
             Some((_, _, found)) => found,
             None => plan.to.open(location, &options)?,
         };
-        if let Some(what) = plan.to.differs(found.graph(), &write, &job) {
+        if let Some(what) = plan.to.hidden_difference(found.graph(), &write, &job) {
             return Err(another(what));
         }
         let back = digest(inverse.apply(found, &resources.budget)?.as_ref(), resources, progress)?;

@@ -1,4 +1,4 @@
-//! What a format is to everything above it: an implementation of [`Driver`], and [`Format`], a handle of one.
+//! [`Driver`], the trait that a format implements, and [`Format`], a handle to an implementation.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -23,7 +23,7 @@ use crate::progress::Progress;
 use crate::registry::Registry;
 use crate::shortcut::Shortcut;
 
-/// How a format sees properties and types.
+/// How a format models properties and types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// Types with typed columns.
@@ -34,46 +34,47 @@ pub enum Shape {
     Triples,
 }
 
-/// The flags of the command line that a format knows. Any other that belongs to formats is refused.
+/// The command-line flags that apply to a format. Flags of other formats are refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Flags {
-    /// Those of reading.
+    /// Flags of reading.
     pub opening: &'static [&'static str],
-    /// Those of writing.
+    /// Flags of writing.
     pub writing: &'static [&'static str],
-    /// Those of both that tell the format where nothing else does: the names of its files may be any.
+    /// Flags that select the format if neither `--from`, `--to` nor a file name does. Files of such a format may have any name.
     pub telling: &'static [&'static str],
 }
 
-/// Why a result cannot go to standard output.
+/// Why output cannot be written to standard output.
 #[derive(Debug)]
 pub enum Unprintable {
-    /// It is not one text, and what to try.
+    /// It is not one text file; the reason, and what to try instead.
     NoText(String, Vec<&'static str>),
-    /// Nothing says which text it is.
+    /// The kind of text is not specified.
     Untold(Error),
 }
 
-/// Fails for a text that cannot be written.
+/// Fails for a text that cannot be stored.
 pub type TextCheck = Box<dyn Fn(&str) -> Result<()> + Send + Sync>;
 
-/// A format that graphs are kept in.
+/// A storage format for graphs.
 ///
-/// What has a default is right for a format with node types, edge types and typed columns whose graphs are one file each. A
-/// format of triples ([`Shape::Triples`]) gives [`Driver::quads`] instead of [`Driver::create`].
+/// The defaults suit a format with node types, edge types and typed columns that stores a graph in one file. Such a format implements
+/// `id`, `name`, `capability`, `detect`, `open` and `create`. A format of triples ([`Shape::Triples`]) implements [`Driver::quads`]
+/// instead of [`Driver::create`]. `docs/drivers.md` explains each step with an example.
 pub trait Driver: Send + Sync {
-    /// The id that flags and sidecars use: small letters.
+    /// The id in flags, JSON output and sidecars; lower case.
     fn id(&self) -> &'static str;
 
-    /// The name that people use.
+    /// The name shown to people.
     fn name(&self) -> &'static str;
 
-    /// How it sees properties and types.
+    /// How it models properties and types.
     fn shape(&self) -> Shape {
         Shape::Typed
     }
 
-    /// What a graph of this format can say.
+    /// What a graph of this format can hold.
     fn capability(&self) -> &'static Capability;
 
     /// The rules that `validate` checks.
@@ -81,62 +82,65 @@ pub trait Driver: Send + Sync {
         &[]
     }
 
-    /// How its files are usually called, for a list of formats.
+    /// Typical file names, for `isomorph formats`.
     fn usual_names(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// The flags of the command line that it knows.
+    /// The command-line flags that apply to it.
     fn flags(&self) -> Flags {
         Flags::default()
     }
 
-    // Places and names.
+    // Detection and file names.
 
-    /// Whether a graph of this format is at `location`, by a look at names and first bytes.
+    /// Whether `location` holds a graph of this format, judged by names and first bytes.
     ///
     /// # Errors
-    /// When the place cannot be looked at.
+    /// If the location cannot be read. A location where nothing exists is [`isomorph_error::Kind::NotFound`].
     fn detect(&self, location: &Location) -> Result<bool>;
 
-    /// Whether what was detected is a graph for certain: else the place may be a directory of several graphs.
+    /// Whether a detected directory is certainly one graph. If not, and it also contains graphs of other formats, it is
+    /// reported as a directory of several graphs.
     ///
     /// # Errors
-    /// When the place cannot be looked at.
-    fn is_certain(&self, _location: &Location) -> Result<bool> {
+    /// If the location cannot be read.
+    fn is_conclusive(&self, _location: &Location) -> Result<bool> {
         Ok(true)
     }
 
-    /// Whether everything in a directory belongs to a graph of this format, so that it may be replaced. `names` are what is in it.
+    /// Whether every file in a directory belongs to a graph of this format, so that `--replace` may remove it. `names` lists
+    /// the directory.
     ///
     /// # Errors
-    /// When the place cannot be looked at.
-    fn fills(&self, directory: &Location, _names: &[&str]) -> Result<bool> {
+    /// If the directory cannot be read.
+    fn owns_directory(&self, directory: &Location, _names: &[&str]) -> Result<bool> {
         self.detect(directory)
     }
 
-    /// Whether a graph is one file in whatever directory, which is then none of its parts.
-    fn is_always_file(&self) -> bool {
+    /// Whether a graph is always one file, so that neighbouring files are not part of it.
+    fn is_single_file(&self) -> bool {
         false
     }
 
-    /// Whether a file may stand for the graph whose directory it lies in.
+    /// Whether a file can stand for the directory that contains it, as the information file of GraphAr does. The sidecar
+    /// is then stored in that directory.
     fn is_named_by_file(&self) -> bool {
         false
     }
 
-    /// Whether a place of this name, in small letters, is meant to be of this format.
-    fn has_name(&self, _name: &str) -> bool {
+    /// Whether a file name, in lower case, suggests this format.
+    fn matches_name(&self, _name: &str) -> bool {
         false
     }
 
-    /// A name that tells of this format and begins with `stem`.
+    /// A file name for this format that starts with `stem`.
     fn suggested_name(&self, stem: &str, _options: &WriteOptions) -> String {
         format!("{stem}.{}", self.id())
     }
 
-    /// What is written so and would not be known by `name`, and the ending that would tell it.
-    fn untold(
+    /// For output that is recognised only by its name: what is written and the extension that `name` lacks.
+    fn missing_extension(
         &self,
         _options: &WriteOptions,
         _name: &str,
@@ -147,267 +151,272 @@ pub trait Driver: Send + Sync {
 
     // Reading.
 
-    /// Opens a graph; nothing is read but metadata. What [`OpenOptions::resources`] says comes before options of the format.
+    /// Opens a graph and reads only metadata. [`OpenOptions::resources`], if set, takes precedence over budgets and threads
+    /// in the format's own options.
     ///
     /// # Errors
-    /// When the metadata is missing or not sound.
+    /// If the metadata is missing or invalid.
     fn open(&self, location: &Location, options: &OpenOptions) -> Result<Arc<dyn Source>>;
 
-    /// Opens a graph of which nothing but neighbours of nodes will be asked, which are named by their keys.
+    /// Opens a graph for neighbour look-ups by key only, if that is cheaper.
     ///
     /// # Errors
     /// As [`Driver::open`].
-    fn open_for_look_ups(&self, location: &Location, options: &OpenOptions) -> Result<Arc<dyn Source>> {
+    fn open_for_lookups(&self, location: &Location, options: &OpenOptions) -> Result<Arc<dyn Source>> {
         self.open(location, options)
     }
 
-    /// Makes `options` show all that files say that were written from `graph`.
-    fn show(&self, _options: &mut OpenOptions, _graph: &Graph) {}
+    /// Sets the options needed to read everything back from files that were written from `graph`.
+    fn show_all_of(&self, _options: &mut OpenOptions, _graph: &Graph) {}
 
-    /// Makes `options` those for a look at data with or without something beside it that is used.
-    fn settle(&self, _options: &mut OpenOptions, _carried: bool) {}
+    /// Adjusts options just before opening. `carried` tells whether a sidecar is used.
+    fn finish_options(&self, _options: &mut OpenOptions, _carried: bool) {}
 
-    /// Makes `options` able to read data of which only the graph beside it, which `carried` reads, tells how.
-    fn tell(&self, _options: &mut OpenOptions, _carried: &dyn Fn() -> Option<Graph>) {}
+    /// Sets options without which the files cannot be read and that only the sidecar knows. `carried` reads the graph
+    /// description from the sidecar.
+    fn options_from_sidecar(&self, _options: &mut OpenOptions, _carried: &dyn Fn() -> Option<Graph>) {}
 
-    /// Whether `options` read the data with other types than `kept`, the graph beside it.
-    fn retypes(&self, _options: &OpenOptions, _kept: &Graph) -> bool {
+    /// Whether these options read the data with other types than `kept`, the graph in the sidecar. The sidecar is then not used.
+    fn changes_types(&self, _options: &OpenOptions, _kept: &Graph) -> bool {
         false
     }
 
-    /// Whether `native` may be another graph than that which its sidecar was made for, though all files are as they were.
-    fn reads_otherwise(&self, _native: &dyn Source, _options: &OpenOptions) -> bool {
+    /// Whether `native` may be another graph than the sidecar describes although no file has changed: an older version,
+    /// or options that change the meaning of the data.
+    fn may_differ_from_sidecar(&self, _native: &dyn Source, _options: &OpenOptions) -> bool {
         false
     }
 
-    /// Makes `options` open a copy that is laid out like the data of `opened`, without what lies beside it.
-    fn open_copy(&self, opened: &Opened, options: &mut OpenOptions) {
+    /// Sets the options to open a copy of the data of `opened` without its sidecar. The default is the options that `opened` was
+    /// opened with.
+    fn copy_options(&self, opened: &Opened, options: &mut OpenOptions) {
         options.own.clone_from(&opened.options.own);
     }
 
-    /// Makes `options`, which open a copy, open the data of `opened` itself: the same version, the same part of it.
-    fn open_again(&self, _opened: &Opened, _options: &mut OpenOptions) {}
+    /// Extends the options of [`Driver::copy_options`] so that they open the data of `opened` itself: the same version and the
+    /// same part of it.
+    fn reopen_options(&self, _opened: &Opened, _options: &mut OpenOptions) {}
 
-    /// Makes `options` lay a graph out as the data of `opened` is, as far as that decides what it says.
+    /// Sets the layout of the data of `opened`, as far as it affects what can be stored.
     ///
     /// # Errors
-    /// When the data cannot be looked at.
-    fn lay_out_alike(&self, _opened: &Opened, _native: &dyn Source, _options: &mut WriteOptions) -> Result<()> {
+    /// If the data cannot be read.
+    fn same_layout(&self, _opened: &Opened, _native: &dyn Source, _options: &mut WriteOptions) -> Result<()> {
         Ok(())
     }
 
-    /// Files of the graph that no layout names: those that travel beside a result of another format, and those that are too large.
-    fn unnamed_files(&self, _native: &dyn Source) -> [Vec<String>; 2] {
+    /// Files of the graph that no layout of the format describes: those that go into a sidecar, and those that are too large for it.
+    fn extra_files(&self, _native: &dyn Source) -> [Vec<String>; 2] {
         Default::default()
     }
 
-    /// What opening left out of the graph, one line each.
-    fn left_out(&self, _native: &dyn Source) -> Vec<String> {
+    /// What opening dropped, one line each.
+    fn dropped_on_open(&self, _native: &dyn Source) -> Vec<String> {
         Vec::new()
     }
 
-    /// Versions of what is kept at the place of `opened` that were not opened.
+    /// Other versions stored at the location of `opened`.
     ///
     /// # Errors
-    /// When these cannot be told.
-    fn other_versions(&self, _opened: &Opened) -> Result<Option<Vec<i64>>> {
+    /// If they cannot be listed.
+    fn unread_versions(&self, _opened: &Opened) -> Result<Option<Vec<i64>>> {
         Ok(None)
     }
 
-    // What it holds.
+    // What can be stored.
 
-    /// What it allows in names, where a graph without a schema is typed.
+    /// Rules for names when a graph without a schema is typed.
     fn name_rules(&self) -> NameRules {
         NameRules { legal: |_| true, reserved_prefix: "", key: "id" }
     }
 
-    /// What it allows of a graph that is written as it is.
+    /// The names and types that can be stored unchanged.
     fn allowed(&self) -> Allowed {
         Allowed::anything()
     }
 
-    /// What a layout allows of a graph that has this format already, where that is less than all of it.
+    /// The same for a graph that already has this format, if a layout can store less than the format.
     fn allowed_in_layout(&self, _options: &WriteOptions) -> Option<Allowed> {
         None
     }
 
-    /// Whether nodes of all types are told apart by their keys alone.
+    /// Whether nodes are identified by key alone, without their type.
     fn knows_nodes_by_key(&self) -> bool {
         self.shape() != Shape::Typed
     }
 
-    /// Whether types, nodes and properties are numbers: what has others is numbered then.
+    /// Whether node ids, types and properties are numbers. Other graphs are numbered when they are written.
     fn has_numbers_only(&self) -> bool {
         false
     }
 
-    /// What this layout does not hold of `graph`, whose parts are numbers, and why.
+    /// For a format of numbers: what this layout cannot store of `graph`, and why.
     ///
     /// # Errors
-    /// When the graph has none of the format's shape.
-    fn unheld(&self, _graph: &Graph, _options: &WriteOptions) -> Result<Vec<(String, String)>> {
+    /// If the graph does not have the shape of the format.
+    fn not_stored(&self, _graph: &Graph, _options: &WriteOptions) -> Result<Vec<(String, String)>> {
         Ok(Vec::new())
     }
 
-    /// A check of each text, where this layout does not hold all of them.
+    /// A check for every text value, if the layout cannot store all of them.
     fn text_check(&self, _options: &WriteOptions) -> Option<TextCheck> {
         None
     }
 
-    /// Whether a layout keeps the order of nodes.
+    /// Whether the layout keeps the order of nodes.
     fn keeps_order(&self, _options: &WriteOptions) -> bool {
         true
     }
 
-    /// Whether edges are written in the order of their ends.
+    /// Whether edges are sorted by their source or target when they are written.
     fn sorts_edges(&self) -> bool {
         true
     }
 
-    /// In how many orders edges are written, for a guess of what that costs.
+    /// The number of orders in which edges are sorted, for the cost estimate.
     fn edge_orders(&self, _options: &WriteOptions) -> u64 {
         1
     }
 
-    /// What files of this layout do not declare of `graph`, which they hold as it is; a hint for plans.
+    /// What files of this layout do not declare although they store it, if anything.
     fn undeclared(&self, _graph: &Graph, _options: &WriteOptions) -> Option<&'static str> {
         None
     }
 
     // Layouts.
 
-    /// What is written, in words, for a plan that has no line for each type.
+    /// The layout in words, for plans without a line for each type.
     fn layout(&self, _options: &WriteOptions) -> String {
         self.name().to_owned()
     }
 
-    /// Makes `options` a layout in which everything can be shown that the format holds.
-    fn lay_out_all(&self, _options: &mut WriteOptions) {}
+    /// Chooses the layout that can show the most, for `diff --as`.
+    fn layout_without_loss(&self, _options: &mut WriteOptions) {}
 
-    /// Whether the result is a directory.
+    /// Whether the output is a directory.
     fn is_directory(&self, _options: &WriteOptions) -> bool {
         false
     }
 
-    /// How its files are encoded, where that is known beforehand.
+    /// The encoding of the files, if it is known before the conversion.
     fn encoding(&self, _options: &WriteOptions) -> Option<String> {
         None
     }
 
-    /// Whether a result that is one file is a text.
+    /// Whether output that is one file is text.
     fn is_text(&self, _options: &WriteOptions) -> bool {
         false
     }
 
-    /// Whether the result is one text that standard output can hold.
+    /// Checks that the output can be written to standard output.
     ///
     /// # Errors
-    /// Why not.
-    fn check_printed(&self, options: &WriteOptions) -> std::result::Result<(), Unprintable> {
+    /// The reason why it cannot.
+    fn check_stdout(&self, options: &WriteOptions) -> std::result::Result<(), Unprintable> {
         match self.is_directory(options) {
             false if self.is_text(options) => Ok(()),
-            directory => Err(no_text(self.name(), directory)),
+            directory => Err(not_text(self.name(), directory)),
         }
     }
 
-    /// Fails for a layout that cannot be.
+    /// Checks options that exclude each other.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::Usage`] then.
+    /// [`isomorph_error::Kind::Usage`].
     fn check_layout(&self, _options: &WriteOptions) -> Result<()> {
         Ok(())
     }
 
-    /// What readers will hold against a layout, whatever the graph.
+    /// Warnings about a layout that other readers do not support.
     fn cautions(&self, _options: &WriteOptions) -> Findings {
         Findings::default()
     }
 
-    /// Makes `options` those for `graph` at a destination of this name, within `resources`.
+    /// Completes the options for `graph` and a destination with this file name.
     fn fit(&self, _options: &mut WriteOptions, _graph: &Graph, _name: &str, _resources: &Resources) {}
 
     // Conversions.
 
-    /// A way into this format that needs no batches of the model, where there is one from `opened`.
+    /// A conversion into this format that does not need batches of the model, if `opened` allows one.
     fn shortcut<'a>(&self, _opened: &'a Opened, _options: &WriteOptions) -> Option<Box<dyn Shortcut + 'a>> {
         None
     }
 
-    /// The syntax of a text of triples; nothing for other formats.
+    /// The syntax of an RDF text; `None` for every other format.
     ///
     /// # Errors
-    /// When nothing says it.
+    /// If the syntax is not specified.
     fn syntax(&self, _destination: &Location, _options: &WriteOptions) -> Result<Option<Syntax>> {
         Ok(None)
     }
 
-    /// Says in the plan how a graph is laid out that has this format already, and what does not come back.
+    /// Adds lines to the plan about the layout and about what is lost, for a graph that already has this format.
     ///
     /// # Errors
-    /// When something would not come back, and that was not asked for.
+    /// If something would be lost and `--lossy` was not given.
     fn describe(&self, _plan: &mut Plan, _graph: &Graph, _options: &ConvertOptions) -> Result<()> {
         Ok(())
     }
 
-    /// Makes `options` those of this conversion.
+    /// Completes the options for one conversion.
     ///
     /// # Errors
-    /// When what the source has for that cannot be read.
+    /// If the input cannot be read.
     fn prepare(&self, _options: &mut WriteOptions, _job: &Job<'_>) -> Result<()> {
         Ok(())
     }
 
-    /// A writer of `graph` into `staging`.
+    /// A writer for a graph of nodes and edges.
     ///
     /// # Errors
-    /// When the graph is not of the format's shape, or files cannot be begun.
+    /// If the graph cannot be stored, or a file cannot be created.
     fn create<'a>(&self, _staging: &'a Staging, _graph: &Graph, _options: &WriteOptions) -> Result<Box<dyn Sink + 'a>> {
         Err(Error::usage(format!("{} is not written as nodes and edges", self.name())))
     }
 
-    /// What stands before a writer of `graph`.
-    fn before<'a>(&self, sink: Box<dyn Sink + 'a>, _graph: &Graph) -> Box<dyn Sink + 'a> {
+    /// Wraps the writer of `graph`, for checks on rows.
+    fn wrap_sink<'a>(&self, sink: Box<dyn Sink + 'a>, _graph: &Graph) -> Box<dyn Sink + 'a> {
         sink
     }
 
-    /// A writer of quads into `staging`.
+    /// A writer for RDF.
     ///
     /// # Errors
-    /// When the format is none of triples, or files cannot be begun.
+    /// If the format does not store RDF, or a file cannot be created.
     fn quads<'a>(&self, _staging: &'a Staging, _job: &Job<'_>) -> Result<Box<dyn QuadSink + 'a>> {
         Err(Error::usage(format!("{} is not written as quads", self.name())))
     }
 
-    /// The files that make the others a graph, in the order in which they become visible: published last.
+    /// The files that make the output visible as a graph. They are published last, in this order.
     fn manifests<'a>(&self, _written: &'a Written) -> Vec<&'a str> {
         Vec::new()
     }
 
-    // The proof.
+    // Verification.
 
-    /// Makes `options` open what was written as `write` says, whose name tells nothing before it is published.
+    /// Sets the options to open output before it is published, when its file name is a temporary one.
     ///
     /// # Errors
-    /// When nothing says what it is.
-    fn open_written(&self, _options: &mut OpenOptions, _write: &WriteOptions, _job: &Job<'_>) -> Result<()> {
+    /// If the layout is not specified.
+    fn written_options(&self, _options: &mut OpenOptions, _write: &WriteOptions, _job: &Job<'_>) -> Result<()> {
         Ok(())
     }
 
-    /// Whether anybody can open these files of `graph` without a sidecar, and sees all of them.
-    fn opens_alone(&self, _graph: &Graph, _options: &WriteOptions, _files: &[String]) -> bool {
+    /// Whether the files of `graph` can be opened, and show everything, without a sidecar.
+    fn needs_no_sidecar(&self, _graph: &Graph, _options: &WriteOptions, _files: &[String]) -> bool {
         true
     }
 
-    /// Whether what was opened with `before` is what `now` opens, where `kept` is the graph that travels beside it.
-    fn opens_alike(&self, _before: &OpenOptions, _now: &OpenOptions, _kept: Option<&Graph>) -> bool {
+    /// Whether both options open the same graph. `kept` is the graph in the sidecar.
+    fn opens_the_same(&self, _before: &OpenOptions, _now: &OpenOptions, _kept: Option<&Graph>) -> bool {
         true
     }
 
-    /// What was written by `mapping`, read as that alone can be: once.
+    /// Opens output of `mapping` for one pass, if that is cheaper than [`Driver::open`].
     ///
     /// # Errors
-    /// When it cannot be read.
-    fn read_once(
+    /// If it cannot be read.
+    fn open_single_pass(
         &self,
         _location: &Location,
         _options: &OpenOptions,
@@ -417,14 +426,14 @@ pub trait Driver: Send + Sync {
         Ok(None)
     }
 
-    /// What no digest sees and is otherwise in `found`, which was read back.
-    fn differs(&self, _found: &Graph, _options: &WriteOptions, _job: &Job<'_>) -> Option<&'static str> {
+    /// A difference between input and `found`, the output, that digests do not cover.
+    fn hidden_difference(&self, _found: &Graph, _options: &WriteOptions, _job: &Job<'_>) -> Option<&'static str> {
         None
     }
 }
 
-/// Why what is no text cannot be printed.
-pub(crate) fn no_text(name: &str, directory: bool) -> Unprintable {
+/// The error for output that is not one text file.
+pub(crate) fn not_text(name: &str, directory: bool) -> Unprintable {
     match directory {
         true => Unprintable::NoText(
             format!("{name} is written as a directory, which standard output cannot hold"),
@@ -437,27 +446,27 @@ pub(crate) fn no_text(name: &str, directory: bool) -> Unprintable {
     }
 }
 
-/// A format: a handle of its driver. Two are equal when their ids are.
+/// A handle to the driver of a format. Two handles are equal if their ids are.
 #[derive(Clone, Copy)]
 pub struct Format(&'static dyn Driver);
 
 impl Format {
-    /// The format of `driver`.
+    /// The handle of `driver`.
     pub const fn new(driver: &'static dyn Driver) -> Self {
         Format(driver)
     }
 
-    /// Whether it has one node type and one edge type with typed attributes: graphs of several types become one there.
+    /// Whether it has typed columns but only one node type: several types are merged into one when they are written.
     pub(crate) fn has_one_type(self) -> bool {
         self.shape() == Shape::Typed && !self.capability().node_types
     }
 
-    /// Whether it has types of nodes with typed columns.
+    /// Whether it has node types with typed columns.
     pub(crate) fn has_types(self) -> bool {
         self.shape() == Shape::Typed && self.capability().node_types
     }
 
-    /// Whether the nodes of all types are numbered in one go.
+    /// Whether all nodes share one table, so that the number of nodes of each type must be known.
     pub fn numbers_all_nodes(self) -> bool {
         self.shape() == Shape::Bundled || self.has_one_type()
     }

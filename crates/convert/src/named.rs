@@ -27,7 +27,7 @@ pub fn check_name(to: Format, write: &WriteOptions, destination: &Location, form
             .at(destination.to_string())
             .hint(to.suggested_name(stem, write)));
     }
-    let Some((what, ending)) = to.untold(write, name, formats) else { return Ok(()) };
+    let Some((what, ending)) = to.missing_extension(write, name, formats) else { return Ok(()) };
     Err(Error::usage(format!("a text of {what} is told by its name, which ends in .{ending}"))
         .at(destination.to_string())
         .hint(format!("{}.{ending}", destination.to_string().trim_end_matches('/'))))
@@ -48,8 +48,8 @@ pub fn check_replaced(destination: &Location, formats: &Registry) -> Result<()> 
         return Ok(());
     }
     let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
-    for format in formats.in_turn() {
-        if format.fills(destination, &names)? {
+    for format in formats.detection_order() {
+        if format.owns_directory(destination, &names)? {
             return Ok(());
         }
     }

@@ -65,17 +65,19 @@ impl Opened {
             }
         }
         // What travels beside data that is read with other types is another graph.
-        let retypes =
-            carry.as_ref().and_then(|carry| carry.mapping.kept()).is_some_and(|kept| format.retypes(options, kept));
+        let retypes = carry
+            .as_ref()
+            .and_then(|carry| carry.mapping.kept())
+            .is_some_and(|kept| format.changes_types(options, kept));
         let asked = options;
         let mut options = options.showing(format, carry.as_ref().and_then(|carry| carry.mapping.shown()));
         if let Some(carry) = &carry {
             comparable::on_stored(&carry.mapping, options.get_mut::<isomorph_graphar::OpenOptions>())?;
         }
-        format.settle(&mut options, carry.is_some());
+        format.finish_options(&mut options, carry.is_some());
         let mut carry = carry.filter(|_| !retypes);
         let native = match options.look_ups && carry.is_none() {
-            true => format.open_for_look_ups(location, &options)?,
+            true => format.open_for_lookups(location, &options)?,
             // A carried graph is seen through all of what it lies in.
             false => format.open(location, &options)?,
         };
@@ -84,7 +86,7 @@ impl Opened {
             sound(&native.about().findings)?;
         }
         if let Some(carry) = &mut carry {
-            carry.schema_only |= format.reads_otherwise(native.as_ref(), asked);
+            carry.schema_only |= format.may_differ_from_sidecar(native.as_ref(), asked);
         }
         let budget = options.budget();
         let graph = match &carry {
@@ -117,7 +119,7 @@ impl Opened {
             return Ok(Arc::clone(&self.graph));
         }
         let mut options = ConvertOptions { to: Some(format), ..ConvertOptions::default() };
-        format.lay_out_all(&mut options.write);
+        format.layout_without_loss(&mut options.write);
         let plan = Plan::of(self, &self.location, &options, resources, progress)?;
         if plan.mapping.numbering().is_some() {
             return written::written(self, &plan, resources, progress);

@@ -30,11 +30,11 @@ pub struct OpenOptions {
     pub from: Option<Format>,
     /// What to do with a carry.
     pub carry: CarryUse,
-    /// The formats that there are.
+    /// The known formats.
     pub formats: Registry,
-    /// What only one format understands, by its type: see [`OpenOptions::get`].
+    /// Options of single formats, by type: see [`OpenOptions::get`].
     pub own: Settings,
-    /// Memory, threads and temporary files; where nothing is said, what options of the formats say.
+    /// Memory, threads and temporary files; if `None`, those in the options of the format.
     pub resources: Option<Resources>,
     /// Nothing but neighbours of nodes that are named by their keys will be asked for: what that does not need may stay
     /// unread, and the source may refuse everything else.
@@ -50,12 +50,12 @@ impl OpenOptions {
         self.own.get()
     }
 
-    /// The same, to be changed.
+    /// The same, for changing them.
     pub fn get_mut<T: Setting + Clone + Default>(&mut self) -> &mut T {
         self.own.get_mut()
     }
 
-    /// The memory that showing the graph may take.
+    /// The memory budget for reading a graph through its sidecar.
     pub(crate) fn budget(&self) -> Budget {
         self.resources.as_ref().map_or_else(Budget::of_this_machine, |resources| resources.budget.clone())
     }
@@ -64,7 +64,7 @@ impl OpenOptions {
     pub(crate) fn showing(&self, format: Format, graph: Option<&Graph>) -> OpenOptions {
         let mut options = self.clone();
         if let Some(graph) = graph {
-            format.show(&mut options, graph);
+            format.show_all_of(&mut options, graph);
         }
         options
     }
@@ -113,7 +113,7 @@ pub enum RdfMode {
 /// How a graph is laid out when it is written.
 #[derive(Debug, Clone, Default)]
 pub struct WriteOptions {
-    /// What only one format understands, by its type: see [`WriteOptions::get`].
+    /// Options of single formats, by type: see [`WriteOptions::get`].
     pub own: Settings,
 }
 
@@ -123,7 +123,7 @@ impl WriteOptions {
         self.own.get()
     }
 
-    /// The same, to be changed.
+    /// The same, for changing them.
     pub fn get_mut<T: Setting + Clone + Default>(&mut self) -> &mut T {
         self.own.get_mut()
     }

@@ -262,7 +262,7 @@ impl Plan {
         if self.to == opened.format {
             return Ok(());
         }
-        let [kept, left] = opened.format.unnamed_files(opened.native.as_ref());
+        let [kept, left] = opened.format.extra_files(opened.native.as_ref());
         if !kept.is_empty() {
             self.carried.push(format!("files {}", kept.join(", ")));
         }

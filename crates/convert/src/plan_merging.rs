@@ -29,7 +29,7 @@ impl Plan {
         progress: &dyn Progress,
     ) -> Result<()> {
         if options.loses() {
-            self.merged.extend(opened.format.left_out(opened.native.as_ref()));
+            self.merged.extend(opened.format.dropped_on_open(opened.native.as_ref()));
         }
         self.merge_by_key(opened, options, resources, progress)?;
         self.carried.extend(self.merged.iter().cloned());

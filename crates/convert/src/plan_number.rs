@@ -23,7 +23,7 @@ impl Plan {
         for ty in &mut features.nodes {
             ty.properties.retain(|property| property.feature.is_some());
         }
-        let unheld = self.to.unheld(&features, &options.write)?;
+        let unheld = self.to.not_stored(&features, &options.write)?;
         if let Some((subject, why)) = unheld.first().filter(|_| !options.loses()) {
             return Err(Error::new(Kind::WouldLose, format!("{subject} would be lost: {why}"))
                 .hint("--lossy    write it without them"));

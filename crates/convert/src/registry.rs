@@ -1,4 +1,4 @@
-//! The formats that there are, and which of them is at a place.
+//! The known formats, and detecting which of them a location holds.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,18 +10,18 @@ use crate::catalogue::{catalogue, not_one_graph};
 use crate::driver::{Driver, Format};
 use crate::drivers::STANDARD;
 
-/// The formats that there are. A value: who knows one more format hands on a registry with it.
+/// The known formats. A registry is a value: to add a format, pass on a registry that contains it.
 #[derive(Clone)]
 pub struct Registry(Cow<'static, [Format]>);
 
 impl Registry {
-    /// The formats of this library.
+    /// The six formats of this library.
     pub const fn standard() -> Self {
         Registry(Cow::Borrowed(&STANDARD))
     }
 
-    /// The same formats and the one of `driver`, which takes the place of one with its id. Handles of formats are small and are
-    /// copied everywhere, so the driver stays in memory until the process ends.
+    /// Adds the format of `driver`, or replaces the format with the same id. The driver is never freed, because handles of it are
+    /// copied freely: make a registry once per process.
     #[must_use]
     pub fn with(mut self, driver: impl Driver + 'static) -> Self {
         let format = Format::new(Box::leak(Box::new(driver)));
@@ -33,19 +33,19 @@ impl Registry {
         self
     }
 
-    /// All of them, those of this library first.
+    /// All formats; those of this library first.
     pub fn all(&self) -> &[Format] {
         &self.0
     }
 
-    /// All of them in the order in which they are asked whether a place or a name is theirs: who adds a format knows what it is, so those
-    /// come first.
-    pub fn in_turn(&self) -> impl Iterator<Item = Format> {
+    /// All formats in the order in which they are tried on a location or a file name: added formats come first, because a built-in one
+    /// may recognise their files by chance.
+    pub fn detection_order(&self) -> impl Iterator<Item = Format> {
         let (known, added) = self.0.split_at(STANDARD.len().min(self.0.len()));
         added.iter().chain(known).copied()
     }
 
-    /// Their ids, joined by this sign.
+    /// All ids, joined by a separator.
     pub fn ids(&self, joined_by: &str) -> String {
         let ids: Vec<&str> = self.0.iter().map(|format| format.id()).collect();
         ids.join(joined_by)
@@ -56,10 +56,10 @@ impl Registry {
         self.0.iter().copied().find(|format| format.id() == id)
     }
 
-    /// The format that somebody calls `id`, in letters of any size.
+    /// The format with this id, in upper or lower case.
     ///
     /// # Errors
-    /// [`Kind::Usage`] when there is none.
+    /// [`Kind::Usage`] if no format has this id.
     pub fn named(&self, id: &str) -> Result<Format> {
         let known = self.find(&id.to_ascii_lowercase());
         known.ok_or_else(|| Error::usage(format!("{id:?} is no format")).hint(self.ids(", ")))
@@ -68,7 +68,7 @@ impl Registry {
     /// The format that the name of a destination suggests.
     pub fn of_name(&self, name: &str) -> Option<Format> {
         let name = name.to_ascii_lowercase();
-        self.in_turn().find(|format| format.has_name(&name))
+        self.detection_order().find(|format| format.matches_name(&name))
     }
 
     /// The format at `location`.
@@ -78,9 +78,9 @@ impl Registry {
     /// several graphs, which the error lists.
     pub fn at(&self, location: &Location) -> Result<Format> {
         let mut missing = false;
-        for format in self.in_turn() {
+        for format in self.detection_order() {
             match format.detect(location) {
-                Ok(true) if !format.is_certain(location)? => return self.only(format, location),
+                Ok(true) if !format.is_conclusive(location)? => return self.only(format, location),
                 Ok(true) => return Ok(format),
                 Ok(false) => {}
                 Err(error) if error.kind() == Kind::NotFound => missing = true,
@@ -117,7 +117,7 @@ impl Registry {
     fn around(&self, location: &Location) -> Option<(Format, Location)> {
         let is_dataset = |place: &Location| {
             let named = place.as_path().is_some_and(|path| path.file_name().is_some());
-            let mut formats = self.in_turn().filter(|format| !format.is_always_file() && named);
+            let mut formats = self.detection_order().filter(|format| !format.is_single_file() && named);
             formats.find(|format| format.detect(place).unwrap_or(false))
         };
         let mut place = location.clone();
@@ -173,17 +173,17 @@ mod tests {
             Ok(location.file_name() == "all.csv")
         }
 
-        fn has_name(&self, name: &str) -> bool {
+        fn matches_name(&self, name: &str) -> bool {
             name == "all.csv"
         }
 
         fn open(&self, _location: &Location, _options: &OpenOptions) -> Result<Arc<dyn Source>> {
-            Err(Error::unsupported("nothing is kept in it"))
+            Err(Error::unsupported("not implemented"))
         }
     }
 
     #[test]
-    fn a_format_that_is_added_is_asked_first_and_listed_last() {
+    fn an_added_format_is_detected_first_and_listed_last() {
         let formats = Registry::standard().with(Named("all"));
         assert_eq!(formats.ids(" "), "graphar nock annnet deepgnn graphlake rdf all");
         assert_eq!(formats.of_name("ALL.CSV"), formats.find("all"));
@@ -194,12 +194,12 @@ mod tests {
         let place = home.path().join("all.csv");
         std::fs::write(&place, "").unwrap();
         assert_eq!(formats.at(&Location::from_path(&place)).unwrap().id(), "all");
-        // Nobody else knows it.
+        // Other registries do not know it.
         assert_eq!(Registry::standard().all().len(), 6);
     }
 
     #[test]
-    fn a_format_with_a_known_id_takes_the_place_of_the_other() {
+    fn an_added_format_replaces_the_one_with_the_same_id() {
         let formats = Registry::standard().with(Named("nock"));
         assert_eq!(formats.all().len(), 6);
         assert_eq!(formats.find("nock").unwrap().name(), "Named");

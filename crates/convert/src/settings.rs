@@ -1,12 +1,12 @@
-//! Options of several formats, by their types: a format has options that nobody else knows.
+//! Options of several formats, found by type, so that a format can have options that no other crate knows.
 
 use std::any::Any;
 use std::borrow::Cow;
 use std::fmt;
 
-/// Options of one format.
+/// Options that can be stored in [`Settings`]: any type that can be cloned and shared.
 pub trait Setting: Any + fmt::Debug + Send + Sync {
-    /// The same once more.
+    /// A clone.
     fn copied(&self) -> Box<dyn Setting>;
 }
 
@@ -16,7 +16,7 @@ impl<T: Any + Clone + fmt::Debug + Send + Sync> Setting for T {
     }
 }
 
-/// At most one value of each type. What nobody has set is its default.
+/// At most one value of each type; a value that was never set is the default.
 #[derive(Debug, Default)]
 pub struct Settings(Vec<Box<dyn Setting>>);
 
@@ -27,7 +27,7 @@ impl Settings {
         found.map_or_else(|| Cow::Owned(T::default()), Cow::Borrowed)
     }
 
-    /// The value of this type, to be changed.
+    /// The value of this type, for changing it.
     pub fn get_mut<T: Setting + Clone + Default>(&mut self) -> &mut T {
         let mut settings = self.0.iter().map(|setting| setting.as_ref() as &dyn Any);
         let at = settings.position(|setting| setting.is::<T>()).unwrap_or_else(|| {

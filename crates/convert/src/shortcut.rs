@@ -1,4 +1,4 @@
-//! Ways from one place to another that need no batches of the model.
+//! Conversions that do not need batches of the model.
 
 use std::time::Instant;
 
@@ -10,19 +10,18 @@ use crate::options::ConvertOptions;
 use crate::plan::Plan;
 use crate::progress::Progress;
 
-/// A way that a source and a target have in common.
+/// A conversion between two formats that share an encoding.
 pub trait Shortcut {
-    /// The plan of going it.
+    /// The plan.
     ///
     /// # Errors
-    /// When the target is not known, or something would be lost.
+    /// If the output is not specified, or something would be lost.
     fn plan(&self, destination: &Location, options: &ConvertOptions, started: Instant) -> Result<Plan>;
 
-    /// Goes it, and publishes the result with the proof.
+    /// Converts, verifies and publishes.
     ///
     /// # Errors
-    /// When the source cannot be read, the result cannot be written, or what is read back is another graph: then nothing is
-    /// published.
+    /// If the input cannot be read, the output cannot be written, or verification fails. No output is published then.
     fn build(
         &self,
         plan: &Plan,

@@ -115,11 +115,11 @@ impl Driver for Seventh {
         Ok(blob.size() >= beginning && blob.read(0..beginning)? == BEGINNING)
     }
 
-    fn is_always_file(&self) -> bool {
+    fn is_single_file(&self) -> bool {
         true
     }
 
-    fn has_name(&self, name: &str) -> bool {
+    fn matches_name(&self, name: &str) -> bool {
         name.ends_with(".seventh")
     }
 

@@ -1,5 +1,5 @@
-//! What the arguments mean to each format. Which of them a format knows, its driver says; a format that is not here has no options of
-//! its own.
+//! Arguments of single formats. Drivers list the flags that apply to them; the modules here turn the values into options. A format
+//! without a module has no options of its own.
 
 mod annnet;
 mod deepgnn;
@@ -18,21 +18,21 @@ pub trait Arguments: Sync {
     /// The format.
     fn format(&self) -> Format;
 
-    /// Says in `options` how a graph is opened.
+    /// Sets the options for reading.
     ///
     /// # Errors
-    /// When an argument makes no sense.
+    /// If a value is invalid.
     fn opening(&self, _args: &OpenArgs, _select: &SelectArgs, _options: &mut OpenOptions) -> Result<()> {
         Ok(())
     }
 
-    /// Says in `options` how the graph is opened that will be written to a place called `destination`.
+    /// Sets the options for reading the input of a conversion into this format.
     fn source(&self, _args: &TargetArgs, _destination: &str, _options: &mut OpenOptions) {}
 
-    /// Says in `options` how a graph is laid out at a place called `destination`. `returns` says that it comes back to its own format.
+    /// Sets the options for writing. `returns` tells whether the graph is converted back to its original format.
     ///
     /// # Errors
-    /// When an argument makes no sense, or does not fit the destination's name.
+    /// If a value is invalid or contradicts the name of the destination.
     fn writing(
         &self,
         _args: &TargetArgs,
@@ -47,15 +47,15 @@ pub trait Arguments: Sync {
 static ALL: [&dyn Arguments; 6] =
     [&graphar::GraphAr, &nock::Nock, &annnet::Annnet, &deepgnn::DeepGnn, &graphlake::GraphLake, &rdf::Rdf];
 
-/// The arguments of `format`; those of all formats where it is not known yet.
+/// The arguments of `format`, or of all formats if it is not known yet.
 pub fn of(format: Option<Format>) -> impl Iterator<Item = &'static dyn Arguments> {
     ALL.into_iter().filter(move |own| format.is_none_or(|format| own.format() == format))
 }
 
-/// Which flags are given; in the order in which they are looked at.
+/// Flags, and whether they were given.
 pub type Given = [(&'static str, bool)];
 
-/// The first flag that is given and that `format` does not know, with the formats that know it.
+/// The first given flag that does not apply to `format`, and the formats that it applies to.
 pub fn foreign(
     given: &Given,
     format: Format,
@@ -67,7 +67,7 @@ pub fn foreign(
     Some((flag, formats.all().iter().copied().filter(|format| knows(format, flag)).collect()))
 }
 
-/// The formats that the given flags tell, each by one flag, in the order of these.
+/// The formats that are selected by a flag, in the order of the flags.
 pub fn told(given: &Given, formats: &Registry) -> Vec<Format> {
     let tells = |flag: &str| formats.all().iter().copied().find(|format| format.flags().telling.contains(&flag));
     given.iter().filter(|(_, given)| *given).filter_map(|(flag, _)| tells(flag)).collect()
@@ -76,7 +76,7 @@ pub fn told(given: &Given, formats: &Registry) -> Vec<Format> {
 /// `GraphAr, NOCK and annnet`.
 pub fn names(formats: &[Format]) -> String {
     match formats {
-        [] => "no format that is known".to_owned(),
+        [] => "no known format".to_owned(),
         [one] => one.to_string(),
         [others @ .., last] => {
             let others: Vec<&str> = others.iter().map(|format| format.name()).collect();

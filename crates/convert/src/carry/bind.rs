@@ -89,7 +89,7 @@ pub fn told(location: &Location, options: OpenOptions) -> OpenOptions {
             let carry = Carry::read(&home, directory, &formats).ok().flatten();
             carry.filter(|carry| carry.format == format.id()).and_then(|carry| carry.mapping.shown().cloned())
         };
-        format.tell(&mut options, &carried);
+        format.options_from_sidecar(&mut options, &carried);
     }
     options
 }

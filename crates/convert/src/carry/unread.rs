@@ -66,7 +66,7 @@ pub(crate) fn reread(opened: &Opened, carry: &Carry, resources: &Resources, prog
     let mut plan = Plan::known(opened.format_of_graph(), opened.format, mapping, target);
     plan.digested = Some(read);
     let mut write = WriteOptions::default();
-    opened.format.lay_out_alike(opened, native.as_ref(), &mut write)?;
+    opened.format.same_layout(opened, native.as_ref(), &mut write)?;
     let options = ConvertOptions { to: Some(opened.format), no_verify: true, write, ..ConvertOptions::default() };
     drop(native);
     let folder = written::beside(opened, &plan, &options, resources, progress)?;
@@ -148,7 +148,7 @@ fn labels(vocabulary: &LabelVocabulary) -> &[String] {
 /// Those of a selection that the carry does not say in names of the files.
 fn of_data(opened: &Opened, carry: &Carry, resources: &Resources) -> Result<OpenOptions> {
     let mut options = of_copy(opened, resources);
-    opened.format.open_again(opened, &mut options);
+    opened.format.reopen_options(opened, &mut options);
     comparable::on_stored(&carry.mapping, options.get_mut::<isomorph_graphar::OpenOptions>())?;
     Ok(options)
 }
@@ -157,7 +157,7 @@ fn of_data(opened: &Opened, carry: &Carry, resources: &Resources) -> Result<Open
 /// that holds only what was selected of it.
 fn of_copy(opened: &Opened, resources: &Resources) -> OpenOptions {
     let mut options = native_options(opened, opened.format, &Mapping::default(), resources);
-    opened.format.open_copy(opened, &mut options);
+    opened.format.copy_options(opened, &mut options);
     options
 }
 

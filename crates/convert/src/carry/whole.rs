@@ -54,7 +54,7 @@ impl Opened {
         let (home, directory) = home_of(&self.location, self.format);
         let why = match carry.differences(&home, directory)?.first() {
             Some(first) => format!("the data was changed after its carry was written: {first}"),
-            None if self.format.reads_otherwise(self.native.as_ref(), &self.options) => {
+            None if self.format.may_differ_from_sidecar(self.native.as_ref(), &self.options) => {
                 "the carry was written for the newest version of the data, read as it is".to_owned()
             }
             None => return Ok(findings),

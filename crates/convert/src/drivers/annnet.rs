@@ -56,7 +56,7 @@ impl Driver for Annnet {
         isomorph_annnet::detect(location)
     }
 
-    fn has_name(&self, name: &str) -> bool {
+    fn matches_name(&self, name: &str) -> bool {
         name.ends_with(".annnet")
     }
 
@@ -68,20 +68,20 @@ impl Driver for Annnet {
         Ok(Arc::new(isomorph_annnet::Annnet::open(location, &opening(options))?))
     }
 
-    fn open_for_look_ups(&self, location: &Location, options: &OpenOptions) -> Result<Arc<dyn Source>> {
+    fn open_for_lookups(&self, location: &Location, options: &OpenOptions) -> Result<Arc<dyn Source>> {
         isomorph_annnet::LookUps::open(location, &opening(options))
     }
 
-    fn open_copy(&self, _opened: &Opened, _options: &mut OpenOptions) {}
+    fn copy_options(&self, _opened: &Opened, _options: &mut OpenOptions) {}
 
-    fn lay_out_alike(&self, _opened: &Opened, native: &dyn Source, options: &mut WriteOptions) -> Result<()> {
+    fn same_layout(&self, _opened: &Opened, native: &dyn Source, options: &mut WriteOptions) -> Result<()> {
         if native.about().version.starts_with(isomorph_annnet::Layout::V1.name()) {
             options.get_mut::<Writing>().layout = WriteLayout::Specification;
         }
         Ok(())
     }
 
-    fn unnamed_files(&self, native: &dyn Source) -> [Vec<String>; 2] {
+    fn extra_files(&self, native: &dyn Source) -> [Vec<String>; 2] {
         let own = native.as_any().and_then(|own| own.downcast_ref::<isomorph_annnet::Annnet>());
         own.map_or_else(Default::default, |graph| [graph.files_that_travel(), graph.files_left_out().to_vec()])
     }
@@ -150,7 +150,7 @@ impl Driver for Annnet {
         super::file_called(written, isomorph_annnet::layout::file::MANIFEST)
     }
 
-    fn differs(&self, found: &Graph, options: &WriteOptions, job: &Job<'_>) -> Option<&'static str> {
+    fn hidden_difference(&self, found: &Graph, options: &WriteOptions, job: &Job<'_>) -> Option<&'static str> {
         // No digest sees what edges state otherwise than their ends do.
         let are_alike = job.plan.from == Format::ANNNET
             && job.opened.carry.is_none()

@@ -10,7 +10,7 @@ use isomorph_storage::{Location, Resources, Staging};
 
 use crate::conversion::Job;
 use crate::direct;
-use crate::driver::{Driver, Flags, TextCheck, Unprintable, no_text};
+use crate::driver::{Driver, Flags, TextCheck, Unprintable, not_text};
 use crate::mapping::{Allowed, Described, NameRules, holds_feature};
 use crate::open::Opened;
 use crate::options::{ConvertOptions, OpenOptions, WriteOptions};
@@ -59,7 +59,7 @@ impl Driver for DeepGnn {
         isomorph_deepgnn::detect(location)
     }
 
-    fn has_name(&self, name: &str) -> bool {
+    fn matches_name(&self, name: &str) -> bool {
         name.ends_with(".deepgnn") || TextFormat::of_name(name).is_some() && !name.contains(".json")
     }
 
@@ -68,7 +68,12 @@ impl Driver for DeepGnn {
         text.map_or_else(|| format!("{stem}.deepgnn"), |text| format!("{stem}.{}", text.id()))
     }
 
-    fn untold(&self, options: &WriteOptions, name: &str, _formats: &Registry) -> Option<(&'static str, &'static str)> {
+    fn missing_extension(
+        &self,
+        options: &WriteOptions,
+        name: &str,
+        _formats: &Registry,
+    ) -> Option<(&'static str, &'static str)> {
         let options = options.get::<Writing>();
         let text = options.text.filter(|text| options.parts.is_none() && TextFormat::of_name(name) != Some(*text))?;
         Some((text.name(), text.id()))
@@ -83,12 +88,12 @@ impl Driver for DeepGnn {
         Ok(Arc::new(isomorph_deepgnn::DeepGnn::open(location, &own)?))
     }
 
-    fn show(&self, options: &mut OpenOptions, graph: &Graph) {
+    fn show_all_of(&self, options: &mut OpenOptions, graph: &Graph) {
         let own = options.get_mut::<Opening>();
         *own = own.showing(graph);
     }
 
-    fn settle(&self, options: &mut OpenOptions, carried: bool) {
+    fn finish_options(&self, options: &mut OpenOptions, carried: bool) {
         let look_ups = options.look_ups;
         let own = options.get_mut::<Opening>();
         // What travels beside a text is held against its description.
@@ -96,7 +101,7 @@ impl Driver for DeepGnn {
         own.no_recovery |= look_ups;
     }
 
-    fn tell(&self, options: &mut OpenOptions, carried: &dyn Fn() -> Option<Graph>) {
+    fn options_from_sidecar(&self, options: &mut OpenOptions, carried: &dyn Fn() -> Option<Graph>) {
         // That lines of EdgeList have times.
         if let Some(graph) = carried() {
             let own = options.get_mut::<Opening>();
@@ -104,11 +109,11 @@ impl Driver for DeepGnn {
         }
     }
 
-    fn retypes(&self, options: &OpenOptions, kept: &Graph) -> bool {
+    fn changes_types(&self, options: &OpenOptions, kept: &Graph) -> bool {
         options.get::<Opening>().types_raw_features_of(kept)
     }
 
-    fn open_copy(&self, opened: &Opened, options: &mut OpenOptions) {
+    fn copy_options(&self, opened: &Opened, options: &mut OpenOptions) {
         let asked = opened.options.get::<Opening>();
         let own = options.get_mut::<Opening>();
         // Nothing else tells that lines of an EdgeList have times.
@@ -119,14 +124,14 @@ impl Driver for DeepGnn {
         own.format = text_of(opened.native.as_ref());
     }
 
-    fn open_again(&self, opened: &Opened, options: &mut OpenOptions) {
+    fn reopen_options(&self, opened: &Opened, options: &mut OpenOptions) {
         let asked = opened.options.get::<Opening>();
         let own = options.get_mut::<Opening>();
         own.defaults.clone_from(&asked.defaults);
         (own.compat, own.lenient) = (asked.compat, asked.lenient);
     }
 
-    fn lay_out_alike(&self, opened: &Opened, _native: &dyn Source, options: &mut WriteOptions) -> Result<()> {
+    fn same_layout(&self, opened: &Opened, _native: &dyn Source, options: &mut WriteOptions) -> Result<()> {
         options.get_mut::<Writing>().text = text_of(opened.native.as_ref());
         Ok(())
     }
@@ -143,7 +148,7 @@ impl Driver for DeepGnn {
         true
     }
 
-    fn unheld(&self, graph: &Graph, options: &WriteOptions) -> Result<Vec<(String, String)>> {
+    fn not_stored(&self, graph: &Graph, options: &WriteOptions) -> Result<Vec<(String, String)>> {
         isomorph_deepgnn::unheld(graph, &options.get::<Writing>())
     }
 
@@ -166,9 +171,9 @@ impl Driver for DeepGnn {
         options.text.is_none() || options.parts.is_some()
     }
 
-    fn check_printed(&self, options: &WriteOptions) -> std::result::Result<(), Unprintable> {
+    fn check_stdout(&self, options: &WriteOptions) -> std::result::Result<(), Unprintable> {
         let directory = self.is_directory(options);
-        match no_text(self.name(), directory) {
+        match not_text(self.name(), directory) {
             _ if !directory => Ok(()),
             Unprintable::NoText(why, mut hints) => {
                 hints.push("--text linear|edgelist|json|tsv    write one text, without --partitions");
@@ -204,7 +209,7 @@ impl Driver for DeepGnn {
         isomorph_deepgnn::DeepGnnWriter::create(staging, graph, &write)
     }
 
-    fn before<'a>(&self, sink: Box<dyn Sink + 'a>, graph: &Graph) -> Box<dyn Sink + 'a> {
+    fn wrap_sink<'a>(&self, sink: Box<dyn Sink + 'a>, graph: &Graph) -> Box<dyn Sink + 'a> {
         Box::new(Described::new(sink, graph))
     }
 
@@ -212,12 +217,12 @@ impl Driver for DeepGnn {
         super::file_called(written, isomorph_deepgnn::META)
     }
 
-    fn open_written(&self, options: &mut OpenOptions, write: &WriteOptions, _job: &Job<'_>) -> Result<()> {
+    fn written_options(&self, options: &mut OpenOptions, write: &WriteOptions, _job: &Job<'_>) -> Result<()> {
         options.get_mut::<Opening>().format = write.get::<Writing>().text;
         Ok(())
     }
 
-    fn opens_alone(&self, graph: &Graph, options: &WriteOptions, files: &[String]) -> bool {
+    fn needs_no_sidecar(&self, graph: &Graph, options: &WriteOptions, files: &[String]) -> bool {
         // Nobody can open a text whose lines have times without being told of them, and what lies beside a binary is read by who
         // is told of it, and by nobody else.
         let in_folder = format!("{}/", isomorph_deepgnn::BESIDE);
@@ -225,7 +230,7 @@ impl Driver for DeepGnn {
             && !files.iter().any(|name| name.starts_with(&in_folder))
     }
 
-    fn opens_alike(&self, _before: &OpenOptions, _now: &OpenOptions, kept: Option<&Graph>) -> bool {
+    fn opens_the_same(&self, _before: &OpenOptions, _now: &OpenOptions, kept: Option<&Graph>) -> bool {
         // A carry tells a reader which types features have.
         kept.is_none()
     }

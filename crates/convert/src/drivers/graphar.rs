@@ -79,7 +79,7 @@ impl Driver for GraphAr {
         true
     }
 
-    fn has_name(&self, name: &str) -> bool {
+    fn matches_name(&self, name: &str) -> bool {
         name.ends_with(".graphar") || name.ends_with(".gar")
     }
 
@@ -91,21 +91,21 @@ impl Driver for GraphAr {
         Ok(Arc::new(isomorph_graphar::GraphAr::open(location, &options.get::<Opening>())?))
     }
 
-    fn reads_otherwise(&self, _native: &dyn Source, options: &OpenOptions) -> bool {
+    fn may_differ_from_sidecar(&self, _native: &dyn Source, options: &OpenOptions) -> bool {
         options.get::<Opening>().root.is_some()
     }
 
-    fn open_copy(&self, opened: &Opened, options: &mut OpenOptions) {
+    fn copy_options(&self, opened: &Opened, options: &mut OpenOptions) {
         let asked = opened.options.get::<Opening>();
         let own = options.get_mut::<Opening>();
         (own.key_row, own.timestamps) = (asked.key_row, asked.timestamps);
     }
 
-    fn open_again(&self, opened: &Opened, options: &mut OpenOptions) {
+    fn reopen_options(&self, opened: &Opened, options: &mut OpenOptions) {
         options.own.set(opened.options.get::<Opening>().into_owned());
     }
 
-    fn lay_out_alike(&self, _opened: &Opened, _native: &dyn Source, options: &mut WriteOptions) -> Result<()> {
+    fn same_layout(&self, _opened: &Opened, _native: &dyn Source, options: &mut WriteOptions) -> Result<()> {
         options.get_mut::<Writing>().hints = true;
         Ok(())
     }

@@ -67,7 +67,7 @@ impl Driver for GraphLake {
         if location.scheme() == Scheme::Stream { Ok(false) } else { isomorph_graphlake::detect(location) }
     }
 
-    fn has_name(&self, name: &str) -> bool {
+    fn matches_name(&self, name: &str) -> bool {
         name.ends_with(".graphlake") || name.ends_with(".lake")
     }
 
@@ -79,7 +79,7 @@ impl Driver for GraphLake {
         Ok(Arc::new(isomorph_graphlake::GraphLake::open(location, &opening(options))?))
     }
 
-    fn reads_otherwise(&self, native: &dyn Source, options: &OpenOptions) -> bool {
+    fn may_differ_from_sidecar(&self, native: &dyn Source, options: &OpenOptions) -> bool {
         let is_older = lake(native).is_some_and(|lake| {
             let newest = lake.store().snapshots.last();
             newest.is_some_and(|newest| newest.version != lake.snapshot().version)
@@ -88,9 +88,9 @@ impl Driver for GraphLake {
         is_older || own.naive || !own.namespaces.is_empty()
     }
 
-    fn open_copy(&self, _opened: &Opened, _options: &mut OpenOptions) {}
+    fn copy_options(&self, _opened: &Opened, _options: &mut OpenOptions) {}
 
-    fn open_again(&self, opened: &Opened, options: &mut OpenOptions) {
+    fn reopen_options(&self, opened: &Opened, options: &mut OpenOptions) {
         let asked = opened.options.get::<Opening>();
         let own = options.get_mut::<Opening>();
         (own.tolerance, own.naive) = (asked.tolerance, asked.naive);
@@ -101,7 +101,7 @@ impl Driver for GraphLake {
         }
     }
 
-    fn other_versions(&self, opened: &Opened) -> Result<Option<Vec<i64>>> {
+    fn unread_versions(&self, opened: &Opened) -> Result<Option<Vec<i64>>> {
         let own = opening(&opened.options);
         isomorph_graphlake::other_versions(&opened.location, &own.at, &own.budget).map(Some)
     }

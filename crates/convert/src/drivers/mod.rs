@@ -1,4 +1,4 @@
-//! The formats of this library, one driver each. Nothing else in this crate asks which format it is.
+//! The drivers of the six formats. No code outside of them branches on the format.
 
 mod annnet;
 mod deepgnn;
@@ -13,11 +13,11 @@ use crate::driver::Format;
 
 pub use rdf::RdfOptions;
 
-/// In the order in which they are asked whether a place is theirs.
+/// In detection order.
 pub(crate) static STANDARD: [Format; 6] =
     [Format::GRAPHAR, Format::NOCK, Format::ANNNET, Format::DEEPGNN, Format::GRAPHLAKE, Format::RDF];
 
-/// For code that is about one of them.
+/// For code about one format.
 impl Format {
     /// Apache GraphAr: a directory of chunks.
     pub const GRAPHAR: Format = Format::new(&graphar::GraphAr);

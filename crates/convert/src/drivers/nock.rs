@@ -9,7 +9,7 @@ use isomorph_model::{Graph, Property, Sink, Source, ValueKind, well_known};
 use isomorph_nock::{CreateOptions as Writing, Format as Encoding, OpenOptions as Opening};
 use isomorph_storage::{Location, Resources, Staging};
 
-use crate::driver::{Driver, Flags, Shape, Unprintable, no_text};
+use crate::driver::{Driver, Flags, Shape, Unprintable, not_text};
 use crate::mapping::{Allowed, NameRules, has_text};
 use crate::open::Opened;
 use crate::options::{OpenOptions, WriteOptions};
@@ -64,18 +64,18 @@ impl Driver for Nock {
         Ok(isomorph_nock::detect(location)?.is_some())
     }
 
-    fn is_certain(&self, location: &Location) -> Result<bool> {
+    fn is_conclusive(&self, location: &Location) -> Result<bool> {
         Ok(!location.scheme().has_listing() || isomorph_nock::has_partition_names(location)?)
     }
 
-    fn fills(&self, directory: &Location, names: &[&str]) -> Result<bool> {
+    fn owns_directory(&self, directory: &Location, names: &[&str]) -> Result<bool> {
         // Any directory with a table is a graph of NOCK to who reads it.
         let is_table = |name: &str| Encoding::of_name(name).is_some() || name.starts_with(['.', '_']);
         let only_tables = names.iter().all(|name| is_table(name) || name.ends_with(".isomorph"));
         Ok((only_tables || isomorph_nock::has_partition_names(directory)?) && self.detect(directory)?)
     }
 
-    fn has_name(&self, name: &str) -> bool {
+    fn matches_name(&self, name: &str) -> bool {
         name.ends_with(".parq") || name.ends_with(".parquet") || name.ends_with(".csv")
     }
 
@@ -96,29 +96,29 @@ impl Driver for Nock {
         Ok(Arc::new(isomorph_nock::Nock::open(location, &own)?))
     }
 
-    fn show(&self, options: &mut OpenOptions, graph: &Graph) {
+    fn show_all_of(&self, options: &mut OpenOptions, graph: &Graph) {
         let mut properties = graph.edges.iter().flat_map(|ty| &ty.properties);
         if properties.any(|property| property.name == isomorph_nock::Column::EdgeId.name()) {
             options.get_mut::<Opening>().keep_edge_id = true;
         }
     }
 
-    fn open_copy(&self, opened: &Opened, options: &mut OpenOptions) {
+    fn copy_options(&self, opened: &Opened, options: &mut OpenOptions) {
         options.get_mut::<Opening>().keep_edge_id = opened.options.get::<Opening>().keep_edge_id;
     }
 
-    fn open_again(&self, opened: &Opened, options: &mut OpenOptions) {
+    fn reopen_options(&self, opened: &Opened, options: &mut OpenOptions) {
         options.get_mut::<Opening>().tolerance = opened.options.get::<Opening>().tolerance;
     }
 
-    fn lay_out_alike(&self, opened: &Opened, _native: &dyn Source, options: &mut WriteOptions) -> Result<()> {
+    fn same_layout(&self, opened: &Opened, _native: &dyn Source, options: &mut WriteOptions) -> Result<()> {
         if let Some(encoding) = isomorph_nock::detect(&opened.location)? {
             options.get_mut::<Writing>().format = encoding;
         }
         Ok(())
     }
 
-    fn left_out(&self, native: &dyn Source) -> Vec<String> {
+    fn dropped_on_open(&self, native: &dyn Source) -> Vec<String> {
         left_out(native)
     }
 
@@ -157,9 +157,9 @@ impl Driver for Nock {
         Some(if options.get::<Writing>().format == Encoding::Csv { "CSV" } else { "Parquet" }.to_owned())
     }
 
-    fn check_printed(&self, options: &WriteOptions) -> std::result::Result<(), Unprintable> {
+    fn check_stdout(&self, options: &WriteOptions) -> std::result::Result<(), Unprintable> {
         if self.is_directory(options) {
-            return Err(match no_text(self.name(), true) {
+            return Err(match not_text(self.name(), true) {
                 Unprintable::NoText(why, mut hints) => {
                     hints.push("--file-type csv    write one text, without --partitions");
                     Unprintable::NoText(why, hints)
@@ -196,7 +196,7 @@ impl Driver for Nock {
         isomorph_nock::NockWriter::create(staging, graph, &options.get::<Writing>())
     }
 
-    fn opens_alike(&self, before: &OpenOptions, now: &OpenOptions, _kept: Option<&Graph>) -> bool {
+    fn opens_the_same(&self, before: &OpenOptions, now: &OpenOptions, _kept: Option<&Graph>) -> bool {
         before.get::<Opening>().keep_edge_id == now.get::<Opening>().keep_edge_id
     }
 }

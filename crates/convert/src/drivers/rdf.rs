@@ -115,11 +115,11 @@ impl Driver for Rdf {
         isomorph_bridges::detect(location)
     }
 
-    fn is_always_file(&self) -> bool {
+    fn is_single_file(&self) -> bool {
         true
     }
 
-    fn has_name(&self, name: &str) -> bool {
+    fn matches_name(&self, name: &str) -> bool {
         Syntax::of_name(name).is_some()
     }
 
@@ -127,7 +127,12 @@ impl Driver for Rdf {
         format!("{stem}.{}", options.get::<RdfOptions>().syntax.unwrap_or(Syntax::NQuads).id())
     }
 
-    fn untold(&self, options: &WriteOptions, name: &str, formats: &Registry) -> Option<(&'static str, &'static str)> {
+    fn missing_extension(
+        &self,
+        options: &WriteOptions,
+        name: &str,
+        formats: &Registry,
+    ) -> Option<(&'static str, &'static str)> {
         let syntax = options.get::<RdfOptions>().syntax?;
         // What is packed is told by its name alone.
         let packed = Packing::of_name(name) != Packing::None && TextFormat::of_name(name).is_some();
@@ -142,14 +147,14 @@ impl Driver for Rdf {
         Ok(Arc::new(RdfText::open(location, &opening(options))?))
     }
 
-    fn open_copy(&self, opened: &Opened, options: &mut OpenOptions) {
+    fn copy_options(&self, opened: &Opened, options: &mut OpenOptions) {
         let text = opened.native.as_any().and_then(|native| native.downcast_ref::<RdfText>());
         if let Some(text) = text {
             options.get_mut::<Opening>().syntax = Some(text.text().syntax());
         }
     }
 
-    fn open_again(&self, opened: &Opened, options: &mut OpenOptions) {
+    fn reopen_options(&self, opened: &Opened, options: &mut OpenOptions) {
         let asked = opened.options.get::<Opening>();
         let own = options.get_mut::<Opening>();
         own.packing = asked.packing;
@@ -157,7 +162,7 @@ impl Driver for Rdf {
         own.read.lenient = asked.read.lenient;
     }
 
-    fn lay_out_alike(&self, opened: &Opened, _native: &dyn Source, options: &mut WriteOptions) -> Result<()> {
+    fn same_layout(&self, opened: &Opened, _native: &dyn Source, options: &mut WriteOptions) -> Result<()> {
         let text = opened.native.as_any().and_then(|own| own.downcast_ref::<RdfText>());
         options.get_mut::<RdfOptions>().syntax = text.map(|text| text.text().syntax());
         Ok(())
@@ -171,12 +176,12 @@ impl Driver for Rdf {
         Allowed { holds: |property, _| holds(property), ..Allowed::anything() }
     }
 
-    fn lay_out_all(&self, options: &mut WriteOptions) {
+    fn layout_without_loss(&self, options: &mut WriteOptions) {
         // What has named graphs and triple terms: which syntax it is shows nowhere.
         options.get_mut::<RdfOptions>().syntax = Some(Syntax::NQuads);
     }
 
-    fn check_printed(&self, options: &WriteOptions) -> std::result::Result<(), Unprintable> {
+    fn check_stdout(&self, options: &WriteOptions) -> std::result::Result<(), Unprintable> {
         match options.get::<RdfOptions>().syntax {
             Some(_) => Ok(()),
             None => Err(Unprintable::Untold(
@@ -200,14 +205,14 @@ impl Driver for Rdf {
         Ok(Box::new(TextSink::create(staging, (syntax, packing), &writing(job), job.options.loses())?))
     }
 
-    fn open_written(&self, options: &mut OpenOptions, write: &WriteOptions, job: &Job<'_>) -> Result<()> {
+    fn written_options(&self, options: &mut OpenOptions, write: &WriteOptions, job: &Job<'_>) -> Result<()> {
         let own = options.get_mut::<Opening>();
         own.syntax = Some(syntax(job.destination, write)?);
         own.packing = Some(Packing::of_name(job.destination.file_name()));
         Ok(())
     }
 
-    fn read_once(
+    fn open_single_pass(
         &self,
         location: &Location,
         options: &OpenOptions,

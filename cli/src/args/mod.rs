@@ -12,6 +12,7 @@ mod lake;
 mod manners;
 mod read;
 pub mod sample;
+mod select;
 mod size;
 mod write;
 
@@ -34,7 +35,8 @@ pub use lake::{
     LakeApplyArgs, LakeChangeArgs, LakeCommand, LakeCompactArgs, LakeDropArgs, LakeEditArgs, LakeGraphsArgs,
     LakeInitArgs, LakeLoadArgs, LakeLogArgs, LakeVacuumArgs,
 };
-pub use read::{OpenArgs, ResourceArgs, SelectArgs, file_place, read_place, snapshot_of, whole_store, written_place};
+pub use read::{OpenArgs, ResourceArgs, file_place, read_place, snapshot_of, whole_store, written_place};
+pub use select::SelectArgs;
 pub use write::TargetArgs;
 
 /// The command line.
@@ -129,6 +131,13 @@ pub struct InfoArgs {
     pub path: String,
     #[command(flatten)]
     pub open: OpenArgs,
+    #[command(flatten)]
+    pub select: SelectArgs,
+    /// Only the first so many nodes of each type, of those that are selected [default: all]
+    #[arg(long, value_name = "N", help_heading = "Selecting")]
+    pub limit: Option<u64>,
+    #[command(flatten)]
+    pub resources: ResourceArgs,
 }
 
 /// Arguments of `convert`.
@@ -160,6 +169,9 @@ pub struct ConvertArgs {
     pub open: OpenArgs,
     #[command(flatten)]
     pub select: SelectArgs,
+    /// Only the first so many nodes of each type, of those that are selected [default: all]
+    #[arg(long, value_name = "N", help_heading = "Selecting")]
+    pub limit: Option<u64>,
     #[command(flatten)]
     pub resources: ResourceArgs,
 }
@@ -216,6 +228,8 @@ pub struct DiffArgs {
     #[arg(long, value_name = "USE", default_value = "auto", value_parser = read::carry_parser())]
     pub carry: CarryUse,
     #[command(flatten)]
+    pub select: SelectArgs,
+    #[command(flatten)]
     pub resources: ResourceArgs,
 }
 
@@ -231,6 +245,9 @@ pub struct DigestArgs {
     pub open: OpenArgs,
     #[command(flatten)]
     pub select: SelectArgs,
+    /// Only the first so many nodes of each type, of those that are selected [default: all]
+    #[arg(long, value_name = "N", help_heading = "Selecting")]
+    pub limit: Option<u64>,
     #[command(flatten)]
     pub resources: ResourceArgs,
 }
@@ -285,6 +302,8 @@ pub struct NeighborsArgs {
     pub limit: NonZeroUsize,
     #[command(flatten)]
     pub open: OpenArgs,
+    #[command(flatten)]
+    pub select: SelectArgs,
 }
 
 /// Arguments of `match`.

@@ -91,27 +91,6 @@ pub struct OpenArgs {
     pub base_of_result: bool,
 }
 
-/// What is left out while reading.
-#[derive(Debug, Default, Args)]
-#[command(next_help_heading = "Selecting (GraphAr)")]
-pub struct SelectArgs {
-    /// Only these types: node types with all edges between them, edge types with the nodes at their ends [default: all]
-    #[arg(long, value_name = "TYPE,…", value_delimiter = ',')]
-    pub types: Option<Vec<String>>,
-    /// Only these properties, by name or as TYPE.NAME; keys are always read [default: all]
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
-    pub columns: Option<Vec<String>>,
-    /// Only elements of a type that pass: 'person: id < 1000 and gender = "female"'; nodes without a key are numbered anew
-    /// [default: none]
-    ///
-    /// = != < <= > >=, between A and B, in (A, B), like "%text_", has A (of a list), is null, each with not; and, or, parentheses. Quoted text takes
-    /// the type of the column: born >= "1990-01-31". Text stands between " or ', and that sign inside it is written twice; a backslash is one
-    /// like any sign. Names with other signs than letters, digits and _ stand between `: `a b` = 1. Nothing compares with NaN. Names are those of
-    /// the graph as it is shown; those that `info` lists behind `stored` are taken where they mean nothing else.
-    #[arg(long = "where", value_name = "TYPE: CONDITION")]
-    pub conditions: Vec<String>,
-}
-
 /// What a job may use.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Resources")]
@@ -152,16 +131,13 @@ impl ResourceArgs {
 
 impl OpenArgs {
     /// Which flags of formats are given.
-    fn given(&self, select: &SelectArgs) -> [(&'static str, bool); 21] {
+    fn given(&self) -> [(&'static str, bool); 18] {
         [
             ("--root", self.root.is_some()),
             ("--follow-links", self.follow_links.is_some()),
             ("--adjacency", self.adjacency.is_some()),
             ("--key", self.key.is_some()),
             ("--timestamps", self.timestamps.is_some()),
-            ("--types", select.types.is_some()),
-            ("--columns", select.columns.is_some()),
-            ("--where", !select.conditions.is_empty()),
             ("--strict", self.strict),
             ("--keep-edge-id", self.keep_edge_id),
             ("--text-format", self.text_format.is_some()),
@@ -194,14 +170,8 @@ impl OpenArgs {
     ///
     /// # Errors
     /// When the format cannot be told, or an argument is for another one.
-    pub fn options(
-        &self,
-        location: &Location,
-        select: &SelectArgs,
-        formats: &Registry,
-        resources: &Resources,
-    ) -> Result<OpenOptions> {
-        let given = self.given(select);
+    pub fn options(&self, location: &Location, formats: &Registry, resources: &Resources) -> Result<OpenOptions> {
+        let given = self.given();
         let format = match self.from {
             Some(format) => format,
             None => self.format_at(location, &given, formats)?,
@@ -218,20 +188,14 @@ impl OpenArgs {
                 None => error,
             });
         }
-        self.options_of(Some(format), select, formats, resources)
+        self.options_of(Some(format), formats, resources)
     }
 
     /// The options for a graph of this format, or of one that is not known yet, whatever arguments there are for others.
     ///
     /// # Errors
     /// When an argument makes no sense.
-    pub fn options_of(
-        &self,
-        format: Option<Format>,
-        select: &SelectArgs,
-        formats: &Registry,
-        resources: &Resources,
-    ) -> Result<OpenOptions> {
+    pub fn options_of(&self, format: Option<Format>, formats: &Registry, resources: &Resources) -> Result<OpenOptions> {
         let mut options = OpenOptions {
             from: format,
             carry: self.carry,
@@ -240,7 +204,7 @@ impl OpenArgs {
             unsound: self.lenient,
             ..OpenOptions::default()
         };
-        formats::of(format).try_for_each(|own| own.opening(self, select, &mut options))?;
+        formats::of(format).try_for_each(|own| own.opening(self, &mut options))?;
         Ok(options)
     }
 
@@ -248,15 +212,9 @@ impl OpenArgs {
     ///
     /// # Errors
     /// As [`OpenArgs::options`].
-    pub fn place(
-        &self,
-        path: &str,
-        select: &SelectArgs,
-        formats: &Registry,
-        resources: &Resources,
-    ) -> Result<(Location, OpenOptions)> {
+    pub fn place(&self, path: &str, formats: &Registry, resources: &Resources) -> Result<(Location, OpenOptions)> {
         let (location, at) = read_place(path, resources)?;
-        let mut options = self.options(&location, select, formats, resources)?;
+        let mut options = self.options(&location, formats, resources)?;
         match at {
             Some(_) if self.snapshot.is_some() => {
                 return Err(Error::usage("the snapshot is named twice, in the path and by --at").at(path.to_owned()));

@@ -7,7 +7,7 @@ use isomorph::model::digest::{LineKind, Sum, VERSION};
 use serde::Serialize;
 
 use super::diff::subject;
-use super::{Answer, check_whole, open};
+use super::{Answer, check_whole, open, select, show_dangling};
 use crate::args::DigestArgs;
 use crate::console::Console;
 use crate::interrupt::Interrupt;
@@ -41,9 +41,11 @@ struct LineDocument<'a> {
 /// Whatever keeps it from doing so.
 pub fn run(args: &DigestArgs, formats: &Registry, console: &Console) -> Result<Answer> {
     let resources = args.resources.resources()?;
-    let opened = open(&args.path, &args.open, &args.select, formats, &resources, console)?;
+    let selection = args.select.selection(args.limit)?;
+    let opened = open(&args.path, &args.open, formats, &resources, console)?;
     let bars = Bars::new(Interrupt::default());
     check_whole(&opened, args.open.lenient, &resources, &bars, console)?;
+    let (opened, dangling) = select(opened, &selection, true, &resources, &bars)?;
     let graph = match args.rdfc {
         true => relabelled(Arc::clone(&opened.graph), &resources, &bars)?,
         false => Arc::clone(&opened.graph),
@@ -59,6 +61,7 @@ pub fn run(args: &DigestArgs, formats: &Registry, console: &Console) -> Result<A
         table.row([line.kind.word(), &subject(line), &thousands(sum.count), &shown(sum)].map(Cell::from));
     }
     screen.table(&table);
+    show_dangling(&mut screen, dangling, &selection);
     console.show(&screen)?;
     let lines = digested.table.lines().map(|(line, sum)| LineDocument {
         kind: line.kind,

@@ -5,7 +5,7 @@ use std::io::Write;
 use isomorph::Result;
 use isomorph::convert::{Registry, Silent, dump_first};
 
-use super::{Answer, check_whole, open};
+use super::{Answer, check_whole, open, select};
 use crate::args::DumpArgs;
 use crate::console::{Console, Output};
 
@@ -15,11 +15,13 @@ use crate::console::{Console, Output};
 /// Whatever keeps it from doing so.
 pub fn run(args: &DumpArgs, formats: &Registry, console: &Console) -> Result<Answer> {
     let resources = args.resources.resources()?;
-    let opened = open(&args.path, &args.open, &args.select, formats, &resources, console)?;
+    let selection = args.select.selection(None)?;
+    let opened = open(&args.path, &args.open, formats, &resources, console)?;
     match args.limit {
         None => check_whole(&opened, args.open.lenient, &resources, &Silent, console)?,
         Some(_) => console.warn(&opened.cautions()?),
     }
+    let (opened, _) = select(opened, &selection, false, &resources, &Silent)?;
     let mut out = Output::new();
     let most = args.limit.map_or(u64::MAX, |limit| limit.get());
     dump_first(opened.graph.as_ref(), most, &mut out, &resources, &Silent)?;

@@ -20,10 +20,12 @@ use isomorph::storage::Resources;
 use std::process::ExitCode;
 
 use isomorph::convert::{OpenOptions, Opened, Progress, Registry};
+use isomorph::dataset::Selection;
 use isomorph::{Location, Result};
 
-use crate::args::{Command, OpenArgs, SelectArgs};
+use crate::args::{Command, OpenArgs};
 use crate::console::Console;
+use crate::render::{Screen, of};
 
 /// What a command answers when nothing went wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,16 +78,36 @@ pub fn run(command: &Command, formats: &Registry, console: &Console) -> Result<A
 }
 
 /// Opens the graph at `path`, as [`open_at`] does.
-fn open(
-    path: &str,
-    args: &OpenArgs,
-    select: &SelectArgs,
-    formats: &Registry,
-    resources: &Resources,
-    console: &Console,
-) -> Result<Opened> {
-    let (location, options) = args.place(path, select, formats, resources)?;
+fn open(path: &str, args: &OpenArgs, formats: &Registry, resources: &Resources, console: &Console) -> Result<Opened> {
+    let (location, options) = args.place(path, formats, resources)?;
     open_at(&location, &options, console)
+}
+
+/// What a selection leaves of a graph; the graph itself where it leaves all. If edges are to be counted, with the number of those that it
+/// leaves out because they lose an end.
+fn select(
+    opened: Opened,
+    selection: &Selection,
+    count: bool,
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<(Opened, Option<u64>)> {
+    if selection.is_everything() {
+        return Ok((opened, None));
+    }
+    let selecting = opened.select(selection, count, resources, progress)?;
+    Ok((selecting.opened, selecting.dangling))
+}
+
+/// Tells how many edges a selection leaves out because they lose an end.
+fn show_dangling(screen: &mut Screen, dangling: Option<u64>, selection: &Selection) {
+    let Some(edges) = dangling.filter(|edges| *edges > 0) else { return };
+    let edges = of(edges, "edge");
+    let text = match selection.keep_dangling {
+        true => format!("{edges} left out because both ends are"),
+        false => format!("{edges} left out because an end is; --keep-dangling keeps those that have one end"),
+    };
+    screen.line("selected", &text);
 }
 
 /// Opens a graph for whoever reads it, and tells what opening found; errors among that end it, unless `--lenient` lets them pass.

@@ -6,7 +6,7 @@ use isomorph::{Kind, Result};
 use serde::Serialize;
 
 use super::Answer;
-use crate::args::{SelectArgs, ValidateArgs};
+use crate::args::ValidateArgs;
 use crate::console::Console;
 use crate::progress::timed;
 use crate::render::{Mark, bytes, of};
@@ -37,7 +37,7 @@ struct Document<'a> {
 /// Whatever keeps it from doing so.
 pub fn run(args: &ValidateArgs, formats: &Registry, console: &Console) -> Result<Answer> {
     let resources = args.resources.resources()?;
-    let (location, mut options) = args.open.place(&args.path, &SelectArgs::default(), formats, &resources)?;
+    let (location, mut options) = args.open.place(&args.path, formats, &resources)?;
     // The rules are those of the format: the data is looked at as what it is, and its carry apart.
     options.unsound = true;
     options = match args.open.carry {

@@ -278,6 +278,11 @@ pub trait Driver: Send + Sync {
         1
     }
 
+    /// Properties that every element must have: they stay in any selection of columns.
+    fn inseparable(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// What files of this layout do not declare although they store it, if anything.
     fn undeclared(&self, _graph: &Graph, _options: &WriteOptions) -> Option<&'static str> {
         None

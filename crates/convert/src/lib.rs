@@ -47,9 +47,9 @@ mod registry;
 mod relabelled;
 mod render;
 mod running;
+mod select;
 mod settings;
 mod shortcut;
-
 mod survey;
 mod tapped;
 mod triples;
@@ -75,6 +75,7 @@ pub use progress::{Counter, Progress, Silent};
 pub use registry::Registry;
 pub use relabelled::relabelled;
 pub use render::{Element, LineOf, Renderer};
+pub use select::Selecting;
 pub use settings::{Setting, Settings};
 pub use shortcut::Shortcut;
 

@@ -15,6 +15,7 @@ mod pushed;
 mod rows;
 mod scan;
 mod schema;
+mod selected;
 mod stream;
 mod table;
 
@@ -25,5 +26,6 @@ pub use keys::{KeysByRow, KeysByRowBuilder};
 pub use partition::{Batches, Partition};
 pub use scan::Scan;
 pub use schema::{KIND, ROLE, Role};
+pub use selected::{EdgesLeft, Sample, Selected, Selection, fits, has_column};
 pub use stream::BatchStream;
 pub use table::{Table, TableKind};

@@ -198,11 +198,8 @@ impl Builder<'_> {
 
     /// Properties keep their names; others get out of their way.
     fn finish(self, kind_of: &dyn Fn(Role) -> ValueKind) -> (Vec<Role>, SchemaRef) {
-        let property_name = |property: &Property| match property.name.as_str() {
-            "" if property.kind == ValueKind::Bag => "properties".to_owned(),
-            name => name.to_owned(),
-        };
-        let mut taken: Vec<String> = self.properties.iter().map(property_name).collect();
+        let mut taken: Vec<String> =
+            self.properties.iter().map(|property| property_name(property).to_owned()).collect();
         let (mut roles, mut fields) = (Vec::new(), Vec::new());
         for (role, name, data_type, nullable) in self.columns {
             let name = unique(name, &taken);
@@ -211,12 +208,25 @@ impl Builder<'_> {
             fields.push(field(role, &name, data_type, nullable, &kind_of(role)));
         }
         for (at, property) in self.properties.iter().enumerate() {
-            let (role, name) = (Role::Property(at), property_name(property));
-            roles.push(role);
+            roles.push(Role::Property(at));
             // What is declared never null is null in some files.
-            fields.push(field(role, &name, property.data_type.clone(), true, &property.kind));
+            fields.push(field(
+                Role::Property(at),
+                property_name(property),
+                property.data_type.clone(),
+                true,
+                &property.kind,
+            ));
         }
         (roles, Arc::new(Schema::new(fields)))
+    }
+}
+
+/// What a property is called: a bag of properties has no name of its own.
+pub(crate) fn property_name(property: &Property) -> &str {
+    match property.name.as_str() {
+        "" if property.kind == ValueKind::Bag => "properties",
+        name => name,
     }
 }
 

@@ -195,6 +195,11 @@ pub trait Source: Send + Sync {
         EndForm::Keys
     }
 
+    /// Whether nodes of all types lie in one table, and edges in another: to read one type costs as much as to read all.
+    fn is_one_table(&self) -> bool {
+        false
+    }
+
     /// What there is to know without reading the rows.
     fn about(&self) -> About {
         About::default()

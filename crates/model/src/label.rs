@@ -51,6 +51,12 @@ impl LabelColumn {
         LabelColumn { names: self.names.clone(), sets: self.sets.clone(), rows }
     }
 
+    /// The rows at which `mask` is set.
+    pub fn keep(&self, mask: &arrow_buffer::BooleanBuffer) -> LabelColumn {
+        let rows = self.rows.iter().zip(mask).filter(|(_, stays)| *stays).map(|(set, _)| *set).collect();
+        LabelColumn { names: self.names.clone(), sets: self.sets.clone(), rows }
+    }
+
     /// The same rows with every set passed through `change`: it gets the names of a set and returns the new names.
     /// Called once for each distinct set in use, not once for each row.
     pub fn map_sets(&self, mut change: impl FnMut(Vec<&str>) -> Vec<String>) -> LabelColumn {

@@ -5,7 +5,7 @@ use isomorph::formats::deepgnn;
 use isomorph::{Error, Result};
 
 use super::Arguments;
-use crate::args::{OpenArgs, SelectArgs, TargetArgs, file_place};
+use crate::args::{OpenArgs, TargetArgs, file_place};
 
 pub struct DeepGnn;
 
@@ -19,7 +19,7 @@ impl Arguments for DeepGnn {
         Format::DEEPGNN
     }
 
-    fn opening(&self, args: &OpenArgs, _select: &SelectArgs, options: &mut OpenOptions) -> Result<()> {
+    fn opening(&self, args: &OpenArgs, options: &mut OpenOptions) -> Result<()> {
         let options = options.get_mut::<deepgnn::OpenOptions>();
         options.format = args.text_format;
         options.defaults = args.defaults.as_deref().map(file_place).transpose()?;

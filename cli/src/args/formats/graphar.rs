@@ -1,15 +1,11 @@
 //! Arguments of GraphAr.
 
-use std::collections::BTreeMap;
-
 use isomorph::Result;
 use isomorph::convert::{Format, OpenOptions, WriteOptions};
-use isomorph::dataset::parse_condition;
 use isomorph::formats::graphar;
-use isomorph::model::Predicate;
 
 use super::Arguments;
-use crate::args::{OpenArgs, SelectArgs, TargetArgs, file_place};
+use crate::args::{OpenArgs, TargetArgs, file_place};
 
 pub struct GraphAr;
 
@@ -18,16 +14,14 @@ impl Arguments for GraphAr {
         Format::GRAPHAR
     }
 
-    fn opening(&self, args: &OpenArgs, select: &SelectArgs, options: &mut OpenOptions) -> Result<()> {
+    fn opening(&self, args: &OpenArgs, options: &mut OpenOptions) -> Result<()> {
         options.own.set(graphar::OpenOptions {
             root: args.root.as_deref().map(file_place).transpose()?,
             follow_links: args.follow_links.as_deref().map(file_place).transpose()?,
-            types: select.types.clone(),
-            columns: select.columns.clone(),
-            filters: filters(&select.conditions)?,
             adjacency: args.adjacency,
             key_row: args.key.is_some(),
             timestamps: args.timestamps,
+            ..graphar::OpenOptions::default()
         });
         Ok(())
     }
@@ -44,17 +38,4 @@ impl Arguments for GraphAr {
         options.compression = args.compression.unwrap_or(options.compression);
         Ok(())
     }
-}
-
-/// The conditions by type; those of one type must all hold.
-fn filters(conditions: &[String]) -> Result<BTreeMap<String, Predicate>> {
-    let mut filters = BTreeMap::new();
-    for text in conditions {
-        let (ty, condition) = parse_condition(text)?;
-        match filters.remove(&ty) {
-            None => filters.insert(ty, condition),
-            Some(before) => filters.insert(ty, Predicate::And(vec![before, condition])),
-        };
-    }
-    Ok(filters)
 }

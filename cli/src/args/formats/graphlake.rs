@@ -5,7 +5,7 @@ use isomorph::convert::{Format, OpenOptions};
 use isomorph::formats::graphlake;
 
 use super::Arguments;
-use crate::args::{OpenArgs, SelectArgs};
+use crate::args::OpenArgs;
 
 pub struct GraphLake;
 
@@ -14,7 +14,7 @@ impl Arguments for GraphLake {
         Format::GRAPHLAKE
     }
 
-    fn opening(&self, args: &OpenArgs, _select: &SelectArgs, options: &mut OpenOptions) -> Result<()> {
+    fn opening(&self, args: &OpenArgs, options: &mut OpenOptions) -> Result<()> {
         let options = options.get_mut::<graphlake::OpenOptions>();
         options.at = args.snapshot.clone().unwrap_or_default();
         options.tolerance = match (args.strict, args.lenient) {

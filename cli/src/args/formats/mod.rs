@@ -11,7 +11,7 @@ mod rdf;
 use isomorph::Result;
 use isomorph::convert::{Flags, Format, OpenOptions, Registry, WriteOptions};
 
-use super::{OpenArgs, SelectArgs, TargetArgs};
+use super::{OpenArgs, TargetArgs};
 
 /// The arguments of one format.
 pub trait Arguments: Sync {
@@ -22,7 +22,7 @@ pub trait Arguments: Sync {
     ///
     /// # Errors
     /// If a value is invalid.
-    fn opening(&self, _args: &OpenArgs, _select: &SelectArgs, _options: &mut OpenOptions) -> Result<()> {
+    fn opening(&self, _args: &OpenArgs, _options: &mut OpenOptions) -> Result<()> {
         Ok(())
     }
 

@@ -6,7 +6,7 @@ use isomorph::formats::nock;
 use isomorph::{Error, Result};
 
 use super::Arguments;
-use crate::args::{OpenArgs, SelectArgs, TargetArgs};
+use crate::args::{OpenArgs, TargetArgs};
 
 pub struct Nock;
 
@@ -15,7 +15,7 @@ impl Arguments for Nock {
         Format::NOCK
     }
 
-    fn opening(&self, args: &OpenArgs, _select: &SelectArgs, options: &mut OpenOptions) -> Result<()> {
+    fn opening(&self, args: &OpenArgs, options: &mut OpenOptions) -> Result<()> {
         let options = options.get_mut::<nock::OpenOptions>();
         options.tolerance = match (args.strict, args.lenient) {
             (true, _) => nock::Tolerance::Strict,

@@ -5,7 +5,7 @@ use isomorph::convert::{Format, OpenOptions, RdfOptions, WriteOptions};
 use isomorph::formats::rdf;
 
 use super::Arguments;
-use crate::args::{OpenArgs, SelectArgs, TargetArgs};
+use crate::args::{OpenArgs, TargetArgs};
 
 pub struct Rdf;
 
@@ -14,7 +14,7 @@ impl Arguments for Rdf {
         Format::RDF
     }
 
-    fn opening(&self, args: &OpenArgs, _select: &SelectArgs, options: &mut OpenOptions) -> Result<()> {
+    fn opening(&self, args: &OpenArgs, options: &mut OpenOptions) -> Result<()> {
         let options = options.get_mut::<rdf::OpenOptions>();
         options.syntax = args.syntax;
         options.read.base.clone_from(&args.base);

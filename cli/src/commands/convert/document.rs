@@ -13,6 +13,8 @@ pub struct Document<'a> {
     plan: PlanDocument<'a>,
     certificate: Option<CertificateDocument<'a>>,
     findings: Vec<RuleDocument<'a>>,
+    /// Edges that a selection leaves out because an end of theirs is left out; null without a selection.
+    dangling: Option<u64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -45,6 +47,7 @@ impl<'a> Document<'a> {
         loses: bool,
         certificate: Option<&'a Certificate>,
         findings: &'a Findings,
+        dangling: Option<u64>,
     ) -> Self {
         let equal = |certificate: &Certificate| certificate.result.map(|result| Some(result) == certificate.source);
         let carried = if loses { &[] } else { plan.carried.as_slice() };
@@ -68,6 +71,7 @@ impl<'a> Document<'a> {
             },
             certificate: certificate.map(|certificate| CertificateDocument { certificate, equal: equal(certificate) }),
             findings: RuleDocument::all(findings),
+            dangling,
         }
     }
 }

@@ -11,7 +11,7 @@ use isomorph::storage::{Mode, Staging};
 use isomorph::{Error, Kind, Location, Result};
 
 use self::early::Early;
-use super::{Answer, open_at};
+use super::{Answer, open_at, select, show_dangling};
 use crate::args::{ConvertArgs, OpenArgs, arguments_of, written_place};
 use crate::console::{self, Console};
 use crate::interrupt::Interrupt;
@@ -31,12 +31,22 @@ pub fn run(args: &ConvertArgs, formats: &Registry, console: &Console) -> Result<
     };
     let console = &Console { aside: printed.is_some() && !args.plan, ..*console };
     let open = OpenArgs { base_of_result: true, ..args.open.clone() };
-    let (source, mut how) = open.place(&args.source, &args.select, formats, &resources)?;
+    let (source, mut how) = open.place(&args.source, formats, &resources)?;
+    let selection = args.select.selection(args.limit)?;
     let wanted = args.target.format_at(destination.file_name(), formats);
-    if wanted.is_some() {
+    if wanted.is_some() && selection.is_everything() {
         arguments_of(wanted).for_each(|own| own.source(&args.target, destination.file_name(), &mut how));
     }
     let opened = open_at(&source, &how, console)?;
+    let interrupt = Interrupt::listen()?;
+    let bars = Bars::new(interrupt.clone());
+    let (opened, dangling) = match selection.is_everything() {
+        true => (opened, None),
+        false => {
+            interrupt.outcome(opened.check_bytes(&resources, &bars))?;
+            interrupt.outcome(select(opened, &selection, true, &resources, &bars))?
+        }
+    };
     let mut options = ConvertOptions {
         to: wanted,
         lossy: args.lossy,
@@ -74,7 +84,6 @@ pub fn run(args: &ConvertArgs, formats: &Registry, console: &Console) -> Result<
             check_name(to, &options.write, &destination, formats)?;
         }
     }
-    let interrupt = Interrupt::listen()?;
     if args.replace && directory {
         check_replaced(&destination, formats)?;
     }
@@ -83,7 +92,6 @@ pub fn run(args: &ConvertArgs, formats: &Registry, console: &Console) -> Result<
     }
     let mut findings = opened.native.about().findings;
 
-    let bars = Bars::new(interrupt.clone());
     // These number the nodes of all types in one go.
     let opened = match to.numbers_all_nodes() {
         true => interrupt.outcome(opened.counted(&resources, &bars))?,
@@ -103,6 +111,9 @@ pub fn run(args: &ConvertArgs, formats: &Registry, console: &Console) -> Result<
     let named = linked.as_ref().map_or_else(|| destination.file_name().to_owned(), Location::to_string);
     let beside = carries.then(|| screen::beside(&named, directory));
     let cost = plan.cost(&opened, &options, &resources);
+    let mut left_out = console.screen();
+    show_dangling(&mut left_out, dangling, &selection);
+    console.show(&left_out)?;
     console.show(&screen::plan(&opened, &plan, &cost, &options, beside.as_deref(), shown, console))?;
     console.warn(&plan.findings);
     findings.merge(plan.findings.clone());
@@ -138,6 +149,7 @@ pub fn run(args: &ConvertArgs, formats: &Registry, console: &Console) -> Result<
         options.loses(),
         certificate.as_ref(),
         &findings,
+        dangling,
     ))?;
     Ok(Answer::Yes)
 }

@@ -13,8 +13,8 @@ use isomorph::{Error, Result};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{Answer, check_whole, open_at};
-use crate::args::{DiffArgs, OpenArgs, SelectArgs, foreign, names, read_place};
+use super::{Answer, check_whole, open_at, select};
+use crate::args::{DiffArgs, OpenArgs, foreign, names, read_place};
 use crate::console::Console;
 use crate::interrupt::Interrupt;
 use crate::progress::Bars;
@@ -103,6 +103,7 @@ pub fn run(args: &DiffArgs, formats: &Registry, console: &Console) -> Result<Ans
     if (args.from.is_some() || args.syntax.is_some()) && ![&args.left, &args.right].iter().any(|path| *path == DASH) {
         return Err(Error::usage("--from and --syntax are for standard input, and neither graph is -"));
     }
+    let selection = args.select.selection(None)?;
     let left = open(&args.left, args, formats, &resources, console)?;
     let right = open(&args.right, args, formats, &resources, console)?;
     let given = [("--key", args.key.is_some())];
@@ -114,6 +115,8 @@ pub fn run(args: &DiffArgs, formats: &Registry, console: &Console) -> Result<Ans
     for side in [&left, &right] {
         check_whole(side, args.lenient, &resources, &bars, console)?;
     }
+    let (left, _) = select(left, &selection, false, &resources, &bars)?;
+    let (right, _) = select(right, &selection, false, &resources, &bars)?;
     let seen = |side: &Opened| {
         let graph = match args.seen_as {
             Some(format) => side.seen_as(format, &resources, &bars)?,
@@ -164,7 +167,7 @@ fn open(path: &str, args: &DiffArgs, formats: &Registry, resources: &Resources, 
     }
     let (location, at) = read_place(path, resources)?;
     // One command has two graphs: what is said is for those of them that understand it.
-    let mut options = open.options_of(None, &SelectArgs::default(), formats, resources)?;
+    let mut options = open.options_of(None, formats, resources)?;
     options.from = open.from;
     options.get_mut::<graphlake::OpenOptions>().at = at.unwrap_or_default();
     open_at(&location, &options, console)

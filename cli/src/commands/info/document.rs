@@ -28,6 +28,8 @@ pub struct Document<'a> {
     findings: Vec<RuleDocument<'a>>,
     carry: Option<CarryDocument<'a>>,
     stored: Option<StoredDocument<'a>>,
+    /// Edges that a selection leaves out because an end of theirs is left out; null without a selection.
+    dangling: Option<u64>,
 }
 
 /// The types of the files themselves.
@@ -155,7 +157,7 @@ struct CarryDocument<'a> {
 impl<'a> Document<'a> {
     /// The document of an opened graph.
     pub fn new(path: &'a str, described: &'a Described<'a>) -> Self {
-        let Described { opened, about, counts, beside } = described;
+        let Described { opened, about, counts, beside, dangling } = described;
         let graph = opened.graph.graph();
         let nodes = graph.nodes.iter().zip(&counts.nodes).map(|(ty, rows)| NodeDocument {
             ty: &ty.name,
@@ -222,6 +224,7 @@ impl<'a> Document<'a> {
             groups: groups.collect(),
             documents: graph.documents.iter().map(|document| document.name.as_str()).collect(),
             findings: RuleDocument::all(&about.findings),
+            dangling: *dangling,
             stored: opened.carry.is_some().then(|| StoredDocument::of(opened.native.graph())),
             carry: match beside {
                 Beside::Nothing | Beside::Ignored => None,

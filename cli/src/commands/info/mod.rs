@@ -9,12 +9,13 @@ pub use screen::format_name;
 
 use isomorph::convert::{CarryUse, Opened, Registry};
 use isomorph::model::About;
-use isomorph::storage::Resources;
 use isomorph::{Kind, Result};
 
-use super::Answer;
-use crate::args::{InfoArgs, SelectArgs, file_place};
+use super::{Answer, select, show_dangling};
+use crate::args::{InfoArgs, file_place};
 use crate::console::Console;
+use crate::interrupt::Interrupt;
+use crate::progress::Bars;
 use crate::stdio::DASH;
 use counts::Counts;
 
@@ -24,6 +25,8 @@ struct Described<'a> {
     about: &'a About,
     counts: Counts,
     beside: Beside,
+    /// Edges that a selection leaves out because an end of theirs is left out.
+    dangling: Option<u64>,
 }
 
 impl Described<'_> {
@@ -46,19 +49,19 @@ enum Beside {
 /// # Errors
 /// Whatever keeps it from doing so.
 pub fn run(args: &InfoArgs, formats: &Registry, console: &Console) -> Result<Answer> {
-    let (location, mut options) =
-        match args.open.place(&args.path, &SelectArgs::default(), formats, &Resources::of_this_machine()?) {
-            // A directory of graphs: list them.
-            Err(error) if error.kind() == Kind::Unsupported && args.open.from.is_none() && args.path != DASH => {
-                let found = isomorph::convert::catalogue(&file_place(&args.path)?, formats)?;
-                if found.graphs.is_empty() {
-                    return Err(error);
-                }
-                catalogue::show(&args.path, &found, console)?;
-                return Ok(Answer::Yes);
+    let (resources, selection) = (args.resources.resources()?, args.select.selection(args.limit)?);
+    let (location, mut options) = match args.open.place(&args.path, formats, &resources) {
+        // A directory of graphs: list them.
+        Err(error) if error.kind() == Kind::Unsupported && args.open.from.is_none() && args.path != DASH => {
+            let found = isomorph::convert::catalogue(&file_place(&args.path)?, formats)?;
+            if found.graphs.is_empty() {
+                return Err(error);
             }
-            place => place?,
-        };
+            catalogue::show(&args.path, &found, console)?;
+            return Ok(Answer::Yes);
+        }
+        place => place?,
+    };
     // What is wrong is shown.
     options.unsound = true;
     let opened = match Opened::open(&location, &options) {
@@ -69,8 +72,10 @@ pub fn run(args: &InfoArgs, formats: &Registry, console: &Console) -> Result<Ans
         opened => opened?,
     };
     let beside = beside(&opened, args.open.carry)?;
+    let cautions = opened.cautions()?;
+    let (opened, dangling) = select(opened, &selection, true, &resources, &Bars::new(Interrupt::default()))?;
     let mut about = opened.native.about();
-    about.findings.merge(opened.cautions()?);
+    about.findings.merge(cautions);
     let mut counts = Counts::of(opened.graph.as_ref(), about.bytes);
     if let Some((error, rule)) = counts.error.as_ref().and_then(|error| Some((error, error.broken_rule()?))) {
         // What opening found already is told once.
@@ -79,8 +84,10 @@ pub fn run(args: &InfoArgs, formats: &Registry, console: &Console) -> Result<Ans
         }
         counts.error = None;
     }
-    let described = Described { opened: &opened, about: &about, counts, beside };
-    console.show(&screen::screen(&described, console))?;
+    let described = Described { opened: &opened, about: &about, counts, beside, dangling };
+    let mut screen = screen::screen(&described, console);
+    show_dangling(&mut screen, described.dangling, &selection);
+    console.show(&screen)?;
     console.document(&document::Document::new(&args.path, &described))?;
     Ok(Answer::Yes)
 }

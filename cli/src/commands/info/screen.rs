@@ -19,7 +19,7 @@ const RELATIONS: usize = 8;
 
 /// The screen of an opened graph.
 pub fn screen(described: &Described<'_>, console: &Console) -> Screen {
-    let Described { opened, about, counts, beside } = described;
+    let Described { opened, about, counts, beside, .. } = described;
     let graph = opened.graph.graph();
     let mut screen = console.screen();
     let name = graph.name.iter().cloned();

@@ -23,7 +23,7 @@ use serde::Serialize;
 use self::pattern::Asked;
 pub use self::pattern::{Prefixes, Query};
 use super::Answer;
-use crate::args::{MatchArgs, OpenArgs, SelectArgs};
+use crate::args::{MatchArgs, OpenArgs};
 use crate::console::{Console, Output};
 use crate::render::{Cell, Column, Table, of};
 use crate::report::RuleDocument;
@@ -117,7 +117,7 @@ pub fn run(args: &MatchArgs, formats: &Registry, console: &Console) -> Result<An
     let resources = args.resources.resources()?;
     // Prefixes are for the pattern as well, whatever it is asked of.
     let open = OpenArgs { namespaces: Vec::new(), ..args.open.clone() };
-    let (location, options) = open.place(&args.path, &SelectArgs::default(), formats, &resources)?;
+    let (location, options) = open.place(&args.path, formats, &resources)?;
     let namespaces = args.open.namespaces.iter().cloned().collect();
     let prefixes = Prefixes::new(&namespaces);
     let mut query = match args.id.as_slice() {

@@ -7,15 +7,15 @@ mod line;
 #[cfg(test)]
 mod tests;
 
-use isomorph::convert::{Format, OpenOptions, Registry, Shape};
+use isomorph::convert::{Format, OpenOptions, Registry, Shape, Silent};
 use isomorph::formats::{graphlake, rdf};
 use isomorph::{Kind, Result, did_you_mean};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::matching::{Prefixes, extent};
-use super::{Answer, open_at};
-use crate::args::{NeighborsArgs, ResourceArgs, SelectArgs};
+use super::{Answer, open_at, select};
+use crate::args::{NeighborsArgs, ResourceArgs};
 use crate::console::Console;
 use crate::render::{Cell, Column, Screen, Table, of};
 use find::{Asked, Neighbor, Sides};
@@ -51,10 +51,13 @@ struct NodeDocument<'a> {
 pub fn run(args: &NeighborsArgs, formats: &Registry, console: &Console) -> Result<Answer> {
     let resources = ResourceArgs::default().resources()?;
     let key = args.id.as_deref().or(args.node.as_deref());
-    let (location, options) = args.open.place(&args.path, &SelectArgs::default(), formats, &resources)?;
+    let (location, options) = args.open.place(&args.path, formats, &resources)?;
     let prefixes = Prefixes::new(&options.get::<graphlake::OpenOptions>().namespaces);
-    let opened = open_at(&location, &OpenOptions { look_ups: key.is_some(), ..options }, console)?;
+    let selection = args.select.selection(None)?;
+    let look_ups = key.is_some() && selection.is_everything();
+    let opened = open_at(&location, &OpenOptions { look_ups, ..options }, console)?;
     console.warn(&opened.cautions()?);
+    let (opened, _) = select(opened, &selection, false, &resources, &Silent)?;
     // In RDF a word names what it names in a pattern.
     let is_rdf = opened.format_of_graph().shape() == Shape::Triples;
     let key = key.map(|key| if is_rdf { prefixes.resource(key) } else { key.to_owned() });

@@ -15,7 +15,6 @@ use isomorph::{Error, Kind, Result, did_you_mean};
 
 use super::declared::has_several_types;
 use super::without_binary;
-use crate::args::SelectArgs;
 use crate::args::sample::{CommonArgs, Feature, Groups, Moment, What};
 use crate::commands::open_at;
 use crate::console::Console;
@@ -49,7 +48,7 @@ impl Place {
         let hold = if common.copy { Hold::Copied } else { Hold::Mapped };
         let index = if common.no_index { IndexFile::Ignore } else { IndexFile::Keep };
         let options = GraphOptions { hold, index, ..GraphOptions::new(&resources.budget, &resources.scratch) };
-        let (location, mut how) = common.open.place(path, &SelectArgs::default(), formats, resources)?;
+        let (location, mut how) = common.open.place(path, formats, resources)?;
         how.get_mut::<OpenOptions>().no_recovery = true;
         let opened = open_at(&location, &how, console)?;
         console.warn(&opened.cautions()?);

@@ -36,7 +36,7 @@ impl Opened {
     ///
     /// # Errors
     /// [`CARRY_STALE`](super::CARRY_STALE) where one differs; when the data cannot be read.
-    pub(crate) fn check_bytes(&self, resources: &Resources, progress: &dyn Progress) -> Result<()> {
+    pub fn check_bytes(&self, resources: &Resources, progress: &dyn Progress) -> Result<()> {
         let Some(carry) = self.carry.as_ref().filter(|carry| !carry.schema_only) else { return Ok(()) };
         let (home, directory) = home_of(&self.location, self.format);
         let differences = other_bytes(carry, &home, directory, resources.threads, progress)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use isomorph_annnet::{Conversion, OpenOptions as Opening, Unknown, WriteLayout, WriteOptions as Writing};
 use isomorph_error::{Kind, Result, Rule};
 use isomorph_model::capability::Capability;
-use isomorph_model::{Graph, Sink, Source, Written};
+use isomorph_model::{Graph, Sink, Source, Written, well_known};
 use isomorph_storage::{Location, Resources, Staging};
 
 use crate::conversion::Job;
@@ -88,6 +88,10 @@ impl Driver for Annnet {
 
     fn name_rules(&self) -> NameRules {
         NameRules { legal: |_| true, reserved_prefix: "", key: "node_id" }
+    }
+
+    fn inseparable(&self) -> &'static [&'static str] {
+        &[well_known::WEIGHT, well_known::ENTITY]
     }
 
     fn allowed(&self) -> Allowed {

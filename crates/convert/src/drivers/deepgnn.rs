@@ -5,7 +5,7 @@ use std::sync::Arc;
 use isomorph_deepgnn::{OpenOptions as Opening, TextFormat, WriteOptions as Writing};
 use isomorph_error::{Result, Rule};
 use isomorph_model::capability::Capability;
-use isomorph_model::{Graph, Sink, Source, Written};
+use isomorph_model::{Graph, Sink, Source, Written, well_known};
 use isomorph_storage::{Location, Resources, Staging};
 
 use crate::conversion::Job;
@@ -138,6 +138,10 @@ impl Driver for DeepGnn {
 
     fn name_rules(&self) -> NameRules {
         NameRules { legal: |_| true, reserved_prefix: "", key: "node_id" }
+    }
+
+    fn inseparable(&self) -> &'static [&'static str] {
+        &[well_known::WEIGHT, "type", well_known::CREATED_AT, well_known::REMOVED_AT]
     }
 
     fn allowed(&self) -> Allowed {

@@ -43,16 +43,7 @@ impl Driver for GraphAr {
 
     fn flags(&self) -> Flags {
         Flags {
-            opening: &[
-                "--root",
-                "--follow-links",
-                "--adjacency",
-                "--key",
-                "--timestamps",
-                "--types",
-                "--columns",
-                "--where",
-            ],
+            opening: &["--root", "--follow-links", "--adjacency", "--key", "--timestamps"],
             writing: &[
                 "--vertex-chunk",
                 "--edge-chunk",

@@ -6,7 +6,7 @@ use isomorph_error::{Result, Rule};
 use isomorph_graphlake::{At, LakeWriter, OpenOptions as Opening, WriteOptions as Writing};
 use isomorph_model::capability::Capability;
 use isomorph_model::faces::{QuadSink, holds};
-use isomorph_model::{Source, Written};
+use isomorph_model::{Source, Written, well_known};
 use isomorph_storage::{Location, Scheme, Staging};
 
 use crate::conversion::Job;
@@ -108,6 +108,10 @@ impl Driver for GraphLake {
 
     fn name_rules(&self) -> NameRules {
         NameRules { legal: |_| true, reserved_prefix: "", key: "term" }
+    }
+
+    fn inseparable(&self) -> &'static [&'static str] {
+        &[well_known::GRAPH]
     }
 
     fn allowed(&self) -> Allowed {

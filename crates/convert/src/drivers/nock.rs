@@ -126,6 +126,10 @@ impl Driver for Nock {
         NameRules { legal: |_| true, reserved_prefix: "", key: "src_name" }
     }
 
+    fn inseparable(&self) -> &'static [&'static str] {
+        &[well_known::TRUTH, well_known::IS_RDF, well_known::SHADOW]
+    }
+
     fn allowed(&self) -> Allowed {
         Allowed { holds: |property, _| has_text(property), ..Allowed::anything() }
     }

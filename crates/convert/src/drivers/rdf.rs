@@ -5,9 +5,9 @@ use std::sync::Arc;
 use isomorph_bridges::{OpenOptions as Opening, Packing, RdfText, Syntax, TextSink, WriteOptions as Writing};
 use isomorph_deepgnn::TextFormat;
 use isomorph_error::{Error, Result, Rule};
-use isomorph_model::Source;
 use isomorph_model::capability::Capability;
 use isomorph_model::faces::{QuadSink, holds};
+use isomorph_model::{Source, well_known};
 use isomorph_storage::{Location, Staging};
 
 use crate::conversion::Job;
@@ -170,6 +170,10 @@ impl Driver for Rdf {
 
     fn name_rules(&self) -> NameRules {
         NameRules { legal: |_| true, reserved_prefix: "", key: "term" }
+    }
+
+    fn inseparable(&self) -> &'static [&'static str] {
+        &[well_known::GRAPH]
     }
 
     fn allowed(&self) -> Allowed {

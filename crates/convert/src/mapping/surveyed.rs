@@ -111,6 +111,41 @@ impl Bundling {
     }
 }
 
+impl Bundling {
+    /// The columns of the typed graph that are no members of a bag, as `TYPE.NAME`.
+    pub(crate) fn besides_members(&self) -> Vec<String> {
+        let named = |ty: &str, properties: &[Property], slots: &[Slot]| -> Vec<String> {
+            let others = properties.iter().zip(slots).filter(|(_, slot)| !matches!(slot, Slot::Member(_)));
+            others.map(|(property, _)| format!("{ty}.{}", property.name)).collect()
+        };
+        let nodes = self.typed.nodes.iter().zip(&self.nodes);
+        let nodes = nodes.flat_map(|(ty, slots)| named(&ty.name, &ty.properties, &slots.properties));
+        let edges = self.typed.edges.iter().zip(&self.edges).flat_map(|(ty, slots)| {
+            let (source, relation, target) = self.typed.edge_name(ty);
+            named(&format!("{source}_{relation}_{target}"), &ty.properties, &slots.properties)
+        });
+        nodes.chain(edges).collect()
+    }
+
+    /// The same of a part of the typed graph: of fewer rows, with fewer columns.
+    pub(crate) fn narrow(&mut self, part: &Graph) {
+        let left = |before: &[Property], after: &[Property], slots: &mut Vec<Slot>| {
+            let mut names = before.iter().map(|property| property.name.as_str());
+            let is_left = |name: &str| after.iter().any(|property| property.name == name);
+            slots.retain(|_| names.next().is_some_and(is_left));
+        };
+        for ((before, after), slots) in self.typed.nodes.iter().zip(&part.nodes).zip(&mut self.nodes) {
+            left(&before.properties, &after.properties, &mut slots.properties);
+        }
+        for ((before, after), slots) in self.typed.edges.iter().zip(&part.edges).zip(&mut self.edges) {
+            left(&before.properties, &after.properties, &mut slots.properties);
+        }
+        self.bundled.nodes.iter_mut().for_each(|ty| ty.rows = part.node_rows());
+        self.bundled.edges.iter_mut().for_each(|ty| ty.rows = part.edge_rows());
+        self.typed = part.clone();
+    }
+}
+
 /// Adds the columns of the bundled table that are left out, and gives members their own names, or what stands for these where one of the
 /// columns has them, or they are `taken`.
 fn own_names<'a>(

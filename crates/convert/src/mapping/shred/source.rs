@@ -35,6 +35,10 @@ impl Source for Shredded {
         Ok(parts.into_iter().map(shred).collect())
     }
 
+    fn is_one_table(&self) -> bool {
+        true
+    }
+
     fn end_form(&self, ty: usize) -> EndForm {
         // Types without a key are told by numbers: those are rows.
         let keyless = |node: usize| self.bundling.typed.nodes.get(node).is_some_and(|ty| ty.key.kind == KeyKind::Row);

@@ -1,0 +1,132 @@
+//! Selections of opened graphs.
+
+use std::sync::Arc;
+
+use isomorph_dataset::{EdgesLeft, Selected, Selection, fits, has_column};
+use isomorph_error::{Error, Result};
+use isomorph_model::Source;
+use isomorph_storage::Resources;
+
+use crate::driver::Shape;
+use crate::mapping::{Bundled, Bundling, NameRules, Shredded};
+use crate::open::Opened;
+use crate::options::Typing;
+use crate::plan::survey_of;
+use crate::progress::Progress;
+
+/// What a selection leaves of an opened graph.
+pub struct Selecting {
+    /// It: a graph like any other, of the format of the whole graph.
+    pub opened: Opened,
+    /// The edges that are left out because an end of theirs is left out, if they were counted.
+    pub dangling: Option<u64>,
+}
+
+impl Opened {
+    /// What `selection` leaves of the graph. Conditions on members of bags of properties need a survey, which reads the graph once; other
+    /// conditions read the nodes of their types. With `count` the ends of edges are read, to say how many are left, and how many lose an end. Nothing of what travels beside the
+    /// whole graph is left: whoever relies on every byte of the data checks it [before](Opened::check_bytes).
+    ///
+    /// # Errors
+    /// As for [`Selected::new`].
+    pub fn select(
+        self,
+        selection: &Selection,
+        count: bool,
+        resources: &Resources,
+        progress: &dyn Progress,
+    ) -> Result<Selecting> {
+        let format = self.format_of_graph();
+        let mut own = selection.clone();
+        let (mut graph, mut dangling) = (Arc::clone(&self.graph), 0);
+        if let Some(columns) = &mut own.columns {
+            let has = |name: &&&str| has_column(&graph, name, resources);
+            columns.extend(format.inseparable().iter().filter(has).map(|name| (*name).to_owned()));
+        }
+        if format.shape() == Shape::Bundled
+            && let Some(members) = members_of(&graph, &mut own, resources)?
+        {
+            let chosen = by_members(graph, format.name_rules(), &members, resources, progress)?;
+            if count {
+                dangling = lost(&chosen.selected.edges_left(progress)?);
+            }
+            graph = chosen.shown;
+        }
+        let selected = Selected::new(graph, &own, resources, progress)?;
+        let edges = if count { Some(selected.edges_left(progress)?) } else { None };
+        let dangling = edges.as_deref().map(|edges| dangling + lost(edges));
+        let selected: Arc<dyn Source> = Arc::new(match &edges {
+            Some(edges) => selected.with_rows(edges),
+            None => selected,
+        });
+        let opened = Opened { format, native: Arc::clone(&selected), carry: None, graph: selected, ..self };
+        Ok(Selecting { opened, dangling })
+    }
+}
+
+/// Edges of all types that lose an end.
+fn lost(edges: &[EdgesLeft]) -> u64 {
+    edges.iter().map(|left| left.dangling).sum()
+}
+
+/// What tables call a bag of properties.
+const BAG: &str = "properties";
+
+/// Takes out of a selection what is about members of bags: conditions, and columns.
+///
+/// # Errors
+/// [`Kind::Unsupported`](isomorph_error::Kind::Unsupported) for what cannot be told apart any more then.
+fn members_of(graph: &Arc<dyn Source>, own: &mut Selection, resources: &Resources) -> Result<Option<Selection>> {
+    let is_own = |(name, condition): &(String, _)| fits(graph, name, condition, resources).is_ok();
+    let (columns, conditions): (Vec<_>, Vec<_>) = std::mem::take(&mut own.conditions).into_iter().partition(is_own);
+    own.conditions = columns;
+    let members = own.columns.as_mut().and_then(|columns| {
+        let (mut stored, members): (Vec<_>, Vec<_>) =
+            std::mem::take(columns).into_iter().partition(|name| has_column(graph, name, resources));
+        let is_whole = stored.iter().any(|name| name == BAG);
+        if !members.is_empty() && !is_whole {
+            stored.push(BAG.to_owned());
+        }
+        *columns = stored;
+        Some(members).filter(|members| !members.is_empty() && !is_whole)
+    });
+    if conditions.is_empty() && members.is_none() {
+        return Ok(None);
+    }
+    let chooses_more = !own.conditions.is_empty() || own.limit.is_some() || own.sample.is_some();
+    if own.keep_dangling && !conditions.is_empty() && chooses_more {
+        let message = "edges that lose an end are kept for conditions on members of properties, or for all else, and not for both";
+        return Err(Error::unsupported(message).hint("without --keep-dangling    they are left out"));
+    }
+    Ok(Some(Selection { conditions, columns: members, keep_dangling: own.keep_dangling, ..Selection::default() }))
+}
+
+/// What conditions on members leave.
+struct Chosen {
+    selected: Arc<Selected>,
+    /// The same in the shape that it had.
+    shown: Arc<dyn Source>,
+}
+
+/// The nodes and edges of a graph of the bundled shape that pass conditions on the members of their bags, which have a column each while
+/// they are looked at; and the members that are wanted.
+fn by_members(
+    graph: Arc<dyn Source>,
+    rules: NameRules,
+    selection: &Selection,
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<Chosen> {
+    let typing = Typing::default();
+    let (survey, _) = survey_of(&graph, typing, resources, progress)?;
+    let mut bundling = Bundling::surveyed(graph.graph(), &survey, typing, &rules)?.with_own_names();
+    let mut selection = selection.clone();
+    if let Some(columns) = &mut selection.columns {
+        columns.extend(bundling.besides_members());
+    }
+    let typed: Arc<dyn Source> = Arc::new(Shredded::new(graph, &bundling)?);
+    let selected = Arc::new(Selected::new(typed, &selection, resources, progress)?);
+    bundling.narrow(selected.graph());
+    let shown = Arc::new(Bundled::new(Arc::clone(&selected) as Arc<dyn Source>, &bundling)?);
+    Ok(Chosen { selected, shown })
+}

@@ -1,0 +1,250 @@
+//! Selections of the graphs of the fixtures: what comes of conditions on members of properties, and conversions of what is left.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use arrow_cast::display::{ArrayFormatter, FormatOptions};
+use isomorph_convert::{CarryUse, ConvertOptions, Format, OpenOptions, Opened, Plan, Silent, convert, digest, dump};
+use isomorph_dataset::{Dataset, Sample, Selection, TableKind, parse_condition};
+use isomorph_error::{Error, Kind};
+use isomorph_fixtures::fixture;
+use isomorph_model::{Comparison, Predicate};
+use isomorph_storage::{Location, Resources};
+use serde_json::Value;
+
+fn resources() -> Resources {
+    Resources::of_this_machine().unwrap()
+}
+
+fn opened(place: &Path, carry: CarryUse) -> Opened {
+    let options = OpenOptions { carry, unsound: true, ..OpenOptions::default() };
+    Opened::open(&Location::from_path(place), &options).unwrap_or_else(|error| panic!("{place:?}: {error}"))
+}
+
+/// The graphs with golden sidecars, seen through these and as what they are stored as.
+fn graphs() -> Vec<(String, Box<dyn Fn() -> Opened>)> {
+    let folder = fixture("sidecars");
+    let expected = std::fs::read(folder.join("expected.json")).unwrap();
+    let expected: serde_json::Map<String, Value> = serde_json::from_slice(&expected).unwrap();
+    let mut graphs: Vec<(String, Box<dyn Fn() -> Opened>)> = Vec::new();
+    for path in expected.keys() {
+        for carry in [CarryUse::Auto, CarryUse::Ignore] {
+            let place = folder.join(path);
+            graphs.push((format!("{path}, {carry:?}"), Box::new(move || opened(&place, carry))));
+        }
+    }
+    graphs
+}
+
+/// SplitMix64.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut word = self.0;
+        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        usize::try_from((word ^ (word >> 31)) % end.max(1) as u64).unwrap()
+    }
+
+    fn chance(&mut self, percent: usize) -> bool {
+        self.below(100) < percent
+    }
+}
+
+/// A selection of what `opened` shows: a condition with a value of its column, types, columns, numbers of nodes.
+fn random(dice: &mut Dice, opened: &Opened) -> Selection {
+    let graph = opened.graph.graph();
+    let dataset = Dataset::new(opened.graph.clone(), resources());
+    let mut selection = Selection::default();
+    let named = |dice: &mut Dice| match dice.chance(50) && !graph.edges.is_empty() {
+        true => {
+            let ty = &graph.edges[dice.below(graph.edges.len())];
+            let (source, relation, target) = graph.edge_name(ty);
+            if relation.is_empty() { format!("{source}_to_{target}") } else { relation }
+        }
+        false => graph.nodes[dice.below(graph.nodes.len())].name.clone(),
+    };
+    if dice.chance(25) && !graph.nodes.is_empty() {
+        selection.types = Some((0..=dice.below(2)).map(|_| named(dice)).collect());
+    }
+    let tables = dataset.tables();
+    if dice.chance(25) {
+        let table = &tables[dice.below(tables.len())];
+        selection.columns = Some(vec![table.schema().field(dice.below(table.schema().fields().len())).name().clone()]);
+    }
+    if dice.chance(70) {
+        let table = &tables[dice.below(tables.len())];
+        let at = dice.below(table.schema().fields().len());
+        let column = table.schema().field(at).name();
+        let batches = dataset.scan(table.name()).unwrap().columns([column]).batches().unwrap();
+        let mut values = Vec::new();
+        for batch in batches {
+            let batch = batch.unwrap();
+            let cells = ArrayFormatter::try_new(batch.column(0), &FormatOptions::default()).unwrap();
+            let there = (0..batch.num_rows()).filter(|row| batch.column(0).is_valid(*row));
+            values.extend(there.map(|row| cells.value(row).to_string()));
+        }
+        let is_element = matches!(
+            table.kind(),
+            TableKind::Nodes(_) | TableKind::Edges(_) | TableKind::Hyperedges(_) | TableKind::Groups(_)
+        );
+        if !values.is_empty() && is_element {
+            let comparisons = [Comparison::Equal, Comparison::NotEqual, Comparison::Less, Comparison::GreaterOrEqual];
+            let value = values[dice.below(values.len())].as_str();
+            let condition = Predicate::compare(column.clone(), comparisons[dice.below(4)], value);
+            selection.conditions.push((table.name().to_owned(), condition));
+        }
+    }
+    selection.limit = dice.chance(20).then(|| dice.below(6) as u64);
+    selection.sample = dice.chance(10).then(|| Sample { rows: dice.below(6) as u64, seed: dice.0 });
+    selection.keep_dangling = dice.chance(15);
+    selection
+}
+
+/// What is left of every graph is converted into every format, and what is read back is the same; or it is refused for a reason.
+#[test]
+fn what_is_left_is_a_graph_like_any_other() {
+    // More are drawn by hand: ISOMORPH_SELECTIONS=20 cargo test --test selections
+    let seeds = std::env::var("ISOMORPH_SELECTIONS").ok().and_then(|text| text.parse().ok()).unwrap_or(2u64);
+    let (mut converted, mut selections, mut refused) = (0, 0, BTreeSet::new());
+    for (at, (name, open)) in graphs().into_iter().enumerate() {
+        for seed in 0..seeds {
+            let mut dice = Dice(seed + 1_000 * at as u64);
+            let selection = random(&mut dice, &open());
+            if selection.is_everything() {
+                continue;
+            }
+            let part = match open().select(&selection, dice.chance(50), &resources(), &Silent) {
+                Ok(part) => part.opened,
+                Err(error) => {
+                    assert!(matches!(error.kind(), Kind::Usage | Kind::Unsupported), "{name}: {error}: {selection:?}");
+                    continue;
+                }
+            };
+            selections += 1;
+            let before = digest(part.graph.as_ref(), &resources(), &Silent).unwrap().digests;
+            for (to, file) in [
+                (Format::GRAPHAR, "g.graphar"),
+                (Format::NOCK, "g.parq"),
+                (Format::ANNNET, "g.annnet"),
+                (Format::DEEPGNN, "g.deepgnn"),
+                (Format::GRAPHLAKE, "g.lake"),
+                (Format::RDF, "g.nq"),
+            ] {
+                let home = tempfile::tempdir().unwrap();
+                let place = home.path().join(file);
+                match write(&part, to, &place) {
+                    Ok(()) => {
+                        let again = opened(&place, CarryUse::Auto);
+                        let after = digest(again.graph.as_ref(), &resources(), &Silent).unwrap().digests;
+                        assert_eq!(after.content, before.content, "{name} to {to}: {selection:?}");
+                        converted += 1;
+                    }
+                    Err(error) => {
+                        let is_reason = matches!(error.kind(), Kind::Usage | Kind::Unsupported | Kind::WouldLose);
+                        assert!(is_reason, "{name} to {to}: {error}: {selection:?}");
+                        refused.insert(format!("{to}: {}", error.message()));
+                    }
+                }
+            }
+        }
+    }
+    assert!(
+        selections > 150 && converted > 700,
+        "{selections} selections, {converted} converted, refused: {refused:#?}"
+    );
+}
+
+fn write(part: &Opened, to: Format, place: &Path) -> Result<(), Error> {
+    let options = ConvertOptions { to: Some(to), ..ConvertOptions::default() };
+    let (place, resources) = (Location::from_path(place), resources());
+    let plan = Plan::new(part, &place, &options, &resources, &Silent)?;
+    convert(part, &plan, &place, &options, &resources, &Silent).map(|_| ())
+}
+
+const NOCK: &str = r#"src_name,edge_id,rel_name,dst_name,truth,shadow,is_rdf,labels,props
+"bob",-1,"","",1.0,-1,False,"Person","{""age"":7,""name"":""Bob"",""mixed"":1}"
+"bob",0,"LIKES","tea",1.0,-1,False,"","{""w"":9}"
+"cup",-1,"","",0.5,-1,False,"","{""age"":90,""mixed"":""x""}"
+"cup",1,"KNOWS","bob",1.0,-1,False,"","{""w"":1}"
+"cup",2,"LIKES","tea",1.0,-1,False,"",""
+"may",-1,"","",1.0,-1,False,"Person","{""only"":2}"
+"may",3,"LIKES","may",1.0,-1,False,"","{""w"":2}"
+"tea",-1,"","",1.0,-1,False,"","{""age"":3,""id"":""bob""}"
+"#;
+
+/// The elements that a selection of [`NOCK`] leaves, each as `key` or `source relation target`, and all text.
+fn left(selection: &Selection) -> Result<(Vec<String>, String), Error> {
+    let home = tempfile::tempdir().unwrap();
+    let place = home.path().join("n.csv");
+    std::fs::write(&place, NOCK).unwrap();
+    let part = opened(&place, CarryUse::Auto).select(selection, true, &resources(), &Silent)?;
+    let mut out = Vec::new();
+    dump(part.opened.graph.as_ref(), &mut out, &resources(), &Silent)?;
+    let text = String::from_utf8(out).unwrap();
+    let element = |line: &str| {
+        let line: Value = serde_json::from_str(line).unwrap();
+        match line["ends"].as_array() {
+            Some(ends) => {
+                let text = |value: &Value| value.as_str().unwrap().to_owned();
+                format!("{} {} {}", text(&ends[0]), text(&line["edge"]), text(&ends[1]))
+            }
+            None => line["key"].as_str().unwrap().to_owned(),
+        }
+    };
+    Ok((text.lines().map(element).collect(), text))
+}
+
+fn with(conditions: &[&str]) -> Selection {
+    let conditions = conditions.iter().map(|text| parse_condition(text).unwrap()).collect();
+    Selection { conditions, ..Selection::default() }
+}
+
+#[test]
+fn members_of_properties_are_columns() {
+    let elements = |conditions: &[&str]| left(&with(conditions)).map(|(elements, _)| elements);
+    assert_eq!(elements(&["node: age > 5"]).unwrap(), ["bob", "cup", "cup KNOWS bob"]);
+    assert_eq!(elements(&["node: age > 5", "node: truth = 1"]).unwrap(), ["bob"]);
+    assert_eq!(elements(&["node: age > 5 and truth = 1"]).unwrap(), ["bob"]);
+    assert_eq!(elements(&["node: has label \"Person\""]).unwrap(), ["bob", "may", "may LIKES may"]);
+    assert_eq!(elements(&["node: not age > 5"]).unwrap(), ["tea"]);
+    // What edges of other relations have is not asked.
+    let likes = elements(&["LIKES: w > 5"]).unwrap();
+    assert_eq!(likes.iter().filter(|element| element.contains(' ')).count(), 2, "{likes:?}");
+    assert!(elements(&["node: agee > 5"]).unwrap_err().message().contains("did you mean age?"));
+    assert_eq!(elements(&["node: mixed = 1"]).unwrap_err().kind(), Kind::Unsupported);
+    assert_eq!(elements(&["LIKE: w > 5"]).unwrap_err().kind(), Kind::Usage);
+    let columns = |names: &[&str]| {
+        let columns = Some(names.iter().map(|name| (*name).to_owned()).collect());
+        left(&Selection { columns, ..Selection::default() }).map(|(_, text)| text)
+    };
+    let shown = columns(&["age"]).unwrap();
+    assert!(shown.contains("\"age\":7") && !shown.contains("Bob") && shown.contains("\"truth\":0.5"), "{shown}");
+    assert!(columns(&["LIKES.w"]).unwrap().contains("\"w\":9"));
+    assert!(!columns(&["LIKES.w"]).unwrap().contains("\"w\":1,") && !columns(&["truth"]).unwrap().contains("\"w\""));
+    assert!(columns(&["wage"]).is_err());
+}
+
+/// A member that is called like a column of the format is another thing, and so is null where no member is.
+#[test]
+fn edges_that_lose_an_end_are_counted_or_kept() {
+    let home = tempfile::tempdir().unwrap();
+    let place = home.path().join("n.csv");
+    std::fs::write(&place, NOCK).unwrap();
+    let select = |selection: &Selection| opened(&place, CarryUse::Auto).select(selection, true, &resources(), &Silent);
+    let count = |conditions: &[&str], keep_dangling: bool| {
+        let selection = Selection { keep_dangling, ..with(conditions) };
+        select(&selection).map(|part| (part.dangling.unwrap(), part.opened.graph.graph().edge_rows()))
+    };
+    assert_eq!(count(&["node: age > 5"], false).unwrap(), (3, Some(1)));
+    assert_eq!(count(&["node: age > 5"], true).unwrap(), (1, Some(3)));
+    assert_eq!(count(&["node: truth = 1"], false).unwrap(), (2, Some(2)));
+    assert_eq!(count(&["node: age > 5", "node: truth = 1"], false).unwrap(), (4, Some(0)));
+    assert_eq!(count(&["node: age > 5", "node: truth = 1"], true).unwrap_err().kind(), Kind::Unsupported);
+    let (kept, text) = left(&Selection { keep_dangling: true, ..with(&["node: age > 5"]) }).unwrap();
+    assert_eq!(kept, ["bob", "cup", "tea", "cup KNOWS bob", "bob LIKES tea", "cup LIKES tea"], "{text}");
+    assert!(text.contains("{\"node\":\"node\",\"key\":\"tea\"}"), "{text}");
+}

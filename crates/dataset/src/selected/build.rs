@@ -1,0 +1,523 @@
+//! Finding out which elements a selection leaves.
+
+use std::collections::BTreeMap;
+
+use arrow_array::{Array, ArrayRef, StringArray};
+use isomorph_error::{Error, Result};
+use isomorph_model::schema::Owner;
+use isomorph_model::{Batch, EndForm, Ends, Graph, KeyKind, Progress, Request, Tables};
+use isomorph_tables::lookup::{ABSENT, KeyRows};
+
+use super::Selection;
+use super::kept::{Kept, Reader, in_memory, read};
+use super::named::{Named, unknown_among};
+use super::row_set::{Bits, RowSet};
+use super::test::{Conditions, Test};
+use super::view::Selected;
+use crate::table::TableKind;
+
+/// What every row of a table has to pass, and which rows stay: by the index of the table in the whole graph, where there is something to say.
+#[derive(Default)]
+pub(super) struct Built {
+    node_tests: BTreeMap<usize, Test>,
+    edge_tests: BTreeMap<usize, Test>,
+    nodes: BTreeMap<usize, Kept>,
+    edges: BTreeMap<usize, Kept>,
+    hyperedges: BTreeMap<usize, Kept>,
+    groups: BTreeMap<usize, Kept>,
+}
+
+impl Built {
+    pub fn node_test(&self, ty: usize) -> Option<&Test> {
+        self.node_tests.get(&ty)
+    }
+
+    pub fn edge_test(&self, ty: usize) -> Option<&Test> {
+        self.edge_tests.get(&ty)
+    }
+
+    pub fn has_tests(&self) -> bool {
+        !self.node_tests.is_empty() || !self.edge_tests.is_empty()
+    }
+
+    pub fn nodes_kept(&self, ty: usize) -> Option<&Kept> {
+        self.nodes.get(&ty)
+    }
+
+    pub fn hyperedges_kept(&self, ty: usize) -> Option<&Kept> {
+        self.hyperedges.get(&ty)
+    }
+
+    pub fn groups_kept(&self, kind: usize) -> Option<&Kept> {
+        self.groups.get(&kind)
+    }
+
+    /// The elements of a table that stay, if not all do.
+    pub fn kept(&self, of: Owner) -> Option<&Kept> {
+        match of {
+            Owner::Nodes(ty) => self.nodes.get(&ty),
+            Owner::Edges(ty) => self.edges.get(&ty),
+            Owner::Hyperedges(ty) => self.hyperedges.get(&ty),
+        }
+    }
+}
+
+/// The conditions of each table.
+#[derive(Default)]
+struct ByTable {
+    nodes: BTreeMap<usize, Conditions>,
+    edges: BTreeMap<usize, Conditions>,
+    hyperedges: BTreeMap<usize, Conditions>,
+    groups: BTreeMap<usize, Conditions>,
+}
+
+/// Reads what has to be known before anything of the selection can be shown.
+pub(super) fn build(selected: &mut Selected, selection: &Selection, progress: &dyn Progress) -> Result<()> {
+    let conditions = conditions(selected, selection)?;
+    relations(selected, progress)?;
+    tests(selected, &conditions)?;
+    groups(selected, &conditions.groups, progress)?;
+    nodes(selected, selection, progress)?;
+    if selection.keep_dangling {
+        bare_ends(selected, progress)?;
+    }
+    hyperedges(selected, &conditions.hyperedges, selection.keep_dangling, progress)?;
+    edges(selected, progress)?;
+    describe(selected, selection.keep_dangling)
+}
+
+/// The conditions, by the tables that they are on.
+fn conditions(selected: &mut Selected, selection: &Selection) -> Result<ByTable> {
+    let mut all = ByTable::default();
+    for (name, predicate) in &selection.conditions {
+        let named = Named::new(&selected.dataset, name)?.first();
+        named.nodes.iter().try_for_each(|ty| is_listed(selected, *ty))?;
+        if named.is_open() {
+            selected.shape.open.insert(name.clone());
+        }
+        for (tables, found) in [
+            (&mut all.nodes, &named.nodes),
+            (&mut all.edges, &named.edges),
+            (&mut all.hyperedges, &named.hyperedges),
+            (&mut all.groups, &named.groups),
+        ] {
+            found.iter().for_each(|at| tables.entry(*at).or_default().add(None, predicate.clone()));
+        }
+        for at in &named.in_rows {
+            all.edges.entry(*at).or_default().add(Some(name.clone()), predicate.clone());
+        }
+    }
+    Ok(all)
+}
+
+/// Makes sure that each relation which only rows can have is that of a row. The last one that is missing ends the reading.
+fn relations(selected: &Selected, progress: &dyn Progress) -> Result<()> {
+    let mut missing = selected.shape.open.clone();
+    let mut seen = std::collections::BTreeSet::new();
+    let graph = selected.inner();
+    for (ty, _) in graph.edges.iter().enumerate().filter(|(_, ty)| ty.relation.fixed().is_none()) {
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let parts = selected.dataset.source().scan(&Request::of(Tables::EdgeEnds(ty)))?;
+        progress.begin("relations", parts.iter().map(|part| part.rows()).sum());
+        for batch in parts.into_iter().flatten() {
+            let Batch::Edges(edges) = batch? else { continue };
+            progress.advance(edges.rows as u64)?;
+            let Some(own) = &edges.relations else { continue };
+            let mut used = vec![false; own.names.len()];
+            for at in own.index.values() {
+                if let Some(used) = used.get_mut(*at as usize) {
+                    *used = true;
+                }
+            }
+            for (name, _) in own.names.iter().zip(used).filter(|(_, used)| *used) {
+                let Some(name) = name else { continue };
+                missing.remove(name);
+                if seen.len() < 1_000 && !seen.contains(name) {
+                    seen.insert(name.to_owned());
+                }
+            }
+            if missing.is_empty() {
+                break;
+            }
+        }
+        progress.end();
+    }
+    missing.first().map_or(Ok(()), |name| Err(unknown_among(graph, name, &seen)))
+}
+
+fn tests(selected: &mut Selected, conditions: &ByTable) -> Result<()> {
+    for (ty, conditions) in &conditions.nodes {
+        let test = Test::new(&selected.dataset, TableKind::Nodes(*ty), conditions)?;
+        selected.built.node_tests.extend(test.map(|test| (*ty, test)));
+    }
+    for (ty, conditions) in &conditions.edges {
+        let test = Test::new(&selected.dataset, TableKind::Edges(*ty), conditions)?;
+        selected.built.edge_tests.extend(test.map(|test| (*ty, test)));
+    }
+    Ok(())
+}
+
+/// Kinds of groups that ends and rows of edges name by themselves: choosing from them would leave edges in groups that are gone.
+const NAMED_BY_EDGES: [&str; 4] = ["graph", "layer", "aspect", "elementary"];
+
+fn groups(selected: &mut Selected, conditions: &BTreeMap<usize, Conditions>, progress: &dyn Progress) -> Result<()> {
+    let reader = Reader { dataset: &selected.dataset, progress };
+    let mut all = BTreeMap::new();
+    for (at, conditions) in conditions {
+        let Some(kind) = selected.inner().groups.get(*at) else { continue };
+        if NAMED_BY_EDGES.contains(&kind.kind.as_str()) || kind.key.kind == KeyKind::Tuple {
+            let message =
+                format!("edges say themselves which {} they are in: a condition cannot choose from these", kind.kind);
+            return Err(Error::unsupported(message).hint("conditions on nodes, edges and hyperedges are possible"));
+        }
+        let Some(test) = Test::new(&selected.dataset, TableKind::Groups(*at), conditions)? else { continue };
+        let (mut bits, mut keys) = (Bits::default(), reader.keys(2));
+        let prepare = |batch: Batch| match &batch {
+            Batch::Groups(groups) if groups.kind == *at => {
+                let rows = test.passing(&batch)?;
+                Ok(Some((groups.start, super::batches::Rows::new(rows.clone()).of(&groups.keys)?, rows)))
+            }
+            _ => Ok(None),
+        };
+        let take = |found: Option<(u64, ArrayRef, arrow_buffer::BooleanBuffer)>| {
+            let Some((start, found, rows)) = found else { return Ok(()) };
+            rows.set_indices().for_each(|row| bits.add(start + row as u64));
+            keys.push(found.as_ref())
+        };
+        let parts = selected.dataset.source().scan(&Request::of(Tables::Rest))?;
+        read(parts, reader.threads(), "selection", progress, prepare, take)?;
+        all.insert(*at, Kept { rows: RowSet::from(bits), bare: None, keys: Some(in_memory(keys)?) });
+    }
+    selected.built.groups = all;
+    Ok(())
+}
+
+/// Whether something may name nodes of this type by their keys.
+fn named_by_keys(selected: &Selected, ty: usize) -> bool {
+    let graph = selected.inner();
+    let by_key = |at: usize| selected.dataset.source().end_form(at) == EndForm::Keys;
+    let has_key = graph.nodes.get(ty).is_some_and(|ty| ty.key.kind != KeyKind::Row);
+    let mut edges =
+        selected.shape.edges.0.iter().filter_map(|shown| Some((shown.inner, graph.edges.get(shown.inner)?)));
+    has_key
+        && (edges.any(|(at, own)| (own.source == ty || own.target == ty) && by_key(at))
+            || selected.shape.is_owner(graph, Owner::Nodes(ty)))
+}
+
+/// That nodes of a type are rows, and not only named by triples.
+///
+/// # Errors
+/// [`isomorph_error::Kind::Unsupported`] when they are not.
+fn is_listed(selected: &Selected, ty: usize) -> Result<()> {
+    let named = selected.inner().nodes.get(ty).filter(|ty| ty.implied && ty.key.kind == KeyKind::Term);
+    let Some(ty) = named else { return Ok(()) };
+    let message = format!("{} is what triples name, and no table of nodes to choose from", ty.name);
+    Err(Error::unsupported(message)
+        .hint("isomorph match PATH PATTERN    finds triples")
+        .hint("--types and --columns    choose predicates"))
+}
+
+fn nodes(selected: &mut Selected, selection: &Selection, progress: &dyn Progress) -> Result<()> {
+    let graph = selected.inner();
+    let all = selection.limit.is_some() || selection.sample.is_some();
+    let chosen: Vec<usize> = selected.shape.nodes.0.iter().map(|shown| shown.inner).collect();
+    let chosen: Vec<usize> =
+        chosen.into_iter().filter(|ty| all || selected.built.node_tests.contains_key(ty)).collect();
+    chosen.iter().try_for_each(|ty| is_listed(selected, *ty))?;
+    if let Some(ty) =
+        chosen.iter().filter_map(|ty| graph.nodes.get(*ty)).find(|ty| ty.implied && selection.keep_dangling)
+    {
+        let message = format!(
+            "edges of this format may end in {} that are no rows, which cannot be told from those that are left out",
+            ty.name
+        );
+        return Err(Error::unsupported(message).hint("without --keep-dangling    such edges are left out"));
+    }
+    let by_keys: Vec<bool> = chosen.iter().map(|ty| named_by_keys(selected, *ty)).collect();
+    let several = by_keys.iter().filter(|by_keys| **by_keys).count() * if selection.keep_dangling { 2 } else { 1 };
+    let reader = Reader { dataset: &selected.dataset, progress };
+    let mut kept = BTreeMap::new();
+    for (ty, by_keys) in chosen.iter().zip(by_keys) {
+        let test = selected.built.node_test(*ty);
+        kept.insert(*ty, reader.nodes(*ty, test, selection, by_keys.then_some(several))?);
+    }
+    selected.built.nodes = kept;
+    Ok(())
+}
+
+/// Adds the nodes at the other ends of edges, and the other members of hyperedges, of which one end is chosen.
+fn bare_ends(selected: &mut Selected, progress: &dyn Progress) -> Result<()> {
+    let reader = Reader { dataset: &selected.dataset, progress };
+    let graph = selected.inner();
+    let kept = &selected.built.nodes;
+    let several = kept.values().filter(|kept| kept.keys.is_some()).count() * 2;
+    let mut rows: BTreeMap<usize, KeyRows> = BTreeMap::new();
+    for (ty, _) in kept.iter().filter(|(_, kept)| kept.keys.is_some()) {
+        rows.insert(*ty, reader.keys_of(*ty, None, several)?);
+    }
+    // The row of each end in the whole table, and whether it is chosen.
+    let rows_of = |ty: usize, ends: &Ends| -> Result<Option<Vec<u64>>> {
+        match (kept.get(&ty), ends) {
+            (None, _) => Ok(None),
+            (Some(_), Ends::Rows(rows)) => Ok(Some(rows.values().to_vec())),
+            (Some(_), Ends::Keys(keys)) => {
+                let own = rows.get(&ty).ok_or_else(|| Error::usage("ends are keys where rows were announced"))?;
+                let mut found = Vec::new();
+                own.translate(keys.as_ref(), &mut found)?;
+                Ok(Some(found))
+            }
+        }
+    };
+    let is_chosen = |ty: usize, row: u64| kept.get(&ty).is_none_or(|kept| kept.rows.rank(row).is_some());
+    let mut bare: BTreeMap<usize, Bits> = kept.keys().map(|ty| (*ty, Bits::default())).collect();
+    for shown in &selected.shape.edges.0 {
+        let Some(ty) = graph.edges.get(shown.inner) else { continue };
+        let ends = [ty.source, ty.target];
+        let prepare = |batch: Batch| {
+            let Batch::Edges(edges) = &batch else { return Err(Error::usage("edges were asked for")) };
+            let wanted = selected.wanted(edges, &batch)?;
+            let rows = [rows_of(ty.source, &edges.source)?, rows_of(ty.target, &edges.target)?];
+            let mut found = Vec::new();
+            for row in wanted.set_indices() {
+                let own = |end: usize| rows.get(end)?.as_ref()?.get(row).copied();
+                let chosen = [0, 1].map(|end| own(end).is_none_or(|row| is_chosen(ends[end], row)));
+                for (end, other) in [(0, 1), (1, 0)] {
+                    if let (false, true, Some(row)) = (chosen[end], chosen[other], own(end))
+                        && row != ABSENT
+                    {
+                        found.push((ends[end], row));
+                    }
+                }
+            }
+            Ok(found)
+        };
+        let take = |found: Vec<(usize, u64)>| {
+            found.into_iter().for_each(|(ty, row)| bare.entry(ty).or_default().add(row));
+            Ok(())
+        };
+        let parts = selected.dataset.source().scan(&selected.ends_of(shown.inner)?)?;
+        read(parts, reader.threads(), "ends", progress, prepare, take)?;
+    }
+    let mut all = BTreeMap::new();
+    for (ty, bare) in bare {
+        let Some(own) = kept.get(&ty) else { continue };
+        let mut both = own.rows.bits().clone();
+        bare.rows().for_each(|row| both.add(row));
+        let both = RowSet::from(both);
+        let mut ranks = Bits::default();
+        bare.rows().filter_map(|row| both.rank(row)).for_each(|rank| ranks.add(rank));
+        let keys = match own.keys {
+            Some(_) => Some(reader.keys_of(ty, Some(&both), several)?),
+            None => None,
+        };
+        all.insert(ty, Kept { rows: both, bare: Some(ranks), keys });
+    }
+    selected.built.nodes = all;
+    Ok(())
+}
+
+/// The hyperedges that stay: those that pass and whose members all stay.
+fn hyperedges(
+    selected: &mut Selected,
+    conditions: &BTreeMap<usize, Conditions>,
+    keep_dangling: bool,
+    progress: &dyn Progress,
+) -> Result<()> {
+    let reader = Reader { dataset: &selected.dataset, progress };
+    let mut all = BTreeMap::new();
+    for shown in &selected.shape.hyperedges.0 {
+        let Some(ty) = selected.inner().hyperedges.get(shown.inner) else { continue };
+        let test = conditions.get(&shown.inner);
+        let test = test.map(|own| Test::new(&selected.dataset, TableKind::Hyperedges(shown.inner), own)).transpose()?;
+        let (test, ends) = (test.flatten(), selected.built.nodes_kept(ty.ends));
+        if test.is_none() && ends.is_none() {
+            continue;
+        }
+        if ends.is_some() && keep_dangling {
+            let message = "hyperedges of which members are left out cannot be kept";
+            return Err(Error::unsupported(message).hint("without --keep-dangling    they are left out"));
+        }
+        let (mut bits, mut keys) = (Bits::default(), reader.keys(2));
+        let prepare = |batch: Batch| match &batch {
+            Batch::Hyperedges(own) if own.ty == shown.inner => {
+                let rows = match &test {
+                    Some(test) => test.passing(&batch)?,
+                    None => arrow_buffer::BooleanBuffer::new_set(own.rows),
+                };
+                Ok(Some((own.start, own.keys.clone(), rows)))
+            }
+            _ => Ok(None),
+        };
+        let take = |found: Option<(u64, ArrayRef, arrow_buffer::BooleanBuffer)>| {
+            let Some((start, found, rows)) = found else { return Ok(()) };
+            rows.set_indices().for_each(|row| bits.add(start + row as u64));
+            keys.push(found.as_ref())
+        };
+        let rest = || selected.dataset.source().scan(&Request::of(Tables::Rest));
+        read(rest()?, reader.threads(), "selection", progress, prepare, take)?;
+        let keys = in_memory(keys)?;
+        if let Some(ends) = ends {
+            let mut have = Bits::default();
+            let prepare = |batch: Batch| -> Result<Vec<(u64, u64)>> {
+                let Batch::Members(members) = batch else { return Ok(Vec::new()) };
+                if members.ty != shown.inner {
+                    return Ok(Vec::new());
+                }
+                let owners = match &members.owner {
+                    Ends::Rows(rows) => rows.values().to_vec(),
+                    Ends::Keys(own) => translated(&keys, own)?,
+                };
+                let ranks = ends.ranks(&members.member)?;
+                Ok(owners.into_iter().zip(ranks).collect())
+            };
+            let take = |members: Vec<(u64, u64)>| {
+                for (owner, rank) in members {
+                    have.add(owner);
+                    if rank == ABSENT {
+                        bits.remove(owner);
+                    }
+                }
+                Ok(())
+            };
+            read(rest()?, reader.threads(), "members", progress, prepare, take)?;
+            let alone: Vec<u64> = bits.rows().filter(|row| !have.has(*row)).collect();
+            if !alone.is_empty() {
+                without_nodes(&reader, (shown.inner, ty.ends), &alone, ends, &mut bits)?;
+            }
+        }
+        let rows = RowSet::from(bits);
+        let keys = remaining(&reader, &rows, |batch| match batch {
+            Batch::Hyperedges(own) if own.ty == shown.inner => Some((own.start, own.keys.clone())),
+            _ => None,
+        })?;
+        all.insert(shown.inner, Kept { rows, bare: None, keys: Some(keys) });
+    }
+    selected.built.hyperedges = all;
+    Ok(())
+}
+
+/// Takes hyperedges out that have no members and are called like a node that is left out: an edge that is an entity of annnet and nothing else
+/// is both.
+fn without_nodes(
+    reader: &Reader<'_>,
+    (ty, ends): (usize, usize),
+    alone: &[u64],
+    kept: &Kept,
+    bits: &mut Bits,
+) -> Result<()> {
+    let all = reader.keys_of(ends, None, 2)?;
+    let prepare = |batch: Batch| -> Result<Vec<u64>> {
+        let Batch::Hyperedges(own) = batch else { return Ok(Vec::new()) };
+        if own.ty != ty {
+            return Ok(Vec::new());
+        }
+        let is_out = |node: &u64| *node != ABSENT && kept.rows.rank(*node).is_none();
+        let named = (own.start..).zip(translated(&all, &own.keys)?);
+        Ok(named.filter(|(row, node)| is_out(node) && alone.binary_search(row).is_ok()).map(|(row, _)| row).collect())
+    };
+    let take = |gone: Vec<u64>| {
+        gone.into_iter().for_each(|row| bits.remove(row));
+        Ok(())
+    };
+    let parts = reader.dataset.source().scan(&Request::of(Tables::Rest))?;
+    read(parts, reader.threads(), "selection", reader.progress, prepare, take)
+}
+
+fn translated(keys: &KeyRows, own: &ArrayRef) -> Result<Vec<u64>> {
+    let mut rows = Vec::new();
+    keys.translate(own.as_ref(), &mut rows)?;
+    Ok(rows)
+}
+
+/// Key → rank of the elements in `rows`.
+fn remaining(
+    reader: &Reader<'_>,
+    rows: &RowSet,
+    keys_of: impl Fn(&Batch) -> Option<(u64, ArrayRef)> + Sync,
+) -> Result<KeyRows> {
+    let mut keys = reader.keys(2);
+    let prepare = |batch: Batch| -> Result<Option<ArrayRef>> {
+        let Some((start, keys)) = keys_of(&batch) else { return Ok(None) };
+        let stays = (start..).take(keys.len()).map(|row| rows.rank(row).is_some());
+        super::batches::Rows::new(stays.collect()).of(&keys).map(Some)
+    };
+    let take = |found: Option<ArrayRef>| found.map_or(Ok(()), |found| keys.push(found.as_ref()));
+    let parts = reader.dataset.source().scan(&Request::of(Tables::Rest))?;
+    read(parts, reader.threads(), "selection", reader.progress, prepare, take)?;
+    in_memory(keys)
+}
+
+/// The edges that stay, where something refers to edges.
+fn edges(selected: &mut Selected, progress: &dyn Progress) -> Result<()> {
+    let reader = Reader { dataset: &selected.dataset, progress };
+    let mut all = BTreeMap::new();
+    for shown in &selected.shape.edges.0 {
+        let graph = selected.inner();
+        let Some(ty) = graph.edges.get(shown.inner) else { continue };
+        let is_chosen = selected.shape.relations.get(shown.inner).is_some_and(Option::is_some)
+            || selected.built.edge_test(shown.inner).is_some()
+            || [ty.source, ty.target].iter().any(|end| selected.built.nodes_kept(*end).is_some());
+        if !is_chosen || !selected.shape.is_owner(graph, Owner::Edges(shown.inner)) {
+            continue;
+        }
+        let (mut bits, mut keys, mut start) = (Bits::default(), ty.key.as_ref().map(|_| reader.keys(2)), 0u64);
+        let prepare = |batch: Batch| {
+            let rows = selected.whole(&batch)?;
+            let Batch::Edges(edges) = batch else { return Err(Error::usage("edges were asked for")) };
+            let keys = edges.keys.as_ref().map(|keys| super::batches::Rows::new(rows.clone()).of(keys)).transpose()?;
+            Ok((rows, keys))
+        };
+        let take = |(rows, found): (arrow_buffer::BooleanBuffer, Option<ArrayRef>)| {
+            rows.set_indices().for_each(|row| bits.add(start + row as u64));
+            start += rows.len() as u64;
+            match (&mut keys, found) {
+                (Some(keys), Some(found)) => keys.push(found.as_ref()),
+                _ => Ok(()),
+            }
+        };
+        let parts = selected.dataset.source().scan(&Request::of(Tables::Edges(shown.inner)))?;
+        read(parts, reader.threads(), "edges", progress, prepare, take)?;
+        all.insert(shown.inner, Kept { rows: RowSet::from(bits), bare: None, keys: keys.map(in_memory).transpose()? });
+    }
+    selected.built.edges = all;
+    Ok(())
+}
+
+/// Says in the description what is known now.
+fn describe(selected: &mut Selected, keep_dangling: bool) -> Result<()> {
+    let Selected { shape, built, dataset, .. } = selected;
+    let inner: &Graph = dataset.source().graph();
+    let Graph { nodes, edges, hyperedges, values, groups, .. } = &mut shape.graph;
+    for (ty, shown) in nodes.iter_mut().zip(&shape.nodes.0) {
+        let Some(kept) = built.nodes.get(&shown.inner) else { continue };
+        ty.rows = Some(kept.rows.len());
+        if keep_dangling && kept.bare.is_some() {
+            ty.properties.iter_mut().for_each(|property| property.nullable = true);
+        }
+    }
+    for (ty, shown) in edges.iter_mut().zip(&shape.edges.0) {
+        let ends = inner.edges.get(shown.inner).map(|ty| [ty.source, ty.target]).unwrap_or_default();
+        let is_less =
+            built.edge_tests.contains_key(&shown.inner) || ends.iter().any(|end| built.nodes.contains_key(end));
+        ty.rows = ty.rows.filter(|_| !is_less);
+    }
+    for (ty, shown) in hyperedges.iter_mut().zip(&shape.hyperedges.0) {
+        if let Some(kept) = built.hyperedges.get(&shown.inner) {
+            ty.rows = Some(kept.rows.len());
+        }
+    }
+    for (table, shown) in values.iter_mut().zip(&shape.values.0) {
+        let owner = inner.values.get(shown.inner).map(|table| table.owner);
+        table.rows = table.rows.filter(|_| owner.is_some_and(|owner| built.kept(owner).is_none()));
+    }
+    for (kind, shown) in groups.iter_mut().zip(&shape.groups.0) {
+        let Some(keys) = built.groups.get(&shown.inner).and_then(|kept| kept.keys.as_ref()) else { continue };
+        let mut ranks = Vec::new();
+        keys.translate(&StringArray::from(kind.all.clone()), &mut ranks)?;
+        let mut ranks = ranks.into_iter();
+        kind.all.retain(|_| ranks.next().is_some_and(|rank| rank != ABSENT));
+    }
+    Ok(())
+}

@@ -1,0 +1,80 @@
+//! A part of a graph that is a graph: types, columns and rows that are chosen.
+//!
+//! [`Selected`] shows any source as the graph that a [`Selection`] leaves. Nodes that are left out take their edges with them; the others
+//! are numbered anew. What a format can leave out by itself is asked of it (see `pushed.rs`); here everything is applied once more.
+
+mod batches;
+mod build;
+mod kept;
+mod named;
+mod row_set;
+mod shape;
+mod test;
+mod view;
+
+use std::sync::Arc;
+
+use isomorph_error::Result;
+use isomorph_model::{Predicate, Source};
+use isomorph_storage::Resources;
+
+use crate::dataset::Dataset;
+use named::Named;
+use test::{Conditions, Test};
+
+pub use view::{EdgesLeft, Selected};
+
+/// What is wanted of a graph. Names are those of the graph that is shown: a node type, a hyperedge type, a kind of groups, an edge type by
+/// its relation or by `source_relation_target` (also with `-` or blanks between them), a table by the name that [`crate::Dataset`] gives it. Where
+/// edges name their relations in their rows, such a relation is a name as well.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Selection {
+    /// Only these types: node types with all edges between them; edge and hyperedge types with the nodes at their ends, and then no others.
+    pub types: Option<Vec<String>>,
+    /// Only these properties, by name or as `TYPE.NAME`. Keys, labels and what belongs to ends of edges always come.
+    pub columns: Option<Vec<String>>,
+    /// Only elements of a type for which its condition is true. Several conditions on one type must all be true.
+    pub conditions: Vec<(String, Predicate)>,
+    /// Only the first so many nodes of each type, of those that are left.
+    pub limit: Option<u64>,
+    /// Only some nodes of each type, drawn from those that are left.
+    pub sample: Option<Sample>,
+    /// Edges of which one end is left out stay, and so does the node at that end: its key, and nothing that is said of it.
+    pub keep_dangling: bool,
+}
+
+/// Nodes that are drawn: which those are depends on their keys and the seed, and on nothing else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sample {
+    /// So many of each type.
+    pub rows: u64,
+    /// Another seed draws others.
+    pub seed: u64,
+}
+
+impl Selection {
+    /// Whether everything is wanted.
+    pub fn is_everything(&self) -> bool {
+        let Selection { types, columns, conditions, limit, sample, keep_dangling: _ } = self;
+        types.is_none() && columns.is_none() && conditions.is_empty() && limit.is_none() && sample.is_none()
+    }
+}
+
+/// Whether `condition` can be one on what `name` means in `source`: whether there is such a type, with such columns. Relations that only rows
+/// have are taken to be there.
+///
+/// # Errors
+/// Says why not, as [`Selected::new`] would.
+pub fn fits(source: &Arc<dyn Source>, name: &str, condition: &Predicate, resources: &Resources) -> Result<()> {
+    let dataset = Dataset::new(Arc::clone(source), resources.clone());
+    let named = Named::new(&dataset, name)?.first();
+    let mut conditions = Conditions::default();
+    conditions.add(None, condition.clone());
+    named.tables().try_for_each(|table| Test::new(&dataset, table, &conditions).map(drop))
+}
+
+/// Whether a table of `source` has a column that is called so, by its name or as `TYPE.NAME`.
+pub fn has_column(source: &Arc<dyn Source>, name: &str, resources: &Resources) -> bool {
+    let dataset = Dataset::new(Arc::clone(source), resources.clone());
+    named::Columns::new(&dataset, Some(&[name.to_owned()])).is_ok()
+}

@@ -1,0 +1,189 @@
+//! What names of types mean.
+
+use std::collections::BTreeSet;
+
+use isomorph_error::{Error, Result, did_you_mean};
+use isomorph_model::{Graph, KeyKind, NodeType, Relation, schema::EdgeType};
+
+use crate::dataset::Dataset;
+use crate::table::{Table, TableKind};
+
+/// The types that a name means.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Named {
+    pub nodes: Vec<usize>,
+    pub edges: Vec<usize>,
+    pub hyperedges: Vec<usize>,
+    pub groups: Vec<usize>,
+    /// Edge types whose rows may have this relation.
+    pub in_rows: Vec<usize>,
+}
+
+/// Whether `name` means this edge type: by its relation, or by all three names.
+fn is_edge(graph: &Graph, ty: &EdgeType, name: &str) -> bool {
+    let (source, relation, target) = graph.edge_name(ty);
+    let joined = |by: &str| [source.as_str(), relation.as_str(), target.as_str()].join(by);
+    ty.relation.fixed().is_some() && (name == relation || ["_", "-", " "].iter().any(|by| name == joined(by)))
+}
+
+impl Named {
+    /// Everything that a name means.
+    ///
+    /// # Errors
+    /// [`isomorph_error::Kind::Usage`] where it means nothing.
+    pub fn new(dataset: &Dataset, name: &str) -> Result<Named> {
+        let graph = dataset.source().graph();
+        let mut found = Named {
+            nodes: positions(&graph.nodes, |ty| ty.name == name),
+            edges: positions(&graph.edges, |ty| is_edge(graph, ty, name)),
+            hyperedges: positions(&graph.hyperedges, |ty| ty.name == name),
+            groups: positions(&graph.groups, |kind| kind.kind == name),
+            in_rows: Vec::new(),
+        };
+        let mut is_table = false;
+        if found == Named::default() {
+            for table in dataset.tables().iter().filter(|table| table.name() == name) {
+                match table.kind() {
+                    TableKind::Nodes(ty) => found.nodes.push(ty),
+                    TableKind::Edges(ty) => {
+                        found.edges.push(ty);
+                        is_table = true;
+                    }
+                    TableKind::Hyperedges(ty) => found.hyperedges.push(ty),
+                    TableKind::Groups(kind) => found.groups.push(kind),
+                    TableKind::Members(_) | TableKind::Values(_) | TableKind::Memberships { .. } => {
+                        let message = format!("{name} is no type of nodes, edges, hyperedges or groups");
+                        return Err(
+                            Error::usage(message).hint("types are chosen, and what belongs to them comes along")
+                        );
+                    }
+                }
+            }
+        }
+        if !is_table && found.nodes.is_empty() && found.hyperedges.is_empty() && found.groups.is_empty() {
+            let own = |ty: &EdgeType| ty.relation == Relation::PerRow;
+            found.in_rows = positions(&graph.edges, own).into_iter().filter(|at| !found.edges.contains(at)).collect();
+        }
+        if found == Named::default() { Err(unknown(graph, name)) } else { Ok(found) }
+    }
+
+    /// Of several meanings the one of a condition: nodes before edges, these before hyperedges, and groups last.
+    pub fn first(mut self) -> Named {
+        if !self.nodes.is_empty() {
+            (self.edges, self.hyperedges, self.groups) = Default::default();
+        } else if !self.edges.is_empty() {
+            (self.hyperedges, self.groups) = Default::default();
+        } else if !self.hyperedges.is_empty() {
+            self.groups.clear();
+        }
+        self
+    }
+
+    /// All tables that are meant.
+    pub fn tables(&self) -> impl Iterator<Item = TableKind> + '_ {
+        let edges = self.edges.iter().chain(&self.in_rows).map(|at| TableKind::Edges(*at));
+        let others = self.hyperedges.iter().map(|at| TableKind::Hyperedges(*at));
+        let groups = self.groups.iter().map(|at| TableKind::Groups(*at));
+        self.nodes.iter().map(|at| TableKind::Nodes(*at)).chain(edges).chain(others).chain(groups)
+    }
+
+    /// Whether only reading can tell whether there is such a type.
+    pub fn is_open(&self) -> bool {
+        self.edges.is_empty() && !self.in_rows.is_empty()
+    }
+}
+
+fn positions<T>(all: &[T], is_meant: impl Fn(&T) -> bool) -> Vec<usize> {
+    all.iter().enumerate().filter(|(_, one)| is_meant(one)).map(|(at, _)| at).collect()
+}
+
+/// The error for a name that means nothing in `graph`; `also` are relations that rows have.
+pub(super) fn unknown_among(graph: &Graph, name: &str, also: &BTreeSet<String>) -> Error {
+    let nodes = graph.nodes.iter().map(|ty| ty.name.as_str());
+    let edges = graph.edges.iter().filter_map(|ty| ty.relation.fixed());
+    let others = graph.hyperedges.iter().map(|ty| ty.name.as_str());
+    let mut all: Vec<&str> = Vec::new();
+    for known in nodes.chain(edges).chain(also.iter().map(String::as_str)).chain(others) {
+        if !all.contains(&known) {
+            all.push(known);
+        }
+    }
+    let near = did_you_mean(name, all.iter().copied());
+    let shown = all.iter().take(20).copied().collect::<Vec<_>>().join(", ");
+    Error::usage(format!("there is no type {name}{near}")).hint(format!("one of {shown}"))
+}
+
+fn unknown(graph: &Graph, name: &str) -> Error {
+    unknown_among(graph, name, &BTreeSet::new())
+}
+
+fn is_named_by_terms(ty: &NodeType) -> bool {
+    ty.key.kind == KeyKind::Term
+}
+
+/// The properties that are wanted, by name or as `TYPE.NAME`.
+pub(super) struct Columns<'a> {
+    names: Option<&'a [String]>,
+    graph: &'a Graph,
+}
+
+impl<'a> Columns<'a> {
+    /// # Errors
+    /// [`isomorph_error::Kind::Usage`] for a name that no type has.
+    pub fn new(dataset: &'a Dataset, names: Option<&'a [String]>) -> Result<Self> {
+        let graph = dataset.source().graph();
+        for name in names.into_iter().flatten() {
+            let one = Columns { names: Some(std::slice::from_ref(name)), graph };
+            if !dataset.tables().iter().any(|table| one.knows(table)) {
+                // TYPE.NAME: the name that is not there is that behind the dot, or all of it.
+                let wanted = name.rsplit_once('.').map_or(name.as_str(), |(_, property)| property);
+                let known = dataset.tables().iter().flat_map(|table| table.schema().fields().iter());
+                let near = did_you_mean(wanted, known.map(|field| field.name().as_str()));
+                return Err(Error::usage(format!("there is no property {name}{near}")));
+            }
+        }
+        Ok(Columns { names, graph })
+    }
+
+    /// Whether the table has a column of one of these names; keys are columns too.
+    fn knows(&self, table: &Table) -> bool {
+        let own = match table.kind() {
+            TableKind::Values(at) => {
+                let table = self.graph.values.get(at);
+                return table.is_some_and(|table| self.shows(table.owner.into(), &table.property.name));
+            }
+            kind => kind,
+        };
+        table.schema().fields().iter().any(|field| self.shows(own, field.name()))
+    }
+
+    /// Whether the property `name` of a table is wanted.
+    pub fn shows(&self, of: TableKind, name: &str) -> bool {
+        let Some(names) = self.names else { return true };
+        // What is said of a triple is the graph that it is in.
+        if let TableKind::Edges(at) = of
+            && self.graph.edges.get(at).and_then(|ty| self.graph.nodes.get(ty.source)).is_some_and(is_named_by_terms)
+        {
+            return true;
+        }
+        let is_type = |ty: &str| match of {
+            TableKind::Nodes(at) => self.graph.nodes.get(at).is_some_and(|own| own.name == ty),
+            TableKind::Edges(at) => self.graph.edges.get(at).is_some_and(|own| {
+                let (source, _, target) = self.graph.edge_name(own);
+                let whole = || own.relation == Relation::PerRow && ty == format!("{source}_to_{target}");
+                is_edge(self.graph, own, ty) || whole()
+            }),
+            TableKind::Hyperedges(at) | TableKind::Members(at) => {
+                self.graph.hyperedges.get(at).is_some_and(|own| own.name == ty)
+            }
+            TableKind::Groups(at) | TableKind::Memberships { kind: at, .. } => {
+                self.graph.groups.get(at).is_some_and(|own| own.kind == ty)
+            }
+            TableKind::Values(_) => false,
+        };
+        names.iter().any(|wanted| {
+            let typed = || wanted.strip_suffix(name).and_then(|rest| rest.strip_suffix('.'));
+            wanted == name || typed().is_some_and(is_type)
+        })
+    }
+}

@@ -1,0 +1,264 @@
+//! The description of what is left, and which tables and columns of the whole graph it means.
+
+use std::collections::BTreeSet;
+
+use isomorph_error::{Error, Result};
+use isomorph_model::schema::Owner;
+use isomorph_model::{Columns as Cells, Graph, Property};
+
+use super::Selection;
+use super::named::{Columns, Named};
+use crate::dataset::Dataset;
+use crate::schema::property_name;
+use crate::table::TableKind;
+
+/// A table that is shown.
+#[derive(Debug, Clone)]
+pub(super) struct Shown {
+    /// Its index in the whole graph.
+    pub inner: usize,
+    /// The properties that are shown, by their positions there, ascending; nothing where all of them are.
+    properties: Option<Vec<usize>>,
+}
+
+impl Shown {
+    /// The positions of the properties that are shown.
+    pub fn properties(&self, all: usize) -> Vec<usize> {
+        self.properties.clone().unwrap_or_else(|| (0..all).collect())
+    }
+
+    /// Whether columns are left out.
+    pub fn is_narrower(&self) -> bool {
+        self.properties.is_some()
+    }
+
+    /// Of the columns those that are shown.
+    pub fn project(&self, columns: Cells) -> Cells {
+        match &self.properties {
+            None => columns,
+            Some(positions) => positions.iter().map(|at| columns.get(*at).cloned().flatten()).collect(),
+        }
+    }
+}
+
+/// Tables of one sort that are shown.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Tables(pub Vec<Shown>);
+
+impl Tables {
+    /// The index under which a table of the whole graph is shown, with what is shown of it.
+    pub fn find(&self, inner: usize) -> Option<(usize, &Shown)> {
+        self.0.iter().enumerate().find(|(_, shown)| shown.inner == inner)
+    }
+
+    fn has(&self, inner: usize) -> bool {
+        self.find(inner).is_some()
+    }
+
+    fn index(&self, inner: usize) -> Option<usize> {
+        self.find(inner).map(|(at, _)| at)
+    }
+}
+
+/// What is left of a graph.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Shape {
+    pub graph: Graph,
+    pub nodes: Tables,
+    pub edges: Tables,
+    pub hyperedges: Tables,
+    pub values: Tables,
+    pub groups: Tables,
+    /// The membership tables of each kind of groups that is shown.
+    pub memberships: Vec<Tables>,
+    /// Of edges that name their relations in their rows, by the index in the whole graph: the relations that are wanted, if not all.
+    pub relations: Vec<Option<BTreeSet<String>>>,
+    /// Relations that are there only if a row has them.
+    pub open: BTreeSet<String>,
+}
+
+/// Which types are wanted, by their indexes.
+#[derive(Debug, Default)]
+struct Wanted {
+    nodes: BTreeSet<usize>,
+    edges: BTreeSet<usize>,
+    hyperedges: BTreeSet<usize>,
+    groups: Option<BTreeSet<usize>>,
+}
+
+impl From<Owner> for TableKind {
+    fn from(owner: Owner) -> Self {
+        match owner {
+            Owner::Nodes(ty) => TableKind::Nodes(ty),
+            Owner::Edges(ty) => TableKind::Edges(ty),
+            Owner::Hyperedges(ty) => TableKind::Hyperedges(ty),
+        }
+    }
+}
+
+impl Shape {
+    /// What `selection` leaves of a graph, as far as types and columns go.
+    ///
+    /// # Errors
+    /// [`isomorph_error::Kind::Usage`] for names that mean nothing.
+    pub fn new(dataset: &Dataset, selection: &Selection) -> Result<Shape> {
+        let graph = dataset.source().graph();
+        let mut shape = Shape { relations: vec![None; graph.edges.len()], ..Shape::default() };
+        let wanted = shape.wanted(dataset, selection.types.as_deref())?;
+        let columns = Columns::new(dataset, selection.columns.as_deref())?;
+        shape.graph = Graph {
+            name: graph.name.clone(),
+            documents: graph.documents.clone(),
+            metadata: graph.metadata.clone(),
+            ..Graph::default()
+        };
+        let narrow = selection.columns.is_some();
+        let chosen = |of: TableKind, properties: &[Property]| {
+            let shown = |(at, property): (usize, &Property)| columns.shows(of, property_name(property)).then_some(at);
+            narrow.then(|| properties.iter().enumerate().filter_map(shown).collect::<Vec<_>>())
+        };
+        let keep = |properties: &mut Vec<Property>, positions: &Option<Vec<usize>>| {
+            if let Some(positions) = positions {
+                *properties = positions.iter().filter_map(|at| properties.get(*at).cloned()).collect();
+            }
+        };
+        for (at, ty) in graph.nodes.iter().enumerate().filter(|(at, _)| wanted.nodes.contains(at)) {
+            let (mut ty, properties) = (ty.clone(), chosen(TableKind::Nodes(at), &ty.properties));
+            keep(&mut ty.properties, &properties);
+            shape.nodes.0.push(Shown { inner: at, properties });
+            shape.graph.nodes.push(ty);
+        }
+        for (at, ty) in graph.edges.iter().enumerate().filter(|(at, _)| wanted.edges.contains(at)) {
+            let (Some(source), Some(target)) = (shape.nodes.index(ty.source), shape.nodes.index(ty.target)) else {
+                return Err(Error::usage("edges between nodes that are left out"));
+            };
+            let (mut ty, properties) = (ty.clone(), chosen(TableKind::Edges(at), &ty.properties));
+            keep(&mut ty.properties, &properties);
+            (ty.source, ty.target) = (source, target);
+            if shape.relations.get(at).is_some_and(Option::is_some) {
+                ty.rows = None;
+            }
+            shape.edges.0.push(Shown { inner: at, properties });
+            shape.graph.edges.push(ty);
+        }
+        for (at, ty) in graph.hyperedges.iter().enumerate().filter(|(at, _)| wanted.hyperedges.contains(at)) {
+            let Some(ends) = shape.nodes.index(ty.ends) else {
+                return Err(Error::usage("hyperedges between nodes that are left out"));
+            };
+            let (mut ty, properties) = (ty.clone(), chosen(TableKind::Hyperedges(at), &ty.properties));
+            keep(&mut ty.properties, &properties);
+            ty.ends = ends;
+            shape.hyperedges.0.push(Shown { inner: at, properties });
+            shape.graph.hyperedges.push(ty);
+        }
+        for (at, table) in graph.values.iter().enumerate() {
+            let Some(owner) = shape.owner(table.owner) else { continue };
+            if !columns.shows(table.owner.into(), &table.property.name) {
+                continue;
+            }
+            let mut table = table.clone();
+            table.owner = owner;
+            shape.values.0.push(Shown { inner: at, properties: None });
+            shape.graph.values.push(table);
+        }
+        for (at, kind) in graph.groups.iter().enumerate() {
+            if wanted.groups.as_ref().is_some_and(|groups| !groups.contains(&at)) {
+                continue;
+            }
+            let (mut kind, properties) = (kind.clone(), chosen(TableKind::Groups(at), &kind.properties));
+            keep(&mut kind.properties, &properties);
+            let mut tables = Tables::default();
+            for (table, members) in std::mem::take(&mut kind.memberships).into_iter().enumerate() {
+                let Some(of) = shape.owner(members.of) else { continue };
+                let own = TableKind::Memberships { kind: at, table };
+                let (mut members, properties) = (members.clone(), chosen(own, &members.properties));
+                keep(&mut members.properties, &properties);
+                members.of = of;
+                tables.0.push(Shown { inner: table, properties });
+                kind.memberships.push(members);
+            }
+            shape.memberships.push(tables);
+            shape.groups.0.push(Shown { inner: at, properties });
+            shape.graph.groups.push(kind);
+        }
+        Ok(shape)
+    }
+
+    /// The table of an element of the whole graph, if it is shown.
+    fn owner(&self, owner: Owner) -> Option<Owner> {
+        match owner {
+            Owner::Nodes(ty) => self.nodes.index(ty).map(Owner::Nodes),
+            Owner::Edges(ty) => self.edges.index(ty).map(Owner::Edges),
+            Owner::Hyperedges(ty) => self.hyperedges.index(ty).map(Owner::Hyperedges),
+        }
+    }
+
+    /// Whether every type is shown.
+    pub fn has_all_types(&self, graph: &Graph) -> bool {
+        (self.nodes.0.len(), self.edges.0.len()) == (graph.nodes.len(), graph.edges.len())
+    }
+
+    fn wanted(&mut self, dataset: &Dataset, types: Option<&[String]>) -> Result<Wanted> {
+        let graph = dataset.source().graph();
+        let mut wanted = Wanted::default();
+        let Some(types) = types else {
+            wanted.nodes.extend(0..graph.nodes.len());
+            wanted.edges.extend(0..graph.edges.len());
+            wanted.hyperedges.extend(0..graph.hyperedges.len());
+            return Ok(wanted);
+        };
+        let mut whole = BTreeSet::new();
+        let (mut edges, mut hyperedges, mut groups) =
+            (BTreeSet::<usize>::new(), BTreeSet::<usize>::new(), BTreeSet::new());
+        for name in types {
+            let named = Named::new(dataset, name)?;
+            if named.is_open() {
+                self.open.insert(name.clone());
+            }
+            for at in &named.in_rows {
+                if let Some(relations) = self.relations.get_mut(*at) {
+                    relations.get_or_insert_default().insert(name.clone());
+                }
+            }
+            wanted.nodes.extend(&named.nodes);
+            edges.extend(named.edges.iter().chain(&named.in_rows));
+            hyperedges.extend(&named.hyperedges);
+            groups.extend(&named.groups);
+            whole.extend(named.edges);
+        }
+        // A table that is named by itself is wanted whole.
+        for (_, relations) in self.relations.iter_mut().enumerate().filter(|(at, _)| whole.contains(at)) {
+            *relations = None;
+        }
+        let ends = edges.iter().filter_map(|at| graph.edges.get(*at)).flat_map(|ty| [ty.source, ty.target]);
+        wanted.nodes.extend(ends.chain(hyperedges.iter().filter_map(|at| Some(graph.hyperedges.get(*at)?.ends))));
+        let all = edges.is_empty() && hyperedges.is_empty();
+        let has = |ty: &usize| wanted.nodes.contains(ty);
+        wanted.edges = match all {
+            true => {
+                (0..).zip(&graph.edges).filter(|(_, ty)| has(&ty.source) && has(&ty.target)).map(|(at, _)| at).collect()
+            }
+            false => edges,
+        };
+        wanted.hyperedges = match all {
+            true => (0..).zip(&graph.hyperedges).filter(|(_, ty)| has(&ty.ends)).map(|(at, _)| at).collect(),
+            false => hyperedges,
+        };
+        wanted.groups = Some(groups).filter(|groups| !groups.is_empty());
+        Ok(wanted)
+    }
+}
+
+impl Shape {
+    /// Whether anything of nodes of this type is shown but themselves: hyperedges, values, groups.
+    pub fn is_owner(&self, graph: &Graph, of: Owner) -> bool {
+        let values = self.values.0.iter().filter_map(|shown| graph.values.get(shown.inner));
+        let groups = self.groups.0.iter().filter_map(|shown| graph.groups.get(shown.inner));
+        let mut members = groups.flat_map(|kind| &kind.memberships);
+        let hyperedges = graph.hyperedges.iter().enumerate().filter(|(at, _)| self.hyperedges.has(*at));
+        let mut ends = hyperedges.map(|(_, ty)| Owner::Nodes(ty.ends));
+        values.into_iter().any(|table| table.owner == of)
+            || members.any(|table| table.of == of)
+            || ends.any(|end| end == of)
+    }
+}

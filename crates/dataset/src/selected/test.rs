@@ -1,0 +1,153 @@
+//! The conditions on one table.
+
+use std::sync::Arc;
+
+use arrow_buffer::BooleanBuffer;
+use isomorph_error::{Error, Result};
+use isomorph_model::{Batch, Filter, Narrowing, Predicate, Relations};
+
+use crate::dataset::Dataset;
+use crate::pushed::narrowing;
+use crate::rows::Rows;
+use crate::schema::Role;
+use crate::table::{Table, TableKind};
+
+/// Conditions on a table, each for all of its rows or for those of one relation.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Conditions(Vec<(Option<String>, Predicate)>);
+
+impl Conditions {
+    /// Adds one.
+    pub fn add(&mut self, relation: Option<String>, predicate: Predicate) {
+        self.0.push((relation, predicate));
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// What rows of a table have to pass.
+pub(super) struct Test {
+    rows: Rows,
+    filters: Vec<(Option<String>, Filter)>,
+    /// The columns that are looked at, by their positions in the table.
+    positions: Vec<usize>,
+    /// What every row that passes fulfils.
+    pushed: Option<Predicate>,
+}
+
+/// The table of the dataset that is this one of the graph.
+fn table(dataset: &Dataset, kind: TableKind) -> Result<&Table> {
+    let mut tables = dataset.tables().iter();
+    tables.find(|table| table.kind() == kind).ok_or_else(|| Error::usage("there is no such table"))
+}
+
+impl Test {
+    /// What rows of a table have to pass; nothing where there is no condition.
+    ///
+    /// # Errors
+    /// When a condition does not fit the table.
+    pub fn new(dataset: &Dataset, kind: TableKind, conditions: &Conditions) -> Result<Option<Test>> {
+        if conditions.is_empty() {
+            return Ok(None);
+        }
+        let table = table(dataset, kind)?;
+        let mut positions: Vec<usize> = Vec::new();
+        let mut bound = Vec::new();
+        for (relation, predicate) in &conditions.0 {
+            let named = predicate.renamed(&mut |name| {
+                let at = table.column(name)?;
+                if !positions.contains(&at) {
+                    positions.push(at);
+                }
+                Ok(table.schema().field(at).name().clone())
+            })?;
+            dataset.comparable(table, &named)?;
+            bound.push((relation.clone(), named));
+        }
+        let schema = table.schema().project(&positions).map_err(|error| Error::usage(error.to_string()))?;
+        let filters = bound.iter().map(|(relation, named)| Ok((relation.clone(), Filter::new(named, &schema)?)));
+        let filters = filters.collect::<Result<Vec<_>>>()?;
+        let roles: Vec<Role> = positions.iter().filter_map(|at| table.roles().get(*at).copied()).collect();
+        let rows = Rows { keys: Arc::clone(dataset.keys()), roles, schema: Arc::new(schema) };
+        let always = bound.into_iter().filter(|(relation, _)| relation.is_none()).map(|(_, named)| named);
+        let always: Vec<Predicate> = always.collect();
+        Ok(Some(Test { rows, filters, positions, pushed: (!always.is_empty()).then_some(Predicate::And(always)) }))
+    }
+
+    /// The rows that pass.
+    ///
+    /// # Errors
+    /// When a column cannot be read, or its values are not of the declared type.
+    pub fn passing(&self, batch: &Batch) -> Result<BooleanBuffer> {
+        let columns = self.rows.of(batch)?;
+        let mut all = BooleanBuffer::new_set(batch.rows());
+        for (relation, filter) in &self.filters {
+            let passing = filter.passing(&columns)?;
+            all = match (relation, batch) {
+                (None, _) => &all & &passing,
+                (Some(relation), Batch::Edges(edges)) => {
+                    let others = !&having(edges.relations.as_ref(), &|own| own == relation)?;
+                    &all & &(&others | &passing)
+                }
+                (Some(_), _) => return Err(Error::usage("a condition on a relation of what is no edge")),
+            };
+        }
+        Ok(all)
+    }
+
+    /// Whether the labels or layers of a node or edge are looked at, and so on: the columns by their positions.
+    fn positions(&self) -> &[usize] {
+        &self.positions
+    }
+}
+
+/// The rows whose relation is one that is meant.
+///
+/// # Errors
+/// When rows do not name their relations.
+pub(super) fn having(relations: Option<&Relations>, is_meant: &dyn Fn(&str) -> bool) -> Result<BooleanBuffer> {
+    let Relations { names, index } = relations.ok_or_else(|| Error::usage("rows without a relation"))?;
+    let meant: Vec<bool> = names.iter().map(|name| name.is_some_and(is_meant)).collect();
+    let is = |at: &u32| meant.get(*at as usize).copied().unwrap_or_default();
+    Ok(index.values().iter().map(is).collect())
+}
+
+/// What is asked of a format for a table of which the properties at `properties` (in the description) are shown and that has to pass
+/// `test`. `push` says whether rows that do not pass may be left out.
+///
+/// # Errors
+/// When there is no such table.
+pub(super) fn asked(
+    dataset: &Dataset,
+    kind: TableKind,
+    properties: &[usize],
+    test: Option<&Test>,
+    push: bool,
+) -> Result<Option<Narrowing>> {
+    let table = table(dataset, kind)?;
+    let is_shown = |role: &Role| match role {
+        Role::Property(at) => properties.contains(at),
+        _ => true,
+    };
+    let mut positions: Vec<usize> =
+        table.roles().iter().enumerate().filter(|(_, role)| is_shown(role)).map(|(at, _)| at).collect();
+    let looked_at = test.map(Test::positions).unwrap_or_default();
+    positions.extend(looked_at.iter().filter(|at| !positions.contains(at)).copied().collect::<Vec<_>>());
+    let filter = test.filter(|_| push).and_then(|test| test.pushed.as_ref());
+    Ok(narrowing(dataset.source().graph(), table, &positions, filter))
+}
+
+/// The same for a scan of keys, or ends, alone.
+///
+/// # Errors
+/// As [`asked`].
+pub(super) fn asked_for_test(dataset: &Dataset, kind: TableKind, test: &Test, push: bool) -> Result<Option<Narrowing>> {
+    let table = table(dataset, kind)?;
+    let is_key = |(at, role): (usize, &Role)| matches!(role, Role::Key).then_some(at);
+    let mut positions: Vec<usize> = table.roles().iter().enumerate().filter_map(is_key).collect();
+    positions.extend(test.positions.iter().filter(|at| !positions.contains(at)).copied().collect::<Vec<_>>());
+    let filter = test.pushed.as_ref().filter(|_| push);
+    Ok(narrowing(dataset.source().graph(), table, &positions, filter))
+}

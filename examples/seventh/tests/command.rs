@@ -137,6 +137,27 @@ fn a_text_is_described_dumped_and_looked_into() {
 }
 
 #[test]
+fn a_part_of_a_text_is_that_part_of_the_graph() {
+    let home = Home::new();
+    home.with_text();
+    let social = social();
+    let selections: [&[&str]; 4] = [
+        &["--types", "person"],
+        &["--types", "knows", "--columns", "firstName"],
+        &["--where", "person: gender = \"female\" and firstName like \"A%\""],
+        &["--sample-rows", "5", "--sample-seed", "7"],
+    ];
+    for (number, selection) in selections.into_iter().enumerate() {
+        let part = |path: &str| home.json(&[&["digest", path], selection].concat())["content"].clone();
+        let expected = part(social.to_str().unwrap());
+        assert_eq!(part("a.seventh"), expected, "{selection:?}");
+        let name = format!("part{number}.seventh");
+        home.does(&[&["convert", "a.seventh", &name], selection].concat());
+        assert_eq!(home.json(&["digest", &name])["content"], expected, "{selection:?}");
+    }
+}
+
+#[test]
 fn a_text_goes_to_standard_output() {
     let home = Home::new();
     home.with_text();

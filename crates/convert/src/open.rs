@@ -22,6 +22,7 @@ use crate::written;
 use isomorph_storage::Resources;
 
 /// An opened graph.
+#[derive(Clone)]
 pub struct Opened {
     /// Where it is.
     pub location: Location,

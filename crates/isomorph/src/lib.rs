@@ -26,5 +26,11 @@ pub mod formats {
     pub use isomorph_nock as nock;
 }
 
+#[cfg(feature = "convert")]
+mod graph;
+#[cfg(feature = "convert")]
+pub use graph::{Graph, open};
+pub use isomorph_dataset::{Dataset, Sample, Selection, Table, parse_condition, parse_predicate};
 pub use isomorph_error::{Error, Kind, Result, did_you_mean};
+pub use isomorph_model::Predicate;
 pub use isomorph_storage::Location;

@@ -1,0 +1,154 @@
+//! A graph of any format, in one place.
+
+use std::sync::Arc;
+
+use isomorph_convert::{
+    Certificate, ConvertOptions, Diff, Digests, OpenOptions, Opened, Plan, Progress, Silent, convert, diff, digest,
+    dump,
+};
+use isomorph_dataset::{Dataset, Scan, Selection, Table};
+use isomorph_error::{Findings, Result};
+use isomorph_model::Source;
+use isomorph_storage::{Location, Resources};
+
+/// A graph of any format, seen through its sidecar if it has one, with the memory and threads of this machine.
+///
+/// What it does takes no more than [`Resources`] allow, and prints nothing; who wants to see how far it is, or to
+/// cancel, uses [`crate::convert`], which this is a short way to.
+pub struct Graph {
+    opened: Opened,
+    tables: Dataset,
+    resources: Resources,
+}
+
+impl std::fmt::Debug for Graph {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Graph").field("tables", &self.tables.tables()).finish_non_exhaustive()
+    }
+}
+
+/// Opens the graph at `place`: a path, or a URL such as `s3://bucket/graph` (feature `cloud`).
+///
+/// # Errors
+/// When there is nothing, it is none of the formats, its metadata is not sound, or its sidecar is stale.
+pub fn open(place: &str) -> Result<Graph> {
+    Graph::open(&Location::parse(place)?, &OpenOptions::default(), Resources::of_this_machine()?)
+}
+
+impl Graph {
+    /// Opens a graph in a given way, within given resources.
+    ///
+    /// # Errors
+    /// As [`open`].
+    pub fn open(location: &Location, options: &OpenOptions, resources: Resources) -> Result<Graph> {
+        let own = options.resources.clone().unwrap_or_else(|| resources.clone());
+        let options = OpenOptions { resources: Some(own), ..options.clone() };
+        Ok(Graph::of(Opened::open(location, &options)?, resources))
+    }
+
+    fn of(opened: Opened, resources: Resources) -> Graph {
+        let tables = Dataset::new(Arc::clone(&opened.graph), resources.clone());
+        Graph { opened, tables, resources }
+    }
+
+    /// Its place, format and sidecar.
+    pub fn opened(&self) -> &Opened {
+        &self.opened
+    }
+
+    /// Its batches and its description.
+    pub fn source(&self) -> &Arc<dyn Source> {
+        &self.opened.graph
+    }
+
+    /// It as tables: for look-ups of edges and all else that tables do.
+    pub fn dataset(&self) -> &Dataset {
+        &self.tables
+    }
+
+    /// Its tables: nodes, edges, hyperedges and their members, values, groups and their members.
+    pub fn tables(&self) -> &[Table] {
+        self.tables.tables()
+    }
+
+    /// A scan of the table of that name.
+    ///
+    /// # Errors
+    /// [`crate::Kind::Usage`] when there is none.
+    pub fn scan(&self, table: &str) -> Result<Scan<'_>> {
+        self.tables.scan(table)
+    }
+
+    /// A part of it, which is a graph. What its sidecar was made for is checked first.
+    ///
+    /// # Errors
+    /// As [`Opened::select`].
+    pub fn select(&self, selection: &Selection) -> Result<Graph> {
+        self.opened.check_bytes(&self.resources, &Silent)?;
+        let part = self.opened.clone().select(selection, false, &self.resources, &Silent)?;
+        Ok(Graph::of(part.opened, self.resources.clone()))
+    }
+
+    /// Converts it into the format that the name of the destination says, and proves that nothing was lost.
+    ///
+    /// # Errors
+    /// When something is at the destination already, the name says no format, the format cannot hold the graph even with
+    /// a sidecar, or what was read back is another graph: then nothing is written.
+    pub fn convert(&self, destination: &str) -> Result<Certificate> {
+        self.convert_with(&Location::parse(destination)?, &ConvertOptions::default(), &Silent)
+    }
+
+    /// The same in a given way, telling how far it is.
+    ///
+    /// # Errors
+    /// As [`Graph::convert`].
+    pub fn convert_with(
+        &self,
+        destination: &Location,
+        options: &ConvertOptions,
+        progress: &dyn Progress,
+    ) -> Result<Certificate> {
+        let opened = self.opened.clone().counted(&self.resources, progress)?;
+        let plan = Plan::new(&opened, destination, options, &self.resources, progress)?;
+        convert(&opened, &plan, destination, options, &self.resources, progress)
+    }
+
+    /// The rules of its format that it breaks. All of it is read.
+    ///
+    /// # Errors
+    /// When it cannot be read on.
+    pub fn validate(&self) -> Result<Findings> {
+        let mut findings = self.opened.native.about().findings;
+        self.opened.native.validate(&mut findings)?;
+        Ok(findings)
+    }
+
+    /// What it says, in 128 bits each for content, order and schema: the same in every format.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn digest(&self) -> Result<Digests> {
+        self.opened.check_whole(false, &self.resources, &Silent)?;
+        Ok(digest(self.opened.graph.as_ref(), &self.resources, &Silent)?.digests)
+    }
+
+    /// How it differs from `other`, which may be of another format, with up to `most` elements by name.
+    ///
+    /// # Errors
+    /// When one of them cannot be read.
+    pub fn diff(&self, other: &Graph, most: usize) -> Result<Diff> {
+        for one in [self, other] {
+            one.opened.check_whole(false, &one.resources, &Silent)?;
+        }
+        diff(self.opened.graph.as_ref(), other.opened.graph.as_ref(), most, &self.resources, &Silent)
+    }
+
+    /// Writes every element as a line of JSON.
+    ///
+    /// # Errors
+    /// When it cannot be read, or `out` cannot be written.
+    pub fn dump(&self, out: &mut dyn std::io::Write) -> Result<()> {
+        self.opened.check_whole(false, &self.resources, &Silent)?;
+        dump(self.opened.graph.as_ref(), out, &self.resources, &Silent)
+    }
+}

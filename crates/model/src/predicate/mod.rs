@@ -22,7 +22,7 @@ pub use value::{Decimal, Value};
 use arrow_array::RecordBatch;
 use arrow_buffer::BooleanBuffer;
 use arrow_schema::Schema;
-use isomorph_error::Result;
+use isomorph_error::{Error, Result};
 
 /// A condition on the columns of a table, with the logic of SQL: a comparison with null is neither true nor false, and
 /// only rows for which the whole condition is true pass. Floats compare by IEEE 754: nothing equals NaN.
@@ -132,6 +132,25 @@ impl Predicate {
             Predicate::IsNull(column) => Predicate::IsNull(rename(column)?),
             Predicate::IsNotNull(column) => Predicate::IsNotNull(rename(column)?),
         })
+    }
+
+    /// What of it can be said of some columns alone: of the conditions that must all be true, those on columns that `name` knows, by the names
+    /// that it gives them. Every row that passes the whole passes this.
+    pub fn known_part(&self, name: &mut dyn FnMut(&str) -> Option<String>) -> Option<Predicate> {
+        let mut all = Vec::new();
+        self.collect_known(name, &mut all);
+        match all.len() {
+            0 | 1 => all.pop(),
+            _ => Some(Predicate::And(all)),
+        }
+    }
+
+    fn collect_known(&self, name: &mut dyn FnMut(&str) -> Option<String>, all: &mut Vec<Predicate>) {
+        if let Predicate::And(list) = self {
+            return list.iter().for_each(|one| one.collect_known(name, all));
+        }
+        let unknown = || Error::usage("a column that is not known");
+        all.extend(self.renamed(&mut |column| name(column).ok_or_else(unknown)).ok());
     }
 
     fn collect_columns<'a>(&'a self, columns: &mut Vec<&'a str>) {

@@ -268,22 +268,14 @@ impl Partition {
     /// When the file cannot be read.
     pub fn passing(&self, piece: &Piece, filter: &Predicate, shape: &Shape) -> Result<Option<Vec<u64>>> {
         let Some(within) = piece.rows.as_ref().filter(|_| self.layout.nested.is_none()) else { return Ok(None) };
-        let all = match filter {
-            Predicate::And(all) => all.as_slice(),
-            one => std::slice::from_ref(one),
-        };
         // What is cast before it is shown is compared then.
-        let is_shown = |name: &&str| {
-            *name == Column::SrcName.name()
-                || self.layout.extras.iter().any(|extra| extra.name == *name && shape.extras.contains(extra))
+        let is_shown = |name: &str| {
+            name == Column::SrcName.name()
+                || self.layout.extras.iter().any(|extra| extra.name == name && shape.extras.contains(extra))
         };
-        let own = all.iter().filter(|one| one.columns().iter().all(&is_shown)).cloned();
-        let own: Vec<Predicate> = own.collect();
-        if own.is_empty() {
-            return Ok(None);
-        }
+        let Some(own) = filter.known_part(&mut |name| is_shown(name).then(|| name.to_owned())) else { return Ok(None) };
         let selection = Selection::all().columns::<&str>([]).rows([within.clone()]).row_numbers(ROW);
-        let batches = match self.table.batches(&selection.filter(Predicate::And(own))) {
+        let batches = match self.table.batches(&selection.filter(own)) {
             // What does not compare is refused by who applies the filter to all that comes.
             Err(error) if error.kind() == Kind::Usage => return Ok(None),
             batches => batches?,

@@ -110,17 +110,11 @@ impl<'a> RowPart<'a> {
 
     /// A filter by the names of columns. Those of the nine that are properties have values of their own where they are null.
     fn own(&self, filter: &Predicate) -> Option<Predicate> {
-        let all = match filter {
-            Predicate::And(all) => all.as_slice(),
-            one => std::slice::from_ref(one),
-        };
-        let named = |name: &str| match name {
-            Narrowing::KEY => Ok(Column::SrcName.name().to_owned()),
-            _ if Column::named(name).is_some() => Err(Error::usage("a column that is not compared in files")),
-            _ => Ok(name.to_owned()),
-        };
-        let all: Vec<Predicate> = all.iter().filter_map(|one| one.renamed(&mut |name| named(name)).ok()).collect();
-        (!all.is_empty()).then_some(Predicate::And(all))
+        filter.known_part(&mut |name| match name {
+            Narrowing::KEY => Some(Column::SrcName.name().to_owned()),
+            _ if Column::named(name).is_some() => None,
+            _ => Some(name.to_owned()),
+        })
     }
 }
 

@@ -8,8 +8,7 @@ use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use isomorph::convert::{Format, WriteOptions};
-use isomorph::formats::nock;
+use isomorph::convert::{Format, Unprintable, WriteOptions};
 use isomorph::storage::{COMPANION_SUFFIX, Scratch};
 use isomorph::{Error, Kind, Location, Result};
 
@@ -130,27 +129,8 @@ fn unwritten(error: io::Error) -> Error {
 /// # Errors
 /// [`Kind::Usage`] when it is a directory or not a text.
 pub fn check_text(to: Format, write: &WriteOptions) -> Result<()> {
-    if write.is_directory(to) {
-        let error = refused(&format!("{to} is written as a directory, which standard output cannot hold"));
-        let parts = matches!(to, Format::Nock | Format::DeepGnn);
-        let error = error.hint("name a directory    instead of -");
-        return Err(match to {
-            Format::DeepGnn => error.hint("--text linear|edgelist|json|tsv    write one text, without --partitions"),
-            _ if parts => error.hint("--file-type csv    write one text, without --partitions"),
-            _ => error,
-        });
-    }
-    match to {
-        Format::Rdf if write.rdf.syntax.is_none() => {
-            Err(Error::usage("standard output has no name that says which syntax of RDF is wanted")
-                .hint("--to-syntax nt|nq|ttl|trig|rdf|jsonld"))
-        }
-        Format::Rdf => Ok(()),
-        Format::DeepGnn if write.deepgnn.text.is_some() => Ok(()),
-        Format::Nock if write.nock.format == nock::Format::Csv => Ok(()),
-        Format::Nock => {
-            Err(refused("Parquet is binary, and its readers need a file").hint("--file-type csv    write a text"))
-        }
-        _ => Err(refused(&format!("{to} is binary, and its readers need a file")).hint("name a file    instead of -")),
-    }
+    to.check_stdout(write).map_err(|why| match why {
+        Unprintable::Untold(error) => error,
+        Unprintable::NoText(why, hints) => hints.into_iter().fold(refused(&why), |error, hint| error.hint(hint)),
+    })
 }

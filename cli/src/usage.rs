@@ -1,5 +1,6 @@
 //! Arguments that make no sense: the text that clap makes of them, or with `--json` the same as a document.
 
+use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
@@ -9,9 +10,9 @@ use crate::args::Flags;
 use crate::console::Console;
 
 /// Prints help, the version, or what is wrong with the arguments.
-pub fn report(error: &clap::Error) -> ExitCode {
-    let arguments: Vec<_> = std::env::args_os().skip(1).take_while(|argument| argument != "--").collect();
-    if error.use_stderr() && arguments.iter().any(|argument| argument == "--json") {
+pub fn report(error: &clap::Error, line: &[OsString]) -> ExitCode {
+    let mut arguments = line.iter().skip(1).take_while(|argument| *argument != "--");
+    if error.use_stderr() && arguments.any(|argument| argument == "--json") {
         let error = of_text(&error.render().to_string());
         Console { json: true, verbose: false, aside: false }.fail(&error, &Flags::any(), None, None);
         return ExitCode::from(error.kind().exit_code());

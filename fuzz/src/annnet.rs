@@ -109,9 +109,9 @@ impl Default for Way {
 
 pub(crate) fn written(opened: &Opened, place: &Path, resources: &Resources, way: Way) -> Result<()> {
     let destination = Location::from_path(place);
-    let mut options = ConvertOptions { to: Some(Format::Annnet), ..ConvertOptions::default() };
+    let mut options = ConvertOptions { to: Some(Format::ANNNET), ..ConvertOptions::default() };
     options.epoch = Some(std::time::UNIX_EPOCH);
-    let annnet = &mut options.write.annnet;
+    let annnet = options.write.get_mut::<isomorph::formats::annnet::WriteOptions>();
     (annnet.layout, annnet.compression, annnet.matrix, annnet.cache) =
         (way.layout, way.compression, way.arrays, way.arrays);
     let plan = Plan::new(opened, &destination, &options, resources, &Silent)?;
@@ -296,8 +296,8 @@ pub(crate) fn check(graph: &Path) {
 }
 
 pub(crate) fn open(graph: &Path, resources: &Resources) -> Result<Opened> {
-    let mut options = OpenOptions { from: Some(Format::Annnet), carry: CarryUse::Ignore, ..OpenOptions::default() };
-    options.annnet = annnet_options(resources);
+    let mut options = OpenOptions { from: Some(Format::ANNNET), carry: CarryUse::Ignore, ..OpenOptions::default() };
+    options.own.set(annnet_options(resources));
     Opened::open(&Location::from_path(graph), &options)
 }
 

@@ -17,10 +17,10 @@ const SEED: &str = r#"{"node_id": 1, "node_type": 0, "node_weight": 1.5, "create
 fn written(folder: &Path) {
     let text = folder.join("seed.json");
     std::fs::write(&text, SEED).expect("a file");
-    let open = OpenOptions { from: Some(Format::DeepGnn), ..OpenOptions::default() };
+    let open = OpenOptions { from: Some(Format::DEEPGNN), ..OpenOptions::default() };
     let opened = Opened::open(&Location::from_path(&text), &open).expect("a sound text");
     let (destination, resources) = (Location::from_path(&folder.join("made")), resources(folder));
-    let options = ConvertOptions { to: Some(Format::DeepGnn), ..ConvertOptions::default() };
+    let options = ConvertOptions { to: Some(Format::DEEPGNN), ..ConvertOptions::default() };
     let plan = Plan::new(&opened, &destination, &options, &resources, &Silent).expect("a plan");
     convert(&opened, &plan, &destination, &options, &resources, &Silent).expect("a binary");
 }
@@ -70,7 +70,7 @@ pub(crate) fn check(data: &[u8]) {
         }
     });
     // The carry names other bytes: it is asked for types and names alone.
-    let open = OpenOptions { from: Some(Format::DeepGnn), carry: CarryUse::Schema, ..OpenOptions::default() };
+    let open = OpenOptions { from: Some(Format::DEEPGNN), carry: CarryUse::Schema, ..OpenOptions::default() };
     let read = Opened::open(&Location::from_path(&graph), &open)
         .and_then(|opened| digest(opened.graph.as_ref(), &resources(home.path()), &Silent));
     if let Err(error) = read {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use isomorph::convert::carry::Carry;
-use isomorph::convert::{CarryUse, ConvertOptions, Format, OpenOptions, Opened, Silent, digest};
+use isomorph::convert::{CarryUse, ConvertOptions, Format, OpenOptions, Opened, Registry, Silent, digest};
 use isomorph::{Error, Kind, Location};
 
 use crate::graph::{convert_seed, seed_csv};
@@ -40,13 +40,13 @@ fn data(home: &Path) -> (Location, Vec<u8>) {
     let (first, graph, back) = (home.join("seed.csv"), home.join("graph"), home.join("back.csv"));
     std::fs::write(&first, seed_csv()).expect("a file");
     let to = |to| ConvertOptions { to: Some(to), ..ConvertOptions::default() };
-    convert_seed(&first, &graph, &to(Format::GraphAr), home);
+    convert_seed(&first, &graph, &to(Format::GRAPHAR), home);
     // As what it is, so that there is something to carry back to NOCK.
     std::fs::remove_dir_all(graph.join("_isomorph")).expect("a carry");
     let resources = resources(home);
     let opened = Opened::open(&Location::from_path(&graph), &OpenOptions::default()).expect("a graph");
     let place = Location::from_path(&back);
-    let options = to(Format::Nock);
+    let options = to(Format::NOCK);
     let plan = isomorph::convert::Plan::new(&opened, &place, &options, &resources, &Silent).expect("a plan");
     isomorph::convert::convert(&opened, &plan, &place, &options, &resources, &Silent).expect("a conversion");
     let carry = std::fs::read(home.join("back.csv.isomorph/carry.json")).expect("a carry");
@@ -74,18 +74,19 @@ pub(crate) fn check(input: &[u8]) {
     DATA.with(|(home, place)| {
         let document = home.path().join("back.csv.isomorph/carry.json");
         std::fs::write(&document, input).expect("a file");
-        match Carry::read(place, false) {
+        match Carry::read(place, false, &Registry::standard()) {
             Ok(Some(carry)) => {
                 let text = carry.to_json().unwrap_or_else(|error| panic!("read and not written: {error:?}"));
                 std::fs::write(&document, text).expect("a file");
-                let again = Carry::read(place, false).unwrap_or_else(|error| panic!("not read back: {error:?}"));
+                let again = Carry::read(place, false, &Registry::standard())
+                    .unwrap_or_else(|error| panic!("not read back: {error:?}"));
                 assert_eq!(again, Some(carry));
             }
             Ok(None) => panic!("it is there"),
             Err(error) => return assert_refused(&error),
         }
         for carry in [CarryUse::Auto, CarryUse::Schema] {
-            let options = OpenOptions { from: Some(Format::Nock), carry, ..OpenOptions::default() };
+            let options = OpenOptions { from: Some(Format::NOCK), carry, ..OpenOptions::default() };
             let read = Opened::open(place, &options)
                 .and_then(|opened| digest(opened.graph.as_ref(), &resources(home.path()), &Silent));
             if let Err(error) = read {

@@ -95,10 +95,12 @@ pub(crate) fn check_text(data: &[u8]) {
     // A binary, and another text: with a proof, or refused.
     let other = self::format(choice.wrapping_add(1 + (choice >> 3) % 3));
     for text in [None, Some(other)] {
-        let mut write = ConvertOptions { to: Some(Format::DeepGnn), ..ConvertOptions::default() };
-        write.write.deepgnn.text = text;
-        write.write.deepgnn.binary.partitions = 1 + u32::from(*choice >> 6);
-        let open = OpenOptions { from: Some(Format::DeepGnn), deepgnn: options.clone(), ..OpenOptions::default() };
+        let mut write = ConvertOptions { to: Some(Format::DEEPGNN), ..ConvertOptions::default() };
+        write.write.get_mut::<isomorph::formats::deepgnn::WriteOptions>().text = text;
+        write.write.get_mut::<isomorph::formats::deepgnn::WriteOptions>().binary.partitions =
+            1 + u32::from(*choice >> 6);
+        let mut open = OpenOptions { from: Some(Format::DEEPGNN), ..OpenOptions::default() };
+        open.own.set(options.clone());
         match converted(&file, &home.path().join("made"), &open, &write, home.path()) {
             Ok(()) => assert!(whole.is_ok(), "{whole:?}"),
             Err(error) => assert_bad_input(&error),
@@ -113,10 +115,10 @@ pub(crate) fn template(partitions: u32) -> BTreeMap<String, Vec<u8>> {
     let home = home();
     let (text, made) = (home.path().join("seed.json"), home.path().join("made"));
     std::fs::write(&text, SEED).expect("a file");
-    let open = OpenOptions { from: Some(Format::DeepGnn), ..OpenOptions::default() };
-    let mut write = ConvertOptions { to: Some(Format::DeepGnn), ..ConvertOptions::default() };
-    write.write.deepgnn.binary.watermark = Some(10);
-    write.write.deepgnn.binary.partitions = partitions;
+    let open = OpenOptions { from: Some(Format::DEEPGNN), ..OpenOptions::default() };
+    let mut write = ConvertOptions { to: Some(Format::DEEPGNN), ..ConvertOptions::default() };
+    write.write.get_mut::<isomorph::formats::deepgnn::WriteOptions>().binary.watermark = Some(10);
+    write.write.get_mut::<isomorph::formats::deepgnn::WriteOptions>().binary.partitions = partitions;
     converted(&text, &made, &open, &write, home.path()).expect("a sound text");
     let entries = std::fs::read_dir(&made).expect("a folder").map(|entry| entry.expect("an entry").path());
     let name = |path: &Path| path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
@@ -167,9 +169,9 @@ pub(crate) fn check_binary(data: &[u8]) {
             Err(error) => assert_eq!(error.kind(), Kind::NotFound, "{error:?}"),
         }
     }
-    let open = OpenOptions { from: Some(Format::DeepGnn), ..OpenOptions::default() };
-    let mut write = ConvertOptions { to: Some(Format::DeepGnn), ..ConvertOptions::default() };
-    write.write.deepgnn.binary.partitions = 2;
+    let open = OpenOptions { from: Some(Format::DEEPGNN), ..OpenOptions::default() };
+    let mut write = ConvertOptions { to: Some(Format::DEEPGNN), ..ConvertOptions::default() };
+    write.write.get_mut::<isomorph::formats::deepgnn::WriteOptions>().binary.partitions = 2;
     let made = converted(&graph, &home.path().join("made"), &open, &write, home.path());
     if let Err(error) = made {
         assert_bad_input(&error);

@@ -27,7 +27,7 @@ pub(crate) fn seed_csv() -> String {
 /// Converts the NOCK file at `source` into a graph at `made`.
 pub(crate) fn convert_seed(source: &Path, made: &Path, options: &ConvertOptions, home: &Path) {
     let resources = resources(home);
-    let open = OpenOptions { from: Some(Format::Nock), ..OpenOptions::default() };
+    let open = OpenOptions { from: Some(Format::NOCK), ..OpenOptions::default() };
     let opened = Opened::open(&Location::from_path(source), &open).expect("a sound file");
     let destination = Location::from_path(made);
     let plan = Plan::new(&opened, &destination, options, &resources, &Silent).expect("a plan");

@@ -51,10 +51,10 @@ impl Template {
         let home = home();
         let (source, graph) = (home.path().join("seed.csv"), home.path().join("graph"));
         std::fs::write(&source, seed_csv()).expect("a file");
-        let mut options = ConvertOptions { to: Some(Format::GraphAr), lossy: true, ..ConvertOptions::default() };
-        options.write.graphar.file_type = Some(file_type);
-        options.write.graphar.vertex_chunk = Some(2);
-        options.write.graphar.edge_chunk = Some(2);
+        let mut options = ConvertOptions { to: Some(Format::GRAPHAR), lossy: true, ..ConvertOptions::default() };
+        options.write.get_mut::<isomorph::formats::graphar::WriteOptions>().file_type = Some(file_type);
+        options.write.get_mut::<isomorph::formats::graphar::WriteOptions>().vertex_chunk = Some(2);
+        options.write.get_mut::<isomorph::formats::graphar::WriteOptions>().edge_chunk = Some(2);
         convert_seed(&source, &graph, &options, home.path());
         let mut files = BTreeMap::new();
         collect(&graph, &graph, &mut files);
@@ -173,7 +173,7 @@ fn assert_bad_input(error: &Error) {
 }
 
 fn digested(graph: &Path, home: &Path) -> Result<Digested> {
-    let options = OpenOptions { from: Some(Format::GraphAr), carry: CarryUse::Ignore, ..OpenOptions::default() };
+    let options = OpenOptions { from: Some(Format::GRAPHAR), carry: CarryUse::Ignore, ..OpenOptions::default() };
     let opened = Opened::open(&Location::from_path(graph), &options)?;
     digest(opened.graph.as_ref(), &resources(home), &Silent)
 }

@@ -50,10 +50,11 @@ pub(crate) fn parquet_seeds() -> Vec<Vec<u8>> {
     std::fs::write(&source, seed_csv()).expect("a file");
     let mut seeds = Vec::new();
     for (number, change) in [(0, false), (1, true)] {
-        let mut options = ConvertOptions { to: Some(Format::Nock), ..ConvertOptions::default() };
-        options.write.nock.nested_edges = change;
-        options.write.nock.props_map = change;
-        options.write.nock.compression = isomorph::tables::Compression::None;
+        let mut options = ConvertOptions { to: Some(Format::NOCK), ..ConvertOptions::default() };
+        options.write.get_mut::<isomorph::formats::nock::CreateOptions>().nested_edges = change;
+        options.write.get_mut::<isomorph::formats::nock::CreateOptions>().props_map = change;
+        options.write.get_mut::<isomorph::formats::nock::CreateOptions>().compression =
+            isomorph::tables::Compression::None;
         let made = home.path().join(format!("{number}.parq"));
         converted(&source, &made, &options, home.path()).expect("a sound file");
         seeds.push([vec![number], std::fs::read(&made).expect("a file")].concat());
@@ -149,24 +150,25 @@ fn check_converted(choice: u8, bytes: &[u8], name: &str) {
 fn target(choice: u8) -> (ConvertOptions, &'static str) {
     let mut options = ConvertOptions::default();
     let (to, made) = match choice % 6 {
-        0 => (Format::GraphAr, "made"),
-        1 => (Format::Nock, "made.parq"),
-        2 => (Format::Nock, "made.csv"),
+        0 => (Format::GRAPHAR, "made"),
+        1 => (Format::NOCK, "made.parq"),
+        2 => (Format::NOCK, "made.csv"),
         3 => {
-            options.write.graphar.file_type = Some(FileType::Csv);
-            options.write.graphar.vertex_chunk = Some(2);
-            options.write.graphar.edge_chunk = Some(2);
-            (Format::GraphAr, "made")
+            options.write.get_mut::<isomorph::formats::graphar::WriteOptions>().file_type = Some(FileType::Csv);
+            options.write.get_mut::<isomorph::formats::graphar::WriteOptions>().vertex_chunk = Some(2);
+            options.write.get_mut::<isomorph::formats::graphar::WriteOptions>().edge_chunk = Some(2);
+            (Format::GRAPHAR, "made")
         }
         4 => {
-            options.write.graphar.file_type = Some(FileType::Json);
-            options.write.graphar.adjacency = Some(vec![AdjListType::UnorderedByDest]);
-            (Format::GraphAr, "made")
+            options.write.get_mut::<isomorph::formats::graphar::WriteOptions>().file_type = Some(FileType::Json);
+            options.write.get_mut::<isomorph::formats::graphar::WriteOptions>().adjacency =
+                Some(vec![AdjListType::UnorderedByDest]);
+            (Format::GRAPHAR, "made")
         }
         _ => {
-            options.write.nock.nested_edges = true;
-            options.write.nock.props_map = true;
-            (Format::Nock, "made.parq")
+            options.write.get_mut::<isomorph::formats::nock::CreateOptions>().nested_edges = true;
+            options.write.get_mut::<isomorph::formats::nock::CreateOptions>().props_map = true;
+            (Format::NOCK, "made.parq")
         }
     };
     options.to = Some(to);
@@ -175,7 +177,7 @@ fn target(choice: u8) -> (ConvertOptions, &'static str) {
 
 fn converted(source: &Path, made: &Path, options: &ConvertOptions, home: &Path) -> Result<(), Error> {
     let resources = resources(home);
-    let open = OpenOptions { from: Some(Format::Nock), ..OpenOptions::default() };
+    let open = OpenOptions { from: Some(Format::NOCK), ..OpenOptions::default() };
     let opened = Opened::open(&Location::from_path(source), &open)?;
     let destination = Location::from_path(made);
     let plan = Plan::new(&opened, &destination, options, &resources, &Silent)?;

@@ -23,6 +23,7 @@ pub(crate) const LAYERS: &[Layer] = &[
     layer("services", &["serve"]),
     layer("the front door", &["isomorph"]),
     layer("what people run", &["cli", "python", "conformance", "benches", "fuzz", "examples"]),
+    layer("programs made of the command", &["seventh"]),
 ];
 
 /// Packages that a crate must not depend on although no layer forbids them: the invariants of the architecture.

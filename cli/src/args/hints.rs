@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::CommandFactory;
+use isomorph::convert::Registry;
 
 use super::Cli;
 use super::flags::missing;
@@ -36,7 +37,7 @@ fn every_flag_that_is_named_exists() {
     command.build();
     let mut wrong = Vec::new();
     let mut seen = 0;
-    for (_, rules) in rules::all() {
+    for (_, rules) in rules::all(&Registry::standard()) {
         for rule in rules {
             seen += usize::from(rule.remedy.contains("--"));
             wrong.extend(missing(rule.remedy, &command).into_iter().map(|flag| format!("{}: --{flag}", rule.id)));
@@ -84,7 +85,7 @@ fn is_action(remedy: &str, command: &clap::Command) -> bool {
 fn every_rule_says_what_to_do() {
     let mut command = Cli::command();
     command.build();
-    let rules: Vec<_> = rules::all().into_iter().flat_map(|(_, rules)| rules).collect();
+    let rules: Vec<_> = rules::all(&Registry::standard()).into_iter().flat_map(|(_, rules)| rules).collect();
     assert!(rules.len() > 150, "{} rules", rules.len());
     let wrong: Vec<String> = rules
         .into_iter()

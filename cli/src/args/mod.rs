@@ -2,6 +2,7 @@
 
 mod epoch;
 mod flags;
+mod formats;
 mod help;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
@@ -15,12 +16,13 @@ mod select;
 mod size;
 mod write;
 
+use std::any::TypeId;
 use std::num::NonZeroUsize;
 
 use clap::builder::styling::Styles;
-use clap::{ArgAction, Args, ColorChoice, Parser, Subcommand};
+use clap::{ArgAction, Args, ColorChoice, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
-use isomorph::convert::{CarryUse, Format, Hyperedges};
+use isomorph::convert::{CarryUse, Format, Hyperedges, Registry};
 use isomorph::formats::annnet::update::AttributeTable;
 use isomorph::formats::graphar::info::{AdjListType, FileType};
 use isomorph::formats::{graphlake, rdf};
@@ -28,6 +30,7 @@ use isomorph::tables::Compression;
 
 pub use epoch::or_environment as epoch_or_environment;
 pub use flags::Flags;
+pub use formats::{foreign, names, of as arguments_of};
 pub use lake::{
     LakeApplyArgs, LakeChangeArgs, LakeCommand, LakeCompactArgs, LakeDropArgs, LakeEditArgs, LakeGraphsArgs,
     LakeInitArgs, LakeLoadArgs, LakeLogArgs, LakeVacuumArgs,
@@ -61,6 +64,20 @@ pub struct Cli {
     /// When to use colour; NO_COLOR and TERM=dumb count for auto
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", display_order = 102)]
     pub color: ColorChoice,
+}
+
+/// The command, where these formats can be named.
+pub fn command(formats: &Registry) -> clap::Command {
+    naming(Cli::command(), formats)
+}
+
+/// `command` and those below it with the ids of these formats wherever a format is named.
+fn naming(command: clap::Command, formats: &Registry) -> clap::Command {
+    let named = |argument: clap::Arg| match argument.get_value_parser().type_id() == TypeId::of::<Format>() {
+        true => argument.value_parser(write::format_parser(formats)),
+        false => argument,
+    };
+    command.mut_args(named).mut_subcommands(|inner| naming(inner, formats))
 }
 
 /// What to do.
@@ -184,7 +201,7 @@ pub struct DiffArgs {
     #[arg(long)]
     pub exact: bool,
     /// Compare both as this format holds them: without what only a sidecar can hold [default: as they are]
-    #[arg(long = "as", value_name = "FORMAT", value_parser = write::format_parser())]
+    #[arg(long = "as", value_name = "FORMAT", value_parser = write::format_parser(&Registry::standard()))]
     pub seen_as: Option<Format>,
     /// RDF, GraphLake: give blank nodes canonical labels first (RDFC-1.0), so that what they are called makes no difference
     #[arg(long)]
@@ -196,7 +213,7 @@ pub struct DiffArgs {
     #[arg(long = "ns", value_name = "PREFIX=IRI", value_parser = read::namespace)]
     pub namespaces: Vec<(String, String)>,
     /// The format of standard input [default: by content]
-    #[arg(long, value_name = "FORMAT", value_parser = write::format_parser())]
+    #[arg(long, value_name = "FORMAT", value_parser = write::format_parser(&Registry::standard()))]
     pub from: Option<Format>,
     /// RDF: the syntax of standard input [default: by content]
     #[arg(long, value_name = "SYNTAX", value_parser = read::syntax_parser())]

@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use arrow_schema::TimeUnit;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use isomorph::convert::{CarryUse, Format, OpenOptions};
-use isomorph::formats::{annnet, deepgnn, graphar, graphlake, nock, rdf};
+use isomorph::convert::{CarryUse, Format, OpenOptions, Registry};
+use isomorph::formats::{deepgnn, graphar, graphlake, rdf};
 use isomorph::storage::{Budget, Resources, Scratch};
 use isomorph::{Error, Location, Result};
 
+use super::formats::{self, Given};
 use super::size;
 use super::write::format_parser;
 use crate::stdio;
@@ -19,7 +20,7 @@ use crate::stdio;
 #[command(next_help_heading = "Opening")]
 pub struct OpenArgs {
     /// The format of the input [default: by name and content]
-    #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser(&Registry::standard()))]
     pub from: Option<Format>,
     /// What travels beside the data: use it and refuse when it is stale, use names and types alone, or leave it out
     #[arg(long, value_name = "USE", default_value = "auto", value_parser = carry_parser())]
@@ -129,17 +130,39 @@ impl ResourceArgs {
 }
 
 impl OpenArgs {
-    /// The format of the graph at `location`: a text of DeepGNN or of RDF where its text format or its syntax is stated and nothing tells of
-    /// another format.
+    /// Which flags of formats are given.
+    fn given(&self) -> [(&'static str, bool); 18] {
+        [
+            ("--root", self.root.is_some()),
+            ("--follow-links", self.follow_links.is_some()),
+            ("--adjacency", self.adjacency.is_some()),
+            ("--key", self.key.is_some()),
+            ("--timestamps", self.timestamps.is_some()),
+            ("--strict", self.strict),
+            ("--keep-edge-id", self.keep_edge_id),
+            ("--text-format", self.text_format.is_some()),
+            ("--defaults", self.defaults.is_some()),
+            ("--compat", self.compat.is_some()),
+            ("--temporal", self.temporal),
+            ("--node-features", self.node_features.is_some()),
+            ("--edge-features", self.edge_features.is_some()),
+            ("--at", self.snapshot.is_some()),
+            ("--ns", !self.namespaces.is_empty()),
+            ("--naive", self.naive),
+            ("--syntax", self.syntax.is_some()),
+            ("--base", self.base.is_some() && !self.base_of_result),
+        ]
+    }
+
+    /// The format of the graph at `location`: that which a flag tells, where nothing else tells of a format.
     ///
     /// # Errors
     /// When it cannot be told.
-    fn format_at(&self, location: &Location) -> Result<Format> {
-        let is_open = |format: Format| matches!(format.detect(location), Ok(false));
-        match (self.text_format, self.syntax) {
-            (Some(_), None) if Format::ALL.into_iter().all(is_open) => Ok(Format::DeepGnn),
-            (None, Some(_)) if Format::ALL.into_iter().all(is_open) => Ok(Format::Rdf),
-            _ => Format::at(location),
+    fn format_at(&self, location: &Location, given: &Given, formats: &Registry) -> Result<Format> {
+        let is_open = |format: &Format| matches!(format.detect(location), Ok(false));
+        match formats::told(given, formats).as_slice() {
+            [told] if formats.all().iter().all(is_open) => Ok(*told),
+            _ => formats.at(location),
         }
     }
 
@@ -147,121 +170,56 @@ impl OpenArgs {
     ///
     /// # Errors
     /// When the format cannot be told, or an argument is for another one.
-    pub fn options(&self, location: &Location, resources: &Resources) -> Result<OpenOptions> {
+    pub fn options(&self, location: &Location, formats: &Registry, resources: &Resources) -> Result<OpenOptions> {
+        let given = self.given();
         let format = match self.from {
             Some(format) => format,
-            None => self.format_at(location)?,
+            None => self.format_at(location, &given, formats)?,
         };
-        let strict = if format == Format::GraphLake { format } else { Format::Nock };
-        let given = [
-            ("--root", Format::GraphAr, self.root.is_some()),
-            ("--follow-links", Format::GraphAr, self.follow_links.is_some()),
-            ("--adjacency", Format::GraphAr, self.adjacency.is_some()),
-            ("--key", Format::GraphAr, self.key.is_some()),
-            ("--timestamps", Format::GraphAr, self.timestamps.is_some()),
-            ("--strict", strict, self.strict),
-            ("--keep-edge-id", Format::Nock, self.keep_edge_id),
-            ("--text-format", Format::DeepGnn, self.text_format.is_some()),
-            ("--defaults", Format::DeepGnn, self.defaults.is_some()),
-            ("--compat", Format::DeepGnn, self.compat.is_some()),
-            ("--temporal", Format::DeepGnn, self.temporal),
-            ("--node-features", Format::DeepGnn, self.node_features.is_some()),
-            ("--edge-features", Format::DeepGnn, self.edge_features.is_some()),
-            ("--at", Format::GraphLake, self.snapshot.is_some()),
-            ("--ns", Format::GraphLake, !self.namespaces.is_empty()),
-            ("--naive", Format::GraphLake, self.naive),
-            ("--syntax", Format::Rdf, self.syntax.is_some()),
-            ("--base", Format::Rdf, self.base.is_some() && !self.base_of_result),
-        ];
-        if let Some((flag, of, _)) = given.into_iter().find(|(_, of, given)| *given && *of != format) {
-            let error = Error::usage(format!("{flag} is for graphs kept in {of}, and this one is kept in {format}"))
+        if let Some((flag, of)) = formats::foreign(&given, format, formats, |flags| flags.opening) {
+            let what = formats::names(&of);
+            let error = Error::usage(format!("{flag} is for graphs kept in {what}, and this one is kept in {format}"))
                 .at(location.to_string());
-            // Texts of these may have any names; that of a file whose content tells nothing may mislead.
-            let is_text = matches!(of, Format::DeepGnn | Format::Rdf);
-            let misled = self.from.is_none() && is_text && !format.detect(location).unwrap_or(true);
-            return Err(if misled { error.hint(format!("--from {}    read it as {of}", of.id())) } else { error });
+            // Texts may have any names; that of a file whose content tells nothing may mislead.
+            let text = of.into_iter().find(|format| !format.flags().telling.is_empty());
+            let text = text.filter(|_| self.from.is_none() && !format.detect(location).unwrap_or(true));
+            return Err(match text {
+                Some(text) => error.hint(format!("--from {}    read it as {text}", text.id())),
+                None => error,
+            });
         }
-        Ok(OpenOptions {
-            from: Some(format),
+        self.options_of(Some(format), formats, resources)
+    }
+
+    /// The options for a graph of this format, or of one that is not known yet, whatever arguments there are for others.
+    ///
+    /// # Errors
+    /// When an argument makes no sense.
+    pub fn options_of(&self, format: Option<Format>, formats: &Registry, resources: &Resources) -> Result<OpenOptions> {
+        let mut options = OpenOptions {
+            from: format,
             carry: self.carry,
-            graphar: graphar::OpenOptions {
-                root: self.root.as_deref().map(file_place).transpose()?,
-                follow_links: self.follow_links.as_deref().map(file_place).transpose()?,
-                adjacency: self.adjacency,
-                key_row: self.key.is_some(),
-                timestamps: self.timestamps,
-            },
-            nock: nock::OpenOptions {
-                tolerance: match (self.strict, self.lenient) {
-                    (true, _) => nock::Tolerance::Strict,
-                    (_, true) => nock::Tolerance::Lenient,
-                    _ => nock::Tolerance::Normal,
-                },
-                keep_edge_id: self.keep_edge_id,
-                budget: resources.budget.clone(),
-                scratch: Some(resources.scratch.clone()),
-                threads: resources.threads,
-                ..nock::OpenOptions::default()
-            },
-            annnet: annnet::OpenOptions {
-                budget: resources.budget.clone(),
-                scratch: Some(resources.scratch.clone()),
-                ..annnet::OpenOptions::default()
-            },
-            deepgnn: deepgnn::OpenOptions {
-                format: self.text_format,
-                defaults: self.defaults.as_deref().map(file_place).transpose()?,
-                compat: self.compat.is_some(),
-                lenient: self.lenient,
-                temporal: self.temporal,
-                node_features: self.node_features.clone().unwrap_or_default(),
-                edge_features: self.edge_features.clone().unwrap_or_default(),
-                budget: resources.budget.clone(),
-                scratch: Some(resources.scratch.clone()),
-                ..deepgnn::OpenOptions::default()
-            },
-            graphlake: graphlake::OpenOptions {
-                at: self.snapshot.clone().unwrap_or_default(),
-                tolerance: match (self.strict, self.lenient) {
-                    (true, _) => graphlake::Tolerance::Strict,
-                    (_, true) => graphlake::Tolerance::Lenient,
-                    _ => graphlake::Tolerance::Normal,
-                },
-                namespaces: self.namespaces.iter().cloned().collect(),
-                naive: self.naive,
-                budget: resources.budget.clone(),
-                threads: resources.threads,
-                ..graphlake::OpenOptions::default()
-            },
-            rdf: rdf::OpenOptions {
-                syntax: self.syntax,
-                packing: None,
-                read: rdf::ReadOptions {
-                    base: self.base.clone(),
-                    lenient: self.lenient,
-                    budget: resources.budget.clone(),
-                    ..rdf::ReadOptions::default()
-                },
-                scratch: Some(resources.scratch.clone()),
-                threads: resources.threads,
-            },
-            look_ups: false,
+            formats: formats.clone(),
+            resources: Some(resources.clone()),
             unsound: self.lenient,
-        })
+            ..OpenOptions::default()
+        };
+        formats::of(format).try_for_each(|own| own.opening(self, &mut options))?;
+        Ok(options)
     }
 
     /// The place of the graph that a user calls `path`, and the options for it.
     ///
     /// # Errors
     /// As [`OpenArgs::options`].
-    pub fn place(&self, path: &str, resources: &Resources) -> Result<(Location, OpenOptions)> {
+    pub fn place(&self, path: &str, formats: &Registry, resources: &Resources) -> Result<(Location, OpenOptions)> {
         let (location, at) = read_place(path, resources)?;
-        let mut options = self.options(&location, resources)?;
+        let mut options = self.options(&location, formats, resources)?;
         match at {
             Some(_) if self.snapshot.is_some() => {
                 return Err(Error::usage("the snapshot is named twice, in the path and by --at").at(path.to_owned()));
             }
-            Some(at) => options.graphlake.at = at,
+            Some(at) => options.get_mut::<graphlake::OpenOptions>().at = at,
             None => {}
         }
         Ok((location, options))

@@ -5,15 +5,16 @@ use std::time::SystemTime;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use isomorph::convert::{Format, Hyperedges, NodeTypes, RdfMode, TypesFrom, Typing, WriteOptions};
+use isomorph::convert::{Format, Hyperedges, NodeTypes, RdfMode, Registry, TypesFrom, Typing, WriteOptions};
 use isomorph::formats::annnet::update::AttributeTable;
 use isomorph::formats::graphar::info::{AdjListType, FileType};
 use isomorph::formats::graphar::write::Grouping;
-use isomorph::formats::{annnet, deepgnn, graphar, nock, rdf};
+use isomorph::formats::{annnet, deepgnn, nock, rdf};
 use isomorph::tables::Compression;
 use isomorph::{Error, Result};
 
 use super::epoch;
+use super::formats;
 use super::read::{list_parser, syntax_parser, text_parser};
 
 /// Which format is written, and how.
@@ -21,7 +22,7 @@ use super::read::{list_parser, syntax_parser, text_parser};
 #[command(next_help_heading = "Target")]
 pub struct TargetArgs {
     /// The format to write [default: by the destination's name; else what the sidecar came from; else, where the name has no ending, the source's own]
-    #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser(&Registry::standard()))]
     pub to: Option<Format>,
     /// Encoding of the files: parquet, orc, csv or json for GraphAr, parquet or csv for NOCK [default: for NOCK by the destination's name; for GraphAr that of the source where its layout is kept or travels beside it; else parquet]
     #[arg(long, value_name = "TYPE", value_parser = file_type_parser())]
@@ -188,145 +189,65 @@ impl TargetArgs {
         typing
     }
 
+    /// Which flags of formats are given.
+    fn given(&self) -> [(&'static str, bool); 27] {
+        [
+            ("--vertex-chunk", self.vertex_chunk.is_some()),
+            ("--edge-chunk", self.edge_chunk.is_some()),
+            ("--adj-lists", self.adj_lists.is_some()),
+            ("--groups", self.groups.is_some()),
+            ("--name", self.name.is_some()),
+            ("--keep-layout", self.keep_layout),
+            ("--props", self.props != "columns"),
+            ("--labels", self.labels != "files"),
+            ("--relations", self.relations != "types"),
+            ("--partitions", self.partitions.is_some()),
+            ("--partition-by", self.partition_by.is_some()),
+            ("--text", self.text.is_some()),
+            ("--leave-out", self.leave_out),
+            ("--dispatch", self.dispatch.is_some()),
+            ("--no-samplers", self.no_samplers),
+            ("--watermark", self.watermark.is_some()),
+            ("--dialect", self.dialect.is_some()),
+            ("--truth-double", self.truth_double),
+            ("--nested-edges", self.nested_edges),
+            ("--props-map", self.props_map),
+            ("--sort", self.sort),
+            ("--layout", self.layout.is_some()),
+            ("--matrix", self.matrix),
+            ("--cache", self.cache),
+            ("--to-syntax", self.to_syntax.is_some()),
+            ("--file-type", self.file_type.is_some()),
+            ("--compression", self.compression.is_some()),
+        ]
+    }
+
     /// How `to` is laid out at a place called `destination`. `returns` says that the graph comes back to its own format.
     ///
     /// # Errors
     /// When an argument is for another format, or does not fit the destination's name.
-    pub fn options(&self, to: Format, destination: &str, returns: bool) -> Result<WriteOptions> {
-        let given = [
-            ("--vertex-chunk", Format::GraphAr, self.vertex_chunk.is_some()),
-            ("--edge-chunk", Format::GraphAr, self.edge_chunk.is_some()),
-            ("--adj-lists", Format::GraphAr, self.adj_lists.is_some()),
-            ("--groups", Format::GraphAr, self.groups.is_some()),
-            ("--name", Format::GraphAr, self.name.is_some()),
-            ("--keep-layout", Format::GraphAr, self.keep_layout),
-            ("--props", Format::GraphAr, self.props != "columns"),
-            ("--labels", Format::GraphAr, self.labels != "files"),
-            ("--relations", Format::GraphAr, self.relations != "types"),
-            ("--partitions", if to == Format::DeepGnn { to } else { Format::Nock }, self.partitions.is_some()),
-            ("--partition-by", Format::Nock, self.partition_by.is_some()),
-            ("--text", Format::DeepGnn, self.text.is_some()),
-            ("--leave-out", Format::DeepGnn, self.leave_out),
-            ("--dispatch", Format::DeepGnn, self.dispatch.is_some()),
-            ("--no-samplers", Format::DeepGnn, self.no_samplers),
-            ("--watermark", Format::DeepGnn, self.watermark.is_some()),
-            ("--dialect", Format::Nock, self.dialect.is_some()),
-            ("--truth-double", Format::Nock, self.truth_double),
-            ("--nested-edges", Format::Nock, self.nested_edges),
-            ("--props-map", Format::Nock, self.props_map),
-            ("--sort", Format::Nock, self.sort),
-            ("--layout", Format::Annnet, self.layout.is_some()),
-            ("--matrix", Format::Annnet, self.matrix),
-            ("--cache", Format::Annnet, self.cache),
-            ("--to-syntax", Format::Rdf, self.to_syntax.is_some()),
-        ];
-        if let Some((flag, of, _)) = given.into_iter().find(|(_, of, given)| *given && *of != to) {
-            return Err(Error::usage(format!("{flag} is for writing {of}, and {to} is to be written")));
-        }
-        // Texts of RDF, stores and what DeepGNN has are encoded in one way each.
-        let tables = matches!(to, Format::GraphAr | Format::Nock | Format::Annnet);
-        let of_tables = [("--file-type", self.file_type.is_some()), ("--compression", self.compression.is_some())];
-        if let Some((flag, _)) = of_tables.into_iter().find(|(_, given)| *given && !tables) {
-            return Err(Error::usage(format!(
-                "{flag} is for writing GraphAr, NOCK and annnet, and {to} is to be written"
-            )));
+    pub fn options(&self, to: Format, destination: &str, returns: bool, formats: &Registry) -> Result<WriteOptions> {
+        if let Some((flag, of)) = formats::foreign(&self.given(), to, formats, |flags| flags.writing) {
+            let what = formats::names(&of);
+            return Err(Error::usage(format!("{flag} is for writing {what}, and {to} is to be written")));
         }
         let mut options = WriteOptions::default();
-        match to {
-            Format::Nock => self.nock(&mut options.nock, destination)?,
-            Format::DeepGnn => self.deepgnn(&mut options.deepgnn, destination)?,
-            Format::Annnet => self.annnet(&mut options.annnet, destination)?,
-            Format::GraphLake => {}
-            Format::Rdf => options.rdf.syntax = self.to_syntax,
-            _ => self.graphar(&mut options.graphar, returns),
-        }
+        formats::of(Some(to)).try_for_each(|own| own.writing(self, destination, returns, &mut options))?;
         Ok(options)
     }
 
-    fn annnet(&self, options: &mut annnet::WriteOptions, destination: &str) -> Result<()> {
-        if let Some(other) = self.file_type.filter(|file_type| *file_type != FileType::Parquet) {
-            return Err(Error::usage(format!("annnet is kept in Parquet, not in {other}")));
-        }
-        options.layout = self.layout.unwrap_or_default();
-        options.matrix = self.matrix;
-        options.cache = self.cache;
-        options.archive = destination.to_ascii_lowercase().ends_with(".annnet");
-        options.compression = self.compression.unwrap_or(options.compression);
-        Ok(())
-    }
-
     /// The format that is asked for: by its name, by the destination's, or by what only one format has.
-    pub fn format_at(&self, destination: &str) -> Option<Format> {
-        let syntax = self.to_syntax.map(|_| Format::Rdf);
-        let text = self.text.map(|_| Format::DeepGnn);
-        self.to.or_else(|| Format::of_name(destination)).or(syntax).or(text)
-    }
-
-    /// The text that is to be written, where DeepGNN is, instead of a binary.
-    pub fn text_at(&self, destination: &str) -> Option<deepgnn::TextFormat> {
-        self.text.or_else(|| deepgnn::TextFormat::of_name(destination))
-    }
-
-    fn deepgnn(&self, options: &mut deepgnn::WriteOptions, destination: &str) -> Result<()> {
-        options.text = self.text_at(destination);
-        let of_binary = [
-            ("--dispatch", self.dispatch.is_some() && self.partitions.is_none()),
-            ("--no-samplers", self.no_samplers),
-            ("--watermark", self.watermark.is_some()),
-        ];
-        if let (Some(format), Some((flag, _))) = (options.text, of_binary.into_iter().find(|(_, given)| *given)) {
-            return Err(Error::usage(format!("{flag} is for a binary, and a text, {format}, is to be written")));
-        }
-        if self.leave_out && !options.text.is_some_and(deepgnn::TextFormat::has_defaults) {
-            return Err(Error::usage("--leave-out is for a text in Linear or EdgeList"));
-        }
-        (options.parts, options.leave_out) = (options.text.and(self.partitions), self.leave_out);
-        let options = &mut options.binary;
-        options.partitions = self.partitions.unwrap_or(options.partitions);
-        options.dispatch = self.dispatch.unwrap_or_default();
-        (options.node_samplers, options.edge_samplers) = (!self.no_samplers, !self.no_samplers);
-        options.watermark = self.watermark;
-        Ok(())
-    }
-
-    fn graphar(&self, options: &mut graphar::WriteOptions, returns: bool) {
-        options.vertex_chunk = self.vertex_chunk;
-        options.edge_chunk = self.edge_chunk;
-        options.file_type = self.file_type;
-        options.adjacency = self.adj_lists.clone();
-        options.grouping = self.groups;
-        options.name = self.name.clone();
-        options.hints = self.keep_layout || returns;
-        options.compression = self.compression.unwrap_or(options.compression);
-    }
-
-    fn nock(&self, options: &mut nock::CreateOptions, destination: &str) -> Result<()> {
-        let by_name = destination.to_ascii_lowercase().ends_with(".csv").then_some(FileType::Csv);
-        options.format = match self.file_type.or(by_name).unwrap_or(FileType::Parquet) {
-            FileType::Parquet => nock::Format::Parquet,
-            FileType::Csv => nock::Format::Csv,
-            other => return Err(Error::usage(format!("NOCK is kept in Parquet or CSV, not in {other}"))),
-        };
-        if options.format == nock::Format::Csv && self.compression.is_some() {
-            return Err(Error::usage("--compression is for Parquet, and a text file is to be written"));
-        }
-        options.types = self.dialect.unwrap_or(options.types);
-        options.truth_double = self.truth_double;
-        options.nested_edges = self.nested_edges;
-        options.props_map = self.props_map;
-        options.sort = self.sort;
-        options.compression = self.compression.unwrap_or(options.compression);
-        options.partitions = self.partitions.map(|count| {
-            let by = self.partition_by.clone().map_or(nock::By::Name, nock::By::Column);
-            nock::Partitioning { count, by }
-        });
-        Ok(())
+    pub fn format_at(&self, destination: &str, formats: &Registry) -> Option<Format> {
+        let named = self.to.or_else(|| formats.of_name(destination));
+        named.or_else(|| formats::told(&self.given(), formats).pop())
     }
 }
 
 /// The ids of the formats.
-pub fn format_parser() -> impl TypedValueParser<Value = Format> {
-    PossibleValuesParser::new(Format::ALL.map(Format::id)).try_map(|id| id.parse::<Format>())
+pub fn format_parser(formats: &Registry) -> impl TypedValueParser<Value = Format> + use<> {
+    let formats = formats.clone();
+    let ids: Vec<&'static str> = formats.all().iter().map(|format| format.id()).collect();
+    PossibleValuesParser::new(ids).try_map(move |id| formats.named(&id))
 }
 
 /// The encodings of files.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use isomorph::convert::{Digests, digest, relabelled};
+use isomorph::convert::{Digests, Registry, digest, relabelled};
 use isomorph::model::digest::{LineKind, Sum, VERSION};
 use serde::Serialize;
 
@@ -39,10 +39,10 @@ struct LineDocument<'a> {
 ///
 /// # Errors
 /// Whatever keeps it from doing so.
-pub fn run(args: &DigestArgs, console: &Console) -> Result<Answer> {
+pub fn run(args: &DigestArgs, formats: &Registry, console: &Console) -> Result<Answer> {
     let resources = args.resources.resources()?;
     let selection = args.select.selection(args.limit)?;
-    let opened = open(&args.path, &args.open, &resources, console)?;
+    let opened = open(&args.path, &args.open, formats, &resources, console)?;
     let bars = Bars::new(Interrupt::default());
     check_whole(&opened, args.open.lenient, &resources, &bars, console)?;
     let (opened, dangling) = select(opened, &selection, true, &resources, &bars)?;

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use isomorph::Result;
-use isomorph::convert::{Silent, dump_first};
+use isomorph::convert::{Registry, Silent, dump_first};
 
 use super::{Answer, check_whole, open, select};
 use crate::args::DumpArgs;
@@ -13,10 +13,10 @@ use crate::console::{Console, Output};
 ///
 /// # Errors
 /// Whatever keeps it from doing so.
-pub fn run(args: &DumpArgs, console: &Console) -> Result<Answer> {
+pub fn run(args: &DumpArgs, formats: &Registry, console: &Console) -> Result<Answer> {
     let resources = args.resources.resources()?;
     let selection = args.select.selection(None)?;
-    let opened = open(&args.path, &args.open, &resources, console)?;
+    let opened = open(&args.path, &args.open, formats, &resources, console)?;
     match args.limit {
         None => check_whole(&opened, args.open.lenient, &resources, &Silent, console)?,
         Some(_) => console.warn(&opened.cautions()?),

@@ -1,5 +1,6 @@
 //! `explain`: what a rule says, and what to do about it.
 
+use isomorph::convert::Registry;
 use isomorph::error::{Rule, Severity};
 use isomorph::{Error, Result};
 use serde::Serialize;
@@ -24,9 +25,9 @@ struct RuleDocument {
 ///
 /// # Errors
 /// Whatever keeps it from doing so.
-pub fn run(args: &ExplainArgs, console: &Console) -> Result<Answer> {
+pub fn run(args: &ExplainArgs, formats: &Registry, console: &Console) -> Result<Answer> {
     let wanted = args.id.as_deref().unwrap_or_default().to_ascii_uppercase();
-    let all = rules::all().into_iter().flat_map(|(about, rules)| rules.iter().map(move |rule| (about, *rule)));
+    let all = rules::all(formats).into_iter().flat_map(|(about, rules)| rules.iter().map(move |rule| (about, *rule)));
     let mut found: Vec<(&'static str, &'static Rule)> = all.filter(|(_, rule)| rule.id.starts_with(&wanted)).collect();
     if let Some(exact) = found.iter().find(|(_, rule)| rule.id == wanted).copied() {
         found = vec![exact];

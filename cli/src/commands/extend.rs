@@ -1,7 +1,9 @@
 //! `extend`: adds to a graph without rewriting what is there.
 
 use isomorph::Result;
-use isomorph::convert::{Added, Extended, Extension, GroupOptions, TableColumns, add_columns, add_list, extend_annnet};
+use isomorph::convert::{
+    Added, Extended, Extension, GroupOptions, Registry, TableColumns, add_columns, add_list, extend_annnet,
+};
 use isomorph::formats::annnet::update::Updated;
 use isomorph::formats::graphar::info::FileType;
 use isomorph::tables::Compression;
@@ -49,7 +51,7 @@ struct AnnnetDocument<'a> {
 ///
 /// # Errors
 /// Whatever keeps it from doing so.
-pub fn run(args: &ExtendArgs, console: &Console) -> Result<Answer> {
+pub fn run(args: &ExtendArgs, formats: &Registry, console: &Console) -> Result<Answer> {
     let resources = args.resources.resources()?;
     let location = file_place(&args.path)?;
     let interrupt = Interrupt::listen()?;
@@ -63,11 +65,11 @@ pub fn run(args: &ExtendArgs, console: &Console) -> Result<Answer> {
                 file_type: graphar.file_type.unwrap_or(FileType::Parquet),
                 compression: graphar.compression.unwrap_or(Compression::Zstd(1)),
             };
-            add_columns(&location, ty, &columns, options, &resources, &bars)
+            add_columns(&location, ty, &columns, options, formats, &resources, &bars)
         }
-        (None, Some(kind)) => add_list(&location, ty, kind, &resources, &bars),
+        (None, Some(kind)) => add_list(&location, ty, kind, formats, &resources, &bars),
         (None, None) => {
-            let done = extension(args).and_then(|own| extend_annnet(&location, &own, &resources, &bars));
+            let done = extension(args).and_then(|own| extend_annnet(&location, &own, formats, &resources, &bars));
             drop(bars);
             let done = interrupt.outcome(done)?;
             return show_annnet(args, &done, console);

@@ -1,7 +1,7 @@
 //! `formats`: which there are, and what works with each.
 
 use isomorph::Result;
-use isomorph::convert::{Format, Shape};
+use isomorph::convert::{Format, Registry, Shape};
 use serde::Serialize;
 
 use super::Answer;
@@ -32,22 +32,9 @@ impl Document {
                 Shape::Bundled => "bundled",
                 Shape::Triples => "triples",
             },
-            names: names(format),
+            names: format.usual_names(),
             rules: format.rules().len(),
         }
-    }
-}
-
-/// How files of a format are usually called.
-fn names(format: Format) -> &'static [&'static str] {
-    match format {
-        Format::GraphAr => &["NAME.graph.yml", "DIRECTORY/"],
-        Format::Nock => &["NAME.parq", "NAME.csv", "DIRECTORY/part_0.parq"],
-        Format::Annnet => &["NAME.annnet", "DIRECTORY/structure/edges.parquet"],
-        Format::DeepGnn => &["NAME.linear", "NAME.edgelist", "NAME.tsv", "NAME.json", "DIRECTORY/node_0_0.map"],
-        Format::GraphLake => &["DIRECTORY/store.json", "NAME.lake"],
-        Format::Rdf => &["NAME.nt", "NAME.nq", "NAME.ttl", "NAME.trig", "NAME.rdf", "NAME.jsonld"],
-        _ => &[],
     }
 }
 
@@ -55,8 +42,8 @@ fn names(format: Format) -> &'static [&'static str] {
 ///
 /// # Errors
 /// Whatever keeps it from doing so.
-pub fn run(console: &Console) -> Result<Answer> {
-    let documents = Format::ALL.map(Document::of);
+pub fn run(formats: &Registry, console: &Console) -> Result<Answer> {
+    let documents: Vec<Document> = formats.all().iter().copied().map(Document::of).collect();
     let mut table = Table::new([Column::stage(), Column::text(0), Column::text(0), Column::text(2), Column::text(1)]);
     for document in &documents {
         let shape = match document.shape {

@@ -2,21 +2,21 @@
 
 use std::io::Write;
 
-use clap::CommandFactory;
 use clap_mangen::Man;
+use isomorph::convert::Registry;
 use isomorph::{Error, Result};
 
 use super::Answer;
-use crate::args::{Cli, CompletionsArgs, ManArgs};
+use crate::args::{CompletionsArgs, ManArgs, command};
 use crate::console::Console;
 
 /// Prints the completions of a shell.
 ///
 /// # Errors
 /// When standard output cannot be written.
-pub fn completions(args: &CompletionsArgs, console: &Console) -> Result<Answer> {
+pub fn completions(args: &CompletionsArgs, formats: &Registry, console: &Console) -> Result<Answer> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "isomorph", &mut script);
+    clap_complete::generate(args.shell, &mut command(formats), "isomorph", &mut script);
     console.write(|out| out.write_all(&script))?;
     Ok(Answer::Yes)
 }
@@ -25,8 +25,8 @@ pub fn completions(args: &CompletionsArgs, console: &Console) -> Result<Answer> 
 ///
 /// # Errors
 /// When there is no such command, or standard output cannot be written.
-pub fn man(args: &ManArgs, console: &Console) -> Result<Answer> {
-    let mut command = Cli::command();
+pub fn man(args: &ManArgs, formats: &Registry, console: &Console) -> Result<Answer> {
+    let mut command = command(formats);
     command.build();
     let mut page = &command;
     for name in &args.command {

@@ -19,7 +19,7 @@ mod validate;
 use isomorph::storage::Resources;
 use std::process::ExitCode;
 
-use isomorph::convert::{OpenOptions, Opened, Progress};
+use isomorph::convert::{OpenOptions, Opened, Progress, Registry};
 use isomorph::dataset::Selection;
 use isomorph::{Location, Result};
 
@@ -56,30 +56,30 @@ impl From<Answer> for ExitCode {
 ///
 /// # Errors
 /// Whatever went wrong; nothing is printed of it yet.
-pub fn run(command: &Command, console: &Console) -> Result<Answer> {
+pub fn run(command: &Command, formats: &Registry, console: &Console) -> Result<Answer> {
     match command {
-        Command::Info(args) => info::run(args, console),
-        Command::Convert(args) => convert::run(args, console),
-        Command::Validate(args) => validate::run(args, console),
-        Command::Diff(args) => diff::run(args, console),
-        Command::Digest(args) => digest::run(args, console),
-        Command::Dump(args) => dump::run(args, console),
-        Command::Neighbors(args) => neighbors::run(args, console),
-        Command::Match(args) => matching::run(args, console),
-        Command::Sample(args) => sample::run(args, console),
-        Command::Extend(args) => extend::run(args, console),
+        Command::Info(args) => info::run(args, formats, console),
+        Command::Convert(args) => convert::run(args, formats, console),
+        Command::Validate(args) => validate::run(args, formats, console),
+        Command::Diff(args) => diff::run(args, formats, console),
+        Command::Digest(args) => digest::run(args, formats, console),
+        Command::Dump(args) => dump::run(args, formats, console),
+        Command::Neighbors(args) => neighbors::run(args, formats, console),
+        Command::Match(args) => matching::run(args, formats, console),
+        Command::Sample(args) => sample::run(args, formats, console),
+        Command::Extend(args) => extend::run(args, formats, console),
         Command::Lake(command) => lake::run(command, console),
-        Command::Carry(command) => carry::run(command, console),
-        Command::Explain(args) => explain::run(args, console),
-        Command::Formats => formats::run(console),
-        Command::Completions(args) => manual::completions(args, console),
-        Command::Man(args) => manual::man(args, console),
+        Command::Carry(command) => carry::run(command, formats, console),
+        Command::Explain(args) => explain::run(args, formats, console),
+        Command::Formats => formats::run(formats, console),
+        Command::Completions(args) => manual::completions(args, formats, console),
+        Command::Man(args) => manual::man(args, formats, console),
     }
 }
 
 /// Opens the graph at `path`, as [`open_at`] does.
-fn open(path: &str, args: &OpenArgs, resources: &Resources, console: &Console) -> Result<Opened> {
-    let (location, options) = args.place(path, resources)?;
+fn open(path: &str, args: &OpenArgs, formats: &Registry, resources: &Resources, console: &Console) -> Result<Opened> {
+    let (location, options) = args.place(path, formats, resources)?;
     open_at(&location, &options, console)
 }
 

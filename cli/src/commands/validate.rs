@@ -1,8 +1,7 @@
 //! `validate`: every rule broken.
 
-use isomorph::convert::{CarryUse, Format, Opened, carry};
+use isomorph::convert::{CarryUse, Opened, Registry, carry};
 use isomorph::error::{Findings, Place, Severity};
-use isomorph::formats::graphlake::other_versions;
 use isomorph::{Kind, Result};
 use serde::Serialize;
 
@@ -36,9 +35,9 @@ struct Document<'a> {
 ///
 /// # Errors
 /// Whatever keeps it from doing so.
-pub fn run(args: &ValidateArgs, console: &Console) -> Result<Answer> {
+pub fn run(args: &ValidateArgs, formats: &Registry, console: &Console) -> Result<Answer> {
     let resources = args.resources.resources()?;
-    let (location, mut options) = args.open.place(&args.path, &resources)?;
+    let (location, mut options) = args.open.place(&args.path, formats, &resources)?;
     // The rules are those of the format: the data is looked at as what it is, and its carry apart.
     options.unsound = true;
     options = match args.open.carry {
@@ -53,11 +52,7 @@ pub fn run(args: &ValidateArgs, console: &Console) -> Result<Answer> {
     }
     let sound = findings.worst() < Some(Severity::Error);
     let rules = opened.format.rules().len();
-
-    let unread = match opened.format {
-        Format::GraphLake => Some(other_versions(&opened.location, &options.graphlake.at, &options.graphlake.budget)?),
-        _ => None,
-    };
+    let unread = opened.format.unread_versions(&opened)?;
 
     let mut screen = console.screen();
     report::findings(&mut screen, &findings, Severity::Note, console.verbose);
@@ -92,7 +87,7 @@ pub fn run(args: &ValidateArgs, console: &Console) -> Result<Answer> {
 
 /// Adds what is wrong with what travels beside the data: every byte is compared.
 fn beside(opened: &Opened, findings: &mut Findings) -> Result<()> {
-    match carry::verify_as(&opened.location, opened.format) {
+    match carry::verify_as(&opened.location, opened.format, &opened.options.formats) {
         Ok((_, differences)) => {
             for difference in differences {
                 findings.push(&carry::CARRY_STALE, difference, Place::default());

@@ -80,7 +80,7 @@ fn typed(dice: &mut Dice, home: &Path) -> Made {
     loop {
         let memory = property_graph().new_tree(&mut runner).expect("a graph").current();
         // Edges with a direction each are not what GraphAr has: another graph is made.
-        if written(memory, Format::GraphAr, &home.join("graph.graphar")) {
+        if written(memory, Format::GRAPHAR, &home.join("graph.graphar")) {
             return Made { path: "graph.graphar".to_owned(), format: "graphar", counts: None };
         }
     }
@@ -90,7 +90,7 @@ fn typed(dice: &mut Dice, home: &Path) -> Made {
 fn layered(dice: &mut Dice, home: &Path) -> Made {
     let seed = dice.below(1 << 40) as u64;
     assert!(
-        written(multilayer(seed), Format::Annnet, &home.join("graph.annnet")),
+        written(multilayer(seed), Format::ANNNET, &home.join("graph.annnet")),
         "annnet holds every multilayer graph"
     );
     Made { path: "graph.annnet".to_owned(), format: "annnet", counts: None }
@@ -100,8 +100,15 @@ fn layered(dice: &mut Dice, home: &Path) -> Made {
 fn written(memory: MemoryGraph, format: Format, path: &Path) -> bool {
     let graph = Arc::new(memory);
     let location = Location::from_path(Path::new("/memory"));
-    let opened =
-        Opened { location, format, native: graph.clone(), carry: None, graph, options: OpenOptions::default() };
+    let opened = Opened {
+        location,
+        format,
+        native: graph.clone(),
+        carry: None,
+        graph,
+        options: OpenOptions::default(),
+        is_part: false,
+    };
     let destination = Location::from_path(path);
     let options = ConvertOptions { to: Some(format), ..ConvertOptions::default() };
     let resources = Resources { threads: 1, ..Resources::of_this_machine().expect("this machine") };

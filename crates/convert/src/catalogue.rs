@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use isomorph_error::{Error, Kind, Result};
 use isomorph_storage::{COMPANION_SUFFIX, Location, Root};
 
-use crate::registry::Format;
+use crate::driver::Format;
+use crate::registry::Registry;
 
 /// Most entries of a directory that are looked at.
 const ENTRIES: usize = 10_000;
@@ -35,7 +36,7 @@ pub struct Listed {
 ///
 /// # Errors
 /// When the directory or an entry cannot be read.
-pub fn catalogue(location: &Location) -> Result<Catalogue> {
+pub fn catalogue(location: &Location, formats: &Registry) -> Result<Catalogue> {
     let mut found = Catalogue::default();
     if !location.scheme().has_listing() {
         return Ok(found);
@@ -53,7 +54,7 @@ pub fn catalogue(location: &Location) -> Result<Catalogue> {
     found.skipped = names.len().saturating_sub(ENTRIES);
     for (name, leads_away) in names.iter().take(ENTRIES) {
         let location = location.join(name)?;
-        for format in Format::ALL {
+        for format in formats.detection_order() {
             let is_format = match format.detect(&location) {
                 // Files come and go while a directory is looked at.
                 Err(error) if error.kind() == Kind::NotFound => false,

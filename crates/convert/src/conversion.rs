@@ -5,18 +5,16 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::Instant;
 
-use isomorph_bridges::{Packing, Syntax};
 use isomorph_error::{Error, Finding, Findings, Kind, Result, Severity};
 use isomorph_model::digest::{LineKind, Table};
-use isomorph_model::{Graph, Sink, Source};
+use isomorph_model::{Sink, Source};
 use isomorph_storage::{Location, Mode, Resources, Staging};
 use serde::Serialize;
 
 use crate::carry::{self, Bound, Carry};
 use crate::digests::{Digested, Digests, digest};
-use crate::mapping::{
-    AsStatements, CARRY_FITS, Described, Lifter, LoweredText, Mapping, Native, Numberer, says_itself,
-};
+use crate::driver::{Format, Shape};
+use crate::mapping::{AsStatements, CARRY_FITS, Lifter, Mapping, Native, Numberer, says_itself};
 use crate::named::{check_apart, check_replaced};
 use crate::open::Opened;
 use crate::options::{CarryUse, ConvertOptions, OpenOptions};
@@ -24,12 +22,22 @@ use crate::pipeline;
 use crate::plan::Plan;
 use crate::plan_merging::with_place;
 use crate::progress::Progress;
-use crate::registry::{Format, Shape};
 use crate::tapped::Tapped;
-use crate::{direct, triples};
 
-/// How a text is written: its syntax, how it is packed, its prefixes and base.
-type Text = (Syntax, Packing, isomorph_bridges::WriteOptions);
+/// A running conversion.
+#[derive(Clone, Copy)]
+pub struct Job<'a> {
+    /// The input.
+    pub opened: &'a Opened,
+    /// The plan.
+    pub plan: &'a Plan,
+    /// Where the output goes.
+    pub destination: &'a Location,
+    /// The options.
+    pub options: &'a ConvertOptions,
+    /// Memory, threads and temporary files.
+    pub resources: &'a Resources,
+}
 
 /// What a conversion did, and the proof that it lost nothing.
 #[derive(Debug, Clone, Serialize)]
@@ -81,35 +89,17 @@ pub fn convert(
 ) -> Result<Certificate> {
     let started = Instant::now();
     check_apart(opened, destination)?;
-    if options.replace && options.write.fitted(&plan.target, destination.file_name(), resources).is_directory(plan.to) {
-        check_replaced(destination)?;
+    let mut write = options.write.fitted(plan.to, &plan.target, destination.file_name(), resources);
+    if options.replace && write.is_directory(plan.to) {
+        check_replaced(destination, &opened.options.formats)?;
     }
     opened.check_bytes(resources, progress)?;
-    if let Some(text) = direct::text(opened, plan.to, &options.write) {
-        return direct::build(text, destination, options, resources, progress);
-    }
-    if let Some(triples) = triples::of(opened, plan.to) {
-        return triples::build(&triples, plan, destination, options, resources, progress);
+    if let Some(shortcut) = plan.to.shortcut(opened, &options.write) {
+        return shortcut.build(plan, destination, options, resources, progress);
     }
     let mode = if options.replace { Mode::Replace } else { Mode::CreateNew };
-    let mut write = options.write.fitted(&plan.target, destination.file_name(), resources);
-    write.annnet.created = write.annnet.created.or(options.epoch);
-    write.annnet.conversion = Some(isomorph_annnet::Conversion {
-        from: opened.location.file_name().to_owned(),
-        format: opened.format.name().to_owned(),
-        of: (plan.from != opened.format).then(|| plan.from.name().to_owned()),
-    });
-    if opened.format == Format::Annnet && plan.to == Format::Annnet && !opened.is_part {
-        // What the format does not name stays with the graph.
-        let options = native_options(plan.to, &Mapping::default(), resources);
-        write.annnet.keep = match isomorph_annnet::unknown(&opened.location, &options.annnet) {
-            // A graph that lies nowhere, but in memory, has no files.
-            Err(error) if error.kind() == Kind::NotFound => isomorph_annnet::Unknown::default(),
-            found => found?,
-        };
-    }
-    // What a binary of DeepGNN has no place for; numbers say it with features.
-    write.deepgnn.binary.beside = !options.loses() && plan.mapping.numbering().is_none();
+    let job = Job { opened, plan, destination, options, resources };
+    plan.to.prepare(&mut write, &job)?;
     let directory = write.is_directory(plan.to);
     let staging = match directory {
         true => Staging::directory(destination, mode)?,
@@ -123,35 +113,28 @@ pub fn convert(
         // Rows that were abroad may come in another order.
         isomorph_annnet::forget_rows(&mut described);
     }
-    let text = text_of(plan, destination, options)?;
     // What is not published yet has a name that tells nothing.
     let as_written = |mapping: &Mapping| {
-        let mut options = native_options(plan.to, mapping, resources);
-        options.deepgnn.format = write.deepgnn.text;
-        if let Some((syntax, packing, _)) = &text {
-            (options.rdf.syntax, options.rdf.packing) = (Some(*syntax), Some(*packing));
-        }
-        options
+        let mut options = native_options(opened, plan.to, mapping, resources);
+        plan.to.written_options(&mut options, &write, &job).map(|()| options)
     };
     let mut sink = match plan.mapping.lifting() {
         Some(record) => {
-            let mut quads = plan.to.quads(&staging, text.clone(), options, resources)?;
+            let mut quads = plan.to.quads(&staging, &job)?;
             if record.statements {
                 quads = Box::new(AsStatements(quads));
             }
             Box::new(Lifter::new(quads, record, resources, progress)) as Box<dyn Sink>
         }
         None if plan.to.shape() == Shape::Triples => {
-            let quads = plan.to.quads(&staging, text.clone(), options, resources)?;
-            Box::new(Native::new(quads, &plan.target, progress))
+            Box::new(Native::new(plan.to.quads(&staging, &job)?, &plan.target, progress))
         }
         None => plan.to.create(&staging, &described, &write)?,
     };
-    if let Some(record) = plan.mapping.numbering() {
-        sink = Box::new(Numberer::new(sink, record, resources));
-    } else if plan.to == Format::DeepGnn {
-        sink = Box::new(Described::new(sink, &plan.target));
-    }
+    sink = match plan.mapping.numbering() {
+        Some(record) => Box::new(Numberer::new(sink, record, resources)),
+        None => plan.to.wrap_sink(sink, &plan.target),
+    };
     let source = brought(opened, plan, sink.as_mut(), resources, progress).map_err(|error| match &opened.carry {
         None => not_of_rdf(plan, error),
         Some(carry) if carry.schema_only => undescribed(error),
@@ -161,14 +144,11 @@ pub fn convert(
     let verify = !options.no_verify && !options.loses();
     let (mut mapping, mut carried) = (plan.mapping.clone(), plan.carried.clone());
     let mut seen = None;
-    // Nobody can open a text whose lines have times without being told of them.
-    let opens = |graph: &&Graph| plan.to != Format::DeepGnn || !isomorph_deepgnn::hides_times(graph, &write.deepgnn);
-    // What lies beside a binary is read by who is told of it, and by nobody else.
-    let in_folder = format!("{}/", isomorph_deepgnn::BESIDE);
-    let is_told = plan.to == Format::DeepGnn && staging.finished().iter().any(|(name, _)| name.starts_with(&in_folder));
-    if let (Some(graph), false, Ok(location)) = (plan.mapping.kept().filter(opens), is_told, staging.preview()) {
+    let files: Vec<String> = staging.finished().into_iter().map(|(name, _)| name).collect();
+    let alone = plan.mapping.kept().filter(|graph| plan.to.needs_no_sidecar(graph, &write, &files));
+    if let (Some(graph), Ok(location)) = (alone, staging.preview()) {
         // As anybody would open it: what only a carry makes a reader show, the files do not say.
-        let options = as_written(&Mapping::default());
+        let options = as_written(&Mapping::default())?;
         let found = plan.to.open(&location, &options)?;
         if says_itself(found.graph(), graph) {
             (mapping, carried) = (Mapping::default(), plan.merged.clone());
@@ -176,7 +156,7 @@ pub fn convert(
             carried.push(crate::plan::UNDECLARED.to_owned());
         }
         // Opening may have read names: what it found out, and what it keeps of them, serves the reading back.
-        seen = Some((location, options.nock.keep_edge_id, found));
+        seen = Some((location, options, found));
     }
     let carries = !options.loses() && !mapping.steps.is_empty();
     if carries {
@@ -189,43 +169,30 @@ pub fn convert(
     let (published, result) = staging.commit_proved(&manifests, |location| {
         if !verify {
             if options.lossy && !options.no_verify && plan.mapping.scattering().is_some() {
-                let found = plan.to.open(location, &as_written(&mapping))?;
+                let found = plan.to.open(location, &as_written(&mapping)?)?;
                 let found = mapping.inverse().apply(found, &resources.budget)?;
                 left = missing(&source, &digest(found.as_ref(), resources, progress)?);
             }
             return Ok(None);
         }
-        let options = as_written(&mapping);
+        let options = as_written(&mapping)?;
         let inverse = mapping.inverse();
         let other = |error| blame(opened, with_place(error, opened.graph.as_ref(), resources, progress));
-        // A text need not be surveyed by who knows what it says.
-        let read_once = match (plan.to, mapping.lifting()) {
-            (Format::Rdf, Some(record)) => {
-                LoweredText::read(location, &options.rdf, record, &resources.budget, progress)?
-            }
-            _ => None,
-        };
-        if let Some(text) = read_once {
-            let back = inverse.rest().apply(Arc::new(text), &resources.budget)?;
+        if let Some(found) = plan.to.open_single_pass(location, &options, &mapping, progress)? {
+            let back = inverse.rest().apply(found, &resources.budget)?;
             let back = digest(back.as_ref(), resources, progress)?;
             compare(&source, &back).map_err(other)?;
             return Ok(Some(back));
         }
-        // A carry tells a reader of DeepGNN which types features have.
-        let is_shown = plan.to == Format::DeepGnn && mapping.kept().is_some();
-        let fits = |(place, edge_id, _): &(Location, bool, _)| {
-            place == location && *edge_id == options.nock.keep_edge_id && !is_shown
+        let fits = |(place, before, _): &(Location, OpenOptions, _)| {
+            place == location && plan.to.opens_the_same(before, &options, mapping.kept())
         };
         let found = match seen.take().filter(fits) {
             Some((_, _, found)) => found,
             None => plan.to.open(location, &options)?,
         };
-        // No digest sees what edges state otherwise than their ends do.
-        let are_alike = (plan.from, plan.to) == (Format::Annnet, Format::Annnet)
-            && opened.carry.is_none()
-            && write.annnet.layout == isomorph_annnet::WriteLayout::V2;
-        if are_alike && isomorph_annnet::stated(found.graph()) != isomorph_annnet::stated(opened.native.graph()) {
-            return Err(another("layers or kinds of edges differ"));
+        if let Some(what) = plan.to.hidden_difference(found.graph(), &write, &job) {
+            return Err(another(what));
         }
         let back = digest(inverse.apply(found, &resources.budget)?.as_ref(), resources, progress)?;
         compare(&source, &back).map_err(|error| match plan.mapping.scattering() {
@@ -259,25 +226,6 @@ pub fn convert(
     })
 }
 
-/// Syntax and packing of a text that is to be written, and the prefixes and the base in it; nothing for other formats.
-fn text_of(plan: &Plan, destination: &Location, options: &ConvertOptions) -> Result<Option<Text>> {
-    if plan.to != Format::Rdf {
-        return Ok(None);
-    }
-    let mut write = isomorph_bridges::WriteOptions::default();
-    match plan.mapping.lifting() {
-        Some(record) => write.prefixes = record.prefixes(),
-        None => {
-            let metadata = &plan.target.metadata;
-            let prefix =
-                |(name, iri): (&String, &String)| Some((name.strip_prefix("prefix ")?.to_owned(), iri.clone()));
-            write.prefixes = metadata.iter().filter_map(prefix).collect();
-            write.base = metadata.get("base").cloned();
-        }
-    }
-    Ok(Some((triples::syntax(destination, options)?, Packing::of_name(destination.file_name()), write)))
-}
-
 /// Numbers of nodes and edges, as the digest counted them. Of implied nodes, whose existence it does not count, those
 /// are counted that have the property that most of them have.
 pub fn counts(table: &Table) -> (u64, u64) {
@@ -300,21 +248,15 @@ pub fn counts(table: &Table) -> (u64, u64) {
 }
 
 /// How what was written is opened as what it is, to be seen through `mapping`.
-pub(crate) fn native_options(format: Format, mapping: &Mapping, resources: &Resources) -> OpenOptions {
-    let mut options = OpenOptions { from: Some(format), carry: CarryUse::Ignore, ..OpenOptions::default() };
-    options.nock.budget = resources.budget.clone();
-    options.nock.threads = resources.threads;
-    options.nock.scratch = Some(resources.scratch.clone());
-    options.annnet.budget = resources.budget.clone();
-    options.annnet.scratch = Some(resources.scratch.clone());
-    options.deepgnn.budget = resources.budget.clone();
-    options.deepgnn.scratch = Some(resources.scratch.clone());
-    options.graphlake.budget = resources.budget.clone();
-    options.graphlake.threads = resources.threads;
-    options.rdf.read.budget = resources.budget.clone();
-    options.rdf.scratch = Some(resources.scratch.clone());
-    options.rdf.threads = resources.threads;
-    options.showing(mapping.shown())
+pub(crate) fn native_options(opened: &Opened, format: Format, mapping: &Mapping, resources: &Resources) -> OpenOptions {
+    let options = OpenOptions {
+        formats: opened.options.formats.clone(),
+        from: Some(format),
+        carry: CarryUse::Ignore,
+        resources: Some(resources.clone()),
+        ..OpenOptions::default()
+    };
+    options.showing(format, mapping.shown())
 }
 
 /// An error that says where the result differs, if it does.

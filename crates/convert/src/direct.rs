@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use isomorph_deepgnn::{BuildOptions, Built, DeepGnn, OpenOptions, Text};
+use isomorph_deepgnn::{BuildOptions, Built, DeepGnn, OpenOptions, Text, WriteOptions as Writing};
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::well_known::{CREATED_AT, REMOVED_AT, WEIGHT};
 use isomorph_model::{Graph, Source};
@@ -12,33 +12,51 @@ use isomorph_storage::{Location, Mode, Resources, Staging};
 
 use crate::conversion::{Certificate, compare, write_carry};
 use crate::digests::{Digested, digest};
+use crate::driver::Format;
 use crate::mapping::{Mapping, Step, declared};
 use crate::open::Opened;
 use crate::options::{ConvertOptions, WriteOptions};
 use crate::plan::{Plan, PlanLine};
 use crate::progress::Progress;
-use crate::registry::Format;
+use crate::shortcut::Shortcut;
 
 /// What travels with the binary of a text.
 const CARRIED: &str = "types of features, weights and times of nodes, times of edges as they are stated";
 
 /// The text that becomes a binary without the detour of model batches: a text as it lies there, where a binary is wanted.
-pub(crate) fn text<'a>(opened: &'a Opened, to: Format, write: &WriteOptions) -> Option<&'a Text> {
-    if to != Format::DeepGnn || write.deepgnn.text.is_some() || opened.carry.is_some() {
+pub(crate) fn of<'a>(opened: &'a Opened, write: &WriteOptions) -> Option<Box<dyn Shortcut + 'a>> {
+    if write.get::<Writing>().text.is_some() || opened.carry.is_some() {
         return None;
     }
-    opened.native.as_any().and_then(|graph| graph.downcast_ref::<DeepGnn>())?.text()
+    let text = opened.native.as_any().and_then(|graph| graph.downcast_ref::<DeepGnn>())?.text()?;
+    Some(Box::new(Direct(text)))
 }
 
-/// The plan of making a binary of `text`.
-pub(crate) fn plan(text: &Text, write: &WriteOptions, started: Instant) -> Plan {
-    let becomes = layout(&write.deepgnn);
-    Plan {
-        passes: vec!["build"],
-        lines: vec![PlanLine { subject: format!("{} text", text.format()), becomes }],
-        carried: vec![CARRIED.to_owned()],
-        seconds: started.elapsed().as_secs_f64(),
-        ..Plan::known(Format::DeepGnn, Format::DeepGnn, Mapping::default(), Graph::default())
+/// The way of a text.
+struct Direct<'a>(&'a Text);
+
+impl Shortcut for Direct<'_> {
+    /// The plan of making a binary.
+    fn plan(&self, _destination: &Location, options: &ConvertOptions, started: Instant) -> Result<Plan> {
+        let becomes = layout(&options.write.get::<Writing>());
+        Ok(Plan {
+            passes: vec!["build"],
+            lines: vec![PlanLine { subject: format!("{} text", self.0.format()), becomes }],
+            carried: vec![CARRIED.to_owned()],
+            seconds: started.elapsed().as_secs_f64(),
+            ..Plan::known(Format::DEEPGNN, Format::DEEPGNN, Mapping::default(), Graph::default())
+        })
+    }
+
+    fn build(
+        &self,
+        _plan: &Plan,
+        destination: &Location,
+        options: &ConvertOptions,
+        resources: &Resources,
+        progress: &dyn Progress,
+    ) -> Result<Certificate> {
+        build(self.0, destination, options, resources, progress)
     }
 }
 
@@ -48,7 +66,7 @@ impl Plan {
     /// # Errors
     /// When something would not, and that was not asked for.
     pub(crate) fn describe_deepgnn(&mut self, graph: &Graph, options: &ConvertOptions) -> Result<()> {
-        let mut write = options.write.deepgnn.clone();
+        let mut write = options.write.get::<Writing>().into_owned();
         write.binary.beside = !options.loses();
         self.line("graph", layout(&write));
         let unheld = isomorph_deepgnn::unheld(graph, &write)?;
@@ -72,7 +90,7 @@ impl Plan {
 }
 
 /// What is written, in words.
-pub(crate) fn layout(options: &isomorph_deepgnn::WriteOptions) -> String {
+pub(crate) fn layout(options: &Writing) -> String {
     if let Some(format) = options.text {
         let left_out = if options.leave_out { ", with a file of defaults" } else { "" };
         return match options.parts {
@@ -91,7 +109,7 @@ pub(crate) fn layout(options: &isomorph_deepgnn::WriteOptions) -> String {
 }
 
 /// What of the graph of a text its binary does not say, where nothing may lie beside it.
-fn unsaid(built: &Built, write: &isomorph_deepgnn::WriteOptions) -> Result<Vec<String>> {
+fn unsaid(built: &Built, write: &Writing) -> Result<Vec<String>> {
     if write.binary.beside {
         return Ok(Vec::new());
     }
@@ -135,7 +153,7 @@ fn reordered(error: Error) -> Error {
 ///
 /// # Errors
 /// When the text is not sound, files cannot be written, or what is read back is another graph: then nothing is published.
-pub(crate) fn build(
+fn build(
     text: &Text,
     destination: &Location,
     options: &ConvertOptions,
@@ -148,7 +166,8 @@ pub(crate) fn build(
     if let Some(time) = options.epoch {
         staging.dated(time);
     }
-    let mut write = options.write.deepgnn.binary.clone();
+    let asked = options.write.get::<Writing>();
+    let mut write = asked.binary.clone();
     (write.budget, write.scratch) = (resources.budget.clone(), Some(resources.scratch.clone()));
     write.beside = !options.loses();
     progress.begin("build", None);
@@ -157,7 +176,7 @@ pub(crate) fn build(
     let built = built?;
     // The last moment to turn back.
     progress.advance(0)?;
-    let mut lost = unsaid(&built, &isomorph_deepgnn::WriteOptions { binary: write, ..options.write.deepgnn.clone() })?;
+    let mut lost = unsaid(&built, &Writing { binary: write, ..asked.as_ref().clone() })?;
     let graph = built.graph;
     let carries = !options.loses();
     let source = match options.no_verify {
@@ -165,7 +184,7 @@ pub(crate) fn build(
         false => Some(said(text, carries, resources, progress)?),
     };
     // Statements of a node lie in partitions of their own, and these come in another order than lines.
-    let scatters = options.write.deepgnn.binary.partitions > 1 && !built.ascends;
+    let scatters = asked.binary.partitions > 1 && !built.ascends;
     let split = match &source {
         _ if !scatters => None,
         Some([whole, stated]) if carries => (whole.digests != stated.digests).then(|| whole.clone()),
@@ -181,7 +200,7 @@ pub(crate) fn build(
     if carries {
         let mapping = Mapping { steps: vec![Step::Native(Box::new(graph.clone()))] };
         let digests = source.as_ref().map(|[whole, _]| whole.digests);
-        write_carry(&staging, true, (Format::DeepGnn, Format::DeepGnn), &mapping, digests)?;
+        write_carry(&staging, true, (Format::DEEPGNN, Format::DEEPGNN), &mapping, digests)?;
         carried.push(CARRIED.to_owned());
     }
     let (published, proof) = staging.commit_proved(&[isomorph_deepgnn::META], |location| {
@@ -210,8 +229,8 @@ pub(crate) fn build(
         Ok(Some(united.unwrap_or(same)))
     })?;
     Ok(Certificate {
-        from: Format::DeepGnn.id().to_owned(),
-        to: Format::DeepGnn.id().to_owned(),
+        from: Format::DEEPGNN.id().to_owned(),
+        to: Format::DEEPGNN.id().to_owned(),
         digest: isomorph_model::digest::VERSION,
         source: proof.map(|(source, _)| source),
         result: proof.map(|(_, result)| result),

@@ -2,88 +2,42 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use isomorph_bridges::{Packing, Syntax};
-use isomorph_deepgnn::TextFormat;
 use isomorph_error::{Error, Kind, Result};
 use isomorph_storage::{Location, Root};
 
 use crate::carry;
+use crate::driver::Format;
 use crate::open::{Opened, home_of};
 use crate::options::WriteOptions;
-use crate::registry::Format;
+use crate::registry::Registry;
 
 /// Fails for a text that its name would not tell, or tell as something else, to whoever opens it, and for a name that tells of GraphAr's
 /// information files, whatever is written.
 ///
 /// # Errors
 /// [`isomorph_error::Kind::Usage`], with a name that tells it.
-pub fn check_name(to: Format, write: &WriteOptions, destination: &Location) -> Result<()> {
+pub fn check_name(to: Format, write: &WriteOptions, destination: &Location, formats: &Registry) -> Result<()> {
     let name = destination.file_name();
     let lower = name.to_ascii_lowercase();
     if let Some(stem) = [".yml", ".yaml"].iter().find_map(|ending| lower.strip_suffix(ending)) {
         let path = destination.to_string();
         let path = path.trim_end_matches('/');
         let stem = path.get(..path.len() - (lower.len() - stem.len())).unwrap_or(path);
-        let named = match to {
-            Format::GraphAr => format!("{stem}.gar"),
-            Format::Nock if write.nock.format == isomorph_nock::Format::Csv => format!("{stem}.csv"),
-            Format::Nock => format!("{stem}.parq"),
-            Format::Annnet if write.annnet.archive => format!("{stem}.annnet"),
-            Format::Annnet => stem.to_owned(),
-            Format::DeepGnn => {
-                write.deepgnn.text.map_or_else(|| format!("{stem}.deepgnn"), |text| format!("{stem}.{}", text.id()))
-            }
-            Format::GraphLake => format!("{stem}.lake"),
-            Format::Rdf => format!("{stem}.{}", write.rdf.syntax.unwrap_or(Syntax::NQuads).id()),
-        };
         return Err(Error::usage("a name that ends like this is that of an information file of GraphAr")
             .at(destination.to_string())
-            .hint(named));
+            .hint(to.suggested_name(stem, write)));
     }
-    // What is packed is told by its name alone.
-    let packed = Packing::of_name(name) != Packing::None && TextFormat::of_name(name).is_some();
-    let (what, ending) = match to {
-        Format::Rdf => match write.rdf.syntax {
-            Some(syntax) => match Syntax::of_name(name) {
-                Some(named) if reads(named, syntax) => return Ok(()),
-                None if begins_so(syntax) && Format::of_name(name).is_none() && !packed => return Ok(()),
-                _ => (syntax.name(), syntax.id()),
-            },
-            None => return Ok(()),
-        },
-        Format::DeepGnn => match write.deepgnn.text {
-            Some(text) if write.deepgnn.parts.is_none() && TextFormat::of_name(name) != Some(text) => {
-                (text.name(), text.id())
-            }
-            _ => return Ok(()),
-        },
-        Format::GraphAr | Format::Nock | Format::Annnet | Format::GraphLake => return Ok(()),
-    };
+    let Some((what, ending)) = to.missing_extension(write, name, formats) else { return Ok(()) };
     Err(Error::usage(format!("a text of {what} is told by its name, which ends in .{ending}"))
         .at(destination.to_string())
         .hint(format!("{}.{ending}", destination.to_string().trim_end_matches('/'))))
-}
-
-/// Whether the first bytes of a text tell its syntax, where the name tells nothing. A text of Turtle or TriG may begin with anything.
-fn begins_so(syntax: Syntax) -> bool {
-    !matches!(syntax, Syntax::Turtle | Syntax::TriG)
-}
-
-/// Whether who reads the syntax `named` reads a text of `syntax`.
-fn reads(named: Syntax, syntax: Syntax) -> bool {
-    named == syntax
-        || match syntax {
-            Syntax::NTriples => matches!(named, Syntax::NQuads | Syntax::Turtle | Syntax::TriG),
-            Syntax::Turtle => named == Syntax::TriG,
-            _ => false,
-        }
 }
 
 /// Fails for a directory that is not to be replaced, because it is not known what is lost with it: one that is not empty and no graph.
 ///
 /// # Errors
 /// [`Kind::AlreadyExists`]; when it cannot be looked at.
-pub fn check_replaced(destination: &Location) -> Result<()> {
+pub fn check_replaced(destination: &Location, formats: &Registry) -> Result<()> {
     if !destination.scheme().has_listing() {
         return Ok(());
     }
@@ -93,12 +47,9 @@ pub fn check_replaced(destination: &Location) -> Result<()> {
     if root.try_file(&format!("{}/{}", carry::FOLDER, carry::DOCUMENT))?.is_some() {
         return Ok(());
     }
-    let is_table = |name: &str| isomorph_nock::Format::of_name(name).is_some() || name.starts_with(['.', '_']);
-    // Any directory with a table is a graph of NOCK to who reads it.
-    let only_tables = || entries.iter().all(|entry| is_table(&entry.name) || entry.name.ends_with(".isomorph"));
-    for format in Format::ALL {
-        let named = format != Format::Nock || only_tables() || isomorph_nock::has_partition_names(destination)?;
-        if named && format.detect(destination)? {
+    let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
+    for format in formats.detection_order() {
+        if format.owns_directory(destination, &names)? {
             return Ok(());
         }
     }
@@ -123,6 +74,7 @@ pub fn check_apart(opened: &Opened, destination: &Location) -> Result<()> {
     if !opened.location.as_path().is_some_and(Path::exists) {
         return Ok(());
     }
+    let formats = &opened.options.formats;
     let (home, directory) = home_of(&opened.location, opened.format);
     let (Some(source), Some(place)) = (home.as_path().map(resolved), destination.as_path().map(resolved)) else {
         return Ok(());
@@ -134,7 +86,7 @@ pub fn check_apart(opened: &Opened, destination: &Location) -> Result<()> {
     };
     if place == source {
         // It is replaced when it has been read. One that nobody takes for a graph would not be, and is not to be removed.
-        return if directory && check_replaced(destination).is_err() { refused("is") } else { Ok(()) };
+        return if directory && check_replaced(destination, formats).is_err() { refused("is") } else { Ok(()) };
     }
     if source.starts_with(&place) {
         return refused("contains");
@@ -143,7 +95,7 @@ pub fn check_apart(opened: &Opened, destination: &Location) -> Result<()> {
     // Beside the information file of GraphAr there may be other files and graphs; anything else in the way is part of this one.
     let named = opened.location.as_path().is_some_and(|path| resolved(path) != source);
     let is_description = inside.extension().is_some_and(|ending| ending == "yml" || ending == "yaml");
-    let is_own = |place: &Path| place.is_dir() && check_replaced(destination).is_err();
+    let is_own = |place: &Path| place.is_dir() && check_replaced(destination, formats).is_err();
     let beside = inside.components().count() == 1 && !is_description && !is_own(&place);
     if directory && !(named && (beside || !place.exists())) { refused("is inside of") } else { Ok(()) }
 }

@@ -2,21 +2,21 @@
 
 use std::sync::Arc;
 
-use isomorph_bridges::Syntax;
 use isomorph_error::{Error, Finding, Findings, Kind, Result, Severity};
 use isomorph_model::Source;
 use isomorph_storage::{Location, Root};
 
-use crate::carry::fits::{keyless, misfit, reads_otherwise};
+use crate::carry::fits::{keyless, misfit};
 use crate::carry::{self, Carry};
 use crate::counted::counted;
+use crate::driver::{Format, Shape};
 use crate::mapping::{
     Bundling, Gathered, Gathering, NameRules, Projected, Projection, Reification, Reified, Shredded, TERM,
 };
 use crate::options::{CarryUse, ConvertOptions, Hyperedges, OpenOptions, Typing};
 use crate::plan::{Plan, survey_of};
 use crate::progress::Progress;
-use crate::registry::{Format, Shape};
+use crate::registry::Registry;
 use crate::written;
 use isomorph_storage::Resources;
 
@@ -49,12 +49,12 @@ impl Opened {
     pub fn open(location: &Location, options: &OpenOptions) -> Result<Opened> {
         let format = match options.from {
             Some(format) => format,
-            None => Format::at(location)?,
+            None => options.formats.at(location)?,
         };
         let (home, directory) = home_of(location, format);
         let carry = match options.carry {
             CarryUse::Ignore => None,
-            _ => Carry::read(&home, directory)?,
+            _ => Carry::read(&home, directory, &options.formats)?,
         };
         let mut carry = carry.filter(|carry| carry.format == format.id());
         if let Some(carry) = &mut carry {
@@ -66,40 +66,37 @@ impl Opened {
                 return Err(Carry::stale(&home, &differences));
             }
         }
-        // What travels beside a binary of which nothing told the types of features is not the graph with types.
+        // What travels beside data that is read with other types is another graph.
         let retypes = carry
             .as_ref()
             .and_then(|carry| carry.mapping.kept())
-            .is_some_and(|kept| format == Format::DeepGnn && options.deepgnn.types_raw_features_of(kept));
+            .is_some_and(|kept| format.changes_types(options, kept));
         let asked = options;
-        let mut options = options.showing(carry.as_ref().and_then(|carry| carry.mapping.shown()));
-        // What travels beside a text is held against its description.
-        options.deepgnn.later &= carry.is_none();
-        options.deepgnn.no_recovery |= options.look_ups;
+        let mut options = options.showing(format, carry.as_ref().and_then(|carry| carry.mapping.shown()));
+        format.finish_options(&mut options, carry.is_some());
         let mut carry = carry.filter(|_| !retypes);
-        let native = match format {
+        let native = match options.look_ups && carry.is_none() {
+            true => format.open_for_lookups(location, &options)?,
             // A carried graph is seen through all of what it lies in.
-            Format::Annnet if options.look_ups && carry.is_none() => {
-                isomorph_annnet::LookUps::open(location, &options.annnet)?
-            }
-            _ => format.open(location, &options)?,
+            false => format.open(location, &options)?,
         };
         named_once(native.as_ref(), location)?;
         if !options.unsound {
             sound(&native.about().findings)?;
         }
         if let Some(carry) = &mut carry {
-            carry.schema_only |= reads_otherwise(native.as_ref(), asked);
+            carry.schema_only |= format.may_differ_from_sidecar(native.as_ref(), asked);
         }
+        let budget = options.budget();
         let graph = match &carry {
             Some(carry) if carry.schema_only || carry.alternate => {
                 let threads = std::thread::available_parallelism().map_or(1, usize::from);
                 let (way, native) = (carry.mapping.inverse(), Arc::clone(&native));
-                let shown = way.apply_anew(native, &options.annnet.budget, threads);
+                let shown = way.apply_anew(native, &budget, threads);
                 shown.map_err(|error| misfit(error, asked).at(location.to_string()))?.0
             }
             Some(carry) => {
-                let shown = carry.mapping.inverse().apply(Arc::clone(&native), &options.annnet.budget);
+                let shown = carry.mapping.inverse().apply(Arc::clone(&native), &budget);
                 shown.map_err(|error| keyless(error, asked).at(location.to_string()))?
             }
             None => Arc::clone(&native),
@@ -121,8 +118,7 @@ impl Opened {
             return Ok(Arc::clone(&self.graph));
         }
         let mut options = ConvertOptions { to: Some(format), ..ConvertOptions::default() };
-        // What has named graphs and triple terms: which syntax it is shows nowhere.
-        options.write.rdf.syntax = Some(Syntax::NQuads);
+        format.layout_without_loss(&mut options.write);
         let plan = Plan::of(self, &self.location, &options, resources, progress)?;
         if plan.mapping.numbering().is_some() {
             return written::written(self, &plan, resources, progress);
@@ -210,7 +206,7 @@ impl Opened {
     /// The format of the graph: of the carried one, if there is one.
     pub fn format_of_graph(&self) -> Format {
         // A carry of a format that is not known is not read: see `Carry::read`.
-        self.carry.as_ref().and_then(|carry| carry.of.parse().ok()).unwrap_or(self.format)
+        self.carry.as_ref().and_then(|carry| self.options.formats.find(&carry.of)).unwrap_or(self.format)
     }
 }
 
@@ -239,15 +235,15 @@ pub fn sound(findings: &Findings) -> Result<()> {
     }
 }
 
-/// The file or directory that a carry lies beside or inside, and whether it is a directory. A GraphAr graph is often
+/// The file or directory that a carry lies beside or inside, and whether it is a directory. A graph in a directory may be
 /// named by its information file; its home is the directory.
 pub fn home_of(location: &Location, format: Format) -> (Location, bool) {
     let is_directory = location.scheme().has_listing() && Root::open(location).is_ok();
-    match format {
-        Format::GraphAr if !is_directory => (location.parent().unwrap_or_else(|| location.clone()), true),
-        _ if is_directory => (location.clone(), true),
+    match is_directory {
+        false if format.is_named_by_file() => (location.parent().unwrap_or_else(|| location.clone()), true),
+        true => (location.clone(), true),
         // What is written through a link has its carry beside the file; who links to files may keep a carry beside the link.
-        _ => {
+        false => {
             let target = location.link_target().filter(|target| {
                 let document = carry::location_of(target, false);
                 document.is_ok_and(|document| document.as_path().is_some_and(std::path::Path::exists))
@@ -261,17 +257,17 @@ pub fn home_of(location: &Location, format: Format) -> (Location, bool) {
 ///
 /// # Errors
 /// [`Kind::NotFound`] when there is none.
-pub fn carry_of(location: &Location) -> Result<(Carry, Vec<String>)> {
-    carry_beside(location, Format::at(location)?)
+pub fn carry_of(location: &Location, formats: &Registry) -> Result<(Carry, Vec<String>)> {
+    carry_beside(location, formats.at(location)?, formats)
 }
 
 /// The same of data that is known to be of `format`.
 ///
 /// # Errors
 /// As [`carry_of`].
-pub fn carry_beside(location: &Location, format: Format) -> Result<(Carry, Vec<String>)> {
+pub fn carry_beside(location: &Location, format: Format, formats: &Registry) -> Result<(Carry, Vec<String>)> {
     let (home, directory) = home_of(location, format);
-    let carry = Carry::read(&home, directory)?
+    let carry = Carry::read(&home, directory, formats)?
         .ok_or_else(|| Error::new(Kind::NotFound, "nothing travels beside this data").at(location.to_string()))?;
     let differences = carry.differences(&home, directory)?;
     Ok((carry, differences))

@@ -1,13 +1,15 @@
 //! How graphs are opened and written.
 
+use std::borrow::Cow;
 use std::time::SystemTime;
 
-use arrow_schema::DataType;
-use isomorph_model::{Graph, well_known};
+use isomorph_model::Graph;
+use isomorph_storage::{Budget, Resources};
 
+use crate::driver::Format;
 use crate::mapping::NodeTypes;
-use crate::registry::Format;
-use isomorph_storage::Resources;
+use crate::registry::Registry;
+use crate::settings::{Setting, Settings};
 
 /// What to do with a carry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -28,18 +30,12 @@ pub struct OpenOptions {
     pub from: Option<Format>,
     /// What to do with a carry.
     pub carry: CarryUse,
-    /// For GraphAr.
-    pub graphar: isomorph_graphar::OpenOptions,
-    /// For NOCK.
-    pub nock: isomorph_nock::OpenOptions,
-    /// For annnet.
-    pub annnet: isomorph_annnet::OpenOptions,
-    /// For DeepGNN.
-    pub deepgnn: isomorph_deepgnn::OpenOptions,
-    /// For GraphLake.
-    pub graphlake: isomorph_graphlake::OpenOptions,
-    /// For RDF texts.
-    pub rdf: isomorph_bridges::OpenOptions,
+    /// The known formats.
+    pub formats: Registry,
+    /// Options of single formats, by type: see [`OpenOptions::get`].
+    pub own: Settings,
+    /// Memory, threads and temporary files; if `None`, those in the options of the format.
+    pub resources: Option<Resources>,
     /// Nothing but neighbours of nodes that are named by their keys will be asked for: what that does not need may stay
     /// unread, and the source may refuse everything else.
     pub look_ups: bool,
@@ -49,14 +45,26 @@ pub struct OpenOptions {
 }
 
 impl OpenOptions {
-    /// The options to open files that were written from `graph`: they show what it had.
-    pub(crate) fn showing(&self, graph: Option<&Graph>) -> OpenOptions {
+    /// The options of one format, like `isomorph_nock::OpenOptions`.
+    pub fn get<T: Setting + Clone + Default>(&self) -> Cow<'_, T> {
+        self.own.get()
+    }
+
+    /// The same, for changing them.
+    pub fn get_mut<T: Setting + Clone + Default>(&mut self) -> &mut T {
+        self.own.get_mut()
+    }
+
+    /// The memory budget for reading a graph through its sidecar.
+    pub(crate) fn budget(&self) -> Budget {
+        self.resources.as_ref().map_or_else(Budget::of_this_machine, |resources| resources.budget.clone())
+    }
+
+    /// The options to open files of `format` that were written from `graph`: they show what it had.
+    pub(crate) fn showing(&self, format: Format, graph: Option<&Graph>) -> OpenOptions {
         let mut options = self.clone();
-        let edges = graph.map(|graph| graph.edges.as_slice()).unwrap_or_default();
-        let mut properties = edges.iter().flat_map(|ty| &ty.properties);
-        options.nock.keep_edge_id |= properties.any(|property| property.name == isomorph_nock::Column::EdgeId.name());
         if let Some(graph) = graph {
-            options.deepgnn = options.deepgnn.showing(graph);
+            format.show_all_of(&mut options, graph);
         }
         options
     }
@@ -105,57 +113,31 @@ pub enum RdfMode {
 /// How a graph is laid out when it is written.
 #[derive(Debug, Clone, Default)]
 pub struct WriteOptions {
-    /// For GraphAr.
-    pub graphar: isomorph_graphar::WriteOptions,
-    /// For NOCK.
-    pub nock: isomorph_nock::CreateOptions,
-    /// For annnet.
-    pub annnet: isomorph_annnet::WriteOptions,
-    /// For DeepGNN.
-    pub deepgnn: isomorph_deepgnn::WriteOptions,
-    /// For RDF texts.
-    pub rdf: RdfOptions,
-}
-
-/// How an RDF text is written.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct RdfOptions {
-    /// The syntax, where the destination's name does not say it.
-    pub syntax: Option<isomorph_bridges::Syntax>,
+    /// Options of single formats, by type: see [`WriteOptions::get`].
+    pub own: Settings,
 }
 
 impl WriteOptions {
-    /// The options for `graph` at a destination of this name: the name says whether NOCK is text and whether annnet is
-    /// one file, and a truth of 64 bits needs a column of 64 bits.
-    pub(crate) fn fitted(&self, graph: &Graph, name: &str, resources: &Resources) -> WriteOptions {
+    /// The options of one format, like `isomorph_graphar::WriteOptions`.
+    pub fn get<T: Setting + Clone + Default>(&self) -> Cow<'_, T> {
+        self.own.get()
+    }
+
+    /// The same, for changing them.
+    pub fn get_mut<T: Setting + Clone + Default>(&mut self) -> &mut T {
+        self.own.get_mut()
+    }
+
+    /// The options to write `graph` in `format` at a destination of this name.
+    pub(crate) fn fitted(&self, format: Format, graph: &Graph, name: &str, resources: &Resources) -> WriteOptions {
         let mut options = self.clone();
-        if name.to_ascii_lowercase().ends_with(".csv") {
-            options.nock.format = isomorph_nock::Format::Csv;
-        }
-        options.annnet.archive |= name.to_ascii_lowercase().ends_with(".annnet");
-        options.annnet.budget = resources.budget.clone();
-        options.annnet.scratch = Some(resources.scratch.clone());
-        options.deepgnn.binary.budget = resources.budget.clone();
-        options.deepgnn.binary.scratch = Some(resources.scratch.clone());
-        let mut properties =
-            graph.nodes.iter().flat_map(|ty| &ty.properties).chain(graph.edges.iter().flat_map(|ty| &ty.properties));
-        options.nock.truth_double |=
-            properties.any(|property| property.name == well_known::TRUTH && property.data_type == DataType::Float64);
-        options.nock.budget = resources.budget.clone();
-        options.nock.scratch = Some(resources.scratch.clone());
-        options.graphar.threads = Some(resources.threads);
+        format.fit(&mut options, graph, name, resources);
         options
     }
 
-    /// Whether the result of writing `format` at `destination` is a directory.
+    /// Whether the result of writing `format` is a directory.
     pub fn is_directory(&self, format: Format) -> bool {
-        match format {
-            Format::GraphAr | Format::GraphLake => true,
-            Format::Rdf => false,
-            Format::DeepGnn => self.deepgnn.text.is_none() || self.deepgnn.parts.is_some(),
-            Format::Annnet => !self.annnet.archive,
-            Format::Nock => self.nock.partitions.is_some(),
-        }
+        format.is_directory(self)
     }
 }
 

@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use crate::carry;
 use crate::digests::Digested;
+use crate::driver::{Format, Shape};
 use crate::keyed::Keying;
 use crate::mapping::{Bundling, EdgeColumns, Fusion, Mapping, Projected, Projection, Reification, Slot, Step};
 use crate::open::Opened;
@@ -21,10 +22,8 @@ use crate::options::{ConvertOptions, Hyperedges, RdfMode, Typing, graph_name};
 use crate::parallel;
 use crate::plan_gathering::PynockView;
 use crate::progress::Progress;
-use crate::registry::{Format, Shape};
 use crate::running::{Running, State};
 use crate::survey::Survey;
-use crate::{direct, triples};
 
 /// What is carried where files do not declare all that the graph does.
 pub(crate) const UNDECLARED: &str = "declarations that the files do not have";
@@ -85,10 +84,11 @@ pub struct Plan {
 pub fn target_format(opened: &Opened, destination: &Location, options: &ConvertOptions) -> Result<Format> {
     let carried = Some(opened.format_of_graph()).filter(|format| *format != opened.format);
     let own = Some(opened.format).filter(|_| !destination.file_name().contains('.'));
-    options.to.or_else(|| Format::of_name(destination.file_name())).or(carried).or(own).ok_or_else(|| {
+    let formats = &opened.options.formats;
+    options.to.or_else(|| formats.of_name(destination.file_name())).or(carried).or(own).ok_or_else(|| {
         Error::usage("the destination's name does not say which format is wanted")
             .at(destination.to_string())
-            .hint("--to graphar|nock|annnet|deepgnn|graphlake|rdf")
+            .hint(format!("--to {}", formats.ids("|")))
     })
 }
 
@@ -154,21 +154,16 @@ impl Plan {
     ) -> Result<Plan> {
         let started = Instant::now();
         let to = target_format(opened, destination, options)?;
-        if let Some(text) = direct::text(opened, to, &options.write) {
-            return Ok(direct::plan(text, &options.write, started));
-        }
-        if let Some(triples) = triples::of(opened, to) {
-            return triples::plan(&triples, to, destination, options, started);
+        if let Some(shortcut) = to.shortcut(opened, &options.write) {
+            return shortcut.plan(destination, options, started);
         }
         opened.graph.prepare(resources.threads, progress)?;
         let graph = opened.graph.graph();
         let from = opened.format_of_graph();
         let mut plan = Plan::known(from, to, Mapping::default(), graph.clone());
         plan.findings = to.cautions(&options.write);
-        let write = options.write.fitted(graph, destination.file_name(), resources);
-        if to == Format::Nock {
-            write.nock.check()?;
-        }
+        let write = options.write.fitted(to, graph, destination.file_name(), resources);
+        to.check_layout(&write)?;
         if !options.loses() && !to.keeps_order(&write) {
             refuse_order(graph)?;
         }
@@ -181,26 +176,21 @@ impl Plan {
         let source = plan.source(&opened.graph);
         let reified = plan.reify(source.as_ref())?;
         let related = match &reified {
-            None if to != Format::DeepGnn => plan.relate(opened, options.typing, resources, progress)?,
+            None if !to.has_numbers_only() => plan.relate(opened, options.typing, resources, progress)?,
             _ => None,
         };
         let parted = plan.part(opened, options, resources, progress)?;
         let graph = parted.as_ref().or(related.as_ref()).or(reified.as_ref()).unwrap_or(source.graph());
-        let fitted = match (from, to) {
-            // A text has no place for bytes and for what has parts.
-            (Format::Nock, Format::Nock) if write.nock.format == isomorph_nock::Format::Csv => {
-                plan.fit_to(graph, &to.allowed_in_text())?
-            }
-            _ => plan.fit(graph)?,
+        let fitted = match to.allowed_in_layout(&write).filter(|_| from == to) {
+            Some(allowed) => plan.fit_to(graph, &allowed)?,
+            None => plan.fit(graph)?,
         };
         let graph = fitted.as_ref().unwrap_or(graph);
         match (from.shape(), to.shape()) {
             (Shape::Triples, Shape::Triples) => {
-                match to {
-                    Format::Rdf => {
-                        plan.line("triples", format!("one text of {}", triples::syntax(destination, options)?))
-                    }
-                    _ => plan.line("triples", "the same"),
+                match to.syntax(destination, &options.write)? {
+                    Some(syntax) => plan.line("triples", format!("one text of {syntax}")),
+                    None => plan.line("triples", "the same"),
                 }
                 plan.mapping.steps.push(Step::Native(Box::new(graph.clone())));
             }
@@ -248,9 +238,7 @@ impl Plan {
             }
             _ => {
                 plan.describe_identity(graph);
-                if to == Format::DeepGnn {
-                    plan.describe_deepgnn(graph, options)?;
-                }
+                to.describe(&mut plan, graph, options)?;
                 plan.carried.extend(to.undeclared(graph, &write).map(str::to_owned));
                 plan.mapping.steps.push(Step::Native(Box::new(graph.clone())));
             }
@@ -266,18 +254,18 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Says what becomes of the files of an annnet graph that no layout names.
+    /// Says what becomes of the files of a graph that no layout of its format names.
     ///
     /// # Errors
     /// [`Kind::WouldLose`] for those that are too large to travel.
     fn keep_files(&mut self, opened: &Opened, options: &ConvertOptions) -> Result<()> {
-        let native = opened.native.as_any().and_then(|own| own.downcast_ref::<isomorph_annnet::Annnet>());
-        let Some(annnet) = native.filter(|_| self.to != Format::Annnet) else { return Ok(()) };
-        let kept = annnet.files_that_travel();
+        if self.to == opened.format {
+            return Ok(());
+        }
+        let [kept, left] = opened.format.extra_files(opened.native.as_ref());
         if !kept.is_empty() {
             self.carried.push(format!("files {}", kept.join(", ")));
         }
-        let left = annnet.files_left_out();
         let Some(first) = left.first() else { return Ok(()) };
         if options.loses() {
             self.carried.push(format!("files {}, which are large", left.join(", ")));
@@ -289,7 +277,10 @@ impl Plan {
         };
         Err(Error::new(
             Kind::WouldLose,
-            format!("{first}{more} would be lost: no layout of annnet names it, and it is too large to travel"),
+            format!(
+                "{first}{more} would be lost: no layout of {} names it, and it is too large to travel",
+                opened.format
+            ),
         )
         .at(opened.location.to_string())
         .hint("move it elsewhere first")
@@ -363,7 +354,7 @@ impl Plan {
     /// # Errors
     /// When the graph has what cannot be written so.
     pub(crate) fn unite(&mut self, graph: &Graph, options: &ConvertOptions) -> Result<()> {
-        if self.to == Format::DeepGnn {
+        if self.to.has_numbers_only() {
             return self.number(graph, options);
         }
         let record = Fusion::of(graph)?;

@@ -5,11 +5,11 @@ use isomorph_model::{EdgeOrder, EdgeType, EndForm};
 use serde::Serialize;
 
 use crate::conversion::counts;
+use crate::driver::Shape;
 use crate::mapping::Step;
 use crate::open::Opened;
 use crate::options::ConvertOptions;
 use crate::plan::Plan;
-use crate::registry::{Format, Shape};
 use isomorph_storage::Resources;
 
 /// Bytes of a text or list beside an edge, guessed.
@@ -34,8 +34,8 @@ pub struct PlanCost {
 impl Plan {
     /// What the plan costs when it is carried out on `opened`.
     pub fn cost(&self, opened: &Opened, options: &ConvertOptions, resources: &Resources) -> PlanCost {
-        if self.to == Format::DeepGnn {
-            return self.cost_of_deepgnn(opened, resources);
+        if self.to.has_numbers_only() {
+            return self.cost_of_numbers(opened, resources);
         }
         // What becomes nodes and edges adds edge types behind those of the graph.
         let plain = self.mapping.steps.iter().find_map(|step| match step {
@@ -48,7 +48,7 @@ impl Plan {
         let graph = plain.or(projected).unwrap_or_else(|| opened.graph.graph());
         let typed = self.to.shape() == Shape::Typed;
         let fused = matches!(self.mapping.steps.last(), Some(Step::Fuse(_)));
-        let orders = if typed && !fused { orders(options) } else { 1 };
+        let orders = if fused { 1 } else { self.to.edge_orders(&options.write) };
         let must_sort = |ty: usize| {
             let source = &opened.graph;
             (self.to.sorts_edges() || fused)
@@ -83,7 +83,7 @@ impl Plan {
 
 impl Plan {
     /// A text becomes a binary in the order of its lines; everything else is sorted once, nodes with their edges.
-    fn cost_of_deepgnn(&self, opened: &Opened, resources: &Resources) -> PlanCost {
+    fn cost_of_numbers(&self, opened: &Opened, resources: &Resources) -> PlanCost {
         let (source_bytes, memory) = (opened.native.about().bytes, resources.budget.limit());
         let is_direct = self.passes == ["build"];
         let sorted_edges = if is_direct { Some(0) } else { self.target.edge_rows() };
@@ -97,12 +97,6 @@ impl Plan {
             temporary_bytes: sorted_edges.map(temporary).map(|bytes| if bytes > memory / 2 { bytes } else { 0 }),
         }
     }
-}
-
-/// In how many orders a typed target wants its edges.
-fn orders(options: &ConvertOptions) -> u64 {
-    let Some(lists) = &options.write.graphar.adjacency else { return 2 };
-    [true, false].into_iter().filter(|by_source| lists.iter().any(|list| list.by_source() == *by_source)).count() as u64
 }
 
 /// Bytes of an edge while it is sorted: two ends, its number, its properties.

@@ -4,9 +4,9 @@ use isomorph_error::Result;
 use isomorph_model::type_name::type_name;
 use isomorph_model::{Graph, Property, ValueKind};
 
+use crate::driver::Shape;
 use crate::mapping::{Allowed, Fitting, Step};
 use crate::plan::{Plan, counted, edge_text};
-use crate::registry::{Format, Shape};
 
 impl Plan {
     /// Writes names and types that the target does not have as the nearest that it has; returns what is written then.
@@ -37,7 +37,7 @@ impl Plan {
     fn describe_fitting(&mut self, record: &Fitting) {
         let (graph, fitted) = (&record.graph, &record.fitted);
         // Other steps have a line for each type.
-        let alone = self.mapping.steps.is_empty() && self.to == Format::GraphAr;
+        let alone = self.mapping.steps.is_empty() && self.to.has_types();
         let (mut names, mut types) = (0, 0);
         let mut changes: Vec<(String, String)> = Vec::new();
         let mut of_type = |own: &str, given: &str, shown: String| {

@@ -8,12 +8,12 @@ use isomorph_model::{Graph, Source, well_known};
 use isomorph_storage::{Budget, Resources};
 
 use crate::digests::digest;
+use crate::driver::Shape;
 use crate::mapping::{Bundling, Exported, Flattened, Gathered, Gathering, NameRules, Step, TERM};
 use crate::open::Opened;
 use crate::options::{ConvertOptions, RdfMode, Typing};
 use crate::plan::{Plan, counted, survey, survey_of};
 use crate::progress::Progress;
-use crate::registry::Shape;
 
 /// RDF and NOCK as pynock has them.
 #[derive(Debug, Clone)]

@@ -9,8 +9,6 @@ use isomorph_storage::Location;
 use crate::mapping::{Fitting, Lifting, Step};
 use crate::options::ConvertOptions;
 use crate::plan::{Plan, counted, edge_text};
-use crate::registry::Format;
-use crate::triples;
 
 impl Plan {
     /// Writes nodes and edges as triples.
@@ -18,7 +16,7 @@ impl Plan {
     /// # Errors
     /// When the graph has what cannot be written so, or the base of its IRIs is none.
     pub(crate) fn lift(&mut self, graph: &Graph, destination: &Location, options: &ConvertOptions) -> Result<()> {
-        let syntax = if self.to == Format::Rdf { Some(triples::syntax(destination, options)?) } else { None };
+        let syntax = self.to.syntax(destination, &options.write)?;
         // What is typed was fitted before, bundled graphs are not.
         let fitted = Fitting::of(graph, &self.to.allowed())?;
         let graph = fitted.as_ref().map_or(graph, |record| &record.fitted);

@@ -6,18 +6,18 @@ use isomorph_model::{Batch, KeyKind, Request, Source, Tables};
 use isomorph_tables::lookup::{KeyRowsBuilder, LookupOptions, Repeats};
 
 use crate::conversion::blame;
+use crate::driver::Shape;
 use crate::open::Opened;
 use crate::options::ConvertOptions;
 use crate::parallel;
 use crate::pipeline::REPEATED_KEY;
 use crate::plan::{Plan, counted};
 use crate::progress::Progress;
-use crate::registry::{Format, Shape};
 use isomorph_storage::Resources;
 
 impl Plan {
     /// Looks for nodes that the target would take for one, where nobody reads the result back to find them. With `--lossy` they are told
-    /// as lost, and so is what opening NOCK has left out.
+    /// as lost, and so is what opening has left out.
     ///
     /// # Errors
     /// [`REPEATED_KEY`], or what the source's own format says of it, without `--lossy`; when the keys cannot be read.
@@ -29,7 +29,7 @@ impl Plan {
         progress: &dyn Progress,
     ) -> Result<()> {
         if options.loses() {
-            self.merged.extend(left_out(opened));
+            self.merged.extend(opened.format.dropped_on_open(opened.native.as_ref()));
         }
         self.merge_by_key(opened, options, resources, progress)?;
         self.carried.extend(self.merged.iter().cloned());
@@ -43,7 +43,7 @@ impl Plan {
         resources: &Resources,
         progress: &dyn Progress,
     ) -> Result<()> {
-        let by_key = matches!(self.to, Format::Nock | Format::Annnet | Format::GraphLake | Format::Rdf);
+        let by_key = self.to.knows_nodes_by_key();
         // Opening NOCK unites its nodes by name, and a resource is its name.
         let may_repeat = self.from.shape() == Shape::Typed;
         if !by_key || !may_repeat || !(options.loses() || options.no_verify) {
@@ -77,29 +77,6 @@ pub(crate) fn with_place(error: Error, source: &dyn Source, resources: &Resource
     // What was wrong is known: that it cannot be read again is not the reason.
     let found = (0..source.graph().nodes.len()).find_map(|number| of(number).ok().flatten());
     found.map_or(error, |found| found.error())
-}
-
-/// What was left out when the graph was opened: rows of nodes, because another one has the same name, and columns that
-/// were taken for an index. A shadow row that says nothing else than the row that counts is none of them.
-fn left_out(opened: &Opened) -> Vec<String> {
-    use isomorph_nock::rules::{FILE_INDEX, NODE_OWNERS, NODE_REPEATED, SHADOW_VALUES};
-    // Preparing has compared the names.
-    let findings = opened.native.about().findings;
-    let told = [
-        (&NODE_REPEATED, "node row", "of nodes that have another row"),
-        (&NODE_OWNERS, "node row", "of nodes that another partition owns too"),
-        (&FILE_INDEX, "column", "taken for an index"),
-        (&SHADOW_VALUES, "shadow row", "with values that the row that counts does not have"),
-    ];
-    let line = |(rule, what, which)| {
-        let count = findings.count(rule);
-        let mut kept = findings.by_rule().flat_map(|(_, kept)| kept);
-        let first =
-            kept.find(|finding| finding.rule == rule).map(|finding| format!(": {}", finding.place)).unwrap_or_default();
-        let what = counted(usize::try_from(count).unwrap_or(usize::MAX), what);
-        (count > 0).then(|| format!("{what} {which}{first}"))
-    };
-    told.into_iter().filter_map(line).collect()
 }
 
 /// Nodes of one type that have one key.

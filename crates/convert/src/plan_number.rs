@@ -3,7 +3,6 @@
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::{Direction, Graph, Property};
 
-use crate::direct::layout;
 use crate::mapping::{Fitting, Ids, Numbering, Step};
 use crate::options::ConvertOptions;
 use crate::plan::{Plan, PlanLine, counted, edge_text};
@@ -18,14 +17,13 @@ impl Plan {
         let fitted = Fitting::of(graph, &self.to.allowed())?;
         let graph = fitted.as_ref().map_or(graph, |record| &record.fitted);
         let record = Numbering::of(graph)?;
-        let write = &options.write.deepgnn;
-        self.line("graph", layout(write));
+        self.line("graph", self.to.layout(&options.write));
         // Weights of nodes are features too.
         let mut features = record.numbered.clone();
         for ty in &mut features.nodes {
             ty.properties.retain(|property| property.feature.is_some());
         }
-        let unheld = isomorph_deepgnn::unheld(&features, write)?;
+        let unheld = self.to.not_stored(&features, &options.write)?;
         if let Some((subject, why)) = unheld.first().filter(|_| !options.loses()) {
             return Err(Error::new(Kind::WouldLose, format!("{subject} would be lost: {why}"))
                 .hint("--lossy    write it without them"));

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use isomorph_error::{Error, Result};
 use isomorph_model::{Graph, Source};
 
+use crate::driver::Shape;
 use crate::mapping::{Bundling, By, Completed, Completion, Labels, Parting, Relating, Shredded, Step, TypesFrom};
 use crate::open::Opened;
 use crate::options::{ConvertOptions, RdfMode, Typing};
 use crate::plan::{Plan, counted, edge_text, survey};
 use crate::progress::Progress;
-use crate::registry::{Format, Shape};
 use isomorph_storage::Resources;
 
 impl Plan {
@@ -61,7 +61,7 @@ impl Plan {
         let Some(how) = &options.node_types else { return Ok(()) };
         let (from, to) = (self.from.shape(), self.to.shape());
         match how.from {
-            TypesFrom::Property(_) if self.to == self.from || self.to == Format::DeepGnn => {
+            TypesFrom::Property(_) if self.to == self.from || self.to.has_numbers_only() => {
                 Err(Error::usage(format!("{} is to be written, where nodes have the types that they had", self.to)))
             }
             TypesFrom::Property(_) => Ok(()),
@@ -149,7 +149,7 @@ impl Plan {
     fn parted(&mut self, record: Parting, what: &str, values: Vec<Option<String>>) -> Graph {
         self.passes.push("types");
         let typed = record.typed.clone();
-        if self.to == Format::GraphAr {
+        if self.to.has_types() {
             for (ty, value) in typed.nodes.iter().zip(values) {
                 let of = value.map_or_else(|| format!("nodes without {what}"), |value| format!("{what} {value}"));
                 self.line(of, format!("vertex type {}", ty.name));
@@ -168,7 +168,7 @@ impl Plan {
     fn describe_relations(&mut self, record: &Relating) {
         let typed = &record.typed;
         // Other steps have a line for each type.
-        if self.to == Format::GraphAr {
+        if self.to.has_types() {
             for ty in &typed.nodes {
                 self.line(
                     &ty.name,

@@ -1,4 +1,4 @@
-//! What a plan finds out of values before anything is written: texts that a text format of DeepGNN cannot hold.
+//! What a plan finds out of values before anything is written: texts that the format cannot hold.
 
 use std::sync::Arc;
 
@@ -6,15 +6,14 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
-use isomorph_deepgnn::TextFormat;
 use isomorph_error::{Error, Place, Result};
 use isomorph_model::{Batch, Columns, EdgeBatch, Ends, Key, NodeBatch, Property, Request, Source, Tables};
 
+use crate::driver::TextCheck;
 use crate::options::ConvertOptions;
 use crate::parallel;
 use crate::plan::Plan;
 use crate::progress::Progress;
-use crate::registry::Format;
 use isomorph_storage::Resources;
 
 /// Whether these are texts that are written as they are.
@@ -27,10 +26,10 @@ fn has_text(properties: &[Property]) -> bool {
 }
 
 /// The first text of a column that is refused, with its row.
-fn check(column: &ArrayRef, format: TextFormat) -> Result<(), (usize, Error)> {
+fn check(column: &ArrayRef, check_text: &TextCheck) -> Result<(), (usize, Error)> {
     let each = |texts: &mut dyn Iterator<Item = Option<&str>>| {
         let mut texts = texts.enumerate().filter_map(|(row, text)| Some((row, text?)));
-        texts.try_for_each(|(row, text)| format.check_text(text).map_err(|error| (row, error)))
+        texts.try_for_each(|(row, text)| check_text(text).map_err(|error| (row, error)))
     };
     match column.data_type() {
         DataType::Utf8 => each(&mut column.as_string::<i32>().iter()),
@@ -59,29 +58,34 @@ fn end(ends: &Ends, row: usize) -> String {
 }
 
 /// Checks the texts of some rows; `named` names a row.
-fn rows(columns: &Columns, properties: &[Property], format: TextFormat, named: &dyn Fn(usize) -> String) -> Result<()> {
+fn rows(
+    columns: &Columns,
+    properties: &[Property],
+    check_text: &TextCheck,
+    named: &dyn Fn(usize) -> String,
+) -> Result<()> {
     let stated = properties.iter().zip(columns).filter_map(|(property, column)| Some((property, column.as_ref()?)));
     for (property, column) in stated {
         let place = |row: usize| Place::field(format!("{}, {}", named(row), property.name));
-        check(column, format).map_err(|(row, error)| error.at(place(row)))?;
+        check(column, check_text).map_err(|(row, error)| error.at(place(row)))?;
     }
     Ok(())
 }
 
-fn nodes(batch: &NodeBatch, (ty, key): (&str, &Key), properties: &[Property], format: TextFormat) -> Result<()> {
+fn nodes(batch: &NodeBatch, (ty, key): (&str, &Key), properties: &[Property], check_text: &TextCheck) -> Result<()> {
     let named = |row: usize| match name(batch.keys.as_ref(), row) {
         Some(name) => format!("{ty} {name}"),
         None => format!("{ty} of row {}", batch.start + row as u64),
     };
     if let Some(keys) = batch.keys.as_ref().filter(|_| is_text(&key.data_type)) {
-        check(keys, format).map_err(|(row, error)| error.at(Place::field(named(row))))?;
+        check(keys, check_text).map_err(|(row, error)| error.at(Place::field(named(row))))?;
     }
-    rows(&batch.properties, properties, format, &named)
+    rows(&batch.properties, properties, check_text, &named)
 }
 
-fn edges(batch: &EdgeBatch, properties: &[Property], format: TextFormat) -> Result<()> {
+fn edges(batch: &EdgeBatch, properties: &[Property], check_text: &TextCheck) -> Result<()> {
     let named = |row: usize| format!("edge from {} to {}", end(&batch.source, row), end(&batch.target, row));
-    rows(&batch.properties, properties, format, &named)
+    rows(&batch.properties, properties, check_text, &named)
 }
 
 impl Plan {
@@ -97,8 +101,7 @@ impl Plan {
         resources: &Resources,
         progress: &dyn Progress,
     ) -> Result<()> {
-        let format = options.write.deepgnn.text.filter(|format| self.to == Format::DeepGnn && format.refuses_texts());
-        let Some(format) = format else { return Ok(()) };
+        let Some(check_text) = &self.to.text_check(&options.write) else { return Ok(()) };
         let shown = self.mapping.apply(source, &resources.budget)?;
         let graph = shown.graph();
         let of_nodes = graph.nodes.iter().enumerate();
@@ -117,11 +120,11 @@ impl Plan {
                 match &batch {
                     Batch::Nodes(batch) => {
                         let Some(ty) = graph.nodes.get(batch.ty) else { return Ok(0) };
-                        nodes(batch, (&ty.name, &ty.key), &ty.properties, format)?;
+                        nodes(batch, (&ty.name, &ty.key), &ty.properties, check_text)?;
                     }
                     Batch::Edges(batch) => {
                         let Some(ty) = graph.edges.get(batch.ty) else { return Ok(0) };
-                        edges(batch, &ty.properties, format)?;
+                        edges(batch, &ty.properties, check_text)?;
                     }
                     _ => {}
                 }

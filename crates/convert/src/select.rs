@@ -7,12 +7,12 @@ use isomorph_error::{Error, Result};
 use isomorph_model::{LabelVocabulary, Source};
 use isomorph_storage::Resources;
 
+use crate::driver::Shape;
 use crate::mapping::{Bundled, Bundling, NameRules, Shredded};
 use crate::open::Opened;
 use crate::options::Typing;
 use crate::plan::survey_of;
 use crate::progress::Progress;
-use crate::registry::Shape;
 
 /// What a selection leaves of an opened graph.
 pub struct Selecting {

@@ -15,14 +15,15 @@ use isomorph_storage::{Location, Mode, Published, Resources, Staging};
 
 use crate::conversion::{Certificate, compare};
 use crate::digests::{Digested, digest};
+use crate::driver::Format;
 use crate::mapping::Mapping;
 use crate::open::Opened;
 use crate::options::ConvertOptions;
 use crate::parallel::pieces_in_order;
 use crate::plan::{Plan, PlanLine, counted};
 use crate::progress::Progress;
-use crate::registry::Format;
 use crate::running::{Running, State};
+use crate::shortcut::Shortcut;
 
 /// Quads between two looks at whether the work is cancelled.
 const AT_ONCE: u64 = 1 << 14;
@@ -32,7 +33,7 @@ const PIECE: u64 = 80 << 10;
 const MOST_AHEAD: u64 = 1 << 10;
 
 /// Where triples come from.
-pub(crate) enum Triples<'a> {
+enum Triples<'a> {
     /// A snapshot.
     Lake(&'a GraphLake),
     /// A text.
@@ -40,23 +41,24 @@ pub(crate) enum Triples<'a> {
 }
 
 /// The triples that become a store or a text, where one is wanted.
-pub(crate) fn of(opened: &Opened, to: Format) -> Option<Triples<'_>> {
-    if !matches!(to, Format::GraphLake | Format::Rdf) || opened.carry.is_some() {
+pub(crate) fn of(opened: &Opened, to: Format) -> Option<Box<dyn Shortcut + '_>> {
+    if opened.carry.is_some() {
         return None;
     }
     let source = opened.native.as_any()?;
     let lake = source.downcast_ref::<GraphLake>().map(Triples::Lake);
-    lake.or_else(|| source.downcast_ref::<RdfText>().map(Triples::Text))
+    let triples = lake.or_else(|| source.downcast_ref::<RdfText>().map(Triples::Text))?;
+    Some(Box::new(Way { triples, from: opened.format, to }))
+}
+
+/// The way of triples into a store or a text.
+struct Way<'a> {
+    triples: Triples<'a>,
+    from: Format,
+    to: Format,
 }
 
 impl Triples<'_> {
-    fn format(&self) -> Format {
-        match self {
-            Triples::Lake(_) => Format::GraphLake,
-            Triples::Text(_) => Format::Rdf,
-        }
-    }
-
     fn source(&self) -> &dyn Source {
         match self {
             Triples::Lake(lake) => *lake,
@@ -88,133 +90,111 @@ impl Triples<'_> {
     ///
     /// # Errors
     /// When files that have to be read for it are broken.
-    fn lost(&self, to: Format) -> Result<Option<String>> {
+    fn lost(&self) -> Result<Option<String>> {
         let Triples::Lake(lake) = self else { return Ok(None) };
-        if to != Format::Rdf {
-            return Ok(None);
-        }
         let empty = lake.empty_graphs()?.len();
         Ok((empty > 0).then(|| counted(empty, "graph without triples")))
     }
 }
 
-/// The syntax of a text that is to be written: as asked for, or as its name says.
-pub(crate) fn syntax(destination: &Location, options: &ConvertOptions) -> Result<Syntax> {
-    options.write.rdf.syntax.or_else(|| Syntax::of_name(destination.file_name())).ok_or_else(|| {
-        Error::usage("the destination's name does not say which syntax of RDF is wanted")
-            .at(destination.to_string())
-            .hint("--to-syntax nt|nq|ttl|trig|rdf|jsonld")
-    })
-}
+impl Shortcut for Way<'_> {
+    fn plan(&self, destination: &Location, options: &ConvertOptions, started: Instant) -> Result<Plan> {
+        let mut lines = Vec::new();
+        let mut line = |subject: String, becomes: String| lines.push(PlanLine { subject, becomes });
+        let syntax = self.to.syntax(destination, &options.write)?;
+        let (passes, sorts) = match syntax {
+            Some(_) => (vec!["write"], Vec::new()),
+            None => (vec!["sort"], vec!["triples by subject".to_owned(), "triples by object".to_owned()]),
+        };
+        let becomes = match syntax {
+            Some(syntax) => format!("one text of {syntax}"),
+            None => "the only snapshot of a new store, version 1".to_owned(),
+        };
+        match &self.triples {
+            Triples::Lake(lake) => {
+                line(format!("snapshot {}", lake.snapshot().id), becomes);
+                let others = lake.store().snapshots.len().saturating_sub(1);
+                if others > 0 {
+                    line("other snapshots".to_owned(), format!("{others} stay behind"));
+                }
+            }
+            Triples::Text(text) => {
+                line(format!("text of {}", text.text().syntax()), becomes);
+                let (prefixes, skipped) = (text.reading().prefixes.len(), text.reading().skipped);
+                if prefixes > 0 {
+                    let kept = syntax.is_some_and(Syntax::has_prefixes);
+                    line(
+                        counted(prefixes, "prefix").replace("prefixs", "prefixes"),
+                        if kept { "the same" } else { "left out, they are no content" }.to_owned(),
+                    );
+                }
+                if skipped > 0 {
+                    line("broken statements".to_owned(), format!("{skipped} skipped"));
+                }
+            }
+        }
+        let mut lost = None;
+        if let Some(syntax) = syntax {
+            self.triples.check(syntax)?;
+            if !syntax.has_triple_terms() {
+                line("statements about triples".to_owned(), format!("refused when one is found: {syntax} has none"));
+            }
+            lost = self.triples.lost()?;
+        }
+        if let Some(lost) = lost.as_ref().filter(|_| !options.loses()) {
+            return Err(Error::new(Kind::WouldLose, format!("a text has no words for {lost}"))
+                .hint("--lossy    write it without them"));
+        }
+        let carried = lost.iter().cloned().collect();
+        let losses = lost.map(|subject| PlanLine { subject, becomes: "nothing".to_owned() });
+        Ok(Plan {
+            passes,
+            sorts,
+            lines,
+            carried,
+            losses: losses.into_iter().collect(),
+            seconds: started.elapsed().as_secs_f64(),
+            ..Plan::known(self.from, self.to, Mapping::default(), Graph::default())
+        })
+    }
 
-/// The plan of writing these triples.
-///
-/// # Errors
-/// When the syntax is not known, or has no words for part of them.
-pub(crate) fn plan(
-    triples: &Triples<'_>,
-    to: Format,
-    destination: &Location,
-    options: &ConvertOptions,
-    started: Instant,
-) -> Result<Plan> {
-    let mut lines = Vec::new();
-    let mut line = |subject: String, becomes: String| lines.push(PlanLine { subject, becomes });
-    let (passes, sorts) = match to {
-        Format::Rdf => (vec!["write"], Vec::new()),
-        _ => (vec!["sort"], vec!["triples by subject".to_owned(), "triples by object".to_owned()]),
-    };
-    let becomes = match to {
-        Format::Rdf => format!("one text of {}", syntax(destination, options)?),
-        _ => "the only snapshot of a new store, version 1".to_owned(),
-    };
-    match triples {
-        Triples::Lake(lake) => {
-            line(format!("snapshot {}", lake.snapshot().id), becomes);
-            let others = lake.store().snapshots.len().saturating_sub(1);
-            if others > 0 {
-                line("other snapshots".to_owned(), format!("{others} stay behind"));
-            }
-        }
-        Triples::Text(text) => {
-            line(format!("text of {}", text.text().syntax()), becomes);
-            let (prefixes, skipped) = (text.reading().prefixes.len(), text.reading().skipped);
-            if prefixes > 0 {
-                let kept = to == Format::Rdf && syntax(destination, options)?.has_prefixes();
-                line(
-                    counted(prefixes, "prefix").replace("prefixs", "prefixes"),
-                    if kept { "the same" } else { "left out, they are no content" }.to_owned(),
-                );
-            }
-            if skipped > 0 {
-                line("broken statements".to_owned(), format!("{skipped} skipped"));
-            }
-        }
+    fn build(
+        &self,
+        plan: &Plan,
+        destination: &Location,
+        options: &ConvertOptions,
+        resources: &Resources,
+        progress: &dyn Progress,
+    ) -> Result<Certificate> {
+        let started = Instant::now();
+        let mode = if options.replace { Mode::Replace } else { Mode::CreateNew };
+        let job = Job { triples: &self.triples, destination, mode, options, resources, progress };
+        let (published, proof, written) = match self.to.syntax(destination, &options.write)? {
+            Some(syntax) => job.text(syntax)?,
+            None => job.store()?,
+        };
+        let edges = proof.as_ref().map_or(0, |(source, _)| {
+            let lines = source.table.lines();
+            let edges = lines.filter(|(line, _)| line.kind == LineKind::Edges && line.property.is_empty());
+            edges.map(|(_, sum)| sum.count).sum()
+        });
+        Ok(Certificate {
+            from: plan.from.id().to_owned(),
+            to: plan.to.id().to_owned(),
+            digest: isomorph_model::digest::VERSION,
+            source: proof.as_ref().map(|(source, _)| source.digests),
+            result: proof.as_ref().map(|(_, result)| result.digests),
+            nodes: 0,
+            edges,
+            triples: Some(written),
+            carried: Vec::new(),
+            lost: plan.losses.iter().map(|loss| format!("{}: {}", loss.subject, loss.becomes)).collect(),
+            files: published.files,
+            bytes: published.bytes,
+            seconds: plan.seconds + started.elapsed().as_secs_f64(),
+            findings: Default::default(),
+        })
     }
-    if to == Format::Rdf {
-        let syntax = syntax(destination, options)?;
-        triples.check(syntax)?;
-        if !syntax.has_triple_terms() {
-            line("statements about triples".to_owned(), format!("refused when one is found: {syntax} has none"));
-        }
-    }
-    let lost = triples.lost(to)?;
-    if let Some(lost) = lost.as_ref().filter(|_| !options.loses()) {
-        return Err(Error::new(Kind::WouldLose, format!("a text has no words for {lost}"))
-            .hint("--lossy    write it without them"));
-    }
-    let carried = lost.iter().cloned().collect();
-    let losses = lost.map(|subject| PlanLine { subject, becomes: "nothing".to_owned() });
-    Ok(Plan {
-        passes,
-        sorts,
-        lines,
-        carried,
-        losses: losses.into_iter().collect(),
-        seconds: started.elapsed().as_secs_f64(),
-        ..Plan::known(triples.format(), to, Mapping::default(), Graph::default())
-    })
-}
-
-/// Writes the triples, compares what is read of the result with them, and publishes it.
-///
-/// # Errors
-/// When the source is not sound, files cannot be written, or what is read back is another graph: then nothing is published.
-pub(crate) fn build(
-    triples: &Triples<'_>,
-    plan: &Plan,
-    destination: &Location,
-    options: &ConvertOptions,
-    resources: &Resources,
-    progress: &dyn Progress,
-) -> Result<Certificate> {
-    let started = Instant::now();
-    let mode = if options.replace { Mode::Replace } else { Mode::CreateNew };
-    let job = Job { triples, destination, mode, options, resources, progress };
-    let (published, proof, written) = match plan.to {
-        Format::Rdf => job.text()?,
-        _ => job.store()?,
-    };
-    let edges = proof.as_ref().map_or(0, |(source, _)| {
-        let edges = source.table.lines().filter(|(line, _)| line.kind == LineKind::Edges && line.property.is_empty());
-        edges.map(|(_, sum)| sum.count).sum()
-    });
-    Ok(Certificate {
-        from: plan.from.id().to_owned(),
-        to: plan.to.id().to_owned(),
-        digest: isomorph_model::digest::VERSION,
-        source: proof.as_ref().map(|(source, _)| source.digests),
-        result: proof.as_ref().map(|(_, result)| result.digests),
-        nodes: 0,
-        edges,
-        triples: Some(written),
-        carried: Vec::new(),
-        lost: plan.losses.iter().map(|loss| format!("{}: {}", loss.subject, loss.becomes)).collect(),
-        files: published.files,
-        bytes: published.bytes,
-        seconds: plan.seconds + started.elapsed().as_secs_f64(),
-        findings: Default::default(),
-    })
 }
 
 /// Digests of the source and of the result.
@@ -266,8 +246,7 @@ impl Job<'_> {
         Ok((published, proof, created.triples))
     }
 
-    fn text(&self) -> Result<(Published, Proof, u64)> {
-        let syntax = syntax(self.destination, self.options)?;
+    fn text(&self, syntax: Syntax) -> Result<(Published, Proof, u64)> {
         let packing = Packing::of_name(self.destination.file_name());
         let staging = Staging::file(self.destination, self.mode)?;
         if let Some(time) = self.options.epoch {

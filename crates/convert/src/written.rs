@@ -82,7 +82,7 @@ pub(crate) fn written(
     let options = ConvertOptions { to: Some(plan.to), no_verify: true, lossy: true, ..ConvertOptions::default() };
     let folder = beside(opened, plan, &options, resources, progress)?;
     let shown = Mapping { steps: plan.mapping.steps.last().cloned().into_iter().collect() };
-    let inner = plan.to.open(folder.place(), &native_options(plan.to, &shown, resources))?;
+    let inner = plan.to.open(folder.place(), &native_options(opened, plan.to, &shown, resources))?;
     Ok(Arc::new(Written { inner, _folder: folder }))
 }
 

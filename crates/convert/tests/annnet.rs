@@ -20,7 +20,7 @@ fn directory_and_archive_are_detected_and_equal() {
         let directory = fixture(&format!("{name}/graph.annnet.d"));
         let archive = fixture(&format!("{name}/graph.annnet"));
         let (left, right) = (open(&directory), open(&archive));
-        assert_eq!((left.format, right.format), (Format::Annnet, Format::Annnet));
+        assert_eq!((left.format, right.format), (Format::ANNNET, Format::ANNNET));
         let resources = Resources::of_this_machine().unwrap();
         let found = diff(left.graph.as_ref(), right.graph.as_ref(), 10, &resources, &Silent).unwrap();
         assert!(found.equal && found.order_equal && found.schema_equal, "{name}: {:?}", found.elements);

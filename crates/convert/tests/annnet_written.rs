@@ -60,9 +60,9 @@ fn convert_with(from: &Path, to: &Path, options: &ConvertOptions, threads: usize
 
 fn to_annnet(compression: Compression) -> ConvertOptions {
     let mut write = WriteOptions::default();
-    write.annnet.compression = compression;
+    write.get_mut::<isomorph_annnet::WriteOptions>().compression = compression;
     let epoch = Some(UNIX_EPOCH + Duration::from_secs(1));
-    ConvertOptions { to: Some(Format::Annnet), write, epoch, ..ConvertOptions::default() }
+    ConvertOptions { to: Some(Format::ANNNET), write, epoch, ..ConvertOptions::default() }
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn every_graph_comes_back_from_the_files_of_other_formats() {
     for name in V2.into_iter().chain(OLDER) {
         let graph = fixture(name);
         let before = digested(&graph).digests;
-        for (abroad, ending) in [(Format::GraphAr, "graphar"), (Format::Nock, "parq")] {
+        for (abroad, ending) in [(Format::GRAPHAR, "graphar"), (Format::NOCK, "parq")] {
             let middle = home.path().join(format!("{}.{ending}", name.replace('/', "-")));
             let there = ConvertOptions { to: Some(abroad), ..ConvertOptions::default() };
             match convert_with(&graph, &middle, &there, 2) {

@@ -34,7 +34,7 @@ fn converted(opened: &Opened, to: &Path, options: &ConvertOptions) -> Result<(),
 }
 
 fn graphar() -> ConvertOptions {
-    ConvertOptions { to: Some(Format::GraphAr), ..ConvertOptions::default() }
+    ConvertOptions { to: Some(Format::GRAPHAR), ..ConvertOptions::default() }
 }
 
 fn by_label() -> ConvertOptions {
@@ -124,7 +124,7 @@ fn nodes_of_several_types_are_counted_where_a_condition_chooses() {
         let all = lines(&some);
         assert_eq!(nodes(&some), ["b", "m"]);
         assert_eq!(all.iter().filter(|line| line.contains("\"edge\"")).count(), 1, "{all:?}");
-        for (name, format) in [("o.parq", Format::Nock), ("o.annnet", Format::Annnet), ("o.graphar", Format::GraphAr)] {
+        for (name, format) in [("o.parq", Format::NOCK), ("o.annnet", Format::ANNNET), ("o.graphar", Format::GRAPHAR)] {
             let to = home.path().join(format!("{}{name}", some.graph.graph().nodes.len()));
             converted(&some, &to, &ConvertOptions { to: Some(format), ..ConvertOptions::default() }).unwrap();
             assert_eq!(lines(&opened(&to, CarryUse::Auto)), all, "{name}");

@@ -4,7 +4,8 @@
 use std::path::Path;
 
 use isomorph_convert::{
-    CarryUse, Certificate, ConvertOptions, Digests, Format, OpenOptions, Opened, Plan, Silent, carry, convert, digest,
+    CarryUse, Certificate, ConvertOptions, Digests, Format, OpenOptions, Opened, Plan, Registry, Silent, carry,
+    convert, digest,
 };
 use isomorph_deepgnn::{BESIDE, TextFormat};
 use isomorph_error::Kind;
@@ -33,7 +34,7 @@ fn digests(opened: &Opened) -> Digests {
 fn write(from: &Path, path: &Path, change: impl FnOnce(&mut ConvertOptions)) -> Certificate {
     let opened = open(from);
     let destination = Location::from_path(path);
-    let mut options = ConvertOptions { to: Some(Format::DeepGnn), ..ConvertOptions::default() };
+    let mut options = ConvertOptions { to: Some(Format::DEEPGNN), ..ConvertOptions::default() };
     change(&mut options);
     let plan = Plan::new(&opened, &destination, &options, &resources(), &Silent).unwrap();
     convert(&opened, &plan, &destination, &options, &resources(), &Silent).unwrap()
@@ -49,19 +50,23 @@ fn a_text_is_the_same_after_its_binary() {
         let [binary, again, other, back] =
             ["binary", "again", "other", "back.json"].map(|name| home.path().join(format!("{partitions}{name}")));
         let done = write(&text, &binary, |options| {
-            options.write.deepgnn.binary.partitions = partitions;
+            options.write.get_mut::<isomorph_deepgnn::WriteOptions>().binary.partitions = partitions;
             options.no_verify = no_verify;
         });
         assert!(done.lost.is_empty(), "{:?}", done.lost);
         assert_eq!((done.result.is_none(), done.source), (no_verify, done.result));
         assert_eq!(digests(&open(&binary)), expected);
-        let carried = carry::verify(&Location::from_path(&binary)).unwrap();
+        let carried = carry::verify(&Location::from_path(&binary), &Registry::standard()).unwrap();
         assert_eq!((carried.0.digests, carried.1), ((!no_verify).then_some(expected), Vec::new()));
         // From one binary to another, where weights have other places, and back to the text.
-        write(&binary, &again, |options| options.write.deepgnn.binary.partitions = 2);
+        write(&binary, &again, |options| {
+            options.write.get_mut::<isomorph_deepgnn::WriteOptions>().binary.partitions = 2
+        });
         assert_eq!(digests(&open(&again)), expected);
         write(&again, &other, |_| {});
-        let done = write(&other, &back, |options| options.write.deepgnn.text = Some(TextFormat::Json));
+        let done = write(&other, &back, |options| {
+            options.write.get_mut::<isomorph_deepgnn::WriteOptions>().text = Some(TextFormat::Json)
+        });
         assert_eq!((done.source, done.result), (Some(expected), Some(expected)));
         assert_eq!(digests(&open(&back)), expected);
         // What nobody else knows of is not needed for weights, which are recovered from the tables.
@@ -77,7 +82,7 @@ fn weights_lie_beside_only_where_one_is_not_1() {
     let (text, binary) = (home.path().join("graph.linear"), home.path().join("binary"));
     let lines: String = (0..100).map(|id| format!("-1 {id} 0 {} {id} 3 0 1\n", if id == 70 { 2 } else { 1 })).collect();
     std::fs::write(&text, lines).unwrap();
-    write(&text, &binary, |options| options.write.deepgnn.binary.partitions = 4);
+    write(&text, &binary, |options| options.write.get_mut::<isomorph_deepgnn::WriteOptions>().binary.partitions = 4);
     let mut names: Vec<String> = std::fs::read_dir(binary.join(BESIDE))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -97,7 +102,7 @@ fn weights_lie_beside_only_where_one_is_not_1() {
     let long = Opened::open(&Location::from_path(&binary), &schema).map(|_| ()).unwrap_err();
     assert_eq!(long.kind(), Kind::Malformed, "{long:?}");
     // Dropped, all of it is gone.
-    carry::remove(&Location::from_path(&binary)).unwrap();
+    carry::remove(&Location::from_path(&binary), &Registry::standard()).unwrap();
     assert!(!binary.join(BESIDE).exists());
     let lossy = home.path().join("lossy");
     let done = write(&text, &lossy, |options| options.lossy = true);
@@ -121,8 +126,8 @@ fn times_and_several_types_come_back() {
         let name = |what: &str| home.path().join(format!("{partitions}{watermark:?}{what}"));
         let [binary, plain, again, back] = ["binary", "plain", "again", "back.json"].map(name);
         let into = |options: &mut ConvertOptions| {
-            options.write.deepgnn.binary.partitions = partitions;
-            options.write.deepgnn.binary.watermark = watermark;
+            options.write.get_mut::<isomorph_deepgnn::WriteOptions>().binary.partitions = partitions;
+            options.write.get_mut::<isomorph_deepgnn::WriteOptions>().binary.watermark = watermark;
         };
         let done = write(&text, &binary, into);
         assert!(done.lost.is_empty(), "{:?}", done.lost);
@@ -143,10 +148,14 @@ fn times_and_several_types_come_back() {
             assert!(same, "{}", name.display());
         }
         // From binary to binary, which stores the times of edges then, and back to the text.
-        let done = write(&binary, &again, |options| options.write.deepgnn.binary.partitions = 2);
+        let done = write(&binary, &again, |options| {
+            options.write.get_mut::<isomorph_deepgnn::WriteOptions>().binary.partitions = 2
+        });
         assert_eq!((done.lost.len(), done.result), (0, Some(expected)));
         assert_eq!(digests(&open(&again)), expected);
-        let done = write(&again, &back, |options| options.write.deepgnn.text = Some(TextFormat::Json));
+        let done = write(&again, &back, |options| {
+            options.write.get_mut::<isomorph_deepgnn::WriteOptions>().text = Some(TextFormat::Json)
+        });
         assert_eq!((done.source, done.result), (Some(expected), Some(expected)));
     }
 }
@@ -157,12 +166,12 @@ fn graphs_from_elsewhere_keep_times_and_types() {
     let text = home.path().join("graph.json");
     std::fs::write(&text, TIMES).unwrap();
     let expected = digests(&open(&text));
-    for (format, name) in [(Format::GraphAr, "graphar"), (Format::Nock, "nock.parq"), (Format::Annnet, "annnet")] {
+    for (format, name) in [(Format::GRAPHAR, "graphar"), (Format::NOCK, "nock.parq"), (Format::ANNNET, "annnet")] {
         let there = home.path().join(name);
         let [binary, back] = ["binary", "back.json"].map(|end| home.path().join(format!("{name}-{end}")));
         write(&text, &there, |options| options.to = Some(format));
         let opened = open(&there);
-        let options = ConvertOptions { to: Some(Format::DeepGnn), ..ConvertOptions::default() };
+        let options = ConvertOptions { to: Some(Format::DEEPGNN), ..ConvertOptions::default() };
         let plan = Plan::new(&opened, &Location::from_path(&binary), &options, &resources(), &Silent).unwrap();
         let carried = plan.carried.join("\n");
         for said in ["times of nodes", "type each value of feature 0", "type each value of feature 1"] {
@@ -171,7 +180,9 @@ fn graphs_from_elsewhere_keep_times_and_types() {
         let done = convert(&opened, &plan, &Location::from_path(&binary), &options, &resources(), &Silent).unwrap();
         assert_eq!((done.lost.len(), done.result), (0, Some(expected)), "{name}");
         assert_eq!(digests(&open(&binary)), expected, "{name}");
-        let done = write(&binary, &back, |options| options.write.deepgnn.text = Some(TextFormat::Json));
+        let done = write(&binary, &back, |options| {
+            options.write.get_mut::<isomorph_deepgnn::WriteOptions>().text = Some(TextFormat::Json)
+        });
         assert_eq!(done.result, Some(expected), "{name}");
     }
 }
@@ -216,7 +227,9 @@ fn values_at_times_become_json_again() {
     let expected = digests(&opened);
     let names: Vec<&str> = opened.graph.graph().nodes[0].properties.iter().map(|ty| ty.name.as_str()).collect();
     assert_eq!(names[names.len() - 3..], ["0:float32", "0:float32-at-times", "1:text-at-times"]);
-    let watermark = |options: &mut ConvertOptions| options.write.deepgnn.binary.watermark = Some(20);
+    let watermark = |options: &mut ConvertOptions| {
+        options.write.get_mut::<isomorph_deepgnn::WriteOptions>().binary.watermark = Some(20)
+    };
     write(&text, &binary, watermark);
     let done = write(&binary, &json, into_json);
     assert_eq!(done.result, Some(expected));
@@ -225,7 +238,7 @@ fn values_at_times_become_json_again() {
     for name in ["node_features_0_0.data", "edge_features_0_0.data"] {
         assert_eq!(std::fs::read(binary.join(name)).unwrap(), std::fs::read(again.join(name)).unwrap(), "{name}");
     }
-    for (format, name) in [(Format::GraphAr, "graphar"), (Format::Nock, "nock.parq"), (Format::Annnet, "annnet")] {
+    for (format, name) in [(Format::GRAPHAR, "graphar"), (Format::NOCK, "nock.parq"), (Format::ANNNET, "annnet")] {
         let (there, back) = (home.path().join(name), home.path().join(format!("{name}.json")));
         write(&text, &there, |options| options.to = Some(format));
         assert_eq!(write(&there, &back, into_json).result, Some(expected), "{name}");
@@ -233,13 +246,15 @@ fn values_at_times_become_json_again() {
     // Without the carry, types that are declared are enough; bytes that are something else are an error.
     let declared = |node: &[(u32, &str)]| {
         let mut options = OpenOptions { carry: CarryUse::Ignore, ..OpenOptions::default() };
-        options.deepgnn.node_features = node.iter().map(|(id, ty)| (*id, ty.parse().unwrap())).collect();
-        options.deepgnn.edge_features = vec![(0, "sparse-int8-at-times".parse().unwrap())];
+        options.get_mut::<isomorph_deepgnn::OpenOptions>().node_features =
+            node.iter().map(|(id, ty)| (*id, ty.parse().unwrap())).collect();
+        options.get_mut::<isomorph_deepgnn::OpenOptions>().edge_features =
+            vec![(0, "sparse-int8-at-times".parse().unwrap())];
         Opened::open(&Location::from_path(&binary), &options).unwrap()
     };
     let destination = Location::from_path(&home.path().join("declared.json"));
-    let mut options = ConvertOptions { to: Some(Format::DeepGnn), ..ConvertOptions::default() };
-    options.write.deepgnn.text = Some(TextFormat::Json);
+    let mut options = ConvertOptions { to: Some(Format::DEEPGNN), ..ConvertOptions::default() };
+    options.write.get_mut::<isomorph_deepgnn::WriteOptions>().text = Some(TextFormat::Json);
     for (types, wrong) in [
         ([(0, "raw"), (1, "text-at-times")], "needs the type of its values"),
         ([(0, "float32-at-times"), (1, "text-at-times")], "no values of type float32 at times"),
@@ -252,14 +267,14 @@ fn values_at_times_become_json_again() {
     }
     // The other texts have no place for them, and the plan says so.
     for format in [TextFormat::Linear, TextFormat::EdgeList, TextFormat::Tsv] {
-        options.write.deepgnn.text = Some(format);
+        options.write.get_mut::<isomorph_deepgnn::WriteOptions>().text = Some(format);
         let error = Plan::new(&open(&json), &destination, &options, &resources(), &Silent).map(|_| ()).unwrap_err();
         assert_eq!(error.kind(), Kind::WouldLose, "{format}");
     }
 }
 
 fn into_json(options: &mut ConvertOptions) {
-    options.write.deepgnn.text = Some(TextFormat::Json);
+    options.write.get_mut::<isomorph_deepgnn::WriteOptions>().text = Some(TextFormat::Json);
 }
 
 /// A binary has the statements of its partitions one after another, and the first one counts: if that is another than the first line, it
@@ -273,8 +288,8 @@ fn statements_that_change_their_order_are_refused() {
     let opened = open(&text);
     for no_verify in [false, true] {
         let place = home.path().join("refused");
-        let mut options = ConvertOptions { to: Some(Format::DeepGnn), no_verify, ..ConvertOptions::default() };
-        options.write.deepgnn.binary.partitions = 2;
+        let mut options = ConvertOptions { to: Some(Format::DEEPGNN), no_verify, ..ConvertOptions::default() };
+        options.write.get_mut::<isomorph_deepgnn::WriteOptions>().binary.partitions = 2;
         let plan = Plan::new(&opened, &Location::from_path(&place), &options, &resources(), &Silent).unwrap();
         let refused = convert(&opened, &plan, &Location::from_path(&place), &options, &resources(), &Silent);
         let refused = refused.map(|_| ()).unwrap_err();
@@ -282,18 +297,22 @@ fn statements_that_change_their_order_are_refused() {
         assert!(refused.hints().any(|hint| hint.starts_with("--partitions 1")), "{refused:?}");
         assert!(!place.exists());
     }
-    let one = write(&text, &home.path().join("one"), |options| options.write.deepgnn.binary.partitions = 1);
+    let one = write(&text, &home.path().join("one"), |options| {
+        options.write.get_mut::<isomorph_deepgnn::WriteOptions>().binary.partitions = 1
+    });
     assert_eq!((one.source, one.result), (Some(expected), Some(expected)));
     assert_eq!(digests(&open(&home.path().join("one"))), expected);
     let lossy = write(&text, &home.path().join("lossy"), |options| {
-        options.write.deepgnn.binary.partitions = 2;
+        options.write.get_mut::<isomorph_deepgnn::WriteOptions>().binary.partitions = 2;
         options.lossy = true;
     });
     assert!(lossy.lost.iter().any(|lost| lost.contains("several statements")), "{:?}", lossy.lost);
     // Statements that agree make the same graph, wherever they lie.
     std::fs::write(&text, "5,-1,0,1\n7,-1,0,4\n5,-1,0,1\n5,0,7,1\n").unwrap();
     let expected = digests(&open(&text));
-    let same = write(&text, &home.path().join("same"), |options| options.write.deepgnn.binary.partitions = 2);
+    let same = write(&text, &home.path().join("same"), |options| {
+        options.write.get_mut::<isomorph_deepgnn::WriteOptions>().binary.partitions = 2
+    });
     assert_eq!((same.source, same.result), (Some(expected), Some(expected)));
     assert_eq!(digests(&open(&home.path().join("same"))), expected);
 }

@@ -53,7 +53,7 @@ fn fixture(name: &str) -> PathBuf {
 }
 
 const OTHERS: [(Format, &str); 3] =
-    [(Format::GraphAr, "g.graphar"), (Format::Nock, "n.parq"), (Format::Annnet, "a.annnet")];
+    [(Format::GRAPHAR, "g.graphar"), (Format::NOCK, "n.parq"), (Format::ANNNET, "a.annnet")];
 
 /// Through each format, and from there through each other.
 fn survives(source: &Opened) {
@@ -66,7 +66,7 @@ fn survives(source: &Opened) {
         assert_eq!((done.source, done.result), (Some(expected), Some(expected)), "{} {to}", source.location);
         let opened = open(&there, &OpenOptions::default());
         assert_eq!(digests(&opened), expected, "{} {to}", source.location);
-        assert_eq!(opened.format_of_graph(), Format::DeepGnn);
+        assert_eq!(opened.format_of_graph(), Format::DEEPGNN);
         for (next, name) in OTHERS.iter().filter(|(next, _)| *next != to) {
             let farther = home.path().join(format!("next.{name}"));
             let done = write(&opened, *next, &farther, &ConvertOptions::default());
@@ -89,12 +89,13 @@ fn a_binary_survives_with_and_without_types() {
     let home = tempfile::tempdir().unwrap();
     let (path, binary) = (home.path().join("graph.linear"), home.path().join("binary"));
     std::fs::write(&path, LINEAR).unwrap();
-    write(&open(&path, &OpenOptions::default()), Format::DeepGnn, &binary, &ConvertOptions::default()).unwrap();
+    write(&open(&path, &OpenOptions::default()), Format::DEEPGNN, &binary, &ConvertOptions::default()).unwrap();
     let mut options = OpenOptions { carry: CarryUse::Ignore, ..OpenOptions::default() };
     survives(&open(&binary, &options));
     let of = |(id, ty): (u32, &str)| (id, ty.parse::<FeatureType>().unwrap());
-    options.deepgnn.node_features = [(0, "float32"), (2, "text"), (4, "sparse-uint16"), (5, "int8")].map(of).to_vec();
-    options.deepgnn.edge_features = [(1, "text")].map(of).to_vec();
+    options.get_mut::<isomorph_deepgnn::OpenOptions>().node_features =
+        [(0, "float32"), (2, "text"), (4, "sparse-uint16"), (5, "int8")].map(of).to_vec();
+    options.get_mut::<isomorph_deepgnn::OpenOptions>().edge_features = [(1, "text")].map(of).to_vec();
     survives(&open(&binary, &options));
 }
 
@@ -136,19 +137,19 @@ fn split_nodes_are_united() {
     survives(&text);
     let mut written = ConvertOptions::default();
     for partitions in [1, 3] {
-        written.write.deepgnn.binary.partitions = partitions;
+        written.write.get_mut::<isomorph_deepgnn::WriteOptions>().binary.partitions = partitions;
         let binary = home.path().join(format!("binary{partitions}"));
-        write(&text, Format::DeepGnn, &binary, &written).unwrap();
+        write(&text, Format::DEEPGNN, &binary, &written).unwrap();
         let split = open(&binary, &OpenOptions { carry: CarryUse::Ignore, ..OpenOptions::default() });
         let expected = digests(&split);
         survives(&split);
         // Each node in one place again: another binary of the same graph.
         let anew = home.path().join(format!("anew{partitions}"));
-        assert_eq!(write(&split, Format::DeepGnn, &anew, &written).unwrap().result, Some(expected));
+        assert_eq!(write(&split, Format::DEEPGNN, &anew, &written).unwrap().result, Some(expected));
     }
     let anew = home.path().join("anew.linear");
-    written.write.deepgnn.text = Some(isomorph_deepgnn::TextFormat::Linear);
-    assert_eq!(write(&text, Format::DeepGnn, &anew, &written).unwrap().result, Some(whole));
+    written.write.get_mut::<isomorph_deepgnn::WriteOptions>().text = Some(isomorph_deepgnn::TextFormat::Linear);
+    assert_eq!(write(&text, Format::DEEPGNN, &anew, &written).unwrap().result, Some(whole));
     assert_eq!(std::fs::read_to_string(&anew).unwrap().lines().count(), 23);
 }
 
@@ -196,7 +197,7 @@ fn nodes_of_which_nothing_is_said_may_lack_every_property_once_more() {
     for (to, name) in OTHERS {
         let (there, next) = (home.path().join(name), home.path().join(format!("next.{name}")));
         write(&text, to, &there, &ConvertOptions::default()).unwrap();
-        let done = write(&open(&there, &OpenOptions::default()), Format::GraphAr, &next, &ConvertOptions::default());
+        let done = write(&open(&there, &OpenOptions::default()), Format::GRAPHAR, &next, &ConvertOptions::default());
         assert_eq!(done.unwrap().result, Some(digests(&text)), "{to}");
         let mut found = isomorph_error::Findings::keeping(3);
         open(&next, &OpenOptions::default()).native.validate(&mut found).unwrap();
@@ -212,7 +213,7 @@ fn many_relations_are_a_column() {
     std::fs::write(&path, format!("-1 1 0 1.0{edges}\n")).unwrap();
     let opened = open(&path, &OpenOptions::default());
     let (expected, there) = (digests(&opened), home.path().join("g.graphar"));
-    let done = write(&opened, Format::GraphAr, &there, &ConvertOptions::default()).unwrap();
+    let done = write(&opened, Format::GRAPHAR, &there, &ConvertOptions::default()).unwrap();
     assert_eq!(done.result, Some(expected));
     let alone = open(&there, &OpenOptions { carry: CarryUse::Ignore, ..OpenOptions::default() });
     assert_eq!(alone.graph.graph().edges.len(), 1);
@@ -231,9 +232,9 @@ fn what_was_a_text_becomes_files_of_deepgnn_again() {
         let there = home.path().join(name);
         write(&source, to, &there, &ConvertOptions::default()).unwrap();
         let mut options = ConvertOptions::default();
-        options.write.deepgnn.text = Some(isomorph_deepgnn::TextFormat::Linear);
+        options.write.get_mut::<isomorph_deepgnn::WriteOptions>().text = Some(isomorph_deepgnn::TextFormat::Linear);
         let text = home.path().join(format!("{name}.linear"));
-        let done = write(&open(&there, &OpenOptions::default()), Format::DeepGnn, &text, &options);
+        let done = write(&open(&there, &OpenOptions::default()), Format::DEEPGNN, &text, &options);
         assert_eq!(done.unwrap_or_else(|error| panic!("{to}: {error:?}")).result, Some(expected), "{to}");
         let back = open(&text, &OpenOptions { carry: CarryUse::Ignore, ..OpenOptions::default() });
         assert_eq!(digests(&back).content, expected.content, "{to}");
@@ -266,7 +267,7 @@ fn what_deepgnn_reads_is_a_good_graph() {
         let location = Location::from_path(Path::new("/memory"));
         Opened {
             location,
-            format: Format::GraphAr,
+            format: Format::GRAPHAR,
             native: graph.clone(),
             carry: None,
             graph,
@@ -276,8 +277,8 @@ fn what_deepgnn_reads_is_a_good_graph() {
     let home = tempfile::tempdir().unwrap();
     let there = home.path().join("g.linear");
     let mut options = ConvertOptions::default();
-    options.write.deepgnn.text = Some(isomorph_deepgnn::TextFormat::Linear);
-    let done = write(&opened, Format::DeepGnn, &there, &options).unwrap();
+    options.write.get_mut::<isomorph_deepgnn::WriteOptions>().text = Some(isomorph_deepgnn::TextFormat::Linear);
+    let done = write(&opened, Format::DEEPGNN, &there, &options).unwrap();
     assert_eq!(done.result, Some(digests(&opened)));
     let lines = alone(&there);
     // Ids are rows through both types; features are counted in the order of the description, the key comes behind them.
@@ -310,7 +311,7 @@ fn rows_without_a_direction_are_there_in_both() {
     let location = Location::from_path(Path::new("/memory"));
     let opened = Opened {
         location,
-        format: Format::GraphAr,
+        format: Format::GRAPHAR,
         native: memory.clone(),
         carry: None,
         graph: memory,
@@ -318,7 +319,7 @@ fn rows_without_a_direction_are_there_in_both() {
     };
     let home = tempfile::tempdir().unwrap();
     let there = home.path().join("binary");
-    let done = write(&opened, Format::DeepGnn, &there, &ConvertOptions::default()).unwrap();
+    let done = write(&opened, Format::DEEPGNN, &there, &ConvertOptions::default()).unwrap();
     assert_eq!((done.result, done.edges), (Some(digests(&opened)), 4));
     let lines = alone(&there);
     let ends = |ends: &str| lines.iter().filter(|line| line.contains(&format!("\"ends\":{ends}"))).count();
@@ -342,7 +343,7 @@ fn integer_keys_stay_and_so_does_the_order_of_rows() {
         let location = Location::from_path(Path::new("/memory"));
         Opened {
             location,
-            format: Format::GraphAr,
+            format: Format::GRAPHAR,
             native: graph.clone(),
             carry: None,
             graph,
@@ -354,14 +355,14 @@ fn integer_keys_stay_and_so_does_the_order_of_rows() {
     for partitions in [1, 3] {
         let there = home.path().join(format!("binary{partitions}"));
         let mut options = ConvertOptions::default();
-        options.write.deepgnn.binary.partitions = partitions;
-        assert_eq!(write(&opened, Format::DeepGnn, &there, &options).unwrap().result, Some(expected));
+        options.write.get_mut::<isomorph_deepgnn::WriteOptions>().binary.partitions = partitions;
+        assert_eq!(write(&opened, Format::DEEPGNN, &there, &options).unwrap().result, Some(expected));
         let lines = alone(&there);
         has(&lines, &["\"key\":356,"]);
         has(&lines, &["\"key\":18446744073709551116,"]);
         // From there into a format whose rows have an order.
         let back = home.path().join(format!("g{partitions}.graphar"));
-        let done = write(&open(&there, &OpenOptions::default()), Format::GraphAr, &back, &ConvertOptions::default());
+        let done = write(&open(&there, &OpenOptions::default()), Format::GRAPHAR, &back, &ConvertOptions::default());
         assert_eq!(done.unwrap().result, Some(expected));
     }
 }
@@ -387,13 +388,16 @@ fn ends_are_looked_up_beyond_memory() {
     std::fs::write(&path, lines).unwrap();
     let little = little();
     let mut options = OpenOptions::default();
-    (options.deepgnn.budget, options.deepgnn.scratch) = (little.budget.clone(), Some(little.scratch.clone()));
+    (
+        options.get_mut::<isomorph_deepgnn::OpenOptions>().budget,
+        options.get_mut::<isomorph_deepgnn::OpenOptions>().scratch,
+    ) = (little.budget.clone(), Some(little.scratch.clone()));
     let (there, plenty) = (home.path().join("g.graphar"), home.path().join("plenty.graphar"));
-    let done = write_within(&open(&path, &options), Format::GraphAr, &there, &ConvertOptions::default(), &little);
+    let done = write_within(&open(&path, &options), Format::GRAPHAR, &there, &ConvertOptions::default(), &little);
     let done = done.unwrap();
     assert_eq!(done.result, done.source);
     assert!(little.scratch.peak() > 0 && little.budget.peak() <= 4 << 20);
-    let wide = write(&open(&path, &OpenOptions::default()), Format::GraphAr, &plenty, &ConvertOptions::default());
+    let wide = write(&open(&path, &OpenOptions::default()), Format::GRAPHAR, &plenty, &ConvertOptions::default());
     assert_eq!(wide.unwrap().result, done.result);
     let alone = |path: &Path| digests(&open(path, &OpenOptions { carry: CarryUse::Ignore, ..OpenOptions::default() }));
     assert_eq!(alone(&there), alone(&plenty));
@@ -414,7 +418,7 @@ fn rows_are_put_in_order_beyond_memory() {
     let location = Location::from_path(Path::new("/memory"));
     let opened = Opened {
         location,
-        format: Format::GraphAr,
+        format: Format::GRAPHAR,
         native: graph.clone(),
         carry: None,
         graph,
@@ -422,8 +426,8 @@ fn rows_are_put_in_order_beyond_memory() {
     };
     let (little, home) = (little(), tempfile::tempdir().unwrap());
     let mut options = ConvertOptions::default();
-    options.write.deepgnn.binary.partitions = 3;
-    let done = write_within(&opened, Format::DeepGnn, &home.path().join("binary"), &options, &little).unwrap();
+    options.write.get_mut::<isomorph_deepgnn::WriteOptions>().binary.partitions = 3;
+    let done = write_within(&opened, Format::DEEPGNN, &home.path().join("binary"), &options, &little).unwrap();
     assert_eq!(done.result, Some(digests(&opened)));
     assert!(little.scratch.peak() > 0);
 }
@@ -439,7 +443,7 @@ fn a_graph_is_seen_as_deepgnn_holds_it() {
     let location = Location::from_path(Path::new("/memory"));
     let opened = Opened {
         location,
-        format: Format::GraphAr,
+        format: Format::GRAPHAR,
         native: graph.clone(),
         carry: None,
         graph,
@@ -447,7 +451,7 @@ fn a_graph_is_seen_as_deepgnn_holds_it() {
     };
     let home = tempfile::tempdir().unwrap();
     let own = Resources { scratch: isomorph_storage::Scratch::new(Some(home.path())).unwrap(), ..resources() };
-    let seen = opened.seen_as(Format::DeepGnn, &own, &Silent).unwrap();
+    let seen = opened.seen_as(Format::DEEPGNN, &own, &Silent).unwrap();
     let mut out = Vec::new();
     dump(seen.as_ref(), &mut out, &resources(), &Silent).unwrap();
     let lines: Vec<String> = String::from_utf8(out).unwrap().lines().map(str::to_owned).collect();
@@ -456,7 +460,7 @@ fn a_graph_is_seen_as_deepgnn_holds_it() {
     has(&lines, &[r#""ends":[1,0]"#]);
     // What is written is the same graph, and nothing of the view is left.
     let binary = home.path().join("binary");
-    write(&opened, Format::DeepGnn, &binary, &ConvertOptions::default()).unwrap();
+    write(&opened, Format::DEEPGNN, &binary, &ConvertOptions::default()).unwrap();
     let native = open(&binary, &OpenOptions::default()).native;
     let of = |source: &dyn isomorph_model::Source| digest(source, &resources(), &Silent).unwrap().digests;
     assert_eq!(of(native.as_ref()), of(seen.as_ref()));
@@ -487,8 +491,8 @@ fn nodes_are_given_types_of_their_own() {
         assert_eq!(digests(&back), expected, "{to}");
         let text = home.path().join(format!("{name}.linear"));
         let mut options = ConvertOptions::default();
-        options.write.deepgnn.text = Some(isomorph_deepgnn::TextFormat::Linear);
-        assert_eq!(write(&back, Format::DeepGnn, &text, &options).unwrap().result, Some(expected), "{to}");
+        options.write.get_mut::<isomorph_deepgnn::WriteOptions>().text = Some(isomorph_deepgnn::TextFormat::Linear);
+        assert_eq!(write(&back, Format::DEEPGNN, &text, &options).unwrap().result, Some(expected), "{to}");
     }
     let there =
         open(&home.path().join("g.graphar"), &OpenOptions { carry: CarryUse::Ignore, ..OpenOptions::default() });
@@ -505,9 +509,9 @@ fn nodes_are_given_types_of_their_own() {
     assert!(graph.nodes.iter().flat_map(|ty| &ty.properties).all(|property| property.name != "type"));
     // What has no such property, or is written as what it is, is refused.
     let other = ConvertOptions { node_types: Some(types_from("age")), ..ConvertOptions::default() };
-    for (to, how) in [(Format::GraphAr, &other), (Format::DeepGnn, &options)] {
+    for (to, how) in [(Format::GRAPHAR, &other), (Format::DEEPGNN, &options)] {
         let mut how = how.clone();
-        how.write.deepgnn.text = Some(isomorph_deepgnn::TextFormat::Json);
+        how.write.get_mut::<isomorph_deepgnn::WriteOptions>().text = Some(isomorph_deepgnn::TextFormat::Json);
         let error = write(&source, to, &home.path().join("refused"), &how).map(|_| ()).unwrap_err();
         assert_eq!(error.kind(), isomorph_error::Kind::Usage, "{to}: {error:?}");
     }
@@ -530,7 +534,7 @@ fn many_nodes_are_given_types_in_little_memory() {
     let source = open(&path, &OpenOptions::default());
     let there = home.path().join("g.graphar");
     let node_types = Some(types_from("type"));
-    let options = ConvertOptions { to: Some(Format::GraphAr), node_types, ..ConvertOptions::default() };
+    let options = ConvertOptions { to: Some(Format::GRAPHAR), node_types, ..ConvertOptions::default() };
     let destination = Location::from_path(&there);
     let plan = Plan::new(&source, &destination, &options, &own, &Silent).unwrap();
     let done = convert(&source, &plan, &destination, &options, &own, &Silent).unwrap();

@@ -10,7 +10,7 @@ use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray, StructArray};
 use arrow_cast::cast;
 use arrow_schema::{DataType, Field, Fields, TimeUnit};
 use isomorph_annnet::update::AttributeTable;
-use isomorph_convert::{Extension, OpenOptions, Opened, Silent, extend_annnet};
+use isomorph_convert::{Extension, OpenOptions, Opened, Registry, Silent, extend_annnet};
 use isomorph_model::Property;
 use isomorph_storage::{Location, Resources};
 use isomorph_tables::{Encoding, TableWriter, WriteOptions};
@@ -87,7 +87,7 @@ fn spans_of_time_and_zones_are_what_they_were() {
     let graph = home.path().join("graph");
     copy(&isomorph_fixtures::fixture("annnet/one_node/graph.annnet.d"), &graph);
     let location = Location::from_path(&graph);
-    let extend = |own: Extension| extend_annnet(&location, &own, &resources, &Silent).unwrap();
+    let extend = |own: Extension| extend_annnet(&location, &own, &Registry::standard(), &resources, &Silent).unwrap();
     let look = |what: &str| {
         let opened = Opened::open(&location, &OpenOptions::default()).unwrap();
         let graph = opened.graph.graph();

@@ -20,7 +20,7 @@ fn opened(memory: &MemoryGraph) -> Opened {
     let (graph, location) = (Arc::new(memory.clone()), Location::from_path(Path::new("/memory")));
     Opened {
         location,
-        format: Format::Annnet,
+        format: Format::ANNNET,
         native: graph.clone(),
         carry: None,
         graph,
@@ -163,7 +163,7 @@ fn pairs_are_each_head_with_each_tail_and_each_two_members() {
     for seed in 0..40 {
         let memory = multilayer(seed);
         let place = home.path().join(seed.to_string());
-        let (plan, certificate) = written(&memory, Format::GraphAr, &place, Hyperedges::Expand, 1 << 28).unwrap();
+        let (plan, certificate) = written(&memory, Format::GRAPHAR, &place, Hyperedges::Expand, 1 << 28).unwrap();
         let (pairs, without) = expected(&memory);
         assert_eq!(found(&place), pairs, "{seed}");
         assert!(!place.join("_isomorph").exists() && certificate.result.is_none(), "{seed}");
@@ -181,7 +181,7 @@ fn pairs_do_not_depend_on_the_memory() {
     let memory = (0..200).map(multilayer).max_by_key(|memory| expected(memory).0.len()).unwrap();
     let files = [1u64 << 28, 1 << 20].map(|budget| {
         let place = home.path().join(budget.to_string());
-        written(&memory, Format::Nock, &place.with_extension("parq"), Hyperedges::Expand, budget).unwrap();
+        written(&memory, Format::NOCK, &place.with_extension("parq"), Hyperedges::Expand, budget).unwrap();
         std::fs::read(place.with_extension("parq")).unwrap()
     });
     assert!(files[0] == files[1]);
@@ -193,7 +193,7 @@ fn hyperedges_that_are_skipped_are_counted() {
     for seed in 0..20 {
         let memory = multilayer(seed);
         let place = home.path().join(seed.to_string());
-        let (_, certificate) = written(&memory, Format::GraphAr, &place, Hyperedges::Skip, 1 << 28).unwrap();
+        let (_, certificate) = written(&memory, Format::GRAPHAR, &place, Hyperedges::Skip, 1 << 28).unwrap();
         let graph = read(&place);
         let edges = &graph.graph.graph().edges;
         assert!(edges.iter().all(|ty| !ty.relation.fixed().unwrap().starts_with("hyperedge")), "{seed}");
@@ -220,7 +220,7 @@ fn hyperedges_that_are_skipped_are_counted() {
 fn a_format_with_hyperedges_writes_them_as_what_they_are() {
     let home = tempfile::tempdir().unwrap();
     let place = home.path().join("graph.annnet");
-    let error = written(&multilayer(1), Format::Annnet, &place, Hyperedges::Skip, 1 << 28).unwrap_err();
+    let error = written(&multilayer(1), Format::ANNNET, &place, Hyperedges::Skip, 1 << 28).unwrap_err();
     assert_eq!(error.kind(), Kind::Usage);
     assert!(error.message().contains("annnet has hyperedges"), "{error}");
 }
@@ -232,10 +232,10 @@ fn hyperedges_of_files_that_hold_them_as_nodes_are_told_by_rows() {
         let memory = multilayer(seed);
         // GraphAr with its carry is the annnet graph; its members are rows.
         let (middle, place) = (home.path().join(format!("{seed}-middle")), home.path().join(format!("{seed}")));
-        written(&memory, Format::GraphAr, &middle, Hyperedges::Reify, 1 << 28).unwrap();
+        written(&memory, Format::GRAPHAR, &middle, Hyperedges::Reify, 1 << 28).unwrap();
         let opened = Opened::open(&Location::from_path(&middle), &OpenOptions::default()).unwrap();
         let options =
-            ConvertOptions { to: Some(Format::GraphAr), hyperedges: Hyperedges::Expand, ..ConvertOptions::default() };
+            ConvertOptions { to: Some(Format::GRAPHAR), hyperedges: Hyperedges::Expand, ..ConvertOptions::default() };
         let destination = Location::from_path(&place);
         let plan = Plan::new(&opened, &destination, &options, &resources(1 << 28), &Silent).unwrap();
         convert(&opened, &plan, &destination, &options, &resources(1 << 28), &Silent).unwrap();

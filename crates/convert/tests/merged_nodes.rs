@@ -97,7 +97,7 @@ impl Case {
         let (graph, location) = (Arc::new(build.finish()), Location::from_path(Path::new("/memory")));
         Opened {
             location,
-            format: Format::GraphAr,
+            format: Format::GRAPHAR,
             native: graph.clone(),
             carry: None,
             graph,
@@ -128,15 +128,15 @@ impl Case {
 
 /// Each target, what its files are called, and whether it knows nodes by their keys.
 const TARGETS: [(Format, &str, bool); 9] = [
-    (Format::GraphAr, "graphar", false),
-    (Format::Nock, "parq", true),
-    (Format::Nock, "csv", true),
-    (Format::Annnet, "annnet", true),
-    (Format::DeepGnn, "json", false),
-    (Format::GraphLake, "lake", true),
-    (Format::Rdf, "nt", true),
-    (Format::Rdf, "rdf", true),
-    (Format::Rdf, "jsonld", true),
+    (Format::GRAPHAR, "graphar", false),
+    (Format::NOCK, "parq", true),
+    (Format::NOCK, "csv", true),
+    (Format::ANNNET, "annnet", true),
+    (Format::DEEPGNN, "json", false),
+    (Format::GRAPHLAKE, "lake", true),
+    (Format::RDF, "nt", true),
+    (Format::RDF, "rdf", true),
+    (Format::RDF, "jsonld", true),
 ];
 
 /// The number of nodes that anybody finds who opens it.
@@ -145,7 +145,7 @@ fn nodes(place: &Path, to: Format) -> usize {
     let mut out = Vec::new();
     dump(opened.graph.as_ref(), &mut out, &resources(), &Silent).unwrap();
     let text = String::from_utf8(out).unwrap();
-    if matches!(to, Format::GraphLake | Format::Rdf) {
+    if [Format::GRAPHLAKE, Format::RDF].contains(&to) {
         // Each node has its class, and nothing else has one but statements.
         let of_class = |line: &&str| line.contains("22-rdf-syntax-ns#type") && !line.contains("#Statement");
         return text.lines().filter(of_class).collect::<BTreeSet<_>>().len();
@@ -165,7 +165,7 @@ fn nodes_that_become_one_are_lost_and_told() {
             let what = format!("{}, {to}, {suffix}", case.name);
             let options = ConvertOptions { to: Some(to), ..ConvertOptions::default() };
             // Ids of DeepGNN are the keys where they are numbers of one type; else rows.
-            let ids = to == Format::DeepGnn && matches!(case.types.as_slice(), [(_, Keys::Numbers(_))]);
+            let ids = to == Format::DEEPGNN && matches!(case.types.as_slice(), [(_, Keys::Numbers(_))]);
             let merges = (by_key || ids) && more > 0;
             for no_verify in [false, true] {
                 let place = home.path().join(format!("{no_verify}.{suffix}"));
@@ -207,12 +207,12 @@ fn a_graph_that_came_from_deepgnn_still_has_its_keys() {
     let home = tempfile::tempdir().unwrap();
     let (ids, there) = (home.path().join("ids"), home.path().join("there.parq"));
     let to = |to| ConvertOptions { to: Some(to), ..ConvertOptions::default() };
-    write(&case.graph(), &ids, &to(Format::DeepGnn)).unwrap();
+    write(&case.graph(), &ids, &to(Format::DEEPGNN)).unwrap();
     let opened = open(&ids, CarryUse::Auto);
-    let error = write(&opened, &there, &to(Format::Nock)).unwrap_err();
+    let error = write(&opened, &there, &to(Format::NOCK)).unwrap_err();
     assert_eq!(error.broken_rule().map(|rule| rule.id), Some("MODEL-REPEATED-KEY"), "{error}");
     assert!(error.place().row.is_some(), "{error:?}");
-    let (_, certificate) = write(&opened, &there, &ConvertOptions { lossy: true, ..to(Format::Nock) }).unwrap();
+    let (_, certificate) = write(&opened, &there, &ConvertOptions { lossy: true, ..to(Format::NOCK) }).unwrap();
     case.check("DeepGNN to NOCK", &certificate.lost, true);
 }
 

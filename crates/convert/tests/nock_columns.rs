@@ -111,7 +111,7 @@ fn a_text_stays_a_text_whatever_is_lost() {
 fn numbers_of_edges_that_are_kept_come_back_beside_columns_of_other_types() {
     let home = tempfile::tempdir().unwrap();
     let mut keep = OpenOptions::default();
-    keep.nock.keep_edge_id = true;
+    keep.get_mut::<isomorph_nock::OpenOptions>().keep_edge_id = true;
     let resources = Resources::of_this_machine().unwrap();
     for (at, column) in columns().into_iter().enumerate() {
         let (from, to) = (home.path().join(format!("{at}.parq")), home.path().join(format!("{at}.csv")));
@@ -160,7 +160,7 @@ fn what_a_member_is_called_does_not_depend_on_other_rows() {
         for name in ["bag.shadow", "bag.truth", "x"] {
             assert!(own.iter().any(|own| own == name), "{own:?}");
         }
-        let options = ConvertOptions { to: Some(isomorph_convert::Format::GraphAr), ..ConvertOptions::default() };
+        let options = ConvertOptions { to: Some(isomorph_convert::Format::GRAPHAR), ..ConvertOptions::default() };
         let place = Location::from_path(to);
         let plan = Plan::new(opened, &place, &options, &resources, &Silent).unwrap();
         convert(opened, &plan, &place, &options, &resources, &Silent).unwrap();
@@ -208,7 +208,7 @@ fn a_column_of_maps_is_found_and_named() {
 #[test]
 fn columns_that_stand_for_other_values_are_compared_as_these() {
     let home = tempfile::tempdir().unwrap();
-    let options = ConvertOptions { to: Some(isomorph_convert::Format::GraphAr), ..ConvertOptions::default() };
+    let options = ConvertOptions { to: Some(isomorph_convert::Format::GRAPHAR), ..ConvertOptions::default() };
     let decimals = Decimal128Array::from(vec![Some(900), Some(1000)]).with_precision_and_scale(6, 2).unwrap();
     let columns: [(&str, ArrayRef, Literal); 4] = [
         // Stored as -1.

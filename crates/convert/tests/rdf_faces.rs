@@ -65,7 +65,15 @@ fn home(name: &str, text: &str) -> (TempDir, PathBuf) {
 
 fn memory(format: Format, memory: MemoryGraph) -> Opened {
     let (graph, location) = (Arc::new(memory), Location::from_path(Path::new("/memory")));
-    Opened { location, format, native: graph.clone(), carry: None, graph, options: OpenOptions::default() }
+    Opened {
+        location,
+        format,
+        native: graph.clone(),
+        carry: None,
+        graph,
+        options: OpenOptions::default(),
+        is_part: false,
+    }
 }
 
 /// A typed graph; with `said`, edges have a property.
@@ -78,7 +86,7 @@ fn social(said: bool) -> Opened {
     );
     let edges = Edges::rows(person, "knows", person, [(0, 1), (1, 2)]);
     build.edges(if said { edges.column("since", int64([2001, 2002])) } else { edges });
-    memory(Format::GraphAr, build.finish())
+    memory(Format::GRAPHAR, build.finish())
 }
 
 #[test]
@@ -109,7 +117,7 @@ fn edges_of_which_something_is_said_become_every_syntax_and_come_back() {
     let mut build = Build::default();
     let node = build.nodes(Nodes::keyed("n", int64([1])));
     build.edges(Edges::rows(node, "r", node, [(0, 0), (0, 0)]));
-    let parallel = memory(Format::GraphAr, build.finish());
+    let parallel = memory(Format::GRAPHAR, build.finish());
     for (number, graph) in [&graph, &parallel].into_iter().enumerate() {
         let nock = home.path().join(format!("{number}.parq"));
         write(graph, &nock, &ConvertOptions { lossy: true, ..ConvertOptions::default() }).unwrap();
@@ -124,14 +132,14 @@ fn edges_of_which_something_is_said_become_every_syntax_and_come_back() {
                 let text = fs::read_to_string(&place).unwrap();
                 assert_eq!(text.contains("rdf-syntax-ns#Statement"), syntax == "jsonld", "{number} {from} {syntax}");
                 let again = home.path().join(format!("{number}-{from}-{syntax}.graphar"));
-                write(&back, &again, &ConvertOptions { to: Some(Format::GraphAr), ..ConvertOptions::default() })
+                write(&back, &again, &ConvertOptions { to: Some(Format::GRAPHAR), ..ConvertOptions::default() })
                     .unwrap();
                 assert_eq!(content(&open(&again, CarryUse::Auto)), content(graph), "{number} {from} {syntax}");
             }
         }
     }
     let error =
-        write(&graph, &home.path().join("a"), &ConvertOptions { to: Some(Format::Rdf), ..labelled() }).unwrap_err();
+        write(&graph, &home.path().join("a"), &ConvertOptions { to: Some(Format::RDF), ..labelled() }).unwrap_err();
     assert_eq!(error.kind(), Kind::Usage, "{error}");
 }
 
@@ -177,7 +185,7 @@ fn a_plan_says_what_a_syntax_has_no_words_for() {
     let mut build = Build::default();
     let node = build.nodes(Nodes::keyed("n", int64([1, 2])).column("1st", int64([1, 2])));
     build.edges(Edges::rows(node, "7", node, [(0, 1)]));
-    let graph = memory(Format::GraphAr, build.finish());
+    let graph = memory(Format::GRAPHAR, build.finish());
     let error = plan(&graph, "e.rdf").unwrap_err();
     assert_eq!((error.kind(), error.message()), (Kind::WouldLose, "urn:x-isomorph:7 does not end in a name of XML"));
     let options = ConvertOptions { base: Some("http://example.org/x_".to_owned()), ..ConvertOptions::default() };
@@ -332,7 +340,7 @@ fn labels_of_nock_become_node_types_and_come_back() {
         &[("a", "r", "b", 1.0, ""), ("c", "r", "a", 1.0, r#"{"w":1}"#), ("a", "s", "a", 1.0, "")],
     );
     let place = home.path().join("food.parq");
-    write(&memory(Format::Nock, nock), &place, &ConvertOptions::default()).unwrap();
+    write(&memory(Format::NOCK, nock), &place, &ConvertOptions::default()).unwrap();
     let expected = content(&open(&place, CarryUse::Auto));
     for name in ["food.graphar", "food.annnet", "food.deepgnn"] {
         let there = home.path().join(name);
@@ -389,7 +397,7 @@ fn nock_that_lost_its_carry_is_rdf_again() {
 fn nock_with_more_than_rdf_is_refused() {
     let home = tempfile::tempdir().unwrap();
     let there = home.path().join("a.nq");
-    let plain = memory(Format::Nock, zoo::bundled(&[("urn:a", &[], 1.0, "")], &[]));
+    let plain = memory(Format::NOCK, zoo::bundled(&[("urn:a", &[], 1.0, "")], &[]));
     let error = write(&plain, &there, &in_mode(RdfMode::Rich)).unwrap_err();
     assert!(error.to_string().contains("no RDF"), "{error}");
     // A node of which nothing is said.

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use isomorph_convert::{OpenOptions, Opened, Silent, carry};
+use isomorph_convert::{OpenOptions, Opened, Registry, Silent, carry};
 use isomorph_fixtures::fixture;
 use isomorph_storage::{Budget, Location, Resources};
 use serde_json::Value;
@@ -57,7 +57,7 @@ fn whatever_an_older_version_wrote_is_bound_again() {
             continue;
         }
         let place = Location::from_path(&place);
-        match carry::rebind(&place, &resources(), &Silent) {
+        match carry::rebind(&place, &Registry::standard(), &resources(), &Silent) {
             Err(error) => failed.push(format!("{path}: {error}")),
             Ok(_) => {
                 Opened::open(&place, &OpenOptions::default()).unwrap_or_else(|error| panic!("{path}: {error}"));

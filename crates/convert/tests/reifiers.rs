@@ -35,7 +35,7 @@ fn stores_and_texts_of_today_equal_the_older_ones() {
         for (name, older) in [("lake", "reifiers/lake"), ("text.nt", "reifiers/text.nt")] {
             let place = home.path().join(format!("{}-{name}", source.replace('/', "-")));
             let destination = Location::from_path(&place);
-            let to = if name == "lake" { isomorph_convert::Format::GraphLake } else { isomorph_convert::Format::Rdf };
+            let to = if name == "lake" { isomorph_convert::Format::GRAPHLAKE } else { isomorph_convert::Format::RDF };
             let options = ConvertOptions { to: Some(to), ..ConvertOptions::default() };
             let plan = Plan::new(&opened, &destination, &options, &resources(), &Silent).unwrap();
             convert(&opened, &plan, &destination, &options, &resources(), &Silent).unwrap();

@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use isomorph_convert::{
-    CarryUse, Certificate, ConvertOptions, Digested, Format, OpenOptions, Opened, Plan, Silent, convert, counts, diff,
-    digest,
+    CarryUse, Certificate, ConvertOptions, Digested, Format, OpenOptions, Opened, Plan, Registry, Silent, convert,
+    counts, diff, digest,
 };
 use isomorph_error::{Error, Kind};
 use isomorph_storage::{Budget, Location, Resources};
@@ -41,10 +41,10 @@ fn convert_to(from: &Path, to: &Path, format: Format) -> Certificate {
 fn there_and_back(graph: &Path) {
     let home = tempfile::tempdir().unwrap();
     let before = digested(&open(graph));
-    let from = Format::at(&Location::from_path(graph)).unwrap();
-    let other = if from == Format::GraphAr { Format::Nock } else { Format::GraphAr };
-    let middle = home.path().join(if other == Format::Nock { "middle.parq" } else { "middle.graphar" });
-    let end = home.path().join(if from == Format::Nock { "end.parq" } else { "end.graphar" });
+    let from = Registry::standard().at(&Location::from_path(graph)).unwrap();
+    let other = if from == Format::GRAPHAR { Format::NOCK } else { Format::GRAPHAR };
+    let middle = home.path().join(if other == Format::NOCK { "middle.parq" } else { "middle.graphar" });
+    let end = home.path().join(if from == Format::NOCK { "end.parq" } else { "end.graphar" });
     let certificate = convert_to(graph, &middle, other);
     assert_eq!(certificate.source, Some(before.digests), "{}", graph.display());
     assert_eq!(certificate.result, Some(before.digests), "{}", graph.display());
@@ -151,8 +151,8 @@ fn a_lossy_conversion_says_what_is_lost_and_carries_nothing() {
 fn data_that_was_changed_is_not_read_with_its_old_carry() {
     let home = tempfile::tempdir().unwrap();
     let (first, second) = (home.path().join("first.parq"), home.path().join("second.parq"));
-    convert_to(&social(), &first, Format::Nock);
-    convert_to(&social(), &second, Format::Nock);
+    convert_to(&social(), &first, Format::NOCK);
+    convert_to(&social(), &second, Format::NOCK);
     let mut bytes = std::fs::read(&first).unwrap();
     let inside = bytes.len() - 30_000;
     bytes[inside] ^= 1;

@@ -180,7 +180,7 @@ fn files_of_graphar_are_chosen_from_as_the_graph_in_memory() {
     ];
     let mut left = compare("social", &social(), CarryUse::Auto, 1, 20);
     for (seed, (file_type, grouping)) in (2..).zip(layouts) {
-        let mut options = ConvertOptions { to: Some(Format::GraphAr), ..ConvertOptions::default() };
+        let mut options = ConvertOptions { to: Some(Format::GRAPHAR), ..ConvertOptions::default() };
         options.write.graphar.file_type = Some(file_type);
         options.write.graphar.grouping = Some(grouping);
         (options.write.graphar.vertex_chunk, options.write.graphar.edge_chunk) = (Some(128), Some(100));
@@ -199,8 +199,8 @@ fn files_of_graphar_are_chosen_from_as_the_graph_in_memory() {
 fn files_of_other_formats_are_chosen_from_as_the_graph_in_memory() {
     let home = tempfile::tempdir().unwrap();
     let mut left = 0;
-    for (seed, format) in (1..).zip([Format::Nock, Format::Annnet, Format::DeepGnn, Format::GraphLake, Format::Rdf]) {
-        let name = if format == Format::Rdf { "social.nt" } else { "social" };
+    for (seed, format) in (1..).zip([Format::NOCK, Format::ANNNET, Format::DEEPGNN, Format::GRAPHLAKE, Format::Rdf]) {
+        let name = if format == Format::RDF { "social.nt" } else { "social" };
         let to = home.path().join(format!("{seed}-{name}"));
         copied(&social(), &to, &ConvertOptions { to: Some(format), ..ConvertOptions::default() });
         for carry in [CarryUse::Auto, CarryUse::Ignore] {
@@ -224,7 +224,7 @@ fn conditions_are_pushed_down_to_the_files() {
         );
     }
     std::fs::write(&from, text).unwrap();
-    let mut options = ConvertOptions { to: Some(Format::GraphAr), ..ConvertOptions::default() };
+    let mut options = ConvertOptions { to: Some(Format::GRAPHAR), ..ConvertOptions::default() };
     options.write.graphar.vertex_chunk = Some(150_000);
     copied(&from, &to, &options);
     let read = |conditions: &[&str], columns: Option<&str>| {

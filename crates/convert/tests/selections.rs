@@ -127,12 +127,12 @@ fn what_is_left_is_a_graph_like_any_other() {
             selections += 1;
             let before = digest(part.graph.as_ref(), &resources(), &Silent).unwrap().digests;
             for (to, file) in [
-                (Format::GraphAr, "g.graphar"),
-                (Format::Nock, "g.parq"),
-                (Format::Annnet, "g.annnet"),
-                (Format::DeepGnn, "g.deepgnn"),
-                (Format::GraphLake, "g.lake"),
-                (Format::Rdf, "g.nq"),
+                (Format::GRAPHAR, "g.graphar"),
+                (Format::NOCK, "g.parq"),
+                (Format::ANNNET, "g.annnet"),
+                (Format::DEEPGNN, "g.deepgnn"),
+                (Format::GRAPHLAKE, "g.lake"),
+                (Format::RDF, "g.nq"),
             ] {
                 let home = tempfile::tempdir().unwrap();
                 let place = home.path().join(file);
@@ -308,7 +308,7 @@ fn members_called_like_roles_are_members() {
     let home = tempfile::tempdir().unwrap();
     let place = home.path().join("e.csv");
     std::fs::write(&place, &text).unwrap();
-    write(&opened(&place, CarryUse::Auto), Format::GraphAr, &home.path().join("g")).unwrap();
+    write(&opened(&place, CarryUse::Auto), Format::GRAPHAR, &home.path().join("g")).unwrap();
     let part = opened(&home.path().join("g"), CarryUse::Auto);
     let part = part.select(&with(&["cites: source = \"wiki\""]), true, &resources(), &Silent).unwrap();
     assert_eq!(part.opened.graph.graph().edge_rows(), Some(1));
@@ -344,7 +344,7 @@ fn types_are_chosen_before_nodes_are_kept_for_edges() {
     let place = home.path().join("k.csv");
     std::fs::write(&place, &text).unwrap();
     for (to, file) in
-        [(Format::GraphAr, "g"), (Format::Nock, "g.csv"), (Format::Annnet, "g.annnet"), (Format::Rdf, "g.nq")]
+        [(Format::GRAPHAR, "g"), (Format::NOCK, "g.csv"), (Format::ANNNET, "g.annnet"), (Format::RDF, "g.nq")]
     {
         let part =
             opened(&place, CarryUse::Auto).select(&knows(&["node: age > 35"], true), true, &resources(), &Silent);
@@ -376,7 +376,7 @@ fn relations_in_a_column_are_relations() {
     std::fs::write(&place, NOCK).unwrap();
     let mut options = ConvertOptions::default();
     options.typing.relations = 0;
-    for (format, name) in [(Format::GraphAr, "g"), (Format::Annnet, "g.annnet"), (Format::DeepGnn, "d")] {
+    for (format, name) in [(Format::GRAPHAR, "g"), (Format::ANNNET, "g.annnet"), (Format::DEEPGNN, "d")] {
         let to = Location::from_path(&home.path().join(name));
         let options = ConvertOptions { to: Some(format), ..options.clone() };
         let source = opened(&place, CarryUse::Auto).counted(&resources(), &Silent).unwrap();

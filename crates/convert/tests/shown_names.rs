@@ -35,7 +35,7 @@ fn resources() -> Resources {
 fn copied(from: &Path, to: &Path, options: &ConvertOptions) {
     let opened = Opened::open(&Location::from_path(from), &OpenOptions::default()).unwrap();
     let (to, resources) = (Location::from_path(to), resources());
-    let options = ConvertOptions { to: Some(Format::GraphAr), ..options.clone() };
+    let options = ConvertOptions { to: Some(Format::GRAPHAR), ..options.clone() };
     let plan = Plan::new(&opened, &to, &options, &resources, &Silent).unwrap();
     convert(&opened, &plan, &to, &options, &resources, &Silent).map(|_| ()).unwrap();
 }

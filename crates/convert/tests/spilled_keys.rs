@@ -76,14 +76,14 @@ fn convert_within(graph: &MemoryGraph, to: &Path, memory: u64, threads: usize) -
     let location = Location::from_path(to);
     let opened = Opened {
         location: location.clone(),
-        format: Format::GraphAr,
+        format: Format::GRAPHAR,
         native: graph.clone(),
         carry: None,
         graph,
         options: OpenOptions::default(),
     };
     let resources = Resources { threads, budget: Budget::new(memory), ..Resources::of_this_machine().unwrap() };
-    let options = ConvertOptions { to: Some(Format::GraphAr), ..ConvertOptions::default() };
+    let options = ConvertOptions { to: Some(Format::GRAPHAR), ..ConvertOptions::default() };
     let plan = Plan::new(&opened, &location, &options, &resources, &Silent)?;
     convert(&opened, &plan, &location, &options, &resources, &Silent)?;
     Ok(resources)

@@ -41,7 +41,9 @@ impl Graph {
     /// # Errors
     /// As [`open`].
     pub fn open(location: &Location, options: &OpenOptions, resources: Resources) -> Result<Graph> {
-        Ok(Graph::of(Opened::open(location, options)?, resources))
+        let own = options.resources.clone().unwrap_or_else(|| resources.clone());
+        let options = OpenOptions { resources: Some(own), ..options.clone() };
+        Ok(Graph::of(Opened::open(location, &options)?, resources))
     }
 
     fn of(opened: Opened, resources: Resources) -> Graph {

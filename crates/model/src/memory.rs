@@ -1,11 +1,13 @@
 //! A graph held in memory: for tests, small inputs and users who build one by hand.
 
+mod near;
+
 use std::collections::BTreeMap;
 
 use isomorph_error::{Error, Result};
 
 use crate::digest::{ContentDigest, Digest, LineKind, OrderDigest, RowHashes, Table, edge_keys};
-use crate::{Batch, EndForm, Ends, Graph, Part, Request, Source, Tables, part};
+use crate::{Batch, EndForm, Ends, Graph, NodeId, Part, Request, Side, Source, Tables, part};
 
 /// A [`Graph`] with its batches.
 #[derive(Debug, Clone, Default)]
@@ -157,6 +159,10 @@ impl Source for MemoryGraph {
             _ => false,
         };
         Ok(self.batches.iter().filter(wanted).map(one).collect())
+    }
+
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
+        self.near(edge, node, side).map(part::edges)
     }
 }
 

@@ -1,7 +1,7 @@
 //! `carry drop`: removes what travels beside the data.
 
 use isomorph::Result;
-use isomorph::convert::carry;
+use isomorph::convert::{Registry, carry};
 use serde::Serialize;
 
 use crate::args::{CarryArgs, snapshot_of};
@@ -20,10 +20,10 @@ struct Document<'a> {
 ///
 /// # Errors
 /// Whatever keeps it from doing so.
-pub fn run(args: &CarryArgs, console: &Console) -> Result<Answer> {
+pub fn run(args: &CarryArgs, formats: &Registry, console: &Console) -> Result<Answer> {
     // A store has one for all of its snapshots.
     let (location, _) = snapshot_of(&args.path)?;
-    let document = carry::remove(&location)?;
+    let document = carry::remove(&location, formats)?;
     let mut screen = console.screen();
     screen.marked("removed", Some(Mark::Sound), &format!("{document}; the data is as it was"));
     console.show(&screen)?;

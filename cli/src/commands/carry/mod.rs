@@ -5,6 +5,7 @@ mod rebind;
 mod show;
 
 use isomorph::Result;
+use isomorph::convert::Registry;
 
 use super::Answer;
 use crate::args::CarryCommand;
@@ -14,10 +15,10 @@ use crate::console::Console;
 ///
 /// # Errors
 /// Whatever keeps it from doing so.
-pub fn run(command: &CarryCommand, console: &Console) -> Result<Answer> {
+pub fn run(command: &CarryCommand, formats: &Registry, console: &Console) -> Result<Answer> {
     match command {
-        CarryCommand::Show(args) => show::run(args, console),
-        CarryCommand::Rebind(args) => rebind::run(args, console),
-        CarryCommand::Drop(args) => drop::run(args, console),
+        CarryCommand::Show(args) => show::run(args, formats, console),
+        CarryCommand::Rebind(args) => rebind::run(args, formats, console),
+        CarryCommand::Drop(args) => drop::run(args, formats, console),
     }
 }

@@ -4,7 +4,7 @@
 //! hashes recorded.
 
 use isomorph::Result;
-use isomorph::convert::carry;
+use isomorph::convert::{Registry, carry};
 use serde::Serialize;
 
 use crate::args::{RebindArgs, snapshot_of};
@@ -25,11 +25,11 @@ struct Document<'a> {
 ///
 /// # Errors
 /// Whatever keeps it from doing so.
-pub fn run(args: &RebindArgs, console: &Console) -> Result<Answer> {
+pub fn run(args: &RebindArgs, formats: &Registry, console: &Console) -> Result<Answer> {
     let resources = args.resources.resources()?;
     // A store has one for all of its snapshots.
     let (location, _) = snapshot_of(&args.path)?;
-    let bound = carry::rebind(&location, &resources, &Bars::new(Interrupt::default()))?;
+    let bound = carry::rebind(&location, formats, &resources, &Bars::new(Interrupt::default()))?;
     let mut screen = console.screen();
     let text = format!("to {}: the graph is still the same", of(bound.files.len() as u64, "file"));
     screen.marked("bound", Some(Mark::Sound), &text);

@@ -2,7 +2,7 @@
 
 use isomorph::Result;
 use isomorph::convert::carry::{Bound, Carry};
-use isomorph::convert::{Digests, carry, carry_of};
+use isomorph::convert::{Digests, Registry, carry, carry_of};
 use serde::Serialize;
 
 use crate::args::{ShowArgs, snapshot_of};
@@ -30,13 +30,14 @@ struct Document<'a> {
 ///
 /// # Errors
 /// Whatever keeps it from doing so.
-pub fn run(args: &ShowArgs, console: &Console) -> Result<Answer> {
+pub fn run(args: &ShowArgs, formats: &Registry, console: &Console) -> Result<Answer> {
     // A store has one for all of its snapshots.
     let (location, _) = snapshot_of(&args.path)?;
-    let (carry, differences) = if args.verify { carry::verify(&location)? } else { carry_of(&location)? };
+    let (carry, differences) =
+        if args.verify { carry::verify(&location, formats)? } else { carry_of(&location, formats)? };
     let mut screen = console.screen();
-    let about =
-        format!("{} graph, written as {} by {}", format_name(&carry.of), format_name(&carry.format), carry.written_by);
+    let [source, format] = [&carry.of, &carry.format].map(|id| format_name(id, formats));
+    let about = format!("{source} graph, written as {format} by {}", carry.written_by);
     screen.line("of", &about);
     match carry.digests {
         Some(Digests { content, order, schema }) => {

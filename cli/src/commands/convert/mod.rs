@@ -5,14 +5,14 @@ mod early;
 mod screen;
 
 use isomorph::convert::{
-    ConvertOptions, Format, Plan, Shape, check_apart, check_name, check_replaced, convert, target_format,
+    ConvertOptions, Plan, Registry, Shape, check_apart, check_name, check_replaced, convert, target_format,
 };
 use isomorph::storage::{Mode, Staging};
 use isomorph::{Error, Kind, Location, Result};
 
 use self::early::Early;
 use super::{Answer, open_at, select, show_dangling};
-use crate::args::{ConvertArgs, OpenArgs, written_place};
+use crate::args::{ConvertArgs, OpenArgs, arguments_of, written_place};
 use crate::console::{self, Console};
 use crate::interrupt::Interrupt;
 use crate::progress::Bars;
@@ -22,7 +22,7 @@ use crate::stdio::{self, DASH, Output};
 ///
 /// # Errors
 /// Whatever keeps it from doing so.
-pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
+pub fn run(args: &ConvertArgs, formats: &Registry, console: &Console) -> Result<Answer> {
     let resources = args.resources.resources()?;
     let printed = if args.destination == DASH { Some(Output::new(&resources.scratch)?) } else { None };
     let destination = match &printed {
@@ -31,13 +31,12 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
     };
     let console = &Console { aside: printed.is_some() && !args.plan, ..*console };
     let open = OpenArgs { base_of_result: true, ..args.open.clone() };
-    let (source, mut how) = open.place(&args.source, &resources)?;
+    let (source, mut how) = open.place(&args.source, formats, &resources)?;
     let selection = args.select.selection(args.limit)?;
-    // A text of DeepGNN that becomes a binary is read once.
-    let wanted = args.target.format_at(destination.file_name());
-    how.deepgnn.later = selection.is_everything()
-        && wanted == Some(Format::DeepGnn)
-        && args.target.text_at(destination.file_name()).is_none();
+    let wanted = args.target.format_at(destination.file_name(), formats);
+    if wanted.is_some() && selection.is_everything() {
+        arguments_of(wanted).for_each(|own| own.source(&args.target, destination.file_name(), &mut how));
+    }
     let opened = open_at(&source, &how, console)?;
     let interrupt = Interrupt::listen()?;
     let bars = Bars::new(interrupt.clone());
@@ -71,31 +70,32 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
         }
         to => to?,
     };
-    if options.base.is_some() && opened.format != Format::Rdf && to.shape() != Shape::Triples {
+    let reads_base = opened.format.flags().opening.contains(&"--base");
+    if options.base.is_some() && !reads_base && to.shape() != Shape::Triples {
         return Err(Error::usage("--base is for texts of RDF, and for what becomes RDF"));
     }
     let returns = opened.format_of_graph() == to && opened.format != to;
-    options.write = args.target.options(to, destination.file_name(), returns)?;
+    options.write = args.target.options(to, destination.file_name(), returns, formats)?;
     let directory = options.write.is_directory(to);
     match printed {
         Some(_) => stdio::check_text(to, &options.write)?,
         None => {
             check_apart(&opened, &destination)?;
-            check_name(to, &options.write, &destination)?;
+            check_name(to, &options.write, &destination, formats)?;
         }
     }
     if args.replace && directory {
-        check_replaced(&destination)?;
+        check_replaced(&destination, formats)?;
     }
     if !args.plan {
-        probe(&destination, directory, args.replace)?;
+        probe(&destination, directory, args.replace, formats)?;
     }
     let mut findings = opened.native.about().findings;
 
     // These number the nodes of all types in one go.
-    let opened = match to {
-        Format::Nock | Format::Annnet | Format::DeepGnn => interrupt.outcome(opened.counted(&resources, &bars))?,
-        _ => opened,
+    let opened = match to.numbers_all_nodes() {
+        true => interrupt.outcome(opened.counted(&resources, &bars))?,
+        false => opened,
     };
     // A survey can take long: what is planned is shown before it, and the rest after.
     let early = Early::new(&bars, console, screen::heading(&opened, opened.format_of_graph(), to, &options));
@@ -162,7 +162,7 @@ fn needs_sidecar() -> Error {
 }
 
 /// Fails now, and not after a long survey, when nothing could be written there.
-fn probe(destination: &Location, directory: bool, replace: bool) -> Result<()> {
+fn probe(destination: &Location, directory: bool, replace: bool, formats: &Registry) -> Result<()> {
     let mode = if replace { Mode::Replace } else { Mode::CreateNew };
     let staging = match directory {
         true => Staging::directory(destination, mode),
@@ -170,7 +170,9 @@ fn probe(destination: &Location, directory: bool, replace: bool) -> Result<()> {
     };
     match staging {
         // Nothing replaces a directory that is no graph: that is told at once.
-        Err(error) if directory && error.kind() == Kind::AlreadyExists => check_replaced(destination).and(Err(error)),
+        Err(error) if directory && error.kind() == Kind::AlreadyExists => {
+            check_replaced(destination, formats).and(Err(error))
+        }
         staging => staging.map(drop),
     }
 }

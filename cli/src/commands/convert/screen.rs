@@ -2,8 +2,6 @@
 
 use isomorph::convert::carry;
 use isomorph::convert::{Certificate, ConvertOptions, Digests, Format, Opened, Plan, PlanCost, PlanLine};
-use isomorph::formats::graphar::info::FileType;
-use isomorph::formats::nock;
 use isomorph::model::digest::Digest;
 
 use crate::args::ConvertArgs;
@@ -26,7 +24,7 @@ pub fn heading(opened: &Opened, from: Format, to: Format, options: &ConvertOptio
         true => from.name().to_owned(),
         false => format!("{} with its carry", opened.format),
     };
-    let target = encoding(to, options).map_or_else(|| to.name().to_owned(), |kind| format!("{to} ({kind})"));
+    let target = to.encoding(&options.write).map_or_else(|| to.name().to_owned(), |kind| format!("{to} ({kind})"));
     format!("{source} → {target}")
 }
 
@@ -99,17 +97,6 @@ fn sort(cost: &PlanCost) -> String {
             format!("sort of {}{orders}{spilled}", of(edges, "edge"))
         }
         None => "sort of all edges".to_owned(),
-    }
-}
-
-/// The encoding that will be written, where it is known beforehand.
-fn encoding(to: Format, options: &ConvertOptions) -> Option<String> {
-    match to {
-        Format::Nock if options.write.nock.format == nock::Format::Csv => Some("CSV".to_owned()),
-        Format::Nock => Some("Parquet".to_owned()),
-        Format::GraphAr if options.write.graphar.hints => options.write.graphar.file_type.map(|kind| kind.to_string()),
-        Format::GraphAr => Some(options.write.graphar.file_type.unwrap_or(FileType::Parquet).to_string()),
-        _ => None,
     }
 }
 

@@ -5,8 +5,8 @@ mod element;
 use isomorph::storage::Resources;
 use std::sync::Arc;
 
-use isomorph::convert::{Diff, DiffElement, DiffLine, Format, OpenOptions, Opened, diff, relabelled};
-use isomorph::formats::{graphlake, nock};
+use isomorph::convert::{Diff, DiffElement, DiffLine, Format, Opened, Registry, diff, relabelled};
+use isomorph::formats::graphlake;
 use isomorph::model::digest::{Line, LineKind};
 use isomorph::model::json;
 use isomorph::{Error, Result};
@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{Answer, check_whole, open_at, select};
-use crate::args::{DiffArgs, read_place};
+use crate::args::{DiffArgs, OpenArgs, foreign, names, read_place};
 use crate::console::Console;
 use crate::interrupt::Interrupt;
 use crate::progress::Bars;
@@ -98,16 +98,18 @@ impl<'a> Document<'a> {
 ///
 /// # Errors
 /// Whatever keeps it from doing so.
-pub fn run(args: &DiffArgs, console: &Console) -> Result<Answer> {
+pub fn run(args: &DiffArgs, formats: &Registry, console: &Console) -> Result<Answer> {
     let resources = args.resources.resources()?;
     if (args.from.is_some() || args.syntax.is_some()) && ![&args.left, &args.right].iter().any(|path| *path == DASH) {
         return Err(Error::usage("--from and --syntax are for standard input, and neither graph is -"));
     }
     let selection = args.select.selection(None)?;
-    let left = open(&args.left, args, &resources, console)?;
-    let right = open(&args.right, args, &resources, console)?;
-    if args.key.is_some() && ![&left, &right].iter().any(|side| side.format == Format::GraphAr) {
-        return Err(Error::usage("--key is for graphs kept in GraphAr, and neither is"));
+    let left = open(&args.left, args, formats, &resources, console)?;
+    let right = open(&args.right, args, formats, &resources, console)?;
+    let given = [("--key", args.key.is_some())];
+    let foreign = [&left, &right].map(|side| foreign(&given, side.format, formats, |flags| flags.opening));
+    if let [Some((flag, of)), Some(_)] = foreign {
+        return Err(Error::usage(format!("{flag} is for graphs kept in {}, and neither is", names(&of))));
     }
     let bars = Bars::new(Interrupt::default());
     for side in [&left, &right] {
@@ -151,33 +153,23 @@ fn shared_view(left: &Opened, right: &Opened) -> Option<Format> {
     (left.format_of_graph() != right.format_of_graph()).then_some(right.format)
 }
 
-fn open(path: &str, args: &DiffArgs, resources: &Resources, console: &Console) -> Result<Opened> {
-    let mut options = OpenOptions { carry: args.carry, unsound: args.lenient, ..OpenOptions::default() };
-    if args.lenient {
-        options.nock.tolerance = nock::Tolerance::Lenient;
-        options.graphlake.tolerance = graphlake::Tolerance::Lenient;
-        options.rdf.read.lenient = true;
-    }
-    options.graphar.key_row = args.key.is_some();
-    options.nock.budget = resources.budget.clone();
-    options.nock.threads = resources.threads;
-    options.nock.scratch = Some(resources.scratch.clone());
-    options.annnet.budget = resources.budget.clone();
-    options.annnet.scratch = Some(resources.scratch.clone());
-    options.annnet.budget = resources.budget.clone();
-    options.annnet.scratch = Some(resources.scratch.clone());
-    options.graphlake.budget = resources.budget.clone();
-    options.rdf.read.budget = resources.budget.clone();
-    options.rdf.scratch = Some(resources.scratch.clone());
-    options.rdf.threads = resources.threads;
-    options.rdf.read.base.clone_from(&args.base);
-    options.graphlake.namespaces = args.namespaces.iter().cloned().collect();
-    let (location, at) = read_place(path, resources)?;
-    options.graphlake.at = at.unwrap_or_default();
+fn open(path: &str, args: &DiffArgs, formats: &Registry, resources: &Resources, console: &Console) -> Result<Opened> {
+    let mut open = OpenArgs {
+        carry: args.carry,
+        lenient: args.lenient,
+        key: args.key.clone(),
+        base: args.base.clone(),
+        namespaces: args.namespaces.clone(),
+        ..OpenArgs::default()
+    };
     if path == DASH {
-        options.from = args.from.or_else(|| args.syntax.map(|_| Format::Rdf));
-        options.rdf.syntax = args.syntax;
+        (open.from, open.syntax) = (args.from.or_else(|| args.syntax.map(|_| Format::RDF)), args.syntax);
     }
+    let (location, at) = read_place(path, resources)?;
+    // One command has two graphs: what is said is for those of them that understand it.
+    let mut options = open.options_of(None, formats, resources)?;
+    options.from = open.from;
+    options.get_mut::<graphlake::OpenOptions>().at = at.unwrap_or_default();
     open_at(&location, &options, console)
 }
 

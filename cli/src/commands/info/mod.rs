@@ -7,7 +7,7 @@ mod screen;
 
 pub use screen::format_name;
 
-use isomorph::convert::{CarryUse, Opened};
+use isomorph::convert::{CarryUse, Opened, Registry};
 use isomorph::model::About;
 use isomorph::{Kind, Result};
 
@@ -48,12 +48,12 @@ enum Beside {
 ///
 /// # Errors
 /// Whatever keeps it from doing so.
-pub fn run(args: &InfoArgs, console: &Console) -> Result<Answer> {
+pub fn run(args: &InfoArgs, formats: &Registry, console: &Console) -> Result<Answer> {
     let (resources, selection) = (args.resources.resources()?, args.select.selection(args.limit)?);
-    let (location, mut options) = match args.open.place(&args.path, &resources) {
+    let (location, mut options) = match args.open.place(&args.path, formats, &resources) {
         // A directory of graphs: list them.
         Err(error) if error.kind() == Kind::Unsupported && args.open.from.is_none() && args.path != DASH => {
-            let found = isomorph::convert::catalogue(&file_place(&args.path)?)?;
+            let found = isomorph::convert::catalogue(&file_place(&args.path)?, formats)?;
             if found.graphs.is_empty() {
                 return Err(error);
             }
@@ -93,11 +93,12 @@ pub fn run(args: &InfoArgs, console: &Console) -> Result<Answer> {
 }
 
 fn beside(opened: &Opened, wanted: CarryUse) -> Result<Beside> {
-    let (carry, differences) = match isomorph::convert::carry_beside(&opened.location, opened.format) {
-        Ok(found) => found,
-        Err(error) if error.kind() == Kind::NotFound => return Ok(Beside::Nothing),
-        Err(error) => return Err(error),
-    };
+    let (carry, differences) =
+        match isomorph::convert::carry_beside(&opened.location, opened.format, &opened.options.formats) {
+            Ok(found) => found,
+            Err(error) if error.kind() == Kind::NotFound => return Ok(Beside::Nothing),
+            Err(error) => return Err(error),
+        };
     let of = carry.of;
     Ok(match (wanted, differences.is_empty()) {
         (CarryUse::Ignore, _) => Beside::Ignored,

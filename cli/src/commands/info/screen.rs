@@ -1,6 +1,6 @@
 //! The screen of `info`.
 
-use isomorph::convert::Format;
+use isomorph::convert::Registry;
 use isomorph::error::Severity;
 use isomorph::model::schema::{GroupKind, LabelVocabulary, MembershipTable, Owner};
 use isomorph::model::type_name::type_name;
@@ -72,7 +72,7 @@ pub fn screen(described: &Described<'_>, console: &Console) -> Screen {
         screen.line("counts", &format!("not read: {}", error.message()));
     }
     checks(&mut screen, about);
-    carry(&mut screen, beside);
+    carry(&mut screen, beside, &opened.options.formats);
     screen
 }
 
@@ -230,7 +230,7 @@ fn checks(screen: &mut Screen, about: &About) {
     };
 }
 
-fn carry(screen: &mut Screen, beside: &Beside) {
+fn carry(screen: &mut Screen, beside: &Beside, formats: &Registry) {
     match beside {
         Beside::Nothing => screen,
         Beside::Ignored => screen.line("carry", "left out, as asked"),
@@ -239,7 +239,7 @@ fn carry(screen: &mut Screen, beside: &Beside) {
             Some(Mark::Sound),
             &format!(
                 "what this format cannot say of the {} graph{DOT}`isomorph carry show` says what",
-                format_name(of)
+                format_name(of, formats)
             ),
         ),
         Beside::Stale { of, differences } => {
@@ -248,7 +248,7 @@ fn carry(screen: &mut Screen, beside: &Beside) {
             let more = if more > 0 { format!(", and {more} more") } else { String::new() };
             let text = format!(
                 "of a {} graph, and the data has changed since: {first}{more}{DOT}left out here",
-                format_name(of)
+                format_name(of, formats)
             );
             screen.marked("carry", Some(Mark::Warning), &text)
         }
@@ -256,8 +256,8 @@ fn carry(screen: &mut Screen, beside: &Beside) {
 }
 
 /// The name of a format that an id means, or the id of one that is not known.
-pub fn format_name(id: &str) -> &str {
-    id.parse::<Format>().map_or(id, |format| format.name())
+pub fn format_name<'a>(id: &'a str, formats: &Registry) -> &'a str {
+    formats.find(id).map_or(id, |format| format.name())
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ mod text;
 use std::io::Write;
 use std::sync::Arc;
 
-use isomorph::convert::{Format, sound};
+use isomorph::convert::{Format, Registry, sound};
 use isomorph::error::Findings;
 use isomorph::formats::graphlake::{self, Bindings, GraphLake, Join, QUOTED_GRAPH, Solutions, TripleId, push_quad};
 use isomorph::formats::rdf;
@@ -113,21 +113,21 @@ struct Asking<'a> {
 ///
 /// # Errors
 /// Whatever keeps it from doing so.
-pub fn run(args: &MatchArgs, console: &Console) -> Result<Answer> {
+pub fn run(args: &MatchArgs, formats: &Registry, console: &Console) -> Result<Answer> {
     let resources = args.resources.resources()?;
     // Prefixes are for the pattern as well, whatever it is asked of.
     let open = OpenArgs { namespaces: Vec::new(), ..args.open.clone() };
-    let (location, mut options) = open.place(&args.path, &resources)?;
-    options.graphlake.namespaces = args.open.namespaces.iter().cloned().collect();
-    let prefixes = Prefixes::new(&options.graphlake.namespaces);
+    let (location, options) = open.place(&args.path, formats, &resources)?;
+    let namespaces = args.open.namespaces.iter().cloned().collect();
+    let prefixes = Prefixes::new(&namespaces);
     let mut query = match args.id.as_slice() {
         [] => Query::parse(&args.pattern, args.graph.as_deref(), &prefixes)?,
         _ => Query::default(),
     };
-    if let Some(other) = args.open.from.filter(|from| !matches!(from, Format::GraphLake | Format::Rdf)) {
+    if let Some(other) = args.open.from.filter(|from| ![Format::GRAPHLAKE, Format::RDF].contains(from)) {
         return Err(Error::usage(format!("patterns are matched in graphlake and rdf, not in {}", other.id())));
     }
-    let is_lake = options.from == Some(Format::GraphLake);
+    let is_lake = options.from == Some(Format::GRAPHLAKE);
     if !is_lake {
         let elsewhere = |what: &str| {
             Err(Error::unsupported(what.to_owned())
@@ -140,12 +140,23 @@ pub fn run(args: &MatchArgs, console: &Console) -> Result<Answer> {
             }
             [] => elsewhere("ids of triples are looked up in stores of GraphLake"),
             _ if args.ids => elsewhere("ids of triples are those of stores of GraphLake"),
-            [asked] if !args.estimate => text::run(args, &location, &options.rdf, asked, &prefixes, console),
+            [asked] if !args.estimate => {
+                let mut options = options.get::<rdf::OpenOptions>().into_owned();
+                options.read.budget = resources.budget.clone();
+                (options.scratch, options.threads) = (Some(resources.scratch.clone()), resources.threads);
+                text::run(args, &location, &options, asked, &prefixes, console)
+            }
             _ => elsewhere("a text is asked for one pattern, which is read off it; joins and estimates are for stores"),
         };
     }
     // What a description needs to know, a look-up does not.
-    let options = graphlake::OpenOptions { survey_up_to: 0, ..options.graphlake };
+    let options = graphlake::OpenOptions {
+        survey_up_to: 0,
+        namespaces,
+        budget: resources.budget.clone(),
+        threads: resources.threads,
+        ..options.get::<graphlake::OpenOptions>().into_owned()
+    };
     let lake = GraphLake::open(&location, &options)?;
     let findings = lake.about().findings;
     if !args.open.lenient {

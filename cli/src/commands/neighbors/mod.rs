@@ -7,8 +7,8 @@ mod line;
 #[cfg(test)]
 mod tests;
 
-use isomorph::convert::{Format, OpenOptions, Shape, Silent};
-use isomorph::formats::rdf;
+use isomorph::convert::{Format, OpenOptions, Registry, Shape, Silent};
+use isomorph::formats::{graphlake, rdf};
 use isomorph::{Kind, Result, did_you_mean};
 use serde::Serialize;
 use serde_json::Value;
@@ -48,11 +48,11 @@ struct NodeDocument<'a> {
 ///
 /// # Errors
 /// Whatever keeps it from doing so.
-pub fn run(args: &NeighborsArgs, console: &Console) -> Result<Answer> {
+pub fn run(args: &NeighborsArgs, formats: &Registry, console: &Console) -> Result<Answer> {
     let resources = ResourceArgs::default().resources()?;
     let key = args.id.as_deref().or(args.node.as_deref());
-    let (location, options) = args.open.place(&args.path, &resources)?;
-    let prefixes = Prefixes::new(&options.graphlake.namespaces);
+    let (location, options) = args.open.place(&args.path, formats, &resources)?;
+    let prefixes = Prefixes::new(&options.get::<graphlake::OpenOptions>().namespaces);
     let selection = args.select.selection(None)?;
     let look_ups = key.is_some() && selection.is_everything();
     let opened = open_at(&location, &OpenOptions { look_ups, ..options }, console)?;
@@ -69,12 +69,14 @@ pub fn run(args: &NeighborsArgs, console: &Console) -> Result<Answer> {
     };
     let asked =
         Asked::new(opened.graph.as_ref(), args.node_type.as_deref(), args.edge.as_deref(), key, args.row, &resources)?;
-    let found = asked.neighbors(sides, args.limit.get()).map_err(|error| match (opened.format, key) {
-        // What is no IRI names nothing in a pattern.
-        (Format::Rdf, Some(key)) if error.kind() == Kind::Unsupported && rdf::check_base(key).is_ok() => {
-            error.hint(format!("isomorph match {} '<{key}> ? ?'", args.path))
+    let found = asked.neighbors(sides, args.limit.get()).map_err(|error| {
+        match key.filter(|_| opened.format == Format::RDF) {
+            // What is no IRI names nothing in a pattern.
+            Some(key) if error.kind() == Kind::Unsupported && rdf::check_base(key).is_ok() => {
+                error.hint(format!("isomorph match {} '<{key}> ? ?'", args.path))
+            }
+            _ => error,
         }
-        _ => error,
     })?;
 
     let (name, incidents, more_incidents) = asked.incidents(sides, args.limit.get())?;

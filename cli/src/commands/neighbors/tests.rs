@@ -233,13 +233,13 @@ fn every_node_of_what_conversions_write() {
         fixture("graphlake/tiny"),
     ];
     let types = [None, Some(TypesFrom::Label), Some(TypesFrom::Property("type".to_owned()))];
-    let targets = [Format::GraphAr, Format::Nock, Format::Annnet, Format::DeepGnn, Format::GraphLake];
+    let targets = [Format::GRAPHAR, Format::NOCK, Format::ANNNET, Format::DEEPGNN, Format::GRAPHLAKE];
     let (mut asked, mut compared) = (0, BTreeMap::new());
     for source in sources.iter().filter(|source| source.exists()) {
         let from = opened(source).unwrap();
         for (to, types) in targets.iter().flat_map(|to| types.iter().map(move |types| (*to, types))) {
             asked += 1;
-            let name = format!("{asked}{}", if to == Format::Nock { ".parq" } else { "" });
+            let name = format!("{asked}{}", if to == Format::NOCK { ".parq" } else { "" });
             let place = Location::from_path(&home.path().join(&name));
             let node_types = types.clone().map(NodeTypes::of);
             let options = ConvertOptions { to: Some(to), node_types, ..ConvertOptions::default() };

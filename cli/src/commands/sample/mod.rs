@@ -13,6 +13,7 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef, Float32Array, Float64Array, ListArray};
 use arrow_buffer::OffsetBuffer;
 use arrow_schema::Field;
+use isomorph::convert::Registry;
 use isomorph::sampling::{
     Ask, Bias, Choice, Draw, EdgeSampler, Generator, Missing, NeighborLists, NodeSampler, Picks, Push, Sampler,
 };
@@ -32,11 +33,11 @@ const NONE: i32 = i32::MIN;
 ///
 /// # Errors
 /// Whatever keeps it from doing so.
-pub fn run(args: &SampleArgs, console: &Console) -> Result<Answer> {
+pub fn run(args: &SampleArgs, formats: &Registry, console: &Console) -> Result<Answer> {
     let common = args.what.common();
     let resources = common.resources.resources()?;
     repeatable(&args.what)?;
-    let place = Place::open(&args.path, &args.what, &resources, console)?;
+    let place = Place::open(&args.path, &args.what, formats, &resources, console)?;
     let graph = Arc::clone(&place.graph);
     let mut sampler = Sampler::new(&graph, common.generator, resources.threads);
     let drawn = match &args.what {

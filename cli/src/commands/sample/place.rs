@@ -7,8 +7,8 @@ use arrow_array::{ArrayRef, Int32Array, Int64Array, StringArray, UInt64Array};
 use arrow_cast::cast;
 use arrow_schema::{DataType, TimeUnit};
 use chrono::{DateTime, Utc};
-use isomorph::convert::{Opened, Silent};
-use isomorph::formats::deepgnn::DeepGnn;
+use isomorph::convert::{Opened, Registry, Silent};
+use isomorph::formats::deepgnn::{DeepGnn, OpenOptions};
 use isomorph::model::Graph as Model;
 use isomorph::sampling::{Clock, Graph, GraphOptions, Hold, IndexFile, NO_TIME, Names, TypeSet};
 use isomorph::{Error, Kind, Result, did_you_mean};
@@ -36,14 +36,20 @@ impl Place {
     ///
     /// # Errors
     /// When there is none, or it is not sound, or its format has no answer to what is asked.
-    pub fn open(path: &str, what: &What, resources: &Resources, console: &Console) -> Result<Place> {
+    pub fn open(
+        path: &str,
+        what: &What,
+        formats: &Registry,
+        resources: &Resources,
+        console: &Console,
+    ) -> Result<Place> {
         let common = what.common();
         let features: &[Feature] = if let What::Features(args) = what { &args.features } else { &[] };
         let hold = if common.copy { Hold::Copied } else { Hold::Mapped };
         let index = if common.no_index { IndexFile::Ignore } else { IndexFile::Keep };
         let options = GraphOptions { hold, index, ..GraphOptions::new(&resources.budget, &resources.scratch) };
-        let (location, mut how) = common.open.place(path, resources)?;
-        how.deepgnn.no_recovery = true;
+        let (location, mut how) = common.open.place(path, formats, resources)?;
+        how.get_mut::<OpenOptions>().no_recovery = true;
         let opened = open_at(&location, &how, console)?;
         console.warn(&opened.cautions()?);
         let wanted = common.node_type.as_deref();

@@ -10,11 +10,12 @@ use isomorph_storage::{Blob, FileHasher, Location, Mode, Root, Staging};
 
 use super::unread::Reread;
 use super::{Bound, CARRY_OTHER, Carry, FOLDER, VERSION, VERSION_ALTERNATE, location_of, reread, says_more};
+use crate::driver::Format;
 use crate::open::{Opened, home_of};
 use crate::options::{CarryUse, OpenOptions};
 use crate::parallel;
 use crate::progress::{Progress, Silent};
-use crate::registry::Format;
+use crate::registry::Registry;
 use isomorph_storage::Resources;
 
 /// Bytes read at once.
@@ -28,17 +29,17 @@ fn nothing(location: &Location) -> Error {
 ///
 /// # Errors
 /// [`Kind::NotFound`] when there is no carry; when a file cannot be read.
-pub fn verify(location: &Location) -> Result<(Carry, Vec<String>)> {
-    verify_as(location, Format::at(location)?)
+pub fn verify(location: &Location, formats: &Registry) -> Result<(Carry, Vec<String>)> {
+    verify_as(location, formats.at(location)?, formats)
 }
 
 /// The same of data that is known to be of `format`.
 ///
 /// # Errors
 /// As [`verify`].
-pub fn verify_as(location: &Location, format: Format) -> Result<(Carry, Vec<String>)> {
+pub fn verify_as(location: &Location, format: Format, formats: &Registry) -> Result<(Carry, Vec<String>)> {
     let (home, directory) = home_of(location, format);
-    let carry = Carry::read(&home, directory)?.ok_or_else(|| nothing(location))?;
+    let carry = Carry::read(&home, directory, formats)?.ok_or_else(|| nothing(location))?;
     let mut differences = carry.differences(&home, directory)?;
     // What a look at the ends of files has found needs no second look.
     let found = |name: &str| differences.iter().any(|difference| difference.starts_with(&format!("{name} ")));
@@ -77,17 +78,18 @@ pub(super) fn other_bytes(
     Ok(found.into_iter().map(|(_, difference)| difference).collect())
 }
 
-/// The options to look at the files at `location` as what they are, with what these cannot be read without and only the carry tells: that
-/// lines of EdgeList have times. A carry that cannot be read tells nothing.
+/// The options to look at the files at `location` as what they are, with what these cannot be read without and only the carry tells. A
+/// carry that cannot be read tells nothing.
 pub fn told(location: &Location, options: OpenOptions) -> OpenOptions {
-    let read = |format: Format| {
-        let (home, directory) = home_of(location, format);
-        Carry::read(&home, directory).ok().flatten().filter(|carry| carry.format == format.id())
-    };
-    let carry = options.from.filter(|format| *format == Format::DeepGnn).and_then(read);
     let mut options = OpenOptions { carry: CarryUse::Ignore, ..options };
-    if let Some(graph) = carry.as_ref().and_then(|carry| carry.mapping.shown()) {
-        options.deepgnn.temporal = options.deepgnn.showing(graph).temporal;
+    if let Some(format) = options.from {
+        let formats = options.formats.clone();
+        let carried = || {
+            let (home, directory) = home_of(location, format);
+            let carry = Carry::read(&home, directory, &formats).ok().flatten();
+            carry.filter(|carry| carry.format == format.id()).and_then(|carry| carry.mapping.shown().cloned())
+        };
+        format.options_from_sidecar(&mut options, &carried);
     }
     options
 }
@@ -97,8 +99,13 @@ pub fn told(location: &Location, options: OpenOptions) -> OpenOptions {
 ///
 /// # Errors
 /// [`Kind::NotFound`] when there is no carry; [`CARRY_OTHER`] when the graph is another one: then nothing is changed.
-pub fn rebind(location: &Location, resources: &Resources, progress: &dyn Progress) -> Result<Carry> {
-    let options = OpenOptions { carry: CarryUse::Schema, ..OpenOptions::default() };
+pub fn rebind(
+    location: &Location,
+    formats: &Registry,
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<Carry> {
+    let options = OpenOptions { carry: CarryUse::Schema, formats: formats.clone(), ..OpenOptions::default() };
     let opened = Opened::open(location, &options)?;
     let mut carry = opened.carry.clone().ok_or_else(|| nothing(location))?;
     let stated = carry.digests.ok_or_else(|| {
@@ -141,9 +148,9 @@ pub fn rebind(location: &Location, resources: &Resources, progress: &dyn Progres
 ///
 /// # Errors
 /// [`Kind::NotFound`] when there is none; [`Kind::Unsupported`] in an object store.
-pub fn remove(location: &Location) -> Result<Location> {
-    let (home, directory) = home_of(location, Format::at(location)?);
-    let carry = Carry::read(&home, directory)?.ok_or_else(|| nothing(location))?;
+pub fn remove(location: &Location, formats: &Registry) -> Result<Location> {
+    let (home, directory) = home_of(location, formats.at(location)?);
+    let carry = Carry::read(&home, directory, formats)?.ok_or_else(|| nothing(location))?;
     let document = location_of(&home, directory)?;
     let path = document.as_path().ok_or_else(|| {
         Error::unsupported("a carry in an object store is not removed here")

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::digests::Digests;
 use crate::mapping::Mapping;
-use crate::registry::Format;
+use crate::registry::Registry;
 
 pub use bind::{rebind, remove, told, verify, verify_as};
 pub(crate) use unread::{reread, says_more};
@@ -144,7 +144,7 @@ impl Carry {
     ///
     /// # Errors
     /// When it is there and cannot be read.
-    pub fn read(location: &Location, directory: bool) -> Result<Option<Carry>> {
+    pub fn read(location: &Location, directory: bool, formats: &Registry) -> Result<Option<Carry>> {
         if location.scheme() == Scheme::Stream {
             return Ok(None);
         }
@@ -160,7 +160,7 @@ impl Carry {
                 .at(Place::file(place.to_string()).line(error.line() as u64))
                 .hint("--carry ignore    read the data without it")
         })?;
-        if carry.of.parse::<Format>().is_err() {
+        if formats.find(&carry.of).is_none() {
             return Err(Error::unsupported(format!(
                 "the carry is of a graph in {:?}, a format that is not known",
                 carry.of

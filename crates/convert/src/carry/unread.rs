@@ -20,7 +20,6 @@ use crate::options::{ConvertOptions, OpenOptions, WriteOptions};
 use crate::parallel;
 use crate::plan::{Plan, edge_text};
 use crate::progress::Progress;
-use crate::registry::Format;
 use crate::written;
 
 /// What a look at all of the data found.
@@ -65,12 +64,9 @@ pub(crate) fn reread(opened: &Opened, carry: &Carry, resources: &Resources, prog
     isomorph_annnet::forget_rows(&mut target);
     let mut plan = Plan::known(opened.format_of_graph(), opened.format, mapping, target);
     plan.digested = Some(read);
-    let options = ConvertOptions {
-        to: Some(opened.format),
-        no_verify: true,
-        write: as_it_is(opened, native.as_ref())?,
-        ..ConvertOptions::default()
-    };
+    let mut write = WriteOptions::default();
+    opened.format.same_layout(opened, native.as_ref(), &mut write)?;
+    let options = ConvertOptions { to: Some(opened.format), no_verify: true, write, ..ConvertOptions::default() };
     drop(native);
     let folder = written::beside(opened, &plan, &options, resources, progress)?;
     let again = opened.format.open(folder.place(), &of_copy(opened, resources))?;
@@ -147,75 +143,17 @@ fn labels(vocabulary: &LabelVocabulary) -> &[String] {
 
 /// How the data of `opened` is opened without its carry: the same snapshot, the same part of it, read in the same way.
 fn of_data(opened: &Opened, resources: &Resources) -> OpenOptions {
-    let (mut options, asked) = (of_copy(opened, resources), &opened.options);
-    options.graphar = asked.graphar.clone();
-    options.nock.tolerance = asked.nock.tolerance;
-    options.deepgnn.defaults.clone_from(&asked.deepgnn.defaults);
-    options.deepgnn.compat = asked.deepgnn.compat;
-    options.deepgnn.lenient = asked.deepgnn.lenient;
-    options.graphlake.tolerance = asked.graphlake.tolerance;
-    options.graphlake.naive = asked.graphlake.naive;
-    options.graphlake.namespaces.clone_from(&asked.graphlake.namespaces);
-    // A version that somebody adds meanwhile is not the one that was opened.
-    let lake = opened.native.as_any().and_then(|native| native.downcast_ref::<isomorph_graphlake::GraphLake>());
-    if let Some(lake) = lake.filter(|lake| !lake.store().snapshots.is_empty()) {
-        options.graphlake.at = isomorph_graphlake::At::Version(lake.snapshot().version);
-    }
-    options.rdf.packing = asked.rdf.packing;
-    options.rdf.read.base.clone_from(&asked.rdf.read.base);
-    options.rdf.read.lenient = asked.rdf.read.lenient;
+    let mut options = of_copy(opened, resources);
+    opened.format.reopen_options(opened, &mut options);
     options
 }
 
 /// How a copy of the graph is opened without a carry that is laid out like the data of `opened`, whose name need not tell of that, and
 /// that holds only what was selected of it.
 fn of_copy(opened: &Opened, resources: &Resources) -> OpenOptions {
-    let mut options = native_options(opened.format, &Mapping::default(), resources);
-    let asked = &opened.options;
-    options.graphar.key_row = asked.graphar.key_row;
-    options.graphar.timestamps = asked.graphar.timestamps;
-    options.nock.keep_edge_id = asked.nock.keep_edge_id;
-    // Nothing else tells that lines of an EdgeList have times.
-    let shown = opened.carry.as_ref().and_then(|carry| carry.mapping.shown());
-    options.deepgnn.temporal =
-        asked.deepgnn.temporal || shown.is_some_and(|graph| asked.deepgnn.showing(graph).temporal);
-    options.deepgnn.node_features.clone_from(&asked.deepgnn.node_features);
-    options.deepgnn.edge_features.clone_from(&asked.deepgnn.edge_features);
-    let native = opened.native.as_any();
-    if let Some(text) = native.and_then(|native| native.downcast_ref::<isomorph_bridges::RdfText>()) {
-        options.rdf.syntax = Some(text.text().syntax());
-    }
-    if let Some(graph) = native.and_then(|native| native.downcast_ref::<isomorph_deepgnn::DeepGnn>()) {
-        options.deepgnn.format = graph.text().map(isomorph_deepgnn::Text::format);
-    }
+    let mut options = native_options(opened, opened.format, &Mapping::default(), resources);
+    opened.format.copy_options(opened, &mut options);
     options
-}
-
-/// How the data of `opened` is laid out, as far as that decides what it says.
-fn as_it_is(opened: &Opened, native: &dyn Source) -> Result<WriteOptions> {
-    let mut write = WriteOptions::default();
-    match opened.format {
-        Format::GraphAr => write.graphar.hints = true,
-        Format::Nock => {
-            write.nock.format = isomorph_nock::detect(&opened.location)?.unwrap_or(write.nock.format);
-        }
-        Format::Annnet => {
-            let of_specification = native.about().version.starts_with(isomorph_annnet::Layout::V1.name());
-            if of_specification {
-                write.annnet.layout = isomorph_annnet::WriteLayout::Specification;
-            }
-        }
-        Format::DeepGnn => {
-            let graph = opened.native.as_any().and_then(|own| own.downcast_ref::<isomorph_deepgnn::DeepGnn>());
-            write.deepgnn.text = graph.and_then(isomorph_deepgnn::DeepGnn::text).map(isomorph_deepgnn::Text::format);
-        }
-        Format::Rdf => {
-            let text = opened.native.as_any().and_then(|own| own.downcast_ref::<isomorph_bridges::RdfText>());
-            write.rdf.syntax = text.map(|text| text.text().syntax());
-        }
-        Format::GraphLake => {}
-    }
-    Ok(write)
 }
 
 /// The error for data that says more than the graph that its carry shows.

@@ -6,7 +6,6 @@
 use isomorph_error::{Findings, Result};
 
 use super::bind::other_bytes;
-use super::fits::reads_otherwise;
 use super::{CARRY_IN_PART, Carry, reread, says_more};
 use crate::open::{Opened, home_of};
 use crate::progress::Progress;
@@ -55,7 +54,7 @@ impl Opened {
         let (home, directory) = home_of(&self.location, self.format);
         let why = match carry.differences(&home, directory)?.first() {
             Some(first) => format!("the data was changed after its carry was written: {first}"),
-            None if reads_otherwise(self.native.as_ref(), &self.options) => {
+            None if self.format.may_differ_from_sidecar(self.native.as_ref(), &self.options) => {
                 "the carry was written for the newest version of the data, read as it is".to_owned()
             }
             None => return Ok(findings),

@@ -14,9 +14,10 @@ use isomorph_tables::{CsvDialect, Encoding, ReadOptions, Selection, TableReader}
 
 use super::rows::{declared, encoding_of};
 use crate::carry::Carry;
+use crate::driver::Format;
 use crate::open::home_of;
 use crate::progress::Progress;
-use crate::registry::Format;
+use crate::registry::Registry;
 use isomorph_storage::Resources;
 
 /// What an annnet graph gets. Tables are Parquet, ORC, CSV or JSON lines files; their names say which, and their columns
@@ -68,11 +69,12 @@ pub struct Extended {
 pub fn extend_annnet(
     location: &Location,
     extension: &Extension,
+    formats: &Registry,
     resources: &Resources,
     progress: &dyn Progress,
 ) -> Result<Extended> {
     let started = Instant::now();
-    if Format::at(location)? != Format::Annnet {
+    if formats.at(location)? != Format::ANNNET {
         return Err(Error::usage("only annnet graphs get vertices, edges, slices and entries of a history")
             .at(location.to_string())
             .hint("--type TYPE --table FILE    columns of a table for nodes of a GraphAr graph"));
@@ -82,8 +84,8 @@ pub fn extend_annnet(
         scratch: Some(resources.scratch.clone()),
         ..AnnnetOptions::default()
     };
-    let (home, directory) = home_of(location, Format::Annnet);
-    if Carry::read(&home, directory)?.is_some() {
+    let (home, directory) = home_of(location, Format::ANNNET);
+    if Carry::read(&home, directory, formats)?.is_some() {
         return Err(Error::new(Kind::WouldLose, "this graph carries another one, which has none of this")
             .at(location.to_string())
             .hint("isomorph carry drop PATH    keep it as the annnet graph that it is"));

@@ -18,9 +18,10 @@ use isomorph_storage::{Changed, Location};
 use isomorph_tables::Compression;
 
 use crate::carry::{self, Carry};
+use crate::driver::Format;
 use crate::open::home_of;
 use crate::progress::Progress;
-use crate::registry::Format;
+use crate::registry::Registry;
 pub use annnet::{Extended, Extension, extend_annnet};
 use columns::NodeRows;
 use isomorph_storage::Resources;
@@ -65,12 +66,13 @@ pub fn add_columns(
     ty: &str,
     table: &TableColumns,
     options: GroupOptions,
+    formats: &Registry,
     resources: &Resources,
     progress: &dyn Progress,
 ) -> Result<Added> {
     let started = Instant::now();
-    let graph = open(location)?;
-    if carry_at(location)?.is_some() {
+    let graph = open(location, formats)?;
+    if carry_at(location, formats)?.is_some() {
         return Err(Error::new(Kind::WouldLose, "this graph carries another one, which has no such property")
             .at(location.to_string())
             .hint("isomorph carry drop PATH    keep it as the GraphAr graph that it is"));
@@ -108,17 +110,18 @@ pub fn add_list(
     location: &Location,
     ty: &str,
     kind: AdjListType,
+    formats: &Registry,
     resources: &Resources,
     progress: &dyn Progress,
 ) -> Result<Added> {
     let started = Instant::now();
-    let graph = open(location)?;
-    let carried = carry_at(location)?.is_some();
+    let graph = open(location, formats)?;
+    let carried = carry_at(location, formats)?.is_some();
     let at = edge_type(&graph, ty)?;
     let rows = graph.graph().edges[at].rows.unwrap_or_default();
     let written = graph.add_list(at, kind, &resources.budget, &resources.scratch)?;
     if carried {
-        carry::rebind(location, resources, progress)?;
+        carry::rebind(location, formats, resources, progress)?;
     }
     Ok(Added { ty: ty.to_owned(), rows, ..added(written, started) })
 }
@@ -136,19 +139,20 @@ fn added(written: Changed, started: Instant) -> Added {
 }
 
 /// The graph, which must be GraphAr.
-fn open(location: &Location) -> Result<GraphAr> {
-    match Format::at(location)? {
-        Format::GraphAr => GraphAr::open(location, &OpenOptions::default()),
-        other => Err(Error::usage(format!("{other} keeps everything in one table, which cannot be added to"))
+fn open(location: &Location, formats: &Registry) -> Result<GraphAr> {
+    let format = formats.at(location)?;
+    if format != Format::GRAPHAR {
+        return Err(Error::usage(format!("{format} keeps everything in one table, which cannot be added to"))
             .at(location.to_string())
-            .hint("isomorph convert PATH NEW --to graphar    into a format that can")),
+            .hint("isomorph convert PATH NEW --to graphar    into a format that can"));
     }
+    GraphAr::open(location, &OpenOptions::default())
 }
 
 /// What travels beside the graph; an error if it is stale, because nobody would know afterwards.
-fn carry_at(location: &Location) -> Result<Option<Carry>> {
-    let (home, directory) = home_of(location, Format::GraphAr);
-    let Some(carry) = Carry::read(&home, directory)? else { return Ok(None) };
+fn carry_at(location: &Location, formats: &Registry) -> Result<Option<Carry>> {
+    let (home, directory) = home_of(location, Format::GRAPHAR);
+    let Some(carry) = Carry::read(&home, directory, formats)? else { return Ok(None) };
     let differences = carry.differences(&home, directory)?;
     if differences.is_empty() { Ok(Some(carry)) } else { Err(Carry::stale(&home, &differences)) }
 }

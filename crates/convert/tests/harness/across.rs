@@ -35,7 +35,7 @@ fn graphs_survive_a_journey() {
             assert_eq!(opened.format_of_graph(), case.shape, "{}", case.name);
             // Back home, the files say all of the content without help, unless they hold it as something else.
             // A binary of DeepGNN does not say types of features.
-            let is_told = |carry: &Carry| carry.mapping.kept().is_none() || case.shape == Format::DeepGnn;
+            let is_told = |carry: &Carry| carry.mapping.kept().is_none() || case.shape == Format::DEEPGNN;
             if opened.carry.as_ref().is_some_and(is_told) {
                 continue;
             }

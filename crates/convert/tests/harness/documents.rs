@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use isomorph_convert::Format;
+use isomorph_convert::Registry;
 use isomorph_model::capability::{LossOf, table};
 
 use crate::formats::MEMBERS;
@@ -10,7 +10,8 @@ use crate::stage::{stage, zoo};
 
 #[test]
 fn the_table_of_what_formats_can_say_is_true() {
-    let formats: Vec<_> = Format::ALL.iter().map(|format| (format.name(), format.capability())).collect();
+    let formats: Vec<_> =
+        Registry::standard().all().iter().map(|format| (format.name(), format.capability())).collect();
     let expected = table(&formats);
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/mapping.md");
     let text = std::fs::read_to_string(page).unwrap();

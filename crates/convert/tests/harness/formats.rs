@@ -49,7 +49,7 @@ pub fn member(format: Format) -> &'static Member {
 }
 
 const GRAPHAR: Member = Member {
-    format: Format::GraphAr,
+    format: Format::GRAPHAR,
     layouts: graphar_layouts,
     refuses: &[
         // In chunks of Parquet they are held.
@@ -79,12 +79,12 @@ fn graphar_layouts(rows: u64) -> Vec<Layout> {
     ];
     let layout = |(file_type, chunks, lists, grouping, compression): Way| {
         let mut write = WriteOptions::default();
-        write.graphar.file_type = Some(file_type);
-        write.graphar.vertex_chunk = chunks.map(|chunks| chunks.0);
-        write.graphar.edge_chunk = chunks.map(|chunks| chunks.1);
-        write.graphar.adjacency = (!lists.is_empty()).then(|| lists.to_vec());
-        write.graphar.grouping = grouping;
-        write.graphar.compression = compression;
+        write.get_mut::<isomorph_graphar::WriteOptions>().file_type = Some(file_type);
+        write.get_mut::<isomorph_graphar::WriteOptions>().vertex_chunk = chunks.map(|chunks| chunks.0);
+        write.get_mut::<isomorph_graphar::WriteOptions>().edge_chunk = chunks.map(|chunks| chunks.1);
+        write.get_mut::<isomorph_graphar::WriteOptions>().adjacency = (!lists.is_empty()).then(|| lists.to_vec());
+        write.get_mut::<isomorph_graphar::WriteOptions>().grouping = grouping;
+        write.get_mut::<isomorph_graphar::WriteOptions>().compression = compression;
         let lists = if lists.len() == all.len() { "all lists".to_owned() } else { format!("{lists:?}") };
         let name = format!("GraphAr {file_type} {chunks:?} {lists} {grouping:?}");
         Layout { name, file: "graph.graphar", write, keeps_order: true }
@@ -93,7 +93,7 @@ fn graphar_layouts(rows: u64) -> Vec<Layout> {
 }
 
 const NOCK: Member = Member {
-    format: Format::Nock,
+    format: Format::NOCK,
     layouts: nock_layouts,
     refuses: &[
         ("rdf", "cannot be written as nodes and edges"),
@@ -106,8 +106,9 @@ fn nock_layouts(_: u64) -> Vec<Layout> {
     let partitions = |count| Some(Partitioning { count, by: By::Name });
     let of = |name: &str, file, change: &dyn Fn(&mut isomorph_nock::CreateOptions)| {
         let mut write = WriteOptions::default();
-        change(&mut write.nock);
-        let keeps_order = write.nock.partitions.is_none() && !write.nock.sort;
+        change(write.get_mut::<isomorph_nock::CreateOptions>());
+        let keeps_order = write.get_mut::<isomorph_nock::CreateOptions>().partitions.is_none()
+            && !write.get_mut::<isomorph_nock::CreateOptions>().sort;
         Layout { name: format!("NOCK {name}"), file, write, keeps_order }
     };
     vec![
@@ -132,7 +133,7 @@ fn nock_layouts(_: u64) -> Vec<Layout> {
 }
 
 const ANNNET: Member = Member {
-    format: Format::Annnet,
+    format: Format::ANNNET,
     layouts: annnet_layouts,
     refuses: &[
         ("rdf", "cannot be written as nodes and edges"),
@@ -145,7 +146,11 @@ fn annnet_layouts(_: u64) -> Vec<Layout> {
     use isomorph_annnet::WriteLayout::{Specification, V2};
     let of = |name: &str, file, compression, (layout, matrix)| {
         let mut write = WriteOptions::default();
-        (write.annnet.compression, write.annnet.layout, write.annnet.matrix) = (compression, layout, matrix);
+        (
+            write.get_mut::<isomorph_annnet::WriteOptions>().compression,
+            write.get_mut::<isomorph_annnet::WriteOptions>().layout,
+            write.get_mut::<isomorph_annnet::WriteOptions>().matrix,
+        ) = (compression, layout, matrix);
         Layout { name: format!("annnet {name}"), file, write, keeps_order: true }
     };
     vec![
@@ -158,7 +163,7 @@ fn annnet_layouts(_: u64) -> Vec<Layout> {
 }
 
 const GRAPHLAKE: Member = Member {
-    format: Format::GraphLake,
+    format: Format::GRAPHLAKE,
     layouts: |_| {
         let write = WriteOptions::default();
         vec![Layout { name: "GraphLake".to_owned(), file: "graph.lake", write, keeps_order: true }]
@@ -170,7 +175,7 @@ const GRAPHLAKE: Member = Member {
 };
 
 const RDF: Member = Member {
-    format: Format::Rdf,
+    format: Format::RDF,
     // The syntaxes that say everything that triples say; the others have tests of their own.
     layouts: |_| {
         let layout = |name: &str, file| Layout {
@@ -189,7 +194,7 @@ const RDF: Member = Member {
 };
 
 const DEEPGNN: Member = Member {
-    format: Format::DeepGnn,
+    format: Format::DEEPGNN,
     layouts: deepgnn_layouts,
     refuses: &[
         ("rdf", "cannot be written as nodes and edges"),
@@ -202,18 +207,27 @@ fn deepgnn_layouts(_: u64) -> Vec<Layout> {
     use isomorph_deepgnn::{Dispatch, TextFormat};
     let binary = |name: &str, partitions, dispatch, samplers| {
         let mut write = WriteOptions::default();
-        (write.deepgnn.binary.partitions, write.deepgnn.binary.dispatch) = (partitions, dispatch);
-        (write.deepgnn.binary.node_samplers, write.deepgnn.binary.edge_samplers) = (samplers, samplers);
+        (
+            write.get_mut::<isomorph_deepgnn::WriteOptions>().binary.partitions,
+            write.get_mut::<isomorph_deepgnn::WriteOptions>().binary.dispatch,
+        ) = (partitions, dispatch);
+        (
+            write.get_mut::<isomorph_deepgnn::WriteOptions>().binary.node_samplers,
+            write.get_mut::<isomorph_deepgnn::WriteOptions>().binary.edge_samplers,
+        ) = (samplers, samplers);
         Layout { name: format!("DeepGNN binary {name}"), file: "graph", write, keeps_order: true }
     };
     let text = |format: TextFormat, file| {
         let mut write = WriteOptions::default();
-        write.deepgnn.text = Some(format);
+        write.get_mut::<isomorph_deepgnn::WriteOptions>().text = Some(format);
         Layout { name: format!("DeepGNN {format}"), file, write, keeps_order: true }
     };
     let parts = |count, dispatch| {
         let mut layout = text(TextFormat::Json, "graph");
-        (layout.write.deepgnn.parts, layout.write.deepgnn.binary.dispatch) = (Some(count), dispatch);
+        (
+            layout.write.get_mut::<isomorph_deepgnn::WriteOptions>().parts,
+            layout.write.get_mut::<isomorph_deepgnn::WriteOptions>().binary.dispatch,
+        ) = (Some(count), dispatch);
         Layout { name: format!("DeepGNN JSON in {count} files by {dispatch:?}"), ..layout }
     };
     vec![

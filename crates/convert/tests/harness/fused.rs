@@ -22,7 +22,7 @@ fn types_labels_and_relations_are_attributes() {
     let knows = Edges::rows(person, "knows", person, [(0, 1), (0, 1), (1, 0)]).undirected();
     build.edges(knows.column("weight", float32([Some(0.5), None, Some(2.0)])).column("kind", text(["k", "k", "k"])));
     build.edges(Edges::rows(person, "in", city, [(1, 0)]).column("weight", int64([1 << 60])));
-    let (lines, graph) = written(build.finish(), Format::GraphAr, Format::Annnet);
+    let (lines, graph) = written(build.finish(), Format::GRAPHAR, Format::ANNNET);
     has(
         &lines,
         &[r#""key":"person/1""#, r#""age":30"#, r#""type":"own""#, r#""type_2":"person""#, r#""node_id_2":"x""#],
@@ -45,7 +45,7 @@ fn one_type_needs_no_words_for_it() {
     let mut build = Build::default();
     let n = build.nodes(Nodes::keyed("n", text(["a>b", "c"])));
     build.edges(Edges::rows(n, "rel", n, [(0, 1), (1, 0)]));
-    let (lines, graph) = written(build.finish(), Format::GraphAr, Format::Annnet);
+    let (lines, graph) = written(build.finish(), Format::GRAPHAR, Format::ANNNET);
     has(&lines, &[r#""key":"a>b""#]);
     has(&lines, &[r#""key":"a\\>b>c""#]);
     has(&lines, &[r#""key":"c>a>b""#]);
@@ -60,7 +60,7 @@ fn an_id_does_not_depend_on_what_else_there_is() {
         let n = build.nodes(Nodes::keyed("n", int64(0..5 + more as i64)));
         let edges = [(3, 1), (0, 2), (3, 1)].into_iter().chain((0..more).map(|at| (at % 3, 5 + at)));
         build.edges(Edges::rows(n, "rel", n, edges));
-        let (lines, _) = written(build.finish(), Format::GraphAr, Format::Annnet);
+        let (lines, _) = written(build.finish(), Format::GRAPHAR, Format::ANNNET);
         ["0>2", "3>1", "3>1~2"]
             .iter()
             .filter(|id| lines.iter().any(|line| line.contains(&format!("\"key\":\"{id}\""))))
@@ -84,7 +84,7 @@ fn what_graphar_lacks_becomes_the_nearest() {
             .column("flags", lists(bools([true, false]), &[Some(2)])),
     );
     build.edges(Edges::rows(a, "r/s", a, [(0, 0)]));
-    let (lines, graph) = written(build.finish(), Format::GraphAr, Format::GraphAr);
+    let (lines, graph) = written(build.finish(), Format::GRAPHAR, Format::GRAPHAR);
     has(&lines, &[r#""x_graphArX":5"#, r#""n":-1"#, r#""b":"1234""#, r#""flags":"[true,false]""#]);
     assert_eq!((graph.nodes[0].name.as_str(), graph.edges[0].relation.fixed()), ("a_b", Some("r_s")));
     assert_eq!(graph.nodes[0].labels, LabelVocabulary::Declared(vec!["_ufc".to_owned()]));

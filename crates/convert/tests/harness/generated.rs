@@ -70,23 +70,23 @@ fn run(shape: Format, graphs: fn() -> BoxedStrategy<MemoryGraph>, check: fn(Form
 
 #[test]
 fn typed_graphs() {
-    run(Format::GraphAr, || property_graph().boxed(), check);
+    run(Format::GRAPHAR, || property_graph().boxed(), check);
 }
 
 #[test]
 fn bundled_graphs() {
-    run(Format::Nock, || bundled_graph().boxed(), check);
+    run(Format::NOCK, || bundled_graph().boxed(), check);
 }
 
 #[test]
 fn graphs_in_numbers() {
-    run(Format::DeepGnn, crate::texts::graphs, check);
+    run(Format::DEEPGNN, crate::texts::graphs, check);
 }
 
 #[test]
 fn bundled_graphs_by_label() {
     run(
-        Format::Nock,
+        Format::NOCK,
         || bundled_graph().boxed(),
         |shape, memory, turn, _| {
             crate::parted::check(&Case::new("generated", shape, memory), turn.index(60), &is_reason);

@@ -35,20 +35,20 @@ fn multilayer_hypergraphs_survive_every_format_and_come_back() {
     let (mut journeys, mut refused) = (0, 0);
     for seed in seeds() {
         let what = format!("the graph of {seed}");
-        let case = Case::new(&what, Format::Annnet, multilayer(seed));
+        let case = Case::new(&what, Format::ANNNET, multilayer(seed));
         let at = seed as usize;
-        for form in 0..member(Format::Annnet).layouts_for(&case).len() {
-            written(&what, &case, &case.opened(), member(Format::Annnet), form)
+        for form in 0..member(Format::ANNNET).layouts_for(&case).len() {
+            written(&what, &case, &case.opened(), member(Format::ANNNET), form)
                 .unwrap_or_else(|| panic!("{what}: refused by annnet"));
         }
-        let home = written(&what, &case, &case.opened(), member(Format::Annnet), at).unwrap();
-        for other in MEMBERS.iter().filter(|other| other.format != Format::Annnet) {
+        let home = written(&what, &case, &case.opened(), member(Format::ANNNET), at).unwrap();
+        for other in MEMBERS.iter().filter(|other| other.format != Format::ANNNET) {
             let Some(abroad) = written(&what, &case, &home.open(CarryUse::Auto), other, at) else {
                 refused += 1;
                 continue;
             };
             let what = format!("{what}, back from {}", other.format);
-            written(&what, &case, &abroad.open(CarryUse::Auto), member(Format::Annnet), at + 1);
+            written(&what, &case, &abroad.open(CarryUse::Auto), member(Format::ANNNET), at + 1);
             journeys += 1;
         }
     }

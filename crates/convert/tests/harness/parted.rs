@@ -9,7 +9,7 @@ use crate::stage::{Case, digests, is_heavy, stage, stage_as, zoo};
 /// `turn` says which layouts are taken.
 pub fn check(case: &Case, turn: usize, is_reason: &dyn Fn(&str) -> bool) {
     let expected = case.digests();
-    for to in [Format::GraphAr, Format::Annnet, Format::DeepGnn].map(member) {
+    for to in [Format::GRAPHAR, Format::ANNNET, Format::DEEPGNN].map(member) {
         let layouts = to.layouts_for(case);
         let layout: &Layout = &layouts[turn % layouts.len()];
         let what = format!("{}: {} by label", case.name, layout.name);
@@ -34,10 +34,10 @@ pub fn check(case: &Case, turn: usize, is_reason: &dyn Fn(&str) -> bool) {
 
 #[test]
 fn labels_of_the_zoo_are_types() {
-    let by = |shape| matches!(shape, Format::Nock | Format::GraphLake);
+    let by = |shape| [Format::NOCK, Format::GRAPHLAKE].contains(&shape);
     let mut checked = 0;
     for case in zoo().iter().filter(|case| by(case.shape) && !is_heavy(case)) {
-        if member(Format::GraphAr).refuses(case) || member(case.shape).refuses(case) {
+        if member(Format::GRAPHAR).refuses(case) || member(case.shape).refuses(case) {
             continue;
         }
         let is_reason =

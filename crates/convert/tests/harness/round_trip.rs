@@ -43,30 +43,30 @@ fn survives(member: &Member) {
 
 #[test]
 fn the_zoo_survives_graphar() {
-    survives(member(Format::GraphAr));
+    survives(member(Format::GRAPHAR));
 }
 
 #[test]
 fn the_zoo_survives_nock() {
-    survives(member(Format::Nock));
+    survives(member(Format::NOCK));
 }
 
 #[test]
 fn the_zoo_survives_annnet() {
-    survives(member(Format::Annnet));
+    survives(member(Format::ANNNET));
 }
 
 #[test]
 fn the_zoo_survives_graphlake() {
-    survives(member(Format::GraphLake));
+    survives(member(Format::GRAPHLAKE));
 }
 
 #[test]
 fn the_zoo_survives_rdf_texts() {
-    survives(member(Format::Rdf));
+    survives(member(Format::RDF));
 }
 
 #[test]
 fn the_zoo_survives_deepgnn() {
-    survives(member(Format::DeepGnn));
+    survives(member(Format::DEEPGNN));
 }

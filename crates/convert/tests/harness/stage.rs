@@ -72,24 +72,24 @@ impl Case {
 pub fn zoo() -> Vec<Case> {
     use isomorph_model::zoo;
     let typed = zoo::property_graphs().into_iter().chain(zoo::wide_property_graphs());
-    let typed = typed.map(|(name, memory)| Case::new(name, Format::GraphAr, memory));
-    let bundled = zoo::bundled_graphs().into_iter().map(|(name, memory)| Case::new(name, Format::Nock, memory));
+    let typed = typed.map(|(name, memory)| Case::new(name, Format::GRAPHAR, memory));
+    let bundled = zoo::bundled_graphs().into_iter().map(|(name, memory)| Case::new(name, Format::NOCK, memory));
     let five = zoo::five().into_iter().map(|(name, memory)| {
-        let shape = if name == "nock" { Format::Nock } else { Format::GraphAr };
+        let shape = if name == "nock" { Format::NOCK } else { Format::GRAPHAR };
         Case::new(name, shape, memory)
     });
     let with_empty = one_table(zoo::rdf());
     let mut triples = with_empty.clone();
     triples.batches.retain(|batch| !matches!(batch, Batch::Groups(_)));
-    let triples = Case::new("triples", Format::GraphLake, triples);
-    let with_empty = Case::new("triples and an empty graph", Format::GraphLake, with_empty);
-    let more_relations = Case::new("more relations than types", Format::Nock, zoo::many_relations(1_200));
+    let triples = Case::new("triples", Format::GRAPHLAKE, triples);
+    let with_empty = Case::new("triples and an empty graph", Format::GRAPHLAKE, with_empty);
+    let more_relations = Case::new("more relations than types", Format::NOCK, zoo::many_relations(1_200));
     let labels: Vec<String> = (0..1_100).map(|at| format!("label {at}")).collect();
     let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
     let nodes =
         [("a", &labels[..600], 1.0, ""), ("b", &labels[500..], 1.0, r#"{"labels":1}"#), ("c", &[][..], 1.0, "")];
-    let more_labels = Case::new("more labels than files", Format::Nock, zoo::bundled(&nodes, &[]));
-    let texts = crate::texts::cases().into_iter().map(|(name, memory)| Case::new(name, Format::DeepGnn, memory));
+    let more_labels = Case::new("more labels than files", Format::NOCK, zoo::bundled(&nodes, &[]));
+    let texts = crate::texts::cases().into_iter().map(|(name, memory)| Case::new(name, Format::DEEPGNN, memory));
     typed.chain(bundled).chain(five).chain([more_relations, more_labels, triples, with_empty]).chain(texts).collect()
 }
 
@@ -146,7 +146,7 @@ pub fn stage_as(opened: &Opened, member: &Member, layout: &Layout, options: Conv
 impl Staged {
     pub fn open(&self, carry: CarryUse) -> Opened {
         // A text of DeepGNN without nodes tells nobody what it is.
-        let from = Some(Format::DeepGnn).filter(|format| format.id() == self.certificate.to);
+        let from = Some(Format::DEEPGNN).filter(|format| format.id() == self.certificate.to);
         self.open_with(&OpenOptions { carry, from, ..OpenOptions::default() })
     }
 
@@ -162,10 +162,10 @@ impl Staged {
         let opened = self.open(CarryUse::Auto);
         assert_eq!(digests(&opened), *expected, "{what}: opened again");
         assert_eq!(opened.graph.graph().documents, graph.documents, "{what}");
-        if opened.format == Format::GraphAr {
-            for kind in layout.write.graphar.adjacency.iter().flatten() {
+        if opened.format == Format::GRAPHAR {
+            for kind in layout.write.get::<isomorph_graphar::WriteOptions>().adjacency.iter().flatten() {
                 let mut options = OpenOptions::default();
-                options.graphar.adjacency = Some(*kind);
+                options.get_mut::<isomorph_graphar::OpenOptions>().adjacency = Some(*kind);
                 assert_eq!(digests(&self.open_with(&options)), *expected, "{what}: by {kind}");
             }
         }
@@ -175,11 +175,11 @@ impl Staged {
         assert!(findings.worst() < Some(Severity::Error), "{what}: {findings:#?}");
         let table = digest(alone.graph.as_ref(), &resources(), &Silent).unwrap().table;
         // Hyperedges and groups are nodes and edges there; in RDF so is nearly everything.
-        let is_rdf = matches!(opened.format, Format::GraphLake | Format::Rdf);
+        let is_rdf = [Format::GRAPHLAKE, Format::RDF].contains(&opened.format);
         if !is_rdf && graph.hyperedges.is_empty() && graph.groups.is_empty() {
             let (nodes, edges) = counts(&table);
             // An edge without a direction is two in DeepGNN.
-            let edges = if opened.format == Format::DeepGnn { edges.min(self.certificate.edges) } else { edges };
+            let edges = if opened.format == Format::DEEPGNN { edges.min(self.certificate.edges) } else { edges };
             assert_eq!((nodes, edges), (self.certificate.nodes, self.certificate.edges), "{what}: without its carry");
         }
     }

@@ -24,11 +24,11 @@ pub fn written(memory: MemoryGraph, from: Format, to: Format) -> (Vec<String>, G
 }
 
 fn as_nock(build: Build) -> Vec<String> {
-    written(build.finish(), Format::GraphAr, Format::Nock).0
+    written(build.finish(), Format::GRAPHAR, Format::NOCK).0
 }
 
 fn as_graphar(memory: MemoryGraph) -> (Vec<String>, Graph) {
-    written(memory, Format::Nock, Format::GraphAr)
+    written(memory, Format::NOCK, Format::GRAPHAR)
 }
 
 /// Some line has all of these parts.
@@ -111,7 +111,7 @@ fn truth_and_is_rdf_are_columns_where_they_are_stated() {
             .property(stated("truth", &truth), truth.clone())
             .property(stated("is_rdf", &rdf), rdf.clone()),
     );
-    let (lines, graph) = written(build.finish(), Format::GraphAr, Format::Nock);
+    let (lines, graph) = written(build.finish(), Format::GRAPHAR, Format::NOCK);
     has(&lines, &[r#""truth":0.1"#, r#""is_rdf":true"#]);
     // A double makes the column a double.
     assert_eq!(graph.nodes[0].properties[0].data_type, arrow_schema::DataType::Float64);
@@ -119,7 +119,7 @@ fn truth_and_is_rdf_are_columns_where_they_are_stated() {
     let mut build = Build::default();
     let node = build.nodes(Nodes::keyed("n", int64([1])).column("truth", float32([0.5])));
     build.edges(Edges::rows(node, "r", node, [(0, 0)]).column("truth", text(["high"])));
-    let (lines, graph) = written(build.finish(), Format::GraphAr, Format::Nock);
+    let (lines, graph) = written(build.finish(), Format::GRAPHAR, Format::NOCK);
     has(&lines, &[r#""truth":1.0"#, "0.5"]);
     has(&lines, &[r#""edge":"r""#, r#""truth":1.0"#, r#""high""#]);
     assert_eq!(graph.nodes[0].properties[0].data_type, arrow_schema::DataType::Float32);
@@ -142,8 +142,8 @@ fn edges_name_their_relation_and_their_missing_direction() {
 fn an_empty_key_has_no_name() {
     let mut build = Build::default();
     build.nodes(Nodes::keyed("n", text([""])));
-    let case = Case::new("empty key", Format::GraphAr, build.finish());
-    let nock = member(Format::Nock);
+    let case = Case::new("empty key", Format::GRAPHAR, build.finish());
+    let nock = member(Format::NOCK);
     let error = stage(&case.opened(), nock, &(nock.layouts)(1)[0]).err().unwrap();
     assert_eq!(error.broken_rule().map(|rule| rule.id), Some("NOCK-WRITE-VALUE"), "{error:?}");
 }
@@ -155,7 +155,7 @@ fn a_key_twice_is_an_error_everywhere() {
         let node = build.nodes(Nodes::keyed("n", int64([1, 1])));
         let (ends, same) = (int64([1]), int64([1]));
         build.edges(Edges::keys(node, "r", node, ends, same));
-        let case = Case::new("key twice", Format::GraphAr, build.finish());
+        let case = Case::new("key twice", Format::GRAPHAR, build.finish());
         let error = stage(&case.opened(), to, &(to.layouts)(1)[0]).err().unwrap();
         assert_eq!(error.broken_rule().map(|rule| rule.id), Some("MODEL-REPEATED-KEY"), "{error:?}");
     }

@@ -103,13 +103,13 @@ mod tests {
     use isomorph_model::{EdgeType, Key, NodeType};
 
     use super::*;
-    use crate::registry::Format;
+    use crate::Format;
 
     fn called(types: &[&str], relation: &str) -> (Called, Called) {
         let mut graph = Graph::default();
         graph.nodes.extend(types.iter().map(|name| NodeType::new(*name, Key::utf8())));
         graph.edges.push(EdgeType::new(0, relation, types.len() - 1));
-        of_types(&graph, &Format::GraphAr.allowed())
+        of_types(&graph, &Format::GRAPHAR.allowed())
     }
 
     #[test]

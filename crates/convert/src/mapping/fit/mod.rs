@@ -43,6 +43,23 @@ pub struct Allowed {
     pub documents: fn(&Document) -> bool,
 }
 
+impl Allowed {
+    /// Whatever the model has.
+    pub fn anything() -> Self {
+        Allowed {
+            holds: |_, _| true,
+            is_type: |_| true,
+            is_relation: |_| true,
+            is_edge: |_, _, _| true,
+            is_property: |_| true,
+            is_label: |_| true,
+            wide_keys: true,
+            reserved_prefix: "",
+            documents: |_| true,
+        }
+    }
+}
+
 /// The relation between a graph and the same in names and types of a format.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Fitting {

@@ -29,14 +29,14 @@ fn rows_are_the_same_in_memory_and_sorted() {
         let location = Location::from_path(Path::new("/memory"));
         let opened = Opened {
             location,
-            format: Format::GraphAr,
+            format: Format::GRAPHAR,
             native: graph.clone(),
             carry: None,
             graph,
             options: OpenOptions::default(),
             is_part: false,
         };
-        for (to, suffix) in [(Format::GraphLake, "lake"), (Format::Rdf, "nt"), (Format::Rdf, "jsonld")] {
+        for (to, suffix) in [(Format::GRAPHLAKE, "lake"), (Format::RDF, "nt"), (Format::RDF, "jsonld")] {
             let place = home.path().join(format!("{seen}.{suffix}"));
             let destination = Location::from_path(&place);
             let (options, resources) =
@@ -44,9 +44,9 @@ fn rows_are_the_same_in_memory_and_sorted() {
             let Ok(plan) = Plan::new(&opened, &destination, &options, &resources, &Silent) else { continue };
             let Some(record) = plan.mapping.lifting() else { continue };
             convert(&opened, &plan, &destination, &options, &resources, &Silent).unwrap();
-            let inner: Arc<dyn Source> = match to {
-                Format::GraphLake => Arc::new(GraphLake::open(&destination, &Default::default()).unwrap()),
-                _ => Arc::new(isomorph_bridges::RdfText::open(&destination, &Default::default()).unwrap()),
+            let inner: Arc<dyn Source> = match to == Format::GRAPHLAKE {
+                true => Arc::new(GraphLake::open(&destination, &Default::default()).unwrap()),
+                false => Arc::new(isomorph_bridges::RdfText::open(&destination, &Default::default()).unwrap()),
             };
             let sorted = digested(&lowered(&inner, record).sorted().unwrap());
             let read = lowered(&inner, record);

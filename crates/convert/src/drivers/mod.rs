@@ -1,0 +1,45 @@
+//! The drivers of the six formats. No code outside of them branches on the format.
+
+mod annnet;
+mod deepgnn;
+mod graphar;
+mod graphlake;
+mod nock;
+mod rdf;
+
+use isomorph_model::{Graph, Property, Written};
+
+use crate::driver::Format;
+
+pub use rdf::RdfOptions;
+
+/// In detection order.
+pub(crate) static STANDARD: [Format; 6] =
+    [Format::GRAPHAR, Format::NOCK, Format::ANNNET, Format::DEEPGNN, Format::GRAPHLAKE, Format::RDF];
+
+/// For code about one format.
+impl Format {
+    /// Apache GraphAr: a directory of chunks.
+    pub const GRAPHAR: Format = Format::new(&graphar::GraphAr);
+    /// NOCK: one file, or a directory of partitions.
+    pub const NOCK: Format = Format::new(&nock::Nock);
+    /// annnet: a directory or an archive of tables.
+    pub const ANNNET: Format = Format::new(&annnet::Annnet);
+    /// DeepGNN: one of four texts, or a directory of partitions.
+    pub const DEEPGNN: Format = Format::new(&deepgnn::DeepGnn);
+    /// GraphLake: a directory of triples and snapshots.
+    pub const GRAPHLAKE: Format = Format::new(&graphlake::GraphLake);
+    /// RDF: a text in one of six syntaxes.
+    pub const RDF: Format = Format::new(&rdf::Rdf);
+}
+
+/// The properties of all nodes and edges.
+fn properties(graph: &Graph) -> impl Iterator<Item = &Property> {
+    let nodes = graph.nodes.iter().flat_map(|ty| &ty.properties);
+    nodes.chain(graph.edges.iter().flat_map(|ty| &ty.properties))
+}
+
+/// The file that was written under this name.
+fn file_called<'a>(written: &'a Written, wanted: &str) -> Vec<&'a str> {
+    written.files.iter().map(|(name, _)| name.as_str()).filter(|name| *name == wanted).collect()
+}

@@ -181,10 +181,11 @@ fn files_of_graphar_are_chosen_from_as_the_graph_in_memory() {
     let mut left = compare("social", &social(), CarryUse::Auto, 1, 20);
     for (seed, (file_type, grouping)) in (2..).zip(layouts) {
         let mut options = ConvertOptions { to: Some(Format::GRAPHAR), ..ConvertOptions::default() };
-        options.write.graphar.file_type = Some(file_type);
-        options.write.graphar.grouping = Some(grouping);
-        (options.write.graphar.vertex_chunk, options.write.graphar.edge_chunk) = (Some(128), Some(100));
-        options.write.graphar.adjacency = Some(match seed % 2 {
+        let write = options.write.get_mut::<isomorph_graphar::WriteOptions>();
+        write.file_type = Some(file_type);
+        write.grouping = Some(grouping);
+        (write.vertex_chunk, write.edge_chunk) = (Some(128), Some(100));
+        write.adjacency = Some(match seed % 2 {
             0 => vec![AdjListType::OrderedBySource, AdjListType::OrderedByDest],
             _ => vec![AdjListType::UnorderedByDest],
         });
@@ -225,7 +226,7 @@ fn conditions_are_pushed_down_to_the_files() {
     }
     std::fs::write(&from, text).unwrap();
     let mut options = ConvertOptions { to: Some(Format::GRAPHAR), ..ConvertOptions::default() };
-    options.write.graphar.vertex_chunk = Some(150_000);
+    write.vertex_chunk = Some(150_000);
     copied(&from, &to, &options);
     let read = |conditions: &[&str], columns: Option<&str>| {
         let graph = Arc::new(GraphAr::open(&Location::from_path(&to), &GraphArOptions::default()).unwrap());

@@ -11,6 +11,7 @@ mod lake;
 mod manners;
 mod read;
 pub mod sample;
+pub mod serve;
 mod size;
 mod write;
 
@@ -32,6 +33,7 @@ pub use lake::{
     LakeInitArgs, LakeLoadArgs, LakeLogArgs, LakeVacuumArgs,
 };
 pub use read::{OpenArgs, ResourceArgs, SelectArgs, file_place, read_place, snapshot_of, whole_store, written_place};
+pub use serve::ServeCommand;
 pub use write::TargetArgs;
 
 /// The command line.
@@ -86,6 +88,9 @@ pub enum Command {
     /// Draw samples of nodes, edges, neighbours, walks and features
     #[command(help_template = help::SAMPLE)]
     Sample(Box<sample::SampleArgs>),
+    /// Serve a graph to trainers over the network
+    #[command(subcommand, help_template = help::SERVE)]
+    Serve(ServeCommand),
     /// Add properties, edges and more without rewriting the graph
     #[command(help_template = help::EXTEND)]
     Extend(ExtendArgs),
@@ -455,6 +460,7 @@ impl Command {
             Command::Convert(args) => Some(&args.source),
             Command::Extend(args) => Some(&args.path),
             Command::Sample(args) => Some(&args.path),
+            Command::Serve(ServeCommand::Deepgnn(args)) => Some(&args.path),
             Command::Lake(command) => Some(command.path()),
             _ => None,
         }

@@ -14,6 +14,7 @@ mod manual;
 mod matching;
 mod neighbors;
 mod sample;
+mod serve;
 mod validate;
 
 use isomorph::storage::Resources;
@@ -65,6 +66,7 @@ pub fn run(command: &Command, console: &Console) -> Result<Answer> {
         Command::Neighbors(args) => neighbors::run(args, console),
         Command::Match(args) => matching::run(args, console),
         Command::Sample(args) => sample::run(args, console),
+        Command::Serve(command) => serve::run(command, console),
         Command::Extend(args) => extend::run(args, console),
         Command::Lake(command) => lake::run(command, console),
         Command::Carry(command) => carry::run(command, console),

@@ -88,9 +88,10 @@ mod served {
         let server = Server::bind(address, engine, resources.threads)?;
         let document = place.document(args, generator, server.address()?, (nodes, edges), partitions);
         document.show(console, resources.threads)?;
-        server.run(|| interrupt.check().is_err())?;
+        let ended = server.run(|| interrupt.check().is_err())?;
         let mut screen = console.screen();
-        screen.line("stopped", "no request is left");
+        let cut = "requests that took longer than ten seconds were cut off";
+        screen.line("stopped", if ended { "every request was answered" } else { cut });
         console.show(&screen)?;
         Ok(Answer::Yes)
     }
@@ -235,8 +236,8 @@ mod served {
             let (nodes, edges) = (of(self.nodes, "node"), of(self.edges, "edge"));
             screen.line("graph", &format!("{} · {nodes} · {edges}", self.path));
             let lists = [
-                ("node types", &self.node_types),
-                ("edge types", &self.edge_types),
+                ("nodes", &self.node_types),
+                ("edges", &self.edge_types),
                 ("features", &self.node_features),
                 ("of edges", &self.edge_features),
             ];

@@ -34,6 +34,7 @@ mod reproducible;
 mod sample;
 mod sample_features;
 mod sample_values;
+mod serve;
 mod streams;
 mod support;
 mod usage;

@@ -58,11 +58,11 @@ impl Server {
     }
 
     /// Answers until `stop` says so. Then the address is given up at once, requests that were begun have a while to end, and connections
-    /// are closed. Threads are its own, and end with it.
+    /// are closed. Threads are its own, and end with it. Says whether all requests had ended.
     ///
     /// # Errors
     /// When threads cannot be had, or the system gives no connections.
-    pub fn run(self, stop: impl Fn() -> bool + Send + Sync) -> Result<()> {
+    pub fn run(self, stop: impl Fn() -> bool + Send + Sync) -> Result<bool> {
         let Server { listener, shared, threads } = self;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(threads)
@@ -100,12 +100,12 @@ impl Server {
     }
 }
 
-/// Waits for `serving` to end; from the moment that `drain` tells, for so long at most.
+/// Waits for `serving` to end, and says whether it did; from the moment that `drain` tells, for so long at most.
 async fn within(
     serving: impl Future<Output = std::result::Result<(), tonic::transport::Error>>,
     drain: tokio::sync::oneshot::Receiver<()>,
     most: Duration,
-) -> Result<()> {
+) -> Result<bool> {
     let too_late = async {
         if drain.await.is_ok() {
             tokio::time::sleep(most).await;
@@ -114,7 +114,9 @@ async fn within(
         }
     };
     tokio::select! {
-        served = serving => served.map_err(|error| Error::new(Kind::Io, "the server ended").caused_by(error)),
-        () = too_late => Ok(()),
+        served = serving => served
+            .map(|()| true)
+            .map_err(|error| Error::new(Kind::Io, "the server ended").caused_by(error)),
+        () = too_late => Ok(false),
     }
 }

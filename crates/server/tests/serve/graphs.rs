@@ -13,7 +13,7 @@ pub fn budget() -> Budget {
 
 /// A binary of the fixtures, or some of its partitions.
 pub fn opened(name: &str, partitions: Option<Vec<u32>>) -> Arc<Graph> {
-    let location = Location::from_path(&isomorph_fixtures::fixture(&format!("deepgnn/{name}")));
+    let location = Location::from_path(&isomorph_fixtures::fixture(format!("deepgnn/{name}")));
     let options = GraphOptions::new(&budget(), &Scratch::new(None).unwrap());
     Arc::new(Graph::open(&location, &GraphOptions { partitions, ..options }).unwrap())
 }

@@ -24,7 +24,7 @@ fn answered<D: Message + Default, E: Message>(
 
 /// Replays the calls of a file, and says how many there were.
 fn replay(file: &str) -> usize {
-    let text = std::fs::read_to_string(isomorph_fixtures::fixture(&format!("deepgnn/grpc/{file}.json"))).unwrap();
+    let text = std::fs::read_to_string(isomorph_fixtures::fixture(format!("deepgnn/grpc/{file}.json"))).unwrap();
     let recorded: Value = serde_json::from_str(&text).unwrap();
     let numbers = recorded["partitions"].as_str().unwrap().split(',').map(|number| number.parse().unwrap()).collect();
     let engine = engine(recorded["data"].as_str().unwrap(), Some(numbers));

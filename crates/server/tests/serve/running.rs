@@ -17,7 +17,7 @@ use crate::graphs::{engine, limited};
 pub struct Running {
     pub address: SocketAddr,
     stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<isomorph_error::Result<()>>>,
+    thread: Option<JoinHandle<isomorph_error::Result<bool>>>,
 }
 
 impl Running {
@@ -32,7 +32,7 @@ impl Running {
     /// Stops it, and waits for its end.
     pub fn stop(mut self) {
         self.stop.store(true, Ordering::Relaxed);
-        self.thread.take().unwrap().join().unwrap().unwrap();
+        assert!(self.thread.take().unwrap().join().unwrap().unwrap());
     }
 }
 

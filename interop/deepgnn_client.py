@@ -96,7 +96,8 @@ def ask(servers: str, questions: str) -> None:
         at = np.full(len(nodes), time_asked, dtype=np.int64)
         told[f"at {time_asked}"] = [
             listed(graph.neighbors(nodes, types, timestamps=at, return_edge_created_ts=True)),
-            sorted(listed(graph.lastn_neighbors(nodes, types, at, count, -3, 0.5, -4, -5))[3]),
+            # In the order of a heap.
+            [sorted(zip(*of_node)) for of_node in zip(*listed(graph.lastn_neighbors(nodes, types, at, count, -3, 0.5, -4, -5, True)))],
         ]
     graph.reset()
     print(json.dumps(told))

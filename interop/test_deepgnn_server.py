@@ -139,6 +139,41 @@ def test_one_answer(deepgnn: Path, server: Isomorph, tmp_path: Path, name: str, 
             same(deepgnn, questions, published, mixed, scattered)
 
 
+# Node, −1, type, weight, times, a feature; source, type, target, weight, times of creation and removal, a feature of an edge. The published
+# server ends where it is asked for features of edges that no edge has.
+TEMPORAL = """\
+0,-1,0,1.0,0,-1,float32,1,0.5
+0,0,1,0.5,1,5,float32,1,0.5
+0,0,2,0.25,3,-1,float32,1,0.5
+0,0,3,1.0,7,-1,float32,1,0.5
+0,1,4,2.0,2,9,float32,1,0.5
+1,-1,0,1.0,0,-1,float32,1,0.5
+1,0,0,0.5,4,-1,float32,1,0.5
+1,1,2,1.5,6,-1,float32,1,0.5
+2,-1,0,1.0,0,-1,float32,1,0.5
+3,-1,0,1.0,0,-1,float32,1,0.5
+3,0,1,1.0,1,2,float32,1,0.5
+4,-1,0,1.0,0,-1,float32,1,0.5
+"""
+
+
+@pytest.mark.parametrize("parts", [["0"], ["0,1"], ["0", "1"]])
+def test_at_times(deepgnn: Path, server: Isomorph, isomorph: Isomorph, tmp_path: Path, parts: list[str]) -> None:
+    """Neighbours that are there at a time, with the times of their edges, and the latest of them. Not when an edge is removed at the very time:
+    the published server has it among the latest then."""
+    text, questions, binary = tmp_path / "graph.edgelist", tmp_path / "questions.json", tmp_path / "binary"
+    text.write_text(TEMPORAL)
+    partitions = 2 if "1" in parts[-1] else 1
+    isomorph.convert(text, binary, "--to", "deepgnn", "--temporal", "--watermark", "10", "--partitions", partitions)
+    empty = {"sparse": [], "sparse_edges": [], "node_features": [0], "edge_features": [0], "seeds": []}
+    asked = {**empty, "nodes": [0, 1, 2, 3, 4, 0, 77], "edges": [[0, 1, 0]], "edge_types": 2, "count": 2, "times": [0, 1, 3, 4, 6, 8, 20]}
+    questions.write_text(json.dumps(asked))
+    with ExitStack() as stack:
+        published = [stack.enter_context(theirs(deepgnn, binary, part)) for part in parts]
+        own = [stack.enter_context(ours(server, binary, "--partitions", part)) for part in parts]
+        same(deepgnn, questions, published, own, scattered=False)
+
+
 def test_any_format(deepgnn: Path, server: Isomorph, isomorph: Isomorph, tmp_path: Path) -> None:
     """A graph that is no binary is served with the neighbours that it has, in every format alike."""
     graph = FIXTURES / "karate" / "bin_linear_p1"

@@ -36,9 +36,9 @@ fn of_found<T: Copy>(list: &[T], found: &[bool]) -> Vec<T> {
     list.iter().zip(found).filter(|(_, found)| **found).map(|(element, _)| *element).collect()
 }
 
-/// Whether times of edges are not what they look like: a graph without them has none to give.
-fn placeholder(created: &mut [i64], has_times: bool) {
-    if !has_times {
+/// Times of creation as they are sent: as the published server, of requests that ask at a time; else −1.
+fn created_at(created: &mut [i64], times: Option<&[i64]>) {
+    if times.is_none() {
         created.fill(-1);
     }
 }
@@ -63,7 +63,7 @@ impl Engine {
             let memory = self.room(total.saturating_mul(NEIGHBOR).saturating_add(NODE * nodes.len() as u64))?;
             sampler.neighbors(&ask, lists).map_err(refused)?;
             let mut lists = std::mem::take(lists);
-            placeholder(&mut lists.created, self.graph.has_times());
+            created_at(&mut lists.created, ask.times);
             let reply = NeighborsReply {
                 node_ids: lists.ids,
                 edge_weights: lists.weights,
@@ -153,7 +153,7 @@ impl Engine {
             let ask = Ask { nodes: &found.nodes, types: &types, times: found.times.as_deref() };
             let draw = Draw::of(request.seed.cast_unsigned());
             worker.sampler.weighted(&ask, count, draw, &missing, &mut drawn.picks()).map_err(refused)?;
-            placeholder(&mut drawn.created, self.graph.has_times());
+            created_at(&mut drawn.created, ask.times);
             let shard_weights = of_found(&worker.totals.weights, &worker.totals.found);
             let reply = WeightedNeighborsReply {
                 neighbor_ids: drawn.ids,
@@ -185,7 +185,7 @@ impl Engine {
             let ask = Ask { nodes: &found.nodes, types: &types, times: found.times.as_deref() };
             let (draw, replacement) = (Draw::of(request.seed.cast_unsigned()), !request.without_replacement);
             worker.sampler.uniform(&ask, count, replacement, draw, &missing, &mut drawn.picks()).map_err(refused)?;
-            placeholder(&mut drawn.created, self.graph.has_times());
+            created_at(&mut drawn.created, ask.times);
             let shard_counts = of_found(&worker.totals.counts, &worker.totals.found);
             let reply = UniformNeighborsReply {
                 neighbor_ids: drawn.ids,

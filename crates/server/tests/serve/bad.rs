@@ -6,6 +6,7 @@ use isomorph_storage::Budget;
 use tonic::{Code, Status};
 
 use crate::graphs::{budget, engine, limited};
+use crate::replay;
 
 fn refused<R: std::fmt::Debug>(code: Code, words: &str, answer: Result<Answer<R>, Status>) {
     let status = answer.unwrap_err();
@@ -137,4 +138,38 @@ fn more_than_a_reply_or_a_request_may_have() {
     refused(Code::ResourceExhausted, "more than 10 edges", engine.uniform_neighbors(request));
     let engine = limited("hetero/bin_linear_p1", None, &Limits::default(), &Budget::new(100));
     refused(Code::ResourceExhausted, "try again", engine.node_types(NodeTypesRequest { node_ids: vec![10; 100] }));
+}
+
+#[test]
+fn requests_with_a_damaged_byte_are_answered_or_refused() {
+    let limits = Limits { reply: 1 << 20, batch: 1000, count: 1000, ..Limits::default() };
+    for file in ["hetero_p1", "hetero_edgelist_p3_server2"] {
+        let (data, numbers, calls) = replay::recorded(file);
+        let budget = Budget::new(1 << 24);
+        let engine = limited(&data, Some(numbers), &limits, &budget);
+        let held = budget.used();
+        let (mut answered, mut refused) = (0, 0);
+        for call in &calls {
+            let Some(request) = replay::bytes(call, "request_hex") else { continue };
+            let method = call["method"].as_str().unwrap();
+            let mut ask = |request: &[u8]| match replay::reply(&engine, method, request) {
+                Ok(_) => answered += 1,
+                Err(status) => {
+                    assert!(status.code() != Code::Internal && !status.message().is_empty(), "{status:?}");
+                    refused += 1;
+                }
+            };
+            for at in 0..request.len() {
+                ask(&request[..at]);
+                for other in [0x00, 0x01, 0x7f, 0x80, 0xff] {
+                    let mut damaged = request.clone();
+                    damaged[at] = other;
+                    ask(&damaged);
+                }
+            }
+        }
+        assert!(answered > 100 && refused > 100, "{answered} answered, {refused} refused");
+        // What samplers are made of is kept.
+        assert!(budget.used() - held < 1 << 16, "{budget:?}");
+    }
 }

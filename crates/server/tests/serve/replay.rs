@@ -10,7 +10,7 @@ use tonic::{Code, Status};
 
 use crate::graphs::engine;
 
-fn bytes(call: &Value, field: &str) -> Option<Vec<u8>> {
+pub fn bytes(call: &Value, field: &str) -> Option<Vec<u8>> {
     let text = call[field].as_str()?;
     Some((0..text.len() / 2).map(|at| u8::from_str_radix(&text[2 * at..2 * at + 2], 16).unwrap()).collect())
 }
@@ -18,17 +18,23 @@ fn bytes(call: &Value, field: &str) -> Option<Vec<u8>> {
 fn answered<D: Message + Default, E: Message>(
     request: &[u8],
     call: impl FnOnce(D) -> Result<Answer<E>, Status>,
-) -> Vec<u8> {
-    call(D::decode(request).unwrap()).unwrap().reply.encode_to_vec()
+) -> Result<Vec<u8>, Status> {
+    let request = D::decode(request).map_err(|error| Status::invalid_argument(error.to_string()))?;
+    call(request).map(|answer| answer.reply.encode_to_vec())
+}
+
+/// What a file has of a server: its data, its partitions, the calls.
+pub fn recorded(file: &str) -> (String, Vec<u32>, Vec<Value>) {
+    let text = std::fs::read_to_string(isomorph_fixtures::fixture(format!("deepgnn/grpc/{file}.json"))).unwrap();
+    let recorded: Value = serde_json::from_str(&text).unwrap();
+    let numbers = recorded["partitions"].as_str().unwrap().split(',').map(|number| number.parse().unwrap()).collect();
+    (recorded["data"].as_str().unwrap().to_owned(), numbers, recorded["calls"].as_array().unwrap().clone())
 }
 
 /// Replays the calls of a file, and says how many there were.
 fn replay(file: &str) -> usize {
-    let text = std::fs::read_to_string(isomorph_fixtures::fixture(format!("deepgnn/grpc/{file}.json"))).unwrap();
-    let recorded: Value = serde_json::from_str(&text).unwrap();
-    let numbers = recorded["partitions"].as_str().unwrap().split(',').map(|number| number.parse().unwrap()).collect();
-    let engine = engine(recorded["data"].as_str().unwrap(), Some(numbers));
-    let calls = recorded["calls"].as_array().unwrap();
+    let (data, numbers, calls) = recorded(file);
+    let engine = engine(&data, Some(numbers));
     let (mut samplers, mut refusals) = (HashMap::new(), 0);
     for (at, call) in calls.iter().enumerate() {
         let method = call["method"].as_str().unwrap();
@@ -46,7 +52,22 @@ fn replay(file: &str) -> usize {
             refusals += 1;
             continue;
         }
-        let told = reply(&engine, method, &request, &expected, &mut samplers);
+        let told = match method {
+            // Numbers of samplers are the server's own.
+            "Create" => {
+                let mut created = engine.create(CreateRequest::decode(request.as_slice()).unwrap()).unwrap().reply;
+                let theirs = CreateReply::decode(expected.as_slice()).unwrap().sampler_id;
+                samplers.insert(theirs, created.sampler_id);
+                created.sampler_id = theirs;
+                created.encode_to_vec()
+            }
+            "Sample" => {
+                let mut request = SampleRequest::decode(request.as_slice()).unwrap();
+                request.sampler_id = samplers[&request.sampler_id];
+                reply(&engine, method, &request.encode_to_vec()).unwrap()
+            }
+            _ => reply(&engine, method, &request).unwrap(),
+        };
         assert_eq!(told, expected, "{file}, call {at}: {method} {}", call["request"]);
     }
     calls.len() - refusals
@@ -63,7 +84,8 @@ fn mixes_dimensions(call: &Value) -> bool {
     counts.iter().zip(dimensions).any(|(count, dimensions)| dimensions > 0 && count % (dimensions + 1) != 0)
 }
 
-fn reply(engine: &Engine, method: &str, request: &[u8], expected: &[u8], samplers: &mut HashMap<u64, u64>) -> Vec<u8> {
+/// The reply to a call.
+pub fn reply(engine: &Engine, method: &str, request: &[u8]) -> Result<Vec<u8>, Status> {
     match method {
         "GetMetadata" => answered(request, |request| engine.metadata(request)),
         "GetNodeTypes" => answered(request, |request| engine.node_types(request)),
@@ -77,19 +99,8 @@ fn reply(engine: &Engine, method: &str, request: &[u8], expected: &[u8], sampler
         "GetNeighborCounts" => answered(request, |request| engine.neighbor_counts(request)),
         "WeightedSampleNeighbors" => answered(request, |request| engine.weighted_neighbors(request)),
         "UniformSampleNeighbors" => answered(request, |request| engine.uniform_neighbors(request)),
-        "Create" => {
-            // Numbers of samplers are the server's own.
-            let mut created = engine.create(CreateRequest::decode(request).unwrap()).unwrap().reply;
-            let theirs = CreateReply::decode(expected).unwrap().sampler_id;
-            samplers.insert(theirs, created.sampler_id);
-            created.sampler_id = theirs;
-            created.encode_to_vec()
-        }
-        "Sample" => {
-            let mut request = SampleRequest::decode(request).unwrap();
-            request.sampler_id = samplers[&request.sampler_id];
-            engine.sample(request).unwrap().reply.encode_to_vec()
-        }
+        "Create" => answered(request, |request| engine.create(request)),
+        "Sample" => answered(request, |request| engine.sample(request)),
         other => panic!("{other} is not known"),
     }
 }

@@ -6,10 +6,17 @@ use super::Answer;
 use crate::args::ServeCommand;
 use crate::console::Console;
 
+/// Of another command: cargo's.
+#[cfg(not(feature = "serve"))]
+const BUILD: &str = "cargo install --path cli    build the command with the server";
+
+/// Says that it cannot.
+///
+/// # Errors
+/// Always.
 #[cfg(not(feature = "serve"))]
 pub fn run(_: &ServeCommand, _: &Console) -> Result<Answer> {
-    Err(isomorph::Error::unsupported("this command was built without the server")
-        .hint("cargo install --path cli    builds the command with the server"))
+    Err(isomorph::Error::unsupported("this command was built without the server").hint(BUILD))
 }
 
 /// Serves until it is told to stop.

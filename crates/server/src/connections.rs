@@ -1,5 +1,6 @@
 //! Connections, as many as there may be at a time.
 
+use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -16,9 +17,14 @@ use tonic::transport::server::Connected;
 /// How long to wait where the system accepts no connection, as when all files are open.
 const PAUSE: Duration = Duration::from_millis(50);
 
+/// How long a connection may be silent before it says anything: later its client is asked whether it is there.
+const SILENT: Duration = Duration::from_secs(10);
+
 /// A connection with its place among those that there may be.
 pub(crate) struct Connection {
     stream: TcpStream,
+    /// Until the first bytes came: when it is given up.
+    silent: Option<Pin<Box<tokio::time::Sleep>>>,
     _place: OwnedSemaphorePermit,
 }
 
@@ -43,7 +49,7 @@ impl Connections {
                 };
                 // Replies are short: they do not wait for more of them.
                 let _ = stream.set_nodelay(true);
-                if sender.send(Connection { stream, _place: place }).await.is_err() {
+                if sender.send(Connection::of(stream, place)).await.is_err() {
                     return;
                 }
             }
@@ -60,6 +66,12 @@ impl Stream for Connections {
     }
 }
 
+impl Connection {
+    fn of(stream: TcpStream, place: OwnedSemaphorePermit) -> Connection {
+        Connection { stream, silent: Some(Box::pin(tokio::time::sleep(SILENT))), _place: place }
+    }
+}
+
 impl Connected for Connection {
     type ConnectInfo = ();
 
@@ -72,7 +84,14 @@ impl AsyncRead for Connection {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(context, buffer)
+        let polled = Pin::new(&mut self.stream).poll_read(context, buffer);
+        if polled.is_ready() {
+            self.silent = None;
+        } else if let Some(silent) = &mut self.silent {
+            ready!(silent.as_mut().poll(context));
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+        }
+        polled
     }
 }
 

@@ -3,12 +3,13 @@
     deepgnn_client.py serve DIRECTORY PARTITIONS PORT
     deepgnn_client.py ask SERVERS QUESTIONS.json
     deepgnn_client.py refused SERVERS
-    deepgnn_client.py speed SERVERS NODES TYPES FEATURE SECONDS
+    deepgnn_client.py speed SERVERS NODES TYPES FEATURE CALLS PROCESS…
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -115,14 +116,15 @@ def refused(servers: str) -> None:
     print("then", len(graph.node_types(nodes[:10], -7)))
 
 
-def speed(servers: str, nodes: str, types: str, feature: str, seconds: str) -> None:
-    """Calls each second of what a trainer does, by batches of 1024, as JSON."""
+def speed(servers: str, nodes: str, types: str, feature: str, calls: str, *processes: str) -> None:
+    """Calls each second of what a trainer does, by batches of 1024, and milliseconds of processor time that the servers take for one (their
+    process numbers are given): as JSON."""
     graph, last = DistributedGraph(servers.split(",")), int(nodes)
     dice, kinds = np.random.default_rng(7), list(range(int(types)))
     sampler = NodeSampler(graph, -1)
     batch = lambda: dice.integers(0, last, 1024, dtype=np.int64)  # noqa: E731
     size = np.array([[int(feature), 64]], dtype=np.int32)
-    calls: dict[str, Callable[[], object]] = {
+    kinds_of_calls: dict[str, Callable[[], object]] = {
         "weighted": lambda: graph.weighted_sample_neighbors(batch(), kinds, 10, seed=3),
         "uniform": lambda: graph.uniform_sample_neighbors(False, batch(), kinds, 10, seed=3),
         "neighbors": lambda: graph.neighbors(batch(), kinds),
@@ -130,14 +132,19 @@ def speed(servers: str, nodes: str, types: str, feature: str, seconds: str) -> N
         "features": lambda: graph.node_features(batch(), size, np.float32),
         "nodes": lambda: sampler.sample(1024, seed=3),
     }
+
+    def processor() -> float:
+        fields = [Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split() for process in processes]
+        return sum(int(of[11]) + int(of[12]) for of in fields) / os.sysconf("SC_CLK_TCK")
+
     told = {}
-    for name, call in calls.items():
+    for name, call in kinds_of_calls.items():
         call()
-        done, start = 0, time.perf_counter()
-        while time.perf_counter() - start < float(seconds):
+        start, used = time.perf_counter(), processor()
+        for _ in range(int(calls)):
             call()
-            done += 1
-        told[name] = done / (time.perf_counter() - start)
+        seconds, used = time.perf_counter() - start, processor() - used
+        told[name] = [round(int(calls) / seconds), round(1000 * used / int(calls), 3)]
     print(json.dumps(told))
 
 

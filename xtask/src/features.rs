@@ -25,6 +25,11 @@ const OTHERS: &[(&str, &[&str], &[&str])] = &[
         &["tree", SELECTION, FEATURES, "--edges", "normal,build", "--features", "isomorph-storage/hdfs"],
         HADOOP,
     ),
+    (
+        "the server build",
+        &["tree", SELECTION, FEATURES, "--edges", "normal,build", "--features", "isomorph-cli/serve"],
+        SERVER,
+    ),
 ];
 
 /// The graphs to test with: a feature of the model that only tests ask for.
@@ -58,6 +63,10 @@ const HADOOP: &[&str] = &[
     "object_store",
     "tokio",
 ];
+
+/// What stands between the command and the network, where it serves. It is built with the object stores, for the tests of both.
+const SERVER: &[&str] =
+    &["futures-channel", "futures-sink", "isomorph-cli", "isomorph-server", "slab", "smallvec", "tokio"];
 
 /// Features by package: a package can be built twice, for the machine that builds and for the one that runs.
 type Features = BTreeMap<String, BTreeSet<String>>;

@@ -93,7 +93,10 @@ pub(crate) fn prepare(workspace: &Workspace, python: &mut Option<PathBuf>) -> Re
     }
 }
 
-/// Builds the command with the object stores and sets it aside. It shares every crate that does not know of them with
+/// The features of the command that tests of the network need.
+const NETWORK: &str = "isomorph-cli/cloud,isomorph-cli/serve";
+
+/// Builds the command with the object stores and the server, runs the tests of the server, and sets the command aside. It shares every crate that does not know of them with
 /// the ordinary build, which comes next and puts the ordinary command back in its place.
 fn cloud_build(workspace: &Workspace) -> Result<(Option<PathBuf>, Outcome), String> {
     const COMMAND: &str = "isomorph-cli";
@@ -101,11 +104,15 @@ fn cloud_build(workspace: &Workspace) -> Result<(Option<PathBuf>, Outcome), Stri
     if !metadata::ours(workspace)?.iter().any(|package| package.name == COMMAND && knows_cloud(package)) {
         return Ok((None, Outcome::Skipped("the command has no feature `cloud`".into())));
     }
-    workspace.cargo(&["build", SELECTION, FEATURES, "--bin", "isomorph", "--features", "isomorph-cli/cloud"]).run()?;
+    // In one build with the command, so that nothing is compiled for these tests alone.
+    workspace
+        .cargo(&["build", SELECTION, FEATURES, "--bin", "isomorph", "--test", "serve", "--features", NETWORK])
+        .run()?;
     let aside = workspace.target.join("interop-cloud");
     let command = aside.join(executable("isomorph"));
     let copied = fs::create_dir_all(&aside).and_then(|()| fs::copy(command_of(workspace), &command));
     copied.map_err(|error| format!("{}: {error}", command.display()))?;
+    workspace.cargo(&["test", SELECTION, FEATURES, "--test", "serve", "--features", NETWORK]).run()?;
     Ok((Some(command), Outcome::Done))
 }
 

@@ -20,7 +20,7 @@ pub(crate) const LAYERS: &[Layer] = &[
     layer("formats and bridges", &["graphar", "nock", "deepgnn", "graphlake", "annnet", "bridges"]),
     layer("what any format is read through", &["dataset"]),
     layer("what works over any format", &["convert", "query", "sampling"]),
-    layer("services", &["serve"]),
+    layer("services", &["server"]),
     layer("the front door", &["isomorph"]),
     layer("what people run", &["cli", "python", "conformance", "benches", "fuzz", "examples"]),
     layer("programs made of the command", &["seventh"]),

@@ -67,6 +67,18 @@ pub const SAMPLE: &str = "\
 
 {all-args}";
 
+/// The help of `serve`.
+pub const SERVE: &str = "\
+  isomorph serve deepgnn examples/social                       to trainers on this machine
+  isomorph serve deepgnn graph --partitions 0,2                some partitions of a binary
+  isomorph serve deepgnn graph --address 127.0.0.1:0 --json    any free port, told as JSON
+
+{about}
+
+{usage-heading} {usage}
+
+{all-args}";
+
 /// The help of `extend`.
 pub const EXTEND: &str = "\
   isomorph convert examples/social social --to graphar                a graph to add to

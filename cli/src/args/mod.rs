@@ -13,6 +13,7 @@ mod manners;
 mod read;
 pub mod sample;
 mod select;
+pub mod serve;
 mod size;
 mod write;
 
@@ -37,6 +38,7 @@ pub use lake::{
 };
 pub use read::{OpenArgs, ResourceArgs, file_place, read_place, snapshot_of, whole_store, written_place};
 pub use select::SelectArgs;
+pub use serve::ServeCommand;
 pub use write::TargetArgs;
 
 /// The command line.
@@ -105,6 +107,9 @@ pub enum Command {
     /// Draw samples of nodes, edges, neighbours, walks and features
     #[command(help_template = help::SAMPLE)]
     Sample(Box<sample::SampleArgs>),
+    /// Serve a graph to trainers over the network
+    #[command(subcommand, help_template = help::SERVE)]
+    Serve(ServeCommand),
     /// Add properties, edges and more without rewriting the graph
     #[command(help_template = help::EXTEND)]
     Extend(ExtendArgs),
@@ -491,6 +496,7 @@ impl Command {
             Command::Convert(args) => Some(&args.source),
             Command::Extend(args) => Some(&args.path),
             Command::Sample(args) => Some(&args.path),
+            Command::Serve(ServeCommand::Deepgnn(args)) => Some(&args.path),
             Command::Lake(command) => Some(command.path()),
             _ => None,
         }

@@ -238,7 +238,7 @@ impl What {
     }
 }
 
-fn generator(text: &str) -> Result<Generator, Error> {
+pub(super) fn generator(text: &str) -> Result<Generator, Error> {
     match text {
         "stable" => Ok(Generator::Stable),
         "deepgnn" => Ok(Generator::Compat),

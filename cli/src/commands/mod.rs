@@ -14,6 +14,7 @@ mod manual;
 mod matching;
 mod neighbors;
 mod sample;
+mod serve;
 mod validate;
 
 use isomorph::storage::Resources;
@@ -67,6 +68,7 @@ pub fn run(command: &Command, formats: &Registry, console: &Console) -> Result<A
         Command::Neighbors(args) => neighbors::run(args, formats, console),
         Command::Match(args) => matching::run(args, formats, console),
         Command::Sample(args) => sample::run(args, formats, console),
+        Command::Serve(command) => serve::run(command, formats, console),
         Command::Extend(args) => extend::run(args, formats, console),
         Command::Lake(command) => lake::run(command, console),
         Command::Carry(command) => carry::run(command, formats, console),

@@ -35,6 +35,7 @@ mod sample;
 mod sample_features;
 mod sample_values;
 mod selection;
+mod serve;
 mod streams;
 mod support;
 mod usage;

@@ -102,6 +102,7 @@ impl Case {
             carry: None,
             graph,
             options: OpenOptions::default(),
+            is_part: false,
         }
     }
 

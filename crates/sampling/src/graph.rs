@@ -21,15 +21,17 @@ pub struct GraphOptions {
     pub budget: Budget,
     /// Where copies go.
     pub scratch: Scratch,
-    /// Whether it is kept beside the graph where its nodes are.
+    /// Whether it is kept beside the graph where its nodes are. Of some partitions nothing is read or kept there.
     pub index: IndexFile,
+    /// Which partitions of a binary are opened, by their numbers; `None` is all of them.
+    pub partitions: Option<Vec<u32>>,
 }
 
 impl GraphOptions {
     /// Mapped, within a budget. Nothing is written beside the graph.
     pub fn new(budget: &Budget, scratch: &Scratch) -> Self {
         let (budget, scratch) = (budget.clone(), scratch.clone());
-        GraphOptions { hold: Hold::Mapped, budget, scratch, index: IndexFile::Use }
+        GraphOptions { hold: Hold::Mapped, budget, scratch, index: IndexFile::Use, partitions: None }
     }
 }
 
@@ -74,13 +76,24 @@ impl Graph {
     /// [`Kind::TooLarge`](isomorph_error::Kind::TooLarge) when nodes are in no order and the budget has no room for a table
     /// of them.
     pub fn open(location: &Location, options: &GraphOptions) -> Result<Graph> {
-        let files = BinaryFiles::open(location)?;
+        let files = match &options.partitions {
+            None => BinaryFiles::open(location)?,
+            Some(numbers) => BinaryFiles::open_some(location, numbers)?,
+        };
         let open = |files| Partition::open(files, options.hold, &options.scratch);
         let partitions = files.partitions.iter().map(open).collect::<Result<Vec<_>>>()?;
-        let (node_types, edge_types) = (files.meta.node_types.clone(), files.meta.edge_types.clone());
+        // Weights of the opened partitions, in their order.
+        let opened = |types: &Types| Types {
+            weights: files.partitions.iter().map_while(|of| types.weights.get(of.number as usize).cloned()).collect(),
+            ..types.clone()
+        };
+        let (node_types, edge_types) = (opened(&files.meta.node_types), opened(&files.meta.edge_types));
         let nodes = files.meta.nodes;
         fewer(&partitions)?;
-        let index = Beside::of(location, &files, options).index(&partitions)?;
+        let index = match &options.partitions {
+            None => Beside::of(location, &files, options).index(&partitions)?,
+            Some(_) => (Index::of(&partitions, &options.budget)?, IndexOrigin::Ids),
+        };
         let types = (node_types, edge_types);
         Ok(Graph::with(partitions, index, types, nodes, Drawing::Files(Box::new(files)), options))
     }

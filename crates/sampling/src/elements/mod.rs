@@ -26,26 +26,30 @@ pub enum Choice {
     WithoutReplacement,
 }
 
-/// Draws nodes of some types. Made once, used for any number of calls.
+/// Draws nodes of some types. Made once, used for any number of calls. A clone shares everything but the buffer of a call, so each thread
+/// takes one of its own.
+#[derive(Clone)]
 pub struct NodeSampler(Elements);
 
 /// Draws edges of some types.
+#[derive(Clone)]
 pub struct EdgeSampler(Elements);
 
 /// Occurrence that streams of whole calls have, apart from those of single slots.
 const WHOLE: u32 = u32::MAX;
 
+#[derive(Clone)]
 struct Elements {
     graph: Arc<Graph>,
     generator: Generator,
     choice: Choice,
-    populations: Vec<Population>,
+    populations: Arc<[Population]>,
     /// Sums of the weights of the populations, or of their sizes.
-    sums: Vec<f64>,
+    sums: Arc<[f64]>,
     /// Sums of their sizes.
-    sizes: Vec<u64>,
+    sizes: Arc<[u64]>,
     /// The populations of each type, for the published engine's way.
-    types: Vec<OfType>,
+    types: Arc<[OfType]>,
     /// Numbers of a draw without replacement.
     chosen: Vec<u64>,
     threads: usize,
@@ -167,7 +171,8 @@ impl Elements {
         }
         let types = OfType::all(&populations);
         let (graph, chosen) = (Arc::clone(graph), Vec::new());
-        Ok(Elements { graph, generator, choice, populations, sums, sizes, types, chosen, threads: 1 })
+        let (populations, sums, sizes) = (populations.into(), sums.into(), sizes.into());
+        Ok(Elements { graph, generator, choice, populations, sums, sizes, types: types.into(), chosen, threads: 1 })
     }
 
     fn threads(mut self, threads: usize) -> Self {
@@ -177,6 +182,14 @@ impl Elements {
 
     fn size(&self) -> u64 {
         self.sizes.last().copied().unwrap_or(0)
+    }
+
+    /// What the published engine says it weighs.
+    fn weight(&self) -> f32 {
+        match self.choice {
+            Choice::Weighted => self.types.iter().map(|of_type| of_type.weight).sum(),
+            Choice::Uniform | Choice::WithoutReplacement => self.size() as f32,
+        }
     }
 
     /// Draws an element for each slot, and returns how many there were; the others are filled.
@@ -281,7 +294,7 @@ impl Elements {
         let share = |part: f32, all: f32| if all > 0.0 { f64::from(part / all) } else { 0.0 };
         let many = |_| Error::usage("more than 2³² elements");
         let (mut slot, mut left) = (0, u32::try_from(slots.len()).map_err(many)?);
-        for of_type in &self.types {
+        for of_type in self.types.iter() {
             let mut of_this = random.binomial(left, share(of_type.weight, of_type.rest));
             left -= of_this;
             for at in of_type.range.clone() {
@@ -382,6 +395,12 @@ impl NodeSampler {
         self.0.size()
     }
 
+    /// What its elements weigh together, with 32 bits as the published engine adds it up; evenly drawn, how many they are. By it a client
+    /// divides a draw among several graphs.
+    pub fn weight(&self) -> f32 {
+        self.0.weight()
+    }
+
     /// Draws a node with its type for each slot. Returns how many slots were filled: all, unless there is nothing to draw from or,
     /// without replacement, fewer nodes. The others get `missing` and −1.
     ///
@@ -413,6 +432,12 @@ impl EdgeSampler {
     /// Number of edges that it draws from.
     pub fn size(&self) -> u64 {
         self.0.size()
+    }
+
+    /// What its elements weigh together, with 32 bits as the published engine adds it up; evenly drawn, how many they are. By it a client
+    /// divides a draw among several graphs.
+    pub fn weight(&self) -> f32 {
+        self.0.weight()
     }
 
     /// Draws an edge for each slot: source, target, type. Returns how many slots were filled, as [`NodeSampler::sample`].

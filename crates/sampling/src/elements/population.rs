@@ -128,7 +128,9 @@ impl Population {
                 }
                 all.push(population);
             }
-            if all[before..].iter().all(|population| population.size == 0) {
+            // A type that only other partitions have takes a number in the published engine's draw.
+            let elsewhere = graph.options.partitions.is_some() && stated.counts.get(at).is_some_and(|count| *count > 0);
+            if !elsewhere && all[before..].iter().all(|population| population.size == 0) {
                 all.truncate(before);
             }
         }
@@ -136,11 +138,15 @@ impl Population {
     }
 
     fn of(graph: &Graph, kind: Kind, ty: i32, number: usize, weighted: bool, repeated: &[Entry]) -> Result<Population> {
-        let file = || u32::try_from(number).map_err(|_| Error::unsupported("more than 2³² partitions"));
+        // Where some partitions are opened, their places are not their numbers.
+        let file = match &graph.drawing {
+            Drawing::Files(files) => files.partitions.get(number).map_or(0, |partition| partition.number),
+            Drawing::Weights(_) => 0,
+        };
         let table = match (&graph.drawing, kind) {
             (Drawing::Files(_), Kind::Nodes) if !repeated.is_empty() => None,
-            (Drawing::Files(files), Kind::Nodes) => files.node_table(ty.cast_unsigned(), file()?)?,
-            (Drawing::Files(files), Kind::Edges) => files.edge_table(ty.cast_unsigned(), file()?)?,
+            (Drawing::Files(files), Kind::Nodes) => files.node_table(ty.cast_unsigned(), file)?,
+            (Drawing::Files(files), Kind::Edges) => files.edge_table(ty.cast_unsigned(), file)?,
             (Drawing::Weights(_), _) => None,
         };
         let population = |size: usize, weight: f64, members| Population {
@@ -154,7 +160,7 @@ impl Population {
             if weighted && kind == Kind::Nodes && matches!(graph.drawing, Drawing::Files(_)) {
                 let message = format!("there is no table of the weights of nodes of type {ty}");
                 return Err(Error::broken(&rules::FILE, message)
-                    .at(Place::file(format!("node_{ty}_{number}.alias")))
+                    .at(Place::file(format!("node_{ty}_{file}.alias")))
                     .hint("uniform sampling needs none"));
             }
             let listed = Listed::of(graph, kind, ty, number, weighted, repeated)?;

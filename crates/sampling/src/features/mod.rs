@@ -8,6 +8,7 @@ mod found;
 mod moments;
 mod sparse;
 mod strings;
+mod values;
 
 use std::ops::Range;
 
@@ -18,6 +19,7 @@ use crate::ask::Generator;
 use crate::graph::Graph;
 use crate::sampler::Sampler;
 use found::{AtFeatures, Elements, FeaturesAt};
+pub use values::{Value, Values};
 
 /// A dense feature that is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -239,7 +241,7 @@ impl<'a> Asked<'a> {
             best = match self.times {
                 None => Some(bytes),
                 Some(times) => match moments::value_at(bytes, times[at]) {
-                    Some(value) => value,
+                    Some(value) => value.map(|(bytes, _)| bytes),
                     None => {
                         return Err(features.broken("the feature was stored without times").hint("ask without a time"));
                     }

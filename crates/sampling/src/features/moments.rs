@@ -1,9 +1,9 @@
 //! Features whose values have times: `u32` number of values, for each the time it was created (`i64`, ascending), where each
 //! begins and where the last ends (`i64`, from the start of all this), the values, eight zero bytes.
 
-/// The newest value that was created at `time` or before: `Some(None)` when the first is later. `None` when the bytes are
+/// The newest value that was created at `time` or before, and when: `Some(None)` when the first is later. `None` when the bytes are
 /// not of this form, as those of features without times.
-pub(super) fn value_at(bytes: &[u8], time: i64) -> Option<Option<&[u8]>> {
+pub(super) fn value_at(bytes: &[u8], time: i64) -> Option<Option<(&[u8], i64)>> {
     let (count, rest) = bytes.split_first_chunk::<4>()?;
     let count = u32::from_le_bytes(*count) as usize;
     let (numbers, _) = rest.as_chunks::<8>();
@@ -20,7 +20,9 @@ pub(super) fn value_at(bytes: &[u8], time: i64) -> Option<Option<&[u8]>> {
     let known = created.partition_point(|created| i64::from_le_bytes(*created) <= time);
     let Some(at) = known.checked_sub(1) else { return Some(None) };
     let offset = |at: usize| offsets.get(at).and_then(|offset| usize::try_from(i64::from_le_bytes(*offset)).ok());
-    bytes.get(offset(at)?..offset(at + 1)?).filter(|_| offset(at + 1) <= Some(last)).map(Some)
+    let created = i64::from_le_bytes(*created.get(at)?);
+    let value = bytes.get(offset(at)?..offset(at + 1)?).filter(|_| offset(at + 1) <= Some(last))?;
+    Some(Some((value, created)))
 }
 
 #[cfg(test)]
@@ -45,9 +47,9 @@ mod tests {
     fn the_newest_value_counts() {
         let bytes = stored(&[(10, b"ab"), (20, b"c")]);
         assert_eq!(value_at(&bytes, 9), Some(None));
-        assert_eq!(value_at(&bytes, 10), Some(Some(b"ab".as_slice())));
-        assert_eq!(value_at(&bytes, 19), Some(Some(b"ab".as_slice())));
-        assert_eq!(value_at(&bytes, 99), Some(Some(b"c".as_slice())));
+        assert_eq!(value_at(&bytes, 10), Some(Some((b"ab".as_slice(), 10))));
+        assert_eq!(value_at(&bytes, 19), Some(Some((b"ab".as_slice(), 10))));
+        assert_eq!(value_at(&bytes, 99), Some(Some((b"c".as_slice(), 20))));
     }
 
     #[test]

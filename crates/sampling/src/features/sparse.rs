@@ -69,7 +69,7 @@ impl Sparse {
             let place = asked.features_at(&mut ahead, at, &range);
             let bytes = asked.feature(at, place, feature)?.unwrap_or_default();
             if !bytes.is_empty() {
-                self.add(at, bytes)?;
+                self.push(at, bytes)?;
             }
         }
         Ok(())
@@ -84,8 +84,11 @@ impl Sparse {
         Ok(())
     }
 
-    /// Adds a stored feature: number of coordinates and of those of a point (32 bits each), coordinates, values.
-    fn add(&mut self, row: usize, bytes: &[u8]) -> Result<()> {
+    /// Adds the stored feature of an element: number of coordinates and of those of a point (32 bits each), coordinates, values.
+    ///
+    /// # Errors
+    /// `DEEPGNN-COORDINATES` when the bytes have another form, or points another number of coordinates than those before.
+    pub fn push(&mut self, row: usize, bytes: &[u8]) -> Result<()> {
         let head =
             |at: usize| bytes.get(at..at + 4).and_then(|four| four.first_chunk()).map(|four| u32::from_le_bytes(*four));
         let (Some(count), Some(each)) = (head(0), head(4)) else {

@@ -58,6 +58,12 @@ impl<'a> Weights<'a> {
         }
     }
 
+    /// What all weigh together.
+    #[expect(clippy::cast_possible_truncation, reason = "as weights are given")]
+    pub fn total(&self) -> f32 {
+        self.sums.last().map_or(0.0, |sum| *sum as f32)
+    }
+
     /// The edge that a number from 0 to below 1 falls on.
     #[inline]
     pub fn pick(&self, unit: f64) -> usize {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use isomorph_error::{Error, Result};
 
 use crate::ask::{Ask, Draw, Missing, Picks, TypeSet};
-use crate::neighbors::no_weight;
+use crate::neighbors::{Most, Totals, no_weight};
 use crate::partition::{Partition, mass, target, type_of, weight};
 use crate::random::Xoroshiro;
 use crate::sampler::Sampler;
@@ -170,6 +170,36 @@ impl Sampler {
                         slot += 1;
                     }
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// The edges that both are drawn from: sums of 32 bits, run by run and entry by entry.
+    pub(crate) fn compat_totals(
+        &mut self,
+        ask: &Ask<'_>,
+        weighted: bool,
+        most: u64,
+        totals: &mut Totals,
+    ) -> Result<()> {
+        let Some(worker) = self.workers.first_mut() else { return Ok(()) };
+        let mut looked_at = Most::new(most);
+        for (at, node) in ask.nodes.iter().enumerate() {
+            let (mut found, mut count, mut weight) = (false, 0, 0.0f32);
+            for entry in self.graph.find(*node) {
+                found = true;
+                let partition = self.graph.partition(entry);
+                let range = partition.edge_range(entry.entry)?;
+                looked_at.add(range.len())?;
+                worker.runs.read(partition, &range, ask.types, ask.time(at));
+                count += worker.runs.edges.len() as u64;
+                weight += worker.runs.ends.iter().map(|(_, sum)| *sum).sum::<f32>();
+            }
+            totals.found.push(found);
+            totals.counts.push(count);
+            if weighted {
+                totals.weights.push(weight);
             }
         }
         Ok(())

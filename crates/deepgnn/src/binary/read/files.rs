@@ -1,9 +1,9 @@
 //! The files of a binary, for who reads records where they lie: the sampling engine.
 
-use isomorph_error::Result;
+use isomorph_error::{Error, Result};
 use isomorph_storage::{Blob, Location, Root};
 
-use super::{Binary, Meta};
+use super::{Binary, Meta, Partition, metadata};
 use crate::binary::Asked;
 use crate::binary::layout::alias;
 
@@ -51,6 +51,30 @@ impl BinaryFiles {
         let partitions = binary.meta.partitions.iter().zip(&binary.partitions);
         let partitions = partitions.map(|(number, partition)| partition.files(*number)).collect();
         Ok(BinaryFiles { meta: binary.meta, partitions, root: Root::open(location)? })
+    }
+
+    /// Opens some partitions of a directory, by their numbers: the files of the others need not be there.
+    ///
+    /// # Errors
+    /// As of [`BinaryFiles::open`]; [`Kind::Usage`](isomorph_error::Kind::Usage) when there is no such partition, or a number is given
+    /// twice.
+    pub fn open_some(location: &Location, numbers: &[u32]) -> Result<BinaryFiles> {
+        let root = Root::open(location)?;
+        let meta = metadata(&root, location)?;
+        let mut partitions = Vec::with_capacity(numbers.len());
+        for (at, number) in numbers.iter().enumerate() {
+            if !meta.partitions.contains(number) {
+                let last = meta.partitions.len().saturating_sub(1);
+                return Err(
+                    Error::usage(format!("partition {number} not found")).hint(format!("0 to {last} are there"))
+                );
+            }
+            if numbers[..at].contains(number) {
+                return Err(Error::usage(format!("partition {number} is given twice")));
+            }
+            partitions.push(Partition::open(&root, *number, meta.watermark >= 0, Asked::default())?.files(*number));
+        }
+        Ok(BinaryFiles { meta, partitions, root })
     }
 
     /// The table for weighted sampling of the nodes of type `ty` in a partition, 20 bytes for each: `i64` node, `i64`

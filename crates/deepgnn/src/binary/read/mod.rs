@@ -63,6 +63,19 @@ fn of_workers(root: &Root, location: &Location) -> Result<Meta> {
     Meta::of_value(&workers::merged(&files)?)
 }
 
+/// What the metadata of a directory says.
+///
+/// # Errors
+/// When there is none, or it cannot be read.
+fn metadata(root: &Root, location: &Location) -> Result<Meta> {
+    let limit = isomorph_storage::limits::MANIFEST_BYTES;
+    match (root.try_file(META)?, root.try_file(OLD_META)?) {
+        (Some(file), _) => Meta::of_json(&file.read_all(limit)?),
+        (None, Some(file)) => Meta::of_lines(&file.read_all(limit)?),
+        (None, None) => of_workers(root, location),
+    }
+}
+
 impl Binary {
     /// Opens a directory; reads its metadata and the lengths of its files. And of what lies beside it
     /// what is asked for.
@@ -72,12 +85,7 @@ impl Binary {
     pub fn open(location: &Location, asked: Asked) -> Result<Binary> {
         let root = Root::open(location)?;
         let mut noticed = Findings::keeping(8);
-        let limit = isomorph_storage::limits::MANIFEST_BYTES;
-        let meta = match (root.try_file(META)?, root.try_file(OLD_META)?) {
-            (Some(file), _) => Meta::of_json(&file.read_all(limit)?)?,
-            (None, Some(file)) => Meta::of_lines(&file.read_all(limit)?)?,
-            (None, None) => of_workers(&root, location)?,
-        };
+        let meta = metadata(&root, location)?;
         let (mut files, mut bytes) = (0, 0);
         for entry in root.list_dir("")?.iter().filter(|entry| !entry.is_dir) {
             files += 1;

@@ -1,0 +1,128 @@
+//! Features as they lie, one after another: for those who pass them on.
+
+use isomorph_error::Result;
+
+use super::found::{AtFeatures, Elements};
+use super::{Edges, moments};
+use crate::ahead::Ahead;
+use crate::sampler::Sampler;
+
+/// What an element has as a feature.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Value<'a> {
+    /// Its bytes; none of a hole.
+    pub bytes: &'a [u8],
+    /// When it was created, where a time is asked for; else 0.
+    pub created: i64,
+}
+
+/// What is asked of features.
+#[derive(Debug, Clone, Copy)]
+pub struct Values<'a> {
+    /// Their ids.
+    pub features: &'a [u32],
+    /// For each element a time: then it is the newest value that was created at it or before.
+    pub times: Option<&'a [i64]>,
+    /// Whether a hole is a value without bytes, which hides those of entries behind it, as in the published engine; else it is nothing.
+    pub holes: bool,
+}
+
+impl Sampler {
+    /// Hands over what each node has as each feature: the number of the node in the batch, that of the feature in the list, and the
+    /// value. A node on several entries has the feature of the first that has it, at a time the newest of all.
+    ///
+    /// # Errors
+    /// As of [`Sampler::node_features`], and those of `take`.
+    pub fn node_values(
+        &self,
+        nodes: &[i64],
+        asked: &Values<'_>,
+        take: impl FnMut(usize, usize, Option<Value<'_>>) -> Result<()>,
+    ) -> Result<()> {
+        self.values(Elements::Nodes(nodes), asked, take)
+    }
+
+    /// The same of edges.
+    ///
+    /// # Errors
+    /// As of [`Sampler::edge_features`], and those of `take`.
+    pub fn edge_values(
+        &self,
+        edges: Edges<'_>,
+        asked: &Values<'_>,
+        take: impl FnMut(usize, usize, Option<Value<'_>>) -> Result<()>,
+    ) -> Result<()> {
+        self.values(Elements::Edges(edges), asked, take)
+    }
+
+    fn values(
+        &self,
+        elements: Elements<'_>,
+        asked: &Values<'_>,
+        mut take: impl FnMut(usize, usize, Option<Value<'_>>) -> Result<()>,
+    ) -> Result<()> {
+        let count = elements.check(asked.times)?;
+        let mut found: Vec<Option<Value<'_>>> = vec![None; asked.features.len()];
+        let mut ahead = Ahead::new(AtFeatures { graph: &self.graph, features: &[] });
+        for at in 0..count {
+            found.fill(None);
+            let place = match elements {
+                Elements::Nodes(nodes) => ahead.place(&self.graph, at, count, |at| nodes[at]),
+                Elements::Edges(_) => None,
+            };
+            let time = asked.times.map(|times| times[at]);
+            match place {
+                Some(place) => {
+                    asked.look(
+                        &self.graph.partitions[place.partition].node_features,
+                        place.slots(),
+                        time,
+                        &mut found,
+                    )?;
+                }
+                None => elements.each(&self.graph, at, &mut |features, slots| {
+                    asked.look(features, slots, time, &mut found)?;
+                    Ok(false)
+                })?,
+            }
+            for (feature, value) in found.iter().enumerate() {
+                take(at, feature, *value)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Values<'_> {
+    /// Looks at the slots of one entry.
+    fn look<'g>(
+        &self,
+        features: &'g crate::partition::Features,
+        slots: std::ops::Range<usize>,
+        time: Option<i64>,
+        found: &mut [Option<Value<'g>>],
+    ) -> Result<()> {
+        for (id, found) in self.features.iter().zip(found) {
+            if time.is_none() && found.is_some() {
+                continue;
+            }
+            let Some(bytes) = features.get(&slots, *id)? else { continue };
+            let value = match time {
+                // A hole has no times either.
+                _ if bytes.is_empty() => (self.holes && time.is_none()).then_some(Value { bytes, created: 0 }),
+                None => Some(Value { bytes, created: 0 }),
+                Some(time) => match moments::value_at(bytes, time) {
+                    Some(value) => value.map(|(bytes, created)| Value { bytes, created }),
+                    None => {
+                        return Err(features.broken("the feature was stored without times").hint("ask without a time"));
+                    }
+                },
+            };
+            let newer = |value: &Value<'_>| found.is_none_or(|found| value.created > found.created);
+            if let Some(value) = value.filter(newer) {
+                *found = Some(value);
+            }
+        }
+        Ok(())
+    }
+}

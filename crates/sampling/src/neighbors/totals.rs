@@ -1,0 +1,117 @@
+//! What the edges of nodes come to: how many there are, and what they weigh.
+
+use isomorph_error::{Error, Kind, Result};
+
+use super::weighted::Weights;
+use crate::ahead::{Ahead, AtEdges};
+use crate::ask::{Ask, Generator};
+use crate::sampler::Sampler;
+
+/// What the edges of each node of a batch come to. Kept from call to call, its buffers are allocated once.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub struct Totals {
+    /// Whether the node is there, or entries that only stand for edges.
+    pub found: Vec<bool>,
+    /// Number of its edges.
+    pub counts: Vec<u64>,
+    /// What they weigh together; nothing where no weights are asked for.
+    pub weights: Vec<f32>,
+}
+
+impl Totals {
+    fn clear(&mut self) {
+        self.found.clear();
+        self.counts.clear();
+        self.weights.clear();
+    }
+}
+
+impl Sampler {
+    /// Adds up the edges of each node that a sample is drawn from: by their sums a client merges samples of several graphs. With
+    /// [`Generator::Compat`] they are the edges that the published engine finds, and its sums of 32 bits.
+    ///
+    /// # Errors
+    /// As of [`Sampler::weighted`], without buffers; [`Kind::TooLarge`](isomorph_error::Kind::TooLarge) when the nodes have more than
+    /// `most` edges together, whatever their types and times: so a batch has an end, however large its nodes are.
+    pub fn totals(&mut self, ask: &Ask<'_>, weighted: bool, most: u64, totals: &mut Totals) -> Result<()> {
+        ask.check(&self.graph)?;
+        totals.clear();
+        if weighted {
+            self.graph.weighs_edges(ask.types, self.generator)?;
+        }
+        if self.generator == Generator::Compat {
+            return self.compat_totals(ask, weighted, most, totals);
+        }
+        let mut looked_at = Most::new(most);
+        let graph = &*self.graph;
+        let Some(worker) = self.workers.first_mut() else { return Ok(()) };
+        let mut ahead = Ahead::new(AtEdges(graph));
+        for (at, node) in ask.nodes.iter().enumerate() {
+            let place = ahead.place(graph, at, ask.nodes.len(), |at| ask.nodes[at]);
+            match place {
+                Some(place) => looked_at.add(place.range().len())?,
+                None => {
+                    for entry in graph.find(*node) {
+                        looked_at.add(graph.partition(entry).edge_range(entry.entry)?.len())?;
+                    }
+                }
+            }
+            worker.segments.collect_at(graph, place, *node, ask.types, ask.time(at))?;
+            totals.found.push(place.is_some() || graph.has(*node));
+            totals.counts.push(worker.segments.len() as u64);
+            if weighted {
+                let weights = Weights::of(graph, &worker.segments, &mut worker.sums)?;
+                totals.weights.push(weights.map_or(0.0, |weights| weights.total()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Number of edges of all nodes together, whatever their types and times.
+    ///
+    /// # Errors
+    /// [`Kind::TooLarge`](isomorph_error::Kind::TooLarge) when they are more than `most`, and `DEEPGNN-BOUNDS` when an offset points
+    /// outside.
+    pub fn edges_of(&self, nodes: &[i64], most: u64) -> Result<u64> {
+        let graph = &*self.graph;
+        let (mut ahead, mut looked_at) = (Ahead::new(AtEdges(graph)), Most::new(most));
+        for (at, node) in nodes.iter().enumerate() {
+            match ahead.place(graph, at, nodes.len(), |at| nodes[at]) {
+                Some(place) => looked_at.add(place.range().len())?,
+                None => {
+                    for entry in graph.find(*node) {
+                        looked_at.add(graph.partition(entry).edge_range(entry.entry)?.len())?;
+                    }
+                }
+            }
+        }
+        Ok(looked_at.sum)
+    }
+}
+
+/// Edges that are looked at, up to a number.
+pub(crate) struct Most {
+    sum: u64,
+    most: u64,
+}
+
+impl Most {
+    /// None yet.
+    pub fn new(most: u64) -> Self {
+        Most { sum: 0, most }
+    }
+
+    /// So many more.
+    ///
+    /// # Errors
+    /// When they are too many.
+    #[inline]
+    pub fn add(&mut self, edges: usize) -> Result<()> {
+        self.sum = self.sum.saturating_add(edges as u64);
+        if self.sum > self.most {
+            let message = format!("these nodes have more than {} edges together", self.most);
+            return Err(Error::new(Kind::TooLarge, message).hint("ask for fewer nodes at once"));
+        }
+        Ok(())
+    }
+}

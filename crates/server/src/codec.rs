@@ -1,0 +1,93 @@
+//! Messages as bytes: decoded within the budget, encoded at once.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use bytes::{Buf, BufMut};
+use isomorph_storage::Reservation;
+use prost::Message;
+use tonic::Status;
+use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
+
+use crate::engine::{Engine, busy};
+use crate::refusal::{invalid, too_much};
+use crate::wire::Request;
+
+/// Bytes that a value of a message may take in memory: a number of 64 bits, in a list that doubles when it is full.
+const VALUE: u64 = 16;
+
+/// A request, and the memory that it takes.
+pub(crate) struct Asked<D> {
+    pub message: D,
+    pub _memory: Reservation,
+}
+
+/// Requests of one type in, replies of one type out.
+pub(crate) struct Wire<D, E> {
+    engine: Arc<Engine>,
+    types: PhantomData<fn(E) -> D>,
+}
+
+impl<D, E> Wire<D, E> {
+    pub fn new(engine: &Arc<Engine>) -> Self {
+        Wire { engine: Arc::clone(engine), types: PhantomData }
+    }
+}
+
+impl<D: Request + Send + 'static, E: Message + 'static> Codec for Wire<D, E> {
+    type Encode = E;
+    type Decode = Asked<D>;
+    type Encoder = Replies<E>;
+    type Decoder = Requests<D>;
+
+    fn encoder(&mut self) -> Replies<E> {
+        Replies(PhantomData)
+    }
+
+    fn decoder(&mut self) -> Requests<D> {
+        Requests { engine: Arc::clone(&self.engine), types: PhantomData }
+    }
+}
+
+/// Decodes requests.
+pub(crate) struct Requests<D> {
+    engine: Arc<Engine>,
+    types: PhantomData<fn() -> D>,
+}
+
+impl<D: Request> Decoder for Requests<D> {
+    type Item = Asked<D>;
+    type Error = Status;
+
+    fn decode(&mut self, source: &mut DecodeBuf<'_>) -> Result<Option<Asked<D>>, Status> {
+        let bytes = source.copy_to_bytes(source.remaining());
+        // A varint ends with a byte below 128: so many values there are at most, in lists and elsewhere.
+        let values = bytes.iter().filter(|byte| **byte < 0x80).count() as u64;
+        let memory = self.engine.budget().try_reserve(values.saturating_mul(VALUE)).ok_or_else(busy)?;
+        let message = D::decode(bytes);
+        let message =
+            message.map_err(|error| invalid(format!("the request is not a message of this call: {error}")))?;
+        let (batch, limit) = (message.batch(), self.engine.limits().batch);
+        if batch > limit {
+            return Err(too_much("elements", batch, limit));
+        }
+        Ok(Some(Asked { message, _memory: memory }))
+    }
+}
+
+/// Encodes replies.
+pub(crate) struct Replies<E>(PhantomData<fn(E)>);
+
+impl<E: Message> Encoder for Replies<E> {
+    type Item = E;
+    type Error = Status;
+
+    fn encode(&mut self, reply: E, out: &mut EncodeBuf<'_>) -> Result<(), Status> {
+        let length = reply.encoded_len();
+        out.reserve(length);
+        if out.remaining_mut() < length {
+            return Err(Status::resource_exhausted("the reply is too long"));
+        }
+        reply.encode(out).map_err(|error| Status::internal(format!("the reply cannot be written: {error}")))
+    }
+}

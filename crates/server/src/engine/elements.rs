@@ -1,0 +1,99 @@
+//! Nodes and edges of the whole graph.
+
+use isomorph_sampling::{Draw, EdgeSampler, NodeSampler, TypeSet};
+use tonic::Status;
+
+use super::samplers::{Elements, Key, choice, same_elements};
+use super::{Answer, Engine, known, refused};
+use crate::refusal::{invalid, too_much};
+use crate::wire::{CreateReply, CreateRequest, SampleReply, SampleRequest};
+
+/// What is given where there is no element.
+const NONE: i64 = -1;
+
+/// Bytes of an element in a reply: two ends, a type, and all once more as they are sent.
+const ELEMENT: u64 = 50;
+
+impl Engine {
+    /// The number of a sampler, and what its elements weigh.
+    ///
+    /// # Errors
+    /// When there is no such choice, the graph has nothing of these types, or no tables to draw it by.
+    pub fn create(&self, request: CreateRequest) -> Result<Answer<CreateReply>, Status> {
+        let (what, counts) = match request.is_edge {
+            false => ("nodes", &self.summary.node_counts),
+            true => ("edges", &self.summary.edge_counts),
+        };
+        let category = request.category;
+        let choice = u64::try_from(category).ok().and_then(choice);
+        let choice = choice.ok_or_else(|| invalid(format!("category is {category}; expected 0, 1 or 2")))?;
+        let types = known(&request.types, counts.len()).listed().unwrap_or_default().to_vec();
+        let nothing = || {
+            let types = request.types.iter().take(8).map(i32::to_string).collect::<Vec<_>>().join(", ");
+            Status::failed_precondition(format!("the graph has no {what} of types {types}"))
+        };
+        if types.is_empty() {
+            return Err(nothing());
+        }
+        let stated: u64 = types.iter().filter_map(|ty| counts.get(usize::try_from(*ty).ok()?)).sum();
+        let key = Key { is_edge: request.is_edge, choice, types };
+        let sampler_id = self.samplers.number(&key)?;
+        let sampler = self.samplers.get(sampler_id, || self.make(&key))?;
+        let (size, weight) = match &*sampler {
+            Elements::Nodes(nodes) => (nodes.size(), nodes.weight()),
+            Elements::Edges(edges) => (edges.size(), edges.weight()),
+        };
+        // Where other partitions have some, their servers draw them.
+        if size == 0 && stated == 0 {
+            return Err(nothing());
+        }
+        Ok(Answer { reply: CreateReply { sampler_id, weight }, memory: self.room(0)? })
+    }
+
+    /// Nodes or edges, by the number of a sampler.
+    ///
+    /// # Errors
+    /// When it is the number of none, or there is nothing to draw.
+    pub fn sample(&self, request: SampleRequest) -> Result<Answer<SampleReply>, Status> {
+        let negative = |_| invalid(format!("the count is {}, and must not be negative", request.count));
+        let count = usize::try_from(request.count).map_err(negative)?;
+        if count == 0 {
+            return Ok(Answer { reply: SampleReply::default(), memory: self.room(0)? });
+        }
+        if count > self.limits.batch {
+            return Err(too_much("elements", count, self.limits.batch));
+        }
+        let key = self.samplers.key(request.sampler_id)?;
+        same_elements(&key, request.is_edge)?;
+        let memory = self.room(ELEMENT * count as u64)?;
+        let sampler = self.samplers.get(request.sampler_id, || self.make(&key))?;
+        let draw = Draw::of(request.seed.cast_unsigned());
+        let mut types = vec![0; count];
+        let (filled, node_ids) = match &*sampler {
+            Elements::Nodes(nodes) => {
+                let mut ids = vec![0; count];
+                let filled = nodes.clone().sample(draw, NONE, &mut ids, &mut types).map_err(refused)?;
+                (filled, ids)
+            }
+            Elements::Edges(edges) => {
+                let mut ends = vec![0; 2 * count];
+                let (sources, targets) = ends.split_at_mut(count);
+                let filled = edges.clone().sample(draw, NONE, sources, targets, &mut types).map_err(refused)?;
+                (filled, ends)
+            }
+        };
+        if filled == 0 {
+            return Err(Status::failed_precondition("this sampler has nothing to draw: its elements weigh nothing"));
+        }
+        Ok(Answer { reply: SampleReply { types, node_ids }, memory })
+    }
+
+    fn make(&self, key: &Key) -> Result<Elements, Status> {
+        let types = TypeSet::of(&key.types);
+        match key.is_edge {
+            false => NodeSampler::new(&self.graph, &types, key.choice, self.generator).map(Elements::Nodes),
+            true => EdgeSampler::new(&self.graph, &types, key.choice, self.generator).map(Elements::Edges),
+        }
+        .map_err(refused)
+    }
+}

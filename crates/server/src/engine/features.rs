@@ -1,0 +1,287 @@
+//! Features of nodes and edges: dense, sparse, texts.
+
+use isomorph_error::Error;
+use isomorph_sampling::{Edges, Generator, Sampler, Sparse, Value, Values};
+use isomorph_storage::Reservation;
+use tonic::Status;
+
+use super::{Answer, Engine, refused, times};
+use crate::refusal::{invalid, too_much};
+use crate::wire::{
+    EdgeFeaturesRequest, EdgeSparseFeaturesRequest, FeatureInfo, FeaturesReply, NodeFeaturesRequest,
+    NodeSparseFeaturesRequest, SparseFeaturesReply, StringFeaturesReply,
+};
+
+/// What says that a feature is not there.
+const ABSENT: i64 = -1;
+
+/// A sparse feature of no more bytes has no points.
+const NO_POINTS: usize = 12;
+
+/// Whose features are asked for.
+#[derive(Clone, Copy)]
+enum Elements<'a> {
+    Nodes(&'a [i64]),
+    Edges(Edges<'a>),
+}
+
+impl<'a> Elements<'a> {
+    /// Edges of a request: all sources, then all targets.
+    fn edges(ends: &'a [i64], types: &'a [i32]) -> Result<Self, Status> {
+        if ends.len() != 2 * types.len() {
+            let (ends, types) = (ends.len(), types.len());
+            return Err(invalid(format!("{ends} node_ids for {types} edges; expected all sources, then all targets")));
+        }
+        let (sources, targets) = ends.split_at(types.len());
+        Ok(Elements::Edges(Edges { sources, targets, types }))
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Elements::Nodes(nodes) => nodes.len(),
+            Elements::Edges(edges) => edges.types.len(),
+        }
+    }
+
+    fn values(
+        &self,
+        sampler: &Sampler,
+        asked: &Values<'_>,
+        take: impl FnMut(usize, usize, Option<Value<'_>>) -> isomorph_error::Result<()>,
+    ) -> Result<(), Status> {
+        match self {
+            Elements::Nodes(nodes) => sampler.node_values(nodes, asked, take),
+            Elements::Edges(edges) => sampler.edge_values(*edges, asked, take),
+        }
+        .map_err(refused)
+    }
+}
+
+/// Ids of features; those below 0 are no features.
+fn ids(ids: impl Iterator<Item = i32>) -> Vec<u32> {
+    ids.map(|id| u32::try_from(id).unwrap_or(u32::MAX)).collect()
+}
+
+/// A number on the wire.
+fn wide(number: usize) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// Whether points have as many coordinates as those before: a reply has one number for each feature, by which its clients divide points.
+fn one_dimension(id: Option<&i32>, found: &Sparse, bytes: &[u8]) -> isomorph_error::Result<()> {
+    let own = bytes.get(4..8).and_then(|four| four.first_chunk()).map_or(0, |four| u32::from_le_bytes(*four));
+    if found.dimensions == 0 || own == found.dimensions {
+        return Ok(());
+    }
+    let (id, others) = (id.copied().unwrap_or_default(), found.dimensions);
+    let message =
+        format!("points of sparse feature {id} have {own} coordinates here and {others} elsewhere in this request");
+    Err(Error::malformed(format!("{message}, and a reply has one number for all"))
+        .hint("ask for these elements one by one"))
+}
+
+/// Memory of a reply whose length is known only when it is there.
+struct Growing {
+    memory: Reservation,
+    used: u64,
+    limit: u64,
+}
+
+impl Growing {
+    /// Takes what bytes need in the reply and once more as they are sent.
+    fn take(&mut self, bytes: usize) -> isomorph_error::Result<()> {
+        /// Reserved at a time.
+        const STEP: u64 = 1 << 16;
+        self.used = self.used.saturating_add(2 * bytes as u64);
+        if self.used > self.limit {
+            let message = format!("the features take more than {} bytes, the limit of a reply", self.limit);
+            return Err(Error::new(isomorph_error::Kind::TooLarge, message).hint("ask for fewer elements at once"));
+        }
+        match self.used.checked_sub(self.memory.bytes()).filter(|more| *more > 0) {
+            Some(more) => self.memory.grow(more.max(STEP)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Engine {
+    /// Dense features of nodes.
+    ///
+    /// # Errors
+    /// When the reply is too long, or the graph is damaged.
+    pub fn node_features(&self, request: NodeFeaturesRequest) -> Result<Answer<FeaturesReply>, Status> {
+        self.dense(Elements::Nodes(&request.node_ids), &request.features, &request.timestamps)
+    }
+
+    /// Dense features of edges.
+    ///
+    /// # Errors
+    /// As of [`Engine::node_features`], and when lengths of lists do not fit.
+    pub fn edge_features(&self, request: EdgeFeaturesRequest) -> Result<Answer<FeaturesReply>, Status> {
+        let edges = Elements::edges(&request.node_ids, &request.types)?;
+        self.dense(edges, &request.features, &request.timestamps)
+    }
+
+    /// Sparse features of nodes.
+    ///
+    /// # Errors
+    /// As of [`Engine::node_features`], and when a feature is not sparse.
+    pub fn node_sparse(&self, request: NodeSparseFeaturesRequest) -> Result<Answer<SparseFeaturesReply>, Status> {
+        self.sparse(Elements::Nodes(&request.node_ids), &request.feature_ids, &request.timestamps)
+    }
+
+    /// Sparse features of edges.
+    ///
+    /// # Errors
+    /// As of [`Engine::node_sparse`] and [`Engine::edge_features`].
+    pub fn edge_sparse(&self, request: EdgeSparseFeaturesRequest) -> Result<Answer<SparseFeaturesReply>, Status> {
+        let edges = Elements::edges(&request.node_ids, &request.types)?;
+        self.sparse(edges, &request.feature_ids, &request.timestamps)
+    }
+
+    /// Features of nodes as texts.
+    ///
+    /// # Errors
+    /// As of [`Engine::node_features`].
+    pub fn node_strings(&self, request: NodeSparseFeaturesRequest) -> Result<Answer<StringFeaturesReply>, Status> {
+        self.strings(Elements::Nodes(&request.node_ids), &request.feature_ids, &request.timestamps)
+    }
+
+    /// Features of edges as texts.
+    ///
+    /// # Errors
+    /// As of [`Engine::edge_features`].
+    pub fn edge_strings(&self, request: EdgeSparseFeaturesRequest) -> Result<Answer<StringFeaturesReply>, Status> {
+        let edges = Elements::edges(&request.node_ids, &request.types)?;
+        self.strings(edges, &request.feature_ids, &request.timestamps)
+    }
+
+    fn dense(
+        &self,
+        elements: Elements<'_>,
+        infos: &[FeatureInfo],
+        timestamps: &[i64],
+    ) -> Result<Answer<FeaturesReply>, Status> {
+        let (count, times) = (elements.len() as u64, times(timestamps, elements.len())?);
+        let width: u64 = infos.iter().map(|info| u64::from(info.size)).sum();
+        let each = width.saturating_mul(2).saturating_add(18 * infos.len() as u64 + 9);
+        let memory = self.room(count.saturating_mul(each))?;
+        // Not above the limit of a reply.
+        let width = usize::try_from(width).map_err(|_| too_much("bytes of features", width, self.limits.reply))?;
+        let features = ids(infos.iter().map(|info| info.id));
+        let asked = Values { features: &features, times, holes: self.generator == Generator::Compat };
+        let mut reply = FeaturesReply::default();
+        let FeaturesReply { feature_values: values, offsets, timestamps } = &mut reply;
+        let (mut start, mut slot, mut stamps) = (0, 0, 0);
+        self.with(|worker| {
+            elements.values(&worker.sampler, &asked, |at, feature, value| {
+                if feature == 0 {
+                    (start, slot, stamps) = (values.len(), values.len(), timestamps.len());
+                    values.resize(start + width, 0);
+                }
+                let size = infos.get(feature).map_or(0, |info| info.size as usize);
+                if let Some(value) = value
+                    && let Some(room) = values.get_mut(slot..slot + size)
+                {
+                    let copied = value.bytes.len().min(size);
+                    room[..copied].copy_from_slice(&value.bytes[..copied]);
+                }
+                slot += size;
+                timestamps.push(value.map_or(ABSENT, |value| value.created));
+                if feature + 1 == features.len() {
+                    if timestamps[stamps..].iter().any(|created| *created >= 0) {
+                        offsets.push(u32::try_from(at).unwrap_or(u32::MAX));
+                    } else {
+                        values.truncate(start);
+                        timestamps.truncate(stamps);
+                    }
+                }
+                Ok(())
+            })
+        })?;
+        Ok(Answer { reply, memory })
+    }
+
+    fn sparse(
+        &self,
+        elements: Elements<'_>,
+        wanted: &[i32],
+        timestamps: &[i64],
+    ) -> Result<Answer<SparseFeaturesReply>, Status> {
+        let times = times(timestamps, elements.len())?;
+        let features = ids(wanted.iter().copied());
+        let asked = Values { features: &features, times, holes: false };
+        let stamps = elements.len().saturating_mul(features.len());
+        let mut growing = self.growing(stamps, 18 * stamps as u64 + 64 * features.len() as u64)?;
+        let mut found = vec![Sparse::default(); features.len()];
+        let mut timestamps = Vec::with_capacity(stamps);
+        self.with(|worker| {
+            elements.values(&worker.sampler, &asked, |at, feature, value| {
+                timestamps.push(value.map_or(ABSENT, |value| value.created));
+                if let Some(value) = value.filter(|value| value.bytes.len() > NO_POINTS)
+                    && let Some(found) = found.get_mut(feature)
+                {
+                    // The place of the element stands before each point: at most as much as the coordinates.
+                    growing.take(value.bytes.len().saturating_mul(2))?;
+                    one_dimension(wanted.get(feature), found, value.bytes)?;
+                    found.push(at, value.bytes)?;
+                }
+                Ok(())
+            })
+        })?;
+        let mut reply = SparseFeaturesReply { timestamps, ..SparseFeaturesReply::default() };
+        for found in found {
+            reply.dimensions.push(i64::from(found.dimensions));
+            reply.indices_counts.push(wide(found.indices.len()));
+            reply.values_counts.push(wide(found.values.len()));
+            reply.indices.extend(found.indices);
+            reply.values.extend(found.values);
+        }
+        Ok(Answer { reply, memory: growing.memory })
+    }
+
+    fn strings(
+        &self,
+        elements: Elements<'_>,
+        wanted: &[i32],
+        timestamps: &[i64],
+    ) -> Result<Answer<StringFeaturesReply>, Status> {
+        let times = times(timestamps, elements.len())?;
+        let features = ids(wanted.iter().copied());
+        let asked = Values { features: &features, times, holes: false };
+        let each = elements.len().saturating_mul(features.len());
+        let mut growing = self.growing(each, 36 * each as u64)?;
+        let mut reply = StringFeaturesReply { dimensions: Vec::with_capacity(each), ..StringFeaturesReply::default() };
+        let StringFeaturesReply { values, dimensions, timestamps } = &mut reply;
+        let mut start = 0;
+        self.with(|worker| {
+            elements.values(&worker.sampler, &asked, |_, feature, value| {
+                if feature == 0 {
+                    start = timestamps.len();
+                }
+                let bytes = value.map_or(&[][..], |value| value.bytes);
+                growing.take(bytes.len())?;
+                values.extend_from_slice(bytes);
+                dimensions.push(wide(bytes.len()));
+                // Its clients take a time for each text that is there. Without times all are 0, and the published server's −1 between them
+                // change nothing; at a time they would shift the others.
+                if times.is_none() || !bytes.is_empty() {
+                    timestamps.push(value.map_or(ABSENT, |value| value.created));
+                }
+                if feature + 1 == features.len() && timestamps[start..].iter().all(|created| *created < 0) {
+                    timestamps.truncate(start);
+                }
+                Ok(())
+            })
+        })?;
+        Ok(Answer { reply, memory: growing.memory })
+    }
+
+    /// Memory for a reply with a number for each feature of each element, and what it grows by.
+    fn growing(&self, numbers: usize, bytes: u64) -> Result<Growing, Status> {
+        if numbers as u64 > self.limits.reply / 8 {
+            return Err(too_much("features of elements", numbers, self.limits.reply / 8));
+        }
+        Ok(Growing { memory: self.room(bytes)?, used: bytes, limit: self.limits.reply })
+    }
+}

@@ -1,0 +1,194 @@
+//! The answers, without a network: a request in, a reply out.
+
+mod elements;
+mod features;
+mod neighbors;
+mod samplers;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use isomorph_error::Error;
+use isomorph_sampling::{Generator, Graph, Names, NeighborLists, Sampler, Summary, Totals, TypeSet};
+use isomorph_storage::{Budget, Reservation};
+use tonic::Status;
+
+use crate::limits::Limits;
+use crate::refusal::{invalid, status, too_much};
+use crate::wire::{Empty, MetadataReply, NodeTypesReply, NodeTypesRequest};
+use samplers::Samplers;
+
+/// The version of the binary that clients are told of.
+const VERSION: u64 = 2;
+
+/// What an entry of a map has as its type that only stands for edges.
+const NO_TYPE: i32 = -1;
+
+/// A reply, and the memory that is held for it.
+#[derive(Debug)]
+pub struct Answer<R> {
+    /// The reply.
+    pub reply: R,
+    /// Given back when it was sent.
+    pub memory: Reservation,
+}
+
+/// Answers requests about one graph. Shared by any number of threads.
+pub struct Engine {
+    graph: Arc<Graph>,
+    generator: Generator,
+    summary: Summary,
+    limits: Limits,
+    budget: Budget,
+    samplers: Samplers,
+    idle: Mutex<Vec<Worker>>,
+}
+
+/// What a request is answered with, kept from one to the next.
+struct Worker {
+    sampler: Sampler,
+    totals: Totals,
+    lists: NeighborLists,
+}
+
+/// Workers that are kept while nobody needs them.
+const IDLE: usize = 64;
+
+impl Engine {
+    /// Answers about `graph`, drawing with `generator`. A graph that was read has `names`, which tell of its features. Memory of
+    /// requests and replies comes from the budget.
+    pub fn new(
+        graph: &Arc<Graph>,
+        names: Option<&Names>,
+        generator: Generator,
+        limits: &Limits,
+        budget: &Budget,
+    ) -> Engine {
+        Engine {
+            graph: Arc::clone(graph),
+            generator,
+            summary: graph.summary(names),
+            limits: limits.clone(),
+            budget: budget.clone(),
+            samplers: Samplers::default(),
+            idle: Mutex::default(),
+        }
+    }
+
+    /// What a client may ask for.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// What is said of the graph as a whole.
+    pub fn summary(&self) -> &Summary {
+        &self.summary
+    }
+
+    pub(crate) fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
+    /// What is said of the graph as a whole, as clients are told.
+    ///
+    /// # Errors
+    /// When there is no memory left.
+    pub fn metadata(&self, _: Empty) -> Result<Answer<MetadataReply>, Status> {
+        let summary = &self.summary;
+        #[expect(clippy::cast_possible_truncation, reason = "32 bits on the wire")]
+        let flat = |lists: &[Vec<f64>]| lists.iter().flatten().map(|weight| *weight as f32).collect::<Vec<f32>>();
+        let (nodes, edges) = (flat(&summary.node_weights), flat(&summary.edge_weights));
+        let memory = self.room(16 * (nodes.len() + edges.len()) as u64)?;
+        let reply = MetadataReply {
+            nodes: summary.nodes,
+            edges: summary.edges,
+            node_types: summary.node_counts.len() as u64,
+            edge_types: summary.edge_counts.len() as u64,
+            node_features: summary.node_features,
+            edge_features: summary.edge_features,
+            partitions: summary.node_weights.len() as u64,
+            node_partition_weights: nodes,
+            edge_partition_weights: edges,
+            node_count_per_type: summary.node_counts.clone(),
+            edge_count_per_type: summary.edge_counts.clone(),
+            version: VERSION,
+            watermark: summary.watermark,
+        };
+        Ok(Answer { reply, memory })
+    }
+
+    /// Types of the nodes that are there.
+    ///
+    /// # Errors
+    /// When there is no memory left.
+    pub fn node_types(&self, request: NodeTypesRequest) -> Result<Answer<NodeTypesReply>, Status> {
+        let count = request.node_ids.len();
+        let memory = self.room(26 * count as u64)?;
+        let mut types = vec![NO_TYPE; count];
+        self.graph.types_of(&request.node_ids, NO_TYPE, &mut types).map_err(|error| status(&error))?;
+        let offsets = (0u32..).zip(&types).filter(|(_, ty)| **ty != NO_TYPE).map(|(at, _)| at).collect();
+        types.retain(|ty| *ty != NO_TYPE);
+        Ok(Answer { reply: NodeTypesReply { types, offsets }, memory })
+    }
+
+    /// Memory for a reply.
+    fn room(&self, bytes: u64) -> Result<Reservation, Status> {
+        if bytes > self.limits.reply {
+            return Err(too_much("bytes of a reply", bytes, self.limits.reply));
+        }
+        self.budget.try_reserve(bytes).ok_or_else(busy)
+    }
+
+    /// Lets `work` draw with buffers of its own.
+    fn with<R>(&self, work: impl FnOnce(&mut Worker) -> Result<R, Status>) -> Result<R, Status> {
+        let lock = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        // A statement of its own: the lock must not be held while there is work.
+        let idle = lock().pop();
+        let mut worker = idle.unwrap_or_else(|| Worker {
+            sampler: Sampler::new(&self.graph, self.generator, 1),
+            totals: Totals::default(),
+            lists: NeighborLists::default(),
+        });
+        let done = work(&mut worker);
+        let mut idle = lock();
+        if idle.len() < IDLE {
+            idle.push(worker);
+        }
+        done
+    }
+
+    /// Which types of edges are asked for: those that the graph does not have match nothing.
+    fn edge_types(&self, types: &[i32]) -> TypeSet {
+        known(types, self.summary.edge_counts.len())
+    }
+}
+
+/// Those of the types that are below a number.
+fn known(types: &[i32], number: usize) -> TypeSet {
+    let known: Vec<i32> = types.iter().copied().filter(|ty| usize::try_from(*ty).is_ok_and(|ty| ty < number)).collect();
+    TypeSet::of(&known)
+}
+
+/// There is no memory left, now.
+pub(crate) fn busy() -> Status {
+    Status::resource_exhausted("the memory of this server is taken by other requests; try again")
+}
+
+/// The times of a request: none, or one for each element.
+fn times(timestamps: &[i64], elements: usize) -> Result<Option<&[i64]>, Status> {
+    match timestamps.len() {
+        0 => Ok(None),
+        given if given == elements => Ok(Some(timestamps)),
+        given => Err(invalid(format!("{given} timestamps for {elements} elements; expected none, or one for each"))),
+    }
+}
+
+/// How many are wanted of each element.
+fn counted(count: i64, limit: usize) -> Result<usize, Status> {
+    let negative = |_| invalid(format!("the count is {count}, and must not be negative"));
+    let count = usize::try_from(count).map_err(negative)?;
+    if count > limit { Err(too_much("neighbours of each node", count, limit)) } else { Ok(count) }
+}
+
+fn refused(error: Error) -> Status {
+    status(&error)
+}

@@ -1,0 +1,231 @@
+//! Neighbours: all of them, their number, some.
+
+use isomorph_sampling::{Ask, Draw, Missing, Picks};
+use isomorph_storage::Reservation;
+use tonic::Status;
+
+use super::{Answer, Engine, Worker, counted, refused, times};
+use crate::refusal::invalid;
+use crate::wire::{
+    LastNeighborsRequest, NeighborCountsReply, NeighborsReply, NeighborsRequest, UniformNeighborsReply,
+    UniformNeighborsRequest, WeightedNeighborsReply, WeightedNeighborsRequest,
+};
+
+/// Bytes of a neighbour in a reply: id, weight, type, time, and all of them once more as they are sent.
+const NEIGHBOR: u64 = 58;
+
+/// Bytes of a node in a reply: id, number or weight, and both once more.
+const NODE: u64 = 40;
+
+/// The nodes of a request that are there.
+struct Found {
+    nodes: Vec<i64>,
+    times: Option<Vec<i64>>,
+}
+
+impl Found {
+    fn of(worker: &Worker, nodes: &[i64], times: Option<&[i64]>) -> Found {
+        let found = &worker.totals.found;
+        let there = |list: &[i64]| list.iter().zip(found).filter(|(_, found)| **found).map(|(id, _)| *id).collect();
+        Found { nodes: there(nodes), times: times.map(there) }
+    }
+}
+
+/// Of a list with an element for each node of a request those of nodes that are there.
+fn of_found<T: Copy>(list: &[T], found: &[bool]) -> Vec<T> {
+    list.iter().zip(found).filter(|(_, found)| **found).map(|(element, _)| *element).collect()
+}
+
+/// Times of creation as they are sent: as the published server, of requests that ask at a time; else −1.
+fn created_at(created: &mut [i64], times: Option<&[i64]>) {
+    if times.is_none() {
+        created.fill(-1);
+    }
+}
+
+impl Engine {
+    /// All neighbours of each node.
+    ///
+    /// # Errors
+    /// When there are too many, or the graph is damaged.
+    pub fn neighbors(&self, request: NeighborsRequest) -> Result<Answer<NeighborsReply>, Status> {
+        let (nodes, types) = (&request.node_ids, self.edge_types(&request.edge_types));
+        let ask = Ask { nodes, types: &types, times: times(&request.timestamps, nodes.len())? };
+        self.with(|worker| {
+            let Worker { sampler, lists, .. } = worker;
+            let mut total = sampler.edges_of(nodes, self.limits.edges).map_err(refused)?;
+            if total.saturating_mul(NEIGHBOR) > self.limits.reply {
+                // Not all of them need be of these types, or there at this time.
+                let mut counts = vec![0; nodes.len()];
+                sampler.neighbor_counts(&ask, &mut counts).map_err(refused)?;
+                total = counts.iter().sum();
+            }
+            let memory = self.room(total.saturating_mul(NEIGHBOR).saturating_add(NODE * nodes.len() as u64))?;
+            sampler.neighbors(&ask, lists).map_err(refused)?;
+            let mut lists = std::mem::take(lists);
+            created_at(&mut lists.created, ask.times);
+            let reply = NeighborsReply {
+                node_ids: lists.ids,
+                edge_weights: lists.weights,
+                edge_types: lists.types,
+                neighbor_counts: lists.counts,
+                timestamps: if request.return_edge_created_ts { lists.created } else { Vec::new() },
+            };
+            Ok(Answer { reply, memory })
+        })
+    }
+
+    /// Number of neighbours of each node.
+    ///
+    /// # Errors
+    /// As of [`Engine::neighbors`].
+    pub fn neighbor_counts(&self, request: NeighborsRequest) -> Result<Answer<NeighborCountsReply>, Status> {
+        let (nodes, types) = (&request.node_ids, self.edge_types(&request.edge_types));
+        let ask = Ask { nodes, types: &types, times: times(&request.timestamps, nodes.len())? };
+        let memory = self.room(NODE * nodes.len() as u64)?;
+        self.with(|worker| {
+            if ask.times.is_some() {
+                worker.sampler.edges_of(nodes, self.limits.edges).map_err(refused)?;
+            }
+            let mut neighbor_counts = vec![0; nodes.len()];
+            worker.sampler.neighbor_counts(&ask, &mut neighbor_counts).map_err(refused)?;
+            Ok(Answer { reply: NeighborCountsReply { neighbor_counts, timestamps: Vec::new() }, memory })
+        })
+    }
+
+    /// The neighbours of each node whose edges were created last: a fixed number of places for each, filled up with −1.
+    ///
+    /// # Errors
+    /// As of [`Engine::neighbors`]; when the graph or the request has no times.
+    pub fn last_neighbors(&self, request: LastNeighborsRequest) -> Result<Answer<NeighborsReply>, Status> {
+        let (nodes, types) = (&request.node_ids, self.edge_types(&request.edge_types));
+        let count = counted(request.count, self.limits.count)?;
+        if !self.graph.has_times() {
+            return Err(Status::failed_precondition("edges of this graph have no times, so none is the latest"));
+        }
+        let times = times(&request.timestamps, nodes.len())?;
+        if times.is_none() && !nodes.is_empty() {
+            return Err(invalid("the latest neighbours need a timestamp for each node"));
+        }
+        let ask = Ask { nodes, types: &types, times };
+        let memory = self.drawn(nodes.len(), count)?;
+        let missing = Missing { node: -1, weight: -1.0, ty: -1, created: -1 };
+        self.with(|worker| {
+            worker.sampler.edges_of(nodes, self.limits.edges).map_err(refused)?;
+            let mut counts = vec![0; nodes.len()];
+            worker.sampler.neighbor_counts(&ask, &mut counts).map_err(refused)?;
+            counts.iter_mut().for_each(|number| *number = (*number).min(count as u64));
+            let mut drawn = Drawn::new(nodes.len() * count, true, true);
+            worker.sampler.last(&ask, count, &missing, &mut drawn.picks()).map_err(refused)?;
+            let reply = NeighborsReply {
+                node_ids: drawn.ids,
+                edge_weights: drawn.weights,
+                edge_types: drawn.types,
+                neighbor_counts: counts,
+                timestamps: drawn.created,
+            };
+            Ok(Answer { reply, memory })
+        })
+    }
+
+    /// Neighbours by weight of the nodes that are there.
+    ///
+    /// # Errors
+    /// As of [`Engine::neighbors`].
+    pub fn weighted_neighbors(
+        &self,
+        request: WeightedNeighborsRequest,
+    ) -> Result<Answer<WeightedNeighborsReply>, Status> {
+        let (nodes, types) = (&request.node_ids, self.edge_types(&request.edge_types));
+        let count = counted(i64::from(request.count), self.limits.count)?;
+        let ask = Ask { nodes, types: &types, times: times(&request.timestamps, nodes.len())? };
+        let missing = Missing {
+            node: request.default_node_id,
+            weight: request.default_node_weight,
+            ty: request.default_edge_type,
+            created: -1,
+        };
+        self.with(|worker| {
+            worker.sampler.totals(&ask, true, self.limits.edges, &mut worker.totals).map_err(refused)?;
+            let found = Found::of(worker, nodes, ask.times);
+            let memory = self.drawn(found.nodes.len(), count)?;
+            let mut drawn = Drawn::new(found.nodes.len() * count, true, request.return_edge_created_ts);
+            let ask = Ask { nodes: &found.nodes, types: &types, times: found.times.as_deref() };
+            let draw = Draw::of(request.seed.cast_unsigned());
+            worker.sampler.weighted(&ask, count, draw, &missing, &mut drawn.picks()).map_err(refused)?;
+            created_at(&mut drawn.created, ask.times);
+            let shard_weights = of_found(&worker.totals.weights, &worker.totals.found);
+            let reply = WeightedNeighborsReply {
+                neighbor_ids: drawn.ids,
+                neighbor_weights: drawn.weights,
+                neighbor_types: drawn.types,
+                node_ids: found.nodes,
+                shard_weights,
+                timestamps: drawn.created,
+            };
+            Ok(Answer { reply, memory })
+        })
+    }
+
+    /// Neighbours of the nodes that are there, each edge as likely as the others.
+    ///
+    /// # Errors
+    /// As of [`Engine::neighbors`].
+    pub fn uniform_neighbors(&self, request: UniformNeighborsRequest) -> Result<Answer<UniformNeighborsReply>, Status> {
+        let (nodes, types) = (&request.node_ids, self.edge_types(&request.edge_types));
+        let count = counted(i64::from(request.count), self.limits.count)?;
+        let ask = Ask { nodes, types: &types, times: times(&request.timestamps, nodes.len())? };
+        let missing =
+            Missing { node: request.default_node_id, weight: 0.0, ty: request.default_edge_type, created: -1 };
+        self.with(|worker| {
+            worker.sampler.totals(&ask, false, self.limits.edges, &mut worker.totals).map_err(refused)?;
+            let found = Found::of(worker, nodes, ask.times);
+            let memory = self.drawn(found.nodes.len(), count)?;
+            let mut drawn = Drawn::new(found.nodes.len() * count, false, request.return_edge_created_ts);
+            let ask = Ask { nodes: &found.nodes, types: &types, times: found.times.as_deref() };
+            let (draw, replacement) = (Draw::of(request.seed.cast_unsigned()), !request.without_replacement);
+            worker.sampler.uniform(&ask, count, replacement, draw, &missing, &mut drawn.picks()).map_err(refused)?;
+            created_at(&mut drawn.created, ask.times);
+            let shard_counts = of_found(&worker.totals.counts, &worker.totals.found);
+            let reply = UniformNeighborsReply {
+                neighbor_ids: drawn.ids,
+                neighbor_types: drawn.types,
+                shard_counts,
+                node_ids: found.nodes,
+                timestamps: drawn.created,
+            };
+            Ok(Answer { reply, memory })
+        })
+    }
+
+    /// Memory for so many neighbours of each of some nodes.
+    fn drawn(&self, nodes: usize, count: usize) -> Result<Reservation, Status> {
+        let neighbors = (nodes as u64).saturating_mul(count as u64);
+        self.room(neighbors.saturating_mul(NEIGHBOR).saturating_add(NODE * nodes as u64))
+    }
+}
+
+/// Buffers for neighbours.
+struct Drawn {
+    ids: Vec<i64>,
+    weights: Vec<f32>,
+    types: Vec<i32>,
+    created: Vec<i64>,
+}
+
+impl Drawn {
+    fn new(room: usize, weights: bool, created: bool) -> Drawn {
+        let weights = vec![0.0; if weights { room } else { 0 }];
+        Drawn { ids: vec![0; room], weights, types: vec![0; room], created: vec![-1; if created { room } else { 0 }] }
+    }
+
+    fn picks(&mut self) -> Picks<'_> {
+        Picks {
+            ids: &mut self.ids,
+            weights: &mut self.weights,
+            types: &mut self.types,
+            created: &mut self.created,
+            exact: &mut [],
+        }
+    }
+}

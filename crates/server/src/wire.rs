@@ -1,0 +1,470 @@
+//! The messages of the services `snark.GraphEngine` and `snark.GraphSampler` of deepgnn-ge 0.1.66, and of the health check of gRPC.
+//!
+//! Numbers of fields are those of the wire. Lists of numbers are packed.
+
+use prost::Message;
+
+/// A request of a call.
+pub trait Request: Message + Default {
+    /// How many elements are asked about.
+    fn batch(&self) -> usize;
+}
+
+/// Asks for nothing in particular.
+#[derive(Clone, PartialEq, Message)]
+pub struct Empty {}
+
+/// What is said of the graph as a whole.
+#[derive(Clone, PartialEq, Message)]
+pub struct MetadataReply {
+    /// Nodes.
+    #[prost(uint64, tag = "1")]
+    pub nodes: u64,
+    /// Edges.
+    #[prost(uint64, tag = "2")]
+    pub edges: u64,
+    /// Number of node types.
+    #[prost(uint64, tag = "3")]
+    pub node_types: u64,
+    /// Number of edge types.
+    #[prost(uint64, tag = "4")]
+    pub edge_types: u64,
+    /// The most features that a node has.
+    #[prost(uint64, tag = "5")]
+    pub node_features: u64,
+    /// The most features that an edge has.
+    #[prost(uint64, tag = "6")]
+    pub edge_features: u64,
+    /// Number of partitions, those included that other servers have.
+    #[prost(uint64, tag = "7")]
+    pub partitions: u64,
+    /// Partition by partition, what the nodes of each type weigh.
+    #[prost(float, repeated, tag = "8")]
+    pub node_partition_weights: Vec<f32>,
+    /// The same of edges.
+    #[prost(float, repeated, tag = "9")]
+    pub edge_partition_weights: Vec<f32>,
+    /// Nodes of each type.
+    #[prost(uint64, repeated, tag = "10")]
+    pub node_count_per_type: Vec<u64>,
+    /// Edges of each type.
+    #[prost(uint64, repeated, tag = "11")]
+    pub edge_count_per_type: Vec<u64>,
+    /// Version of the binary: 2.
+    #[prost(uint64, tag = "12")]
+    pub version: u64,
+    /// The last time that is known; −1 without times.
+    #[prost(int64, tag = "13")]
+    pub watermark: i64,
+}
+
+/// Asks for the types of nodes.
+#[derive(Clone, PartialEq, Message)]
+pub struct NodeTypesRequest {
+    /// The nodes.
+    #[prost(int64, repeated, tag = "1")]
+    pub node_ids: Vec<i64>,
+}
+
+/// Types of the nodes that are there.
+#[derive(Clone, PartialEq, Message)]
+pub struct NodeTypesReply {
+    /// Their types.
+    #[prost(int32, repeated, tag = "1")]
+    pub types: Vec<i32>,
+    /// Where they are in the request.
+    #[prost(uint32, repeated, tag = "2")]
+    pub offsets: Vec<u32>,
+}
+
+/// A dense feature that is asked for.
+#[derive(Clone, Copy, PartialEq, Message)]
+pub struct FeatureInfo {
+    /// Its id.
+    #[prost(int32, tag = "1")]
+    pub id: i32,
+    /// Bytes that are wanted of it.
+    #[prost(uint32, tag = "2")]
+    pub size: u32,
+}
+
+/// Asks for dense features of nodes.
+#[derive(Clone, PartialEq, Message)]
+pub struct NodeFeaturesRequest {
+    /// The nodes.
+    #[prost(int64, repeated, tag = "1")]
+    pub node_ids: Vec<i64>,
+    /// The features.
+    #[prost(message, repeated, tag = "2")]
+    pub features: Vec<FeatureInfo>,
+    /// A time for each node, or none.
+    #[prost(int64, repeated, tag = "3")]
+    pub timestamps: Vec<i64>,
+}
+
+/// Asks for dense features of edges.
+#[derive(Clone, PartialEq, Message)]
+pub struct EdgeFeaturesRequest {
+    /// All sources, then all targets.
+    #[prost(int64, repeated, tag = "1")]
+    pub node_ids: Vec<i64>,
+    /// Types of the edges.
+    #[prost(int32, repeated, tag = "2")]
+    pub types: Vec<i32>,
+    /// The features.
+    #[prost(message, repeated, tag = "3")]
+    pub features: Vec<FeatureInfo>,
+    /// A time for each edge, or none.
+    #[prost(int64, repeated, tag = "4")]
+    pub timestamps: Vec<i64>,
+}
+
+/// Dense features of the elements that have one of them.
+#[derive(Clone, PartialEq, Message)]
+pub struct FeaturesReply {
+    /// The bytes of all features of each element.
+    #[prost(bytes = "vec", tag = "1")]
+    pub feature_values: Vec<u8>,
+    /// Where the elements are in the request.
+    #[prost(uint32, repeated, tag = "2")]
+    pub offsets: Vec<u32>,
+    /// Of each feature of each element when it was created; 0 without times, −1 where it is not there.
+    #[prost(int64, repeated, tag = "3")]
+    pub timestamps: Vec<i64>,
+}
+
+/// Asks for sparse features, or texts, of nodes.
+#[derive(Clone, PartialEq, Message)]
+pub struct NodeSparseFeaturesRequest {
+    /// The nodes.
+    #[prost(int64, repeated, tag = "1")]
+    pub node_ids: Vec<i64>,
+    /// The features.
+    #[prost(int32, repeated, tag = "2")]
+    pub feature_ids: Vec<i32>,
+    /// A time for each node, or none.
+    #[prost(int64, repeated, tag = "3")]
+    pub timestamps: Vec<i64>,
+}
+
+/// Asks for sparse features, or texts, of edges.
+#[derive(Clone, PartialEq, Message)]
+pub struct EdgeSparseFeaturesRequest {
+    /// All sources, then all targets.
+    #[prost(int64, repeated, tag = "1")]
+    pub node_ids: Vec<i64>,
+    /// Types of the edges.
+    #[prost(int32, repeated, tag = "2")]
+    pub types: Vec<i32>,
+    /// The features.
+    #[prost(int32, repeated, tag = "3")]
+    pub feature_ids: Vec<i32>,
+    /// A time for each edge, or none.
+    #[prost(int64, repeated, tag = "4")]
+    pub timestamps: Vec<i64>,
+}
+
+/// Sparse features, one feature behind the other.
+#[derive(Clone, PartialEq, Message)]
+pub struct SparseFeaturesReply {
+    /// The values of all points.
+    #[prost(bytes = "vec", tag = "1")]
+    pub values: Vec<u8>,
+    /// Of each point the place of its element in the request, then its coordinates.
+    #[prost(int64, repeated, tag = "2")]
+    pub indices: Vec<i64>,
+    /// Of each feature the coordinates of a point; 0 where nothing has it.
+    #[prost(int64, repeated, tag = "3")]
+    pub dimensions: Vec<i64>,
+    /// Of each feature how many of `indices` are its own.
+    #[prost(int64, repeated, tag = "4")]
+    pub indices_counts: Vec<i64>,
+    /// Of each feature how many bytes of `values` are its own.
+    #[prost(int64, repeated, tag = "5")]
+    pub values_counts: Vec<i64>,
+    /// As of dense features, of all elements.
+    #[prost(int64, repeated, tag = "6")]
+    pub timestamps: Vec<i64>,
+}
+
+/// Texts, or any bytes, element by element and feature by feature.
+#[derive(Clone, PartialEq, Message)]
+pub struct StringFeaturesReply {
+    /// Their bytes.
+    #[prost(bytes = "vec", tag = "1")]
+    pub values: Vec<u8>,
+    /// How many bytes each has, of all elements; 0 where it is not there.
+    #[prost(int64, repeated, tag = "2")]
+    pub dimensions: Vec<i64>,
+    /// As of dense features, of elements that have one; at a time of each text that is there.
+    #[prost(int64, repeated, tag = "3")]
+    pub timestamps: Vec<i64>,
+}
+
+/// Asks for all neighbours, or their number.
+#[derive(Clone, PartialEq, Message)]
+pub struct NeighborsRequest {
+    /// The nodes.
+    #[prost(int64, repeated, tag = "1")]
+    pub node_ids: Vec<i64>,
+    /// Types of the edges that count.
+    #[prost(int32, repeated, tag = "2")]
+    pub edge_types: Vec<i32>,
+    /// A time for each node, or none.
+    #[prost(int64, repeated, tag = "3")]
+    pub timestamps: Vec<i64>,
+    /// Whether times of creation are wanted.
+    #[prost(bool, tag = "4")]
+    pub return_edge_created_ts: bool,
+}
+
+/// Neighbours, node after node.
+#[derive(Clone, PartialEq, Message)]
+pub struct NeighborsReply {
+    /// The neighbours.
+    #[prost(int64, repeated, tag = "1")]
+    pub node_ids: Vec<i64>,
+    /// Weights of the edges to them.
+    #[prost(float, repeated, tag = "2")]
+    pub edge_weights: Vec<f32>,
+    /// Types of these edges.
+    #[prost(int32, repeated, tag = "3")]
+    pub edge_types: Vec<i32>,
+    /// Number of neighbours of each node.
+    #[prost(uint64, repeated, tag = "4")]
+    pub neighbor_counts: Vec<u64>,
+    /// When these edges were created, if that was asked for.
+    #[prost(int64, repeated, tag = "5")]
+    pub timestamps: Vec<i64>,
+}
+
+/// Numbers of neighbours.
+#[derive(Clone, PartialEq, Message)]
+pub struct NeighborCountsReply {
+    /// Of each node.
+    #[prost(uint64, repeated, tag = "1")]
+    pub neighbor_counts: Vec<u64>,
+    /// Not used.
+    #[prost(int64, repeated, tag = "2")]
+    pub timestamps: Vec<i64>,
+}
+
+/// Asks for the neighbours whose edges were created last.
+#[derive(Clone, PartialEq, Message)]
+pub struct LastNeighborsRequest {
+    /// The nodes.
+    #[prost(int64, repeated, tag = "1")]
+    pub node_ids: Vec<i64>,
+    /// Types of the edges that count.
+    #[prost(int32, repeated, tag = "2")]
+    pub edge_types: Vec<i32>,
+    /// A time for each node.
+    #[prost(int64, repeated, tag = "3")]
+    pub timestamps: Vec<i64>,
+    /// How many of each node.
+    #[prost(int64, tag = "4")]
+    pub count: i64,
+}
+
+/// Asks for neighbours by the weights of edges, with replacement.
+#[derive(Clone, PartialEq, Message)]
+pub struct WeightedNeighborsRequest {
+    /// The seed.
+    #[prost(int64, tag = "1")]
+    pub seed: i64,
+    /// The nodes.
+    #[prost(int64, repeated, tag = "2")]
+    pub node_ids: Vec<i64>,
+    /// Types of the edges that count.
+    #[prost(int32, repeated, tag = "3")]
+    pub edge_types: Vec<i32>,
+    /// Instead of a neighbour.
+    #[prost(int64, tag = "4")]
+    pub default_node_id: i64,
+    /// Instead of a weight.
+    #[prost(float, tag = "5")]
+    pub default_node_weight: f32,
+    /// Instead of a type.
+    #[prost(int32, tag = "6")]
+    pub default_edge_type: i32,
+    /// How many of each node.
+    #[prost(int32, tag = "7")]
+    pub count: i32,
+    /// A time for each node, or none.
+    #[prost(int64, repeated, tag = "8")]
+    pub timestamps: Vec<i64>,
+    /// Whether times of creation are wanted.
+    #[prost(bool, tag = "9")]
+    pub return_edge_created_ts: bool,
+}
+
+/// Neighbours by weight of the nodes that are there.
+#[derive(Clone, PartialEq, Message)]
+pub struct WeightedNeighborsReply {
+    /// The neighbours.
+    #[prost(int64, repeated, tag = "1")]
+    pub neighbor_ids: Vec<i64>,
+    /// Weights of the edges to them.
+    #[prost(float, repeated, tag = "2")]
+    pub neighbor_weights: Vec<f32>,
+    /// Types of these edges.
+    #[prost(int32, repeated, tag = "3")]
+    pub neighbor_types: Vec<i32>,
+    /// The nodes.
+    #[prost(int64, repeated, tag = "4")]
+    pub node_ids: Vec<i64>,
+    /// What the edges of each node weigh together.
+    #[prost(float, repeated, tag = "5")]
+    pub shard_weights: Vec<f32>,
+    /// When these edges were created, if that was asked for.
+    #[prost(int64, repeated, tag = "6")]
+    pub timestamps: Vec<i64>,
+}
+
+/// Asks for neighbours, each edge as likely as the others.
+#[derive(Clone, PartialEq, Message)]
+pub struct UniformNeighborsRequest {
+    /// The seed.
+    #[prost(int64, tag = "1")]
+    pub seed: i64,
+    /// The nodes.
+    #[prost(int64, repeated, tag = "2")]
+    pub node_ids: Vec<i64>,
+    /// Types of the edges that count.
+    #[prost(int32, repeated, tag = "3")]
+    pub edge_types: Vec<i32>,
+    /// Instead of a neighbour.
+    #[prost(int64, tag = "4")]
+    pub default_node_id: i64,
+    /// Instead of a type.
+    #[prost(int32, tag = "5")]
+    pub default_edge_type: i32,
+    /// How many of each node.
+    #[prost(int32, tag = "6")]
+    pub count: i32,
+    /// Whether no edge is drawn twice.
+    #[prost(bool, tag = "7")]
+    pub without_replacement: bool,
+    /// A time for each node, or none.
+    #[prost(int64, repeated, tag = "8")]
+    pub timestamps: Vec<i64>,
+    /// Whether times of creation are wanted.
+    #[prost(bool, tag = "9")]
+    pub return_edge_created_ts: bool,
+}
+
+/// Neighbours of the nodes that are there.
+#[derive(Clone, PartialEq, Message)]
+pub struct UniformNeighborsReply {
+    /// The neighbours.
+    #[prost(int64, repeated, tag = "1")]
+    pub neighbor_ids: Vec<i64>,
+    /// Types of the edges to them.
+    #[prost(int32, repeated, tag = "2")]
+    pub neighbor_types: Vec<i32>,
+    /// Number of the edges of each node.
+    #[prost(uint64, repeated, tag = "3")]
+    pub shard_counts: Vec<u64>,
+    /// The nodes.
+    #[prost(int64, repeated, tag = "4")]
+    pub node_ids: Vec<i64>,
+    /// When these edges were created, if that was asked for.
+    #[prost(int64, repeated, tag = "5")]
+    pub timestamps: Vec<i64>,
+}
+
+/// Asks for a sampler of nodes or edges.
+#[derive(Clone, PartialEq, Message)]
+pub struct CreateRequest {
+    /// Types of the elements.
+    #[prost(int32, repeated, tag = "1")]
+    pub types: Vec<i32>,
+    /// Whether they are edges.
+    #[prost(bool, tag = "2")]
+    pub is_edge: bool,
+    /// 0 by weight, 1 each as likely as the others, 2 the same and none twice.
+    #[prost(int32, tag = "3")]
+    pub category: i32,
+}
+
+/// A sampler.
+#[derive(Clone, PartialEq, Message)]
+pub struct CreateReply {
+    /// Its number.
+    #[prost(uint64, tag = "1")]
+    pub sampler_id: u64,
+    /// What its elements weigh together.
+    #[prost(float, tag = "2")]
+    pub weight: f32,
+}
+
+/// Asks for nodes or edges of the whole graph.
+#[derive(Clone, PartialEq, Message)]
+pub struct SampleRequest {
+    /// The sampler.
+    #[prost(uint64, tag = "1")]
+    pub sampler_id: u64,
+    /// The seed.
+    #[prost(int64, tag = "2")]
+    pub seed: i64,
+    /// How many.
+    #[prost(int32, tag = "3")]
+    pub count: i32,
+    /// Whether they are edges.
+    #[prost(bool, tag = "4")]
+    pub is_edge: bool,
+}
+
+/// Nodes or edges.
+#[derive(Clone, PartialEq, Message)]
+pub struct SampleReply {
+    /// Their types.
+    #[prost(int32, repeated, tag = "1")]
+    pub types: Vec<i32>,
+    /// Nodes, or all sources and then all targets.
+    #[prost(int64, repeated, tag = "2")]
+    pub node_ids: Vec<i64>,
+}
+
+/// Asks whether a service answers.
+#[derive(Clone, PartialEq, Message)]
+pub struct HealthRequest {
+    /// Its name; nothing is the server.
+    #[prost(string, tag = "1")]
+    pub service: String,
+}
+
+/// Whether a service answers.
+#[derive(Clone, PartialEq, Message)]
+pub struct HealthReply {
+    /// 1: it does.
+    #[prost(int32, tag = "1")]
+    pub status: i32,
+}
+
+macro_rules! requests {
+    ($($request:ty: $batch:expr;)*) => {
+        $(impl Request for $request {
+            fn batch(&self) -> usize {
+                let batch: fn(&$request) -> usize = $batch;
+                batch(self)
+            }
+        })*
+    };
+}
+
+requests! {
+    Empty: |_| 0;
+    NodeTypesRequest: |request| request.node_ids.len();
+    NodeFeaturesRequest: |request| request.node_ids.len();
+    EdgeFeaturesRequest: |request| request.types.len();
+    NodeSparseFeaturesRequest: |request| request.node_ids.len();
+    EdgeSparseFeaturesRequest: |request| request.types.len();
+    NeighborsRequest: |request| request.node_ids.len();
+    LastNeighborsRequest: |request| request.node_ids.len();
+    WeightedNeighborsRequest: |request| request.node_ids.len();
+    UniformNeighborsRequest: |request| request.node_ids.len();
+    CreateRequest: |request| request.types.len();
+    SampleRequest: |request| usize::try_from(request.count).unwrap_or(0);
+    HealthRequest: |_| 0;
+}

@@ -1,0 +1,126 @@
+//! Requests that published servers were asked, and their replies, byte for byte.
+
+use std::collections::HashMap;
+
+use isomorph_server::wire::*;
+use isomorph_server::{Answer, Engine};
+use prost::Message;
+use serde_json::Value;
+use tonic::{Code, Status};
+
+use crate::graphs::engine;
+
+pub fn bytes(call: &Value, field: &str) -> Option<Vec<u8>> {
+    let text = call[field].as_str()?;
+    Some((0..text.len() / 2).map(|at| u8::from_str_radix(&text[2 * at..2 * at + 2], 16).unwrap()).collect())
+}
+
+fn answered<D: Message + Default, E: Message>(
+    request: &[u8],
+    call: impl FnOnce(D) -> Result<Answer<E>, Status>,
+) -> Result<Vec<u8>, Status> {
+    let request = D::decode(request).map_err(|error| Status::invalid_argument(error.to_string()))?;
+    call(request).map(|answer| answer.reply.encode_to_vec())
+}
+
+/// What a file has of a server: its data, its partitions, the calls.
+pub fn recorded(file: &str) -> (String, Vec<u32>, Vec<Value>) {
+    let text = std::fs::read_to_string(isomorph_fixtures::fixture(format!("deepgnn/grpc/{file}.json"))).unwrap();
+    let recorded: Value = serde_json::from_str(&text).unwrap();
+    let numbers = recorded["partitions"].as_str().unwrap().split(',').map(|number| number.parse().unwrap()).collect();
+    (recorded["data"].as_str().unwrap().to_owned(), numbers, recorded["calls"].as_array().unwrap().clone())
+}
+
+/// Replays the calls of a file, and says how many there were.
+fn replay(file: &str) -> usize {
+    let (data, numbers, calls) = recorded(file);
+    let engine = engine(&data, Some(numbers));
+    let (mut samplers, mut refusals) = (HashMap::new(), 0);
+    for (at, call) in calls.iter().enumerate() {
+        let method = call["method"].as_str().unwrap();
+        let Some(request) = bytes(call, "request_hex") else {
+            // The published server ended here.
+            let types = vec![77];
+            let status = engine.create(CreateRequest { types, ..CreateRequest::default() }).unwrap_err();
+            assert_eq!(status.code(), Code::FailedPrecondition);
+            continue;
+        };
+        let expected = bytes(call, "reply_hex").unwrap();
+        if mixes_dimensions(call) {
+            let refused = engine.node_sparse(NodeSparseFeaturesRequest::decode(request.as_slice()).unwrap());
+            assert_eq!(refused.unwrap_err().code(), Code::DataLoss);
+            refusals += 1;
+            continue;
+        }
+        let told = match method {
+            // Numbers of samplers are the server's own.
+            "Create" => {
+                let mut created = engine.create(CreateRequest::decode(request.as_slice()).unwrap()).unwrap().reply;
+                let theirs = CreateReply::decode(expected.as_slice()).unwrap().sampler_id;
+                samplers.insert(theirs, created.sampler_id);
+                created.sampler_id = theirs;
+                created.encode_to_vec()
+            }
+            "Sample" => {
+                let mut request = SampleRequest::decode(request.as_slice()).unwrap();
+                request.sampler_id = samplers[&request.sampler_id];
+                reply(&engine, method, &request.encode_to_vec()).unwrap()
+            }
+            _ => reply(&engine, method, &request).unwrap(),
+        };
+        assert_eq!(told, expected, "{file}, call {at}: {method} {}", call["request"]);
+    }
+    calls.len() - refusals
+}
+
+/// Whether points of one feature have different numbers of coordinates in a reply, of which it states the last: its client takes other
+/// points from it than there are. That is refused.
+fn mixes_dimensions(call: &Value) -> bool {
+    let numbers = |field: &str| -> Vec<i64> {
+        let list = call["reply"][field].as_array().cloned().unwrap_or_default();
+        list.iter().map(|number| number.as_str().unwrap().parse().unwrap()).collect()
+    };
+    let (dimensions, counts) = (numbers("dimensions"), numbers("indices_counts"));
+    counts.iter().zip(dimensions).any(|(count, dimensions)| dimensions > 0 && count % (dimensions + 1) != 0)
+}
+
+/// The reply to a call.
+pub fn reply(engine: &Engine, method: &str, request: &[u8]) -> Result<Vec<u8>, Status> {
+    match method {
+        "GetMetadata" => answered(request, |request| engine.metadata(request)),
+        "GetNodeTypes" => answered(request, |request| engine.node_types(request)),
+        "GetNodeFeatures" => answered(request, |request| engine.node_features(request)),
+        "GetEdgeFeatures" => answered(request, |request| engine.edge_features(request)),
+        "GetNodeSparseFeatures" => answered(request, |request| engine.node_sparse(request)),
+        "GetEdgeSparseFeatures" => answered(request, |request| engine.edge_sparse(request)),
+        "GetNodeStringFeatures" => answered(request, |request| engine.node_strings(request)),
+        "GetEdgeStringFeatures" => answered(request, |request| engine.edge_strings(request)),
+        "GetNeighbors" => answered(request, |request| engine.neighbors(request)),
+        "GetNeighborCounts" => answered(request, |request| engine.neighbor_counts(request)),
+        "WeightedSampleNeighbors" => answered(request, |request| engine.weighted_neighbors(request)),
+        "UniformSampleNeighbors" => answered(request, |request| engine.uniform_neighbors(request)),
+        "Create" => answered(request, |request| engine.create(request)),
+        "Sample" => answered(request, |request| engine.sample(request)),
+        other => panic!("{other} is not known"),
+    }
+}
+
+#[test]
+fn one_partition() {
+    assert_eq!(replay("hetero_p1"), 21);
+}
+
+#[test]
+fn one_of_three_partitions() {
+    assert!(replay("hetero_p3_server0") > 15);
+}
+
+#[test]
+fn two_of_three_partitions() {
+    assert!(replay("hetero_p3_server1and2") > 15);
+}
+
+#[test]
+fn nodes_that_only_stand_for_edges() {
+    assert!(replay("hetero_edgelist_p3_server2") > 15);
+}

@@ -1,0 +1,162 @@
+//! A server that runs.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+
+use isomorph_server::wire::*;
+use isomorph_server::{Engine, Limits, Server};
+use isomorph_storage::Budget;
+
+use crate::client::{Client, framed};
+use crate::graphs::{engine, limited};
+
+/// A server on a thread.
+pub struct Running {
+    pub address: SocketAddr,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<isomorph_error::Result<bool>>>,
+}
+
+impl Running {
+    pub fn of(engine: Engine) -> Running {
+        let server = Server::bind("127.0.0.1:0".parse().unwrap(), engine, 2).unwrap();
+        let (address, stop) = (server.address().unwrap(), Arc::new(AtomicBool::new(false)));
+        let asked = Arc::clone(&stop);
+        let thread = std::thread::spawn(move || server.run(|| asked.load(Ordering::Relaxed)));
+        Running { address, stop, thread: Some(thread) }
+    }
+
+    /// Stops it, and waits for its end.
+    pub fn stop(mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        assert!(self.thread.take().unwrap().join().unwrap().unwrap());
+    }
+}
+
+/// Runs a client.
+pub fn run<T>(client: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap().block_on(client)
+}
+
+const TYPES: &str = "/snark.GraphEngine/GetNodeTypes";
+
+fn asked() -> NodeTypesRequest {
+    NodeTypesRequest { node_ids: vec![10, 99, 11] }
+}
+
+async fn is_well(address: SocketAddr) {
+    let types: NodeTypesReply = Client::connect(address).await.call(TYPES, &asked()).await.unwrap();
+    assert_eq!((types.types, types.offsets), (vec![0, 2], vec![0, 2]));
+}
+
+#[test]
+fn calls_are_answered_until_it_stops() {
+    let running = Running::of(engine("hetero/bin_linear_p1", None));
+    let address = running.address;
+    run(async {
+        is_well(address).await;
+        let client = Client::connect(address).await;
+        let health: HealthReply = client.call("/grpc.health.v1.Health/Check", &HealthRequest::default()).await.unwrap();
+        assert_eq!(health.status, 1);
+        let service = "other".to_owned();
+        let other = client.call::<HealthReply>("/grpc.health.v1.Health/Check", &HealthRequest { service }).await;
+        assert_eq!(other.unwrap_err().status, 5);
+        let unknown = client.call::<Empty>("/snark.GraphEngine/Forget", &Empty {}).await.unwrap_err();
+        assert_eq!((unknown.status, unknown.text.contains("not%20a%20call")), (12, true), "{unknown:?}");
+    });
+    running.stop();
+    assert!(TcpStream::connect(address).is_err());
+}
+
+#[test]
+fn what_is_not_grpc_ends_its_connection_alone() {
+    let running = Running::of(engine("hetero/bin_linear_p1", None));
+    let http = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".as_slice();
+    let tls = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03".as_slice();
+    let half = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\xff\x04\x00".as_slice();
+    for bytes in [http, tls, half, &[0xff; 4096]] {
+        let mut stream = TcpStream::connect(running.address).unwrap();
+        stream.write_all(bytes).unwrap();
+        stream.shutdown(std::net::Shutdown::Write).unwrap();
+        let _ = stream.read_to_end(&mut Vec::new());
+    }
+    run(is_well(running.address));
+    running.stop();
+}
+
+#[test]
+fn messages_that_are_none_are_refused() {
+    let limits = Limits { message: 1 << 16, batch: 1000, ..Limits::default() };
+    let running = Running::of(limited("hetero/bin_linear_p1", None, &limits, &Budget::new(1 << 24)));
+    run(async {
+        let client = Client::connect(running.address).await;
+        let malformed: &[&[u8]] =
+            &[&[0xff], &[0x0a, 0x7f, 1], &[0x0a, 1, 0xff], &[0x0b], &[0x08; 7], &[0x12, 0xff, 0xff, 0xff, 0xff, 0x0f]];
+        for bytes in malformed {
+            let refused = client.send(TYPES, framed(bytes)).await;
+            assert_eq!(refused.status, 3, "{bytes:?}: {refused:?}");
+        }
+        // A frame that claims more than there is, more than may be, or to be compressed.
+        for (bytes, status) in
+            [(&[0, 0, 0, 0, 9, 1][..], 13), (&[0, 0xff, 0xff, 0xff, 0xff, 1], 11), (&[1, 0, 0, 0, 0], 12)]
+        {
+            let refused = client.send(TYPES, bytes::Bytes::copy_from_slice(bytes)).await;
+            assert_ne!(refused.status, 0, "{refused:?}");
+            assert!(refused.status == status || refused.status == 8 || refused.status == 13, "{refused:?}");
+        }
+        let many = NodeTypesRequest { node_ids: vec![1; 1001] };
+        let refused = client.call::<NodeTypesReply>(TYPES, &many).await.unwrap_err();
+        assert_eq!(refused.status, 8, "{refused:?}");
+        assert!(refused.text.contains("1001"), "{refused:?}");
+        is_well(running.address).await;
+    });
+    running.stop();
+}
+
+#[test]
+fn a_request_beyond_the_budget_is_refused_and_leaves_nothing() {
+    let budget = Budget::new(1 << 20);
+    let running = Running::of(limited("hetero/bin_linear_p1", None, &Limits::default(), &budget));
+    run(async {
+        let client = Client::connect(running.address).await;
+        let many = NodeTypesRequest { node_ids: vec![1; 900_000] };
+        let refused = client.call::<NodeTypesReply>(TYPES, &many).await.unwrap_err();
+        assert_eq!(refused.status, 8, "{refused:?}");
+        is_well(running.address).await;
+    });
+    running.stop();
+    assert_eq!(budget.used(), 0);
+    assert!(budget.peak() <= budget.limit());
+}
+
+#[test]
+fn requests_side_by_side_have_the_same_answers() {
+    let running = Running::of(engine("karate/bin_linear_p1", None));
+    run(async {
+        let client = Arc::new(Client::connect(running.address).await);
+        let ask = |nodes: usize| WeightedNeighborsRequest {
+            seed: 7,
+            node_ids: (0..34).cycle().take(nodes).collect(),
+            edge_types: vec![0],
+            count: 10,
+            ..WeightedNeighborsRequest::default()
+        };
+        let path = "/snark.GraphEngine/WeightedSampleNeighbors";
+        for nodes in [34, 20_000] {
+            let one: WeightedNeighborsReply = client.call(path, &ask(nodes)).await.unwrap();
+            let tasks: Vec<_> = (0..16)
+                .map(|_| {
+                    let (client, request) = (Arc::clone(&client), ask(nodes));
+                    tokio::spawn(async move { client.call::<WeightedNeighborsReply>(path, &request).await.unwrap() })
+                })
+                .collect();
+            for task in tasks {
+                assert_eq!(task.await.unwrap(), one);
+            }
+        }
+    });
+    running.stop();
+}

@@ -1,0 +1,204 @@
+"""The stock client of deepgnn-ge 0.1.66 is told by our server what it is told by the published one, over the same binary."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from command import Isomorph
+from environments import python_with
+
+HERE = Path(__file__).resolve().parent
+FIXTURES = HERE.parent / "fixtures" / "deepgnn"
+
+HETERO = {
+    "nodes": [10, 11, 99, 13, 1 << 40, 4611686018427387909, 12, 10, -1, 0],
+    "edges": [[10, 11, 0], [10, 13, 0], [10, 11, 2], [13, 10, 0], [1 << 40, 10, 1], [99, 10, 0], [11, 99, 0], [10, 11, 1]],
+    "edge_types": 3,
+    "node_features": [0, 1, 2, 3, 4, 5, 50],
+    "edge_features": [0, 1, 2, 9],
+    "sparse": [[0, 3], [1, 3], [2, 3], [4, 3], [0, 6]],
+    "sparse_edges": [[2, 2], [0, 2], [5, 2]],
+    "seeds": [1, 7, -5],
+    "count": 4,
+}
+
+KARATE = {
+    "nodes": [*range(34), 7, 99],
+    "edges": [[0, 1, 0], [1, 0, 0], [33, 32, 0], [5, 33, 0], [0, 31, 0]],
+    "edge_types": 1,
+    "node_features": [0, 1, 2],
+    "edge_features": [0],
+    "sparse": [],
+    "sparse_edges": [],
+    "seeds": [0, 3, 12345],
+    "count": 10,
+}
+
+
+@pytest.fixture(scope="session")
+def deepgnn() -> Path:
+    """An interpreter that has deepgnn-ge."""
+    return python_with("deepgnn", "requirements-deepgnn.txt")
+
+
+@pytest.fixture(scope="session")
+def server(cloud_isomorph: Isomorph) -> Isomorph:
+    """The command built with the server: the same that has the object stores."""
+    return cloud_isomorph
+
+
+def free_port() -> int:
+    """A port that is free now."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+@contextmanager
+def theirs(python: Path, directory: Path, partitions: str) -> Iterator[str]:
+    """The published server, and its address."""
+    port = free_port()
+    words = [str(python), str(HERE / "deepgnn_client.py"), "serve", str(directory), partitions, str(port)]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as running:
+        assert running.stdout is not None
+        try:
+            assert running.stdout.readline() == "ready\n"
+            yield f"127.0.0.1:{port}"
+        finally:
+            running.kill()
+
+
+@contextmanager
+def ours(server: Isomorph, path: Path, *flags: object) -> Iterator[str]:
+    """Our server, and its address. It stops when it is asked to, and says that it did."""
+    words = [str(server.binary), "serve", "deepgnn", str(path), "--address", "127.0.0.1:0", "--json", *map(str, flags)]
+    with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None and running.stderr is not None
+        try:
+            line = running.stdout.readline()
+            assert line, running.stderr.read()
+            yield json.loads(line)["address"]
+            running.send_signal(signal.SIGTERM)
+            assert running.wait(timeout=30) == 0, running.stderr.read()
+        finally:
+            running.kill()
+
+
+def client(python: Path, *arguments: object) -> str:
+    """What the stock client prints."""
+    words = [str(python), str(HERE / "deepgnn_client.py"), *map(str, arguments)]
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+def same(python: Path, questions: Path, left: list[str], right: list[str], scattered: bool) -> None:
+    """Fails unless the client is told the same by both. Samples by weight of nodes that are scattered over servers it merges in the order in
+    which replies come: it tells the one or the other of the same servers, too."""
+    told = [json.loads(client(python, "ask", ",".join(servers), questions)) for servers in (left, right)]
+    assert told[0].keys() == told[1].keys()
+    if len(left) > 1:
+        # The client may ask one server for more than it has: theirs leaves zeros in the places that are left, ours puts −1 there.
+        [answer.pop("all nodes") for answer in told]
+    names = [name for name in told[0] if not (scattered and name.startswith("weighted"))]
+    assert not {name: (told[0][name], told[1][name]) for name in names if told[0][name] != told[1][name]}
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "parts"),
+    [
+        ("hetero/bin_linear_p1", HETERO, ["0"]),
+        ("hetero/bin_linear_p3", HETERO, ["0,1,2"]),
+        ("hetero/bin_edgelist_p3", HETERO, ["0,1,2"]),
+        ("hetero/bin_linear_p3", HETERO, ["0", "1", "2"]),
+        ("hetero/bin_edgelist_p3", HETERO, ["2", "0,1"]),
+        ("karate/bin_linear_p1", KARATE, ["0"]),
+        ("karate/bin_edgelist_p3", KARATE, ["0", "1,2"]),
+    ],
+)
+def test_one_answer(deepgnn: Path, server: Isomorph, tmp_path: Path, name: str, asked: dict[str, Any], parts: list[str]) -> None:
+    """Of everything that the client asks and the published server repeats: by ours, by theirs, and by both together."""
+    directory, questions = FIXTURES / name, tmp_path / "questions.json"
+    questions.write_text(json.dumps(asked))
+    with ExitStack() as stack:
+        published = [stack.enter_context(theirs(deepgnn, directory, part)) for part in parts]
+        own = [stack.enter_context(ours(server, directory, "--partitions", part)) for part in parts]
+        scattered = len(parts) > 1 and "edgelist" in name
+        same(deepgnn, questions, published, own, scattered)
+        if len(parts) > 1:
+            mixed = [own[at] if at % 2 else published[at] for at in range(len(parts))]
+            same(deepgnn, questions, published, mixed, scattered)
+
+
+# Node, −1, type, weight, times, a feature; source, type, target, weight, times of creation and removal, a feature of an edge. The published
+# server ends where it is asked for features of edges that no edge has.
+TEMPORAL = """\
+0,-1,0,1.0,0,-1,float32,1,0.5
+0,0,1,0.5,1,5,float32,1,0.5
+0,0,2,0.25,3,-1,float32,1,0.5
+0,0,3,1.0,7,-1,float32,1,0.5
+0,1,4,2.0,2,9,float32,1,0.5
+1,-1,0,1.0,0,-1,float32,1,0.5
+1,0,0,0.5,4,-1,float32,1,0.5
+1,1,2,1.5,6,-1,float32,1,0.5
+2,-1,0,1.0,0,-1,float32,1,0.5
+3,-1,0,1.0,0,-1,float32,1,0.5
+3,0,1,1.0,1,2,float32,1,0.5
+4,-1,0,1.0,0,-1,float32,1,0.5
+"""
+
+
+@pytest.mark.parametrize("parts", [["0"], ["0,1"], ["0", "1"]])
+def test_at_times(deepgnn: Path, server: Isomorph, isomorph: Isomorph, tmp_path: Path, parts: list[str]) -> None:
+    """Neighbours that are there at a time, with the times of their edges, and the latest of them. Not when an edge is removed at the very time:
+    the published server has it among the latest then."""
+    text, questions, binary = tmp_path / "graph.edgelist", tmp_path / "questions.json", tmp_path / "binary"
+    text.write_text(TEMPORAL)
+    partitions = 2 if "1" in parts[-1] else 1
+    isomorph.convert(text, binary, "--to", "deepgnn", "--temporal", "--watermark", "10", "--partitions", partitions)
+    empty = {"sparse": [], "sparse_edges": [], "node_features": [0], "edge_features": [0], "seeds": []}
+    asked = {**empty, "nodes": [0, 1, 2, 3, 4, 0, 77], "edges": [[0, 1, 0]], "edge_types": 2, "count": 2, "times": [0, 1, 3, 4, 6, 8, 20]}
+    questions.write_text(json.dumps(asked))
+    with ExitStack() as stack:
+        published = [stack.enter_context(theirs(deepgnn, binary, part)) for part in parts]
+        own = [stack.enter_context(ours(server, binary, "--partitions", part)) for part in parts]
+        same(deepgnn, questions, published, own, scattered=False)
+
+
+def test_any_format(deepgnn: Path, server: Isomorph, isomorph: Isomorph, tmp_path: Path) -> None:
+    """A graph that is no binary is served with the neighbours that it has, in every format alike."""
+    graph = FIXTURES / "karate" / "bin_linear_p1"
+    questions = tmp_path / "questions.json"
+    questions.write_text(json.dumps({**KARATE, "node_features": [0], "edge_features": [0], "seeds": []}))
+    exact = ["neighbors", "neighbor counts", "types", "all nodes", "evenly", "edges evenly"]
+    told = []
+    with ExitStack() as stack:
+        published = stack.enter_context(theirs(deepgnn, graph, "0"))
+        told.append(json.loads(client(deepgnn, "ask", published, questions)))
+        for to, ending in (("nock", ".parq"), ("graphar", "")):
+            copy = isomorph.convert(graph, tmp_path / f"karate-{to}{ending}", "--to", to)
+            address = stack.enter_context(ours(server, copy))
+            told.append(json.loads(client(deepgnn, "ask", address, questions)))
+    for name in exact:
+        for other in told[1:]:
+            if name == "neighbors":
+                # Weights of the published engine are differences of sums.
+                assert [told[0][name][0], *told[0][name][2:]] == [other[name][0], *other[name][2:]]
+                assert other[name][1] == pytest.approx(told[0][name][1], abs=1e-5)
+            else:
+                assert told[0][name] == other[name], name
+
+
+def test_a_refused_call_is_an_error_and_the_server_goes_on(deepgnn: Path, server: Isomorph) -> None:
+    """A count above the limit."""
+    with ours(server, FIXTURES / "karate" / "bin_linear_p1") as address:
+        assert client(deepgnn, "refused", address).splitlines() == ["refused Exception", "then 10"]

@@ -272,6 +272,7 @@ fn what_deepgnn_reads_is_a_good_graph() {
             carry: None,
             graph,
             options: OpenOptions::default(),
+            is_part: false,
         }
     };
     let home = tempfile::tempdir().unwrap();
@@ -316,6 +317,7 @@ fn rows_without_a_direction_are_there_in_both() {
         carry: None,
         graph: memory,
         options: OpenOptions::default(),
+        is_part: false,
     };
     let home = tempfile::tempdir().unwrap();
     let there = home.path().join("binary");
@@ -348,6 +350,7 @@ fn integer_keys_stay_and_so_does_the_order_of_rows() {
             carry: None,
             graph,
             options: OpenOptions::default(),
+            is_part: false,
         }
     };
     let expected = digests(&opened);
@@ -423,6 +426,7 @@ fn rows_are_put_in_order_beyond_memory() {
         carry: None,
         graph,
         options: OpenOptions::default(),
+        is_part: false,
     };
     let (little, home) = (little(), tempfile::tempdir().unwrap());
     let mut options = ConvertOptions::default();
@@ -448,6 +452,7 @@ fn a_graph_is_seen_as_deepgnn_holds_it() {
         carry: None,
         graph,
         options: OpenOptions::default(),
+        is_part: false,
     };
     let home = tempfile::tempdir().unwrap();
     let own = Resources { scratch: isomorph_storage::Scratch::new(Some(home.path())).unwrap(), ..resources() };

@@ -38,6 +38,7 @@ fn the_edges_of_a_hub_come_in_batches() {
         carry: None,
         graph,
         options: OpenOptions::default(),
+        is_part: false,
     };
     let resources = Resources::of_this_machine().unwrap();
     for (format, name) in [

@@ -200,7 +200,7 @@ fn files_of_graphar_are_chosen_from_as_the_graph_in_memory() {
 fn files_of_other_formats_are_chosen_from_as_the_graph_in_memory() {
     let home = tempfile::tempdir().unwrap();
     let mut left = 0;
-    for (seed, format) in (1..).zip([Format::NOCK, Format::ANNNET, Format::DEEPGNN, Format::GRAPHLAKE, Format::Rdf]) {
+    for (seed, format) in (1..).zip([Format::NOCK, Format::ANNNET, Format::DEEPGNN, Format::GRAPHLAKE, Format::RDF]) {
         let name = if format == Format::RDF { "social.nt" } else { "social" };
         let to = home.path().join(format!("{seed}-{name}"));
         copied(&social(), &to, &ConvertOptions { to: Some(format), ..ConvertOptions::default() });
@@ -226,7 +226,7 @@ fn conditions_are_pushed_down_to_the_files() {
     }
     std::fs::write(&from, text).unwrap();
     let mut options = ConvertOptions { to: Some(Format::GRAPHAR), ..ConvertOptions::default() };
-    write.vertex_chunk = Some(150_000);
+    options.write.get_mut::<isomorph_graphar::WriteOptions>().vertex_chunk = Some(150_000);
     copied(&from, &to, &options);
     let read = |conditions: &[&str], columns: Option<&str>| {
         let graph = Arc::new(GraphAr::open(&Location::from_path(&to), &GraphArOptions::default()).unwrap());

@@ -64,6 +64,7 @@ impl Case {
             carry: None,
             graph,
             options: OpenOptions::default(),
+            is_part: false,
         }
     }
 }

@@ -25,6 +25,7 @@ fn opened(memory: &MemoryGraph) -> Opened {
         carry: None,
         graph,
         options: OpenOptions::default(),
+        is_part: false,
     }
 }
 

@@ -81,6 +81,7 @@ fn convert_within(graph: &MemoryGraph, to: &Path, memory: u64, threads: usize) -
         carry: None,
         graph,
         options: OpenOptions::default(),
+        is_part: false,
     };
     let resources = Resources { threads, budget: Budget::new(memory), ..Resources::of_this_machine().unwrap() };
     let options = ConvertOptions { to: Some(Format::GRAPHAR), ..ConvertOptions::default() };

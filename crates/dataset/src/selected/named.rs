@@ -33,7 +33,7 @@ fn relations_of(graph: &Graph, ty: &EdgeType, name: &str) -> BTreeSet<String> {
     let between = |by: &&str| {
         name.strip_prefix(source.as_str())?.strip_prefix(by)?.strip_suffix(target.as_str())?.strip_suffix(by)
     };
-    ["_", "-", " "].iter().filter_map(|by| between(by)).chain([name]).map(str::to_owned).collect()
+    ["_", "-", " "].iter().filter_map(between).chain([name]).map(str::to_owned).collect()
 }
 
 impl Named {

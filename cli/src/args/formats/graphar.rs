@@ -21,7 +21,6 @@ impl Arguments for GraphAr {
             adjacency: args.adjacency,
             key_row: args.key.is_some(),
             timestamps: args.timestamps,
-            ..graphar::OpenOptions::default()
         });
         Ok(())
     }

@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use arrow_array::{Array, ArrayRef, StringArray};
 use isomorph_error::{Error, Result};
 use isomorph_model::schema::Owner;
-use isomorph_model::{Batch, EndForm, Ends, Graph, KeyKind, Progress, Request, Tables};
-use isomorph_tables::lookup::{ABSENT, KeyRows};
+use isomorph_model::{Batch, EndForm, Graph, KeyKind, Progress, Request, Tables};
+use isomorph_tables::lookup::ABSENT;
 
 use super::Selection;
+use super::bare::bare_ends;
+use super::hyperedges::hyperedges;
 use super::kept::{Kept, Reader, in_memory, read};
 use super::named::{Named, unknown_among};
 use super::row_set::{Bits, RowSet};
@@ -21,9 +23,9 @@ use crate::table::TableKind;
 pub(super) struct Built {
     node_tests: BTreeMap<usize, Test>,
     edge_tests: BTreeMap<usize, Test>,
-    nodes: BTreeMap<usize, Kept>,
+    pub nodes: BTreeMap<usize, Kept>,
     edges: BTreeMap<usize, Kept>,
-    hyperedges: BTreeMap<usize, Kept>,
+    pub hyperedges: BTreeMap<usize, Kept>,
     groups: BTreeMap<usize, Kept>,
 }
 
@@ -243,208 +245,6 @@ fn nodes(selected: &mut Selected, selection: &Selection, progress: &dyn Progress
     }
     selected.built.nodes = kept;
     Ok(())
-}
-
-/// Adds the nodes at the other ends of edges, and the other members of hyperedges, of which one end is chosen.
-fn bare_ends(selected: &mut Selected, progress: &dyn Progress) -> Result<()> {
-    let reader = Reader { dataset: &selected.dataset, progress };
-    let graph = selected.inner();
-    let kept = &selected.built.nodes;
-    let several = kept.values().filter(|kept| kept.keys.is_some()).count() * 2;
-    let mut rows: BTreeMap<usize, KeyRows> = BTreeMap::new();
-    for (ty, _) in kept.iter().filter(|(_, kept)| kept.keys.is_some()) {
-        rows.insert(*ty, reader.keys_of(*ty, None, several)?);
-    }
-    // The row of each end in the whole table, and whether it is chosen.
-    let rows_of = |ty: usize, ends: &Ends| -> Result<Option<Vec<u64>>> {
-        match (kept.get(&ty), ends) {
-            (None, _) => Ok(None),
-            (Some(_), Ends::Rows(rows)) => Ok(Some(rows.values().to_vec())),
-            (Some(_), Ends::Keys(keys)) => {
-                let own = rows.get(&ty).ok_or_else(|| Error::usage("ends are keys where rows were announced"))?;
-                let mut found = Vec::new();
-                own.translate(keys.as_ref(), &mut found)?;
-                Ok(Some(found))
-            }
-        }
-    };
-    let is_chosen = |ty: usize, row: u64| kept.get(&ty).is_none_or(|kept| kept.rows.rank(row).is_some());
-    let mut bare: BTreeMap<usize, Bits> = kept.keys().map(|ty| (*ty, Bits::default())).collect();
-    for shown in &selected.shape.edges.0 {
-        let Some(ty) = graph.edges.get(shown.inner) else { continue };
-        let ends = [ty.source, ty.target];
-        let prepare = |batch: Batch| {
-            let Batch::Edges(edges) = &batch else { return Err(Error::usage("edges were asked for")) };
-            let wanted = selected.wanted(edges, &batch)?;
-            let rows = [rows_of(ty.source, &edges.source)?, rows_of(ty.target, &edges.target)?];
-            let mut found = Vec::new();
-            for row in wanted.set_indices() {
-                let own = |end: usize| rows.get(end)?.as_ref()?.get(row).copied();
-                let chosen = [0, 1].map(|end| own(end).is_none_or(|row| is_chosen(ends[end], row)));
-                for (end, other) in [(0, 1), (1, 0)] {
-                    if let (false, true, Some(row)) = (chosen[end], chosen[other], own(end))
-                        && row != ABSENT
-                    {
-                        found.push((ends[end], row));
-                    }
-                }
-            }
-            Ok(found)
-        };
-        let take = |found: Vec<(usize, u64)>| {
-            found.into_iter().for_each(|(ty, row)| bare.entry(ty).or_default().add(row));
-            Ok(())
-        };
-        let parts = selected.dataset.source().scan(&selected.ends_of(shown.inner)?)?;
-        read(parts, reader.threads(), "ends", progress, prepare, take)?;
-    }
-    let mut all = BTreeMap::new();
-    for (ty, bare) in bare {
-        let Some(own) = kept.get(&ty) else { continue };
-        let mut both = own.rows.bits().clone();
-        bare.rows().for_each(|row| both.add(row));
-        let both = RowSet::from(both);
-        let mut ranks = Bits::default();
-        bare.rows().filter_map(|row| both.rank(row)).for_each(|rank| ranks.add(rank));
-        let keys = match own.keys {
-            Some(_) => Some(reader.keys_of(ty, Some(&both), several)?),
-            None => None,
-        };
-        all.insert(ty, Kept { rows: both, bare: Some(ranks), keys });
-    }
-    selected.built.nodes = all;
-    Ok(())
-}
-
-/// The hyperedges that stay: those that pass and whose members all stay.
-fn hyperedges(
-    selected: &mut Selected,
-    conditions: &BTreeMap<usize, Conditions>,
-    keep_dangling: bool,
-    progress: &dyn Progress,
-) -> Result<()> {
-    let reader = Reader { dataset: &selected.dataset, progress };
-    let mut all = BTreeMap::new();
-    for shown in &selected.shape.hyperedges.0 {
-        let Some(ty) = selected.inner().hyperedges.get(shown.inner) else { continue };
-        let test = conditions.get(&shown.inner);
-        let test = test.map(|own| Test::new(&selected.dataset, TableKind::Hyperedges(shown.inner), own)).transpose()?;
-        let (test, ends) = (test.flatten(), selected.built.nodes_kept(ty.ends));
-        if test.is_none() && ends.is_none() {
-            continue;
-        }
-        if ends.is_some() && keep_dangling {
-            let message = "hyperedges of which members are left out cannot be kept";
-            return Err(Error::unsupported(message).hint("without --keep-dangling    they are left out"));
-        }
-        let (mut bits, mut keys) = (Bits::default(), reader.keys(2));
-        let prepare = |batch: Batch| match &batch {
-            Batch::Hyperedges(own) if own.ty == shown.inner => {
-                let rows = match &test {
-                    Some(test) => test.passing(&batch)?,
-                    None => arrow_buffer::BooleanBuffer::new_set(own.rows),
-                };
-                Ok(Some((own.start, own.keys.clone(), rows)))
-            }
-            _ => Ok(None),
-        };
-        let take = |found: Option<(u64, ArrayRef, arrow_buffer::BooleanBuffer)>| {
-            let Some((start, found, rows)) = found else { return Ok(()) };
-            rows.set_indices().for_each(|row| bits.add(start + row as u64));
-            keys.push(found.as_ref())
-        };
-        let rest = || selected.dataset.source().scan(&Request::of(Tables::Rest));
-        read(rest()?, reader.threads(), "selection", progress, prepare, take)?;
-        let keys = in_memory(keys)?;
-        if let Some(ends) = ends {
-            let mut have = Bits::default();
-            let prepare = |batch: Batch| -> Result<Vec<(u64, u64)>> {
-                let Batch::Members(members) = batch else { return Ok(Vec::new()) };
-                if members.ty != shown.inner {
-                    return Ok(Vec::new());
-                }
-                let owners = match &members.owner {
-                    Ends::Rows(rows) => rows.values().to_vec(),
-                    Ends::Keys(own) => translated(&keys, own)?,
-                };
-                let ranks = ends.ranks(&members.member)?;
-                Ok(owners.into_iter().zip(ranks).collect())
-            };
-            let take = |members: Vec<(u64, u64)>| {
-                for (owner, rank) in members {
-                    have.add(owner);
-                    if rank == ABSENT {
-                        bits.remove(owner);
-                    }
-                }
-                Ok(())
-            };
-            read(rest()?, reader.threads(), "members", progress, prepare, take)?;
-            let alone: Vec<u64> = bits.rows().filter(|row| !have.has(*row)).collect();
-            if !alone.is_empty() {
-                without_nodes(&reader, (shown.inner, ty.ends), &alone, ends, &mut bits)?;
-            }
-        }
-        let rows = RowSet::from(bits);
-        let keys = remaining(&reader, &rows, |batch| match batch {
-            Batch::Hyperedges(own) if own.ty == shown.inner => Some((own.start, own.keys.clone())),
-            _ => None,
-        })?;
-        all.insert(shown.inner, Kept { rows, bare: None, keys: Some(keys) });
-    }
-    selected.built.hyperedges = all;
-    Ok(())
-}
-
-/// Takes hyperedges out that have no members and are called like a node that is left out: an edge that is an entity of annnet and nothing else
-/// is both.
-fn without_nodes(
-    reader: &Reader<'_>,
-    (ty, ends): (usize, usize),
-    alone: &[u64],
-    kept: &Kept,
-    bits: &mut Bits,
-) -> Result<()> {
-    let all = reader.keys_of(ends, None, 2)?;
-    let prepare = |batch: Batch| -> Result<Vec<u64>> {
-        let Batch::Hyperedges(own) = batch else { return Ok(Vec::new()) };
-        if own.ty != ty {
-            return Ok(Vec::new());
-        }
-        let is_out = |node: &u64| *node != ABSENT && kept.rows.rank(*node).is_none();
-        let named = (own.start..).zip(translated(&all, &own.keys)?);
-        Ok(named.filter(|(row, node)| is_out(node) && alone.binary_search(row).is_ok()).map(|(row, _)| row).collect())
-    };
-    let take = |gone: Vec<u64>| {
-        gone.into_iter().for_each(|row| bits.remove(row));
-        Ok(())
-    };
-    let parts = reader.dataset.source().scan(&Request::of(Tables::Rest))?;
-    read(parts, reader.threads(), "selection", reader.progress, prepare, take)
-}
-
-fn translated(keys: &KeyRows, own: &ArrayRef) -> Result<Vec<u64>> {
-    let mut rows = Vec::new();
-    keys.translate(own.as_ref(), &mut rows)?;
-    Ok(rows)
-}
-
-/// Key → rank of the elements in `rows`.
-fn remaining(
-    reader: &Reader<'_>,
-    rows: &RowSet,
-    keys_of: impl Fn(&Batch) -> Option<(u64, ArrayRef)> + Sync,
-) -> Result<KeyRows> {
-    let mut keys = reader.keys(2);
-    let prepare = |batch: Batch| -> Result<Option<ArrayRef>> {
-        let Some((start, keys)) = keys_of(&batch) else { return Ok(None) };
-        let stays = (start..).take(keys.len()).map(|row| rows.rank(row).is_some());
-        super::batches::Rows::new(stays.collect()).of(&keys).map(Some)
-    };
-    let take = |found: Option<ArrayRef>| found.map_or(Ok(()), |found| keys.push(found.as_ref()));
-    let parts = reader.dataset.source().scan(&Request::of(Tables::Rest))?;
-    read(parts, reader.threads(), "selection", reader.progress, prepare, take)?;
-    in_memory(keys)
 }
 
 /// The edges that stay, where something refers to edges.

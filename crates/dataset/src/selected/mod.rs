@@ -3,12 +3,15 @@
 //! [`Selected`] shows any source as the graph that a [`Selection`] leaves. Nodes that are left out take their edges with them; the others
 //! are numbered anew. What a format can leave out by itself is asked of it (see `pushed.rs`); here everything is applied once more.
 
+mod bare;
 mod batches;
 mod build;
+mod hyperedges;
 mod kept;
 mod named;
 mod row_set;
 mod shape;
+mod shown;
 mod test;
 mod values;
 mod view;

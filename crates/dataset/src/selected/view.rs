@@ -3,22 +3,17 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, UInt64Array};
 use arrow_buffer::BooleanBuffer;
 use arrow_schema::DataType;
 use isomorph_error::{Error, Kind, Result};
-use isomorph_model::batch::{MemberBatch, MembershipBatch, ValueBatch};
-use isomorph_model::label::LabelBuilder;
-use isomorph_model::schema::Owner;
 use isomorph_model::{
-    About, Batch, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, Narrowing, NodeBatch, NodeId, Part, Progress, Request,
-    Run, Side, Source, Tables, part,
+    About, Batch, EdgeBatch, EdgeOrder, EndForm, Graph, Narrowing, NodeId, Part, Progress, Request, Run, Side, Source,
+    Tables, part,
 };
 use isomorph_storage::Resources;
 use isomorph_tables::lookup::ABSENT;
 
 use super::Selection;
-use super::batches::Rows;
 use super::build::{Built, build};
 use super::kept::{Kept, Reader, number, read};
 use super::shape::{Shape, Shown};
@@ -32,7 +27,7 @@ pub struct Selected {
     pub(super) shape: Shape,
     pub(super) built: Built,
     keep_dangling: bool,
-    inseparable: Vec<String>,
+    pub(super) inseparable: Vec<String>,
 }
 
 /// Edges of a type that a selection leaves.
@@ -45,14 +40,14 @@ pub struct EdgesLeft {
 }
 
 /// Which edges of a batch are wanted, and their ends.
-struct Marked {
+pub(super) struct Marked {
     /// Wanted by their type, relation and condition.
     wanted: BooleanBuffer,
     /// Of these, those whose ends are there.
-    whole: BooleanBuffer,
+    pub whole: BooleanBuffer,
     /// The ranks of ends of which some are left out.
-    source: Option<Vec<u64>>,
-    target: Option<Vec<u64>>,
+    pub source: Option<Vec<u64>>,
+    pub target: Option<Vec<u64>>,
 }
 
 impl Selected {
@@ -149,7 +144,7 @@ impl Selected {
         Ok(self.mark(edges, batch)?.whole)
     }
 
-    fn mark(&self, edges: &EdgeBatch, batch: &Batch) -> Result<Marked> {
+    pub(super) fn mark(&self, edges: &EdgeBatch, batch: &Batch) -> Result<Marked> {
         let wanted = self.wanted(edges, batch)?;
         let ty = self.inner().edges.get(edges.ty).ok_or_else(|| Error::usage("edges of no type"))?;
         let (from, to) = (self.built.nodes_kept(ty.source), self.built.nodes_kept(ty.target));
@@ -171,146 +166,6 @@ impl Selected {
             false => wanted.clone(),
         };
         Ok(Marked { wanted, whole, source, target })
-    }
-
-    /// A batch as it is shown; nothing where no row of it is.
-    fn show(&self, batch: Batch) -> Result<Option<Batch>> {
-        match batch {
-            Batch::Nodes(nodes) => self.show_nodes(nodes).map(|nodes| nodes.map(Batch::Nodes)),
-            Batch::Edges(_) => self.show_edges(batch).map(|edges| edges.map(Batch::Edges)),
-            Batch::Hyperedges(mut hyperedges) => {
-                let Some((ty, shown)) = self.shape.hyperedges.find(hyperedges.ty) else { return Ok(None) };
-                if let Some(kept) = self.built.hyperedges_kept(hyperedges.ty) {
-                    let numbers = hyperedges.start..hyperedges.start + hyperedges.rows as u64;
-                    let rows = Rows::new(numbers.clone().map(|row| kept.rows.rank(row).is_some()).collect());
-                    let Some(start) = numbers.into_iter().find_map(|row| kept.rows.rank(row)) else { return Ok(None) };
-                    (hyperedges.start, hyperedges.rows) = (start, rows.len());
-                    hyperedges.keys = rows.of(&hyperedges.keys)?;
-                    hyperedges.directed = hyperedges.directed.as_ref().map(|all| rows.of_typed(all)).transpose()?;
-                    hyperedges.properties = rows.of_columns(hyperedges.properties)?;
-                }
-                hyperedges.ty = ty;
-                hyperedges.properties = shown.project(hyperedges.properties);
-                Ok(Some(Batch::Hyperedges(hyperedges)))
-            }
-            Batch::Members(members) => self.show_members(members).map(|members| members.map(Batch::Members)),
-            Batch::Values(values) => self.show_values(values).map(|values| values.map(Batch::Values)),
-            Batch::Groups(mut groups) => {
-                let Some((kind, shown)) = self.shape.groups.find(groups.kind) else { return Ok(None) };
-                if let Some(kept) = self.built.groups_kept(groups.kind) {
-                    let numbers = groups.start..groups.start + groups.keys.len() as u64;
-                    let rows = Rows::new(numbers.clone().map(|row| kept.rows.rank(row).is_some()).collect());
-                    let Some(start) = numbers.into_iter().find_map(|row| kept.rows.rank(row)) else { return Ok(None) };
-                    groups.start = start;
-                    groups.keys = rows.of(&groups.keys)?;
-                    groups.properties = rows.of_columns(groups.properties)?;
-                }
-                groups.kind = kind;
-                groups.properties = shown.project(groups.properties);
-                Ok(Some(Batch::Groups(groups)))
-            }
-            Batch::Memberships(members) => self.show_memberships(members).map(|all| all.map(Batch::Memberships)),
-        }
-    }
-
-    fn show_nodes(&self, mut nodes: NodeBatch) -> Result<Option<NodeBatch>> {
-        let Some((ty, shown)) = self.shape.nodes.find(nodes.ty) else { return Ok(None) };
-        if let Some(kept) = self.built.nodes_kept(nodes.ty) {
-            let ranks: Vec<Option<u64>> = (0..nodes.rows).map(|at| kept.rows.rank(number(&nodes, at))).collect();
-            let Some(start) = ranks.iter().flatten().next().copied() else { return Ok(None) };
-            let rows = Rows::new(ranks.iter().map(Option::is_some).collect());
-            nodes.keys = nodes.keys.as_ref().map(|keys| rows.of(keys)).transpose()?;
-            nodes.labels = nodes.labels.as_ref().map(|labels| rows.of_labels(labels));
-            nodes.properties = rows.of_columns(nodes.properties)?;
-            (nodes.start, nodes.rows, nodes.numbers) = (start, rows.len(), None);
-            if let Some(bare) = &kept.bare {
-                let properties =
-                    self.inner().nodes.get(nodes.ty).map(|ty| ty.properties.as_slice()).unwrap_or_default();
-                let stays = |at: usize| properties.get(at).is_some_and(|own| self.inseparable.contains(&own.name));
-                nodes = without_what_is_said(nodes, &|rank| bare.has(rank), &stays)?;
-            }
-        }
-        nodes.ty = ty;
-        nodes.properties = shown.project(nodes.properties);
-        Ok(Some(nodes))
-    }
-
-    fn show_edges(&self, batch: Batch) -> Result<Option<EdgeBatch>> {
-        let Batch::Edges(edges) = &batch else { return Ok(None) };
-        let Some((ty, shown)) = self.shape.edges.find(edges.ty) else { return Ok(None) };
-        let marked = self.mark(edges, &batch)?;
-        let Batch::Edges(edges) = batch else { return Ok(None) };
-        let left = marked.whole.count_set_bits();
-        if left == 0 {
-            return Ok(None);
-        }
-        let mut edges = match left == edges.rows {
-            true => edges,
-            false => Rows::new(marked.whole.clone()).of_edges(edges)?,
-        };
-        let renumbered = |ends: Ends, ranks: Option<Vec<u64>>| match (ends, ranks) {
-            (Ends::Rows(_), Some(ranks)) => {
-                let left = ranks.into_iter().zip(&marked.whole).filter(|(_, stays)| *stays).map(|(rank, _)| rank);
-                Ends::Rows(UInt64Array::from_iter_values(left))
-            }
-            (ends, _) => ends,
-        };
-        edges.source = renumbered(edges.source, marked.source);
-        edges.target = renumbered(edges.target, marked.target);
-        edges.ty = ty;
-        edges.properties = shown.project(edges.properties);
-        Ok(Some(edges))
-    }
-
-    /// The ranks of elements that something refers to, where some of them are left out.
-    fn ranks(&self, of: Owner, ends: &Ends) -> Result<Option<Vec<u64>>> {
-        self.built.kept(of).map(|kept| kept.ranks(ends)).transpose()
-    }
-
-    fn show_members(&self, mut members: MemberBatch) -> Result<Option<MemberBatch>> {
-        let Some((ty, _)) = self.shape.hyperedges.find(members.ty) else { return Ok(None) };
-        let ends = self.inner().hyperedges.get(members.ty).map(|ty| ty.ends);
-        let ends = ends.ok_or_else(|| Error::usage("members of no type"))?;
-        let owner = self.ranks(Owner::Hyperedges(members.ty), &members.owner)?;
-        let member = self.ranks(Owner::Nodes(ends), &members.member)?;
-        let Some((rows, [owner, member])) = left(members.roles.len(), [owner, member]) else { return Ok(None) };
-        members.owner = shown_ends(&rows, &members.owner, owner)?;
-        members.member = shown_ends(&rows, &members.member, member)?;
-        members.roles = rows.of_typed(&members.roles)?;
-        members.layers = members.layers.as_ref().map(|layers| rows.of(layers)).transpose()?;
-        members.coefficients = rows.of_numbers(members.coefficients.as_ref())?;
-        members.ty = ty;
-        Ok(Some(members))
-    }
-
-    fn show_values(&self, mut values: ValueBatch) -> Result<Option<ValueBatch>> {
-        let Some((table, _)) = self.shape.values.find(values.table) else { return Ok(None) };
-        let of = self.inner().values.get(values.table).map(|table| table.owner);
-        let owner = self.ranks(of.ok_or_else(|| Error::usage("values of no table"))?, &values.owner)?;
-        let Some((rows, [owner])) = left(values.values.len(), [owner]) else { return Ok(None) };
-        values.owner = shown_ends(&rows, &values.owner, owner)?;
-        values.values = rows.of(&values.values)?;
-        values.qualifiers = rows.of_columns(values.qualifiers)?;
-        values.table = table;
-        Ok(Some(values))
-    }
-
-    fn show_memberships(&self, mut members: MembershipBatch) -> Result<Option<MembershipBatch>> {
-        let Some((kind, _)) = self.shape.groups.find(members.kind) else { return Ok(None) };
-        let Some((table, shown)) = self.shape.memberships.get(kind).and_then(|tables| tables.find(members.table))
-        else {
-            return Ok(None);
-        };
-        let of = self.inner().groups.get(members.kind).and_then(|kind| kind.memberships.get(members.table));
-        let of = of.map(|table| table.of).ok_or_else(|| Error::usage("members of no kind"))?;
-        let group = self.built.groups_kept(members.kind).map(|kept| kept.ranks(&members.group)).transpose()?;
-        let member = self.ranks(of, &members.member)?;
-        let Some((rows, [group, member])) = left(members.member.len(), [group, member]) else { return Ok(None) };
-        members.group = shown_ends(&rows, &members.group, group)?;
-        members.member = shown_ends(&rows, &members.member, member)?;
-        members.properties = shown.project(rows.of_columns(members.properties)?);
-        (members.kind, members.table) = (kind, table);
-        Ok(Some(members))
     }
 
     /// What is asked of a format for the rows of a table.
@@ -376,49 +231,6 @@ impl Selected {
     fn edge_inner(&self, ty: usize) -> Option<usize> {
         self.shape.edges.0.get(ty).map(|shown| shown.inner)
     }
-}
-
-/// Rows that refer to elements that are left out are left out: the rows that stay, and the ranks of theirs.
-fn left<const N: usize>(rows: usize, ranks: [Option<Vec<u64>>; N]) -> Option<(Rows, [Option<Vec<u64>>; N])> {
-    let is_there = |row: usize| ranks.iter().flatten().all(|ranks| ranks.get(row).is_some_and(|rank| *rank != ABSENT));
-    let mask: BooleanBuffer = (0..rows).map(is_there).collect();
-    let rows = Rows::new(mask.clone());
-    let of = |ranks: Vec<u64>| ranks.into_iter().zip(&mask).filter(|(_, stays)| *stays).map(|(rank, _)| rank).collect();
-    (rows.len() > 0).then(|| (rows, ranks.map(|ranks| ranks.map(of))))
-}
-
-/// Ends of rows that stay, under their new numbers.
-fn shown_ends(rows: &Rows, ends: &Ends, ranks: Option<Vec<u64>>) -> Result<Ends> {
-    match (ends, ranks) {
-        (Ends::Rows(_), Some(ranks)) => Ok(Ends::Rows(ranks.into())),
-        (ends, _) => rows.of_ends(ends),
-    }
-}
-
-/// The same nodes; of those that are bare nothing but the key, and the properties that stay.
-fn without_what_is_said(
-    mut nodes: NodeBatch,
-    is_bare: &dyn Fn(u64) -> bool,
-    stays: &dyn Fn(usize) -> bool,
-) -> Result<NodeBatch> {
-    let bare: Vec<bool> = (nodes.start..).take(nodes.rows).map(is_bare).collect();
-    if !bare.contains(&true) {
-        return Ok(nodes);
-    }
-    let mask = arrow_array::BooleanArray::from(bare.clone());
-    let said = nodes.properties.iter_mut().enumerate().filter(|(at, _)| !stays(*at));
-    for column in said.filter_map(|(_, column)| column.as_mut()) {
-        *column = arrow_select::nullif::nullif(column, &mask)
-            .map_err(|error| Error::malformed(error.to_string()).caused_by(error))?;
-    }
-    nodes.labels = nodes.labels.as_ref().map(|labels| {
-        let mut builder = LabelBuilder::default();
-        for (row, bare) in bare.iter().enumerate() {
-            builder.push(labels.row(row).filter(|_| !bare));
-        }
-        builder.finish()
-    });
-    Ok(nodes)
 }
 
 impl Source for Selected {

@@ -91,7 +91,10 @@ impl Renderer {
     pub fn new(source: &dyn Source, resources: &Resources, progress: &dyn Progress) -> Result<Self> {
         let graph = source.graph().clone();
         let mut keys = KeysByRow::builder(&graph, resources);
-        let by_row = (0..graph.edges.len()).any(|ty| source.end_form(ty) == EndForm::Rows);
+        let has_rest = !graph.hyperedges.is_empty() || !graph.groups.is_empty();
+        // Where there are no edges nothing says how members are named.
+        let is_open = graph.edges.is_empty() && (has_rest || !graph.values.is_empty());
+        let by_row = is_open || (0..graph.edges.len()).any(|ty| source.end_form(ty) == EndForm::Rows);
         for ty in (0..graph.nodes.len()).filter(|_| by_row) {
             let parts = source.scan(&Request::of(Tables::NodeKeys(ty)))?;
             progress.begin("keys", parts.iter().map(|part| part.rows()).sum());
@@ -102,7 +105,6 @@ impl Renderer {
             progress.end();
             read?;
         }
-        let has_rest = !graph.hyperedges.is_empty() || !graph.groups.is_empty();
         let beside = if by_row && has_rest { KeysBeside::read(source)? } else { KeysBeside::default() };
         Ok(Renderer { graph, keys: keys.finish()?, beside })
     }

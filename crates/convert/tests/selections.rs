@@ -395,3 +395,30 @@ fn relations_in_a_column_are_relations() {
         assert_eq!(part.opened.graph.graph().edge_rows(), Some(3), "{name}");
     }
 }
+
+/// A graph without edge types, whose members are named by their rows, and slices of which one holds everything.
+#[test]
+fn hyperedges_alone_and_slices_alone() {
+    let place = fixture("annnet/everything_flat/graph.annnet.d");
+    let types = Selection { types: Some(vec!["hyperedge".to_owned()]), ..Selection::default() };
+    let slice = with(&["slice: @key = \"s1\""]);
+    for selection in [types, slice] {
+        let home = tempfile::tempdir().unwrap();
+        let lines = |opened: &Opened| {
+            let mut out = Vec::new();
+            dump(opened.graph.as_ref(), &mut out, &resources(), &Silent).unwrap();
+            let mut lines: Vec<String> = String::from_utf8(out).unwrap().lines().map(str::to_owned).collect();
+            lines.sort_unstable();
+            lines
+        };
+        let part = opened(&place, CarryUse::Auto).select(&selection, true, &resources(), &Silent).unwrap().opened;
+        for (to, file) in [(Format::GRAPHAR, "g"), (Format::NOCK, "g.parq"), (Format::ANNNET, "g.annnet")] {
+            if let Err(error) = write(&part, to, &home.path().join(file)) {
+                // It wants a table of edges, which a graph of hyperedges alone has not.
+                assert!(to == Format::ANNNET && part.graph.graph().edges.is_empty(), "{to}: {error}: {selection:?}");
+                continue;
+            }
+            assert_eq!(lines(&opened(&home.path().join(file), CarryUse::Auto)), lines(&part), "{to}: {selection:?}");
+        }
+    }
+}

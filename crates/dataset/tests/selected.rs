@@ -137,9 +137,11 @@ fn random(dice: &mut Dice, dataset: &Dataset) -> Selection {
         let mut columns = Vec::new();
         for _ in 0..=dice.below(3) {
             let table = &tables[dice.below(tables.len())];
-            columns.push(table.schema().field(dice.below(table.schema().fields().len())).name().clone());
+            let own = table.roles().iter().zip(table.schema().fields());
+            let own: Vec<_> = own.filter(|(role, _)| matches!(role, Role::Property(_) | Role::Key)).collect();
+            columns.extend(own.get(dice.below(own.len())).map(|(_, field)| field.name().clone()));
         }
-        selection.columns = Some(columns);
+        selection.columns = Some(columns).filter(|columns| !columns.is_empty());
     }
     for _ in 0..dice.below(3) {
         let mut tables = dataset.tables().iter().filter(|table| match table.kind() {
@@ -432,7 +434,11 @@ fn rest(name: &str, naive: &Naive<'_>, selected: &Selected, shown: &Dataset, edg
     }
     for (at, kind) in selected.graph().groups.iter().enumerate() {
         let inner = graph.groups.iter().position(|own| own.kind == kind.kind).unwrap();
-        let stay = naive.passing(TableKind::Groups(inner));
+        let passing: BTreeSet<String> = naive.passing(TableKind::Groups(inner)).iter().map(identity).collect();
+        let all = &graph.groups[inner].all;
+        let stay = rows(whole, table(whole, TableKind::Groups(inner)), None).unwrap().into_iter();
+        let stay: Vec<Row> =
+            stay.filter(|row| passing.contains(&identity(row)) || all.contains(&identity(row))).collect();
         let groups: BTreeSet<String> = stay.iter().map(identity).collect();
         let own_table = table(shown, TableKind::Groups(at));
         assert_eq!(rows(shown, own_table, None).unwrap(), only(stay, own_table), "{name}: {selection:?}");

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, StringArray};
+use arrow_buffer::BooleanBuffer;
 use isomorph_error::{Error, Result};
 use isomorph_model::schema::Owner;
 use isomorph_model::{Batch, EndForm, Graph, KeyKind, Progress, Request, Tables};
@@ -162,6 +164,14 @@ fn tests(selected: &mut Selected, conditions: &ByTable) -> Result<()> {
 /// Kinds of groups that ends and rows of edges name by themselves: choosing from them would leave edges in groups that are gone.
 const NAMED_BY_EDGES: [&str; 4] = ["graph", "layer", "aspect", "elementary"];
 
+/// The groups that everything is in: these stay, as no element says that it is in them.
+fn in_all(keys: &ArrayRef, all: &[String]) -> BooleanBuffer {
+    match keys.as_string_opt::<i32>() {
+        Some(keys) => keys.iter().map(|key| key.is_some_and(|key| all.iter().any(|own| own == key))).collect(),
+        None => BooleanBuffer::new_unset(keys.len()),
+    }
+}
+
 fn groups(selected: &mut Selected, conditions: &BTreeMap<usize, Conditions>, progress: &dyn Progress) -> Result<()> {
     let reader = Reader { dataset: &selected.dataset, progress };
     let mut all = BTreeMap::new();
@@ -176,7 +186,7 @@ fn groups(selected: &mut Selected, conditions: &BTreeMap<usize, Conditions>, pro
         let (mut bits, mut keys) = (Bits::default(), reader.keys(2));
         let prepare = |batch: Batch| match &batch {
             Batch::Groups(groups) if groups.kind == *at => {
-                let rows = test.passing(&batch)?;
+                let rows = &test.passing(&batch)? | &in_all(&groups.keys, &kind.all);
                 Ok(Some((groups.start, super::batches::Rows::new(rows.clone()).of(&groups.keys)?, rows)))
             }
             _ => Ok(None),

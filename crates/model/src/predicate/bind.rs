@@ -89,8 +89,14 @@ fn value(data_type: &DataType, literal: &Literal) -> Result<Value, String> {
             };
         }
         (_, Literal::Int(value)) if is_number => Some(Value::Int(*value)),
-        (T::Float32, Literal::Number(text)) => text.parse::<f32>().ok().map(|value| Value::Float(value.into())),
-        (T::Float64, Literal::Number(text)) => text.parse().ok().map(Value::Float),
+        // What no float of the column reaches is no infinity.
+        (T::Float32, Literal::Number(text)) => match text.parse::<f32>() {
+            Ok(value) if value.is_finite() => Some(Value::Float(value.into())),
+            _ => text.parse().ok().filter(|value: &f64| value.is_finite()).map(Value::Float),
+        },
+        (T::Float64, Literal::Number(text)) => {
+            text.parse().ok().filter(|value: &f64| value.is_finite()).map(Value::Float)
+        }
         (_, Literal::Number(text)) if is_number => Decimal::parse(text).map(Value::Decimal),
         (_, Literal::Float(value)) if is_number => Some(Value::Float(*value)),
         (T::Decimal128(_, _) | T::Decimal256(_, _), literal) => {

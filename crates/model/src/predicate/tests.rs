@@ -6,8 +6,8 @@ use std::sync::Arc;
 use arrow_array::types::{Int32Type, Int64Type};
 use arrow_array::{
     Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, Date64Array, Decimal128Array, DictionaryArray,
-    Float32Array, Int8Array, Int32Array, Int64Array, LargeStringArray, ListArray, NullArray, RecordBatch, StringArray,
-    StringViewArray, StructArray, Time32SecondArray, Time64MicrosecondArray, TimestampMillisecondArray,
+    Float32Array, Float64Array, Int8Array, Int32Array, Int64Array, LargeStringArray, ListArray, NullArray, RecordBatch,
+    StringArray, StringViewArray, StructArray, Time32SecondArray, Time64MicrosecondArray, TimestampMillisecondArray,
     TimestampSecondArray, UInt64Array,
 };
 
@@ -169,4 +169,17 @@ fn texts_are_like_patterns() {
         assert_eq!(passing(&array, &Predicate::Not(Box::new(like("Ann")))).unwrap(), [1, 3]);
     }
     assert!(passing(&(Arc::new(Int32Array::from(vec![1])) as ArrayRef), &like("1")).is_err());
+}
+
+/// A number beyond the floats of a column is not infinity.
+#[test]
+fn numbers_beyond_floats_are_not_infinite() {
+    let number = |text: &str| Literal::Number(text.into());
+    let narrow: ArrayRef = Arc::new(Float32Array::from(vec![1.0, f32::MAX, f32::INFINITY]));
+    assert!(passing(&narrow, &compare(Comparison::Equal, number("1e39"))).unwrap().is_empty());
+    assert_eq!(passing(&narrow, &compare(Comparison::Greater, number("1e39"))).unwrap(), [2]);
+    assert_eq!(passing(&narrow, &compare(Comparison::Less, number("1e39"))).unwrap(), [0, 1]);
+    let wide: ArrayRef = Arc::new(Float64Array::from(vec![1.0, f64::INFINITY]));
+    assert!(passing(&wide, &compare(Comparison::Equal, number("1e400"))).is_err());
+    assert!(passing(&narrow, &compare(Comparison::Less, number("1e400"))).is_err());
 }

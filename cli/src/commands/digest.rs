@@ -23,6 +23,8 @@ struct Document<'a> {
     #[serde(flatten)]
     digests: Digests,
     lines: Vec<LineDocument<'a>>,
+    /// Edges that a selection leaves out because an end of theirs is left out; null without a selection.
+    dangling: Option<u64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -61,7 +63,7 @@ pub fn run(args: &DigestArgs, formats: &Registry, console: &Console) -> Result<A
         table.row([line.kind.word(), &subject(line), &thousands(sum.count), &shown(sum)].map(Cell::from));
     }
     screen.table(&table);
-    show_dangling(&mut screen, dangling, &selection);
+    show_dangling(&mut screen, dangling, &selection, &opened);
     console.show(&screen)?;
     let lines = digested.table.lines().map(|(line, sum)| LineDocument {
         kind: line.kind,
@@ -75,6 +77,7 @@ pub fn run(args: &DigestArgs, formats: &Registry, console: &Console) -> Result<A
         digest: VERSION,
         digests: digested.digests,
         lines: lines.collect(),
+        dangling,
     })?;
     Ok(Answer::Yes)
 }

@@ -102,12 +102,15 @@ fn select(
 }
 
 /// Tells how many edges a selection leaves out because they lose an end.
-fn show_dangling(screen: &mut Screen, dangling: Option<u64>, selection: &Selection) {
+fn show_dangling(screen: &mut Screen, dangling: Option<u64>, selection: &Selection, part: &Opened) {
     let Some(edges) = dangling.filter(|edges| *edges > 0) else { return };
     let edges = of(edges, "edge");
-    let text = match selection.keep_dangling {
-        true => format!("{edges} left out because both ends are"),
-        false => format!("{edges} left out because an end is; --keep-dangling keeps those that have one end"),
+    // Ends that are no rows cannot be told from nodes that are left out.
+    let can_be_kept = !part.graph.graph().nodes.iter().any(|ty| ty.implied);
+    let text = match (selection.keep_dangling, can_be_kept) {
+        (true, _) => format!("{edges} left out because both ends are"),
+        (false, false) => format!("{edges} left out because an end is"),
+        (false, true) => format!("{edges} left out because an end is; --keep-dangling keeps those that have one end"),
     };
     screen.line("selected", &text);
 }

@@ -63,7 +63,7 @@ fn documents_have_the_documented_fields() {
     assert_members(&diff["elements"][0], "kind type identity key left right");
 
     let digest = json(&["digest", "people.csv"]);
-    assert_members(&digest, "path digest content order schema lines");
+    assert_members(&digest, "path digest content order schema lines dangling");
     assert_members(&digest["lines"][0], "kind type property count sum");
 
     let neighbors = json(&["neighbors", "people.csv", "ada"]);

@@ -112,7 +112,7 @@ pub fn run(args: &ConvertArgs, formats: &Registry, console: &Console) -> Result<
     let beside = carries.then(|| screen::beside(&named, directory));
     let cost = plan.cost(&opened, &options, &resources);
     let mut left_out = console.screen();
-    show_dangling(&mut left_out, dangling, &selection);
+    show_dangling(&mut left_out, dangling, &selection, &opened);
     console.show(&left_out)?;
     console.show(&screen::plan(&opened, &plan, &cost, &options, beside.as_deref(), shown, console))?;
     console.warn(&plan.findings);

@@ -86,7 +86,7 @@ pub fn run(args: &InfoArgs, formats: &Registry, console: &Console) -> Result<Ans
     }
     let described = Described { opened: &opened, about: &about, counts, beside, dangling };
     let mut screen = screen::screen(&described, console);
-    show_dangling(&mut screen, described.dangling, &selection);
+    show_dangling(&mut screen, described.dangling, &selection, described.opened);
     console.show(&screen)?;
     console.document(&document::Document::new(&args.path, &described))?;
     Ok(Answer::Yes)

@@ -114,7 +114,7 @@ fn a_place_in_hadoop_is_a_name_node_and_a_path() {
     assert!(Location::parse("hdfs://user@node/graphs").is_err() && Location::parse("hdfs://node/a/../b").is_err());
     let error = Staging::directory(&place, Mode::CreateNew).unwrap_err();
     assert_eq!(error.kind(), Kind::Usage);
-    assert!(error.to_string().contains("only read"), "{error}");
+    assert!(error.to_string().contains("read-only"), "{error}");
 }
 
 #[cfg(not(feature = "hdfs"))]

@@ -82,7 +82,7 @@ impl Workplace {
                 Some(_) => {}
             }
             if !platform::trusted(path)? {
-                return Err(Error::usage("this unfinished work may be another user's")
+                return Err(Error::usage("this unfinished work may belong to another user")
                     .hint("remove it, or choose a directory that only you can write to"));
             }
             // Where directories cannot be opened or have no locks, other processes are not excluded.

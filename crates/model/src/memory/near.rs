@@ -74,15 +74,15 @@ impl MemoryGraph {
             }
         }
         let what = match node {
-            NodeId::Row(row) => format!("row {row} does not exist"),
-            NodeId::Key(key) => format!("node {key} does not exist"),
+            NodeId::Row(row) => format!("there is no row {row}"),
+            NodeId::Key(key) => format!("there is no node {key}"),
         };
         Err(Error::new(Kind::NotFound, what))
     }
 
     /// Returns the edges of a type that leave a node, or reach it.
     pub(super) fn near(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
-        let ty = self.graph.edges.get(edge).ok_or_else(|| Error::usage(format!("edge type {edge} does not exist")))?;
+        let ty = self.graph.edges.get(edge).ok_or_else(|| Error::usage(format!("there is no edge type {edge}")))?;
         let (row, key) = self.node(if side == Side::Out { ty.source } else { ty.target }, node)?;
         let edges = self.batches.iter().filter_map(|batch| match batch {
             Batch::Edges(edges) if edges.ty == edge => Some(edges),

@@ -276,7 +276,7 @@ fn times(
     data_type: &DataType,
     failed: &mut usize,
 ) -> Result<ArrayRef, Reason> {
-    let DataType::Timestamp(unit, _) = data_type else { return Err("times are not read as timestamps") };
+    let DataType::Timestamp(unit, _) = data_type else { return Err("expected a timestamp type") };
     let mut values = Vec::new();
     for (seconds, nanoseconds) in pairs {
         let value = times::decode(seconds, nanoseconds, unit);

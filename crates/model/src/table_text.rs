@@ -47,7 +47,7 @@ pub fn serialize<S: Serializer>(table: &RecordBatch, serializer: S) -> Result<S:
         if !holds(field.data_type()) {
             let data_type = crate::type_name::type_name(field.data_type());
             return Err(S::Error::custom(format!(
-                "column {} of type {data_type} cannot be carried as text",
+                "column {} of type {data_type} cannot be stored as text",
                 field.name()
             )));
         }

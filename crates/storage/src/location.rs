@@ -203,7 +203,7 @@ impl Location {
     }
 
     /// Returns the target if this is a local link to a file: output is written to the target, and its companion next to the
-    /// target. `None` if this is no link, or its target is not a file.
+    /// target. `None` if this is not a link, or its target is not a file.
     pub fn link_target(&self) -> Option<Self> {
         let path = self.as_path().filter(|path| path.is_symlink() && path.is_file())?;
         Some(Location::from_path(&std::fs::canonicalize(path).ok()?))

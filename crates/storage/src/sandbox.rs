@@ -49,7 +49,7 @@ pub fn check(relative: &str) -> Result<()> {
     }
     let lower = relative.to_ascii_lowercase();
     if ["%2e", "%2f", "%5c", "%00"].iter().any(|escape| lower.contains(escape)) {
-        return refuse("the name hides a dot, a slash or a NUL behind percent encoding");
+        return refuse("the name contains a percent-encoded dot, slash, backslash or NUL");
     }
     for component in relative.split('/') {
         match component {

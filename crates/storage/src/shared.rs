@@ -307,7 +307,7 @@ mod tests {
         assert!(steps.iter().any(|step| step.contains("lock")), "{steps:?}");
         for (step, what) in (0..).zip(&steps) {
             let (done, content, _) = append(Fault::Fail(step, io::ErrorKind::Other));
-            assert!(done.is_err(), "{what} failed, and nobody said so");
+            assert!(done.is_err(), "{what} failed without an error");
             let error = done.unwrap_err();
             let renamed = error.kind() == Kind::Poisoned;
             assert_eq!(content, if renamed { &b"old, new"[..] } else { b"old" }, "{what}: {error}");

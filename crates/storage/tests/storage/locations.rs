@@ -130,7 +130,7 @@ fn a_build_without_hadoop_says_so() {
 #[cfg(feature = "hdfs")]
 #[test]
 fn a_name_node_that_does_not_answer_is_named() {
-    // Nobody listens on this port: it was given back a moment ago.
+    // Nothing listens on this port, which was released a moment ago.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let place = Location::parse(&format!("hdfs://127.0.0.1:{port}/a")).unwrap();
     let error = Blob::open(&place).unwrap_err();

@@ -155,7 +155,7 @@ fn a_number_that_is_missing_in_triples_is_refused() {
     for command in [&["digest", "n.nt"][..], &["dump", "n.nt", "--limit", "9"], &["convert", "n.nt", "o", "--lossy"]] {
         let done = home.run(&[command, &["--carry", "schema"]].concat());
         assert_ne!(done.code, 0, "{command:?}: {}", done.out);
-        assert!(done.err.contains("node 1 of B stands where node 0 is expected"), "{command:?}: {}", done.err);
+        assert!(done.err.contains("node 1 of B is at the position of node 0"), "{command:?}: {}", done.err);
     }
 }
 

@@ -123,7 +123,7 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
     refused(2, "there is no node type people", &["--type", "people", "--table", "scores.csv"]);
     refused(2, "likes is an edge type", &["--type", "likes", "--table", "scores.csv"]);
     refused(2, "there is no edge type admires", &["--type", "admires", "--adj-list", "unordered_by_dest"]);
-    refused(3, "there is no such file", &["--type", "person", "--table", "missing.csv"]);
+    refused(3, "no such file", &["--type", "person", "--table", "missing.csv"]);
     assert_eq!(files(&home.at("g")), before);
     home.run(&["extend", "g", "--type", "person"]).exits(2);
     home.run(&["convert", "g", "n.parq"]).exits(0);

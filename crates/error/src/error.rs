@@ -4,45 +4,45 @@ use std::fmt;
 
 use crate::{Place, Rule};
 
-/// The result of everything that can fail here.
+/// The result type of the workspace.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What sort of failure this is; the exit code of the command line follows from it.
+/// The category of a failure, which determines the exit code of the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
-    /// The request makes no sense: an unknown type, an option that does not fit.
+    /// The request is invalid: an unknown type, or options that cannot be combined.
     Usage,
-    /// The input is not what its format says it must be.
+    /// The input violates its format.
     Malformed,
-    /// The input is half of a write that never finished, or files of it are missing.
+    /// The input is an unfinished write, or some of its files are missing.
     Incomplete,
-    /// The input is sound, but this is not implemented.
+    /// The input is valid, but this is not implemented.
     Unsupported,
-    /// A budget (memory, file size, depth, ratio) would be exceeded.
+    /// A limit (memory, file size, depth, ratio) would be exceeded.
     TooLarge,
-    /// The target cannot say something and no carry is possible or allowed.
+    /// The target format cannot store something, and a sidecar is not possible or not allowed.
     WouldLose,
-    /// What travels beside the data no longer fits the data.
+    /// The sidecar does not match the data any more.
     StaleCarry,
-    /// There is nothing at that place.
+    /// The file, directory or object does not exist.
     NotFound,
-    /// There is something at that place already.
+    /// The destination already exists.
     AlreadyExists,
-    /// The operating system or the object store refused.
+    /// The operating system or the object store reported an error.
     Io,
-    /// No space is left at the destination.
+    /// The destination has no space left.
     NoSpace,
-    /// The source changed while it was read, or another writer was first.
+    /// The input changed while it was read, or another writer was first.
     Conflict,
-    /// An earlier sync failed; nothing more is written through this handle.
+    /// An earlier sync failed; this handle writes nothing more.
     Poisoned,
-    /// The user interrupted.
+    /// The user interrupted the program.
     Cancelled,
 }
 
 impl Kind {
-    /// The exit code of the command line: 2 usage, 3 bad input, 4 would lose data, 5 environment.
+    /// Returns the exit code of the command line: 2 usage, 3 bad input, 4 would lose data, 5 environment.
     pub fn exit_code(self) -> u8 {
         match self {
             Kind::Usage | Kind::AlreadyExists => 2,
@@ -53,9 +53,9 @@ impl Kind {
     }
 }
 
-/// What went wrong, where, against which rule, and what to try.
+/// What went wrong, where, which rule was broken, and what to try.
 ///
-/// Boxed inside, so that `Result<T>` stays small on hot paths.
+/// The contents are boxed, so that `Result<T>` stays small on hot paths.
 pub struct Error(Box<Inner>);
 
 struct Inner {
@@ -68,7 +68,7 @@ struct Inner {
 }
 
 impl Error {
-    /// An error of `kind` with a one-line `message`: lower case, no full stop, no place (see [`Error::at`]).
+    /// Creates an error with a one-line `message`: lower case, no full stop, no location (see [`Error::at`]).
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
         Error(Box::new(Inner {
             kind,
@@ -80,77 +80,77 @@ impl Error {
         }))
     }
 
-    /// Input that breaks `rule`.
+    /// Creates an error for input that breaks `rule`.
     pub fn broken(rule: &'static Rule, message: impl Into<String>) -> Self {
         Error::new(Kind::Malformed, message).rule(rule)
     }
 
-    /// Input that its format forbids, where no rule of ours has an id.
+    /// Creates an error for input that violates its format where no [`Rule`] exists.
     pub fn malformed(message: impl Into<String>) -> Self {
         Error::new(Kind::Malformed, message)
     }
 
-    /// A request that makes no sense.
+    /// Creates an error for an invalid request.
     pub fn usage(message: impl Into<String>) -> Self {
         Error::new(Kind::Usage, message)
     }
 
-    /// Something sound that is not implemented.
+    /// Creates an error for valid input that is not supported.
     pub fn unsupported(message: impl Into<String>) -> Self {
         Error::new(Kind::Unsupported, message)
     }
 
-    /// Names the place. Parts that are already known are kept: the innermost caller knows best.
+    /// Sets the location. Parts that are already set are kept, because the innermost caller knows best.
     pub fn at(mut self, place: impl Into<Place>) -> Self {
         self.0.place.fill(place.into());
         self
     }
 
-    /// Names the broken rule.
+    /// Sets the broken rule.
     pub fn rule(mut self, rule: &'static Rule) -> Self {
         self.0.rule = Some(rule);
         self
     }
 
-    /// Adds one thing to try, as a command, a flag or a short phrase.
+    /// Adds a hint: a command, a flag or a short phrase.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.0.tries.push(hint.into());
         self
     }
 
-    /// Keeps the underlying error.
+    /// Sets the underlying error.
     pub fn caused_by(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         self.0.source = Some(source.into());
         self
     }
 
-    /// Changes the kind.
+    /// Replaces the kind.
     pub fn of_kind(mut self, kind: Kind) -> Self {
         self.0.kind = kind;
         self
     }
 
-    /// The kind, to match on.
+    /// Returns the kind.
     pub fn kind(&self) -> Kind {
         self.0.kind
     }
 
-    /// The message alone.
+    /// Returns the message without rule and location.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// Where it happened, as far as known.
+    /// Returns where it happened, as far as known.
     pub fn place(&self) -> &Place {
         &self.0.place
     }
 
-    /// The broken rule, if one is named.
+    /// Returns the broken rule, if there is one.
     pub fn broken_rule(&self) -> Option<&'static Rule> {
         self.0.rule
     }
 
-    /// What to try, most useful first: the error's own hints, then the rule's.
+    /// Returns what to try, most useful first: the error's own hints, then the rule's remedy.
     pub fn hints(&self) -> impl Iterator<Item = &str> {
         self.0
             .tries
@@ -160,7 +160,7 @@ impl Error {
     }
 }
 
-/// One line: rule id, message, place.
+/// Writes one line: rule id, message, location.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(rule) = self.0.rule {
@@ -174,7 +174,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// Many lines: everything known, causes included.
+/// Writes everything known on several lines, including the causes.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}: {self}", self.0.kind)?;
@@ -196,7 +196,7 @@ impl std::error::Error for Error {
     }
 }
 
-/// An error of ours that went through [`std::io`] is itself again: a file that is written to as a stream can say which one it is.
+/// Unwraps an error of this type that went through [`std::io`], so that a file written as a stream keeps its location in the error.
 impl From<std::io::Error> for Error {
     fn from(error: std::io::Error) -> Self {
         use std::io::ErrorKind as Io;
@@ -214,7 +214,7 @@ impl From<std::io::Error> for Error {
         };
         let message = error.to_string();
         let own = Error::new(kind, message).caused_by(error);
-        if kind == Kind::NoSpace { own.hint("make room there, or name a place on another disk") } else { own }
+        if kind == Kind::NoSpace { own.hint("free some space, or choose a destination on another disk") } else { own }
     }
 }
 

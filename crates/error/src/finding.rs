@@ -1,22 +1,22 @@
-//! What `validate` reports.
+//! The findings of `validate`.
 
 use std::collections::BTreeMap;
 
 use crate::{Place, Rule, Severity};
 
-/// One breach of one rule at one place.
+/// A broken rule, and where it is broken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// The broken rule.
     pub rule: &'static Rule,
-    /// What is wrong here, one line.
+    /// What is wrong, in one line.
     pub message: String,
     /// Where.
     pub place: Place,
 }
 
-/// Findings collected during a check: each rule keeps its count and its first few places, so that a file with a
-/// million broken rows costs no more memory than one with ten.
+/// Findings collected during a check. Only the count and the first few findings of each rule are kept, so that a file with a
+/// million broken rows needs no more memory than one with ten.
 #[derive(Debug, Clone, Default)]
 pub struct Findings {
     by_rule: BTreeMap<&'static str, (u64, Vec<Finding>)>,
@@ -24,7 +24,7 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Keeps the first `keep` places of each rule.
+    /// Creates a collection that keeps the first `keep` findings of each rule.
     pub fn keeping(keep: usize) -> Self {
         Findings { by_rule: BTreeMap::new(), keep }
     }
@@ -38,7 +38,7 @@ impl Findings {
         }
     }
 
-    /// Adds the findings of another collection, behind these.
+    /// Appends the findings of another collection.
     pub fn merge(&mut self, other: Findings) {
         for (id, (count, findings)) in other.by_rule {
             let (total, kept) = self.by_rule.entry(id).or_default();
@@ -48,8 +48,8 @@ impl Findings {
         }
     }
 
-    /// The same with the places of each rule by line and byte, and no more than the first `keep` of them: what several threads have
-    /// found comes in the order of one.
+    /// Sorts the findings of each rule by line and byte offset and keeps the first `keep`, so that findings of several threads come in
+    /// the order in which one thread would find them.
     pub fn in_order(mut self, keep: usize) -> Self {
         for (_, kept) in self.by_rule.values_mut() {
             kept.sort_by_key(|finding| (finding.place.line, finding.place.offset));
@@ -59,22 +59,22 @@ impl Findings {
         self
     }
 
-    /// Per rule, in the order of their ids: how many breaches, and the first places.
+    /// Returns, for each rule in the order of their ids, the number of findings and the first few of them.
     pub fn by_rule(&self) -> impl Iterator<Item = (u64, &[Finding])> {
         self.by_rule.values().map(|(count, kept)| (*count, kept.as_slice()))
     }
 
-    /// The worst severity, or nothing when there is no finding.
+    /// Returns the highest severity, or `None` if there are no findings.
     pub fn worst(&self) -> Option<Severity> {
         self.by_rule.values().flat_map(|(_, kept)| kept).map(|finding| finding.rule.severity).max()
     }
 
-    /// Whether nothing was found.
+    /// Returns true if there are no findings.
     pub fn is_empty(&self) -> bool {
         self.by_rule.is_empty()
     }
 
-    /// Number of breaches of `rule`.
+    /// Returns how often `rule` is broken.
     pub fn count(&self, rule: &'static Rule) -> u64 {
         self.by_rule.get(rule.id).map_or(0, |(count, _)| *count)
     }

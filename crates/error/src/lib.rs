@@ -1,8 +1,8 @@
-//! Errors, findings and rules: the one vocabulary in which every isomorph crate says that something is wrong.
+//! Errors, findings and rules, as every isomorph crate reports them.
 //!
-//! An [`Error`] stops the work; a [`Finding`] is one line of a validation report. Both name a [`Place`] (file, row,
-//! line, byte offset — data, never only text) and, where a format's rule is broken, the [`Rule`] with its stable id.
-//! This crate does no I/O and depends on nothing of ours.
+//! An [`Error`] stops the work; a [`Finding`] is one line of a validation report. Both have a [`Place`] (file, row,
+//! line, byte offset: data, not only text) and, if a rule of a format is broken, the [`Rule`] with its stable id.
+//! This crate does no I/O and depends on no other crate of the workspace.
 
 #![deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)]
 

@@ -1,10 +1,10 @@
-//! The one conversion of integers that this program takes for granted.
+//! The one integer conversion that the program relies on everywhere: `u64` to `usize`.
 
-/// A count or a position as an index into memory. It loses nothing: the program is for 64-bit machines, and the crate does not
-/// compile for another.
+/// Converts a count or a position to an index into memory. The conversion loses nothing: the program requires a 64-bit machine, and
+/// this crate does not compile for others.
 ///
-/// It does not check that the number is within anything: a count that comes out of a file is compared with what is there, or
-/// with a limit, before anything is allocated or indexed with it.
+/// It does not check bounds. A count from a file must be compared with the data that exists, or with a limit, before anything is
+/// allocated or indexed with it.
 #[allow(clippy::cast_possible_truncation, reason = "usize has 64 bits, by the assertion below")]
 #[must_use]
 #[inline]

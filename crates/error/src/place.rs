@@ -1,13 +1,13 @@
-//! Where something is: data, so that a caller can point at it.
+//! The location of an error or finding, as data, so that a caller can point at it.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// A place in the input: as much of it as is known.
+/// A position in the input, as far as it is known.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Place {
-    /// File or object, relative to the opened root where there is one.
+    /// File or object, relative to the opened root if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// Row of a table, from 0.
@@ -25,46 +25,46 @@ pub struct Place {
 }
 
 impl Place {
-    /// A place in `file`.
+    /// A position in `file`.
     pub fn file(file: impl Into<String>) -> Self {
         Place { file: Some(file.into()), ..Place::default() }
     }
 
-    /// A named column, key or property, in a file that a caller will name.
+    /// A named column, key or property; the caller adds the file.
     pub fn field(field: impl Into<String>) -> Self {
         Place { field: Some(field.into()), ..Place::default() }
     }
 
-    /// At this row, from 0.
+    /// Sets the row, from 0.
     pub fn row(mut self, row: u64) -> Self {
         self.row = Some(row);
         self
     }
 
-    /// At this line, from 1.
+    /// Sets the line, from 1.
     pub fn line(mut self, line: u64) -> Self {
         self.line = Some(line);
         self
     }
 
-    /// At this byte offset, from 0.
+    /// Sets the byte offset, from 0.
     pub fn offset(mut self, offset: u64) -> Self {
         self.offset = Some(offset);
         self
     }
 
-    /// In this column, key or property.
+    /// Sets the column, key or property.
     pub fn in_field(mut self, field: impl Into<String>) -> Self {
         self.field = Some(field.into());
         self
     }
 
-    /// Whether nothing is known.
+    /// Returns true if nothing is known.
     pub fn is_empty(&self) -> bool {
         *self == Place::default()
     }
 
-    /// Takes from `other` what is not known yet.
+    /// Takes the parts that are not known yet from `other`.
     pub(crate) fn fill(&mut self, other: Place) {
         self.file = self.file.take().or(other.file);
         self.row = self.row.or(other.row);

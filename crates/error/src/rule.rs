@@ -1,16 +1,16 @@
-//! Rules with stable ids, so that a report can be searched, filtered and explained.
+//! Rules with stable ids, so that reports can be searched, filtered and explained.
 
 use serde::Serialize;
 
-/// How bad a broken rule is.
+/// How serious a broken rule is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Worth knowing; nothing is wrong.
+    /// For information; nothing is wrong.
     Note,
-    /// Readable, but against the specification or unreadable for some published reader.
+    /// Readable, but it violates the specification, or a published reader cannot read it.
     Warning,
-    /// The data is not what it claims to be.
+    /// The data is invalid.
     Error,
 }
 
@@ -19,18 +19,18 @@ pub enum Severity {
 pub struct Rule {
     /// Stable id, `FORMAT-SUBJECT-WHAT` in capitals.
     pub id: &'static str,
-    /// Severity of a breach.
+    /// Severity when it is broken.
     pub severity: Severity,
     /// The rule itself, one sentence.
     pub says: &'static str,
-    /// What to do when it is broken: a command or a flag, by several spaces apart from what it does, or a sentence that
+    /// What to do when it is broken: a command or a flag, then several spaces and what it does; or a sentence that
     /// begins with a verb.
     pub remedy: &'static str,
 }
 
-/// Declares rules, each a [`Rule`] of its own, and `RULES`, all of them in the order in which they stand.
+/// Declares rules, each as a static [`Rule`], and `RULES`, which lists them in the order of declaration.
 ///
-/// A rule is its documentation, its name, its id, its severity, what it says and its remedy, an action:
+/// Each rule consists of a doc comment, a name, an id, a severity, the rule itself, and a remedy:
 ///
 /// ```
 /// isomorph_error::rules! {
@@ -47,7 +47,7 @@ macro_rules! rules {
         pub static $name: $crate::Rule =
             $crate::Rule { id: $id, severity: $crate::Severity::$severity, says: $says, remedy: $remedy };)*
 
-        /// All of these rules.
+        /// All rules of this module.
         pub static RULES: &[&$crate::Rule] = &[$(&$name),*];
     };
 }

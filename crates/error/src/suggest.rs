@@ -1,13 +1,13 @@
-//! What somebody probably meant who mistyped a name.
+//! Suggestions for mistyped names.
 
-/// Longer names are not compared, characters.
+/// Names longer than this many characters are not compared.
 const LONGEST: usize = 64;
 
-/// Names that are compared, at most: what a hostile file lists costs no more than this.
+/// The maximum number of names to compare, so that a hostile file with many names costs no more than this.
 const MOST: usize = 10_000;
 
-/// The name of `known` that is nearest to `name`, if it is near: another case, or one wrong, missing, additional or
-/// exchanged letter for each three letters. Of equally near names the first.
+/// Returns the name in `known` that is nearest to `name`, if it is near enough: it differs only in case, or by at most one wrong,
+/// missing, additional or transposed letter per three letters. If several are equally near, the first is returned.
 ///
 /// ```
 /// use isomorph_error::nearest;
@@ -34,12 +34,12 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     best.map(|(_, other)| other)
 }
 
-/// `, did you mean person?`, to be put after a message about an unknown `name`; nothing where no name of `known` is near.
+/// Returns `, did you mean person?`, to be appended to a message about an unknown `name`, or an empty string if no name in `known` is near.
 pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     nearest(name, known).map_or_else(String::new, |near| format!(", did you mean {near}?"))
 }
 
-/// Letters to change, add, remove or exchange with the next one to come from one text to the other.
+/// The number of letters to change, add, remove or transpose to get from one text to the other.
 fn distance(one: &[char], other: &[char]) -> usize {
     let mut before: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=other.len()).collect();

@@ -1,7 +1,7 @@
-//! What a digest costs per row, against a plain pass over the same columns: `cargo bench -p isomorph-model`.
+//! The cost of a digest per row, compared with a plain pass over the same columns: `cargo bench -p isomorph-model`.
 //!
-//! Prints nanoseconds per row of one thread: the median of seven runs, and the best. A conversion reads and writes each row too; the
-//! digest is to stay below half of that.
+//! It prints nanoseconds per row on one thread: the median of seven runs, and the best. A conversion reads and writes each
+//! row too; the digest should take less than half of that.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 

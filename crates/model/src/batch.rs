@@ -1,7 +1,7 @@
 //! Rows of a graph, as Arrow columns.
 //!
-//! A batch belongs to one table of the [`crate::Graph`] it was read from. Property columns stand in the order of the
-//! type's properties; a column that was not asked for, or is null throughout, is `None`.
+//! A batch belongs to one table of the [`crate::Graph`] from which it was read. Property columns are in the order of the
+//! type's properties; a column that was not requested, or contains only nulls, is `None`.
 
 use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, StringArray, UInt32Array, UInt64Array};
 
@@ -10,12 +10,12 @@ use crate::LabelColumn;
 /// Property columns, one for each property of the type.
 pub type Columns = Vec<Option<ArrayRef>>;
 
-/// Ends of edges, or owners of values: which element of a type is meant.
+/// Ends of edges, or owners of values: references to elements of a type.
 #[derive(Debug, Clone)]
 pub enum Ends {
-    /// Dense rows of the type's table.
+    /// Row numbers in the type's table.
     Rows(UInt64Array),
-    /// Keys, of the type's key kind.
+    /// Keys of the type's key kind.
     Keys(ArrayRef),
 }
 
@@ -28,12 +28,12 @@ impl Ends {
         }
     }
 
-    /// Whether there is none.
+    /// Whether there are no ends.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// `len` ends from `start` on; no copy.
+    /// Returns `len` ends from `start` on, without a copy.
     pub fn slice(&self, start: usize, len: usize) -> Ends {
         match self {
             Ends::Rows(rows) => Ends::Rows(rows.slice(start, len)),
@@ -49,25 +49,25 @@ pub struct NodeBatch {
     pub ty: usize,
     /// Row number of the first row in the type's table.
     pub start: u64,
-    /// Row numbers, where a [narrowed](crate::Narrowing) scan left rows of a type out whose positions mean something; without, they follow one
-    /// another. Of other types what is left out is not counted.
+    /// Row numbers, if a [narrowed](crate::Narrowing) scan omitted rows of a type whose positions are significant;
+    /// otherwise the rows are consecutive. For other types, omitted rows are not counted.
     pub numbers: Option<UInt64Array>,
     /// Number of rows.
     pub rows: usize,
-    /// Keys; `None` when the position is the key.
+    /// Keys; `None` if the position is the key.
     pub keys: Option<ArrayRef>,
-    /// Labels; `None` when no row has any.
+    /// Labels; `None` if no row has any.
     pub labels: Option<LabelColumn>,
     /// Property columns.
     pub properties: Columns,
 }
 
-/// The relations of the rows of an edge batch, where the type leaves them to the rows.
+/// The relations of the rows of an edge batch, if they differ by row.
 #[derive(Debug, Clone)]
 pub struct Relations {
-    /// Relation names that `index` refers to; some may be unused.
+    /// The relation names to which `index` refers; some may be unused.
     pub names: StringArray,
-    /// For each row the index of its relation, never null.
+    /// For each row, the index of its relation; never null.
     pub index: UInt32Array,
 }
 
@@ -78,18 +78,18 @@ pub struct EdgeBatch {
     pub ty: usize,
     /// Number of rows.
     pub rows: usize,
-    /// Relations, exactly when the type's relation is [`crate::Relation::PerRow`].
+    /// Relations, if and only if the type's relation is [`crate::Relation::PerRow`].
     pub relations: Option<Relations>,
     /// Source ends.
     pub source: Ends,
     /// Target ends.
     pub target: Ends,
-    /// What is said of the ends, when the type is layered: their layers as lists of labels; or, where ends have signed
+    /// Attributes of the ends, if the type is layered: their layers as lists of labels; or, if ends have signed
     /// coefficients, structs of `layer` (such a list) and `coefficient` (`Float64`), both nullable.
     pub layers: Option<(ArrayRef, ArrayRef)>,
-    /// Direction of each row, when the type leaves it to the rows; null = directed.
+    /// The direction of each row, if it differs by row; null means directed.
     pub directed: Option<BooleanArray>,
-    /// Keys, when the type has one.
+    /// Keys, if the type has them.
     pub keys: Option<ArrayRef>,
     /// Property columns.
     pub properties: Columns,
@@ -106,7 +106,7 @@ pub struct HyperedgeBatch {
     pub rows: usize,
     /// Keys.
     pub keys: ArrayRef,
-    /// Direction of each row, when the type leaves it to the rows.
+    /// The direction of each row, if it differs by row.
     pub directed: Option<BooleanArray>,
     /// Property columns.
     pub properties: Columns,
@@ -129,12 +129,12 @@ pub struct MemberBatch {
     pub coefficients: Option<Float64Array>,
 }
 
-/// Values of a many-valued or qualified property.
+/// Values of a property with several values or with qualifiers.
 #[derive(Debug, Clone)]
 pub struct ValueBatch {
     /// Index of the value table.
     pub table: usize,
-    /// Whose values.
+    /// The owners of the values.
     pub owner: Ends,
     /// The values, of the property's type.
     pub values: ArrayRef,
@@ -205,7 +205,7 @@ impl Batch {
 }
 
 impl NodeBatch {
-    /// `rows` rows from `start` on; no copy but for labels.
+    /// Returns `rows` rows from `start` on. Only labels are copied.
     pub fn slice(&self, start: usize, rows: usize) -> NodeBatch {
         NodeBatch {
             ty: self.ty,
@@ -225,7 +225,7 @@ impl NodeBatch {
 }
 
 impl EdgeBatch {
-    /// `rows` rows from `start` on; no copy.
+    /// Returns `rows` rows from `start` on, without a copy.
     pub fn slice(&self, start: usize, rows: usize) -> EdgeBatch {
         EdgeBatch {
             ty: self.ty,
@@ -245,7 +245,7 @@ impl EdgeBatch {
 }
 
 impl Batch {
-    /// `rows` rows from `start` on; no copy, but of the labels' indexes.
+    /// Returns `rows` rows from `start` on. Only the indexes of labels are copied.
     pub fn slice(&self, start: usize, rows: usize) -> Batch {
         match self {
             Batch::Nodes(batch) => Batch::Nodes(batch.slice(start, rows)),
@@ -289,7 +289,7 @@ impl Batch {
     }
 }
 
-/// `rows` rows of every column, from `start` on; no copy.
+/// Returns `rows` rows of every column from `start` on, without a copy.
 pub fn slice_columns(columns: &Columns, start: usize, rows: usize) -> Columns {
     columns.iter().map(|column| column.as_ref().map(|column| column.slice(start, rows))).collect()
 }

@@ -1,6 +1,6 @@
-//! What a format can say, as data: plans, loss reports and the table in the documentation are made from it.
+//! What a format can store, as data. Plans, loss reports and the table in the documentation are generated from it.
 //!
-//! The constants are in the crates of the formats; this module knows none of them.
+//! The constants are in the crates of the formats, of which this module is independent.
 
 mod losses;
 mod scalar;
@@ -10,90 +10,90 @@ pub use scalar::Scalar;
 
 use crate::KeyKind;
 
-/// What a format can say natively. What it cannot say is carried beside it, or lost.
+/// What a format can store natively. Everything else is stored in the sidecar, or lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capability {
-    /// It has several node types, not one.
+    /// Whether it has several node types.
     pub node_types: bool,
-    /// It has several edge types between different node types, not one list of edges with relations.
+    /// Whether it has several edge types between different node types, rather than one list of edges with relations.
     pub edge_types: bool,
-    /// Kinds of keys of nodes.
+    /// The kinds of node keys.
     pub keys: &'static [KeyKind],
-    /// It keeps the order of nodes where the graph says that it means something.
+    /// Whether it preserves the order of nodes if the graph declares the order to be significant.
     pub order: bool,
-    /// Nodes have labels beside their type.
+    /// Whether nodes have labels in addition to their type.
     pub labels: bool,
-    /// Characters that no label may have.
+    /// Characters that are not allowed in labels.
     pub no_label_with: &'static str,
-    /// Types and properties have names of letters, digits and `_` only, in ASCII.
+    /// Whether names of types and properties are limited to ASCII letters, digits and `_`.
     pub plain_names: bool,
     /// Values of nodes.
     pub nodes: Values,
     /// Values of edges.
     pub edges: Values,
-    /// What says whether edges have a direction.
+    /// Where the direction of edges is stored.
     pub directions: Directions,
-    /// Several edges of one type between the same nodes.
+    /// Whether there can be several edges of one type between the same nodes.
     pub parallel_edges: bool,
-    /// Edges have keys.
+    /// Whether edges have keys.
     pub edge_keys: bool,
-    /// Edges of more than two ends.
+    /// Whether edges can have more than two ends.
     pub hyperedges: bool,
-    /// Ends name layers and coefficients.
+    /// Whether ends have layers and coefficients.
     pub layers: bool,
     /// Kinds of groups.
     pub groups: &'static [&'static str],
-    /// Several values of a property, and qualifiers of a value.
+    /// Whether a property can have several values, and values can have qualifiers.
     pub long_values: bool,
     /// Documents.
     pub documents: Documents,
 }
 
-/// Which values a format has.
+/// The values that a format can store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Values {
-    /// Single values.
+    /// Types of single values.
     pub scalars: &'static [Scalar],
-    /// Items of lists.
+    /// Types of list items.
     pub lists: &'static [Scalar],
-    /// Lists of lists.
+    /// Whether lists can contain lists.
     pub nested: bool,
-    /// Sets: lists whose order means nothing.
+    /// Whether there are sets: lists whose order is not significant.
     pub sets: bool,
-    /// Null, or absence.
+    /// Whether values can be null or absent.
     pub nulls: bool,
-    /// Any JSON, also of different kinds in different rows.
+    /// Whether any JSON can be stored, including different kinds in different rows.
     pub json: bool,
-    /// RDF literals with datatypes and languages.
+    /// Whether there are RDF literals with datatypes and languages.
     pub literals: bool,
-    /// Tensors, dense and sparse.
+    /// Whether there are tensors, dense and sparse.
     pub tensors: bool,
 }
 
-/// What says whether edges have a direction.
+/// Where the direction of edges is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Directions {
-    /// Nothing: all edges have one.
+    /// Nowhere: all edges are directed.
     None,
-    /// The edge type.
+    /// In the edge type.
     ByType,
-    /// Each edge.
+    /// In each edge.
     ByRow,
 }
 
-/// Which documents a format has.
+/// The documents that a format can store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Documents {
     /// None.
     None,
-    /// Those of these names.
+    /// Documents with these names.
     Named(&'static [&'static str]),
-    /// Any.
+    /// Any document.
     Any,
 }
 
 impl Values {
-    /// No values at all.
+    /// No values.
     pub const NONE: Values = Values {
         scalars: &[],
         lists: &[],
@@ -107,7 +107,7 @@ impl Values {
 }
 
 impl Capability {
-    /// A format that can say that nodes with text keys exist, and edges between them, and nothing else: to be added to.
+    /// A format that can only store nodes with text keys and edges between them, as a base for others.
     pub const LEAST: Capability = Capability {
         node_types: false,
         edge_types: false,
@@ -129,7 +129,7 @@ impl Capability {
     };
 }
 
-/// A Markdown table of what formats can say: a row for each feature, a column for each format.
+/// Returns a Markdown table of capabilities: a row for each feature, a column for each format.
 pub fn table(formats: &[(&str, &Capability)]) -> String {
     type Row = (&'static str, fn(&Capability) -> String);
     const ROWS: &[Row] = &[
@@ -181,7 +181,7 @@ pub fn table(formats: &[(&str, &Capability)]) -> String {
     out
 }
 
-/// The word for a kind of keys.
+/// Returns the name of a kind of keys.
 pub(crate) fn key_word(kind: KeyKind) -> &'static str {
     match kind {
         KeyKind::Int => "integer",

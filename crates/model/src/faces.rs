@@ -1,20 +1,20 @@
-//! The two faces of a graph: the same nodes and edges as a property graph and as RDF quads.
+//! Conversion between the two views of a graph: the same nodes and edges as a property graph and as RDF quads.
 //!
-//! [`Quads`] turns batches into quads, [`FromQuads`] turns what it made back into a property graph. The mapping is the
+//! [`Quads`] converts batches to quads, and [`FromQuads`] converts such quads back to a property graph. The mapping is the
 //! GraphLake column of `docs/mapping.md`:
 //!
 //! | property graph | RDF |
 //! |---|---|
-//! | node | IRI: base, type, `/`, percent-encoded key; `rdf:type` of the type's IRI says that it exists |
+//! | node | IRI: base, type, `/`, percent-encoded key; `rdf:type` with the type's IRI states that it exists |
 //! | label | `rdf:type` of the label's IRI |
 //! | value | literal of an XML Schema datatype, in canonical form; a list is one `rdf:JSON` literal, a set several literals |
 //! | null | no triple |
 //! | edge | triple |
-//! | its key, properties, missing direction, and its being one of several | a reifier of the triple, with triples of its own |
+//! | its key, properties, missing direction, and parallel edges | a reifier of the triple, with triples of its own |
 //! | RDF term as key, IRI as relation or name | itself |
 //!
-//! A triple with n ≥ 1 reifiers is n edges, one without any is one. Identity from RDF and back needs nothing else;
-//! from a property graph and back it needs the description ([`crate::Graph`]), which knows types, widths and names.
+//! A triple with n ≥ 1 reifiers is n edges; a triple without reifiers is one edge. The round trip from RDF needs nothing else;
+//! that from a property graph needs the description ([`crate::Graph`]) with its types, widths and names.
 
 mod columns;
 mod from_rdf;
@@ -37,16 +37,16 @@ use isomorph_error::Result;
 
 use crate::{Graph, KeyKind, Property, ValueKind, Written, well_known};
 
-/// The base of IRIs, where the user names none.
+/// The default base of IRIs.
 pub const BASE: &str = "urn:x-isomorph:";
 
-/// The predicate that says that an edge has no direction. No name becomes this IRI: `#` is always encoded.
+/// The predicate of edges without direction. No name maps to this IRI, because `#` is always encoded.
 pub const DIRECTED: &str = "urn:x-isomorph:model#directed";
 
-/// The predicate that says the position of a node where that means something beside its key: triples have no order.
+/// The predicate of a node's position, if positions are significant in addition to keys: triples have no order.
 pub const POSITION: &str = "urn:x-isomorph:model#position";
 
-/// Behind the name of a bag's member that has a column of its name beside it.
+/// Appended to the name of a bag's member that is also the name of a column.
 const MEMBER: &str = "member";
 
 /// `rdf:type`.
@@ -65,9 +65,9 @@ pub struct Quad<'a> {
     pub subject: &'a str,
     /// An IRI.
     pub predicate: &'a str,
-    /// What is said.
+    /// The object.
     pub object: Object<'a>,
-    /// Named graph; none is the default graph.
+    /// The named graph; `None` is the default graph.
     pub graph: Option<&'a str>,
 }
 
@@ -89,45 +89,46 @@ pub enum Object<'a> {
     },
 }
 
-/// Something that quads are written to.
+/// A destination of quads.
 pub trait QuadSink: Send {
-    /// Adds a named graph, also when nothing will be in it.
+    /// Adds a named graph, which may stay empty.
     ///
     /// # Errors
-    /// When its name is none, or it cannot be written.
+    /// Returns an error if the name is not valid, or it cannot be written.
     fn graph(&mut self, name: &str) -> Result<()>;
 
-    /// Adds a quad. What is there already is there once.
+    /// Adds a quad. Adding it again has no effect.
     ///
     /// # Errors
-    /// When a term is none, or it cannot be written.
+    /// Returns an error if a term is not valid, or it cannot be written.
     fn quad(&mut self, quad: &Quad<'_>) -> Result<()>;
 
-    /// Writes what is left. `advance` is told how many quads more are written and may end the work.
+    /// Writes the remaining quads. `advance` is called with the number of further quads that were written, and may cancel
+    /// the work.
     ///
     /// # Errors
-    /// When something cannot be written, or `advance` returns an error.
+    /// Returns an error if something cannot be written, or `advance` returns an error.
     fn finish(self: Box<Self>, advance: &dyn Fn(u64) -> Result<()>) -> Result<Written>;
 }
 
 impl<'a> Object<'a> {
-    /// A literal without a language.
+    /// Creates a literal without a language.
     pub fn plain(lexical: &'a str, datatype: &'a str) -> Self {
         Object::Literal { lexical, datatype, language: None, direction: None }
     }
 }
 
-/// Appends a name or key as part of an IRI: letters, digits and `-._~` as they are, all other bytes percent-encoded.
+/// Appends a name or key as part of an IRI: letters, digits and `-._~` unchanged, all other bytes percent-encoded.
 pub fn push_encoded(out: &mut String, name: &str) {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    // Names are mostly plain: stretches of them are copied at once.
+    // Names are mostly plain, so runs of plain characters are copied at once.
     let mut rest = name;
     while let Some(at) = rest.bytes().position(|byte| !is_plain(byte)) {
         let (plain, other) = rest.split_at(at);
         out.push_str(plain);
         let encoded = other.chars().next().map_or(0, char::len_utf8);
         for byte in other.bytes().take(encoded) {
-            // Writing to text cannot fail.
+            // Writing to a string cannot fail.
             let _ = write!(out, "%{byte:02X}");
         }
         rest = other.get(encoded..).unwrap_or_default();
@@ -135,16 +136,16 @@ pub fn push_encoded(out: &mut String, name: &str) {
     out.push_str(rest);
 }
 
-/// What sets a name apart from an IRI that it is put behind: no encoded name has one. An IRI has one `#` at most, so the second stands
-/// where there is one already.
+/// Separators between an IRI and a name that is appended to it: no encoded name contains them. An IRI may contain only one
+/// `#`, so the second one is used if there is one already.
 const MARKS: [char; 2] = ['#', '!'];
 
-/// Appends the mark behind which a name follows that would be another one without.
+/// Appends the separator before a name that would otherwise be ambiguous.
 fn push_mark(iri: &mut String) {
     iri.push(if iri.contains('#') { '!' } else { '#' });
 }
 
-/// The name that [`push_encoded`] encoded.
+/// Decodes a name that was encoded by [`push_encoded`].
 fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut parts = text.split('%');
@@ -157,7 +158,7 @@ fn decoded(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// The lexical form that goes without saying, of properties that every row states: a truth of 1, and not to be RDF.
+/// Returns the default lexical form of properties that every row has, which is not written: truth 1, and not RDF.
 fn unsaid(property: &Property) -> Option<&'static str> {
     match (property.name.as_str(), &property.data_type) {
         _ if property.nullable || property.kind != ValueKind::Plain => None,
@@ -167,7 +168,7 @@ fn unsaid(property: &Property) -> Option<&'static str> {
     }
 }
 
-/// IRIs of names below a base.
+/// Maps names to IRIs below a base.
 struct Names<'g> {
     graph: &'g Graph,
     base: String,
@@ -180,7 +181,7 @@ impl Names<'_> {
         iri
     }
 
-    /// The IRI of a label: of its name, unless a node type has that.
+    /// Returns the IRI of a label: that of its name, unless a node type has that IRI.
     fn label(&self, name: &str) -> String {
         match self.graph.node_type(name) {
             None => self.below(name),
@@ -193,13 +194,13 @@ impl Names<'_> {
         }
     }
 
-    /// The label of an IRI.
+    /// Returns the label of an IRI.
     fn label_of(&self, iri: &str) -> Option<String> {
         let name = iri.strip_prefix(&self.base)?;
         decoded(name.strip_prefix("label").and_then(|name| name.strip_prefix(MARKS)).unwrap_or(name))
     }
 
-    /// The IRI of a property or relation of a type: names of RDF terms are IRIs already.
+    /// Returns the IRI of a property or relation of a type. Names from RDF are IRIs already.
     fn predicate(&self, node: usize, name: &str) -> String {
         if self.is_term(node) { name.to_owned() } else { self.below(name) }
     }
@@ -208,7 +209,7 @@ impl Names<'_> {
         self.graph.nodes.get(node).is_some_and(|ty| ty.key.kind == KeyKind::Term)
     }
 
-    /// What stands before the keys of a node type.
+    /// Returns the prefix of the keys of a node type.
     fn prefix(&self, node: usize) -> String {
         match self.graph.nodes.get(node) {
             Some(ty) if ty.key.kind != KeyKind::Term => self.below(&ty.name) + "/",
@@ -216,7 +217,7 @@ impl Names<'_> {
         }
     }
 
-    /// Node type and key of a term.
+    /// Returns the node type and key of a term.
     fn node(&self, term: &str) -> Option<(usize, String)> {
         let below = term.strip_prefix(&self.base).and_then(|rest| rest.split_once('/'));
         let typed = below.and_then(|(ty, key)| Some((self.graph.node_type(&decoded(ty)?)?, decoded(key)?)));

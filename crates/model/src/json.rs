@@ -1,8 +1,8 @@
-//! JSON as property values: members of an object without building it, and values in a comparable form.
+//! JSON as property values: access to the members of an object without parsing it into a tree, and values in a comparable form.
 //!
-//! The rules are those of `docs/model.md`, Values: strings, booleans, 64-bit integers and floats of at most 17 digits
-//! compare as such; null, arrays, objects and other numbers are JSON. Within JSON the order of members counts,
-//! spacing and escapes do not. `NaN`, `Infinity` and `-Infinity` are read as floats, as Python writes them.
+//! The rules are in `docs/model.md`, section Values: strings, booleans, 64-bit integers and floats of at most 17 digits
+//! are compared by value; null, arrays, objects and other numbers are JSON. Within JSON, the order of members is significant;
+//! whitespace and escapes are not. `NaN`, `Infinity` and `-Infinity` are read as floats, as written by Python.
 
 #[cfg(test)]
 mod differential;
@@ -20,11 +20,11 @@ pub use scan::MAX_DEPTH;
 pub(crate) use scan::{Quoted, Scanner, too_deep};
 pub use texts::texts;
 
-/// Whether all strings and names in a text that is known to be JSON can be read: an escape may stand for half of a character, and then no
-/// text says what it means.
+/// Checks that all strings and names in a valid JSON text can be decoded: an escape may be half of a surrogate
+/// pair, which no text can represent.
 ///
 /// # Errors
-/// When one does.
+/// Returns an error if one cannot be decoded.
 pub fn check_strings(json: &str) -> Result<()> {
     let mut at = 0;
     while let Some(next) = json.get(at..).and_then(|rest| rest.find('"')) {
@@ -35,12 +35,12 @@ pub fn check_strings(json: &str) -> Result<()> {
     Ok(())
 }
 
-/// A JSON value, sorted into the families of the model.
+/// A JSON value, classified by the families of the model.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value<'a> {
-    /// An integer that fits 64 bits, signed or not.
+    /// A 64-bit integer, signed or unsigned.
     Integer(i128),
-    /// A float of at most 17 significant digits, or one that JSON has no number for.
+    /// A float of at most 17 significant digits, or one that JSON has no notation for.
     Float(f64),
     /// A boolean.
     Bool(bool),
@@ -52,15 +52,15 @@ pub enum Value<'a> {
     Array(&'a str),
     /// An object, as its text.
     Object(&'a str),
-    /// A number that is none of the above, as its text.
+    /// Any other number, as its text.
     Number(&'a str),
 }
 
-/// Sorts the text of one JSON value into its family. Arrays and objects are told by their first character; whoever
-/// reads what is in them checks it.
+/// Classifies the text of one JSON value. Arrays and objects are recognised by their first character, without checking
+/// their content.
 ///
 /// # Errors
-/// When the text is not JSON.
+/// Returns an error if the text is not JSON.
 pub fn value(raw: &str) -> Result<Value<'_>> {
     let raw = raw.trim_matches([' ', '\t', '\n', '\r']);
     let mut scanner = Scanner::new(raw);
@@ -74,7 +74,7 @@ pub fn value(raw: &str) -> Result<Value<'_>> {
     Ok(value)
 }
 
-/// Sorts a scalar that the scanner gave.
+/// Classifies a scalar from the scanner.
 pub(crate) fn scalar(raw: &str) -> Value<'_> {
     match raw {
         "true" => Value::Bool(true),
@@ -93,7 +93,7 @@ fn number(raw: &str) -> Value<'_> {
         return number.map_or(Value::Number(raw), Value::Integer);
     }
     let mantissa = raw.split(['e', 'E']).next().unwrap_or_default();
-    // Zeros before the first digit and behind the last say nothing: 1.0000000000000000000 is 1.0.
+    // Leading and trailing zeros are not significant: 1.0000000000000000000 is 1.0.
     let (mut digits, mut zeros) = (0, 0);
     for digit in mantissa.bytes().filter(u8::is_ascii_digit) {
         zeros = if digit == b'0' { zeros + usize::from(digits > 0) } else { 0 };
@@ -107,7 +107,7 @@ fn number(raw: &str) -> Value<'_> {
     }
 }
 
-/// Appends `text` as a JSON string, escaping only what must be.
+/// Appends `text` as a JSON string, escaping only what is necessary.
 pub fn push_string(out: &mut String, text: &str) {
     out.push('"');
     let mut copied = 0;
@@ -136,7 +136,7 @@ pub fn push_string(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// A decimal number in one spelling: sign, digits without outer zeros, exponent of the last digit.
+/// Returns the canonical form of a decimal number: sign, digits without leading and trailing zeros, exponent of the last digit.
 pub fn canonical_decimal(text: &str) -> String {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let (sign, mantissa) = match mantissa.strip_prefix('-') {
@@ -150,7 +150,7 @@ pub fn canonical_decimal(text: &str) -> String {
     if kept.is_empty() {
         return "0".to_owned();
     }
-    // An exponent of more than 38 digits keeps its spelling: no two numbers become one.
+    // An exponent of more than 38 digits is kept as written, so that different numbers stay different.
     let Ok(exponent) = exponent.trim_start_matches('+').parse::<i128>() else { return text.to_owned() };
     let exponent = exponent.saturating_sub(fraction.len() as i128).saturating_add((trimmed.len() - kept.len()) as i128);
     format!("{sign}{kept}e{exponent}")

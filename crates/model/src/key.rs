@@ -1,38 +1,38 @@
-//! Keys: what identifies a node, a keyed edge, a hyperedge or a group.
+//! Keys, which identify nodes, keyed edges, hyperedges and groups.
 
 use arrow_schema::DataType;
 use serde::{Deserialize, Serialize};
 
-/// What a key is made of. Keys of different kinds are never equal.
+/// The kind of a key. Keys of different kinds are never equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum KeyKind {
     /// Any 64-bit integer, compared by value.
     Int,
-    /// Text, compared by bytes, no normalisation.
+    /// Text, compared as bytes, without normalisation.
     Utf8,
     /// An RDF term as canonical text, see [`crate::term`].
     Term,
     /// A list of labels (a layer of a multilayer graph).
     Tuple,
-    /// No key: the position is the identity.
+    /// No key: the position identifies the element.
     Row,
 }
 
-/// The declaration of a key: its kind, its declared width, and the name under which the format knows it.
+/// The declaration of a key: its kind, its declared type, and its name in the format.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Key {
-    /// What it is made of.
+    /// The kind.
     pub kind: KeyKind,
-    /// Declared Arrow type; a width is schema, not content. `Null` for [`KeyKind::Row`].
+    /// The declared Arrow type. The width belongs to the schema, not to the content. `Null` for [`KeyKind::Row`].
     #[serde(with = "crate::type_name::by_name")]
     pub data_type: DataType,
-    /// Name of the property that is the key (GraphAr's primary property), if the format names it.
+    /// The name of the property that is the key (the primary property in GraphAr), if the format has one.
     pub name: Option<String>,
 }
 
 impl Key {
-    /// No key: position is identity.
+    /// No key: the position identifies the element.
     pub fn row() -> Self {
         Key { kind: KeyKind::Row, data_type: DataType::Null, name: None }
     }
@@ -52,7 +52,7 @@ impl Key {
         Key { kind: KeyKind::Term, data_type: DataType::Utf8, name: None }
     }
 
-    /// The same key, known to its format as `name`.
+    /// Sets the name of the key in its format.
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self

@@ -1,10 +1,11 @@
-//! Labels of nodes: a set per row, dictionary-encoded twice, because graphs have few labels and few label sets.
+//! Labels of nodes: a set per row, with a dictionary of labels and one of sets, because graphs have few labels and few
+//! label sets.
 
 use std::collections::HashMap;
 
 /// The label sets of the rows of a batch.
 ///
-/// `rows[i]` picks a set; a set is a sorted list of indexes into `names`. The empty set means no labels.
+/// `rows[i]` is the index of a set; a set is a sorted list of indexes into `names`. The empty set means no labels.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LabelColumn {
     names: Vec<String>,
@@ -18,47 +19,47 @@ impl LabelColumn {
         self.rows.len()
     }
 
-    /// Whether there is no row.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// The label names that sets refer to; some may be unused.
+    /// Returns the label names to which sets refer; some may be unused.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// The distinct label sets, each as sorted indexes into [`LabelColumn::names`].
+    /// Returns the distinct label sets, each as sorted indexes into [`LabelColumn::names`].
     pub fn sets(&self) -> &[Vec<u32>] {
         &self.sets
     }
 
-    /// For each row, the index of its set.
+    /// Returns the index of each row's set.
     pub fn rows(&self) -> &[u32] {
         &self.rows
     }
 
-    /// The labels of one row, in the order of `names`.
+    /// Returns the labels of one row, in the order of `names`.
     pub fn row(&self, row: usize) -> impl Iterator<Item = &str> {
         let set = self.rows.get(row).and_then(|&set| self.sets.get(set as usize));
         set.into_iter().flatten().filter_map(|&name| self.names.get(name as usize)).map(String::as_str)
     }
 
-    /// The rows from `start` on, `rows` of them (fewer at the end).
+    /// Returns `rows` rows from `start` on (fewer at the end).
     pub fn slice(&self, start: usize, rows: usize) -> LabelColumn {
         let end = start.saturating_add(rows).min(self.rows.len());
         let rows = self.rows.get(start.min(end)..end).unwrap_or_default().to_vec();
         LabelColumn { names: self.names.clone(), sets: self.sets.clone(), rows }
     }
 
-    /// The rows at which `mask` is set.
+    /// Returns the rows at which `mask` is set.
     pub fn keep(&self, mask: &arrow_buffer::BooleanBuffer) -> LabelColumn {
         let rows = self.rows.iter().zip(mask).filter(|(_, stays)| *stays).map(|(set, _)| *set).collect();
         LabelColumn { names: self.names.clone(), sets: self.sets.clone(), rows }
     }
 
-    /// The same rows with every set passed through `change`: it gets the names of a set and returns the new names.
-    /// Called once for each distinct set in use, not once for each row.
+    /// Applies `change` to every set: it gets the names of a set and returns the new names. It is
+    /// called once for each distinct set in use, not once for each row.
     pub fn map_sets(&self, mut change: impl FnMut(Vec<&str>) -> Vec<String>) -> LabelColumn {
         let mut builder = LabelBuilder::default();
         let mut used = vec![false; self.sets.len()];
@@ -85,7 +86,7 @@ impl LabelColumn {
     }
 }
 
-/// Builds a [`LabelColumn`] row by row; a set seen before costs one hash look-up.
+/// Builds a [`LabelColumn`] row by row. A set that occurred before costs one hash look-up.
 #[derive(Debug, Default)]
 pub struct LabelBuilder {
     column: LabelColumn,
@@ -95,7 +96,7 @@ pub struct LabelBuilder {
 }
 
 impl LabelBuilder {
-    /// The index of a set of labels; order and repeats do not matter.
+    /// Returns the index of a set of labels; order and repetition are not significant.
     pub fn intern<'a>(&mut self, labels: impl IntoIterator<Item = &'a str>) -> u32 {
         self.scratch.clear();
         for label in labels {
@@ -132,14 +133,15 @@ impl LabelBuilder {
         self.column.rows.push(set);
     }
 
-    /// The finished column.
+    /// Returns the column.
     pub fn finish(self) -> LabelColumn {
         self.column
     }
 }
 
-/// A count of labels or sets as the number of the next. Each takes tens of bytes of memory: there are fewer than 2^32.
-#[expect(clippy::cast_possible_truncation, reason = "what is counted is held in memory, a text or a list each")]
+/// Converts a count of labels or sets to the index of the next. Each takes tens of bytes of memory, so there are fewer than
+/// 2^32.
+#[expect(clippy::cast_possible_truncation, reason = "the counted texts and lists are in memory")]
 fn number(count: usize) -> u32 {
     count as u32
 }

@@ -1,12 +1,12 @@
-//! The graph model: one description that can say everything any of the formats can say.
+//! The graph model: a description that can express everything that any of the formats can store.
 //!
 //! - [`Graph`] describes a graph without its rows: node, edge and hyperedge types, values, groups, documents.
-//! - [`Batch`] carries the rows, as Arrow columns.
-//! - [`Source`] and [`Sink`] are how formats give and take them; a scan is a list of independent [`Part`]s.
-//! - [`predicate`] are conditions on columns: which rows pass, and what statistics exclude.
-//! - [`digest`] is equality as code: the same graph has the same digest in every encoding.
+//! - [`Batch`] contains rows as Arrow columns.
+//! - [`Source`] and [`Sink`] are the interfaces of formats for reading and writing; a scan is a list of independent [`Part`]s.
+//! - [`predicate`] contains conditions on columns: which rows match, and what statistics exclude.
+//! - [`digest`] implements equality: a graph has the same digest in every encoding.
 //!
-//! This crate does no I/O and knows no format. `docs/model.md` is its specification.
+//! This crate does no I/O and is independent of the formats. `docs/model.md` is its specification.
 
 #![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss))]
 

@@ -1,4 +1,4 @@
-//! A graph held in memory: for tests, small inputs and users who build one by hand.
+//! A graph in memory, for tests, small inputs, and users who build a graph by hand.
 
 mod near;
 
@@ -14,15 +14,15 @@ use crate::{Batch, EndForm, Ends, Graph, NodeId, Part, Request, Side, Source, Ta
 pub struct MemoryGraph {
     /// The description.
     pub graph: Graph,
-    /// The rows, tables in any order, rows of a table in theirs.
+    /// The batches. Tables may be in any order; the rows of a table are in their own order.
     pub batches: Vec<Batch>,
 }
 
 impl MemoryGraph {
-    /// Reads all of `source` into memory.
+    /// Reads a source into memory.
     ///
     /// # Errors
-    /// When `source` cannot be read.
+    /// Returns an error if `source` cannot be read.
     pub fn read(source: &dyn Source) -> Result<Self> {
         let mut batches = Vec::new();
         for part in source.scan(&Request::of(Tables::All))? {
@@ -34,7 +34,7 @@ impl MemoryGraph {
     }
 }
 
-/// Key hashes of everything that is referred to by row.
+/// Key hashes of all elements to which rows refer.
 #[derive(Default)]
 struct Hashes(BTreeMap<(LineKind, usize), Vec<u128>>);
 
@@ -47,17 +47,17 @@ impl RowHashes for Hashes {
         let hashes = self.0.get(&(kind, ty)).map(Vec::as_slice).unwrap_or_default();
         for &row in rows {
             let hash = usize::try_from(row).ok().and_then(|row| hashes.get(row));
-            out.push(*hash.ok_or_else(|| Error::malformed(format!("there is no row {row} of {}", kind.word())))?);
+            out.push(*hash.ok_or_else(|| Error::malformed(format!("row {row} of {} does not exist", kind.word())))?);
         }
         Ok(())
     }
 }
 
 impl Hashes {
-    /// Keeps the hashes of rows from `start` on; batches may come in any order.
+    /// Stores the hashes of rows from `start` on; batches may come in any order.
     fn keep(&mut self, kind: LineKind, ty: usize, start: u64, keys: &[u128]) -> Result<()> {
         let all = self.0.entry((kind, ty)).or_default();
-        let start = usize::try_from(start).map_err(|_| Error::malformed("a row beyond memory"))?;
+        let start = usize::try_from(start).map_err(|_| Error::malformed("row number is too large"))?;
         all.resize(all.len().max(start + keys.len()), 0);
         all.iter_mut().skip(start).zip(keys).for_each(|(slot, key)| *slot = *key);
         Ok(())
@@ -65,18 +65,18 @@ impl Hashes {
 }
 
 impl MemoryGraph {
-    /// The content digest.
+    /// Returns the content digest.
     ///
     /// # Errors
-    /// When a batch is not sound.
+    /// Returns an error if a batch is invalid.
     pub fn digest(&self) -> Result<Digest> {
         self.digest_table().map(|table| table.digest())
     }
 
-    /// The sums behind the content digest.
+    /// Returns the sums from which the content digest is computed.
     ///
     /// # Errors
-    /// When a batch is not sound.
+    /// Returns an error if a batch is invalid.
     pub fn digest_table(&self) -> Result<Table> {
         let mut digest = ContentDigest::default();
         let mut hashes = Hashes::default();
@@ -117,10 +117,10 @@ impl MemoryGraph {
         Ok(digest.into_table())
     }
 
-    /// The digest of positions that mean something.
+    /// Returns the order digest.
     ///
     /// # Errors
-    /// When a batch is not sound.
+    /// Returns an error if a batch is invalid.
     pub fn order_digest(&self) -> Result<Digest> {
         let (mut order, mut content) = (OrderDigest::default(), ContentDigest::default());
         for batch in &self.batches {
@@ -146,7 +146,7 @@ impl Source for MemoryGraph {
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
         if request.order != crate::EdgeOrder::Any {
-            return Err(Error::unsupported("a graph in memory has its edges in one order"));
+            return Err(Error::unsupported("a graph in memory has only one order of edges"));
         }
         let wanted = |batch: &&Batch| match (request.tables, *batch) {
             (Tables::All, _) => true,

@@ -1,4 +1,4 @@
-//! Canonical N-Triples and N-Quads, as RDF 1.2 has them: what ids of triples are the hash of.
+//! Canonical N-Triples and N-Quads of RDF 1.2, from which ids of triples are hashed.
 
 use crate::faces::{Object, Quad};
 use crate::term::{self, TermKind};
@@ -14,7 +14,7 @@ pub fn push_quad(out: &mut String, quad: &Quad<'_>) {
     out.push('.');
 }
 
-/// Appends a triple and a blank: what stands before the full stop.
+/// Appends a triple and a blank: everything before the full stop.
 pub fn push_triple(out: &mut String, subject: &str, predicate: &str, object: &Object<'_>) {
     push_term(out, subject);
     out.push(' ');
@@ -61,13 +61,13 @@ pub fn push_term(out: &mut String, text: &str) {
     }
 }
 
-/// Whether no IRI has this byte: a line with it must still be a line.
+/// Whether this byte must be escaped in IRIs, so that a line is still one line.
 const fn in_no_iri(byte: u8) -> bool {
     matches!(byte, 0..=b' ' | b'<' | b'>' | b'"' | b'{' | b'}' | b'|' | b'^' | b'`' | b'\\' | 0x7f)
 }
 
-/// Appends a text of which some characters are escaped. `may_begin` says which bytes such a character can begin with: mostly
-/// there is none, which is seen many bytes at a time.
+/// Appends a text in which some characters are escaped. `may_begin` says which bytes can start such a character. Most texts
+/// contain none, which is checked many bytes at a time.
 fn push_escaped(
     out: &mut String,
     text: &str,
@@ -76,7 +76,7 @@ fn push_escaped(
     escape: impl Fn(&mut String, char),
 ) {
     let mut rest = text;
-    // No early end: then the compiler looks at many bytes at once.
+    // No early exit, so that the compiler can vectorise the loop.
     if text.bytes().fold(false, |found, byte| found | may_begin(byte)) {
         while let Some(at) = rest.find(&is_escaped) {
             let (clean, from) = rest.split_at(at);
@@ -105,7 +105,7 @@ fn push_text(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// Whether a character of a text is written as an escape: what delimits texts, and what XML has no character for.
+/// Whether a character of a text is escaped: the delimiters of texts, and characters that XML does not allow.
 fn is_escaped(c: char) -> bool {
     matches!(c, '\0'..='\x1f' | '"' | '\\' | '\x7f' | '\u{fffe}' | '\u{ffff}')
 }

@@ -1,4 +1,4 @@
-//! Pieces of a scan, from which batches are pulled.
+//! Parts of a scan, from which batches are pulled.
 
 use std::collections::VecDeque;
 
@@ -6,18 +6,18 @@ use isomorph_error::{Error, Result};
 
 use crate::{Batch, EdgeBatch};
 
-/// An independent piece of a scan: its batches, in order. It reads when the next batch is asked for, and no further; dropping it ends the
-/// reading. Behind an error there is nothing.
+/// An independent part of a scan: an iterator of its batches. It reads only when the next batch is requested;
+/// dropping it ends the reading. After an error, the iterator ends.
 pub trait Part: Iterator<Item = Result<Batch>> + Send {
-    /// Number of rows, if known before reading; for progress only.
+    /// The number of rows, if known before reading; for progress only.
     fn rows(&self) -> Option<u64> {
         None
     }
 
-    /// Hands over all batches that are left.
+    /// Passes all remaining batches to `take`.
     ///
     /// # Errors
-    /// When the input cannot be read or is not what its format demands, and those of `take`.
+    /// Returns an error if the input cannot be read or violates its format, and errors of `take`.
     fn read(&mut self, take: Take<'_>) -> Result<()> {
         while let Some(batch) = self.next() {
             take(batch?).map_err(|error| self.explain(error))?;
@@ -25,7 +25,7 @@ pub trait Part: Iterator<Item = Result<Batch>> + Send {
         Ok(())
     }
 
-    /// An error that whoever took the last batch found in it, with what only the reader knows: where it was read.
+    /// Adds what only the reader knows, the position in the input, to an error that the consumer of the last batch found in it.
     fn explain(&self, error: Error) -> Error {
         error
     }
@@ -37,13 +37,13 @@ impl std::fmt::Debug for dyn Part + '_ {
     }
 }
 
-/// Takes a batch.
+/// A consumer of batches.
 pub type Take<'t> = &'t mut dyn FnMut(Batch) -> Result<()>;
 
-/// A part that is an iterator of batches and a number of rows.
+/// A part that consists of an iterator of batches and a number of rows.
 struct Batches<I> {
     rows: Option<u64>,
-    /// Nothing behind the end or an error.
+    /// `None` after the end or an error.
     batches: Option<I>,
 }
 
@@ -65,21 +65,21 @@ impl<I: Iterator<Item = Result<Batch>> + Send> Part for Batches<I> {
     }
 }
 
-/// A part of `batches`, `rows` rows as far as that is known.
+/// Creates a part from `batches`, with `rows` rows if that is known.
 pub fn of<'a>(rows: Option<u64>, batches: impl Iterator<Item = Result<Batch>> + Send + 'a) -> Box<dyn Part + 'a> {
     Box::new(Batches { rows, batches: Some(batches) })
 }
 
-/// A part of edges that are at hand.
+/// Creates a part from edges in memory.
 pub fn edges<'a>(batches: Vec<EdgeBatch>) -> Box<dyn Part + 'a> {
     let rows = batches.iter().map(|batch| batch.rows as u64).sum();
     of(Some(rows), batches.into_iter().filter(|batch| batch.rows > 0).map(|batch| Ok(Batch::Edges(batch))))
 }
 
-/// The edges that are left in a part.
+/// Returns the remaining edges of a part.
 ///
 /// # Errors
-/// When the input cannot be read or is not what its format demands.
+/// Returns an error if the input cannot be read or violates its format.
 pub fn edge_batches(part: Box<dyn Part + '_>) -> Result<Vec<EdgeBatch>> {
     let edges = |batch| match batch {
         Ok(Batch::Edges(edges)) => Some(Ok(edges)),
@@ -89,10 +89,11 @@ pub fn edge_batches(part: Box<dyn Part + '_>) -> Result<Vec<EdgeBatch>> {
     part.filter_map(edges).collect()
 }
 
-/// The batches of all `parts`, one part after another. The first is opened at once, so that what is known before anything is read is known.
+/// Chains the batches of all `parts`. The first part is opened immediately, so that its number of rows
+/// is available before reading.
 ///
 /// # Errors
-/// When the first part cannot be had.
+/// Returns an error if the first part cannot be opened.
 pub fn chained<'a>(
     mut parts: impl Iterator<Item = Result<Box<dyn Part + 'a>>> + Send + 'a,
 ) -> Result<Box<dyn Part + 'a>> {
@@ -109,7 +110,7 @@ pub fn chained<'a>(
     Ok(of(None, std::iter::from_fn(move || next().transpose())))
 }
 
-/// A part that `open` opens when its first batch is asked for. `next` gives a batch, or nothing at the end.
+/// Creates a part that is opened with `open` when its first batch is requested. `next` returns a batch, or `None` at the end.
 pub fn opened<'a, S: Send + 'a>(
     rows: Option<u64>,
     open: impl FnOnce() -> Result<S> + Send + 'a,
@@ -149,8 +150,8 @@ impl<S, O: FnOnce() -> Result<S>, N: FnMut(&mut S) -> Result<Option<Batch>>> Ite
     }
 }
 
-/// A part that `open` opens, and that is read in steps, each of which gives any number of batches and says whether another follows. What a
-/// step gives waits in memory: a step is a block or a batch of what is read.
+/// Creates a part that is opened with `open` and read in steps. Each step produces any number of batches and returns
+/// whether another step follows. The batches of a step wait in memory, so a step should be a block or a batch of the input.
 pub fn stepped<'a, S: Send + 'a>(
     rows: Option<u64>,
     open: impl FnOnce() -> Result<S> + Send + 'a,
@@ -168,7 +169,8 @@ pub fn stepped<'a, S: Send + 'a>(
     })
 }
 
-/// `inner`, each of whose batches `show` hands on as it is seen through a view: as one, as several, or not at all.
+/// Creates a part whose batches are those of `inner` as seen through a view: `show` passes on each batch as one, as
+/// several, or not at all.
 pub fn shown<'a>(
     inner: Box<dyn Part + 'a>,
     show: impl FnMut(Batch, Take<'_>) -> Result<()> + Send + 'a,

@@ -1,4 +1,4 @@
-//! The description of a graph: everything but its rows.
+//! The description of a graph: everything except its rows.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::{Key, Property};
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Graph {
-    /// Its name, if it has one. Schema, not content.
+    /// Its name, if it has one. It belongs to the schema, not to the content.
     pub name: Option<String>,
     /// Node types.
     pub nodes: Vec<NodeType>,
@@ -19,40 +19,40 @@ pub struct Graph {
     pub edges: Vec<EdgeType>,
     /// Hyperedge types.
     pub hyperedges: Vec<HyperedgeType>,
-    /// Many-valued or qualified properties in long form.
+    /// Properties with several values or with qualifiers, as rows.
     pub values: Vec<ValueTable>,
     /// Kinds of groups: layers, slices, named graphs.
     pub groups: Vec<GroupKind>,
-    /// What belongs to the graph and to no element.
+    /// Documents, which belong to the graph as a whole.
     pub documents: Vec<Document>,
-    /// What the format says of the graph that is no content: its version, for example.
+    /// Metadata of the format that is not content, for example its version.
     pub metadata: BTreeMap<String, String>,
 }
 
 impl Graph {
-    /// Index of the node type `name`.
+    /// Returns the index of the node type `name`.
     pub fn node_type(&self, name: &str) -> Option<usize> {
         self.nodes.iter().position(|ty| ty.name == name)
     }
 
-    /// The parts of an edge type's name: source type, relation (empty where it differs by row), target type.
+    /// Returns the parts of an edge type's name: source type, relation (empty if it differs by row), target type.
     pub fn edge_name(&self, ty: &EdgeType) -> (String, String, String) {
         let node = |index: usize| self.nodes.get(index).map(|ty| ty.name.clone()).unwrap_or_default();
         (node(ty.source), ty.relation.fixed().unwrap_or_default().to_owned(), node(ty.target))
     }
 
-    /// Total number of nodes, when every type knows its own.
+    /// Returns the total number of nodes, if it is known for every type.
     pub fn node_rows(&self) -> Option<u64> {
         self.nodes.iter().map(|ty| ty.rows).sum()
     }
 
-    /// Total number of edges, when every type knows its own.
+    /// Returns the total number of edges, if it is known for every type.
     pub fn edge_rows(&self) -> Option<u64> {
         self.edges.iter().map(|ty| ty.rows).sum()
     }
 
-    /// The first property whose name another one of the same table has, and what the table is about. Whoever asks for a property
-    /// by its name could not tell them apart, and neither do digests.
+    /// Returns the first property with the same name as another one of its table, and a description of the table. Such
+    /// properties could not be distinguished by name, in requests or in digests.
     pub fn repeated_property(&self) -> Option<(String, &str)> {
         fn repeated(properties: &[Property]) -> Option<&str> {
             let mut seen = std::collections::HashSet::new();
@@ -74,16 +74,16 @@ impl Graph {
     }
 }
 
-/// Which labels the nodes of a type may have.
+/// The labels that nodes of a type may have.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LabelVocabulary {
     /// Nodes of this type have no labels.
     #[default]
     None,
-    /// Declared in this order, used or not.
+    /// Declared labels in this order, used or not.
     Declared(Vec<String>),
-    /// Known only after reading.
+    /// Any labels; they are known only after reading.
     Open,
 }
 
@@ -92,17 +92,17 @@ pub enum LabelVocabulary {
 pub struct NodeType {
     /// Its name.
     pub name: String,
-    /// What identifies a node.
+    /// The key, which identifies a node.
     pub key: Key,
-    /// The nodes exist only because something mentions them (RDF resources); their existence is no fact.
+    /// Whether nodes exist only because something mentions them (RDF resources); then their existence is not a fact.
     pub implied: bool,
-    /// The position of a row means something beside the key (GraphAr vertex ids).
+    /// Whether the position of a row is significant in addition to the key (vertex ids of GraphAr).
     pub ordered: bool,
-    /// Labels beside the type.
+    /// Labels in addition to the type.
     pub labels: LabelVocabulary,
     /// Properties, without the key.
     pub properties: Vec<Property>,
-    /// Number of rows, if known before reading. Never content.
+    /// The number of rows, if known before reading. Never content.
     pub rows: Option<u64>,
 }
 
@@ -125,12 +125,12 @@ impl NodeType {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
-    /// All of them.
+    /// All edges are directed.
     #[default]
     Directed,
-    /// None of them.
+    /// No edge is directed.
     Undirected,
-    /// Stated by each row; a row that says nothing is directed.
+    /// Each row has its own direction; the default is directed.
     PerRow,
 }
 
@@ -140,12 +140,12 @@ pub enum Direction {
 pub enum Relation {
     /// One relation for all rows.
     Fixed(String),
-    /// Each row names its own (NOCK, RDF): batches have a relation column.
+    /// Each row has its own relation (NOCK, RDF): batches have a relation column.
     PerRow,
 }
 
 impl Relation {
-    /// The relation, if it is one for all rows.
+    /// Returns the relation, if it is the same for all rows.
     pub fn fixed(&self) -> Option<&str> {
         match self {
             Relation::Fixed(name) => Some(name),
@@ -165,18 +165,18 @@ pub struct EdgeType {
     pub target: usize,
     /// Whether edges have a direction.
     pub direction: Direction,
-    /// What identifies an edge. Without it the edges are a multiset of rows.
+    /// The key, which identifies an edge. Without it, the edges are a multiset of rows.
     pub key: Option<Key>,
-    /// Ends name layers.
+    /// Whether ends have layers.
     pub layered: bool,
     /// Properties, without the key.
     pub properties: Vec<Property>,
-    /// Number of rows, if known before reading. Never content.
+    /// The number of rows, if known before reading. Never content.
     pub rows: Option<u64>,
 }
 
 impl EdgeType {
-    /// A directed edge type without key or properties.
+    /// Creates a directed edge type without key and properties.
     pub fn new(source: usize, relation: impl Into<String>, target: usize) -> Self {
         EdgeType {
             source,
@@ -191,96 +191,96 @@ impl EdgeType {
     }
 }
 
-/// A hyperedge type: one table of hyperedges and one of their members.
+/// A hyperedge type: a table of hyperedges and a table of their members.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HyperedgeType {
     /// Its name.
     pub name: String,
-    /// What identifies a hyperedge.
+    /// The key, which identifies a hyperedge.
     pub key: Key,
     /// Index of the node type of the members.
     pub ends: usize,
-    /// Whether it has head and tail instead of members.
+    /// Whether it has a head and a tail instead of members.
     pub direction: Direction,
-    /// Members name layers.
+    /// Whether members have layers.
     pub layered: bool,
     /// Properties, without the key.
     pub properties: Vec<Property>,
-    /// Number of hyperedges, if known before reading. Never content.
+    /// The number of hyperedges, if known before reading. Never content.
     pub rows: Option<u64>,
 }
 
-/// Which table an element is a row of.
+/// The table of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Owner {
     /// A node type, by index.
     Nodes(usize),
-    /// An edge type, by index; it has a key.
+    /// An edge type with a key, by index.
     Edges(usize),
     /// A hyperedge type, by index.
     Hyperedges(usize),
 }
 
-/// A property that has several values per owner, or values with qualifiers, in long form.
+/// A property with several values per owner, or with qualifiers, as a table of values.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ValueTable {
-    /// Whose property it is.
+    /// The type of the owners.
     pub owner: Owner,
-    /// The property; its type is that of one value.
+    /// The property; its type is that of a single value.
     pub property: Property,
-    /// What is said of each value: its named graph, its time.
+    /// Qualifiers of each value, such as its named graph or its time.
     pub qualifiers: Vec<Property>,
-    /// Number of values, if known before reading. Never content.
+    /// The number of values, if known before reading. Never content.
     pub rows: Option<u64>,
 }
 
-/// A kind of groups: named sets over elements.
+/// A kind of groups: named sets of elements.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GroupKind {
     /// `graph`, `slice`, `layer`, `aspect` or `elementary`.
     pub kind: String,
-    /// What identifies a group.
+    /// The key, which identifies a group.
     pub key: Key,
-    /// The order of the groups means something.
+    /// Whether the order of the groups is significant.
     pub ordered: bool,
     /// Properties of a group.
     pub properties: Vec<Property>,
-    /// Keys of groups that hold every element without listing them (annnet's default slice).
+    /// Keys of groups that contain every element without listing them (annnet's default slice).
     pub all: Vec<String>,
-    /// Memberships, by the table of the members.
+    /// The membership tables, by the type of the members.
     pub memberships: Vec<MembershipTable>,
 }
 
-/// The memberships of one kind of groups in one table of elements.
+/// The memberships of elements of one type in groups of one kind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MembershipTable {
-    /// Whose rows are members.
+    /// The type of the members.
     pub of: Owner,
-    /// Properties of a membership (a slice's weight of an edge).
+    /// Properties of a membership (for example, the weight of an edge in a slice).
     pub properties: Vec<Property>,
 }
 
-/// Something that belongs to the graph and to no element.
+/// A document, which belongs to the graph as a whole.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Document {
     /// Its name, unique in the graph.
     pub name: String,
-    /// What it holds.
+    /// Its content.
     pub body: DocumentBody,
 }
 
-/// What a document holds.
+/// The content of a document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DocumentBody {
     /// JSON text; compared as JSON.
     Json(String),
-    /// Text; compared by bytes.
+    /// Text; compared as bytes.
     Text(String),
     /// Bytes.
     Bytes(Vec<u8>),
-    /// A small table; compared row by row, in order. A carry keeps its cells as text.
+    /// A small table; compared row by row, in order. Sidecars store its cells as text.
     #[serde(with = "crate::table_text")]
     Table(RecordBatch),
 }

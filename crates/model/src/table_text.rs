@@ -1,6 +1,6 @@
-//! A small table as text, for carries: columns by name and type, cells as text or null.
+//! Serialises small tables as text for sidecars: columns by name and type, cells as text or null.
 //!
-//! Text is read back by casts alone, so what a stranger has written into a carry is refused or is a table.
+//! Text is converted back only by casts, so that a sidecar from an unknown source either is refused or yields a table.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ struct Column {
     cells: Vec<Option<String>>,
 }
 
-/// Whether cells of this type are read back from their text as what they were.
+/// Whether cells of this type are unchanged by the round trip through text.
 pub(crate) fn holds(data_type: &DataType) -> bool {
     use DataType as T;
     match data_type {
@@ -40,14 +40,14 @@ pub(crate) fn holds(data_type: &DataType) -> bool {
 /// Writes a table.
 ///
 /// # Errors
-/// When a column is of a type whose text does not say all: lists, bytes, structs.
+/// Returns an error if the text of a column's type is not lossless: lists, bytes, structs.
 pub fn serialize<S: Serializer>(table: &RecordBatch, serializer: S) -> Result<S::Ok, S::Error> {
     let schema = table.schema();
     let column = |(field, cells): (&Arc<Field>, &ArrayRef)| {
         if !holds(field.data_type()) {
             let data_type = crate::type_name::type_name(field.data_type());
             return Err(S::Error::custom(format!(
-                "column {} of type {data_type} cannot be carried as text",
+                "column {} of type {data_type} cannot be stored as text",
                 field.name()
             )));
         }
@@ -63,7 +63,7 @@ pub fn serialize<S: Serializer>(table: &RecordBatch, serializer: S) -> Result<S:
 /// Reads a table.
 ///
 /// # Errors
-/// When a cell is not of its column's type, or columns differ in length.
+/// Returns an error if a cell does not match its column's type, or columns differ in length.
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RecordBatch, D::Error> {
     let text = Text::deserialize(deserializer)?;
     let options = CastOptions { safe: false, ..CastOptions::default() };
@@ -71,7 +71,7 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RecordB
     let mut columns = Vec::new();
     for Column { name, data_type, nullable, cells } in text.columns {
         if !holds(&data_type) || cells.len() != text.rows {
-            return Err(D::Error::custom(format!("column {name} is of no type or length that a table as text has")));
+            return Err(D::Error::custom(format!("the type or length of column {name} is not valid")));
         }
         let cells: ArrayRef = match data_type {
             DataType::Null => arrow_array::new_null_array(&DataType::Null, text.rows),

@@ -1,7 +1,7 @@
-//! RDF terms as keys: one canonical text for each.
+//! RDF terms as keys, each with one canonical text.
 //!
-//! An IRI is itself. A blank node is `_:` and its label. A triple term is `<<( s p o )>>` with its parts in N-Triples
-//! syntax. No IRI starts like either of the last two, so the kinds never collide (`docs/model.md`, Keys).
+//! An IRI stands for itself. A blank node is `_:` and its label. A triple term is `<<( s p o )>>` with its parts in N-Triples
+//! syntax. No IRI starts like one of the last two, so the kinds never collide (`docs/model.md`, Keys).
 
 /// The kind of an RDF term that can be a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -14,7 +14,7 @@ pub enum TermKind {
     Triple,
 }
 
-/// The kind of a canonical term text.
+/// Returns the kind of a canonical text.
 pub fn kind(text: &str) -> TermKind {
     if text.starts_with("_:") {
         TermKind::Blank
@@ -25,17 +25,17 @@ pub fn kind(text: &str) -> TermKind {
     }
 }
 
-/// The canonical text of a blank node.
+/// Returns the canonical text of a blank node.
 pub fn blank(label: &str) -> String {
     format!("_:{label}")
 }
 
-/// The canonical text of a triple term; the parts are N-Triples terms, IRIs in angle brackets.
+/// Returns the canonical text of a triple term; the parts are N-Triples terms, with IRIs in angle brackets.
 pub fn triple(subject: &str, predicate: &str, object: &str) -> String {
     format!("<<( {subject} {predicate} {object} )>>")
 }
 
-/// Appends the canonical text of a triple term of canonical terms.
+/// Appends the canonical text of a triple term whose parts are canonical texts.
 pub fn push_triple(out: &mut String, subject: &str, predicate: &str, object: &str) {
     out.push_str("<<( ");
     for part in [subject, predicate, object] {
@@ -45,7 +45,7 @@ pub fn push_triple(out: &mut String, subject: &str, predicate: &str, object: &st
     out.push_str(")>>");
 }
 
-/// A term in N-Triples syntax.
+/// Returns a term in N-Triples syntax.
 pub fn ntriples(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     push_ntriples(&mut out, text);
@@ -63,7 +63,7 @@ fn push_ntriples(out: &mut String, text: &str) {
     }
 }
 
-/// An object in a triple term.
+/// The object of a triple term.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part {
     /// An IRI, a blank node or a triple term, as canonical text.
@@ -72,7 +72,7 @@ pub enum Part {
     Literal(String, Option<String>, Option<String>, Option<String>),
 }
 
-/// Subject, predicate and object of a triple term, or nothing where `text` is none.
+/// Returns subject, predicate and object of a triple term, or `None` if `text` is not one.
 pub fn parts(text: &str) -> Option<(String, String, Part)> {
     let inside = text.strip_prefix("<<(")?;
     let (subject, rest) = resource(inside.trim_start())?;
@@ -85,8 +85,8 @@ pub fn parts(text: &str) -> Option<(String, String, Part)> {
     (is_iri && rest.trim_start() == ")>>").then_some((subject, predicate, object))
 }
 
-/// Subject, predicate and object of a triple term in canonical form whose parts are IRIs or blank nodes, as canonical texts within it.
-/// Of what is more than that, and of what is no triple term, nothing is said: [`parts`] knows.
+/// Returns subject, predicate and object of a triple term in canonical form if all are IRIs or blank nodes, as canonical
+/// texts within it. Returns `None` for anything else; use [`parts`] for other triple terms.
 pub fn resources(text: &str) -> Option<[&str; 3]> {
     fn next(text: &str) -> Option<(&str, &str)> {
         if let Some(iri) = text.strip_prefix('<') {
@@ -103,10 +103,11 @@ pub fn resources(text: &str) -> Option<[&str; 3]> {
     (rest == ")>>" && kind(predicate) == TermKind::Iri).then_some([subject, predicate, object])
 }
 
-/// The canonical text of the term that N-Triples begins with, and the rest.
+/// Returns the canonical text of the term at the start of an N-Triples text, and the rest.
 fn resource(text: &str) -> Option<(String, &str)> {
     if text.starts_with("<<(") {
-        // Nested terms end where as many are closed; neither mark is in an IRI, and literals are jumped over.
+        // A nested term ends where as many terms are closed as were opened. Neither delimiter occurs in IRIs, and literals
+        // are skipped.
         let (mut at, mut open) = (0, 0usize);
         loop {
             let rest = text.get(at..)?;
@@ -133,7 +134,7 @@ fn resource(text: &str) -> Option<(String, &str)> {
     (label.len() > 2 && label.starts_with("_:")).then(|| (label.to_owned(), rest))
 }
 
-/// The length of the quoted text that begins here, both marks included.
+/// Returns the length of the quoted text at the start, including both quotes.
 fn quoted(text: &str) -> Option<usize> {
     let mut escaped = false;
     for (at, byte) in text.bytes().enumerate().skip(1) {
@@ -164,7 +165,7 @@ fn literal(text: &str) -> Option<(Part, &str)> {
     Some((Part::Literal(lexical, None, Some(language.to_owned()), direction), rest))
 }
 
-/// A text of N-Triples without its escapes.
+/// Returns an N-Triples text without its escapes.
 fn unescaped(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

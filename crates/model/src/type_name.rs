@@ -1,4 +1,4 @@
-//! Names of Arrow types as people and carries write them: stable, unlike Arrow's own.
+//! Names of Arrow types for people and sidecars, which are stable, unlike Arrow's own.
 //!
 //! `bool`, `int64`, `uint8`, `float`, `double`, `string`, `large_string`, `bytes`, `date`, `date[ms]`, `time[us]`,
 //! `timestamp[ms]`, `timestamp[us, UTC]`, `duration[ns]`, `decimal(38, 2)`, `list<float>`, `struct<a: int32, b: string>`.
@@ -8,10 +8,10 @@ use std::sync::Arc;
 use arrow_schema::{DataType, Field, Fields, TimeUnit};
 use isomorph_error::{Error, Result};
 
-/// Name of the items of lists: the one that GraphAr's writers use.
+/// The name of list items, as used by GraphAr's writers.
 pub const ITEM: &str = "element";
 
-/// A list of nullable items.
+/// Returns the type of lists of nullable items.
 pub fn list_of(item: DataType) -> DataType {
     DataType::List(Arc::new(Field::new(ITEM, item, true)))
 }
@@ -25,7 +25,7 @@ fn unit_name(unit: TimeUnit) -> &'static str {
     }
 }
 
-/// The name of a type. Types that the model has no place for keep Arrow's own name.
+/// Returns the name of a type. Types that the model does not support keep Arrow's own name.
 pub fn type_name(data_type: &DataType) -> String {
     use DataType as T;
     match data_type {
@@ -68,24 +68,24 @@ pub fn type_name(data_type: &DataType) -> String {
     }
 }
 
-/// The type of a name that [`type_name`] gave.
+/// Returns the type of a name that was created by [`type_name`].
 ///
 /// # Errors
-/// When it is no such name, or types are inside one another more than 64 times.
+/// Returns an error if it is not such a name, or types are nested deeper than 64 levels.
 pub fn parse_type(name: &str) -> Result<DataType> {
     parse_inside(name, DEPTH)
 }
 
-/// Types inside one another, at most: names come with data, and a stack has an end.
+/// The maximum nesting depth of types, because names come from untrusted data and the stack is limited.
 const DEPTH: usize = 64;
 
-/// The type of a name, with at most `depth` more inside it.
+/// Parses a type name with at most `depth` nested levels.
 fn parse_inside(name: &str, depth: usize) -> Result<DataType> {
     let parse_type = |name: &str| match depth.checked_sub(1) {
         Some(depth) => parse_inside(name, depth),
-        None => Err(Error::malformed(format!("types are inside one another more than {DEPTH} times"))),
+        None => Err(Error::malformed(format!("types are nested deeper than {DEPTH} levels"))),
     };
-    let unknown = || Error::malformed(format!("{name:?} is no type"));
+    let unknown = || Error::malformed(format!("{name:?} is not a type"));
     let inside = |open: &str, close: char| name.strip_prefix(open).and_then(|rest| rest.strip_suffix(close));
     Ok(match name {
         "null" => DataType::Null,
@@ -156,14 +156,14 @@ fn parse_unit(unit: &str) -> Option<TimeUnit> {
     }
 }
 
-/// Fields of a struct: split at the commas that are not inside brackets.
+/// Parses the fields of a struct, split at the commas outside brackets.
 fn parse_struct(text: &str, parse_type: impl Fn(&str) -> Result<DataType>) -> Result<DataType> {
     let mut fields = Vec::new();
     let mut depth = 0usize;
     let mut start = 0;
     let mut take = |part: &str| -> Result<()> {
         let (name, data_type) =
-            part.trim().split_once(": ").ok_or_else(|| Error::malformed(format!("{part:?} is no field")))?;
+            part.trim().split_once(": ").ok_or_else(|| Error::malformed(format!("{part:?} is not a field")))?;
         fields.push(Field::new(name, parse_type(data_type)?, true));
         Ok(())
     };
@@ -192,7 +192,7 @@ pub mod by_name {
     /// Writes the name.
     ///
     /// # Errors
-    /// As the serialiser's.
+    /// Returns errors of the serialiser.
     pub fn serialize<S: Serializer>(data_type: &DataType, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&super::type_name(data_type))
     }
@@ -200,14 +200,14 @@ pub mod by_name {
     /// Reads the name.
     ///
     /// # Errors
-    /// When it is no type.
+    /// Returns an error if it is not a type.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<DataType, D::Error> {
         let name = String::deserialize(deserializer)?;
         super::parse_type(&name).map_err(serde::de::Error::custom)
     }
 }
 
-/// A number without a plus sign in front, which the parser of the standard library takes.
+/// Parses a number without a plus sign, which the parser of the standard library accepts.
 fn number<T: std::str::FromStr>(text: &str) -> Option<T> {
     text.parse().ok().filter(|_| !text.starts_with('+'))
 }

@@ -1,6 +1,6 @@
 //! Plain values in the lexical forms of XML Schema, the datatypes of RDF.
 //!
-//! A plain value has one canonical form, and only that form stands for it: `"05"^^xsd:integer` is another literal than
+//! A plain value has one canonical form, and only that form represents it: `"05"^^xsd:integer` is not the literal of
 //! 5 (`docs/model.md`, Values).
 
 use std::fmt::Write;
@@ -20,7 +20,7 @@ pub const INTEGER: &str = "http://www.w3.org/2001/XMLSchema#integer";
 /// IRI of the datatype of 64-bit floats.
 pub const DOUBLE: &str = "http://www.w3.org/2001/XMLSchema#double";
 
-/// A plain value that a literal stands for.
+/// A plain value that a literal represents.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Scalar {
     /// The text is the lexical form.
@@ -33,9 +33,9 @@ pub enum Scalar {
     Float(f64),
 }
 
-/// The plain value that a literal without language says in canonical form, if it does.
+/// Returns the plain value of which a literal without language is the canonical form, if there is one.
 ///
-/// Only these four datatypes have one: `string` (and none at all), `boolean`, `integer` within 64 bits, `double`.
+/// Only four datatypes have plain values: `string` (also the empty datatype), `boolean`, `integer` within 64 bits, `double`.
 pub fn read(datatype: &str, lexical: &str) -> Option<Scalar> {
     match datatype {
         "" | STRING => Some(Scalar::Text),
@@ -66,7 +66,7 @@ fn double(lexical: &str) -> Option<f64> {
         "NaN" => return Some(f64::NAN),
         "INF" => return Some(f64::INFINITY),
         "-INF" => return Some(f64::NEG_INFINITY),
-        // Rust reads words that XML Schema does not know.
+        // Rust also parses words that XML Schema does not define.
         _ if !lexical.contains('E') => return None,
         _ => lexical.parse::<f64>().ok().filter(|value| value.is_finite())?,
     };
@@ -75,7 +75,7 @@ fn double(lexical: &str) -> Option<f64> {
     (canonical.text() == lexical).then_some(value)
 }
 
-/// Room for the canonical form of a float: at most 17 digits, a sign, a point and an exponent.
+/// A buffer for the canonical form of a float: at most 17 digits, a sign, a point and an exponent.
 #[derive(Default)]
 struct Spelling {
     bytes: [u8; 32],
@@ -100,7 +100,7 @@ impl Write for Spelling {
 /// Writes the canonical form of a 64-bit float: `1.0E0`, `-1.5E-7`, `NaN`, `INF`.
 ///
 /// # Errors
-/// As the writer's.
+/// Returns errors of the writer.
 pub fn push_double(out: &mut impl Write, value: f64) -> std::fmt::Result {
     if value.is_nan() {
         return out.write_str("NaN");
@@ -111,15 +111,15 @@ pub fn push_double(out: &mut impl Write, value: f64) -> std::fmt::Result {
     push_exponent(out, format_args!("{value:E}"))
 }
 
-/// Writes the canonical form of a 32-bit float: the shortest that gives it back at its own width.
+/// Writes the canonical form of a 32-bit float: the shortest one that is parsed as the same 32-bit float.
 ///
 /// # Errors
-/// As the writer's.
+/// Returns errors of the writer.
 pub fn push_float(out: &mut impl Write, value: f32) -> std::fmt::Result {
     if value.is_finite() { push_exponent(out, format_args!("{value:E}")) } else { push_double(out, value.into()) }
 }
 
-/// Adds the fraction that Rust leaves away: 1E0 is 1.0E0.
+/// Adds the fraction that Rust omits: 1E0 becomes 1.0E0.
 fn push_exponent(out: &mut impl Write, value: std::fmt::Arguments<'_>) -> std::fmt::Result {
     let mut spelling = Spelling::default();
     spelling.write_fmt(value)?;

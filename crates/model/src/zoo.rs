@@ -1,13 +1,14 @@
-//! Graphs to test with, and what to do to them.
+//! Test graphs, and modifications of them.
 //!
-//! - [`five`] are the graphs that settled the model, one for each format.
-//! - [`property_graphs`] and [`bundled_graphs`] are small awkward graphs in the two shapes of property graphs: what a
-//!   format cannot hold and bring back, one of them shows.
-//! - [`same`] gives a graph in other clothes: batches, encodings, widths. Nothing of it is content.
-//! - [`mutations`] gives a graph with one thing changed: each must be noticed.
-//! - [`arbitrary`] generates graphs for property tests, [`multilayer`] one with hyperedges, slices and layers from a number.
+//! - [`five`] are the graphs for which the model was designed, one for each format.
+//! - [`property_graphs`] and [`bundled_graphs`] are small graphs with unusual content in the two shapes of property graphs:
+//!   whatever a format cannot store losslessly occurs in one of them.
+//! - [`same`] returns a graph in other representations: batches, encodings, widths. The content is unchanged.
+//! - [`mutations`] returns a graph with one thing changed; each change must be detected.
+//! - [`arbitrary`] generates graphs for property tests, [`multilayer`] generates one with hyperedges, slices and layers
+//!   from a number.
 //!
-//! Only tests use this module; it is behind the feature `zoo`.
+//! Only tests use this module, which requires the feature `zoo`.
 
 pub mod arbitrary;
 mod arrays;

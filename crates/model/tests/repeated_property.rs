@@ -1,4 +1,4 @@
-//! Two properties of one name in one table.
+//! Two properties with the same name in one table.
 #![allow(clippy::unwrap_used)]
 
 use arrow_schema::DataType;
@@ -13,7 +13,7 @@ fn two_properties_of_one_name_are_found_in_every_table() {
     let sound = || {
         let mut node = NodeType::new("n", Key::utf8());
         let mut edge = EdgeType::new(0, "r", 0);
-        // Of two tables, both may have a property of this name.
+        // Two different tables may both have a property of this name.
         node.properties = pair()[..2].to_vec();
         edge.properties = pair()[1..].to_vec();
         let memberships = vec![MembershipTable { of: Owner::Nodes(0), properties: Vec::new() }];

@@ -14,7 +14,7 @@ use crate::reader::BlobReader;
 use crate::remote::{Object, Store};
 use crate::{Location, platform, ranges, redo};
 
-/// One readable file or object: positional reads that never share a cursor. Clones are cheap.
+/// A readable file or object. Reads are by position and share no cursor. Clones are cheap.
 #[derive(Clone)]
 pub struct Blob(Arc<Inner>);
 
@@ -31,22 +31,22 @@ enum Source {
     Object(Object),
 }
 
-/// What tells that a file or object is still the one that was opened.
+/// Identifies the version of a file or object that was opened.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Fingerprint {
     /// Size, bytes.
     pub size: u64,
-    /// Time of the last change, if the store tells it.
+    /// Time of the last change, if the store reports it.
     pub modified: Option<SystemTime>,
     /// Entity tag, if the store has one.
     pub etag: Option<String>,
 }
 
 impl Blob {
-    /// Opens one file or object. An interrupted replacement of it is finished first.
+    /// Opens a file or object, after finishing an interrupted replacement of it.
     ///
     /// # Errors
-    /// [`Kind::NotFound`], [`Kind::Io`], and [`Kind::Usage`] when it is a directory, a device or a pipe.
+    /// [`Kind::NotFound`], [`Kind::Io`], and [`Kind::Usage`] if it is a directory, a device or a pipe.
     pub fn open(location: &Location) -> Result<Blob> {
         if let Some(stream) = location.stream() {
             return Ok(stream.clone());
@@ -61,14 +61,14 @@ impl Blob {
         let file = platform::open_regular(path).map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => {
                 let near = location.did_you_mean();
-                Error::new(Kind::NotFound, format!("there is no such file{near}")).caused_by(error).at(name.as_str())
+                Error::new(Kind::NotFound, format!("no such file{near}")).caused_by(error).at(name.as_str())
             }
             _ => unopened(error, &name),
         })?;
         Blob::of_file(name, file, counter)
     }
 
-    /// A blob over bytes in memory, for tests and fuzzing.
+    /// Creates a blob from bytes in memory, for tests and fuzzing.
     pub fn from_bytes(name: &str, bytes: &Bytes) -> Blob {
         let opened_as = Fingerprint { size: bytes.len() as u64, ..Fingerprint::default() };
         Blob::new(name.to_owned(), opened_as, Source::Memory(bytes.clone()), Arc::default())
@@ -87,22 +87,22 @@ impl Blob {
         Blob(Arc::new(Inner { name, opened_as, source, counter }))
     }
 
-    /// The name as it was given, for the places of errors.
+    /// Returns the name as it was given, for error messages.
     pub fn name(&self) -> &str {
         &self.0.name
     }
 
-    /// The place of this blob, for errors.
+    /// Returns the location of this blob, for errors.
     pub fn place(&self) -> Place {
         Place::file(self.name())
     }
 
-    /// Size when it was opened, bytes.
+    /// Size in bytes when it was opened.
     pub fn size(&self) -> u64 {
         self.0.opened_as.size
     }
 
-    /// Whether a read is a request over a network, so that few large reads are better than many small ones.
+    /// Returns true if a read is a request over a network, so that few large reads are better than many small ones.
     pub fn is_remote(&self) -> bool {
         matches!(self.0.source, Source::Object(_))
     }
@@ -110,8 +110,8 @@ impl Blob {
     /// Reads exactly `range` (byte offsets).
     ///
     /// # Errors
-    /// [`Kind::Malformed`] when the range lies outside the file, [`Kind::Conflict`] when the file changed since it was
-    /// opened, as far as that can be seen without reading more, [`Kind::Io`].
+    /// [`Kind::Malformed`] if the range is outside the file, [`Kind::Conflict`] if the file changed since it was
+    /// opened (as far as that can be seen without further reads), [`Kind::Io`].
     pub fn read(&self, range: Range<u64>) -> Result<Bytes> {
         let length = self.check_range(&range)?;
         let bytes = match &self.0.source {
@@ -126,11 +126,11 @@ impl Blob {
         Ok(bytes)
     }
 
-    /// Reads several ranges, in the order given. Ranges that overlap or lie close together are fetched as one; from an
-    /// object store, several at the same time.
+    /// Reads several ranges, in the given order. Overlapping and nearby ranges are fetched together; from an
+    /// object store, several are fetched at the same time.
     ///
     /// # Errors
-    /// As [`Blob::read`].
+    /// Same as [`Blob::read`].
     pub fn read_ranges(&self, wanted: &[Range<u64>]) -> Result<Vec<Bytes>> {
         for range in wanted {
             self.check_range(range)?;
@@ -148,20 +148,20 @@ impl Blob {
         Ok(wanted.iter().map(|range| ranges::cut(range, &merged, &fetched)).collect())
     }
 
-    /// Reads everything.
+    /// Reads the whole file.
     ///
     /// # Errors
-    /// [`Kind::TooLarge`] when there are more than `limit` bytes; as [`Blob::read`].
+    /// [`Kind::TooLarge`] if it has more than `limit` bytes; otherwise the same as [`Blob::read`].
     pub fn read_all(&self, limit: u64) -> Result<Bytes> {
         if self.size() > limit {
-            let message = format!("{} bytes are more than the {limit} that are read at once", self.size());
+            let message = format!("size is {} bytes, but at most {limit} bytes are read at once", self.size());
             return Err(Error::new(Kind::TooLarge, message).at(self.place()));
         }
         self.read(0..self.size())
     }
 
-    /// The local file itself, for who maps it into memory and answers for that; `None` of objects and bytes in memory.
-    /// Reads through it are not counted.
+    /// Returns the local file, for callers that map it into memory on their own responsibility; `None` for objects and
+    /// bytes in memory. Reads through it are not counted.
     pub fn as_file(&self) -> Option<&File> {
         match &self.0.source {
             Source::File(file) => Some(file),
@@ -169,21 +169,21 @@ impl Blob {
         }
     }
 
-    /// A buffered reader from the first byte to the last.
+    /// Returns a buffered reader over the whole file.
     pub fn reader(&self) -> BlobReader {
         BlobReader::new(self.clone())
     }
 
-    /// What identified the file when it was opened.
+    /// Returns the fingerprint of the file when it was opened.
     pub fn opened_as(&self) -> &Fingerprint {
         &self.0.opened_as
     }
 
-    /// What identifies the file as it is now.
+    /// Returns the fingerprint of the file now.
     ///
     /// # Errors
-    /// [`Kind::Io`], and [`Kind::NotFound`] when an object is gone. A local file that was renamed or removed is still
-    /// the same file: what was opened can be read to its end.
+    /// [`Kind::Io`], and [`Kind::NotFound`] if an object does not exist any more. A local file that was renamed or removed
+    /// is still the same file: it can be read to its end.
     pub fn fingerprint(&self) -> Result<Fingerprint> {
         match &self.0.source {
             Source::Memory(_) => Ok(self.0.opened_as.clone()),
@@ -192,15 +192,15 @@ impl Blob {
         }
     }
 
-    /// Fails if the file is no longer as it was opened. Ask after a long read.
+    /// Returns an error if the file changed since it was opened. Call it after a long read.
     ///
     /// # Errors
-    /// [`Kind::Conflict`] when it changed, [`Kind::Io`].
+    /// [`Kind::Conflict`] if it changed, [`Kind::Io`].
     pub fn check_unchanged(&self) -> Result<()> {
         if self.fingerprint()? == *self.opened_as() { Ok(()) } else { Err(self.changed()) }
     }
 
-    /// Bytes read from this blob so far.
+    /// Returns the number of bytes read from this blob so far.
     pub fn bytes_read(&self) -> u64 {
         self.0.counter.bytes()
     }
@@ -222,14 +222,14 @@ impl Blob {
     }
 
     fn outside(&self, range: &Range<u64>) -> Error {
-        let message = format!("bytes {}..{} lie outside a file of {} bytes", range.start, range.end, self.size());
+        let message = format!("range {}..{} is outside the file of {} bytes", range.start, range.end, self.size());
         Error::malformed(message).at(self.place().offset(range.start))
     }
 
     fn changed(&self) -> Error {
         Error::new(Kind::Conflict, "the file changed while it was read")
             .at(self.place())
-            .hint("run again when nobody writes it")
+            .hint("run again when no other process writes it")
     }
 }
 
@@ -238,15 +238,15 @@ fn file_fingerprint(file: &File) -> std::io::Result<Fingerprint> {
     Ok(Fingerprint { size: metadata.len(), modified: metadata.modified().ok(), etag: None })
 }
 
-/// The error for a file that could not be opened.
+/// Returns the error for a file that could not be opened.
 pub(crate) fn unopened(error: std::io::Error, name: &str) -> Error {
     use std::io::ErrorKind as Io;
     let place = Place::file(name);
     match error.kind() {
         Io::IsADirectory | Io::InvalidInput => Error::usage(error.to_string()).at(place),
-        // Something that should be a directory is a file: there is nothing below it.
-        Io::NotADirectory => Error::new(Kind::NotFound, "there is no such file").caused_by(error).at(place),
-        Io::NotFound => Error::new(Kind::NotFound, "there is no such file").caused_by(error).at(place),
+        // A component of the path that should be a directory is a file, so nothing exists below it.
+        Io::NotADirectory => Error::new(Kind::NotFound, "no such file").caused_by(error).at(place),
+        Io::NotFound => Error::new(Kind::NotFound, "no such file").caused_by(error).at(place),
         _ => Error::from(error).at(place),
     }
 }

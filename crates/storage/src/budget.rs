@@ -1,4 +1,4 @@
-//! One memory budget, shared by everything that works at the same time.
+//! A memory budget that all concurrent operators share.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,12 +8,12 @@ use isomorph_error::{Error, Kind, Result};
 
 use crate::platform;
 
-/// Memory assumed on a machine that does not say how much it has, bytes.
+/// Memory assumed on a machine whose memory size is unknown, bytes.
 const ASSUMED_MEMORY: u64 = 8 << 30;
 
-/// A number of bytes that operators reserve from before they allocate. Clones share it.
+/// A number of bytes from which operators reserve before they allocate. Clones share it.
 ///
-/// A budget is an agreement, not an allocator: it bounds the large buffers (sort runs, decoded pages, look-up tables)
+/// A budget is an agreement, not an allocator: it limits the large buffers (sort runs, decoded pages, look-up tables)
 /// that operators announce, not every small object.
 #[derive(Clone)]
 pub struct Budget(Arc<Inner>);
@@ -25,50 +25,50 @@ struct Inner {
 }
 
 impl Budget {
-    /// A budget of `bytes`.
+    /// Creates a budget of `bytes`.
     pub fn new(bytes: u64) -> Self {
         Budget(Arc::new(Inner { limit: bytes, used: AtomicU64::new(0), peak: AtomicU64::new(0) }))
     }
 
-    /// A quarter of the memory that this process may use (control-group limits count).
+    /// Creates a budget of a quarter of the memory that this process may use (limits of the control group are respected).
     pub fn of_this_machine() -> Self {
         Budget::new(platform::memory_bytes().unwrap_or(ASSUMED_MEMORY) / 4)
     }
 
-    /// All of it, bytes.
+    /// Returns the size of the budget, bytes.
     pub fn limit(&self) -> u64 {
         self.0.limit
     }
 
-    /// Reserved now, bytes.
+    /// Returns the bytes that are reserved now.
     pub fn used(&self) -> u64 {
         self.0.used.load(Ordering::Relaxed)
     }
 
-    /// The most that was ever reserved at once, bytes.
+    /// Returns the largest number of bytes that were reserved at the same time.
     pub fn peak(&self) -> u64 {
         self.0.peak.load(Ordering::Relaxed)
     }
 
-    /// Left now, bytes.
+    /// Returns the bytes that are available now.
     pub fn available(&self) -> u64 {
         self.limit().saturating_sub(self.used())
     }
 
-    /// Reserves `bytes`, or nothing when fewer are left: the moment to spill.
+    /// Reserves `bytes`, or returns `None` if fewer are available: then the caller should spill.
     pub fn try_reserve(&self, bytes: u64) -> Option<Reservation> {
         self.take(bytes).then(|| Reservation { budget: self.clone(), bytes })
     }
 
-    /// Reserves `bytes` that cannot be done without.
+    /// Reserves `bytes` that the caller cannot do without.
     ///
     /// # Errors
-    /// [`Kind::TooLarge`] when fewer are left.
+    /// [`Kind::TooLarge`] if fewer are available.
     pub fn reserve(&self, bytes: u64) -> Result<Reservation> {
         self.try_reserve(bytes).ok_or_else(|| self.exceeded(bytes))
     }
 
-    /// Adds `bytes` if they fit; never exceeds the limit, whatever other threads do.
+    /// Adds `bytes` if they are available; never exceeds the limit, whatever other threads do.
     fn take(&self, bytes: u64) -> bool {
         let fits = |used: u64| used.checked_add(bytes).filter(|sum| *sum <= self.0.limit);
         match self.0.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits) {
@@ -83,7 +83,7 @@ impl Budget {
     fn exceeded(&self, bytes: u64) -> Error {
         Error::new(
             Kind::TooLarge,
-            format!("{bytes} bytes of memory are needed, {} of {} are left", self.available(), self.limit()),
+            format!("out of memory: need {bytes} bytes, {} of {} are available", self.available(), self.limit()),
         )
         .hint("raise --memory")
     }
@@ -101,7 +101,7 @@ impl fmt::Debug for Budget {
     }
 }
 
-/// Bytes taken from a [`Budget`]; given back when dropped.
+/// Bytes reserved from a [`Budget`], which are released on drop.
 #[derive(Debug)]
 pub struct Reservation {
     budget: Budget,
@@ -109,12 +109,12 @@ pub struct Reservation {
 }
 
 impl Reservation {
-    /// Held, bytes.
+    /// Returns the reserved bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Takes `bytes` more, or nothing when fewer are left.
+    /// Reserves `bytes` more, or returns false if fewer are available.
     pub fn try_grow(&mut self, bytes: u64) -> bool {
         let grown = self.budget.take(bytes);
         if grown {
@@ -123,15 +123,15 @@ impl Reservation {
         grown
     }
 
-    /// Takes `bytes` more that cannot be done without.
+    /// Reserves `bytes` more that the caller cannot do without.
     ///
     /// # Errors
-    /// [`Kind::TooLarge`] when fewer are left; what is held stays held.
+    /// [`Kind::TooLarge`] if fewer are available; the existing reservation is kept.
     pub fn grow(&mut self, bytes: u64) -> Result<()> {
         if self.try_grow(bytes) { Ok(()) } else { Err(self.budget.exceeded(bytes)) }
     }
 
-    /// Gives back `bytes`, at most what is held.
+    /// Releases `bytes`, at most the size of the reservation.
     pub fn shrink(&mut self, bytes: u64) {
         let back = bytes.min(self.bytes);
         self.bytes -= back;

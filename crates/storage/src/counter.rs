@@ -1,9 +1,9 @@
-//! Counts what is read, so that a test can say how many bytes a look-up or a push-down cost.
+//! Counts reads, so that a test can assert how many bytes a look-up or a push-down reads.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes and requests of one blob, added to those of its root.
+/// Bytes and requests of one blob, which are also added to those of its root.
 #[derive(Debug, Default)]
 pub(crate) struct Counter {
     bytes: AtomicU64,
@@ -12,7 +12,7 @@ pub(crate) struct Counter {
 }
 
 impl Counter {
-    /// A counter that passes on to `parent`.
+    /// Creates a counter that also adds to `parent`.
     pub(crate) fn below(parent: &Arc<Counter>) -> Self {
         Counter { parent: Some(Arc::clone(parent)), ..Counter::default() }
     }

@@ -1,4 +1,4 @@
-//! Every way in which a write can be cut short, on a disk that forgets what was not synced.
+//! Interrupts writes in every possible way, on a disk that forgets what was not synced.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 #![allow(clippy::cast_possible_truncation, reason = "a write has few steps")]
 
@@ -14,13 +14,13 @@ use crate::{Location, Mode, Redo, Staging, redo};
 
 type Files = BTreeMap<String, Vec<u8>>;
 
-/// One piece of work, in a directory `/d` with one old state and one new one.
+/// A change to test, in a directory `/d` with one old and one new state.
 struct Work {
     name: &'static str,
     old: &'static [(&'static str, &'static str)],
     new: &'static [(&'static str, &'static str)],
     run: fn(&Location) -> Result<()>,
-    /// Whether files under this name may be there or not while the old state holds: a companion without its file.
+    /// Files under this name may or may not exist in the old state: a companion without its file.
     ignored_in_old: Option<&'static str>,
 }
 
@@ -131,7 +131,7 @@ fn write(staging: Staging, files: &[(&str, &str)], companion: &[(&str, &str)]) -
 }
 
 impl Work {
-    /// A disk in the old state.
+    /// Returns a disk in the old state.
     fn disk(&self, can_exchange: bool) -> MemoryDisk {
         let disk = MemoryDisk::new(can_exchange);
         for (path, text) in self.old.iter().chain(&[("/d/other", "untouched")]) {
@@ -150,7 +150,7 @@ impl Work {
         (self.run)(&Location::parse("/d").unwrap().on_disk(disk))
     }
 
-    /// Which state a reader sees after opening the place: true for the new one.
+    /// Returns which state a reader sees after opening the dataset: true for the new one.
     fn is_new(&self, disk: &MemoryDisk, context: &str) -> bool {
         recover(Arc::new(disk.clone())).unwrap_or_else(|error| panic!("{context}: {error:?}"));
         let seen: Files = disk.files().into_iter().filter(|(path, _)| !is_aside(path)).collect();
@@ -170,12 +170,12 @@ fn files(list: &[(&str, &str)]) -> Files {
     list.iter().chain(&other).map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect()
 }
 
-/// Whether a file is one that readers do not look at.
+/// Whether readers ignore this file.
 fn is_aside(path: &str) -> bool {
     path.starts_with("/d/.x.") || path.starts_with("/d/x/_isomorph/redo")
 }
 
-/// What opening the place does first.
+/// Performs the recovery with which opening a dataset begins.
 fn recover(disk: Arc<dyn Disk>) -> Result<()> {
     let place = Location::parse("/d/x").unwrap().on_disk(disk);
     redo::recover_beside(&place)?;
@@ -238,7 +238,7 @@ fn a_recovery_that_is_cut_short_can_be_repeated() {
     every_case(|work, can_exchange, steps| {
         for step in 0..steps {
             let (disk, ..) = attempt(work, can_exchange, Fault::Kill(step));
-            // What was not durable when the writer was killed may still be lost afterwards, and the change with it.
+            // Changes that were not durable when the writer was killed can still be lost afterwards.
             for (start, certain) in [(disk.after_kill(), false), (disk.settled(), true)] {
                 let counting = FaultDisk::new(Arc::new(start.after_kill()), Fault::None);
                 recover(Arc::new(counting.clone())).unwrap();
@@ -269,7 +269,7 @@ fn the_next_writer_removes_what_a_killed_one_left() {
             let again = work.run(Arc::new(disk.clone()));
             let done = again.is_ok() || again.is_err_and(|error| error.kind() == Kind::AlreadyExists);
             assert!(done && work.is_new(&disk, &context), "{}, {context}", work.name);
-            // So does one that finds the work of the killed one published, and is refused.
+            // The same is true of a writer that finds the killed writer's output published, and is refused.
             let left: Vec<String> = disk.files().into_keys().filter(|path| is_aside(path)).collect();
             assert_eq!(left, Vec::<String>::new(), "{}, {context}", work.name);
         }
@@ -287,9 +287,9 @@ fn a_failed_step_leaves_the_old_state_and_nothing_else() {
                 let recorded = matches!(&outcome, Err(error) if error.kind() == Kind::Incomplete);
                 match outcome {
                     Ok(()) => assert!(new, "{}, {what}: acknowledged and lost", work.name),
-                    // The record was durable: opening the place finished the change.
+                    // The record was durable, so opening the dataset finished the change.
                     Err(_) if recorded => assert!(new, "{}, {what}: not finished", work.name),
-                    // Without exchange the old file is gone once the new one is there.
+                    // Without exchange, the old file is gone as soon as the new one exists.
                     Err(error) if error.kind() == Kind::Poisoned && !can_exchange && work.name == "a replaced file" => {
                     }
                     Err(error) => assert!(!new, "{}, {what}: {error:?}", work.name),
@@ -356,7 +356,7 @@ fn changed_dataset() -> &'static Work {
     WORKS.iter().find(|work| work.name == "a changed dataset").unwrap()
 }
 
-/// Puts a durable file where there was none.
+/// Creates a durable file that did not exist.
 fn put(disk: &MemoryDisk, directory: &str, name: &str) {
     let mut file = disk.create_file(&Path::new(directory).join(name)).unwrap();
     file.write_all(b"later").unwrap();
@@ -406,7 +406,7 @@ fn the_real_file_system_keeps_the_protocol_under_faults_too() {
     let (mut step, mut refused) = (0, 0);
     while let (steps, Err(_)) = run(Fault::Kill(step)) {
         assert!(steps > step);
-        // Some kills come after the rename: then it is there, and whole.
+        // Some kills happen after the rename; then the output exists and is complete.
         let published = home.path().join("x");
         if published.exists() {
             assert_eq!(std::fs::read(published.join("a/0")).unwrap(), b"rows");
@@ -428,7 +428,7 @@ fn of_two_changes_at_once_the_second_fails() {
     let memory = work.disk(true);
     let second = Redo::begin_at(&Location::parse("/d/x").unwrap().on_disk(Arc::new(memory.clone()))).unwrap();
     second.create("graph.yml").unwrap().finish().unwrap();
-    // The first is killed when its record is durable and nothing is done yet.
+    // The first writer is killed when its record is durable but no step is done yet.
     let counting = FaultDisk::new(Arc::new(work.disk(true)), Fault::None);
     work.run(Arc::new(counting.clone())).unwrap();
     let replacing = counting.log().iter().position(|step| step.ends_with("rename to /d/x/v/age")).unwrap() as u64;

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-/// How much of the end of a file its tail hash covers, bytes.
+/// The number of bytes at the end of a file that the tail hash covers.
 pub const TAIL_BYTES: usize = 64 << 10;
 
-/// Size and hashes of one file: the carry binds itself to data by these.
+/// Size and hashes of a file. The sidecar refers to data files by these.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FileDigest {
     /// Size, bytes.
@@ -22,7 +22,7 @@ impl fmt::Debug for FileDigest {
     }
 }
 
-/// Computes a [`FileDigest`] from bytes as they pass by, in memory that does not depend on their number.
+/// Computes a [`FileDigest`] incrementally, in constant memory.
 #[derive(Default)]
 pub struct FileHasher {
     size: u64,
@@ -31,17 +31,17 @@ pub struct FileHasher {
 }
 
 impl FileHasher {
-    /// A hasher that has seen nothing.
+    /// Creates a hasher.
     pub fn new() -> Self {
         FileHasher::default()
     }
 
-    /// Takes the next bytes of the file.
+    /// Adds the next bytes of the file.
     pub fn update(&mut self, bytes: &[u8]) {
         self.size += bytes.len() as u64;
         self.whole.update(bytes);
         let last = &bytes[bytes.len().saturating_sub(TAIL_BYTES)..];
-        // The buffer is cut only when it has doubled, so that small writes do not move 64 KiB each.
+        // The buffer is truncated only when it has doubled, so that small writes do not move 64 KiB each.
         if self.tail.len() + last.len() > 2 * TAIL_BYTES {
             let surplus = (self.tail.len() + last.len()).saturating_sub(TAIL_BYTES).min(self.tail.len());
             self.tail.drain(..surplus);
@@ -49,12 +49,12 @@ impl FileHasher {
         self.tail.extend_from_slice(last);
     }
 
-    /// Bytes seen so far.
+    /// Returns the number of bytes added so far.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// The digest of everything seen.
+    /// Returns the digest of all added bytes.
     pub fn finish(self) -> FileDigest {
         let last = &self.tail[self.tail.len().saturating_sub(TAIL_BYTES)..];
         FileDigest { size: self.size, blake3: *self.whole.finalize().as_bytes(), tail: *blake3::hash(last).as_bytes() }

@@ -1,4 +1,4 @@
-//! What a writer asks of a file system: the seam at which tests inject faults.
+//! The file system operations that writers use: an interface in which tests inject faults.
 
 use std::fmt;
 use std::fs::{self, File, TryLockError};
@@ -9,92 +9,93 @@ use std::time::SystemTime;
 
 use crate::platform;
 
-/// A file system, as the publish protocol uses it. Every call is one step that can fail, and after which the machine
+/// A file system, as the publish protocol uses it. Each call is one step, which can fail, and after which the machine
 /// can stop.
 pub trait Disk: Send + Sync + fmt::Debug {
-    /// Creates a file that did not exist.
+    /// Creates a new file.
     fn create_file(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
-    /// Creates a directory that did not exist, in one that does.
+    /// Creates a new directory in an existing one.
     fn create_dir(&self, path: &Path) -> io::Result<()>;
     /// Makes the names in a directory durable.
     fn sync_dir(&self, path: &Path) -> io::Result<()>;
-    /// Renames a file, replacing a file; or a directory, replacing an empty one.
+    /// Renames a file, replacing an existing file; or a directory, replacing an empty one.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
-    /// Renames a file to a name that does not exist.
+    /// Renames a file to a name that must not exist.
     fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()>;
-    /// Gives a file a second name, which does not exist; any error where files have one name only.
+    /// Gives a file a second name, which must not exist. Returns any error if the system has no hard links.
     fn link(&self, _file: &Path, _name: &Path) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
-    /// Lets two names change places in one step; [`io::ErrorKind::Unsupported`] where that cannot be done.
+    /// Exchanges two names in one step; returns [`io::ErrorKind::Unsupported`] where that is not possible.
     fn exchange(&self, one: &Path, other: &Path) -> io::Result<()>;
     /// Removes a file.
     fn remove_file(&self, path: &Path) -> io::Result<()>;
     /// Removes an empty directory.
     fn remove_dir(&self, path: &Path) -> io::Result<()>;
-    /// What is at `path`, without following links; nothing if there is nothing.
+    /// Returns what `path` is, without following links; `None` if it does not exist.
     fn node(&self, path: &Path) -> io::Result<Option<Node>>;
-    /// The path without links.
+    /// Resolves all links in the path.
     fn canonical(&self, path: &Path) -> io::Result<PathBuf>;
-    /// The names in a directory.
+    /// Lists the names in a directory.
     fn names(&self, path: &Path) -> io::Result<Vec<String>>;
     /// Reads a whole file of at most `limit` bytes.
     fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>>;
-    /// Takes the lock of a file or directory if nobody has it. It is given back when dropped, and when the process ends
-    /// in whatever way.
+    /// Takes the lock of a file or directory unless it is held. The lock is released on drop and when the process ends
+    /// for any reason.
     fn try_lock(&self, path: &Path) -> io::Result<Lock>;
     /// Waits for the lock of a file.
     fn lock(&self, path: &Path) -> io::Result<Lock>;
-    /// Gives a directory a time of its last change, where the system can do that.
+    /// Sets the modification time of a directory, if the system can.
     fn set_modified(&self, _path: &Path, _time: SystemTime) -> io::Result<()> {
         Ok(())
     }
-    /// Whether files may be synced on other threads than those that wrote them, in no order: not where every step counts.
+    /// Whether files may be synced in any order, on threads other than those that wrote them. False for tests that count
+    /// every step.
     fn syncs_on_threads(&self) -> bool {
         false
     }
-    /// Whether a record of unfinished work may be acted on, or might have been put there by another user.
+    /// Whether a record of unfinished work may be performed; false if another user may have put it there.
     fn trusted(&self, path: &Path) -> io::Result<bool>;
 }
 
-/// A file being written.
+/// A file that is being written.
 pub trait DiskFile: Write + Send {
-    /// Makes what was written durable.
+    /// Makes the written bytes durable.
     fn sync(&mut self) -> io::Result<()>;
-    /// Gives it a time of its last change.
+    /// Sets the modification time.
     fn set_modified(&mut self, _time: SystemTime) -> io::Result<()> {
         Ok(())
     }
 }
 
-/// What is at a path.
+/// A directory entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Node {
-    /// Which sort of thing.
+    /// Its type.
     pub kind: NodeKind,
-    /// When it was last changed.
+    /// Time of the last change.
     pub modified: Option<SystemTime>,
 }
 
-/// Which sort of thing is at a path.
+/// The type of a directory entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NodeKind {
     /// A regular file.
     File,
     /// A directory.
     Directory,
-    /// A link, a device, a pipe.
+    /// A link, a device or a pipe.
     Other,
 }
 
-/// The outcome of asking for a lock.
+/// The result of trying to lock.
 #[derive(Debug)]
 pub enum Lock {
-    /// It is ours until this is dropped.
+    /// The lock is held until this is dropped.
     Ours(Box<dyn Guard>),
-    /// Somebody alive has it.
+    /// Another running process holds the lock.
     Theirs,
-    /// There are no locks here.
+    /// Locks are not supported here.
     Unsupported,
 }
 
@@ -103,7 +104,7 @@ pub trait Guard: Send + Sync + fmt::Debug {}
 
 impl Guard for File {}
 
-/// The disk that a [`Location`](crate::Location) writes to: the real one unless a test set another.
+/// The disk that a [`Location`](crate::Location) writes to: the real one unless a test sets another.
 #[derive(Clone)]
 pub(crate) struct DiskHandle(Option<Arc<dyn Disk>>);
 
@@ -180,7 +181,7 @@ impl Disk for RealDisk {
 
     fn node(&self, path: &Path) -> io::Result<Option<Node>> {
         let metadata = match fs::symlink_metadata(path) {
-            // A name that is too long to exist does not.
+            // A name that is too long cannot exist.
             Err(error)
                 if matches!(
                     error.kind(),
@@ -211,7 +212,7 @@ impl Disk for RealDisk {
         let mut bytes = Vec::new();
         let read = platform::open_regular(path)?.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
         if read as u64 > limit {
-            return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it is larger than {limit} bytes")));
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("larger than {limit} bytes")));
         }
         Ok(bytes)
     }
@@ -241,13 +242,13 @@ impl Disk for RealDisk {
     }
 }
 
-/// That there are no locks, if that is what the error says: some file systems have none, or none for directories. Any other
-/// error leaves open whether somebody has the lock.
+/// Returns [`Lock::Unsupported`] if that is what the error means: some file systems have no locks, or none for directories.
+/// Any other error does not say whether the lock is held.
 fn without_locks(error: io::Error) -> io::Result<Lock> {
     if platform::has_no_locks(&error) { Ok(Lock::Unsupported) } else { Err(error) }
 }
 
-/// Removes a directory and everything below it, never following a link.
+/// Removes a directory and everything below it. Never follows links.
 pub(crate) fn remove_tree(disk: &dyn Disk, path: &Path) -> io::Result<()> {
     match disk.node(path)? {
         None => Ok(()),
@@ -261,7 +262,7 @@ pub(crate) fn remove_tree(disk: &dyn Disk, path: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether `path` is a directory with nothing in it.
+/// Whether `path` is an empty directory.
 pub(crate) fn is_empty_dir(disk: &dyn Disk, path: &Path) -> io::Result<bool> {
     match disk.node(path)? {
         Some(Node { kind: NodeKind::Directory, .. }) => Ok(disk.names(path)?.is_empty()),

@@ -1,7 +1,7 @@
-//! Disks that fail, for tests of everything that writes.
+//! Failing disks, for tests of all writers.
 //!
-//! [`MemoryDisk`] remembers what is durable and what is not, and gives every state in which a stopped machine could
-//! find itself. [`FaultDisk`] stands before any disk and lets one step fail, or all from one step on.
+//! [`MemoryDisk`] records what is durable, and enumerates every state in which a stopped machine could be left.
+//! [`FaultDisk`] wraps any disk and makes one step fail, or all steps from one on.
 //! Use them through [`Location::on_disk`](crate::Location::on_disk).
 
 mod inject;

@@ -1,4 +1,4 @@
-//! What killed runs left behind: finding and removing it, and nothing of a writer that lives.
+//! Finds and removes the leftovers of killed runs, but never files of a running writer.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,10 +9,10 @@ use std::time::{Duration, SystemTime};
 use crate::disk::{Disk, Lock, NodeKind, remove_tree};
 use crate::{limits, unique};
 
-/// After how long the work of a writer on another machine, whose lock cannot be seen, counts as abandoned.
+/// The time after which the work of a writer on another machine, whose lock cannot be seen, counts as abandoned.
 const ABANDONED: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// How the directory for things in the making is called, before and after the part that is unique.
+/// The name pattern of a directory for unfinished output, before and after the unique part.
 #[derive(Debug, Clone)]
 pub(crate) struct AsideName {
     prefix: String,
@@ -20,7 +20,7 @@ pub(crate) struct AsideName {
 }
 
 impl AsideName {
-    /// `.<name>.<unique>.tmp`, beside the destination. A name too long for that is cut and told by its hash.
+    /// `.<name>.<unique>.tmp`, next to the destination. A name that is too long for that is truncated and extended by its hash.
     pub(crate) fn beside(name: &str) -> Self {
         AsideName { prefix: format!(".{}.", shortened(name)), suffix: ".tmp" }
     }
@@ -30,7 +30,7 @@ impl AsideName {
         AsideName { prefix: "redo-".to_owned(), suffix: "" }
     }
 
-    /// Such a name that nobody else has.
+    /// Returns a unique name of this pattern.
     pub(crate) fn fresh(&self) -> String {
         format!("{}{}{}", self.prefix, unique::fresh(), self.suffix)
     }
@@ -39,13 +39,13 @@ impl AsideName {
         unique::Maker::parse(name.strip_prefix(&self.prefix)?.strip_suffix(self.suffix)?)
     }
 
-    /// Whether this is a name of ours.
+    /// Whether `name` has this pattern.
     pub(crate) fn matches(&self, name: &str) -> bool {
         self.maker(name).is_some()
     }
 }
 
-/// The part of `name` that fits into a longer file name.
+/// Shortens `name` so that it fits into a longer file name.
 pub(crate) fn shortened(name: &str) -> String {
     const ROOM: usize = limits::NAME_BYTES - 64;
     if name.len() <= ROOM {
@@ -55,7 +55,7 @@ pub(crate) fn shortened(name: &str) -> String {
     format!("{}~{}", &name[..cut], &blake3::hash(name.as_bytes()).to_hex()[..16])
 }
 
-/// A directory for things in the making, locked for as long as this lives.
+/// A directory for unfinished output, which is locked until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Aside {
     disk: Arc<dyn Disk>,
@@ -65,13 +65,13 @@ pub(crate) struct Aside {
 }
 
 impl Aside {
-    /// Makes one in `parent`, after removing what killed runs left there under such names.
+    /// Creates one in `parent`, after removing what killed runs left there under such names.
     pub(crate) fn create(disk: &Arc<dyn Disk>, parent: &Path, name: &AsideName) -> io::Result<Self> {
         remove_leftovers(&**disk, parent, name)?;
         loop {
             let path = parent.join(name.fresh());
             disk.create_dir(&path)?;
-            // Between making and locking, another writer may have taken it for a leftover.
+            // Between creating and locking it, another writer may have removed it as a leftover.
             let lock = match disk.try_lock(&path) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 lock => lock?,
@@ -86,7 +86,7 @@ impl Aside {
         &self.path
     }
 
-    /// Whether it stays when this is dropped.
+    /// Sets whether the directory stays when this is dropped.
     pub(crate) fn keep(&self, keep: bool) {
         self.keep.store(keep, Ordering::Relaxed);
     }
@@ -97,12 +97,12 @@ impl Drop for Aside {
         if self.keep.load(Ordering::Relaxed) {
             return;
         }
-        // What cannot be removed now is a leftover for the next writer.
+        // If the directory cannot be removed now, the next writer removes it.
         let _ = remove_tree(&*self.disk, &self.path);
     }
 }
 
-/// Removes what killed runs left in `parent` under such names.
+/// Removes leftovers of killed runs in `parent` with names of this pattern.
 pub(crate) fn remove_leftovers(disk: &dyn Disk, parent: &Path, name: &AsideName) -> io::Result<()> {
     for found in disk.names(parent)? {
         let Some(maker) = name.maker(&found) else { continue };
@@ -112,15 +112,15 @@ pub(crate) fn remove_leftovers(disk: &dyn Disk, parent: &Path, name: &AsideName)
             let age = node.modified.and_then(|modified| SystemTime::now().duration_since(modified).ok());
             age.is_some_and(|age| age > ABANDONED)
         };
-        // A lock that we get is kept until the directory is gone, so that nobody begins to use it meanwhile.
+        // A lock that we get is held until the directory is removed, so that no other process starts to use it.
         let (dead, _lock) = match disk.try_lock(&path) {
-            // It is gone, or of another user: nobody knows whether it is in use.
+            // It is gone or belongs to another user, so it may be in use.
             Ok(Lock::Theirs) | Err(_) => (false, Lock::Theirs),
             Ok(Lock::Ours(guard)) => (maker.is_ours() || old(), Lock::Ours(guard)),
             Ok(Lock::Unsupported) => (maker.is_before_boot() || old(), Lock::Unsupported),
         };
         if dead {
-            // Another writer may be removing it at the same time; what stays will be found again.
+            // Another writer may be removing it at the same time; whatever stays will be found again.
             let _ = remove_tree(disk, &path);
         }
     }

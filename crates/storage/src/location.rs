@@ -1,4 +1,4 @@
-//! One type for a place: a local path, or an object behind a URL.
+//! Locations: local paths, and objects behind URLs.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -11,24 +11,24 @@ use object_store::ObjectStore;
 use crate::disk::{Disk, DiskHandle};
 use crate::{Blob, sandbox};
 
-/// Which kind of place a [`Location`] is.
+/// The kind of a [`Location`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scheme {
-    /// A path of the local file system.
+    /// A path in the local file system.
     Local,
-    /// Amazon S3, or a server that speaks its protocol.
+    /// Amazon S3, or a server with the same protocol.
     S3,
     /// Google Cloud Storage. Untested.
     Gcs,
     /// Azure Blob Storage.
     Azure,
-    /// Hadoop's file system. Read only. Untested against a server.
+    /// Hadoop's file system. Read-only. Untested against a server.
     Hdfs,
-    /// A web server without encryption. Read only.
+    /// A web server without encryption. Read-only.
     Http,
-    /// A web server. Read only.
+    /// A web server. Read-only.
     Https,
-    /// Bytes that came in a stream, such as standard input. Read only.
+    /// Bytes from a stream, such as standard input. Read-only.
     Stream,
 }
 
@@ -47,23 +47,23 @@ impl Scheme {
         }
     }
 
-    /// Whether something can be written there.
+    /// Whether it can be written to.
     pub fn is_writable(self) -> bool {
         !matches!(self, Scheme::Hdfs | Scheme::Http | Scheme::Https | Scheme::Stream)
     }
 
-    /// Whether what lies below a place can be listed; of a web server only files can be had whose names are known, and a stream is one
+    /// Whether a location can be listed. On a web server, only files with known names can be opened, and a stream is a single
     /// file.
     pub fn has_listing(self) -> bool {
         !matches!(self, Scheme::Http | Scheme::Https | Scheme::Stream)
     }
 }
 
-/// A file, an object, a directory or a prefix: where it is, not whether it exists.
+/// The location of a file, an object, a directory or a prefix, which may or may not exist.
 ///
 /// Written as a local path, `file:///path`, `s3://bucket/key`, `gs://bucket/key`, `az://container/key`,
-/// `hdfs://namenode:port/path`, `hdfs://nameservice/path`, `http://host/path` or `https://host/path`. The keys of object stores are taken as written; web addresses and file
-/// URLs are percent-decoded.
+/// `hdfs://namenode:port/path`, `hdfs://nameservice/path`, `http://host/path` or `https://host/path`. The keys of object
+/// stores are taken as written; web addresses and file URLs are percent-decoded.
 ///
 /// ```
 /// use isomorph_storage::Location;
@@ -83,17 +83,17 @@ enum Inner {
 }
 
 impl Location {
-    /// Reads a place as a user writes it.
+    /// Parses a location as users write it.
     ///
     /// # Errors
-    /// [`Kind::Usage`](isomorph_error::Kind::Usage) for an empty text, a scheme that is not known, a URL without bucket
-    /// or host, and for a URL that carries a user name, a password, a query or a fragment.
+    /// [`Kind::Usage`](isomorph_error::Kind::Usage) for an empty text, an unknown scheme, a URL without bucket
+    /// or host, and for a URL with a user name, a password, a query or a fragment.
     pub fn parse(text: &str) -> Result<Self> {
         if text.is_empty() {
-            return Err(Error::usage("a place cannot be empty").hint("name a file, a directory or a URL"));
+            return Err(Error::usage("location must not be empty").hint("name a file, a directory or a URL"));
         }
         if text.contains('\0') {
-            return Err(Error::usage("a place cannot contain a NUL character"));
+            return Err(Error::usage("location must not contain a NUL character"));
         }
         let Some((scheme, rest)) = split_scheme(text) else {
             return Ok(Location::from_path(Path::new(text)));
@@ -106,22 +106,22 @@ impl Location {
             "hdfs" => remote(Scheme::Hdfs, text, rest),
             "http" => web(Scheme::Http, text),
             "https" => web(Scheme::Https, text),
-            other => Err(Error::usage(format!("`{other}://` is not a kind of place that can be opened"))
+            other => Err(Error::usage(format!("`{other}://` is not a supported URL scheme"))
                 .hint("a local path, file://, s3://, gs://, az://, hdfs://, http:// or https://")),
         }
     }
 
-    /// The place of a local path, absolute or relative to the working directory.
+    /// Creates a location from a local path, absolute or relative to the working directory.
     pub fn from_path(path: &Path) -> Self {
         Location::local(path, DiskHandle::REAL)
     }
 
-    /// The place of bytes that came in a stream and were kept, under the name of `blob`: one file without neighbours.
+    /// Creates the location of bytes that were read from a stream, under the name of `blob`: a single file.
     pub fn of_stream(blob: Blob) -> Self {
         Location(Inner::Stream { blob })
     }
 
-    /// The bytes of a stream.
+    /// Returns the bytes of a stream.
     pub(crate) fn stream(&self) -> Option<&Blob> {
         match &self.0 {
             Inner::Stream { blob } => Some(blob),
@@ -134,7 +134,7 @@ impl Location {
         Location(Inner::Local { path: path.to_owned(), name, disk })
     }
 
-    /// This place, written through `disk`: for tests that inject faults. Reading stays with the real file system.
+    /// Writes to this location through `disk`, for tests that inject faults. Reads still use the real file system.
     pub fn on_disk(self, disk: Arc<dyn Disk>) -> Self {
         match self.0 {
             Inner::Local { path, .. } => Location::local(&path, DiskHandle::of(disk)),
@@ -142,7 +142,7 @@ impl Location {
         }
     }
 
-    /// This place, in an object store that the caller configured instead of one that the environment describes.
+    /// Uses an object store that the caller configured instead of the one that the environment describes.
     pub fn on_store(self, store: Arc<dyn ObjectStore>) -> Self {
         match self.0 {
             Inner::Remote { scheme, authority, key, .. } => {
@@ -152,10 +152,11 @@ impl Location {
         }
     }
 
-    /// The place at `relative` below this one.
+    /// Returns the location `relative` below this one.
     ///
     /// # Errors
-    /// As [`check_relative`](crate::check_relative): `relative` may not leave this place. There is nothing below a stream.
+    /// Same as [`check_relative`](crate::check_relative): `relative` must stay below this location. Streams have nothing
+    /// below them.
     pub fn join(&self, relative: &str) -> Result<Self> {
         sandbox::check(relative)?;
         Ok(match &self.0 {
@@ -166,7 +167,7 @@ impl Location {
         })
     }
 
-    /// The place beside this one, with `suffix` behind its name.
+    /// Returns the location next to this one whose name has `suffix` appended.
     pub(crate) fn with_suffix(&self, suffix: &str) -> Self {
         match &self.0 {
             Inner::Local { path, disk, .. } => {
@@ -179,13 +180,13 @@ impl Location {
         }
     }
 
-    /// The companion of this file: the directory beside it with [`COMPANION_SUFFIX`](crate::COMPANION_SUFFIX) behind its name, whatever
-    /// characters that has.
+    /// Returns the location of this file's companion: the directory next to it whose name has
+    /// [`COMPANION_SUFFIX`](crate::COMPANION_SUFFIX) appended, whatever characters the name contains.
     pub fn companion(&self) -> Self {
         self.with_suffix(crate::COMPANION_SUFFIX)
     }
 
-    /// The place that holds this one; nothing above a root, a bucket or a host.
+    /// Returns the location that contains this one; `None` for a root, a bucket or a host.
     pub fn parent(&self) -> Option<Self> {
         match &self.0 {
             Inner::Local { path, disk, .. } => {
@@ -201,15 +202,15 @@ impl Location {
         }
     }
 
-    /// The file behind this place, where it is a local link to a file: what is written through a link is written there, with its
-    /// companion beside it. Nothing where it is no link, or leads to no file.
+    /// Returns the target if this is a local link to a file: output is written to the target, and its companion next to the
+    /// target. `None` if this is not a link, or its target is not a file.
     pub fn link_target(&self) -> Option<Self> {
         let path = self.as_path().filter(|path| path.is_symlink() && path.is_file())?;
         Some(Location::from_path(&std::fs::canonicalize(path).ok()?))
     }
 
-    /// `, did you mean examples/social?`, to be put after a message that nothing exists at this local path: with the first
-    /// of its names that does not exist replaced by a near one that does. Nothing where no name is near, and where
+    /// Returns `, did you mean examples/social?`, to be appended to a message that this local path does not exist: its first
+    /// component that does not exist is replaced by a similar name that does. Empty if no name is similar, or if
     /// directories cannot be listed.
     pub fn did_you_mean(&self) -> String {
         let found = self.as_path().and_then(nearest_path);
@@ -224,7 +225,7 @@ impl Location {
         changed
     }
 
-    /// The last part of the name, or an empty text for a root, a bucket, a host, `.` and `..`.
+    /// Returns the last component of the name, or an empty string for a root, a bucket, a host, `.` and `..`.
     pub fn file_name(&self) -> &str {
         match &self.0 {
             Inner::Local { name, .. } => name,
@@ -233,7 +234,7 @@ impl Location {
         }
     }
 
-    /// The local path, if this place is local.
+    /// Returns the local path, if this location is local.
     pub fn as_path(&self) -> Option<&Path> {
         match &self.0 {
             Inner::Local { path, .. } => Some(path),
@@ -241,12 +242,12 @@ impl Location {
         }
     }
 
-    /// Whether this place is on the local file system.
+    /// Whether this location is in the local file system.
     pub fn is_local(&self) -> bool {
         self.scheme() == Scheme::Local
     }
 
-    /// Which kind of place this is.
+    /// Returns the kind of this location.
     pub fn scheme(&self) -> Scheme {
         match &self.0 {
             Inner::Local { .. } => Scheme::Local,
@@ -255,7 +256,7 @@ impl Location {
         }
     }
 
-    /// Bucket, container, name service, or host with port; empty for a local place.
+    /// Returns the bucket, container, name service, or host with port; empty for a local path.
     pub fn authority(&self) -> &str {
         match &self.0 {
             Inner::Local { .. } | Inner::Stream { .. } => "",
@@ -263,7 +264,7 @@ impl Location {
         }
     }
 
-    /// Key within the bucket, without slashes at either end; empty for a local place.
+    /// Returns the key in the bucket, without leading or trailing slashes; empty for a local path.
     pub fn key(&self) -> &str {
         match &self.0 {
             Inner::Local { .. } => "",
@@ -286,18 +287,18 @@ impl Location {
         }
     }
 
-    /// What two places are compared by: not by the disk or store that a caller set.
+    /// The parts by which two locations are compared; not the disk or store that a caller set.
     fn identity(&self) -> (Scheme, Option<&Path>, &str, &str) {
         (self.scheme(), self.as_path(), self.authority(), self.key())
     }
 }
 
-/// The error for a stream where a directory is needed.
+/// Returns the error for a stream where a directory is required.
 pub(crate) fn not_a_directory(stream: &Blob) -> Error {
-    Error::usage("this is a stream, not a directory").at(stream.place())
+    Error::usage("expected a directory, found a stream").at(stream.place())
 }
 
-/// Scheme and rest, when `text` is a URL. One letter before the colon is a Windows drive, not a scheme.
+/// Splits a URL into scheme and rest. One letter before the colon is a Windows drive, not a scheme.
 fn split_scheme(text: &str) -> Option<(&str, &str)> {
     let (scheme, rest) = text.split_once("://")?;
     let is_scheme = scheme.len() > 1
@@ -309,7 +310,7 @@ fn split_scheme(text: &str) -> Option<(&str, &str)> {
 fn local_from_url(text: &str) -> Result<Location> {
     let refused = || Error::usage(format!("`{text}` is not the URL of a local file")).hint("file:///absolute/path");
     let url = url::Url::parse(text).map_err(|error| refused().caused_by(error))?;
-    // Percent-encoded, it passed the look at the text.
+    // A percent-encoded NUL passed the check of the text.
     let path = url.to_file_path().ok().filter(|path| !path.as_os_str().as_encoded_bytes().contains(&0));
     let path = path.ok_or_else(refused)?;
     Ok(Location::from_path(&path))
@@ -319,8 +320,8 @@ fn remote(scheme: Scheme, text: &str, rest: &str) -> Result<Location> {
     let (authority, key) = rest.split_once('/').unwrap_or((rest, ""));
     if authority.is_empty() {
         return Err(match scheme {
-            Scheme::Hdfs => Error::usage(format!("`{text}` names no name node")).hint("hdfs://namenode:port/path"),
-            _ => Error::usage(format!("`{text}` names no bucket")),
+            Scheme::Hdfs => Error::usage(format!("`{text}` has no name node")).hint("hdfs://namenode:port/path"),
+            _ => Error::usage(format!("`{text}` has no bucket")),
         });
     }
     if authority.contains('@') {
@@ -334,13 +335,13 @@ fn remote(scheme: Scheme, text: &str, rest: &str) -> Result<Location> {
 }
 
 fn web(scheme: Scheme, text: &str) -> Result<Location> {
-    let refused = || Error::usage(format!("`{text}` is not a web address"));
+    let refused = || Error::usage(format!("`{text}` is not a valid web address"));
     let url = url::Url::parse(text).map_err(|error| refused().caused_by(error))?;
     if !url.username().is_empty() || url.password().is_some() {
         return Err(credentials_in_url());
     }
     if url.query().is_some() || url.fragment().is_some() {
-        return Err(Error::usage("a web address with a query or a fragment cannot be opened")
+        return Err(Error::usage("web addresses with a query or a fragment are not supported")
             .hint("download the file and open the copy"));
     }
     let host = url.host_str().ok_or_else(refused)?;
@@ -353,7 +354,7 @@ fn web(scheme: Scheme, text: &str) -> Result<Location> {
 }
 
 fn credentials_in_url() -> Error {
-    Error::usage("user names and passwords are not taken from a URL")
+    Error::usage("user names and passwords in a URL are not supported")
         .hint("set the environment variables of the store, for example AWS_ACCESS_KEY_ID")
 }
 
@@ -381,10 +382,10 @@ impl Hash for Location {
     }
 }
 
-/// Entries of a directory that are looked at for a near name.
+/// The number of directory entries that are compared for a suggestion.
 const NEAR_ENTRIES: usize = 10_000;
 
-/// A path that exists and differs from `path` in one mistyped name.
+/// Returns an existing path that differs from `path` in one mistyped name.
 fn nearest_path(path: &Path) -> Option<PathBuf> {
     let mut behind = PathBuf::new();
     let mut wanted = path;
@@ -393,7 +394,7 @@ fn nearest_path(path: &Path) -> Option<PathBuf> {
         let parent = wanted.parent()?;
         let listed = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
         if listed.is_dir() {
-            // A suggestion is a courtesy: what cannot be listed gives none.
+            // Suggestions are optional: without a listing there is none.
             let entries = std::fs::read_dir(listed).ok()?.take(NEAR_ENTRIES);
             let mut names: Vec<String> =
                 entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();

@@ -1,7 +1,7 @@
-//! Work on several threads with results in order.
+//! Runs work on several threads and returns results in order.
 //!
-//! Plain scoped threads, not a pool: a pool's thread that waits for its children may start somebody else's task, and
-//! that task may push into the very sorter whose lock the thread holds.
+//! It uses scoped threads, not a pool: a pool thread that waits for its children may start an unrelated task, and
+//! that task may push into the same sorter whose lock the thread holds.
 
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Mutex, PoisonError};
@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 
 use isomorph_error::{Error, Kind, Result};
 
-/// Applies `work` to every task on at most `threads` threads; the results are in the order of the tasks.
+/// Applies `work` to every task on at most `threads` threads and returns the results in the order of the tasks.
 pub fn map<T: Send, R: Send>(threads: usize, tasks: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
     let threads = threads.min(tasks.len());
     if threads <= 1 {
@@ -31,20 +31,20 @@ pub fn map<T: Send, R: Send>(threads: usize, tasks: Vec<T>, work: impl Fn(T) -> 
     results.into_iter().flatten().collect()
 }
 
-/// How far work may be ahead of what takes its pieces.
+/// How far producers may be ahead of the consumer.
 #[derive(Debug, Clone, Copy)]
 pub struct Ahead {
-    /// Pieces of one part that may wait for those before them; one at least.
+    /// The number of pieces of one part that may wait for earlier ones; at least one.
     pub pieces: usize,
-    /// Parts that may be under way or done behind the one whose pieces are taken.
+    /// The number of parts after the current one that may be in progress or finished.
     pub parts: usize,
 }
 
-/// Reads parts on at most `threads` threads, which give pieces of them, and hands the pieces over on the calling thread, in the order
-/// of the parts. Parts are begun in their order, so that the one that is taken from is always under way.
+/// Reads parts on at most `threads` threads, each of which produces pieces, and passes the pieces to `take` on the calling
+/// thread, in the order of the parts. Parts are started in order, so that the one that is consumed is always in progress.
 ///
 /// # Errors
-/// The first error, in the order of the parts, of `read` or of `take`; then no part is begun any more, and `give` fails.
+/// The first error of `read` or `take`, in the order of the parts. After that, no further part is started, and `give` fails.
 pub fn in_order<P: Send, T: Send>(
     parts: Vec<P>,
     threads: usize,
@@ -58,7 +58,7 @@ pub fn in_order<P: Send, T: Send>(
     }
     let (queue, opened) = sync_channel::<Receiver<Result<T>>>(ahead.parts.min(parts.len()));
     let left = Mutex::new((parts.into_iter(), Some(queue)));
-    // A part is claimed and its channel announced in one step, so that channels come in the order of the parts.
+    // A part is claimed and its channel announced in one step, so that channels arrive in the order of the parts.
     let claim = || {
         let mut left = left.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(part) = left.0.next() else {
@@ -71,7 +71,7 @@ pub fn in_order<P: Send, T: Send>(
     };
     let work = || {
         while let Some((part, send)) = claim() {
-            let gone = |_| Error::new(Kind::Cancelled, "nobody waits for this any more");
+            let gone = |_| Error::new(Kind::Cancelled, "the reader was closed");
             let done = read(part, &mut |piece| send.send(Ok(piece)).map_err(gone));
             if let Err(error) = done
                 && send.send(Err(error)).is_err()
@@ -85,32 +85,33 @@ pub fn in_order<P: Send, T: Send>(
             scope.spawn(work);
         }
         let result = opened.iter().try_for_each(|pieces| pieces.iter().try_for_each(|piece| take(piece?)));
-        // After an error readers that wait for room find the channels closed and stop.
+        // After an error, readers that wait for a free slot find the channels closed and stop.
         drop(opened);
         result
     })
 }
 
-/// What something gives at its own pace, pulled: it runs on a thread of its own, never more than some pieces ahead. Dropping this ends it.
+/// An iterator over the pieces that a producer creates on its own thread, a limited number of pieces ahead. Dropping it
+/// ends the thread.
 pub struct Pulled<T> {
     pieces: Option<Receiver<Result<T>>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl<T: Send + 'static> Pulled<T> {
-    /// Begins with `give`, whose pieces wait until they are taken, `ahead` of them at most.
+    /// Starts `give` on a thread; at most `ahead` of its pieces wait until they are taken.
     ///
     /// # Errors
-    /// [`Kind::Io`] when there is no thread to be had.
+    /// [`Kind::Io`] if no thread can be started.
     pub fn new(
         ahead: usize,
         give: impl FnOnce(&mut dyn FnMut(T) -> Result<()>) -> Result<()> + Send + 'static,
     ) -> Result<Self> {
         let (send, pieces) = sync_channel(ahead);
         let work = move || {
-            let gone = |_| Error::new(Kind::Cancelled, "nobody waits for this any more");
+            let gone = |_| Error::new(Kind::Cancelled, "the reader was closed");
             if let Err(error) = give(&mut |piece| send.send(Ok(piece)).map_err(gone)) {
-                // If nobody listens any more there is nobody to tell.
+                // If the receiver is gone, nobody needs the error.
                 let _ = send.send(Err(error));
             }
         };
@@ -129,19 +130,18 @@ impl<T> Iterator for Pulled<T> {
         self.pieces = None;
         match self.thread.take()?.join() {
             Ok(()) => None,
-            Err(_) => Some(Err(
-                Error::new(Kind::Malformed, "a reading thread broke down").hint("report this input: it is a bug")
-            )),
+            Err(_) => Some(Err(Error::new(Kind::Malformed, "internal error: a reading thread panicked")
+                .hint("report this input: it is a bug"))),
         }
     }
 }
 
 impl<T> Drop for Pulled<T> {
     fn drop(&mut self) {
-        // It ends when it gives the next piece, which nobody takes.
+        // The thread ends when it sends the next piece, because the channel is closed.
         self.pieces = None;
         if let Some(thread) = self.thread.take() {
-            // Whatever became of it, nobody asks any more.
+            // Its result does not matter any more.
             let _ = thread.join();
         }
     }
@@ -152,7 +152,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    /// Part n has n modulo 7 pieces; one may fail instead of giving its last.
+    /// Part n has n modulo 7 pieces; one part may fail instead of producing its last piece.
     fn read(part: u64, fails: Option<u64>, give: &mut dyn FnMut((u64, u64)) -> Result<()>) -> Result<()> {
         (0..part % 7).try_for_each(|piece| give((part, piece)))?;
         if fails == Some(part) { Err(Error::malformed(format!("part {part}"))) } else { Ok(()) }
@@ -206,7 +206,7 @@ mod tests {
         let mut broken: Vec<Result<u64>> = Pulled::new(0, numbers(7)).unwrap().collect();
         assert_eq!(broken.pop().unwrap().unwrap_err().message(), "seven");
         assert_eq!(broken.len(), 7);
-        // It would go on for ever.
+        // Without the limit this would never end.
         let mut endless = Pulled::new(1, numbers(u64::MAX)).unwrap();
         assert_eq!(endless.nth(3).unwrap().unwrap(), 3);
         drop(endless);

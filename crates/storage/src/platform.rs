@@ -1,6 +1,6 @@
-//! Everything that differs between operating systems. No other module asks which one it runs on.
+//! Everything that differs between operating systems. No other module depends on the operating system.
 //!
-//! `linux` and `unix` use system calls that are safe against races; `portable` does what the standard library can.
+//! `linux` and `unix` use system calls that are safe against races; `portable` uses only the standard library.
 
 use std::fs::{self, File};
 use std::io;
@@ -33,26 +33,26 @@ use portable::read_at;
 #[cfg(unix)]
 use unix::read_at;
 
-/// What a directory holds under one name.
+/// A directory entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Found {
     pub(crate) is_dir: bool,
     pub(crate) size: u64,
 }
 
-/// Refuses directories, devices, pipes and sockets.
+/// Returns an error for directories, devices, pipes and sockets.
 fn require_regular(file: File) -> io::Result<File> {
     let kind = file.metadata()?.file_type();
     if kind.is_file() {
         Ok(file)
     } else if kind.is_dir() {
-        Err(io::Error::new(io::ErrorKind::IsADirectory, "this is a directory, not a file"))
+        Err(io::Error::new(io::ErrorKind::IsADirectory, "expected a file, found a directory"))
     } else {
-        Err(io::Error::new(io::ErrorKind::InvalidInput, "this is a device or a pipe, not a file"))
+        Err(io::Error::new(io::ErrorKind::InvalidInput, "expected a file, found a device or a pipe"))
     }
 }
 
-/// Reads at `offset` until `buffer` is full or the file ends, and returns how much was read.
+/// Reads at `offset` until `buffer` is full or the file ends. Returns the number of bytes read.
 pub(crate) fn read_full_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     let mut done = 0;
     while done < buffer.len() {
@@ -66,7 +66,7 @@ pub(crate) fn read_full_at(file: &File, buffer: &mut [u8], offset: u64) -> io::R
     Ok(done)
 }
 
-/// Memory that this process may use, bytes: the machine's, or the control group's if that is less.
+/// The memory that this process may use, bytes: the machine's, or the control group's if that is less.
 pub(crate) fn memory_bytes() -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;
@@ -78,18 +78,18 @@ pub(crate) fn memory_bytes() -> Option<u64> {
     Some(group.map_or(machine, |group| group.min(machine)))
 }
 
-/// Which machine this is, as far as the system tells.
+/// The name of this machine, as far as the system reports it.
 pub(crate) fn machine_name() -> String {
     let id = fs::read_to_string("/etc/machine-id").unwrap_or_default();
     format!("{}/{}", id.trim(), host_name())
 }
 
-/// Which run of the machine this is; empty where the system does not tell.
+/// An identifier that changes with each start of the machine; empty if the system has none.
 pub(crate) fn boot_name() -> String {
     fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
 }
 
-/// The directory that holds `path`, in a form that can be opened.
+/// Returns the directory that contains `path`, in a form that can be opened.
 pub(crate) fn parent_of(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -97,7 +97,7 @@ pub(crate) fn parent_of(path: &Path) -> &Path {
     }
 }
 
-/// Gives a directory a time of its last change. Where directories cannot be opened they keep their own.
+/// Sets the modification time of a directory. Does nothing where directories cannot be opened.
 pub(crate) fn set_directory_time(path: &std::path::Path, time: std::time::SystemTime) -> std::io::Result<()> {
     if cfg!(unix) { std::fs::File::open(path)?.set_modified(time) } else { Ok(()) }
 }

@@ -1,15 +1,15 @@
-//! Fetching ranges that lie close together as one.
+//! Merging nearby ranges, so that they are fetched together.
 
 use std::ops::Range;
 
 use bytes::Bytes;
 
-/// Bytes that are cheaper to read over than to leave out, in a local file.
+/// Gaps up to this size are read rather than skipped in a local file, bytes.
 pub(crate) const LOCAL_GAP: u64 = 16 << 10;
-/// The same for an object store, where each request costs tens of milliseconds.
+/// The same for an object store, where each request takes tens of milliseconds.
 pub(crate) const REMOTE_GAP: u64 = 1 << 20;
 
-/// The smallest set of ranges that covers `wanted`, sorted, joining what is at most `gap` bytes apart.
+/// Returns the smallest sorted set of ranges that covers `wanted`, after joining ranges that are at most `gap` bytes apart.
 pub(crate) fn merged(wanted: &[Range<u64>], gap: u64) -> Vec<Range<u64>> {
     let mut sorted: Vec<Range<u64>> = wanted.iter().filter(|range| !range.is_empty()).cloned().collect();
     sorted.sort_unstable_by_key(|range| (range.start, range.end));
@@ -23,7 +23,7 @@ pub(crate) fn merged(wanted: &[Range<u64>], gap: u64) -> Vec<Range<u64>> {
     merged
 }
 
-/// The bytes of `wanted`, out of what was fetched for `merged`.
+/// Returns the bytes of `wanted` from what was fetched for `merged`.
 pub(crate) fn cut(wanted: &Range<u64>, merged: &[Range<u64>], fetched: &[Bytes]) -> Bytes {
     if wanted.is_empty() {
         return Bytes::new();

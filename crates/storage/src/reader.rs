@@ -6,12 +6,12 @@ use bytes::{Buf, Bytes};
 
 use crate::Blob;
 
-/// How much of a local file is fetched at a time, bytes.
+/// The number of bytes of a local file that are fetched at a time.
 const WINDOW: u64 = 256 << 10;
 /// The same for an object, which is fetched in several parts at the same time.
 const REMOTE_WINDOW: u64 = 16 << 20;
 
-/// A buffered reader over a [`Blob`], from its first byte to its last.
+/// A buffered reader over a whole [`Blob`].
 #[derive(Debug)]
 pub struct BlobReader {
     blob: Blob,
@@ -24,12 +24,12 @@ impl BlobReader {
         BlobReader { blob, position: 0, window: Bytes::new() }
     }
 
-    /// The offset of the next byte.
+    /// Returns the offset of the next byte.
     pub fn position(&self) -> u64 {
         self.position - self.window.len() as u64
     }
 
-    /// Goes to a byte offset, from which the next read begins; behind the end there is nothing.
+    /// Moves to a byte offset, where the next read starts. Beyond the end, reads return nothing.
     pub fn go_to(&mut self, offset: u64) {
         self.position = offset;
         self.window = Bytes::new();

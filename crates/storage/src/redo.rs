@@ -1,7 +1,7 @@
-//! Several files that change together, in a place where one rename is not enough.
+//! Changes several files together where one rename is not enough.
 //!
-//! What is to be done is written down as a record, durably, before the first step. From then on the change is made:
-//! whoever opens the place next repeats the steps that are missing. Repeating a step that was done does nothing.
+//! All steps are written durably to a record before the first one is performed. From then on the change is committed:
+//! the next process that opens the location performs the missing steps. Repeating a step has no effect.
 
 mod change;
 mod journal;
@@ -23,7 +23,7 @@ pub(crate) use record::Step;
 pub(crate) fn recover_beside(location: &Location) -> Result<bool> {
     let Some(path) = location.as_path().filter(|_| !location.file_name().is_empty()) else { return Ok(false) };
     let disk = location.disk();
-    // A record is beside what a link points to.
+    // The redo record is stored next to the link's target.
     let target = match disk.node(path) {
         Ok(Some(Node { kind: NodeKind::Other, .. })) => disk.canonical(path).unwrap_or_else(|_| path.to_owned()),
         _ => path.to_owned(),
@@ -38,7 +38,8 @@ pub(crate) fn recover_within(location: &Location) -> Result<bool> {
     recovered.map_err(|error| as_asked(error, location))
 }
 
-/// An error for want of permission, told of what the user asked for: who may not look into a directory does not know of records in it.
+/// Reports a permission error with the location that the user gave: who cannot read a directory does not know of the
+/// records in it.
 fn as_asked(error: Error, location: &Location) -> Error {
     let cause = std::error::Error::source(&error).and_then(|cause| cause.downcast_ref::<io::Error>());
     if error.kind() != Kind::Io || cause.is_none_or(|cause| cause.kind() != io::ErrorKind::PermissionDenied) {
@@ -49,9 +50,9 @@ fn as_asked(error: Error, location: &Location) -> Error {
         .at(location.to_string())
 }
 
-/// The name of `path` relative to `base`, with `/` between components.
+/// Returns `path` relative to `base`, with `/` between components.
 pub(crate) fn below(base: &Path, path: &Path) -> Result<String> {
-    let unnamed = || Error::usage("a destination whose name is not UTF-8 cannot be replaced in one step");
+    let unnamed = || Error::usage("cannot replace a destination whose name is not UTF-8 in one step");
     let relative = path.strip_prefix(base).or_else(|_| path.strip_prefix("./")).unwrap_or(path);
     let names: Option<Vec<&str>> = relative.iter().map(|name| name.to_str()).collect();
     Ok(names.ok_or_else(unnamed)?.join("/"))

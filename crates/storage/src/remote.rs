@@ -1,4 +1,4 @@
-//! Object stores and web servers: everything that is not a local file, behind blocking calls.
+//! Blocking access to object stores and web servers.
 
 mod connect;
 mod failure;
@@ -19,9 +19,9 @@ use crate::{Entry, Fingerprint, Location, limits, sandbox};
 pub(crate) use failure::{explained, failed};
 pub(crate) use runtime::{Task, run, start};
 
-/// Requests of one caller that are under way at once.
+/// The maximum number of concurrent requests of one caller.
 pub(crate) const PARALLEL: usize = 8;
-/// Larger ranges are fetched in parts of this size, at the same time, bytes.
+/// Ranges larger than this are fetched in concurrent parts of this size, bytes.
 const PART: u64 = 8 << 20;
 
 /// A prefix of an object store.
@@ -31,7 +31,7 @@ pub(crate) struct Store {
     prefix: Key,
 }
 
-/// One object, as it was when it was opened.
+/// An object in the version that was opened.
 #[derive(Debug, Clone)]
 pub(crate) struct Object {
     store: Arc<dyn ObjectStore>,
@@ -40,7 +40,7 @@ pub(crate) struct Object {
 }
 
 impl Store {
-    /// The store and prefix of a location that is not local.
+    /// Connects to the store of a location that is not local.
     pub(crate) fn connect(location: &Location) -> Result<Self> {
         let place = location.to_string();
         let prefix = Key::parse(location.key()).map_err(|error| Error::usage(error.to_string()).at(place.clone()))?;
@@ -51,7 +51,7 @@ impl Store {
         Ok(Store { store, prefix })
     }
 
-    /// The key of `relative`, which may be empty for the prefix itself.
+    /// Returns the key of `relative`, which may be empty for the prefix itself.
     pub(crate) fn key(&self, relative: &str) -> Result<Key> {
         if relative.is_empty() {
             return Ok(self.prefix.clone());
@@ -62,7 +62,7 @@ impl Store {
         Key::parse(text).map_err(|error| Error::malformed(error.to_string()).at(relative))
     }
 
-    /// Opens one object.
+    /// Opens an object.
     pub(crate) fn open(&self, relative: &str) -> Result<Object> {
         let key = self.key(relative)?;
         let (store, wanted) = (Arc::clone(&self.store), key.clone());
@@ -70,7 +70,7 @@ impl Store {
         Ok(Object { store: Arc::clone(&self.store), key, opened_as: fingerprint(&meta) })
     }
 
-    /// Whether there is an object with the prefix's own name.
+    /// Whether an object with the prefix's own name exists.
     pub(crate) fn is_object(&self) -> Result<bool> {
         match self.open("") {
             Ok(_) => Ok(true),
@@ -79,7 +79,7 @@ impl Store {
         }
     }
 
-    /// Reads a whole object of at most `limit` bytes, with its entity tag; nothing when there is none.
+    /// Reads a whole object of at most `limit` bytes, with its entity tag; returns `None` if it does not exist.
     pub(crate) fn get(&self, relative: &str, limit: u64) -> Result<Option<(Bytes, Option<String>)>> {
         let (store, key) = (Arc::clone(&self.store), self.key(relative)?);
         let got = run(async move {
@@ -93,13 +93,14 @@ impl Store {
             Err(error) => Err(failed(error, relative)),
             Ok((Some(bytes), etag, _)) => Ok(Some((bytes, etag))),
             Ok((None, _, size)) => {
-                let message = format!("it has {size} bytes, more than {limit}");
+                let message = format!("size is {size} bytes, but the limit is {limit} bytes");
                 Err(Error::new(Kind::TooLarge, message).at(relative))
             }
         }
     }
 
-    /// Puts an object unless there is one; false when there is. Where the store knows no conditions it is asked before.
+    /// Creates an object; returns false if it exists. If the store supports no conditional writes, the check happens just
+    /// before the write.
     pub(crate) fn put_new(&self, relative: &str, content: Bytes) -> Result<bool> {
         let (store, key) = (Arc::clone(&self.store), self.key(relative)?);
         let put = run(async move {
@@ -109,7 +110,7 @@ impl Store {
                         Err(object_store::Error::NotFound { .. }) => store.put(&key, content.into()).await.map(drop),
                         found => {
                             found?;
-                            let (path, source) = (key.to_string(), "it was there".into());
+                            let (path, source) = (key.to_string(), "already exists".into());
                             Err(object_store::Error::AlreadyExists { path, source })
                         }
                     }
@@ -124,7 +125,7 @@ impl Store {
         }
     }
 
-    /// Replaces the object that had this entity tag; false when it is another by now.
+    /// Replaces the object that had this entity tag; returns false if it has another one now.
     pub(crate) fn put_instead(&self, relative: &str, content: Bytes, etag: Option<String>) -> Result<bool> {
         let (store, key) = (Arc::clone(&self.store), self.key(relative)?);
         let put = run(async move {
@@ -143,7 +144,7 @@ impl Store {
         }
     }
 
-    /// Removes an object, if there is one.
+    /// Removes an object if it exists.
     pub(crate) fn remove(&self, relative: &str) -> Result<()> {
         let (store, key) = (Arc::clone(&self.store), self.key(relative)?);
         match run(async move { store.delete(&key).await }) {
@@ -152,7 +153,7 @@ impl Store {
         }
     }
 
-    /// Every object below `relative`, by name relative to the prefix; at most `limit`.
+    /// Lists the objects below `relative`, by name relative to the prefix; at most `limit`.
     pub(crate) fn list(&self, relative: &str, limit: usize) -> Result<Vec<Entry>> {
         let key = self.key(relative)?;
         let store = Arc::clone(&self.store);
@@ -163,14 +164,14 @@ impl Store {
         Ok(entries)
     }
 
-    /// Objects and common prefixes directly below `relative`.
+    /// Lists the objects and common prefixes directly below `relative`.
     pub(crate) fn list_dir(&self, relative: &str) -> Result<Vec<Entry>> {
         let key = self.key(relative)?;
         let store = Arc::clone(&self.store);
         let found =
             run(async move { store.list_with_delimiter(Some(&key)).await }).map_err(|error| failed(error, relative))?;
         if found.objects.len() + found.common_prefixes.len() > limits::FILES {
-            return Err(Error::new(Kind::TooLarge, "there are more than 1,000,000 files").at(relative));
+            return Err(Error::new(Kind::TooLarge, "more than 1,000,000 files").at(relative));
         }
         let files = found.objects.iter().filter_map(|meta| self.entry(meta));
         let prefixes = found
@@ -186,7 +187,7 @@ impl Store {
         Some(Entry { name: self.relative(&meta.location)?, size: meta.size, is_dir: false })
     }
 
-    /// The name relative to the prefix; nothing for keys that no name of ours can reach.
+    /// Returns the name relative to the prefix; `None` for keys that are not valid relative names.
     fn relative(&self, key: &Key) -> Option<String> {
         let rest = key.as_ref().strip_prefix(self.prefix.as_ref())?.trim_start_matches('/');
         sandbox::check(rest).is_ok().then(|| rest.to_owned())
@@ -194,10 +195,10 @@ impl Store {
 }
 
 impl Object {
-    /// Reads ranges that lie inside the object; large ones in parts, several at once.
+    /// Reads ranges inside the object; large ones in several concurrent parts.
     ///
     /// # Errors
-    /// [`Kind::Conflict`] when the object is no longer the one that was opened.
+    /// [`Kind::Conflict`] if the object changed since it was opened.
     pub(crate) fn read(&self, ranges: &[Range<u64>], name: &str) -> Result<Vec<Bytes>> {
         let parts: Vec<(usize, Range<u64>)> = ranges
             .iter()
@@ -241,13 +242,10 @@ impl Object {
         if same_size && bytes.len() as u64 == length {
             return Ok(bytes);
         }
-        Err(object_store::Error::Precondition {
-            path: self.key.to_string(),
-            source: "the size is no longer what it was".into(),
-        })
+        Err(object_store::Error::Precondition { path: self.key.to_string(), source: "the size has changed".into() })
     }
 
-    /// What identifies the object as it is now.
+    /// Returns the current fingerprint of the object.
     pub(crate) fn fingerprint(&self, name: &str) -> Result<Fingerprint> {
         let object = self.clone();
         let meta = run(async move { object.store.head(&object.key).await }).map_err(|error| failed(error, name))?;

@@ -1,25 +1,25 @@
-//! What a job may use.
+//! The resources that a job may use.
 
 use isomorph_error::Result;
 
 use crate::{Budget, Scratch};
 
-/// What limits a job.
+/// The limits of a job.
 #[derive(Debug, Clone)]
 pub struct Resources {
-    /// Threads.
+    /// Number of threads.
     pub threads: usize,
-    /// Memory.
+    /// Memory budget.
     pub budget: Budget,
     /// Temporary files.
     pub scratch: Scratch,
 }
 
 impl Resources {
-    /// All cores, a quarter of the memory, the system's directory for temporary files.
+    /// All cores, a quarter of the memory, and the system's directory for temporary files.
     ///
     /// # Errors
-    /// When there is no such directory.
+    /// Returns an error if that directory does not exist.
     pub fn of_this_machine() -> Result<Self> {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         Ok(Resources { threads, budget: Budget::of_this_machine(), scratch: Scratch::new(None)? })

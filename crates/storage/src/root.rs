@@ -1,4 +1,4 @@
-//! An opened directory or prefix. Names from manifests are resolved inside it and nowhere else.
+//! An opened directory or prefix. Names from manifests are resolved inside it only.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,9 +14,9 @@ use crate::platform::Beneath;
 use crate::remote::Store;
 use crate::{Blob, Location, limits, redo, sandbox};
 
-/// An opened directory or prefix. Clones share it and its counter.
+/// An opened directory or prefix. Clones share it and its read counter.
 ///
-/// Whatever names a manifest holds, only files below the root can be opened: names are checked first
+/// Only files below the root can be opened, whatever names a manifest contains: names are checked first
 /// ([`check_relative`](crate::check_relative)), and links are followed only as long as they stay below the root.
 #[derive(Clone, Debug)]
 pub struct Root(Arc<Inner>);
@@ -30,7 +30,7 @@ struct Inner {
 
 #[derive(Debug)]
 enum Opened {
-    /// Names are resolved below the directory, behind `prefix`, which is empty or ends with a slash.
+    /// Names are resolved below the directory, after prepending `prefix`, which is empty or ends with a slash.
     Local {
         directory: Beneath,
         prefix: String,
@@ -38,32 +38,32 @@ enum Opened {
     Remote(Store),
 }
 
-/// One file or directory of a listing.
+/// A file or directory in a listing.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Entry {
     /// Name relative to the root, with `/` between components.
     pub name: String,
-    /// Size, bytes; 0 for a directory.
+    /// Size in bytes; 0 for a directory.
     pub size: u64,
     /// Whether it is a directory.
     pub is_dir: bool,
 }
 
 impl Root {
-    /// Opens a directory or prefix. Changes that were interrupted after their record was durable are finished first.
+    /// Opens a directory or prefix, after finishing interrupted changes whose record was durable.
     ///
     /// # Errors
-    /// [`Kind::NotFound`], also for a prefix without objects; [`Kind::Usage`] when it is not a directory;
-    /// [`Kind::Incomplete`] when an interrupted change cannot be finished; [`Kind::Io`].
+    /// [`Kind::NotFound`] if it does not exist or the prefix has no objects; [`Kind::Usage`] if it is not a directory;
+    /// [`Kind::Incomplete`] if an interrupted change cannot be finished; [`Kind::Io`].
     pub fn open(location: &Location) -> Result<Self> {
         Root::open_within(location, None)
     }
 
-    /// The same, but links may lead out of it as long as they stay below the directory `bounds`, which holds it. Absolute
-    /// links are not followed.
+    /// Opens a directory whose links may lead out of it as long as they stay below the directory `bounds`, which contains
+    /// it. Absolute links are not followed.
     ///
     /// # Errors
-    /// As [`Root::open`]; [`Kind::Usage`] when `bounds` does not hold it, or either is not local.
+    /// Same as [`Root::open`]; [`Kind::Usage`] if `bounds` does not contain it, or if one of the two is not local.
     pub fn open_within(location: &Location, bounds: Option<&Location>) -> Result<Self> {
         let at = || Place::file(location.to_string());
         if let Some(stream) = location.stream() {
@@ -75,10 +75,10 @@ impl Root {
                 redo::recover_within(location)?;
                 let opened = |path: &Path| {
                     Beneath::open(path).map_err(|error| match error.kind() {
-                        io::ErrorKind::NotADirectory => Error::usage("this is a file, not a directory").at(at()),
+                        io::ErrorKind::NotADirectory => Error::usage("expected a directory, found a file").at(at()),
                         io::ErrorKind::NotFound => {
                             let near = location.did_you_mean();
-                            Error::new(Kind::NotFound, format!("there is no such directory{near}")).at(at())
+                            Error::new(Kind::NotFound, format!("no such directory{near}")).at(at())
                         }
                         _ => Error::from(error).at(at()),
                     })
@@ -96,7 +96,7 @@ impl Root {
                 let store = Store::connect(location)?;
                 let listed = location.scheme().has_listing();
                 if listed && store.list("", 1).map_err(|error| error.at(at()))?.is_empty() {
-                    return Err(Error::new(Kind::NotFound, "there is nothing under this prefix").at(at()));
+                    return Err(Error::new(Kind::NotFound, "no object has this prefix").at(at()));
                 }
                 Opened::Remote(store)
             }
@@ -104,7 +104,7 @@ impl Root {
         Ok(Root(Arc::new(Inner { location: location.clone(), place, counter: Arc::default() })))
     }
 
-    /// Where it is.
+    /// Returns the location of the root.
     pub fn location(&self) -> &Location {
         &self.0.location
     }
@@ -113,7 +113,7 @@ impl Root {
     ///
     /// # Errors
     /// [`Kind::NotFound`]; a name that leaves the root breaks [`PATH_ESCAPE`](crate::PATH_ESCAPE); [`Kind::Malformed`]
-    /// when it is a directory, a device or a pipe, which nobody asked for but the dataset; [`Kind::Io`].
+    /// if it is a directory, a device or a pipe, because the name comes from the dataset, not from the user; [`Kind::Io`].
     pub fn file(&self, relative: &str) -> Result<Blob> {
         sandbox::check(relative)?;
         let counter = Arc::new(Counter::below(&self.0.counter));
@@ -127,10 +127,10 @@ impl Root {
         }
     }
 
-    /// Opens the file `relative` if there is one.
+    /// Opens the file `relative`, or returns `None` if it does not exist.
     ///
     /// # Errors
-    /// As [`Root::file`], but for a missing file.
+    /// Same as [`Root::file`], except for a missing file.
     pub fn try_file(&self, relative: &str) -> Result<Option<Blob>> {
         match self.file(relative) {
             Ok(blob) => Ok(Some(blob)),
@@ -139,23 +139,23 @@ impl Root {
         }
     }
 
-    /// Reads the whole file `relative`, at most `limit` bytes.
+    /// Reads the whole file `relative`, which may have at most `limit` bytes.
     ///
     /// # Errors
-    /// As [`Root::file`] and [`Blob::read_all`].
+    /// Same as [`Root::file`] and [`Blob::read_all`].
     pub fn read(&self, relative: &str, limit: u64) -> Result<Bytes> {
         self.file(relative)?.read_all(limit)
     }
 
-    /// Every file below `prefix` (a directory name, or empty for the root), sorted by name. Nothing below a prefix that
+    /// Lists all files below `prefix` (a directory name, or empty for the root), sorted by name. The list is empty if `prefix`
     /// does not exist. Links to directories are not followed.
     ///
     /// # Errors
-    /// [`Kind::TooLarge`] for more than [`limits::FILES`] files or directories inside one another more than
-    /// [`limits::DIRECTORY_DEPTH`] times; [`Kind::Unsupported`] on a web server; as [`Root::file`].
+    /// [`Kind::TooLarge`] for more than [`limits::FILES`] files, or directories nested deeper than
+    /// [`limits::DIRECTORY_DEPTH`]; [`Kind::Unsupported`] on a web server; otherwise the same as [`Root::file`].
     pub fn list(&self, prefix: &str) -> Result<Vec<Entry>> {
         self.must_list(prefix)?;
-        let too_many = || Error::new(Kind::TooLarge, "there are more than 1,000,000 files").at(self.place_of(prefix));
+        let too_many = || Error::new(Kind::TooLarge, "more than 1,000,000 files").at(self.place_of(prefix));
         if let Opened::Remote(store) = &self.0.place {
             let files = store.list(prefix, limits::FILES + 1)?;
             return if files.len() > limits::FILES { Err(too_many()) } else { Ok(files) };
@@ -179,11 +179,11 @@ impl Root {
         Ok(files)
     }
 
-    /// The files and directories directly in `prefix`, sorted by name. Nothing in a prefix that does not exist.
-    /// Left out: devices and pipes, links that leave the root, and names that are not UTF-8.
+    /// Lists the files and directories directly in `prefix`, sorted by name. The list is empty if `prefix` does not exist.
+    /// It omits devices and pipes, links that leave the root, and names that are not UTF-8.
     ///
     /// # Errors
-    /// [`Kind::Unsupported`] on a web server; as [`Root::file`].
+    /// [`Kind::Unsupported`] on a web server; otherwise the same as [`Root::file`].
     pub fn list_dir(&self, prefix: &str) -> Result<Vec<Entry>> {
         if !prefix.is_empty() {
             sandbox::check(prefix)?;
@@ -208,12 +208,12 @@ impl Root {
         Ok(entries)
     }
 
-    /// Bytes read through this root so far.
+    /// Returns the number of bytes read through this root so far.
     pub fn bytes_read(&self) -> u64 {
         self.0.counter.bytes()
     }
 
-    /// Reads (requests, for an object store) through this root so far.
+    /// Returns the number of reads (requests, for an object store) through this root so far.
     pub fn reads(&self) -> u64 {
         self.0.counter.requests()
     }
@@ -222,19 +222,19 @@ impl Root {
         if self.location().scheme().has_listing() {
             return Ok(());
         }
-        Err(Error::unsupported("a web server does not list its files")
+        Err(Error::unsupported("listing files on a web server is not supported")
             .at(self.place_of(prefix))
-            .hint("name the file itself: a NOCK file, or the *.graph.yml of a GraphAr graph"))
+            .hint("give the URL of the file: a NOCK file, or the *.graph.yml of a GraphAr graph"))
     }
 
-    /// The error for a name that was checked and still leads out of the root, through a link; or for any other failure.
+    /// Returns the error for a checked name that leaves the root through a link, or for any other failure.
     fn outside_or(&self, error: io::Error, relative: &str) -> Error {
         match error.kind() {
             io::ErrorKind::CrossesDevices => {
                 let link = self.location().as_path().and_then(|path| first_link(path, relative));
                 let message = match link {
                     Some((link, target)) => {
-                        format!("{link} is a link to {}, outside of the directory that is opened", target.display())
+                        format!("{link} is a link to {}, outside the opened directory", target.display())
                     }
                     None => "the name leaves its directory through a link".to_owned(),
                 };
@@ -252,12 +252,12 @@ impl Root {
     }
 }
 
-/// The directory `bounds` without links, and where `path` is below it.
+/// Returns the directory `bounds` without links, and `path` relative to it.
 ///
 /// # Errors
-/// [`Kind::Usage`] when it is not below it.
+/// [`Kind::Usage`] if `path` is not below `bounds`.
 fn bounded(path: &Path, bounds: &Location) -> Result<(PathBuf, String)> {
-    let refused = || Error::usage(format!("this directory is not below {bounds}, in which links are followed"));
+    let refused = || Error::usage(format!("this directory is not below {bounds}, where links are followed"));
     let directory = bounds.as_path().ok_or_else(refused)?.canonicalize().map_err(|error| refused().caused_by(error))?;
     let path = path.canonicalize().map_err(Error::from)?;
     let below = path.strip_prefix(&directory).ok().and_then(Path::to_str).ok_or_else(refused)?;
@@ -265,14 +265,14 @@ fn bounded(path: &Path, bounds: &Location) -> Result<(PathBuf, String)> {
     Ok((directory, if below.is_empty() { below } else { format!("{below}/") }))
 }
 
-/// The first component of `relative` that is a link which leads out of `root`, and its target.
+/// Returns the first component of `relative` that is a link out of `root`, and its target.
 fn first_link(root: &Path, relative: &str) -> Option<(String, PathBuf)> {
     let real = root.canonicalize();
     let mut below = String::new();
     for part in relative.split('/') {
         below.push_str(part);
         let path = root.join(&below);
-        // Only to be shown: where the link cannot be asked any more, nothing is.
+        // This is only for the message, so an unreadable link is ignored.
         if let Ok(target) = path.read_link() {
             let inside = path.canonicalize().is_ok_and(|path| real.as_ref().is_ok_and(|real| path.starts_with(real)));
             if !inside || target.is_absolute() {

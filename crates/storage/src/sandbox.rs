@@ -1,4 +1,4 @@
-//! Names that come out of manifests: what they may look like.
+//! Checks of relative names from manifests.
 
 use std::path::Path;
 
@@ -7,19 +7,19 @@ use isomorph_error::{Error, Place, Result, Rule, Severity};
 use crate::disk::{Disk, NodeKind};
 use crate::limits;
 
-/// A relative name that leaves its root or could be read as leaving it.
+/// Broken by a relative name that leaves its root or could be interpreted as leaving it.
 pub static PATH_ESCAPE: Rule = Rule {
     id: "STO-PATH-ESCAPE",
     severity: Severity::Error,
-    says: "a name in a dataset stays below the dataset's own directory",
-    remedy: "correct the name in the manifest, or name the right directory with --root",
+    says: "a file name in a dataset must stay below the dataset's directory",
+    remedy: "correct the name in the manifest, or pass the right directory with --root",
 };
 
-/// Refuses a relative name that is not plainly below its root.
+/// Checks that a relative name is clearly below its root.
 ///
-/// Refused: empty names, names of more than 1,024 bytes, absolute names, `.`, `..` and empty components, backslashes,
-/// drive letters, NUL and other control characters, and percent-encoded dots, slashes, backslashes and NUL (a name that
-/// is decoded once more by somebody else must not turn into one of the others).
+/// It refuses empty names, names of more than 1,024 bytes, absolute names, `.`, `..` and empty components, backslashes,
+/// drive letters, NUL and other control characters, and percent-encoded dots, slashes, backslashes and NUL (if another
+/// program decodes a name once more, it must not become one of the others).
 ///
 /// # Errors
 /// [`PATH_ESCAPE`].
@@ -45,11 +45,11 @@ pub fn check(relative: &str) -> Result<()> {
     }
     let bytes = relative.as_bytes();
     if bytes.get(1) == Some(&b':') && bytes.first().is_some_and(u8::is_ascii_alphabetic) {
-        return refuse("the name begins with a drive letter");
+        return refuse("the name starts with a drive letter");
     }
     let lower = relative.to_ascii_lowercase();
     if ["%2e", "%2f", "%5c", "%00"].iter().any(|escape| lower.contains(escape)) {
-        return refuse("the name hides a dot, a slash or a NUL behind percent encoding");
+        return refuse("the name contains a percent-encoded dot, slash, backslash or NUL");
     }
     for component in relative.split('/') {
         match component {
@@ -63,10 +63,10 @@ pub fn check(relative: &str) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a directory in `base`, on the way to the file `relative` that is to be written, that is a link to somewhere else.
+/// Checks that `directory` in `base`, which leads to the output file `relative`, is not a link to another location.
 ///
 /// # Errors
-/// [`PATH_ESCAPE`]; when the disk cannot be asked.
+/// [`PATH_ESCAPE`]; errors of the disk.
 pub(crate) fn check_directory(disk: &dyn Disk, base: &Path, directory: &Path, relative: &str) -> Result<()> {
     let at = || Place::file(relative);
     let node = disk.node(directory).map_err(|error| Error::from(error).at(at()))?;

@@ -1,4 +1,4 @@
-//! Temporary files for spilling.
+//! Temporary files, to which operators spill.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -13,12 +13,12 @@ use isomorph_error::{Error, Kind, Place, Result};
 use crate::counter::Counter;
 use crate::{Blob, platform};
 
-/// File systems give space back in units of this many bytes, or of a part of it.
+/// File systems release space in units of this many bytes, or less.
 const UNIT: u64 = 4 << 10;
 
-/// A directory for temporary files, and the count of what they hold. Clones share it.
+/// A directory for temporary files, and their total size. Clones share it.
 ///
-/// The files have no name where the system allows it, so nothing is left of them when the process is killed.
+/// The files have no name where the system supports that, so that none is left when the process is killed.
 #[derive(Clone, Debug)]
 pub struct Scratch(Arc<Inner>);
 
@@ -30,22 +30,22 @@ struct Inner {
 }
 
 impl Scratch {
-    /// Temporary files below `directory` (`--temp-dir`), or below the system's directory for them.
+    /// Uses `directory` (`--temp-dir`), or the system's directory for temporary files.
     ///
     /// # Errors
-    /// [`Kind::NotFound`] or [`Kind::Usage`] when it is
+    /// [`Kind::NotFound`], or [`Kind::Usage`] if it is
     /// not a directory.
     pub fn new(directory: Option<&Path>) -> Result<Self> {
         let directory = directory.map_or_else(std::env::temp_dir, Path::to_owned);
         let place = || Place::file(directory.display().to_string());
         let metadata = std::fs::metadata(&directory).map_err(|error| Error::from(error).at(place()))?;
         if !metadata.is_dir() {
-            return Err(Error::usage("the place for temporary files is not a directory").at(place()));
+            return Err(Error::usage("the location for temporary files is not a directory").at(place()));
         }
         Ok(Scratch(Arc::new(Inner { directory, used: AtomicU64::new(0), peak: AtomicU64::new(0) })))
     }
 
-    /// A new empty file that can be written and read.
+    /// Creates an empty file for writing and reading.
     ///
     /// # Errors
     /// [`Kind::NoSpace`], [`Kind::Io`].
@@ -55,7 +55,7 @@ impl Scratch {
         Ok(ScratchFile { scratch: self.clone(), file, size: 0, position: 0, released: AtomicU64::new(0) })
     }
 
-    /// A new file that keeps its name, and stays when it is dropped: for work that outlives its process.
+    /// Creates a file that keeps its name and is not removed on drop, for work that outlives its process.
     ///
     /// # Errors
     /// [`Kind::AlreadyExists`], [`Kind::NoSpace`], [`Kind::Io`].
@@ -65,7 +65,7 @@ impl Scratch {
         Ok(ScratchFile { scratch: self.clone(), file, size: 0, position: 0, released: AtomicU64::new(0) })
     }
 
-    /// Opens such a file, to read it.
+    /// Opens such a file for reading.
     ///
     /// # Errors
     /// [`Kind::NotFound`], [`Kind::Io`].
@@ -78,45 +78,45 @@ impl Scratch {
         Ok(ScratchFile { scratch: self.clone(), file, size, position: 0, released: AtomicU64::new(0) })
     }
 
-    /// Where the files are.
+    /// Returns the directory of the files.
     pub fn directory(&self) -> &Path {
         &self.0.directory
     }
 
-    /// In temporary files now, bytes.
+    /// Returns the current size of all temporary files, bytes.
     pub fn used(&self) -> u64 {
         self.0.used.load(Ordering::Relaxed)
     }
 
-    /// The most that was ever in temporary files at once, bytes.
+    /// Returns the largest size that all temporary files had at the same time, bytes.
     pub fn peak(&self) -> u64 {
         self.0.peak.load(Ordering::Relaxed)
     }
 }
 
-/// One temporary file; gone when dropped, unless it keeps its name.
+/// A temporary file. It is removed on drop, unless it keeps its name.
 #[derive(Debug)]
 pub struct ScratchFile {
     scratch: Scratch,
     file: File,
     size: u64,
     position: u64,
-    /// Bytes that were given back.
+    /// Bytes that were released.
     released: AtomicU64,
 }
 
 impl ScratchFile {
-    /// Size, bytes.
+    /// Returns the size, bytes.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// The file itself, to map it. It must not be made shorter while it is mapped.
+    /// Returns the file, for mapping. It must not be truncated while it is mapped.
     pub fn as_file(&self) -> &File {
         &self.file
     }
 
-    /// A blob over what is in the file now, for positional reads. The file must stay alive to stay counted.
+    /// Returns a blob over the current content, for positional reads. The size counts only as long as this file is alive.
     ///
     /// # Errors
     /// [`Kind::Io`].
@@ -124,7 +124,7 @@ impl ScratchFile {
         self.blob_named("temporary file")
     }
 
-    /// The same under another name, for errors.
+    /// Same as [`ScratchFile::blob`] with another name, for errors.
     ///
     /// # Errors
     /// [`Kind::Io`].
@@ -133,7 +133,7 @@ impl ScratchFile {
         Blob::of_file(name.to_owned(), file, Arc::new(Counter::default()))
     }
 
-    /// Says where a write failed, which whoever writes to a stream does not know.
+    /// Adds the location to the error of a write, which code that writes to a stream does not know.
     fn told(&self, error: io::Error) -> io::Error {
         let kind = error.kind();
         if kind == io::ErrorKind::Interrupted {
@@ -141,12 +141,12 @@ impl ScratchFile {
         }
         let own = Error::from(error).at(Place::file(self.scratch.directory().display().to_string()));
         let is_full = own.kind() == Kind::NoSpace;
-        io::Error::new(kind, if is_full { own.hint("--temp-dir DIR    temporary files go there") } else { own })
+        io::Error::new(kind, if is_full { own.hint("--temp-dir DIR    directory for temporary files") } else { own })
     }
 
-    /// Gives the space of `range` (byte offsets) back before the file is gone; nothing there can be read again. Space
-    /// comes in units of 4 KiB: returns where the part begins that is still kept, for the next call to go on from. No
-    /// part may be released twice. Where the file system cannot do it the bytes stay, and stay counted.
+    /// Releases the space of `range` (byte offsets) before the file is removed; those bytes must not be read again. Space
+    /// is released in units of 4 KiB: returns the offset from which the file is still kept, where the next call should
+    /// start. No range may be released twice. If the file system cannot release space, the bytes stay, and still count.
     ///
     /// # Errors
     /// [`Kind::Io`].
@@ -165,27 +165,27 @@ impl ScratchFile {
         Ok(end)
     }
 
-    /// Reads exactly `range` (byte offsets), without moving the position of [`Read`] and [`Write`].
+    /// Reads exactly `range` (byte offsets), independently of the position of [`Read`] and [`Write`].
     ///
     /// # Errors
-    /// [`Kind::Usage`] for a range that is not in the file, [`Kind::Io`].
+    /// [`Kind::Usage`] for a range outside the file, [`Kind::Io`].
     pub fn read_at(&self, range: Range<u64>) -> Result<Bytes> {
-        let outside = || Error::usage("the range is not in the temporary file");
+        let outside = || Error::usage("the range is outside the temporary file");
         let length = range.end.checked_sub(range.start).filter(|_| range.end <= self.size).ok_or_else(outside)?;
         let mut buffer = vec![0; usize::try_from(length).map_err(|_| outside())?];
         self.read_exact_at(&mut buffer, range.start)?;
         Ok(buffer.into())
     }
 
-    /// Reads exactly `buffer.len()` bytes at `offset`, without moving the position of [`Read`] and [`Write`].
+    /// Reads exactly `buffer.len()` bytes at `offset`, independently of the position of [`Read`] and [`Write`].
     ///
     /// # Errors
-    /// [`Kind::Io`], also when the file ends before.
+    /// [`Kind::Io`], also if the file is too short.
     pub fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> Result<()> {
         let place = || Place::file(self.scratch.directory().display().to_string());
         match platform::read_full_at(&self.file, buffer, offset) {
             Ok(read) if read == buffer.len() => Ok(()),
-            Ok(_) => Err(Error::new(Kind::Io, "a temporary file is shorter than what was written").at(place())),
+            Ok(_) => Err(Error::new(Kind::Io, "a temporary file is shorter than it was written").at(place())),
             Err(error) => Err(Error::from(error).at(place())),
         }
     }

@@ -1,4 +1,4 @@
-//! A directory or prefix that several writers change at the same time, and agree by single files.
+//! A directory or prefix that several writers change at the same time, coordinated through single files.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
@@ -16,7 +16,7 @@ use crate::remote::Store;
 use crate::staging::{Added, StagedFile, Uploads};
 use crate::{Location, sandbox, unique};
 
-/// How often a file is read and changed again because others changed it meanwhile.
+/// The number of attempts to read and change a file that other writers keep changing.
 const ATTEMPTS: u32 = 100;
 
 /// The longest pause between two attempts, milliseconds.
@@ -24,9 +24,9 @@ const LONGEST_PAUSE: u64 = 500;
 
 /// A directory or prefix that several writers change at the same time.
 ///
-/// They add files under names that nobody else has ([`SharedRoot::additions`]), claim names that only one can have
-/// ([`SharedRoot::create`]) and change the few files that change one after another ([`SharedRoot::update`]). On a disk
-/// each of these is durable when it returns.
+/// Writers add files under unique names ([`SharedRoot::additions`]), claim names that only one writer can have
+/// ([`SharedRoot::create`]) and update the few files that change one after another ([`SharedRoot::update`]). On a disk
+/// each of these operations is durable when it returns.
 #[derive(Debug, Clone)]
 pub struct SharedRoot {
     location: Location,
@@ -39,37 +39,37 @@ enum Opened {
     Remote(Store),
 }
 
-/// Makes of the content of a file the new one; nothing, when it is to stay as it is.
+/// Computes the new content of a file from the current one; `None` leaves the file unchanged.
 pub type Change<'c> = dyn FnMut(&[u8]) -> Result<Option<Vec<u8>>> + 'c;
 
 impl SharedRoot {
     /// Opens a directory or prefix for changes.
     ///
     /// # Errors
-    /// [`Kind::Usage`] for a web server, or a file; [`Kind::NotFound`] for a directory that is not there.
+    /// [`Kind::Usage`] for a web server or a file; [`Kind::NotFound`] if the directory does not exist.
     pub fn open(location: &Location) -> Result<Self> {
         let at = || Place::file(location.to_string());
         if !location.scheme().is_writable() {
-            return Err(Error::usage("a web server cannot be written to").at(at()));
+            return Err(Error::usage("a web server is read-only").at(at()));
         }
         let place = match location.as_path() {
             None => Opened::Remote(Store::connect(location)?),
             Some(path) => {
                 let disk = location.disk();
                 match disk.node(path)?.map(|node| node.kind) {
-                    Some(NodeKind::File) => return Err(Error::usage("this is a file, not a directory").at(at())),
+                    Some(NodeKind::File) => return Err(Error::usage("expected a directory, found a file").at(at())),
                     Some(_) => Opened::Local { disk, base: path.to_owned() },
-                    None => return Err(Error::new(Kind::NotFound, "there is no such directory").at(at())),
+                    None => return Err(Error::new(Kind::NotFound, "no such directory").at(at())),
                 }
             }
         };
         Ok(SharedRoot { location: location.clone(), place })
     }
 
-    /// New files under names that nobody else has.
+    /// Returns a writer for new files under unique names.
     ///
     /// # Errors
-    /// When a store cannot be reached.
+    /// Returns an error if the store cannot be reached.
     pub fn additions(&self) -> Result<Additions> {
         Ok(Additions(match &self.place {
             Opened::Local { disk, base } => Adding::Local(Added::new(disk, base)),
@@ -77,7 +77,7 @@ impl SharedRoot {
         }))
     }
 
-    /// The content of the file `relative`, at most `limit` bytes; nothing when there is no such file.
+    /// Reads the file `relative`, which may have at most `limit` bytes; returns `None` if it does not exist.
     ///
     /// # Errors
     /// [`Kind::TooLarge`], [`Kind::Io`].
@@ -92,9 +92,10 @@ impl SharedRoot {
         }
     }
 
-    /// Creates the file `relative` with this content, whole and durable; false, and nothing is changed, when there is one.
+    /// Creates the file `relative` with this content, completely and durably; returns false and changes nothing if it exists.
     ///
-    /// In a store that knows no conditions this is asked just before, which leaves a gap for a second writer.
+    /// If the store supports no conditional writes, the check happens just before the write, which leaves a gap for a
+    /// second writer.
     ///
     /// # Errors
     /// [`Kind::Poisoned`], [`Kind::NoSpace`], [`Kind::Io`].
@@ -127,15 +128,15 @@ impl SharedRoot {
         store.put_new(relative, content.into())
     }
 
-    /// Replaces the file `relative` by what `change` makes of its content, at most `limit` bytes of it; again, when somebody
-    /// else was faster. Returns whether it was changed.
+    /// Replaces the file `relative`, which may have at most `limit` bytes, by the result of `change`, and tries again if
+    /// another writer was faster. Returns whether it was changed.
     ///
-    /// On a disk a lock of the directory keeps other writers away meanwhile; an object is replaced on the condition that
-    /// it is the one that was read. In a store that knows no conditions nothing keeps others away.
+    /// On a disk, a lock of the directory excludes other writers; an object is replaced on the condition that
+    /// it is still the one that was read. If the store supports no conditional writes, other writers are not excluded.
     ///
     /// # Errors
-    /// Those of `change`; [`Kind::NotFound`]; [`Kind::Conflict`] when others were faster again and again;
-    /// [`Kind::Poisoned`] when the new content is there and perhaps not durable; [`Kind::NoSpace`], [`Kind::Io`].
+    /// Errors of `change`; [`Kind::NotFound`]; [`Kind::Conflict`] if other writers were faster in all attempts;
+    /// [`Kind::Poisoned`] if the new content is visible but may not be durable; [`Kind::NoSpace`], [`Kind::Io`].
     pub fn update(&self, relative: &str, limit: u64, change: &mut Change<'_>) -> Result<bool> {
         sandbox::check(relative)?;
         match &self.place {
@@ -153,7 +154,7 @@ impl SharedRoot {
         change: &mut Change<'_>,
     ) -> Result<bool> {
         let at = |error: io::Error| Error::from(error).at(Place::file(relative));
-        // Systems whose directories have no locks are those whose renames are the only order there is.
+        // On systems whose directories have no locks, renames are the only ordering.
         let _lock = disk.lock(base).map_err(at)?;
         let target = base.join(relative);
         let before = disk.read(&target, limit).map_err(at)?;
@@ -167,7 +168,7 @@ impl SharedRoot {
         Ok(true)
     }
 
-    /// A durable file beside `target`, under a name that nobody else has.
+    /// Writes a durable file next to `target`, under a unique name.
     fn aside(&self, disk: &dyn Disk, target: &Path, content: &[u8]) -> io::Result<PathBuf> {
         let name = target.file_name().unwrap_or_default().to_string_lossy();
         let aside = target.with_file_name(format!(".{name}.{}.tmp", unique::fresh()));
@@ -180,7 +181,7 @@ impl SharedRoot {
         Ok(aside)
     }
 
-    /// Makes the names in the directory `relative` durable, which another writer may have made and not synced.
+    /// Makes the names in the directory `relative` durable, which another writer may have created without syncing.
     ///
     /// # Errors
     /// [`Kind::Poisoned`].
@@ -193,7 +194,7 @@ impl SharedRoot {
         }
     }
 
-    /// Removes the file `relative`; it is no error if there is none.
+    /// Removes the file `relative` if it exists.
     ///
     /// # Errors
     /// [`Kind::Io`].
@@ -212,27 +213,27 @@ impl SharedRoot {
 fn update_object(store: &Store, relative: &str, limit: u64, change: &mut Change<'_>) -> Result<bool> {
     for attempt in 0..ATTEMPTS {
         let Some((before, etag)) = store.get(relative, limit)? else {
-            return Err(Error::new(Kind::NotFound, "there is no such object").at(Place::file(relative)));
+            return Err(Error::new(Kind::NotFound, "no such object").at(Place::file(relative)));
         };
         let Some(after) = change(&before)? else { return Ok(false) };
         if store.put_instead(relative, after.into(), etag)? {
             return Ok(true);
         }
-        // Writers that meet once must not meet again and again.
+        // Random pauses, so that writers that collide once do not keep colliding.
         let longest = (1_u64 << attempt.min(16)).min(LONGEST_PAUSE);
         std::thread::sleep(Duration::from_millis(RandomState::new().build_hasher().finish() % longest + 1));
     }
-    Err(Error::new(Kind::Conflict, "others changed it again and again").at(Place::file(relative)))
+    Err(Error::new(Kind::Conflict, "other writers keep changing this file").at(Place::file(relative)))
 }
 
 fn poisoned(error: io::Error, relative: &str) -> Error {
-    Error::new(Kind::Poisoned, "it is written, but the system could not make it durable")
+    Error::new(Kind::Poisoned, "the change was written, but the system could not make it durable")
         .caused_by(error)
         .at(Place::file(relative))
-        .hint("check the disk, then look whether the change is there")
+        .hint("check the disk, then check whether the change exists")
 }
 
-/// New files of a [`SharedRoot`]. On a disk they are at their places at once; they are removed when this is dropped, unless
+/// Creates new files of a [`SharedRoot`]. On a disk they have their final names immediately. They are removed on drop, unless
 /// they are [kept](Additions::keep).
 #[derive(Debug)]
 pub struct Additions(Adding);
@@ -244,7 +245,7 @@ enum Adding {
 }
 
 impl Additions {
-    /// Begins the file `relative`, which nobody else writes.
+    /// Creates the file `relative`, which no other writer creates.
     ///
     /// # Errors
     /// [`Kind::AlreadyExists`]; a name that leaves the root breaks [`PATH_ESCAPE`](crate::PATH_ESCAPE);
@@ -257,10 +258,10 @@ impl Additions {
         }
     }
 
-    /// Makes everything that was finished durable, and visible where it was not.
+    /// Makes all finished files durable, and visible if they were not yet.
     ///
     /// # Errors
-    /// [`Kind::Usage`] when a file was begun and not finished; [`Kind::Poisoned`], [`Kind::NoSpace`], [`Kind::Io`].
+    /// [`Kind::Usage`] if a file is not finished; [`Kind::Poisoned`], [`Kind::NoSpace`], [`Kind::Io`].
     pub fn settle(&self) -> Result<Changed> {
         let (files, bytes) = match &self.0 {
             Adding::Local(added) => added.settle()?,
@@ -269,7 +270,7 @@ impl Additions {
         Ok(Changed { files, bytes })
     }
 
-    /// Whether the files stay when this is dropped: they belong to something, or may.
+    /// Sets whether the files stay when this is dropped, because something refers to them, or may.
     pub fn keep(&self, keep: bool) {
         match &self.0 {
             Adding::Local(added) => added.keep(keep),
@@ -285,7 +286,7 @@ mod tests {
     use super::*;
     use crate::fault::{Fault, FaultDisk, MemoryDisk};
 
-    /// Appends to the one file of a directory, on a disk where a step fails. Returns the outcome and what is there then.
+    /// Appends to the only file of a directory, on a disk with a failing step. Returns the outcome and what exists then.
     fn append(fault: Fault) -> (Result<bool>, Vec<u8>, Vec<String>) {
         let memory = MemoryDisk::new(true);
         let base = Path::new("/d");
@@ -298,7 +299,7 @@ mod tests {
         (done, memory.read(&base.join("list"), 100).unwrap(), faulty.log())
     }
 
-    /// An error of any step, that of the lock included, ends the change: without the lock another one could be lost.
+    /// An error in any step ends the change, also an error of the lock: without the lock another change could be lost.
     #[test]
     fn no_step_of_a_change_fails_unnoticed() {
         let (done, content, steps) = append(Fault::None);
@@ -306,7 +307,7 @@ mod tests {
         assert!(steps.iter().any(|step| step.contains("lock")), "{steps:?}");
         for (step, what) in (0..).zip(&steps) {
             let (done, content, _) = append(Fault::Fail(step, io::ErrorKind::Other));
-            assert!(done.is_err(), "{what} failed, and nobody said so");
+            assert!(done.is_err(), "{what} failed without an error");
             let error = done.unwrap_err();
             let renamed = error.kind() == Kind::Poisoned;
             assert_eq!(content, if renamed { &b"old, new"[..] } else { b"old" }, "{what}: {error}");

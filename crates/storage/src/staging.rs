@@ -1,4 +1,4 @@
-//! Writing aside and publishing in one step.
+//! Writes output to a temporary location and publishes it in one step.
 
 mod added;
 mod area;
@@ -20,26 +20,26 @@ pub use file::StagedFile;
 use local::LocalStaging;
 pub(crate) use upload::Uploads;
 
-/// What a companion is called: the name of its file or directory with this behind it.
+/// The suffix that makes the name of a file or directory the name of its companion.
 pub const COMPANION_SUFFIX: &str = ".isomorph";
 
-/// What happens when there is something at the destination already.
+/// What to do if the destination already exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// It is an error. Of two writers to one place, the second fails. An empty directory counts as nothing.
+    /// Return an error. Of two writers to the same destination, the second fails. An empty directory counts as missing.
     CreateNew,
-    /// It is replaced as a whole, with its companion.
+    /// Replace it as a whole, with its companion.
     Replace,
 }
 
-/// Whether one file or a directory of files is made.
+/// Whether the output is one file or a directory of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
     File,
     Directory,
 }
 
-/// A file or directory in the making. Nothing is visible at its destination before [`Staging::commit`]; dropping it
+/// A file or directory that is being written. Nothing is visible at its destination before [`Staging::commit`]; dropping it
 /// removes everything.
 ///
 /// ```
@@ -70,31 +70,31 @@ enum Backend {
     Remote(Uploads),
 }
 
-/// What was published.
+/// The published output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Published {
-    /// Where.
+    /// Its location.
     pub location: Location,
-    /// Files, those of a companion included.
+    /// Number of files, including those of the companion.
     pub files: u64,
-    /// Their sizes together, bytes.
+    /// Their total size, bytes.
     pub bytes: u64,
 }
 
 impl Staging {
-    /// A directory of files.
+    /// Starts a directory of files.
     ///
     /// # Errors
-    /// [`Kind::AlreadyExists`]; [`Kind::NotFound`] when the directory that is to hold it does not exist;
-    /// [`Kind::Usage`] for a place that cannot be written; [`Kind::Io`].
+    /// [`Kind::AlreadyExists`]; [`Kind::NotFound`] if its parent directory does not exist;
+    /// [`Kind::Usage`] for a destination that cannot be written; [`Kind::Io`].
     pub fn directory(destination: &Location, mode: Mode) -> Result<Staging> {
         Staging::begin(destination, mode, Shape::Directory)
     }
 
-    /// A single file: the one that [`Staging::create`] makes under the destination's own name.
+    /// Starts a single file: the one that [`Staging::create`] creates under the destination's own name.
     ///
     /// # Errors
-    /// As [`Staging::directory`].
+    /// Same as [`Staging::directory`].
     pub fn file(destination: &Location, mode: Mode) -> Result<Staging> {
         Staging::begin(destination, mode, Shape::File)
     }
@@ -105,9 +105,7 @@ impl Staging {
             return Err(upload::read_only(destination));
         }
         if destination.is_local() && destination.file_name().is_empty() {
-            return Err(Error::usage("the destination has no name of its own")
-                .at(at())
-                .hint("name a new directory or file"));
+            return Err(Error::usage("the destination has no file name").at(at()).hint("name a new directory or file"));
         }
         let backend = if destination.is_local() {
             Backend::Local(LocalStaging::begin(destination, mode, shape).map_err(|error| error.at(at()))?)
@@ -117,8 +115,8 @@ impl Staging {
         Ok(Staging { destination: destination.clone(), shape, backend: Arc::new(backend), notes: Notes::default() })
     }
 
-    /// All its files and directories will have this time of their last change instead of the clock's, so that an archive
-    /// of them has the same bytes whenever it is made. Object stores know no time but their own.
+    /// Sets the modification time of all files and directories, so that an archive
+    /// of them has the same bytes whenever it is made. Object stores always use their own time.
     pub fn dated(&self, time: SystemTime) {
         match &*self.backend {
             Backend::Local(local) => local.dated(time),
@@ -126,16 +124,16 @@ impl Staging {
         }
     }
 
-    /// Where it will appear.
+    /// Returns the destination.
     pub fn destination(&self) -> &Location {
         &self.destination
     }
 
-    /// Begins a file `relative` to the destination. For a single file: the destination's own name, or an empty text.
-    /// Files may be written by several threads at once. Create manifests after everything else.
+    /// Creates a file `relative` to the destination. For a single file: the destination's own name, or an empty string.
+    /// Several threads may write files at the same time. Create manifests after everything else.
     ///
     /// # Errors
-    /// [`Kind::AlreadyExists`] when it was begun before; a name that leaves the directory breaks
+    /// [`Kind::AlreadyExists`] if it was created before; a name that leaves the directory breaks
     /// [`PATH_ESCAPE`](crate::PATH_ESCAPE); [`Kind::NoSpace`], [`Kind::Io`].
     pub fn create(&self, relative: &str) -> Result<StagedFile> {
         let own = self.destination.file_name();
@@ -143,7 +141,7 @@ impl Staging {
             Shape::File if relative.is_empty() || relative == own => {
                 Ok(self.backend.create(Part::Main, "", own)?.noting(&self.notes))
             }
-            Shape::File => Err(Error::usage("a single file has no other files beside it").at(Place::file(relative))),
+            Shape::File => Err(Error::usage("the output is a single file, not a directory").at(Place::file(relative))),
             Shape::Directory => {
                 sandbox::check(relative)?;
                 Ok(self.backend.create(Part::Main, relative, relative)?.noting(&self.notes))
@@ -151,15 +149,15 @@ impl Staging {
         }
     }
 
-    /// Makes the directory `relative` to the destination, with those above it, even if no file comes into it. Object stores
-    /// have no directories: there nothing is made.
+    /// Creates the directory `relative` to the destination and its parents, even if it will contain no file. Does nothing
+    /// in object stores, which have no directories.
     ///
     /// # Errors
     /// [`Kind::Usage`] for a single file; a name that leaves the directory breaks [`PATH_ESCAPE`](crate::PATH_ESCAPE);
     /// [`Kind::NoSpace`], [`Kind::Io`].
     pub fn create_directory(&self, relative: &str) -> Result<()> {
         if self.shape == Shape::File {
-            return Err(Error::usage("a single file has no directories").at(Place::file(relative)));
+            return Err(Error::usage("the output is a single file, not a directory").at(Place::file(relative)));
         }
         sandbox::check(relative)?;
         match &*self.backend {
@@ -168,48 +166,48 @@ impl Staging {
         }
     }
 
-    /// The finished files with their sizes and hashes, in the order of their names; those of the companion excepted.
+    /// Returns the finished files with their sizes and hashes, sorted by name, without those of the companion.
     pub fn finished(&self) -> Vec<(String, FileDigest)> {
         let notes = self.notes.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         notes.iter().map(|(name, digest)| (name.clone(), *digest)).collect()
     }
 
-    /// Where the finished files can be read before they are published: so that what is published has been read back.
+    /// Returns where the finished files can be read before they are published, so that they can be verified first.
     ///
     /// # Errors
-    /// [`Kind::Unsupported`] on object stores, where nothing can be read before it is published.
+    /// [`Kind::Unsupported`] on object stores, where files cannot be read before they are published.
     pub fn preview(&self) -> Result<Location> {
         match &*self.backend {
             Backend::Local(local) => Ok(local.preview()),
-            Backend::Remote(_) => Err(Error::unsupported("an object store shows nothing before it is published")),
+            Backend::Remote(_) => Err(Error::unsupported("objects cannot be read before they are published")),
         }
     }
 
-    /// The directory `<name>.isomorph` beside the destination, which is published in the same step and before it.
+    /// Returns the directory `<name>.isomorph` next to the destination, which is published in the same step and before it.
     ///
-    /// A destination that is replaced loses its old companion in that step, whether there is a new one or not.
+    /// If a destination is replaced, its old companion is removed in that step, even if there is no new one.
     pub fn companion(&self) -> Companion {
         let name = format!("{}{COMPANION_SUFFIX}", self.destination.file_name());
         Companion { name, backend: Arc::clone(&self.backend) }
     }
 
-    /// Publishes everything in one step; `last` names the manifests, in the order in which they become visible where
+    /// Publishes everything in one step; `last` lists the manifests, in the order in which they become visible where
     /// one step is not possible (object stores).
     ///
     /// # Errors
-    /// [`Kind::AlreadyExists`] when somebody else was first; [`Kind::Usage`] when a file was begun and not finished, or
-    /// a manifest not written; [`Kind::Poisoned`] when the system could not make the data durable; [`Kind::NoSpace`],
-    /// [`Kind::Io`]. What was there before is kept.
+    /// [`Kind::AlreadyExists`] if another writer was first; [`Kind::Usage`] if a file is not finished, or
+    /// a manifest was not written; [`Kind::Poisoned`] if the system could not make the data durable; [`Kind::NoSpace`],
+    /// [`Kind::Io`]. The old state is kept.
     pub fn commit(self, last: &[&str]) -> Result<Published> {
         Ok(self.publish(last, |_| Ok(()))?.0)
     }
 
-    /// The same for what `prove` accepts, which is told where the finished files can be read: before anything is
-    /// published, or in an object store, where nothing can be read before, after; there what is new is removed again
-    /// when `prove` fails.
+    /// Same as [`Staging::commit`], if `prove` accepts the finished files. It is called with their location: before anything is
+    /// published, or after that in an object store, where nothing can be read before. There, new objects are removed again
+    /// if `prove` fails.
     ///
     /// # Errors
-    /// Those of `prove`, and as [`Staging::commit`].
+    /// Errors of `prove`; otherwise the same as [`Staging::commit`].
     pub fn commit_proved<T>(self, last: &[&str], prove: impl FnOnce(&Location) -> Result<T>) -> Result<(Published, T)> {
         self.publish(last, prove)
     }
@@ -225,7 +223,7 @@ impl Staging {
     }
 }
 
-/// Which of the two things that are published together a file belongs to.
+/// Whether a file belongs to the output itself or to its companion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Part {
     Main,
@@ -233,7 +231,7 @@ pub(crate) enum Part {
 }
 
 impl Backend {
-    /// Begins the file `relative` of a part (empty: the part itself is a file), called `name` in errors.
+    /// Creates the file `relative` of a part (empty: the part itself is a file), called `name` in errors.
     fn create(&self, part: Part, relative: &str, name: &str) -> Result<StagedFile> {
         match self {
             Backend::Local(local) => local.create(part, relative, name),
@@ -242,7 +240,7 @@ impl Backend {
     }
 }
 
-/// What travels beside a file or directory and is published together with it.
+/// The companion of a file or directory, which is published together with it.
 #[derive(Debug, Clone)]
 pub struct Companion {
     name: String,
@@ -250,22 +248,22 @@ pub struct Companion {
 }
 
 impl Companion {
-    /// The name of the directory.
+    /// Returns the name of the directory.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Begins a file `relative` to the companion's directory.
+    /// Creates a file `relative` to the companion's directory.
     ///
     /// # Errors
-    /// As [`Staging::create`].
+    /// Same as [`Staging::create`].
     pub fn create(&self, relative: &str) -> Result<StagedFile> {
         sandbox::check(relative)?;
         self.backend.create(Part::Companion, relative, &format!("{}/{relative}", self.name))
     }
 }
 
-/// The error when a manifest is named that was never written.
+/// Returns the error for a manifest that was not written.
 pub(crate) fn unwritten(manifest: &str) -> Error {
-    Error::new(Kind::Usage, "the manifest was never written").at(Place::file(manifest))
+    Error::new(Kind::Usage, "the manifest was not written").at(Place::file(manifest))
 }

@@ -1,32 +1,33 @@
-//! Changes of one dataset, one after the other.
+//! Locks a dataset, so that changes happen one after another.
 
 use isomorph_error::{Error, Kind, Result};
 
 use crate::Location;
 use crate::disk::Lock;
 
-/// The right to change what is at a place: as long as this lives, nobody else has it.
+/// The exclusive right to change a dataset, as long as this is alive.
 ///
-/// Who changes a dataset that it has read takes a turn, sees that the dataset is still what was read, and only then makes the
-/// change. Without a turn two could see that at the same time, and the second would undo what the first did.
+/// A writer that changes a dataset after reading it takes a turn, checks that the dataset has not changed since, and only
+/// then makes the change. Without a turn, two writers could pass that check at the same time, and the second would undo the
+/// first one's change.
 #[derive(Debug)]
 pub struct Turn {
-    /// Given back when the process ends in whatever way.
+    /// Released when the process ends for any reason.
     _lock: Lock,
 }
 
 impl Location {
-    /// Takes the turn to change the local file or directory here. Object stores have no turns: their writes are conditional. Nor
-    /// have file systems without locks, and directories of Windows.
+    /// Takes the turn to change the local file or directory at this location. Object stores have no turns, because their
+    /// writes are conditional. Nor do file systems without locks, and directories on Windows.
     ///
     /// # Errors
-    /// [`Kind::Conflict`] when somebody else has it; [`Kind::Io`].
+    /// [`Kind::Conflict`] if another process has the turn; [`Kind::Io`].
     pub fn turn(&self) -> Result<Turn> {
         let lock = self.as_path().map_or(Ok(Lock::Unsupported), |path| self.disk().try_lock(path))?;
         match lock {
-            Lock::Theirs => Err(Error::new(Kind::Conflict, "another change is being made here")
+            Lock::Theirs => Err(Error::new(Kind::Conflict, "another change is in progress")
                 .at(self.to_string())
-                .hint("run again when it is done")),
+                .hint("run again when it has finished")),
             lock => Ok(Turn { _lock: lock }),
         }
     }

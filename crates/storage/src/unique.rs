@@ -1,18 +1,18 @@
-//! Names for files in the making, from which it can be told whether their writer is still alive.
+//! Unique names for unfinished files, which show whether their writer is still running.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::OnceLock;
 
 use crate::platform;
 
-/// The writer of a file in the making, as its name tells: `<machine><boot>-<process>-<random>`.
+/// The writer of an unfinished file, as encoded in its name: `<machine><boot>-<process>-<random>`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Maker {
     machine: String,
     boot: String,
 }
 
-/// A name part that nobody else has.
+/// Returns a unique part of a name.
 pub(crate) fn fresh() -> String {
     let (machine, boot) = here();
     let random = RandomState::new().build_hasher().finish();
@@ -20,7 +20,7 @@ pub(crate) fn fresh() -> String {
 }
 
 impl Maker {
-    /// Reads a name part that [`fresh`] made, perhaps elsewhere.
+    /// Parses a part of a name that [`fresh`] created, possibly on another machine.
     pub(crate) fn parse(part: &str) -> Option<Self> {
         let mut fields = part.split('-');
         let (place, process, random) = (fields.next()?, fields.next()?, fields.next()?);
@@ -30,12 +30,12 @@ impl Maker {
         sound.then(|| Maker { machine: machine.to_owned(), boot: boot.to_owned() })
     }
 
-    /// Whether it was made on this machine.
+    /// Whether it was created on this machine.
     pub(crate) fn is_ours(&self) -> bool {
         self.machine == here().0
     }
 
-    /// Whether it was made on this machine, before it was last started.
+    /// Whether it was created on this machine before its last start.
     pub(crate) fn is_before_boot(&self) -> bool {
         self.is_ours() && !platform::boot_name().is_empty() && self.boot != here().1
     }

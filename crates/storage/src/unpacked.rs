@@ -1,10 +1,10 @@
-//! What a decoder unpacks.
+//! Readers of compressed data.
 
 use std::io::{self, Read};
 
 use isomorph_error::Error;
 
-/// What a decoder unpacks: what it cannot read is bad input, and what the machine cannot read is not.
+/// Reads decompressed data. Errors of the decoder mean bad input; errors of the system do not.
 #[derive(Debug)]
 pub struct Unpacked<R> {
     decoder: R,
@@ -12,7 +12,7 @@ pub struct Unpacked<R> {
 }
 
 impl<R: Read> Unpacked<R> {
-    /// What `decoder` unpacks of `format`, as people call it.
+    /// Wraps `decoder`; `format` is the name of the format for error messages.
     pub fn new(decoder: R, format: &'static str) -> Self {
         Unpacked { decoder, format }
     }

@@ -1,4 +1,4 @@
-//! Unfinished work that outlives its process: a directory that the next run finds, and that only one run has.
+//! Unfinished work that outlives its process, in a directory that the next run finds and that only one run uses at a time.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -12,35 +12,36 @@ use crate::leftover::{AsideName, remove_leftovers, shortened};
 use crate::platform::{self, parent_of};
 use crate::{Location, Scratch};
 
-/// A directory for work on a destination that may be interrupted and taken up again. It stays when this is dropped;
-/// as long as this lives nobody else has it.
+/// A directory for work on a destination that may be interrupted and resumed. It stays when this is dropped;
+/// as long as this is alive, no other process can open it.
 ///
-/// Beside a local destination `<name>` it is called `.<name>.<purpose>`. The work for an object store lies in the directory
-/// for temporary files, under a hash of where the destination is, and is called `.isomorph-<hash>.<purpose>`.
+/// For a local destination `<name>` it is called `.<name>.<purpose>` and is next to the destination. For an object store it
+/// is in the directory for temporary files, under a hash of the destination, and is called `.isomorph-<hash>.<purpose>`.
 #[derive(Debug)]
 pub struct Workplace {
     path: PathBuf,
-    /// What it is called while it is removed.
+    /// Its name while it is removed.
     going: AsideName,
-    /// Given back when the process ends in whatever way.
+    /// Released when the process ends for any reason.
     _lock: Option<File>,
 }
 
 impl Workplace {
-    /// Opens the directory for `destination`, or makes it.
+    /// Opens or creates the directory for `destination`.
     ///
     /// # Errors
-    /// [`Kind::Conflict`] when another process has it; [`Kind::Usage`] when somebody else made it where everybody may;
-    /// [`Kind::NotFound`] when the directory that is to hold it does not exist; [`Kind::NoSpace`], [`Kind::Io`].
+    /// [`Kind::Conflict`] if another process uses it; [`Kind::Usage`] if another user created it where everybody can write;
+    /// [`Kind::NotFound`] if its parent directory does not exist; [`Kind::NoSpace`], [`Kind::Io`].
     pub fn open(destination: &Location, purpose: &str, scratch: &Scratch) -> Result<Self> {
         let (path, going) = path_of(destination, purpose, scratch);
-        // What cannot be removed now is left for the next one.
+        // A leftover that cannot be removed now is left for the next run.
         let _ = remove_leftovers(&RealDisk, parent_of(&path), &going);
         Workplace::open_at(&path, &going).map_err(|error| error.at(Place::file(path.display().to_string())))
     }
 
-    /// Opens the directory for `destination` if it is there and nobody has it: it was left. Nothing where that cannot be told, because
-    /// directories have no locks, and where another user may have made it. As long as this lives nobody else can go on with the work.
+    /// Opens the directory for `destination` if it exists and no process uses it, that is, if it was left by an earlier
+    /// run. Returns `None` where that cannot be determined because directories have no locks, or where another user may
+    /// have created it. As long as this is alive, no other process can continue the work.
     ///
     /// # Errors
     /// [`Kind::Io`].
@@ -50,7 +51,7 @@ impl Workplace {
         if !is_directory || !platform::trusted(&path)? {
             return Ok(None);
         }
-        // What cannot be opened cannot be locked, and is left to whoever has it.
+        // A directory that cannot be opened cannot be locked, and is left to its owner.
         let Ok(file) = File::open(&path) else { return Ok(None) };
         let ours = file.try_lock().is_ok() && platform::is_at(&file, &path)?;
         Ok(ours.then_some(Workplace { path, going, _lock: Some(file) }))
@@ -63,50 +64,50 @@ impl Workplace {
             match disk.create_dir(path) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    return Err(Error::new(Kind::NotFound, "the directory that is to hold it does not exist")
+                    return Err(Error::new(Kind::NotFound, "the parent directory does not exist")
                         .hint(format!("mkdir -p {}", parent_of(path).display())));
                 }
                 made => made?,
             }
             match disk.node(path)? {
-                // Whoever had it has just removed it.
+                // Its user has just removed it.
                 None => continue,
                 Some(node) if node.kind != NodeKind::Directory => {
                     return Err(Error::new(
                         Kind::AlreadyExists,
-                        "unfinished work belongs here, and this is no directory",
+                        "expected a directory for unfinished work, found something else",
                     )
                     .hint("move it away"));
                 }
                 Some(_) => {}
             }
             if !platform::trusted(path)? {
-                return Err(Error::usage("unfinished work lies here that another user may have put there")
-                    .hint("remove it, or choose a directory that only you write to"));
+                return Err(Error::usage("this unfinished work may belong to another user")
+                    .hint("remove it, or choose a directory that only you can write to"));
             }
-            // Where directories cannot be opened, or have no locks, nothing keeps others away.
+            // Where directories cannot be opened or have no locks, other processes are not excluded.
             let Ok(file) = File::open(path) else { return Ok(opened(None)) };
             match file.try_lock() {
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => {
-                    return Err(Error::new(Kind::Conflict, "another process does the same work")
-                        .hint("wait until it has ended"));
+                    return Err(Error::new(Kind::Conflict, "another process is doing the same work")
+                        .hint("wait until it has finished"));
                 }
                 Err(TryLockError::Error(_)) => return Ok(opened(None)),
             }
-            // Between opening and locking, whoever had it may have removed it, and another may have made it anew.
+            // Between opening and locking, its user may have removed it, and another process may have created a new one.
             if platform::is_at(&file, path)? {
                 return Ok(opened(Some(file)));
             }
         }
     }
 
-    /// Where it is.
+    /// Returns the path of the directory.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// How much is in it, bytes, and when it was last changed, if that is known.
+    /// Returns the total size of its files in bytes, and the time of the last change if that is known.
     ///
     /// # Errors
     /// [`Kind::Io`].
@@ -120,7 +121,7 @@ impl Workplace {
         Ok((bytes, last))
     }
 
-    /// Makes its name, and the names of the files in it, durable.
+    /// Makes its name and the names of its files durable.
     ///
     /// # Errors
     /// [`Kind::Io`].
@@ -129,7 +130,7 @@ impl Workplace {
         RealDisk.sync_dir(parent_of(&self.path)).map_err(Error::from)
     }
 
-    /// Removes everything in it.
+    /// Removes all its files.
     ///
     /// # Errors
     /// [`Kind::Io`].
@@ -138,7 +139,7 @@ impl Workplace {
         names.iter().try_for_each(|name| remove_tree(&RealDisk, &self.path.join(name))).map_err(Error::from)
     }
 
-    /// Removes it in one step: the work is done. What is left of it when that is interrupted is removed by the next one.
+    /// Removes the directory in one step, when the work is finished. If that is interrupted, the next run removes the rest.
     ///
     /// # Errors
     /// [`Kind::Io`].
@@ -149,7 +150,7 @@ impl Workplace {
     }
 }
 
-/// Where the directory for `destination` is, and what it is called while it is removed.
+/// Returns the path of the directory for `destination`, and its name while it is removed.
 fn path_of(destination: &Location, purpose: &str, scratch: &Scratch) -> (PathBuf, AsideName) {
     let (parent, name) = match destination.as_path() {
         Some(path) => (parent_of(path), shortened(destination.file_name())),

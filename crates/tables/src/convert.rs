@@ -1,4 +1,4 @@
-//! From the types that a file holds to the types that were declared, without loss.
+//! Lossless conversion from the types in a file to the declared types.
 
 use std::sync::Arc;
 
@@ -10,17 +10,17 @@ use isomorph_error::{Error, Place, Result};
 
 use crate::rules::VALUE_INEXACT;
 
-/// The name of the values inside a list, everywhere.
+/// The field name of list items in all schemas.
 pub(crate) const ELEMENT: &str = "element";
 
 const STRICT: CastOptions<'static> =
     CastOptions { safe: false, format_options: arrow_cast::display::FormatOptions::new() };
 
-/// The schema of batches: the file's columns, with declared types where there are any. Whether nulls may occur is the
-/// file's to say.
+/// Returns the schema of batches: the file's columns, with their declared types if there are any. Nullability
+/// is taken from the file.
 ///
 /// # Errors
-/// [`isomorph_error::Kind::Unsupported`] when a column cannot be converted to its declared type.
+/// [`isomorph_error::Kind::Unsupported`] if a column cannot be converted to its declared type.
 pub(crate) fn schema(file: &Fields, declared: Option<&Schema>) -> Result<Schema> {
     let mut fields: Vec<FieldRef> = Vec::with_capacity(file.len());
     for field in file {
@@ -30,7 +30,7 @@ pub(crate) fn schema(file: &Fields, declared: Option<&Schema>) -> Result<Schema>
             None => own.clone(),
         };
         if !converts(&own, &target) {
-            let message = format!("column `{}` holds {own}, which does not become {target}", field.name());
+            let message = format!("column `{}` has type {own}, which cannot be converted to {target}", field.name());
             return Err(Error::unsupported(message).at(Place::field(field.name())));
         }
         fields.push(Arc::new(Field::new(field.name(), target, field.is_nullable())));
@@ -38,7 +38,7 @@ pub(crate) fn schema(file: &Fields, declared: Option<&Schema>) -> Result<Schema>
     Ok(Schema::new(fields))
 }
 
-/// Lists with the one name for their values that this crate uses.
+/// Replaces the field name of list items by the one that this crate uses.
 fn named_elements(data_type: &DataType) -> DataType {
     match data_type {
         DataType::List(item) => {
@@ -48,7 +48,7 @@ fn named_elements(data_type: &DataType) -> DataType {
     }
 }
 
-/// Whether there is a conversion; single values may still not fit.
+/// Whether a conversion exists. Single values may still not be representable.
 fn converts(from: &DataType, to: &DataType) -> bool {
     use DataType as T;
     if from == to {
@@ -70,7 +70,7 @@ fn converts(from: &DataType, to: &DataType) -> bool {
     }
 }
 
-/// A batch of `columns` with the types of `schema`.
+/// Creates a batch of `columns`, converted to the types of `schema`.
 pub(crate) fn batch(columns: Vec<ArrayRef>, schema: &SchemaRef, rows: usize) -> Result<RecordBatch> {
     let columns = columns
         .into_iter()
@@ -82,10 +82,10 @@ pub(crate) fn batch(columns: Vec<ArrayRef>, schema: &SchemaRef, rows: usize) -> 
         .map_err(|error| Error::malformed(error.to_string()).caused_by(error))
 }
 
-/// `column` as `target`.
+/// Converts `column` to `target`.
 ///
 /// # Errors
-/// [`VALUE_INEXACT`] when a value does not fit the target exactly.
+/// [`VALUE_INEXACT`] if the target type cannot represent a value exactly.
 pub(crate) fn array(column: ArrayRef, target: &DataType) -> Result<ArrayRef> {
     if column.data_type() == target {
         return Ok(column);
@@ -99,25 +99,25 @@ pub(crate) fn array(column: ArrayRef, target: &DataType) -> Result<ArrayRef> {
     }
     let converted = cast_with_options(&column, target, &STRICT).map_err(failed)?;
     if may_lose(column.data_type(), target) {
-        // The moments are the same in any zone, and not every zone has a name that is known here.
+        // The instants are the same in any zone, and not every zone name is known here.
         let (own, converted) = (without_zone(&column)?, without_zone(&converted)?);
         let back = cast_with_options(&converted, own.data_type(), &STRICT).map_err(failed)?;
         if back.to_data() != own.to_data() {
-            let message = format!("a value of type {} has no equal of type {target}", column.data_type());
+            let message = format!("a value of type {} cannot be represented exactly as {target}", column.data_type());
             return Err(Error::broken(&VALUE_INEXACT, message));
         }
     }
     Ok(converted)
 }
 
-/// Timestamps without their zone; other columns as they are.
+/// Returns timestamps without their zone, and other columns unchanged.
 fn without_zone(column: &ArrayRef) -> Result<ArrayRef> {
     let DataType::Timestamp(unit, Some(_)) = column.data_type() else { return Ok(Arc::clone(column)) };
     let plain = cast_with_options(column, &DataType::Timestamp(*unit, None), &STRICT);
     plain.map_err(|error| Error::malformed(error.to_string()).caused_by(error))
 }
 
-/// Whether the cast may change a value without failing: coarser timestamps and shorter floats.
+/// Whether the cast may change a value without an error: to a coarser timestamp or a shorter float.
 fn may_lose(from: &DataType, to: &DataType) -> bool {
     match (from, to) {
         (DataType::Timestamp(from, _), DataType::Timestamp(to, _)) => from > to,
@@ -144,7 +144,7 @@ mod tests {
             let read = array(of(vec![0, 5000]), &target).unwrap();
             assert_eq!(read.as_ref(), &TimestampMillisecondArray::from(vec![0, 5]) as &dyn Array, "{zone}");
             let error = array(of(vec![1]), &target).unwrap_err();
-            assert!(error.message().contains("has no equal"), "{zone}: {error}");
+            assert!(error.message().contains("cannot be represented"), "{zone}: {error}");
         }
     }
 }

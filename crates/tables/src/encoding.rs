@@ -1,8 +1,8 @@
-//! The four encodings of a table.
+//! The four file encodings of tables.
 
 use std::fmt;
 
-/// How a table is kept in a file.
+/// The encoding of a table in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Encoding {
     /// Apache Parquet.
@@ -11,15 +11,15 @@ pub enum Encoding {
     Orc,
     /// Comma-separated values with a header line.
     Csv,
-    /// One JSON object a line.
+    /// One JSON object per line.
     JsonLines,
 }
 
 impl Encoding {
-    /// All of them.
+    /// All encodings.
     pub const ALL: [Encoding; 4] = [Encoding::Parquet, Encoding::Orc, Encoding::Csv, Encoding::JsonLines];
 
-    /// The name that manifests and messages use.
+    /// The name in manifests and messages.
     pub fn name(self) -> &'static str {
         match self {
             Encoding::Parquet => "parquet",
@@ -29,7 +29,7 @@ impl Encoding {
         }
     }
 
-    /// Whether the file does not know its own types, so that a schema has to be declared.
+    /// Whether the file has no types of its own, so that a schema must be declared.
     pub fn is_text(self) -> bool {
         matches!(self, Encoding::Csv | Encoding::JsonLines)
     }

@@ -1,8 +1,8 @@
-//! A fence around decoders that may panic.
+//! Catches panics of decoders.
 //!
-//! The published Parquet and ORC decoders panic on some malformed input. What can be checked beforehand is checked
-//! beforehand; for the rest every piece of decoding runs inside [`fenced`], which turns a panic into an error. The fence
-//! needs unwinding: in a program built with `panic = "abort"` a panic still ends the process.
+//! The published Parquet and ORC decoders panic on some malformed input. What can be checked in advance is checked
+//! in advance; all other decoding runs inside [`fenced`], which converts a panic to an error. This
+//! needs unwinding: in a program built with `panic = "abort"`, a panic still ends the process.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
@@ -14,7 +14,7 @@ thread_local! {
     static FENCES: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Counts the fences that this thread is inside of, also while it unwinds.
+/// Counts the nested calls of [`fenced`] on this thread, also while it unwinds.
 struct Inside;
 
 impl Inside {
@@ -30,10 +30,10 @@ impl Drop for Inside {
     }
 }
 
-/// Keeps panics that a fence catches from being printed; all others go on to the hook that was there before.
+/// Suppresses the messages of panics that [`fenced`] catches; all others go to the previous panic hook.
 ///
-/// A library must not change a process-wide hook unasked, so nothing here calls this: a program that wants a quiet
-/// terminal calls it once at its start. Calling it again does nothing.
+/// A library must not change a process-wide hook without being asked, so this crate does not call it: a program that wants
+/// a quiet terminal calls it once at its start. Calling it again has no effect.
 pub fn quiet_fenced_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -46,11 +46,11 @@ pub fn quiet_fenced_panics() {
     });
 }
 
-/// Runs `work`; a panic in it becomes an error that names `rule`. What `work` has borrowed mutably must not be used
-/// again after such an error.
+/// Runs `work` and converts a panic to an error of `rule`. After such an error, values that `work` borrowed mutably must
+/// not be used again.
 ///
 /// # Errors
-/// Those of `work`, and the broken `rule` when it panics.
+/// Errors of `work`, and the broken `rule` if it panics.
 pub fn fenced<T>(rule: &'static Rule, work: impl FnOnce() -> Result<T>) -> Result<T> {
     let inside = Inside::enter();
     let outcome = catch_unwind(AssertUnwindSafe(work));
@@ -60,8 +60,8 @@ pub fn fenced<T>(rule: &'static Rule, work: impl FnOnce() -> Result<T>) -> Resul
             .downcast_ref::<&str>()
             .copied()
             .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
-            .unwrap_or("no reason given");
-        Err(Error::broken(rule, format!("the decoder gave up: {}", first_line(message))))
+            .unwrap_or("no message");
+        Err(Error::broken(rule, format!("the decoder failed: {}", first_line(message))))
     })
 }
 
@@ -79,7 +79,7 @@ mod tests {
     fn a_panic_becomes_an_error() {
         quiet_fenced_panics();
         let error = fenced::<()>(&PARQUET_VALUES, || panic!("index {} out of range\nmore", 3)).unwrap_err();
-        assert_eq!(error.to_string(), "PARQUET-VALUES: the decoder gave up: index 3 out of range");
+        assert_eq!(error.to_string(), "PARQUET-VALUES: the decoder failed: index 3 out of range");
         assert_eq!(FENCES.get(), 0);
     }
 

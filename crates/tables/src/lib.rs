@@ -1,4 +1,4 @@
-//! Arrow and Parquet, ORC, CSV, JSON lines; hardened decoding; spilling sort and join
+//! Tables as Arrow batches: reading and writing Parquet, ORC, CSV and JSON lines; sorting and look-ups that spill to disk.
 
 #![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss))]
 

@@ -1,33 +1,34 @@
-//! How a table is read.
+//! Options for reading tables.
 
 use arrow_schema::SchemaRef;
 use isomorph_storage::limits;
 
 use crate::{CsvDialect, PageCache};
 
-/// How a table is read. The default reads Parquet and ORC as they are.
+/// How a table is read. The default reads Parquet and ORC with their own types.
 #[derive(Debug, Clone, Default)]
 pub struct ReadOptions {
-    /// The declared columns. Text is parsed by them, never guessed, so CSV and JSON lines need them. For Parquet and ORC
-    /// a declared column is converted to its declared type, if nothing is lost by it; other columns keep their own.
+    /// The declared columns. Text is parsed as the declared types, which are never guessed, so CSV and JSON lines require
+    /// them. For Parquet and ORC a declared column is converted to its declared type if that is lossless; other columns
+    /// keep their own type.
     pub schema: Option<SchemaRef>,
     /// The dialect of CSV.
     pub csv: CsvDialect,
-    /// Whether a JSON key that is not declared is an error; otherwise it is passed over.
+    /// Whether an undeclared JSON key is an error; otherwise it is ignored.
     pub refuse_unknown_keys: bool,
-    /// The Arrow type of text from Parquet and ORC that is not declared.
+    /// The Arrow type of undeclared text columns in Parquet and ORC.
     pub text: TextType,
-    /// Whether types that Parquet lacks are those of the Arrow schema that the writer embedded: spans of time, which are
-    /// integers otherwise, names of time zones, which are UTC, and seconds.
+    /// Whether types that Parquet lacks are taken from the Arrow schema that the writer embedded: durations, which are
+    /// integers otherwise, names of time zones, which are UTC otherwise, and seconds.
     pub embedded_types: bool,
-    /// Bounds for hostile input.
+    /// Limits for hostile input.
     pub limits: Limits,
-    /// Unpacked Parquet pages that look-ups come back to; by default those of the whole process together.
+    /// The cache of decompressed Parquet pages for look-ups; by default one for the whole process.
     pub pages: PageCache,
 }
 
 impl ReadOptions {
-    /// Reads with this declared schema.
+    /// Creates options with this declared schema.
     pub fn declared(schema: SchemaRef) -> Self {
         ReadOptions { schema: Some(schema), ..ReadOptions::default() }
     }
@@ -41,30 +42,31 @@ pub enum TextType {
     Utf8,
     /// 64-bit offsets: batches may hold more than 2 GiB of text.
     LargeUtf8,
-    /// Views into the pages of a Parquet file, which are not copied: for readers that pass over most texts or copy them
-    /// once more. Text inside lists, structs and maps, and that of ORC, is [`TextType::Utf8`].
+    /// Views into the pages of a Parquet file, without a copy, for readers that skip most texts or copy them
+    /// again. Text inside lists, structs and maps, and text in ORC files, is [`TextType::Utf8`].
     Utf8View,
 }
 
-/// Bounds on what a file may make its reader do. Each is a default to be raised where a sound file needs it.
+/// Limits on the resources that a file may make its reader use. Each is a default that can be raised for valid files that
+/// need more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// A Parquet or ORC footer, bytes.
+    /// Size of a Parquet or ORC footer, bytes.
     pub footer_bytes: u64,
-    /// Columns of one table.
+    /// Number of columns in a table.
     pub columns: usize,
-    /// One page, unpacked, bytes.
+    /// Size of a decompressed page, bytes.
     pub page_bytes: u64,
-    /// How many times larger than stored a page may become, beside the slack, if its codec can reach that at all.
+    /// How many times larger than its stored form a page may be, in addition to the slack, if its codec can reach that at all.
     pub page_ratio: u64,
-    /// What a page may grow by in any case, bytes.
+    /// How much larger a page may become in any case, bytes.
     pub page_slack_bytes: u64,
-    /// What the current pages of all columns may come to together that are much larger than stored, bytes: a small file of
-    /// many columns must not fill the memory.
+    /// Total size of the current pages of all columns that are much larger than stored, bytes: a small file with
+    /// many columns must not exhaust the memory.
     pub expanded_pages_bytes: u64,
-    /// What one batch may come to, bytes. Batches that would be larger get fewer rows.
+    /// Size of a batch, bytes. Batches that would be larger get fewer rows.
     pub batch_bytes: u64,
-    /// One field of CSV or one line of JSON, bytes.
+    /// Size of one field of CSV or one line of JSON, bytes.
     pub text_bytes: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Reading a table, whatever its encoding.
+//! Reads tables in any encoding.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::parquet::{self, ParquetFile, Scan};
 use crate::row_order::RowOrder;
 use crate::{Encoding, ReadOptions, Selection};
 
-/// An opened table. Its metadata was read and checked once; clones share it and may be used side by side.
+/// An opened table. Its metadata is read and checked once; clones share it and may be used concurrently.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -50,11 +50,11 @@ enum Source {
 }
 
 impl TableReader {
-    /// Opens `blob`, which holds a table in `encoding`.
+    /// Opens `blob`, which contains a table in `encoding`.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::Malformed`] when the file is not what the encoding says, `TooLarge` beyond the limits,
-    /// `Unsupported` for types that cannot be read, `Usage` when text is opened without a declared schema, and those
+    /// [`isomorph_error::Kind::Malformed`] if the file violates its encoding, `TooLarge` beyond the limits,
+    /// `Unsupported` for types that cannot be read, `Usage` if text is opened without a declared schema, and errors
     /// of reading.
     pub fn open(blob: Blob, encoding: Encoding, options: &ReadOptions) -> Result<Self> {
         Ok(TableReader(match encoding {
@@ -65,7 +65,7 @@ impl TableReader {
         }))
     }
 
-    /// The schema of its batches.
+    /// Returns the schema of its batches.
     pub fn schema(&self) -> &SchemaRef {
         match &self.0 {
             Source::Parquet(file) => file.schema(),
@@ -75,7 +75,7 @@ impl TableReader {
         }
     }
 
-    /// Rows, if the file says how many; text does not.
+    /// Returns the number of rows, if the file records it; text does not.
     pub fn row_count(&self) -> Option<u64> {
         match &self.0 {
             Source::Parquet(file) => Some(file.row_count()),
@@ -84,7 +84,7 @@ impl TableReader {
         }
     }
 
-    /// Keys and values that the footer of a Parquet file holds, see [`crate::WriteOptions::footer_metadata`]; none in
+    /// Returns the keys and values in the footer of a Parquet file, see [`crate::WriteOptions::footer_metadata`]; empty for
     /// other encodings.
     pub fn footer_metadata(&self) -> Vec<(&str, &str)> {
         match &self.0 {
@@ -93,11 +93,11 @@ impl TableReader {
         }
     }
 
-    /// Whether the Arrow schema that the writer of a Parquet file embedded, if it did, can be read. Nothing here needs it; Polars
-    /// and pyarrow refuse a file in which it is damaged.
+    /// Checks whether the Arrow schema that the writer may have embedded in a Parquet file can be read. This crate does not
+    /// need it, but Polars and pyarrow refuse a file in which it is damaged.
     ///
     /// # Errors
-    /// The rule `PARQUET-FOOTER` when it cannot.
+    /// The rule `PARQUET-FOOTER` if it cannot be read.
     pub fn check_embedded(&self) -> Result<()> {
         match &self.0 {
             Source::Parquet(file) => file.check_embedded(),
@@ -105,7 +105,7 @@ impl TableReader {
         }
     }
 
-    /// Parts that can be decoded side by side: row groups, stripes; one for text.
+    /// Returns the number of parts that can be decoded concurrently: row groups or stripes; 1 for text.
     pub fn row_groups(&self) -> usize {
         match &self.0 {
             Source::Parquet(file) => file.row_groups(),
@@ -114,7 +114,7 @@ impl TableReader {
         }
     }
 
-    /// The rows of one row group or stripe, counted in the file; nothing for text.
+    /// Returns the rows of a row group or stripe, counted in the file; `None` for text.
     pub fn rows_of_group(&self, group: usize) -> Option<Range<u64>> {
         match &self.0 {
             Source::Parquet(file) => Some(file.rows_of(group)),
@@ -123,11 +123,11 @@ impl TableReader {
         }
     }
 
-    /// The selected rows, batch by batch, in the order of the file.
+    /// Reads the selected rows in batches, in the order of the file.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::Usage`] and `NotFound` for a selection that does not fit the table. Errors of the data
-    /// come from the iterator, which ends behind the first.
+    /// [`isomorph_error::Kind::Usage`] and `NotFound` if the selection does not match the table. Errors in the data
+    /// are returned by the iterator, which ends after the first one.
     pub fn batches(&self, selection: &Selection) -> Result<Batches> {
         match &self.0 {
             Source::Parquet(file) => {
@@ -151,11 +151,11 @@ impl TableReader {
         }
     }
 
-    /// The `rows` of `columns`, in the order given, for look-ups: ranges may overlap and lie in any order. In a Parquet
-    /// file with a page index only the pages that hold the rows are read; other encodings are read up to the last row.
+    /// Reads the `rows` of `columns`, in the given order, for look-ups. Ranges may overlap and be in any order. In a Parquet
+    /// file with a page index, only the pages that contain the rows are read; other encodings are read up to the last row.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::Usage`] and `NotFound` for rows and columns that the table has not, and those of the data.
+    /// [`isomorph_error::Kind::Usage`] and `NotFound` for rows and columns that do not exist, and errors of the data.
     pub fn read_rows(&self, columns: &[&str], rows: &[Range<u64>]) -> Result<RecordBatch> {
         match &self.0 {
             Source::Parquet(file) => parquet::read_rows(file, columns, rows),
@@ -163,7 +163,7 @@ impl TableReader {
         }
     }
 
-    /// As [`TableReader::read_rows`], by the ordinary way.
+    /// Same as [`TableReader::read_rows`], by an ordinary scan.
     fn scan_rows(&self, columns: &[&str], rows: &[Range<u64>]) -> Result<RecordBatch> {
         let order = RowOrder::new(rows);
         let selection = Selection::all().columns(columns.iter().copied()).rows(order.sorted().to_vec());
@@ -173,22 +173,22 @@ impl TableReader {
     }
 }
 
-/// Text has one part only.
+/// Checks that the selection of row groups is valid for text, which has only one.
 fn one_part(selection: &Selection) -> Result<()> {
     match &selection.row_groups {
-        Some(groups) if *groups != (0..1) => Err(Error::usage("text has no row groups but the first")),
+        Some(groups) if *groups != (0..1) => Err(Error::usage("text has only one row group")),
         _ => Ok(()),
     }
 }
 
-/// The selected rows of a table, batch by batch. Ends behind the first error.
+/// An iterator over the selected rows of a table, in batches. It ends after the first error.
 pub struct Batches {
     schema: SchemaRef,
     batches: Box<dyn Iterator<Item = Result<RecordBatch>> + Send>,
 }
 
 impl Batches {
-    /// The schema of the batches.
+    /// Returns the schema of the batches.
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
     }

@@ -1,4 +1,4 @@
-//! Rows asked for in any order, from a source that gives them in its own.
+//! Returns rows in a requested order from a source that yields them in its own order.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,14 +11,14 @@ use isomorph_error::{Error, Result};
 
 use crate::convert;
 
-/// Ranges of rows as asked for, and the same rows in order and each once.
+/// Requested ranges of rows, and the same rows sorted and without repetition.
 pub(crate) struct RowOrder {
     asked: Vec<Range<u64>>,
     sorted: Vec<Range<u64>>,
 }
 
 impl RowOrder {
-    /// Ranges that may overlap and lie in any order.
+    /// Takes ranges that may overlap and be in any order.
     pub(crate) fn new(rows: &[Range<u64>]) -> Self {
         let asked: Vec<Range<u64>> = rows.iter().filter(|range| range.start < range.end).cloned().collect();
         let mut by_start = asked.clone();
@@ -33,12 +33,12 @@ impl RowOrder {
         RowOrder { asked, sorted }
     }
 
-    /// The rows in order, each once.
+    /// Returns the sorted ranges without repetition.
     pub(crate) fn sorted(&self) -> &[Range<u64>] {
         &self.sorted
     }
 
-    /// `batches`, which hold the sorted rows, as the rows that were asked for.
+    /// Arranges `batches`, which contain the sorted rows, in the requested order.
     pub(crate) fn arrange(&self, schema: &SchemaRef, batches: &[RecordBatch]) -> Result<RecordBatch> {
         let failed = |error: ArrowError| Error::malformed(error.to_string()).caused_by(error);
         let batch = concat_batches(schema, batches).map_err(failed)?;

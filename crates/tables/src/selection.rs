@@ -1,4 +1,4 @@
-//! Which columns and rows of a table are read.
+//! Selects the columns and rows to read.
 
 use std::ops::Range;
 
@@ -6,10 +6,10 @@ use isomorph_error::{Error, Result};
 
 use isomorph_model::Predicate;
 
-/// Rows of a batch unless something else is asked for.
+/// The default number of rows in a batch.
 pub const BATCH_ROWS: usize = 8192;
 
-/// Which columns and rows are read, and in how large batches. The default reads everything.
+/// The columns and rows to read, and the size of batches. The default reads everything.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
     pub(crate) columns: Option<Vec<String>>,
@@ -22,50 +22,50 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Everything.
+    /// Selects everything.
     pub fn all() -> Self {
         Selection::default()
     }
 
-    /// Only these columns, in this order.
+    /// Selects only these columns, in this order.
     pub fn columns<S: Into<String>>(mut self, columns: impl IntoIterator<Item = S>) -> Self {
         self.columns = Some(columns.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Only these rows of the file, from 0; ranges in order and apart.
+    /// Selects only these rows of the file, from 0. Ranges must be sorted and must not overlap.
     pub fn rows(mut self, rows: impl IntoIterator<Item = Range<u64>>) -> Self {
         self.rows = Some(rows.into_iter().collect());
         self
     }
 
-    /// Only these row groups (Parquet) or stripes (ORC): the parts that several threads can read side by side.
+    /// Selects only these row groups (Parquet) or stripes (ORC), which several threads can read concurrently.
     pub fn row_groups(mut self, row_groups: Range<usize>) -> Self {
         self.row_groups = Some(row_groups);
         self
     }
 
-    /// Only rows that pass.
+    /// Selects only rows that match the filter.
     pub fn filter(mut self, filter: Predicate) -> Self {
         self.filter = Some(filter);
         self
     }
 
-    /// At most this many rows in a batch.
+    /// Sets the maximum number of rows in a batch.
     pub fn batch_rows(mut self, rows: usize) -> Self {
         self.batch_rows = Some(rows.max(1));
         self
     }
 
-    /// Adds a last column of this name that holds each row's number in the file (`Int64`, from 0).
+    /// Adds a last column of this name with each row's number in the file (`Int64`, from 0).
     pub fn row_numbers(mut self, column: impl Into<String>) -> Self {
         self.row_numbers = Some(column.into());
         self
     }
 
-    /// Compares what is read with the page indexes and statistics of Parquet, which look-ups and conditions rely on and
-    /// reading everything does without: a difference is an error of rule `PARQUET-INDEX`. Columns that are not read are
-    /// not compared, and no other encoding has anything to compare.
+    /// Compares the data with the page indexes and statistics of Parquet, on which look-ups and filters rely but
+    /// full scans do not: a difference is an error of rule `PARQUET-INDEX`. Columns that are not read are
+    /// not compared. Other encodings have nothing to compare.
     pub fn check_indexes(mut self) -> Self {
         self.check_indexes = true;
         self
@@ -75,7 +75,8 @@ impl Selection {
         self.batch_rows.unwrap_or(BATCH_ROWS)
     }
 
-    /// The rows, checked to be in order and apart, without the empty ranges; nothing when all are selected.
+    /// Returns the rows without empty ranges, after checking that they are sorted and do not overlap; `None` if all rows
+    /// are selected.
     pub(crate) fn checked_rows(&self) -> Result<Option<Vec<Range<u64>>>> {
         let Some(rows) = &self.rows else { return Ok(None) };
         let rows: Vec<Range<u64>> = rows.iter().filter(|range| !range.is_empty()).cloned().collect();
@@ -86,7 +87,7 @@ impl Selection {
     }
 }
 
-/// The parts of `ranges` (in order and apart) that lie in `within`.
+/// Returns the parts of `ranges` (sorted, without overlap) that are in `within`.
 pub(crate) fn intersect(ranges: &[Range<u64>], within: &Range<u64>) -> Vec<Range<u64>> {
     let from = ranges.partition_point(|range| range.end <= within.start);
     ranges[from..]
@@ -96,12 +97,12 @@ pub(crate) fn intersect(ranges: &[Range<u64>], within: &Range<u64>) -> Vec<Range
         .collect()
 }
 
-/// Rows in `ranges`.
+/// Returns the number of rows in `ranges`.
 pub(crate) fn count(ranges: &[Range<u64>]) -> u64 {
     ranges.iter().map(|range| range.end - range.start).sum()
 }
 
-/// Takes the first `rows` rows off `ranges`.
+/// Removes the first `rows` rows from `ranges` and returns them.
 pub(crate) fn take_front(ranges: &mut Vec<Range<u64>>, mut rows: u64) -> Vec<Range<u64>> {
     let mut taken = Vec::new();
     let mut whole = 0;

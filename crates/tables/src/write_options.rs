@@ -1,31 +1,31 @@
-//! How a table is written.
+//! Options for writing tables.
 
 use std::collections::BTreeMap;
 
 use crate::CsvDialect;
 
-/// Rows of a Parquet page unless something else is asked for: few enough that a look-up unpacks little, enough that the
+/// The default number of rows in a Parquet page: small enough that a look-up decompresses little, large enough that the
 /// page index stays small.
 pub const PAGE_ROWS: usize = 4096;
-/// Rows of a Parquet row group or an ORC stripe unless something else is asked for.
+/// The default number of rows in a Parquet row group or an ORC stripe.
 pub const ROW_GROUP_ROWS: usize = 1 << 20;
 
-/// How a table is written. The same batches with the same options give the same bytes.
+/// How a table is written. The same batches with the same options produce the same bytes.
 #[derive(Debug, Clone)]
 pub struct WriteOptions {
     /// Compression of Parquet pages and ORC blocks; text is never compressed.
     pub compression: Compression,
-    /// Rows of a Parquet page, at most; the limit is kept to the next 1024 rows.
+    /// Maximum number of rows in a Parquet page, rounded to the next multiple of 1024.
     pub page_rows: usize,
-    /// Rows of a Parquet row group or an ORC stripe, at most.
+    /// Maximum number of rows in a Parquet row group or an ORC stripe.
     pub row_group_rows: usize,
-    /// Encodings of Parquet columns by name; other columns have a dictionary as long as it pays.
+    /// Encodings of Parquet columns by name; other columns have a dictionary as long as it saves space.
     pub encodings: BTreeMap<String, ColumnEncoding>,
-    /// Whether Parquet column chunks and pages carry the least and greatest value and the number of nulls.
+    /// Whether Parquet column chunks and pages have statistics: the smallest and largest value and the number of nulls.
     pub statistics: bool,
-    /// Whether Parquet files have a page index. Without one a look-up has to walk over the page headers.
+    /// Whether Parquet files have a page index. Without one, a look-up has to read all page headers in turn.
     pub page_index: bool,
-    /// Keys and values for the footer of a Parquet file.
+    /// Keys and values to write to the footer of a Parquet file.
     pub footer_metadata: Vec<(String, String)>,
     /// The dialect of CSV.
     pub csv: CsvDialect,
@@ -47,13 +47,13 @@ impl Default for WriteOptions {
 }
 
 impl WriteOptions {
-    /// With this compression.
+    /// Sets the compression.
     pub fn compression(mut self, compression: Compression) -> Self {
         self.compression = compression;
         self
     }
 
-    /// With this encoding of one column.
+    /// Sets the encoding of one column.
     pub fn encoding(mut self, column: impl Into<String>, encoding: ColumnEncoding) -> Self {
         self.encodings.insert(column.into(), encoding);
         self
@@ -77,17 +77,17 @@ pub enum Compression {
     Brotli(u32),
 }
 
-/// Encoding of one Parquet column. All are part of the format since 2013 and readable by the usual libraries.
+/// Encoding of one Parquet column. All have been part of the format since 2013 and are supported by common libraries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnEncoding {
     /// A dictionary as long as it stays small, then plain.
     Dictionary,
     /// Plain.
     Plain,
-    /// DELTA_BINARY_PACKED, for integers that rise or lie close together: identifiers.
+    /// DELTA_BINARY_PACKED, for integers that increase or are close together, such as identifiers.
     Delta,
-    /// Run lengths, for booleans: labels.
+    /// Run lengths, for booleans such as labels.
     RunLength,
-    /// BYTE_STREAM_SPLIT, for floats that are going to be compressed.
+    /// BYTE_STREAM_SPLIT, for floats that are compressed afterwards.
     ByteStreamSplit,
 }

@@ -1,4 +1,4 @@
-//! Writing a table, whatever its encoding.
+//! Writes tables in any encoding.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::orc::OrcWriter;
 use crate::parquet::ParquetWriter;
 use crate::{Encoding, WriteOptions};
 
-/// Writes one table. What it has written is complete only after [`TableWriter::finish`].
+/// Writes one table. The output is complete only after [`TableWriter::finish`].
 pub struct TableWriter<W: Write + Send> {
     sink: Sink<Counted<W>>,
     schema: SchemaRef,
@@ -27,21 +27,21 @@ enum Sink<W: Write + Send> {
     Json(JsonWriter<W>),
 }
 
-/// What was written.
+/// The size of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WriteStats {
-    /// Rows.
+    /// Number of rows.
     pub rows: u64,
-    /// Bytes.
+    /// Number of bytes.
     pub bytes: u64,
 }
 
 impl<W: Write + Send> TableWriter<W> {
-    /// A writer of a table with `schema` into `out`.
+    /// Creates a writer of a table with `schema` into `out`.
     ///
     /// # Errors
     /// [`isomorph_error::Kind::Unsupported`] for types that the encoding lacks, before anything is written; `Usage` for
-    /// options that do not fit the schema; those of writing.
+    /// options that do not match the schema; errors of writing.
     pub fn create(out: W, encoding: Encoding, schema: &Schema, options: &WriteOptions) -> Result<Self> {
         let out = Counted { out, bytes: 0 };
         let sink = match encoding {
@@ -53,11 +53,11 @@ impl<W: Write + Send> TableWriter<W> {
         Ok(TableWriter { sink, schema: Arc::new(schema.clone()), rows: 0 })
     }
 
-    /// Writes the rows of `batch`, whose columns must be those of the schema.
+    /// Writes the rows of `batch`, which must have the columns of the schema.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::Usage`] when the batch has other columns, `Malformed` for a null where the schema allows
-    /// none, and those of writing.
+    /// [`isomorph_error::Kind::Usage`] if the batch has other columns, `Malformed` for a null in a column that is not
+    /// nullable, and errors of writing.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         let same = |(own, given): (&Arc<arrow_schema::Field>, &Arc<arrow_schema::Field>)| {
             own.name() == given.name() && own.data_type() == given.data_type()
@@ -66,7 +66,7 @@ impl<W: Write + Send> TableWriter<W> {
         if self.schema.fields().len() != schema.fields().len()
             || !self.schema.fields().iter().zip(schema.fields()).all(same)
         {
-            return Err(Error::usage("a batch has other columns than the table it is written to"));
+            return Err(Error::usage("the columns of the batch differ from those of the table"));
         }
         match &mut self.sink {
             Sink::Parquet(writer) => writer.write(batch)?,
@@ -78,10 +78,10 @@ impl<W: Write + Send> TableWriter<W> {
         Ok(())
     }
 
-    /// Writes what is left and gives the output back.
+    /// Writes the remaining rows and returns the output.
     ///
     /// # Errors
-    /// Those of writing.
+    /// Errors of writing.
     pub fn finish(self) -> Result<(W, WriteStats)> {
         let out = match self.sink {
             Sink::Parquet(writer) => writer.finish()?,
@@ -93,7 +93,7 @@ impl<W: Write + Send> TableWriter<W> {
     }
 }
 
-/// Counts what is written.
+/// Counts the written bytes.
 struct Counted<W> {
     out: W,
     bytes: u64,

@@ -1,5 +1,5 @@
-//! Public Parquet files that have broken readers: each is an error here, or data. This binary has one test, because it
-//! counts what is allocated.
+//! Public Parquet files that broke other readers: each must be either an error or data here. This binary has a single test,
+//! because it counts allocations.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -13,13 +13,13 @@ use isomorph_error::{Kind, Result};
 use isomorph_storage::Blob;
 use isomorph_tables::{Encoding, ReadOptions, Selection, TableReader, quiet_fenced_panics};
 
-/// Counts the bytes that are allocated now, and the most there ever were.
+/// Counts the bytes that are currently allocated, and their maximum.
 struct Counting;
 
 static NOW: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: passes everything on to the system's allocator.
+// SAFETY: forwards everything to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let now = NOW.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
@@ -36,7 +36,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Files in the three folders: 149 Parquet files, and three texts about them, which are bad Parquet files too.
+/// The number of files in the three folders: 149 Parquet files, and three texts about them, which are invalid Parquet files
+/// too.
 const EXPECTED: usize = 152;
 const MEMORY: usize = 256 << 20;
 const HANG: Duration = Duration::from_secs(5);
@@ -51,7 +52,7 @@ fn files(corpus: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Reads a file in every way: whole, by rows, one column, with conditions on every column.
+/// Reads a file in every way: completely, by rows, one column, with filters on every column.
 fn read(bytes: Bytes) -> Result<usize> {
     let reader = TableReader::open(Blob::from_bytes("bad", &bytes), Encoding::Parquet, &ReadOptions::default())?;
     let rows = |selection: &Selection| -> Result<usize> {
@@ -61,7 +62,7 @@ fn read(bytes: Bytes) -> Result<usize> {
     let ends = [0..count.min(3), count.max(6) - 3..count].into_iter().filter(|range| range.start < range.end);
     let some = rows(&Selection::all().rows(ends));
     for column in reader.schema().fields() {
-        // Whatever the single columns do, the whole decides.
+        // Whatever the single columns do, the full scan decides.
         let _ = rows(&Selection::all().columns([column.name()]));
     }
     let all = rows(&Selection::all())?;

@@ -64,7 +64,7 @@ const NOTICED: &[&str] = &[
     // What no store of GraphLake has.
     "GRAPHLAKE-IRI",
     "it must be ltr or rtl, with a language",
-    "qualifiers other than the named graph as quads",
+    "quads cannot represent qualifiers other than the named graph",
     // What no text of RDF has.
     "only resources, triples and literals in graphs are RDF",
     "RDF-SYNTAX",

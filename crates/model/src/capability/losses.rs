@@ -1,4 +1,4 @@
-//! What of a graph a format cannot say.
+//! The losses of a graph: what a format cannot store natively.
 
 use arrow_schema::DataType;
 
@@ -8,36 +8,36 @@ use crate::schema::Owner;
 use crate::type_name::type_name;
 use crate::{Cardinality, Direction, Graph, Key, KeyKind, LabelVocabulary, Property, ValueKind};
 
-/// What the lost thing is: it decides which digest would differ.
+/// The aspect of the graph that is lost, and thus the digest that would differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LossOf {
-    /// What the graph says.
+    /// The content of the graph.
     Content,
-    /// Positions that mean something.
+    /// Significant positions.
     Order,
-    /// What is declared: widths, types.
+    /// Declarations: widths, types.
     Schema,
 }
 
-/// One thing that a format cannot say natively.
+/// Something that a format cannot store natively.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Loss {
-    /// What it is about: a type, a property, a document.
+    /// The subject: a type, a property, a document.
     pub subject: String,
-    /// What cannot be said of it, or what becomes of it.
+    /// What cannot be stored, or what it is converted to.
     pub text: String,
-    /// What is lost with it.
+    /// The aspect that is lost.
     pub of: LossOf,
 }
 
 impl Capability {
-    /// What the format cannot say of a graph, in the order of the graph's tables. Names that need another spelling are
-    /// not among it: those have a stand-in, which the mapping remembers.
+    /// Returns what the format cannot store of a graph, in the order of the graph's tables. Names that must be spelt
+    /// differently are not included: they have a substitute, which the mapping records.
     pub fn losses(&self, graph: &Graph) -> Vec<Loss> {
         let mut found = Losses { found: Vec::new() };
         if graph.nodes.len() > 1 && !self.node_types {
             let types: Vec<&str> = graph.nodes.iter().map(|ty| ty.name.as_str()).collect();
-            found.push(LossOf::Schema, "node types", format!("{} become one", types.join(", ")));
+            found.push(LossOf::Schema, "node types", format!("{} become one type", types.join(", ")));
         }
         for ty in &graph.nodes {
             self.key(&ty.key, &ty.name, &mut found);
@@ -48,7 +48,7 @@ impl Capability {
             found.properties(&ty.name, &ty.properties, &self.nodes);
         }
         if graph.edges.len() > 1 && !self.edge_types {
-            found.push(LossOf::Schema, "edge types", "become one list of edges");
+            found.push(LossOf::Schema, "edge types", "all become one list of edges");
         }
         for ty in &graph.edges {
             let (source, relation, target) = graph.edge_name(ty);
@@ -64,12 +64,12 @@ impl Capability {
         for table in &graph.values {
             let values = if matches!(table.owner, Owner::Nodes(_)) { &self.nodes } else { &self.edges };
             match self.long_values {
-                false => found.push(LossOf::Content, &table.property.name, "several values, or qualifiers of a value"),
+                false => found.push(LossOf::Content, &table.property.name, "multiple values, or qualifiers of values"),
                 true => found.properties("", std::slice::from_ref(&table.property), values),
             }
         }
         for kind in graph.groups.iter().filter(|kind| !self.groups.contains(&kind.kind.as_str())) {
-            found.push(LossOf::Content, &kind.kind, "groups of this kind, and who belongs to them");
+            found.push(LossOf::Content, &kind.kind, "groups of this kind, and their members");
         }
         for document in &graph.documents {
             let said = match self.documents {
@@ -86,7 +86,7 @@ impl Capability {
 
     fn key(&self, key: &Key, subject: &str, found: &mut Losses) {
         if !self.keys.contains(&key.kind) {
-            found.push(LossOf::Schema, subject, format!("its key, {} in the graph", key_word(key.kind)));
+            found.push(LossOf::Schema, subject, format!("its key ({})", key_word(key.kind)));
         }
     }
 
@@ -99,7 +99,7 @@ impl Capability {
         }
         if let LabelVocabulary::Declared(names) = labels {
             for name in names.iter().filter(|name| name.contains(|c| self.no_label_with.contains(c))) {
-                found.push(LossOf::Schema, subject, format!("the label {name:?} has another name"));
+                found.push(LossOf::Schema, subject, format!("label {name:?} is renamed"));
             }
         }
     }
@@ -111,13 +111,13 @@ impl Capability {
             Direction::PerRow => Directions::ByRow,
         };
         if needed > self.directions {
-            found.push(LossOf::Content, name, "edges without a direction");
+            found.push(LossOf::Content, name, "undirected edges");
         }
         if ty.key.is_some() && !self.edge_keys {
             found.push(LossOf::Content, name, "keys of edges");
         }
         if ty.key.is_none() && !self.parallel_edges {
-            found.push(LossOf::Content, name, "several edges between the same nodes, if there are any");
+            found.push(LossOf::Content, name, "parallel edges, if there are any");
         }
         if ty.layered && !self.layers {
             found.push(LossOf::Content, name, "layers of the ends");
@@ -157,13 +157,13 @@ impl Losses {
     }
 }
 
-/// What is lost of a property's values, if anything is.
+/// Returns what is lost of a property's values, if anything.
 fn misfit(property: &Property, values: &Values) -> Option<(LossOf, String)> {
     let content = |text: &str| Some((LossOf::Content, text.to_owned()));
     match &property.kind {
-        ValueKind::Json | ValueKind::Bag if !values.json => content("values of different kinds: JSON text for a value"),
-        ValueKind::Literal { .. } if !values.literals => content("RDF literals: their lexical form for a value"),
-        ValueKind::Tensor { .. } if !values.tensors => content("tensors: lists for a value"),
+        ValueKind::Json | ValueKind::Bag if !values.json => content("values of different types become JSON text"),
+        ValueKind::Literal { .. } if !values.literals => content("RDF literals become their lexical form"),
+        ValueKind::Tensor { .. } if !values.tensors => content("tensors become lists"),
         ValueKind::Plain | ValueKind::Term | ValueKind::Raw => plain(property, values),
         ValueKind::Json | ValueKind::Bag | ValueKind::Literal { .. } | ValueKind::Tensor { .. } => None,
     }
@@ -175,18 +175,18 @@ fn plain(property: &Property, values: &Values) -> Option<(LossOf, String)> {
         (DataType::Null, _) => None,
         (DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _), cardinality) => {
             if cardinality == Cardinality::Set && !values.sets {
-                return Some((LossOf::Schema, "sets: lists for a value".to_owned()));
+                return Some((LossOf::Schema, "sets become lists".to_owned()));
             }
             match Scalar::of(item.data_type()) {
                 Some(scalar) => one(scalar, values.lists, &name, values.json),
                 None if values.nested || values.json => None,
-                None => Some((LossOf::Schema, format!("{name}: JSON text for a value"))),
+                None => Some((LossOf::Schema, format!("{name} becomes JSON text"))),
             }
         }
         (data_type, _) => match Scalar::of(data_type) {
             Some(scalar) => one(scalar, values.scalars, &name, values.json),
-            None if values.json => Some((LossOf::Schema, format!("{name}: a JSON object for a value"))),
-            None => Some((LossOf::Schema, format!("{name}: JSON text for a value"))),
+            None if values.json => Some((LossOf::Schema, format!("{name} becomes a JSON object"))),
+            None => Some((LossOf::Schema, format!("{name} becomes JSON text"))),
         },
     }
 }
@@ -195,7 +195,9 @@ fn one(scalar: Scalar, offered: &[Scalar], name: &str, json: bool) -> Option<(Lo
     match scalar.best(offered) {
         Some((_, Fit::Exact)) => None,
         Some((best, Fit::Wider)) => Some((LossOf::Schema, format!("{name} becomes {best}"))),
-        Some((best, _)) => Some((LossOf::Content, format!("{name} becomes {best}; not every value comes back"))),
+        Some((best, _)) => {
+            Some((LossOf::Content, format!("{name} becomes {best}, which cannot represent every value")))
+        }
         None if json && offered.is_empty() => None,
         None => Some((LossOf::Schema, format!("{name} becomes text"))),
     }
@@ -210,7 +212,7 @@ mod tests {
     use super::*;
     use crate::zoo;
 
-    /// A made-up format with one table of text-keyed nodes and JSON properties.
+    /// A fictitious format with one table of nodes with text keys and JSON properties.
     const BAGS: Capability = Capability {
         labels: true,
         no_label_with: ",",
@@ -229,7 +231,7 @@ mod tests {
         ..Values::NONE
     };
 
-    /// A made-up format with typed columns.
+    /// A fictitious format with typed columns.
     const COLUMNS: Capability = Capability {
         node_types: true,
         edge_types: true,
@@ -261,7 +263,7 @@ mod tests {
         ..Values::NONE
     };
 
-    /// A made-up format that can say everything.
+    /// A fictitious format that can store everything.
     const ALL: Capability = Capability {
         keys: &[KeyKind::Int, KeyKind::Utf8, KeyKind::Row, KeyKind::Term, KeyKind::Tuple],
         directions: Directions::ByRow,
@@ -302,9 +304,9 @@ mod tests {
     #[test]
     fn what_fits_loses_nothing() {
         for (name, memory) in zoo::property_graphs() {
-            // Directions by row are the one thing that the columns cannot say.
+            // Only directions by row cannot be stored in the columns.
             let losses = of(&COLUMNS, &memory);
-            assert!(losses.iter().all(|loss| loss.ends_with("edges without a direction")), "{name}: {losses:?}");
+            assert!(losses.iter().all(|loss| loss.ends_with("undirected edges")), "{name}: {losses:?}");
         }
         for (name, memory) in zoo::five() {
             assert_eq!(of(&ALL, &memory), [""; 0], "{name}");
@@ -316,7 +318,7 @@ mod tests {
         assert_eq!(
             of(&BAGS, &zoo::graphar()),
             [
-                "Schema t: its key, row number in the graph",
+                "Schema t: its key (row number)",
                 "Schema t.x: int32 becomes int64",
                 "Schema t rel t.w: float becomes double",
                 "Schema t rel t.since: timestamp[ms] becomes text",
@@ -328,7 +330,7 @@ mod tests {
             "Content node edge node: keys of edges",
             "Content node edge node: layers of the ends",
             "Content hyperedge: hyperedges",
-            "Content slice: groups of this kind, and who belongs to them",
+            "Content slice: groups of this kind, and their members",
             "Content uns: the document",
         ] {
             assert!(losses.iter().any(|loss| loss == expected), "{expected}: {losses:?}");
@@ -338,15 +340,15 @@ mod tests {
         for expected in [
             "Schema wide.int8: int8 becomes int32",
             "Schema wide.uint32: uint32 becomes int64",
-            "Content wide.uint64: uint64 becomes int64; not every value comes back",
-            "Content wide.nanos: timestamp[ns] becomes timestamp[ms]; not every value comes back",
+            "Content wide.uint64: uint64 becomes int64, which cannot represent every value",
+            "Content wide.nanos: timestamp[ns] becomes timestamp[ms], which cannot represent every value",
             "Schema wide.bytes: bytes becomes text",
-            "Schema wide.nested: list<list<int64>>: JSON text for a value",
+            "Schema wide.nested: list<list<int64>> becomes JSON text",
         ] {
             assert!(losses.iter().any(|loss| loss == expected), "{expected}: {losses:?}");
         }
         let undirected = zoo::property_graphs().into_iter().find(|(name, _)| *name == "undirected").unwrap().1;
-        assert_eq!(of(&COLUMNS, &undirected), ["Content a mixed a: edges without a direction"]);
+        assert_eq!(of(&COLUMNS, &undirected), ["Content a mixed a: undirected edges"]);
     }
 
     #[test]

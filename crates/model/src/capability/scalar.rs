@@ -1,19 +1,19 @@
-//! Single values as formats declare them.
+//! The types of single values that formats declare.
 
 use std::fmt;
 
 use arrow_schema::{DataType, TimeUnit};
 
-/// A type of single values: its family, and how wide it is.
+/// A type of single values: its family and its width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scalar {
     /// Booleans.
     Bool,
-    /// Signed integers of so many bits.
+    /// Signed integers of this many bits.
     Int(u8),
-    /// Unsigned integers of so many bits.
+    /// Unsigned integers of this many bits.
     UInt(u8),
-    /// Floats of so many bits.
+    /// Floats of this many bits.
     Float(u8),
     /// Exact decimals.
     Decimal,
@@ -23,31 +23,31 @@ pub enum Scalar {
     Bytes,
     /// Days.
     Date,
-    /// Time of day, in this unit.
+    /// Times of day in this unit.
     Time(TimeUnit),
-    /// Points in time without a zone, in this unit.
+    /// Timestamps without a zone in this unit.
     Timestamp(TimeUnit),
-    /// Points in time with a zone, in this unit.
+    /// Timestamps with a zone in this unit.
     Instant(TimeUnit),
-    /// Spans of time, in this unit.
+    /// Durations in this unit.
     Duration(TimeUnit),
 }
 
-/// How well one type holds the values of another.
+/// How well one type represents the values of another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Fit {
-    /// Another family: a spelling of the value.
+    /// Another family: values become text.
     Not,
-    /// The same family, but some values do not come back exactly.
+    /// The same family, but some values cannot be represented exactly.
     Narrower,
-    /// Every value comes back, under another declaration.
+    /// Every value is represented exactly, with another declaration.
     Wider,
     /// The same type.
     Exact,
 }
 
 impl Scalar {
-    /// The scalar of an Arrow type; nothing for lists and structs.
+    /// Returns the scalar of an Arrow type; `None` for lists and structs.
     pub fn of(data_type: &DataType) -> Option<Scalar> {
         use DataType as T;
         Some(match data_type {
@@ -76,7 +76,7 @@ impl Scalar {
         })
     }
 
-    /// How well `other` holds the values of this type.
+    /// Returns how well `other` represents the values of this type.
     pub(super) fn fit(self, other: Scalar) -> Fit {
         use Scalar as S;
         let by = |wide: bool| if wide { Fit::Wider } else { Fit::Narrower };
@@ -86,17 +86,17 @@ impl Scalar {
             (S::UInt(from), S::Int(to)) => by(from < to),
             (S::Int(_), S::UInt(_)) => Fit::Narrower,
             (S::Time(from), S::Time(to)) => by(from < to),
-            // A finer unit reaches less far: only the coarse values in the middle come back.
+            // A finer unit has a smaller range, so only the coarse values in the middle are exact.
             (S::Timestamp(_), S::Timestamp(_)) | (S::Instant(_), S::Instant(_)) => Fit::Narrower,
             (S::Duration(_), S::Duration(_)) => Fit::Narrower,
             _ => Fit::Not,
         }
     }
 
-    /// The best of `offered` for values of this type.
+    /// Returns the best of `offered` for values of this type.
     pub(super) fn best(self, offered: &[Scalar]) -> Option<(Scalar, Fit)> {
         let fits = offered.iter().map(|other| (*other, self.fit(*other))).filter(|(_, fit)| *fit > Fit::Not);
-        // Of several that fit equally, the widest of the narrow ones and the first of the others.
+        // Among equally good ones: the widest of the narrow ones, and the first of the others.
         fits.reduce(|best, next| match (best.1, next.1) {
             (Fit::Narrower, Fit::Narrower) if next.0.width() > best.0.width() => next,
             (old, new) if new > old => next,

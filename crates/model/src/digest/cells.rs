@@ -1,4 +1,4 @@
-//! The cells of columns, whatever their Arrow encoding.
+//! The cells of columns in any Arrow encoding.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
@@ -14,7 +14,7 @@ use super::json as json_bytes;
 use super::tensor::Tensor;
 use crate::{Cardinality, Property, ValueKind, json};
 
-/// A column whose cells can be encoded, one by one.
+/// A column whose cells can be encoded one by one.
 pub(super) struct Cells<'a> {
     form: Form<'a>,
     nulls: Option<NullBuffer>,
@@ -26,15 +26,15 @@ enum Form<'a> {
     Bool(&'a BooleanArray),
     Integer(Integers<'a>),
     Float(Floats<'a>),
-    /// Ticks of so many nanoseconds.
+    /// Ticks of this many nanoseconds.
     Ticks(Tag, Integers<'a>, i128),
     Decimal(&'a ScalarBuffer<i128>, i8),
     WideDecimal(&'a PrimitiveArray<Decimal256Type>),
     Bytes(Tag, Bytes<'a>),
     Json(Bytes<'a>),
-    /// Literals of one datatype.
+    /// Literals with the same datatype.
     Literal(&'a str, Bytes<'a>),
-    /// Literals that each state their own: lexical form, datatype, language, direction.
+    /// Literals with their own lexical form, datatype, language and direction.
     Literals([Option<(Bytes<'a>, Option<NullBuffer>)>; 4]),
     Tensor(Tensor<'a>),
     Dictionary(Integers<'a>, Box<Cells<'a>>),
@@ -44,18 +44,18 @@ enum Form<'a> {
 }
 
 impl<'a> Cells<'a> {
-    /// The cells of `column`, read as `property` says.
+    /// Returns the cells of `column`, interpreted as `property` declares.
     ///
     /// # Errors
-    /// When the model has no place for the type.
+    /// Returns an error if the model does not support the type.
     pub fn new(property: &'a Property, column: &'a dyn Array) -> Result<Self> {
         Cells::of_kind(&property.kind, property.cardinality, column)
     }
 
-    /// The cells of a column that means what its type says.
+    /// Returns the cells of a column whose meaning is given by its type.
     ///
     /// # Errors
-    /// When the model has no place for the type.
+    /// Returns an error if the model does not support the type.
     pub fn plain(column: &'a dyn Array) -> Result<Self> {
         Cells::of_kind(&ValueKind::Plain, Cardinality::Single, column)
     }
@@ -81,10 +81,10 @@ impl<'a> Cells<'a> {
         Ok(Cells { form, nulls: column.nulls().cloned(), len: column.len() })
     }
 
-    /// Appends the bytes of one cell; false, and nothing appended, when it is null.
+    /// Appends the bytes of one cell; returns false and appends nothing if it is null.
     ///
     /// # Errors
-    /// When there is no such cell, a JSON cell is not JSON, or a tensor does not fit its shape.
+    /// Returns an error if the cell does not exist, a JSON cell is not JSON, or a tensor does not match its shape.
     pub fn encode(&self, row: usize, out: &mut Buffer) -> Result<bool> {
         if row >= self.len {
             return Err(Error::usage("a column is shorter than its batch"));
@@ -116,7 +116,8 @@ impl<'a> Cells<'a> {
             Form::Literals(fields) => return literal(fields, row, out),
             Form::Tensor(tensor) => tensor.encode(row, out)?,
             Form::Dictionary(keys, values) => {
-                let key = usize::try_from(keys.get(row)).map_err(|_| Error::malformed("a negative dictionary key"))?;
+                let key =
+                    usize::try_from(keys.get(row)).map_err(|_| Error::malformed("a dictionary key is negative"))?;
                 return values.encode(key, out);
             }
             Form::List(ranges, items) => {
@@ -144,11 +145,11 @@ impl<'a> Cells<'a> {
 }
 
 impl Cells<'_> {
-    /// Calls `each` with the row and the hash of every cell that is not null, below the fixed parts of its fact. The
-    /// same as encoding cell after cell, with a short way for numbers and text.
+    /// Calls `each` with the row and the hash of every cell that is not null, prefixed by the fixed parts of its fact. The
+    /// result is the same as encoding each cell, but faster for numbers and text.
     ///
     /// # Errors
-    /// As [`Cells::encode`], with the row.
+    /// Same as [`Cells::encode`], with the row.
     pub fn hash_all<const N: usize>(
         &self,
         buffer: &mut Buffer,
@@ -189,7 +190,7 @@ impl Cells<'_> {
     }
 }
 
-/// The hash of fixed parts, a tag and bytes: on the stack where they are short.
+/// Returns the hash of fixed parts, a tag and bytes, without allocation if they are short.
 fn short<const N: usize>(parts: [u128; N], tag: Tag, bytes: &[u8]) -> u128 {
     const ROOM: usize = 128;
     let start = 16 * N + 1;
@@ -259,7 +260,7 @@ impl<'a> Form<'a> {
     }
 }
 
-/// Columns of a struct of literals.
+/// Returns the columns of a struct of literals.
 fn literals<'a>(column: &'a dyn Array) -> Result<Form<'a>> {
     let array = column.as_struct();
     let field = |name: &str| -> Result<Option<(Bytes<'a>, Option<NullBuffer>)>> {
@@ -268,7 +269,7 @@ fn literals<'a>(column: &'a dyn Array) -> Result<Form<'a>> {
     };
     let lexical = field("value")?;
     if lexical.is_none() {
-        return Err(Error::unsupported("literals without a field `value`"));
+        return Err(Error::unsupported("literals must have a field `value`"));
     }
     Ok(Form::Literals([lexical, field("datatype")?, field("language")?, field("direction")?]))
 }
@@ -288,7 +289,8 @@ fn literal(fields: &[Option<(Bytes<'_>, Option<NullBuffer>)>; 4], row: usize, ou
     Ok(true)
 }
 
-/// A decimal by its value: digits without outer zeros and the exponent of the last, as JSON numbers are spelt.
+/// Appends a decimal by value: digits without leading and trailing zeros, and the exponent of the last digit, as for JSON
+/// numbers.
 fn decimal(value: i128, scale: i8, out: &mut Buffer) {
     use std::io::Write;
     out.tag(Tag::Decimal);

@@ -1,4 +1,4 @@
-//! Typed views of Arrow arrays: one `match` per cell, no call through a pointer.
+//! Typed views of Arrow arrays, with one `match` per cell and no dynamic dispatch.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
@@ -10,16 +10,16 @@ use arrow_buffer::ArrowNativeType;
 use arrow_schema::{DataType, TimeUnit};
 use isomorph_error::{Error, Result};
 
-/// The error of a type without a place in the model.
+/// Returns the error for a type that the model does not support.
 pub(super) fn unsupported(data_type: &DataType) -> Error {
-    Error::unsupported(format!("values of type {data_type} have no place in the model"))
+    Error::unsupported(format!("values of type {data_type} are not supported by the model"))
 }
 
 fn at<T: Copy + Default>(values: &[T], row: usize) -> T {
     values.get(row).copied().unwrap_or_default()
 }
 
-/// Integers of any width; also what is one inside: dates and times.
+/// Integers of any width, and types that are stored as integers: dates and times.
 pub(super) enum Integers<'a> {
     I8(&'a [i8]),
     I16(&'a [i16]),
@@ -107,7 +107,7 @@ impl<'a> Floats<'a> {
     }
 }
 
-/// Text or bytes, however they are stored.
+/// Text or bytes in any storage.
 pub(super) enum Bytes<'a> {
     Utf8(&'a StringArray),
     LargeUtf8(&'a LargeStringArray),
@@ -136,7 +136,7 @@ impl<'a> Bytes<'a> {
     pub fn text(array: &'a dyn Array) -> Result<Self> {
         match array.data_type() {
             DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Bytes::new(array),
-            other => Err(Error::unsupported(format!("text in a column of type {other}"))),
+            other => Err(Error::unsupported(format!("expected a text column, found type {other}"))),
         }
     }
 
@@ -162,7 +162,7 @@ impl<'a> Bytes<'a> {
     }
 }
 
-/// Where the items of lists lie.
+/// The positions of list items.
 pub(super) enum Ranges<'a> {
     Small(&'a [i32]),
     Large(&'a [i64]),

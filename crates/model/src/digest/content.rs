@@ -1,4 +1,4 @@
-//! The digest of what a graph says: nodes and edges. What else there is, is in [`super::rest`].
+//! The content digest of nodes and edges. Everything else is in [`super::rest`].
 
 use arrow_array::Array;
 use isomorph_error::{Error, Result};
@@ -10,40 +10,40 @@ use super::values::{add_values, same_length, sum_row_values};
 use crate::schema::Owner;
 use crate::{Direction, EdgeBatch, EdgeType, Ends, Graph, KeyKind, LabelColumn, NodeBatch, well_known};
 
-/// The key hashes of elements by their row: needed where ends or owners are rows of a keyed type.
+/// The key hashes of elements by row, which are needed where ends or owners are rows of a type with keys.
 pub trait RowHashes {
     /// Appends the hashes of the keys of the given rows of node type `ty`.
     ///
     /// # Errors
-    /// When a row does not exist.
+    /// Returns an error if a row does not exist.
     fn gather(&self, ty: usize, rows: &[u64], out: &mut Vec<u128>) -> Result<()>;
 
     /// Appends the hashes of the keys of the given rows of type `ty` of another kind of elements: edges, hyperedges or
-    /// groups. Sources that give those by key need no such look-up.
+    /// groups. Sources that refer to those by key need no such look-up.
     ///
     /// # Errors
-    /// When a row does not exist, or rows of this kind were not announced.
+    /// Returns an error if a row does not exist, or rows of this kind were not declared.
     fn gather_of(&self, kind: LineKind, ty: usize, rows: &[u64], out: &mut Vec<u128>) -> Result<()> {
         match kind {
             LineKind::Nodes => self.gather(ty, rows, out),
-            _ => Err(Error::usage(format!("{} are referred to by row where keys were announced", kind.word()))),
+            _ => Err(Error::usage(format!("{} are referred to by row, but declared as keys", kind.word()))),
         }
     }
 }
 
-/// Hashes held in memory, by node type and row.
+/// Hashes in memory, by node type and row.
 impl RowHashes for Vec<Vec<u128>> {
     fn gather(&self, ty: usize, rows: &[u64], out: &mut Vec<u128>) -> Result<()> {
         let hashes = self.get(ty).map(Vec::as_slice).unwrap_or_default();
         for &row in rows {
             let hash = usize::try_from(row).ok().and_then(|row| hashes.get(row));
-            out.push(*hash.ok_or_else(|| Error::malformed(format!("no node in row {row}")))?);
+            out.push(*hash.ok_or_else(|| Error::malformed(format!("row {row} has no node")))?);
         }
         Ok(())
     }
 }
 
-/// A running content digest. Add batches in any order, on any thread, and merge.
+/// A content digest in progress. Add batches in any order, on any thread, and merge the digests.
 #[derive(Debug, Default)]
 pub struct ContentDigest {
     pub(super) tallies: Tallies,
@@ -52,28 +52,28 @@ pub struct ContentDigest {
 }
 
 impl ContentDigest {
-    /// A digest that gives each fact to `taker`, beside adding it up.
+    /// Creates a digest that also passes each fact to `taker`.
     pub fn with_taker(taker: FactTaker) -> Self {
         let tallies = Tallies { taker: Some(taker), ..Tallies::default() };
         ContentDigest { tallies, ..ContentDigest::default() }
     }
 
-    /// Adds what another thread has summed.
+    /// Adds the sums of another thread.
     pub fn merge(&mut self, other: ContentDigest) {
         self.tallies.table.merge(other.tallies.table);
     }
 
-    /// The table of sums so far.
+    /// Returns the table of sums so far.
     pub fn table(&self) -> &Table {
         &self.tallies.table
     }
 
-    /// The table of sums.
+    /// Returns the table of sums.
     pub fn into_table(self) -> Table {
         self.tallies.table
     }
 
-    /// The digest of the table so far.
+    /// Returns the digest of the table so far.
     pub fn digest(&self) -> Digest {
         self.tallies.table.digest()
     }
@@ -81,7 +81,7 @@ impl ContentDigest {
     /// Adds nodes; returns the hashes of their keys, in order.
     ///
     /// # Errors
-    /// When a key is null, a JSON cell is no JSON, or the model has no place for a type.
+    /// Returns an error if a key is null, a JSON cell is not JSON, or the model does not support a type.
     pub fn nodes(&mut self, graph: &Graph, batch: &NodeBatch) -> Result<&[u128]> {
         let ty = graph.nodes.get(batch.ty).ok_or_else(|| Error::usage("no such node type"))?;
         let key_stem = node_key_stem(graph, batch.ty);
@@ -95,7 +95,7 @@ impl ContentDigest {
             None if key_stem.kind == KeyKind::Row => {
                 hashes.extend((0..batch.rows as u64).map(|row| row_hash(key_stem.stem, batch.start + row)));
             }
-            None => return Err(Error::usage(format!("nodes of type {} without their keys", ty.name))),
+            None => return Err(Error::usage(format!("the keys of nodes of type {} are missing", ty.name))),
         }
         let names = [ty.name.as_str()];
         if !ty.implied {
@@ -116,7 +116,7 @@ impl ContentDigest {
 
     fn labels(&mut self, ty: &[&str], labels: &LabelColumn, hashes: &[u128]) -> Result<()> {
         if labels.len() != hashes.len() {
-            return Err(Error::usage("labels of another number of rows than their batch"));
+            return Err(Error::usage("the number of rows of the labels differs from the batch"));
         }
         let stem = stem(LineKind::Nodes.word(), ty, well_known::LABELS);
         let names: Vec<u128> = labels
@@ -139,10 +139,10 @@ impl ContentDigest {
         Ok(())
     }
 
-    /// Adds edges. `rows` gives the key hashes of ends that are rows of a keyed node type.
+    /// Adds edges. `rows` provides the key hashes of ends that are rows of a keyed node type.
     ///
     /// # Errors
-    /// As for nodes; and when an end does not exist.
+    /// Same as for nodes; also if an end does not exist.
     pub fn edges(&mut self, graph: &Graph, batch: &EdgeBatch, rows: &dyn RowHashes) -> Result<()> {
         let ty = graph.edges.get(batch.ty).ok_or_else(|| Error::usage("no such edge type"))?;
         let [mut sources, mut targets, mut values] = std::mem::take(&mut self.hashes);
@@ -164,7 +164,7 @@ impl ContentDigest {
         values: &mut Vec<u128>,
     ) -> Result<()> {
         if sources.len() != batch.rows || targets.len() != batch.rows {
-            return Err(Error::usage("an edge batch has ends of other lengths"));
+            return Err(Error::usage("the number of ends in an edge batch differs from its rows"));
         }
         if let Some((source, target)) = &batch.layers {
             self.with_details(source.as_ref(), sources)?;
@@ -175,7 +175,7 @@ impl ContentDigest {
         }
         let (source, fixed, target) = graph.edge_name(ty);
         let names = [source.as_str(), &fixed, &target];
-        // Keyed edges are found by their key; of the others the row is one fact, its values included.
+        // Keyed edges are identified by their key; any other edge is one fact that includes its values.
         values.clear();
         match (&ty.key, &batch.keys) {
             (Some(key), Some(keys)) => {
@@ -185,7 +185,7 @@ impl ContentDigest {
                 let (table, buffer) = (&mut self.tallies, &mut self.buffer);
                 add_values(table, buffer, (LineKind::Edges, &names), &ty.properties, &batch.properties, values)?;
             }
-            (Some(_), None) => return Err(Error::usage("keyed edges without their keys")),
+            (Some(_), None) => return Err(Error::usage("the keys of keyed edges are missing")),
             (None, _) => {
                 values.resize(batch.rows, 0);
                 sum_row_values(&mut self.buffer, &ty.properties, &batch.properties, values)?;
@@ -206,7 +206,7 @@ impl ContentDigest {
         for row in 0..batch.rows {
             let relation = batch.relations.as_ref().map_or(0, |relations| relations.index.value(row) as usize);
             let Some((stem, sum)) = sums.get_mut(relation) else {
-                return Err(Error::usage("an edge names a relation that its batch does not have"));
+                return Err(Error::usage("an edge refers to a relation that does not exist in its batch"));
             };
             let (from, to) = (sources[row], targets[row]);
             let directed = is_directed(ty.direction, batch.directed.as_ref(), row);
@@ -219,7 +219,7 @@ impl ContentDigest {
         Ok(())
     }
 
-    /// Key hashes of the ends of edges, members or owners among the nodes of type `ty`.
+    /// Returns the key hashes of the ends of edges, members or owners among the nodes of type `ty`.
     pub(super) fn end_hashes(
         &mut self,
         graph: &Graph,
@@ -241,7 +241,7 @@ impl ContentDigest {
     }
 }
 
-/// Whether a row is directed; rows that say nothing are.
+/// Whether a row is directed, which is the default.
 pub(crate) fn is_directed(direction: Direction, rows: Option<&arrow_array::BooleanArray>, row: usize) -> bool {
     match direction {
         Direction::Directed => true,
@@ -250,7 +250,7 @@ pub(crate) fn is_directed(direction: Direction, rows: Option<&arrow_array::Boole
     }
 }
 
-/// How the keys of a node type are hashed.
+/// Returns how the keys of a node type are hashed.
 pub(super) fn node_key_stem(graph: &Graph, ty: usize) -> KeyStem {
     let (name, kind) = graph.nodes.get(ty).map_or(("", KeyKind::Row), |ty| (ty.name.as_str(), ty.key.kind));
     KeyStem::new("nodes", &[name], kind)

@@ -1,6 +1,6 @@
-//! Values as bytes: equal values of one family have equal bytes, whatever their width or encoding.
+//! Encodes values as bytes: equal values of one family have equal bytes, whatever their width or encoding.
 //!
-//! A value is a tag and what follows it; what has no fixed length and does not come last has its length before it. The
+//! A value is a tag and what follows it. Parts of variable length that do not come last are preceded by their length. The
 //! table of tags is part of the definition in `docs/model.md`.
 
 use isomorph_error::Result;
@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::xsd;
 
-/// One byte before each value, so that no value of one family looks like one of another.
+/// The byte before each value, so that values of different families never have the same bytes.
 #[repr(u8)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tag {
@@ -38,19 +38,19 @@ pub(super) enum Tag {
     Null = 24,
 }
 
-/// Bytes of a value in the making, and the scratch space for it: nothing is allocated per value.
+/// The bytes of a value that is being encoded, and scratch space, so that nothing is allocated per value.
 #[derive(Debug, Default)]
 pub(super) struct Buffer {
     pub bytes: Vec<u8>,
-    /// Hashes of the items of the sets that are open, the innermost last.
+    /// Hashes of the items of the open sets, the innermost last.
     hashes: Vec<u128>,
-    /// Members of the JSON objects that are open, the innermost last.
+    /// Members of the open JSON objects, the innermost last.
     pub members: Vec<Member>,
     pub repeats: Vec<u64>,
     pub text: String,
 }
 
-/// The bits of a float, with one NaN.
+/// Returns the bits of a float; all NaNs have the same bits.
 pub(super) fn float_bits(value: f64) -> u64 {
     if value.is_nan() { f64::NAN.to_bits() } else { value.to_bits() }
 }
@@ -59,20 +59,20 @@ pub(super) fn float_bits(value: f64) -> u64 {
 #[derive(Debug, Clone)]
 pub(super) struct Member {
     pub hash: u64,
-    /// Where its name begins in the buffer.
+    /// The start of its name in the buffer.
     pub start: usize,
-    /// Where its name ends and its value begins, length included.
+    /// The end of its name, where its value including the length starts.
     pub middle: usize,
     pub end: usize,
 }
 
 impl Buffer {
-    /// The hash of everything in the buffer.
+    /// Returns the hash of everything in the buffer.
     pub fn hash(&self) -> u128 {
         xxh3_128(&self.bytes)
     }
 
-    /// Begins a fact with its parts of fixed length: a stem, an owner.
+    /// Starts a fact with its parts of fixed length: a stem, an owner.
     pub fn begin<const N: usize>(&mut self, parts: [u128; N]) {
         self.bytes.clear();
         parts.into_iter().for_each(|part| self.hashed(part));
@@ -90,7 +90,7 @@ impl Buffer {
         self.bytes.extend_from_slice(&hash.to_le_bytes());
     }
 
-    /// Appends what `write` appends, with its length before it.
+    /// Appends what `write` appends, preceded by its length.
     pub fn sized(&mut self, write: impl FnOnce(&mut Buffer) -> Result<()>) -> Result<()> {
         let start = self.bytes.len();
         self.number(0);
@@ -102,13 +102,13 @@ impl Buffer {
         Ok(())
     }
 
-    /// Bytes, with their length before them.
+    /// Appends bytes, preceded by their length.
     pub fn sized_bytes(&mut self, bytes: &[u8]) {
         self.number(bytes.len() as u64);
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// An item of a list, a struct or a set, with its length; null where `write` says that there is none.
+    /// Appends an item of a list, a struct or a set, with its length; null if `write` returns false.
     pub fn item(&mut self, write: impl FnOnce(&mut Buffer) -> Result<bool>) -> Result<()> {
         self.sized(|buffer| {
             if !write(buffer)? {
@@ -122,7 +122,7 @@ impl Buffer {
         self.bytes.extend_from_slice(&[Tag::Bool as u8, value.into()]);
     }
 
-    /// An integer: 8 bytes where it fits an `i64`, else 16.
+    /// Appends an integer: 8 bytes if it fits an `i64`, otherwise 16.
     pub fn integer(&mut self, value: i128) {
         self.tag(Tag::Integer);
         match i64::try_from(value) {
@@ -131,13 +131,13 @@ impl Buffer {
         }
     }
 
-    /// A float: its bits as `f64`, with one NaN.
+    /// Appends a float: its bits as `f64`; all NaNs are equal.
     pub fn float(&mut self, value: f64) {
         self.tag(Tag::Float);
         self.number(float_bits(value));
     }
 
-    /// A tag and bytes that reach to the end of the value.
+    /// Appends a tag, and bytes up to the end of the value.
     pub fn tail(&mut self, tag: Tag, bytes: &[u8]) {
         self.tag(tag);
         self.bytes.extend_from_slice(bytes);
@@ -147,7 +147,7 @@ impl Buffer {
         self.tail(Tag::Text, text.as_bytes());
     }
 
-    /// The values of a set, in any order and any number of times each.
+    /// Appends the values of a set, which may be in any order and repeated.
     pub fn set(&mut self, items: usize, mut item: impl FnMut(usize, &mut Buffer) -> Result<bool>) -> Result<()> {
         let (base, end) = (self.hashes.len(), self.bytes.len());
         for at in 0..items {
@@ -174,7 +174,7 @@ impl Buffer {
         Ok(())
     }
 
-    /// An RDF literal. Those that say in canonical form what a plain value says are that value.
+    /// Appends an RDF literal. A literal that is the canonical form of a plain value is encoded as that value.
     pub fn literal(&mut self, literal: &Literal<'_>) {
         if literal.language.is_none() && literal.direction.is_none() {
             match xsd::read(literal.datatype, literal.lexical) {
@@ -186,7 +186,7 @@ impl Buffer {
             }
         }
         self.tag(Tag::Literal);
-        // A literal with a language has no choice of datatype.
+        // The datatype of a literal with a language is implied.
         self.sized_bytes(if literal.language.is_some() { b"" } else { literal.datatype.as_bytes() });
         let language = literal.language.unwrap_or_default();
         self.number(language.len() as u64);

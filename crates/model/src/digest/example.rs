@@ -1,5 +1,5 @@
-//! The worked example of `docs/model.md`, computed from its words alone: no encoder of ours takes part, but the result
-//! must be ours. A number that the page does not show, or shows otherwise, fails.
+//! Computes the worked example of `docs/model.md` from the definition on that page, without the encoders of this crate, and
+//! checks that the results are equal. The test fails if the page does not show a number, or shows another one.
 
 #![allow(clippy::unwrap_used)]
 
@@ -48,7 +48,7 @@ fn the_page_shows_what_is_computed() {
     let people = facts[0].wrapping_add(facts[1]);
     shown("sum of person", people);
 
-    // Text: tag 5, then its bytes. A label is hashed by itself first.
+    // Text: tag 5, then its bytes. A label is hashed separately first.
     let label = hash(&[stem("nodes", &["person"], "labels"), k7, xxh3_128(b"\x05Admin")], b"");
     shown("person 7 has the label Admin", label);
     let value = hash(&[stem("nodes", &["person"], "name"), k7], b"\x05ann");

@@ -1,7 +1,7 @@
 //! Hashes of facts.
 //!
-//! A fact's hash is XXH3-128 over its *stem* (16 bytes: the hash of kind, type and property), the hash of its owner
-//! (16 bytes) and the encoded value. All parts but the last have a fixed length, so no two facts share an encoding.
+//! The hash of a fact is XXH3-128 over its *stem* (16 bytes: the hash of kind, type and property), the hash of its owner
+//! (16 bytes) and the encoded value. All parts but the last have a fixed length, so that no two facts have the same encoding.
 
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
@@ -15,7 +15,7 @@ use super::table::push_text;
 use crate::type_name::type_name;
 use crate::{EdgeBatch, Graph, Key, KeyKind};
 
-/// The stem of the facts of one line.
+/// Returns the stem of the facts of one line.
 pub(super) fn stem(kind: &str, ty: &[&str], property: &str) -> u128 {
     let mut bytes = Vec::with_capacity(64);
     push_text(&mut bytes, kind);
@@ -25,7 +25,7 @@ pub(super) fn stem(kind: &str, ty: &[&str], property: &str) -> u128 {
     xxh3_128(&bytes)
 }
 
-/// The hash of fixed parts.
+/// Returns the hash of fixed parts.
 pub(super) fn of_parts<const N: usize>(parts: [u128; N]) -> u128 {
     let mut bytes = [[0u8; 16]; N];
     for (slot, part) in bytes.iter_mut().zip(parts) {
@@ -34,12 +34,12 @@ pub(super) fn of_parts<const N: usize>(parts: [u128; N]) -> u128 {
     xxh3_128(bytes.as_flattened())
 }
 
-/// The hash of an element without a key: its type and position.
+/// Returns the hash of an element without a key: of its type and position.
 pub(super) fn row_hash(stem: u128, row: u64) -> u128 {
     of_parts([stem, u128::from(row)])
 }
 
-/// How the keys of one type are hashed.
+/// How the keys of a type are hashed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct KeyStem {
     pub stem: u128,
@@ -47,7 +47,7 @@ pub(super) struct KeyStem {
 }
 
 impl KeyStem {
-    /// The stem of the keys of a type: its kind of element, its name, and the kind of its keys.
+    /// Creates the stem of the keys of a type from its kind of element, its name, and the kind of its keys.
     pub fn new(kind: &str, ty: &[&str], key: KeyKind) -> Self {
         let word = match key {
             KeyKind::Int => "int",
@@ -59,20 +59,20 @@ impl KeyStem {
         KeyStem { stem: stem(kind, ty, word), kind: key }
     }
 
-    /// Appends the hashes of keys; a null key is an error.
+    /// Appends the hashes of keys, none of which may be null.
     pub fn hash(&self, keys: &dyn Array, buffer: &mut Buffer, out: &mut Vec<u128>) -> Result<()> {
         if !fits(self.kind, keys.data_type()) {
             let name = type_name(keys.data_type());
-            return Err(Error::usage(format!("a key of another kind is given as {name}")));
+            return Err(Error::usage(format!("the type of the key, {name}, does not match its kind")));
         }
         if let Some(row) = keys.logical_nulls().and_then(|nulls| nulls.iter().position(|valid| !valid)) {
-            return Err(Error::malformed("a key is null").at(Place::default().row(row as u64)));
+            return Err(Error::malformed("key is null").at(Place::default().row(row as u64)));
         }
         out.reserve(keys.len());
         if self.kind == KeyKind::Row {
             let rows = Integers::new(keys)?;
             for at in 0..keys.len() {
-                let row = u64::try_from(rows.get(at)).map_err(|_| Error::malformed("a negative row"))?;
+                let row = u64::try_from(rows.get(at)).map_err(|_| Error::malformed("row number is negative"))?;
                 out.push(row_hash(self.stem, row));
             }
             return Ok(());
@@ -81,7 +81,7 @@ impl KeyStem {
     }
 }
 
-/// Whether keys of a kind can be of a type.
+/// Whether a type can represent keys of a kind.
 fn fits(kind: KeyKind, data_type: &DataType) -> bool {
     use DataType as T;
     match (kind, data_type) {
@@ -94,18 +94,18 @@ fn fits(kind: KeyKind, data_type: &DataType) -> bool {
     }
 }
 
-/// Hashes of the keys of nodes of type `ty`, in order: what [`super::RowHashes`] must return for their rows.
+/// Returns the hashes of the keys of nodes of type `ty`, in order, as [`super::RowHashes`] must return them for their rows.
 ///
 /// # Errors
-/// When a key is null or not of the key's kind.
+/// Returns an error if a key is null or does not match the kind of the key.
 pub fn key_hashes(ty: &str, key: &Key, keys: &ArrayRef, out: &mut Vec<u128>) -> Result<()> {
     KeyStem::new("nodes", &[ty], key.kind).hash(keys.as_ref(), &mut Buffer::default(), out)
 }
 
-/// Hashes of the keys of the edges of a batch, in order; none where the type has no key.
+/// Returns the hashes of the keys of the edges of a batch, in order; empty if the type has no key.
 ///
 /// # Errors
-/// When a key is null or not of the key's kind.
+/// Returns an error if a key is null or does not match the kind of the key.
 pub fn edge_keys(graph: &Graph, batch: &EdgeBatch) -> Result<Vec<u128>> {
     let mut hashes = Vec::new();
     if let (Some(ty), Some(keys)) = (graph.edges.get(batch.ty), &batch.keys)

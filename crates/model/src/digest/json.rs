@@ -1,4 +1,4 @@
-//! JSON values as bytes. Scalars compare as their family; the rest is JSON.
+//! Encodes JSON values as bytes. Scalars are encoded by their family; everything else is JSON.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::json::{self, MAX_DEPTH, Quoted, Scanner, Value, has_repeats, too_deep
 /// Appends the bytes of a JSON text of one value.
 ///
 /// # Errors
-/// When the text is not JSON, or nested too deep.
+/// Returns an error if the text is not JSON, or nested too deeply.
 pub(super) fn encode(raw: &str, out: &mut Buffer) -> Result<()> {
     let mut scanner = Scanner::new(raw);
     let read = value(&mut scanner, out, 0).and_then(|()| scanner.end());
@@ -97,7 +97,7 @@ fn object(scanner: &mut Scanner<'_>, out: &mut Buffer, depth: usize) -> Result<(
     Ok(())
 }
 
-/// Of repeated names the last value counts, in the place of the first.
+/// If a name is repeated, keeps the last value at the position of the first.
 fn keep_last(out: &mut Buffer, base: usize) {
     let members = out.members.get(base..).unwrap_or_default();
     let Some(start) = members.first().map(|member| member.start) else { return };

@@ -1,13 +1,13 @@
-//! Equality as code.
+//! The equality of graphs, computed as digests.
 //!
-//! A graph is a bag of *facts*: a keyed node exists, a node has a value, an edge joins two nodes. Each fact is hashed to
-//! 128 bits; the hashes of one (kind, type, property) are summed modulo 2^128 and counted; the digest is the hash of
-//! the sorted table of sums. So it does not depend on order, chunks, threads or encoding, and two digests that differ
-//! say which kind, type and property differs.
+//! A graph is a multiset of *facts*: a keyed node exists, a node has a value, an edge connects two nodes. Each fact is
+//! hashed to 128 bits; the hashes of one (kind, type, property) are summed modulo 2^128 and counted; the digest is the hash
+//! of the sorted table of sums. Therefore it does not depend on order, chunks, threads or encoding, and if two digests
+//! differ, their tables show the kind, type and property.
 //!
-//! The three digests of `docs/model.md`: [`ContentDigest`] of what the graph says, [`OrderDigest`] of positions that mean
-//! something, [`schema_digest`] of what is declared. The hash is XXH3-128: it finds every accidental difference; it is
-//! no signature (a sum of hashes never is).
+//! `docs/model.md` defines three digests: [`ContentDigest`] of the content, [`OrderDigest`] of significant
+//! positions, [`schema_digest`] of the declarations. The hash is XXH3-128: it detects accidental differences, but is
+//! not a signature (a sum of hashes never is).
 
 mod cells;
 mod columns;
@@ -33,5 +33,5 @@ pub use order::OrderDigest;
 pub use schema::{schema_digest, schema_json};
 pub use table::{Digest, FactTaker, Line, LineKind, Sum, Table};
 
-/// Version of the definition; part of every digest and named beside it.
+/// The version of the definition, which is part of every digest.
 pub const VERSION: &str = "isomorph-xxh3-1";

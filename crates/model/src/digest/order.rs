@@ -1,4 +1,4 @@
-//! The digest of positions that mean something: GraphAr vertex ids beside a key, annnet's slices.
+//! The digest of significant positions: vertex ids of GraphAr in addition to keys, slices of annnet.
 
 use isomorph_error::Result;
 
@@ -7,7 +7,7 @@ use super::table::{Digest, Line, LineKind, Sum, Table};
 use crate::batch::GroupBatch;
 use crate::{Graph, KeyKind, NodeBatch};
 
-/// Sums (type, position, key) over the types whose order means something.
+/// Sums of (type, position, key) over the types whose order is significant.
 #[derive(Debug, Clone, Default)]
 pub struct OrderDigest {
     table: Table,
@@ -17,10 +17,10 @@ impl OrderDigest {
     /// Adds the rows of a batch, given the hashes of their keys (see [`super::key_hashes`]).
     ///
     /// # Errors
-    /// None today; kept for types whose order needs more than a key.
+    /// Currently none; for future types whose order needs more than a key.
     pub fn nodes(&mut self, graph: &Graph, batch: &NodeBatch, keys: &[u128]) -> Result<()> {
         let Some(ty) = graph.nodes.get(batch.ty) else { return Ok(()) };
-        // Without a key the position is content already.
+        // Without a key, the position is already content.
         if !ty.ordered || ty.key.kind == KeyKind::Row {
             return Ok(());
         }
@@ -31,7 +31,7 @@ impl OrderDigest {
     /// Adds groups, given the hashes of their keys (see [`super::ContentDigest::groups`]).
     ///
     /// # Errors
-    /// None today; kept for kinds whose order needs more than a key.
+    /// Currently none; for future kinds whose order needs more than a key.
     pub fn groups(&mut self, graph: &Graph, batch: &GroupBatch, keys: &[u128]) -> Result<()> {
         if let Some(kind) = graph.groups.get(batch.kind).filter(|kind| kind.ordered) {
             self.positions(LineKind::Groups, &kind.kind, batch.start, keys);
@@ -48,12 +48,12 @@ impl OrderDigest {
         self.table.merge_line(Line::new(kind, &[ty], ""), sum);
     }
 
-    /// Adds what another thread has summed.
+    /// Adds the sums of another thread.
     pub fn merge(&mut self, other: OrderDigest) {
         self.table.merge(other.table);
     }
 
-    /// The digest.
+    /// Returns the digest.
     pub fn digest(&self) -> Digest {
         self.table.digest()
     }

@@ -1,4 +1,4 @@
-//! Hyperedges and their members, values in long form, groups and memberships, documents.
+//! Hyperedges and their members, value tables, groups and memberships, documents.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
@@ -17,13 +17,13 @@ use crate::schema::{DocumentBody, GroupKind, MembershipTable, Owner};
 use crate::{Batch, Ends, Graph, well_known};
 
 impl ContentDigest {
-    /// Adds a batch of anything but nodes and edges. `rows` gives the key hashes where ends or owners are rows.
+    /// Adds a batch of anything except nodes and edges. `rows` provides the key hashes if ends or owners are rows.
     ///
     /// # Errors
-    /// When a key is null, an end does not exist, a cell is not sound, or the batch holds nodes or edges.
+    /// Returns an error if a key is null, an end does not exist, a cell is invalid, or the batch contains nodes or edges.
     pub fn rest(&mut self, graph: &Graph, batch: &Batch, rows: &dyn RowHashes) -> Result<()> {
         match batch {
-            Batch::Nodes(_) | Batch::Edges(_) => Err(Error::usage("nodes and edges have methods of their own")),
+            Batch::Nodes(_) | Batch::Edges(_) => Err(Error::usage("use the methods for nodes and edges")),
             Batch::Hyperedges(batch) => self.hyperedges(graph, batch).map(|_| ()),
             Batch::Members(batch) => self.members(graph, batch, rows),
             Batch::Values(batch) => self.values(graph, batch, rows),
@@ -35,7 +35,7 @@ impl ContentDigest {
     /// Adds hyperedges; returns the hashes of their keys, in order.
     ///
     /// # Errors
-    /// As [`ContentDigest::nodes`].
+    /// Same as [`ContentDigest::nodes`].
     pub fn hyperedges(&mut self, graph: &Graph, batch: &HyperedgeBatch) -> Result<Vec<u128>> {
         let ty = graph.hyperedges.get(batch.ty).ok_or_else(|| Error::usage("no such hyperedge type"))?;
         same_length(batch.keys.as_ref(), batch.rows, "key")?;
@@ -58,18 +58,18 @@ impl ContentDigest {
         Ok(keys)
     }
 
-    /// Adds members of hyperedges: each is one fact, of the hyperedge, the member with its layer and coefficient, and
+    /// Adds members of hyperedges. Each is one fact, of the hyperedge, the member with its layer and coefficient, and
     /// the role.
     ///
     /// # Errors
-    /// As [`ContentDigest::edges`].
+    /// Same as [`ContentDigest::edges`].
     pub fn members(&mut self, graph: &Graph, batch: &MemberBatch, rows: &dyn RowHashes) -> Result<()> {
         let ty = graph.hyperedges.get(batch.ty).ok_or_else(|| Error::usage("no such hyperedge type"))?;
         let (mut owners, mut members) = (Vec::new(), Vec::new());
         self.owner_hashes(graph, Owner::Hyperedges(batch.ty), &batch.owner, rows, &mut owners)?;
         self.end_hashes(graph, ty.ends, &batch.member, rows, &mut members)?;
         if owners.len() != members.len() {
-            return Err(Error::usage("members and their hyperedges differ in number"));
+            return Err(Error::usage("the numbers of members and hyperedges differ"));
         }
         same_length(&batch.roles, members.len(), "role")?;
         let layers = batch.layers.as_deref();
@@ -78,17 +78,17 @@ impl ContentDigest {
         let mut sum = self.tallies.begin();
         for ((owner, member), role) in owners.iter().zip(&members).zip(&batch.roles) {
             self.buffer.begin([stem, *owner, *member]);
-            self.buffer.text(role.ok_or_else(|| Error::malformed("a member without a role"))?);
+            self.buffer.text(role.ok_or_else(|| Error::malformed("a member has no role"))?);
             sum.add(self.buffer.hash());
         }
         self.tallies.merge_line(Line::new(LineKind::Members, &[&ty.name], ""), sum);
         Ok(())
     }
 
-    /// Adds values in long form: the same facts as those of a column; a value with qualifiers is bound to them.
+    /// Adds values of a value table: the same facts as those of a column; a value with qualifiers includes them.
     ///
     /// # Errors
-    /// As [`ContentDigest::edges`].
+    /// Same as [`ContentDigest::edges`].
     pub fn values(&mut self, graph: &Graph, batch: &ValueBatch, rows: &dyn RowHashes) -> Result<()> {
         let table = graph.values.get(batch.table).ok_or_else(|| Error::usage("no such value table"))?;
         let mut owners = Vec::new();
@@ -118,7 +118,7 @@ impl ContentDigest {
     /// Adds groups; returns the hashes of their keys, in order.
     ///
     /// # Errors
-    /// As [`ContentDigest::nodes`].
+    /// Same as [`ContentDigest::nodes`].
     pub fn groups(&mut self, graph: &Graph, batch: &GroupBatch) -> Result<Vec<u128>> {
         let kind = graph.groups.get(batch.kind).ok_or_else(|| Error::usage("no such kind of groups"))?;
         let names = [kind.kind.as_str()];
@@ -133,10 +133,10 @@ impl ContentDigest {
         Ok(keys)
     }
 
-    /// Adds memberships: each is one fact, of the group, the member and the membership's properties.
+    /// Adds memberships. Each is one fact, of the group, the member and the membership's properties.
     ///
     /// # Errors
-    /// As [`ContentDigest::edges`].
+    /// Same as [`ContentDigest::edges`].
     pub fn memberships(&mut self, graph: &Graph, batch: &MembershipBatch, rows: &dyn RowHashes) -> Result<()> {
         let kind = graph.groups.get(batch.kind).ok_or_else(|| Error::usage("no such kind of groups"))?;
         let table = kind.memberships.get(batch.table).ok_or_else(|| Error::usage("no such membership table"))?;
@@ -151,7 +151,7 @@ impl ContentDigest {
         }
         self.owner_hashes(graph, table.of, &batch.member, rows, &mut members)?;
         if groups.len() != members.len() {
-            return Err(Error::usage("memberships have groups and members of other lengths"));
+            return Err(Error::usage("the numbers of groups and members in memberships differ"));
         }
         let mut values = vec![0; members.len()];
         sum_row_values(&mut self.buffer, &table.properties, &batch.properties, &mut values)?;
@@ -162,7 +162,7 @@ impl ContentDigest {
         for ((group, member), values) in groups.iter().zip(&members).zip(values) {
             let fact = of_parts([stem, *group, *member, values]);
             if all.contains(group) {
-                // It is a member already, by the rule: what the row adds is its properties.
+                // It is already a member by the rule, so the row adds only its properties.
                 sum.replace(of_parts([stem, *group, *member, 0]), fact);
             } else {
                 sum.add(fact);
@@ -172,7 +172,7 @@ impl ContentDigest {
         Ok(())
     }
 
-    /// Adds elements to the groups that hold every element without listing them.
+    /// Adds elements to the groups that contain every element without listing them.
     pub(super) fn all_groups(&mut self, graph: &Graph, owner: Owner, members: &[u128]) -> Result<()> {
         for kind in graph.groups.iter().filter(|kind| !kind.all.is_empty()) {
             for table in kind.memberships.iter().filter(|table| table.of == owner) {
@@ -188,7 +188,7 @@ impl ContentDigest {
         Ok(())
     }
 
-    /// Key hashes of the groups of a kind that hold all elements of a table.
+    /// Returns the key hashes of the groups of a kind that contain all elements of a table.
     fn all_keys(&mut self, graph: &Graph, kind: &GroupKind, table: &MembershipTable) -> Result<Vec<u128>> {
         let mut keys = Vec::new();
         let implied = matches!(table.of, Owner::Nodes(ty) if graph.nodes.get(ty).is_some_and(|ty| ty.implied));
@@ -199,7 +199,7 @@ impl ContentDigest {
         Ok(keys)
     }
 
-    /// Key hashes of elements that own values or are members of groups.
+    /// Returns the key hashes of elements that own values or are members of groups.
     fn owner_hashes(
         &mut self,
         graph: &Graph,
@@ -214,7 +214,7 @@ impl ContentDigest {
             Owner::Edges(ty) => (ty, graph.edges.get(ty).and_then(|ty| ty.key.as_ref())),
             Owner::Hyperedges(ty) => (ty, graph.hyperedges.get(ty).map(|ty| &ty.key)),
         };
-        let key = key.ok_or_else(|| Error::usage("only elements with a key own values and belong to groups"))?;
+        let key = key.ok_or_else(|| Error::usage("only elements with a key can own values or be members of groups"))?;
         out.clear();
         match ends {
             Ends::Keys(keys) => {
@@ -225,7 +225,7 @@ impl ContentDigest {
         }
     }
 
-    /// Binds each end to its layer and coefficient.
+    /// Combines each end with its layer and coefficient.
     pub(super) fn with_details(&mut self, details: &dyn Array, hashes: &mut [u128]) -> Result<()> {
         let Some(both) = details.as_struct_opt() else {
             return add_details(&mut self.buffer, Some(details), None, None, hashes);
@@ -239,7 +239,7 @@ impl ContentDigest {
     /// Adds the documents of a graph.
     ///
     /// # Errors
-    /// When a JSON document is no JSON, or the model has no place for a type.
+    /// Returns an error if a JSON document is not JSON, or the model does not support a type.
     pub fn documents(&mut self, graph: &Graph) -> Result<()> {
         for document in &graph.documents {
             let name = [document.name.as_str()];
@@ -254,7 +254,7 @@ impl ContentDigest {
     }
 }
 
-/// Binds each end to its layer and coefficient, where it has one.
+/// Combines each end with its layer and coefficient, if it has one.
 fn add_details(
     buffer: &mut Buffer,
     layers: Option<&dyn Array>,
@@ -292,7 +292,7 @@ fn add_details(
     Ok(())
 }
 
-/// The kind and the parts of the name of a table of elements.
+/// Returns the kind and the parts of the name of a table of elements.
 fn owner_name(graph: &Graph, owner: Owner) -> (LineKind, Vec<String>) {
     let name = |name: Option<&String>| vec![name.cloned().unwrap_or_default()];
     match owner {
@@ -305,14 +305,14 @@ fn owner_name(graph: &Graph, owner: Owner) -> (LineKind, Vec<String>) {
     }
 }
 
-/// The line of a membership table: kind of groups, kind of members, name of their type.
+/// Returns the line of a membership table: kind of groups, kind of members, name of their type.
 fn membership_line(graph: &Graph, kind: &GroupKind, table: &MembershipTable) -> Line {
     let (of, names) = owner_name(graph, table.of);
     let ty = [kind.kind.clone(), of.word().to_owned()].into_iter().chain(names).collect();
     Line { kind: LineKind::Memberships, ty, property: String::new() }
 }
 
-/// The bytes of a document, with what it is before them.
+/// Appends the bytes of a document, preceded by its kind.
 fn body(body: &DocumentBody, buffer: &mut Buffer) -> Result<()> {
     match body {
         DocumentBody::Json(text) => {

@@ -1,4 +1,4 @@
-//! The digest of what is declared: types, widths, nullability, cardinality, label vocabulary.
+//! The digest of declarations: types, widths, nullability, cardinality, label vocabulary.
 
 use serde_json::{Value, json};
 use xxhash_rust::xxh3::xxh3_128;
@@ -8,13 +8,13 @@ use crate::schema::Owner;
 use crate::type_name::type_name;
 use crate::{Cardinality, Direction, Graph, Key, LabelVocabulary, Property, ValueKind};
 
-/// The digest of a graph's schema: of everything in [`schema_json`].
+/// Returns the digest of a graph's schema, that is, of everything in [`schema_json`].
 pub fn schema_digest(graph: &Graph) -> Digest {
     Digest(xxh3_128(schema_json(graph).to_string().as_bytes()))
 }
 
-/// What is declared, as JSON in one order: types and properties sorted by name, so that only the declarations count and
-/// not how they are grouped into files.
+/// Returns the declarations as JSON in a fixed order: types and properties are sorted by name, so that it does not matter
+/// how they are grouped into files.
 pub fn schema_json(graph: &Graph) -> Value {
     let mut nodes: Vec<Value> = graph
         .nodes

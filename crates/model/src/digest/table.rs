@@ -1,4 +1,4 @@
-//! The table of sums behind a digest.
+//! The table of sums from which a digest is computed.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::VERSION;
 use super::fact::stem;
 
-/// What sort of facts a line counts.
+/// The kind of the facts of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LineKind {
@@ -32,7 +32,7 @@ pub enum LineKind {
 }
 
 impl LineKind {
-    /// The word that people see.
+    /// Returns the word for messages.
     pub fn word(self) -> &'static str {
         match self {
             LineKind::Nodes => "nodes",
@@ -46,31 +46,31 @@ impl LineKind {
     }
 }
 
-/// The name of a sum: which facts it adds up.
+/// The name of a sum, which says which facts it adds up.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Line {
-    /// Sort of facts.
+    /// The kind of the facts.
     pub kind: LineKind,
-    /// Parts of the type's name: one for nodes; source, relation, target for edges.
+    /// The parts of the type's name: one for nodes; source, relation, target for edges.
     pub ty: Vec<String>,
-    /// The property; empty for existence, and for unkeyed edges, whose rows are one fact each.
+    /// The property; empty for the existence of elements, and for edges without keys, each of which is one fact.
     pub property: String,
 }
 
 impl Line {
-    /// The name of a line.
+    /// Creates the name of a line.
     pub fn new(kind: LineKind, ty: &[&str], property: &str) -> Self {
         Line { kind, ty: ty.iter().map(|part| (*part).to_owned()).collect(), property: property.to_owned() }
     }
 
-    /// The stem of its facts.
+    /// Returns the stem of its facts.
     pub(super) fn stem(&self) -> u128 {
         let ty: Vec<&str> = self.ty.iter().map(String::as_str).collect();
         stem(self.kind.word(), &ty, &self.property)
     }
 }
 
-/// A sum of fact hashes modulo 2^128, and how many there are.
+/// A sum of fact hashes modulo 2^128, and their number.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Sum {
     /// The sum.
@@ -93,11 +93,11 @@ impl Sum {
     }
 }
 
-/// Takes facts one by one: the line, the hashes of facts that are there, and of facts that are taken back because another one
-/// stands in their place.
+/// Receives facts one by one: the line, the hashes of added facts, and the hashes of facts that are replaced by
+/// others.
 pub type FactTaker = std::sync::Arc<dyn Fn(&Line, &[u128], &[u128]) + Send + Sync>;
 
-/// A sum in the making. Where somebody takes facts one by one, their hashes are kept until the line is merged.
+/// A sum in progress. If facts are passed to a receiver, their hashes are kept until the line is merged.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     sum: Sum,
@@ -115,7 +115,7 @@ impl Tally {
         }
     }
 
-    /// Puts one fact in the place of another.
+    /// Replaces a fact by another one.
     pub fn replace(&mut self, hash: u128, by: u128) {
         self.sum.hash = self.sum.hash.wrapping_add(by).wrapping_sub(hash);
         if self.keeps {
@@ -125,7 +125,7 @@ impl Tally {
     }
 }
 
-/// The sums of a graph in the making, and who takes its facts.
+/// The sums of a graph in progress, and the receiver of its facts.
 #[derive(Default)]
 pub(super) struct Tallies {
     pub table: Table,
@@ -139,7 +139,7 @@ impl std::fmt::Debug for Tallies {
 }
 
 impl Tallies {
-    /// A sum of a line, which [`Tallies::merge_line`] takes.
+    /// Starts a sum, to be merged with [`Tallies::merge_line`].
     pub fn begin(&self) -> Tally {
         Tally { keeps: self.taker.is_some(), ..Tally::default() }
     }
@@ -172,17 +172,17 @@ impl Table {
         }
     }
 
-    /// The lines in order, none of them empty.
+    /// Returns the lines in order; none is empty.
     pub fn lines(&self) -> impl Iterator<Item = (&Line, &Sum)> {
         self.0.iter().filter(|(_, sum)| **sum != Sum::default())
     }
 
-    /// One line's sum.
+    /// Returns the sum of one line.
     pub fn get(&self, line: &Line) -> Sum {
         self.0.get(line).copied().unwrap_or_default()
     }
 
-    /// The lines that differ, with both sums.
+    /// Returns the lines that differ, with both sums.
     pub fn differences<'a>(&'a self, other: &'a Table) -> Vec<(&'a Line, Sum, Sum)> {
         let mut lines: Vec<&Line> = self.lines().chain(other.lines()).map(|(line, _)| line).collect();
         lines.sort_unstable();
@@ -194,7 +194,7 @@ impl Table {
             .collect()
     }
 
-    /// The digest: the hash of the version and of the sorted table.
+    /// Returns the digest: the hash of the version and of the sorted table.
     pub fn digest(&self) -> Digest {
         let mut bytes = Vec::new();
         push_text(&mut bytes, VERSION);
@@ -210,13 +210,13 @@ impl Table {
     }
 }
 
-/// Appends a text with its length, so that what follows cannot be mistaken for it.
+/// Appends a text, preceded by its length, so that encodings stay unambiguous.
 pub(super) fn push_text(bytes: &mut Vec<u8>, text: &str) {
     bytes.extend_from_slice(&(text.len() as u64).to_le_bytes());
     bytes.extend_from_slice(text.as_bytes());
 }
 
-/// 128 bits that stand for a graph. Shown as eight groups of four hexadecimal digits.
+/// A 128-bit digest of a graph, displayed as eight groups of four hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Digest(pub u128);
 
@@ -239,7 +239,7 @@ impl FromStr for Digest {
         let digits: String = text.chars().filter(|c| !c.is_whitespace()).collect();
         match u128::from_str_radix(&digits, 16) {
             Ok(value) if digits.len() == 32 && !digits.starts_with('+') => Ok(Digest(value)),
-            _ => Err(Error::malformed(format!("a digest has 32 hexadecimal digits, not {text:?}"))),
+            _ => Err(Error::malformed(format!("expected a digest of 32 hexadecimal digits, found {text:?}"))),
         }
     }
 }

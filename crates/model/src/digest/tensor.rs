@@ -1,4 +1,4 @@
-//! Tensors: their type of number is content, unlike that of other values.
+//! Tensors, whose number type is content, unlike that of other values.
 
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
@@ -37,13 +37,13 @@ impl<'a> Tensor<'a> {
         let fields = column.as_struct_opt().ok_or_else(|| unsupported(column.data_type()))?;
         let field = |name: &str| {
             let child = fields.column_by_name(name);
-            child.ok_or_else(|| Error::unsupported(format!("sparse tensors without a field `{name}`")))
+            child.ok_or_else(|| Error::unsupported(format!("sparse tensors must have a field `{name}`")))
         };
         let coordinates = Cells::plain(field("coordinates")?.as_ref())?;
         Ok(Tensor::Sparse(Box::new(coordinates), Numbers::new(field("values")?.as_ref())?, shape))
     }
 
-    /// Appends type of number, shape and values of a tensor that is not null.
+    /// Appends number type, shape and values of a tensor that is not null.
     pub fn encode(&self, row: usize, out: &mut Buffer) -> Result<()> {
         match self {
             Tensor::Dense(numbers, shape) => {
@@ -52,7 +52,7 @@ impl<'a> Tensor<'a> {
                 let len = numbers.len(row) as u64;
                 let declared = shape.iter().try_fold(1u64, |product, side| product.checked_mul(*side));
                 if !shape.is_empty() && declared != Some(len) {
-                    return Err(Error::malformed(format!("a tensor of {len} values does not have shape {shape:?}")));
+                    return Err(Error::malformed(format!("a tensor of {len} values cannot have shape {shape:?}")));
                 }
                 match *shape {
                     [] => self::shape(&[len], out),
@@ -71,7 +71,7 @@ impl<'a> Tensor<'a> {
     }
 }
 
-/// An integer of at most 64 bits, signed or not: the type of number tells them apart.
+/// Returns an integer of at most 64 bits, signed or unsigned; the number type distinguishes them.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "no column has wider integers")]
 fn low_bits(number: i128) -> u64 {
     number as u64
@@ -112,12 +112,12 @@ impl<'a> Numbers<'a> {
         to.saturating_sub(from)
     }
 
-    /// The values one after another, each of 8 bytes: the type of number says how to read them.
+    /// Appends the values, each with 8 bytes, which are interpreted by the number type.
     fn encode(&self, row: usize, out: &mut Buffer) -> Result<()> {
         let (from, to) = self.ranges.get(row);
         for item in from..to {
             if self.items.is_null(item) {
-                return Err(Error::malformed("a tensor with a hole in it"));
+                return Err(Error::malformed("a tensor must not contain nulls"));
             }
             match &self.values {
                 Values::Integers(values) => out.number(low_bits(values.get(item))),

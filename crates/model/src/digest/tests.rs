@@ -1,4 +1,4 @@
-//! Cells that must be equal, and cells that must not, in one column each.
+//! Cells that must be equal, and cells that must differ, each in a column.
 
 #![allow(clippy::unwrap_used)]
 
@@ -32,7 +32,7 @@ fn plain(column: &dyn Array) -> Vec<Option<Vec<u8>>> {
     cells(&Property::new("p", column.data_type().clone()), column)
 }
 
-/// All casts of a column must give the same bytes.
+/// Checks that all casts of a column have the same bytes.
 fn assert_equal_as(column: ArrayRef, types: &[&str]) {
     let expected = plain(&column);
     for name in types {
@@ -225,7 +225,7 @@ fn the_number_type_and_shape_of_a_tensor_are_content() {
     let kind = ValueKind::Tensor { shape: vec![3], sparse: false };
     let property = Property::new("p", list.data_type().clone()).of_kind(kind);
     let misfit = Cells::new(&property, &list).unwrap().encode(0, &mut Buffer::default());
-    assert_eq!(misfit.unwrap_err().message(), "a tensor of 4 values does not have shape [3]");
+    assert_eq!(misfit.unwrap_err().message(), "a tensor of 4 values cannot have shape [3]");
 }
 
 #[test]
@@ -267,7 +267,7 @@ fn types_without_a_place_are_refused() {
     assert!(Cells::plain(&TimestampSecondArray::from(vec![1])).unwrap().encode(1, &mut Buffer::default()).is_err());
 }
 
-/// The hashes of small structured facts: values 0 to `values` of keys 0 to `keys`, under a few properties.
+/// Returns the hashes of small structured facts: values 0 to `values` of keys 0 to `keys`, with a few properties.
 fn structured_facts(keys: i128, values: i128) -> Vec<u128> {
     let mut out = Buffer::default();
     let mut hashes = Vec::new();
@@ -306,12 +306,12 @@ fn structured_facts_have_no_equal_hashes() {
 
 #[test]
 fn structured_facts_have_no_equal_sums() {
-    // Every sum of two of 2,100 facts: swapped values, moved values, and all else that two facts can do.
+    // Every sum of two of 2,100 facts: swapped values, moved values, and all other changes of two facts.
     let facts = structured_facts(70, 10);
     let sums =
         facts.iter().enumerate().flat_map(|(at, left)| facts[at..].iter().map(move |right| left.wrapping_add(*right)));
     assert!(all_differ(sums.collect()));
-    // And of rows that join small numbers, either way round.
+    // And of rows that connect small numbers, in both directions.
     let ends: Vec<u128> = (0..45).map(|key| of_parts([3, key])).collect();
     let rows = ends.iter().flat_map(|from| ends.iter().map(move |to| of_parts([9, *from, *to, 1, 0])));
     let rows: Vec<u128> = rows.collect();

@@ -50,8 +50,8 @@ pub(super) fn add_values(
     Ok(())
 }
 
-/// Adds to `sums`, for each row, the hashes of its present values with their names: what a row without a key says, in
-/// any order of the properties.
+/// Adds to `sums`, for each row, the hashes of its present values with their names: the content of a row without a key,
+/// independent of the order of properties.
 pub(super) fn sum_row_values(
     buffer: &mut Buffer,
     properties: &[Property],
@@ -82,7 +82,7 @@ pub(super) fn sum_row_values(
     Ok(())
 }
 
-/// A column must be as long as its batch.
+/// Checks that a column is as long as its batch.
 pub(super) fn same_length(column: &dyn Array, rows: usize, name: &str) -> Result<()> {
     if column.len() == rows {
         return Ok(());
@@ -91,8 +91,8 @@ pub(super) fn same_length(column: &dyn Array, rows: usize, name: &str) -> Result
     Err(Error::usage(lengths).at(Place::field(name)))
 }
 
-/// The name under which a member of a bag is told: beside a column of the same name it is another property, and the
-/// empty name is taken by the elements themselves. No column is called so.
+/// Returns the name of a bag's member in the digest: if a column has the same name, the member is another property, and the
+/// empty name stands for the elements themselves. No column has such a name.
 fn told_as(properties: &[Property], name: &str) -> String {
     let is_column = |property: &Property| property.kind != ValueKind::Bag && property.name == name;
     let taken = name.is_empty() || properties.iter().any(is_column);
@@ -105,7 +105,7 @@ struct Bag<'a> {
     /// Name of the line, stem, sum.
     lines: Vec<(String, u128, Tally)>,
     by_name: HashMap<String, usize>,
-    /// Members mostly come in the same order in every row: look there first.
+    /// The position to check first, because members are usually in the same order in every row.
     expected: usize,
 }
 
@@ -114,7 +114,7 @@ impl<'a> Bag<'a> {
         Bag { properties, lines: Vec::new(), by_name: HashMap::new(), expected: 0 }
     }
 
-    /// The stem and the sum of a member.
+    /// Returns the stem and the sum of a member.
     fn line(&mut self, name: &str, begin: impl FnOnce(&str) -> (u128, Tally)) -> (u128, &mut Tally) {
         let found = self.lines.get(self.expected).is_some_and(|(expected, _, _)| expected == name);
         let at = match found {

@@ -1,4 +1,4 @@
-//! Quads as a property graph: the inverse of [`super::Quads`].
+//! Converts quads to a property graph: the inverse of [`super::Quads`].
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -24,7 +24,7 @@ use crate::{
     Property, Relation, Relations, ValueKind, well_known,
 };
 
-/// An object that is kept.
+/// A stored object.
 #[derive(Debug, Clone)]
 enum Kept {
     Term(String),
@@ -35,38 +35,38 @@ enum Kept {
 /// Predicate, object, graph.
 type Said = (String, Kept, Option<String>);
 
-/// Collects quads and gives the rows of a property graph of a known description that they say. What it has collected it holds
-/// in memory; whoever brings all quads of a subject together can let it give the rows of some subjects and go on.
+/// Collects quads and returns the rows of a property graph with a known description. Collected quads are held
+/// in memory; callers that provide all quads of a subject together can take the rows of some subjects and continue.
 pub struct FromQuads<'g> {
     names: Names<'g>,
     /// Edge types by source type, relation and target type.
     relations: HashMap<(usize, String, usize), usize>,
-    /// Edge types whose rows name their relation, by source and target type.
+    /// Edge types whose relation differs by row, by source and target type.
     any_relation: HashMap<(usize, usize), usize>,
     said: BTreeMap<String, Vec<Said>>,
     quads: usize,
 }
 
-/// Rows that quads say.
+/// Rows that result from quads.
 pub enum Rows {
-    /// Nodes; and their positions, where these mean something beside the key.
+    /// Nodes, and their positions, if these are significant in addition to the key.
     Nodes(Box<NodeBatch>, Option<UInt64Array>),
     /// Edges.
     Edges(Box<EdgeRows>),
 }
 
-/// Edges that quads say. A triple with a reifier or several is so many edges, one without any is one: a row of the triple
-/// itself is to be dropped where there is one of a reifier.
+/// Edges that result from quads. A triple with n reifiers is n edges, a triple without reifiers is one: the row of the triple
+/// itself must be dropped if there is one of a reifier.
 pub struct EdgeRows {
     /// The edges.
     pub batch: EdgeBatch,
-    /// Hashes of their triples, graphs included.
+    /// Hashes of their triples, including their graphs.
     pub triples: Vec<u128>,
-    /// Whether they are said by reifiers.
+    /// Whether they result from reifiers.
     pub reified: bool,
 }
 
-/// An edge: ends, relation, graph, and who reifies it.
+/// An edge: ends, relation, graph, and its reifier.
 struct Found<'a> {
     source: String,
     target: String,
@@ -76,16 +76,16 @@ struct Found<'a> {
     triple: u128,
 }
 
-/// What subjects turn out to be.
+/// The classification of subjects.
 struct Told<'a> {
     /// Keys and subjects, by node type.
     nodes: BTreeMap<usize, Vec<(String, &'a str)>>,
-    /// By edge type, and whether a reifier says it.
+    /// By edge type, and whether it results from a reifier.
     edges: BTreeMap<(usize, bool), Vec<Found<'a>>>,
 }
 
 impl<'g> FromQuads<'g> {
-    /// A graph as `graph` describes it, from quads whose IRIs are below `base`, or [`BASE`].
+    /// Creates a converter to a graph as described by `graph`, from quads whose IRIs are below `base`, or [`BASE`].
     pub fn new(graph: &'g Graph, base: Option<&str>) -> Self {
         let base = base.unwrap_or(BASE).to_owned();
         let names = Names { graph, base };
@@ -103,7 +103,7 @@ impl<'g> FromQuads<'g> {
         FromQuads { names, relations, any_relation, said: BTreeMap::new(), quads: 0 }
     }
 
-    /// Takes a quad.
+    /// Adds a quad.
     pub fn take(&mut self, quad: Quad<'_>) {
         let owned = |text: &str| Some(text.to_owned());
         let object = match quad.object {
@@ -122,22 +122,22 @@ impl<'g> FromQuads<'g> {
         }
     }
 
-    /// Number of quads that are held.
+    /// Returns the number of stored quads.
     pub fn len(&self) -> usize {
         self.quads
     }
 
-    /// Whether none is held.
+    /// Whether no quads are stored.
     pub fn is_empty(&self) -> bool {
         self.quads == 0
     }
 
-    /// Whether a quad is an edge by itself, whatever else is said of its subject.
+    /// Whether a quad is an edge by itself, whatever other quads its subject has.
     pub fn is_edge(&self, quad: &Quad<'_>) -> bool {
         self.edge_type(quad).is_some()
     }
 
-    /// The type of the edge that a quad is by itself.
+    /// Returns the type of the edge that a quad is by itself.
     pub fn edge_type(&self, quad: &Quad<'_>) -> Option<usize> {
         match quad.object {
             Object::Term(object) => self.edge(quad.subject, quad.predicate, object).map(|(ty, _)| ty),
@@ -145,7 +145,7 @@ impl<'g> FromQuads<'g> {
         }
     }
 
-    /// The term of a node of type `ty`, whose key is `key` as text.
+    /// Returns the term of a node of type `ty`, whose key is `key` as text.
     pub fn term(&self, ty: usize, key: &str) -> String {
         let mut term = self.names.prefix(ty);
         match self.names.is_term(ty) {
@@ -155,11 +155,11 @@ impl<'g> FromQuads<'g> {
         term
     }
 
-    /// Gives the rows that the quads say that are held, and forgets these. All quads of a subject must be among them, but for
-    /// those that are edges by themselves.
+    /// Passes the rows of the stored quads to `take`, and removes the quads. They must include all quads of a subject,
+    /// except for those that are edges by themselves.
     ///
     /// # Errors
-    /// When a literal is not of the type that the description declares, or `take` returns an error.
+    /// Returns an error if a literal does not match the type in the description, or `take` returns an error.
     pub fn rows(&mut self, take: &mut dyn FnMut(Rows) -> Result<()>) -> Result<()> {
         let told = self.told()?;
         for (ty, nodes) in &told.nodes {
@@ -177,10 +177,10 @@ impl<'g> FromQuads<'g> {
         Ok(())
     }
 
-    /// The graph, from quads that came in any order.
+    /// Returns the graph, from quads in any order.
     ///
     /// # Errors
-    /// As [`FromQuads::rows`].
+    /// Same as [`FromQuads::rows`].
     pub fn finish(self) -> Result<MemoryGraph> {
         let mut told = self.told()?;
         let of_reifiers = |((_, reified), found): (&(usize, bool), &Vec<Found<'_>>)| {
@@ -211,7 +211,7 @@ impl<'g> FromQuads<'g> {
         Ok(MemoryGraph { graph: self.names.graph.clone(), batches })
     }
 
-    /// Type and ends of the edge that a triple is.
+    /// Returns type and ends of the edge that a triple is.
     fn edge(&self, subject: &str, predicate: &str, object: &str) -> Option<(usize, [String; 2])> {
         let (source, from) = self.names.node(subject)?;
         let (target, to) = self.names.node(object)?;
@@ -241,7 +241,7 @@ impl<'g> FromQuads<'g> {
                     let edge = found(ends, Cow::Borrowed(predicate.as_str()), None, triple);
                     told.edges.entry((ty, false)).or_default().push(edge);
                 }
-                // Terms may be reified by what is a resource itself: then the triple is still one edge.
+                // The reifier of a term may be a resource itself; then the triple is still one edge.
                 if predicate == RDF_REIFIES && !of_term {
                     let Some((source, relation, Part::Term(target))) = term::parts(object) else { continue };
                     let triple = triple_id(&source, &relation, &target, graph);
@@ -285,7 +285,7 @@ impl<'g> FromQuads<'g> {
                     Kept::Literal([Some(lexical), ..]) if predicate == POSITION => Some(lexical),
                     _ => None,
                 });
-                // Nodes that came without a position are behind all others.
+                // Nodes without a position come after all others.
                 positions.push(stated.map_or(Ok(u64::MAX), |lexical| position(lexical))?);
             }
         }
@@ -306,7 +306,7 @@ impl<'g> FromQuads<'g> {
         Ok((batch, positions))
     }
 
-    /// Keys of a node type from their texts; rows where it has none.
+    /// Returns the keys of a node type from their texts, or rows if it has no key.
     fn keys(&self, ty: usize, texts: impl Iterator<Item = String>) -> Result<Ends> {
         let key = &self.names.graph.nodes[ty].key;
         let texts: Vec<Option<String>> = texts.map(Some).collect();
@@ -343,10 +343,10 @@ impl<'g> FromQuads<'g> {
             };
             let names: BTreeSet<String> = found.iter().map(name).collect();
             let names: Vec<String> = names.into_iter().collect();
-            // Each name is among the names.
+            // Each name is contained in the names.
             let at = |edge: &Found<'_>| names.binary_search(&name(edge)).ok().and_then(|at| u32::try_from(at).ok());
             let index = found.iter().map(at).collect::<Option<Vec<_>>>();
-            let index = index.ok_or_else(|| Error::unsupported("more than 4294967295 relations of one edge type"))?;
+            let index = index.ok_or_else(|| Error::unsupported("more than 4294967295 relations in one edge type"))?;
             Ok::<_, Error>(Relations { index: UInt32Array::from(index), names: StringArray::from(names) })
         });
         Ok(EdgeBatch {
@@ -364,7 +364,7 @@ impl<'g> FromQuads<'g> {
 
     fn values(&self, at: usize) -> Result<Option<Batch>> {
         let table = &self.names.graph.values[at];
-        let Owner::Nodes(ty) = table.owner else { return Err(Error::unsupported("values of edges as quads")) };
+        let Owner::Nodes(ty) = table.owner else { return Err(Error::unsupported("values of edges are not supported")) };
         let predicate = self.names.predicate(ty, &table.property.name);
         let (mut owners, mut objects, mut graphs) = (Vec::new(), Vec::new(), Vec::new());
         for (subject, said) in &self.said {
@@ -387,7 +387,7 @@ impl<'g> FromQuads<'g> {
         })))
     }
 
-    /// Property columns of elements; the owner is who the values are said of, if anyone.
+    /// Returns the property columns of elements; `owners` are the terms with the values, if any.
     fn columns(&self, ty: usize, properties: &[Property], owners: &[Option<&str>]) -> Result<Columns> {
         let own = properties.iter().filter(|property| property.kind != ValueKind::Bag);
         let own: BTreeSet<String> = own.map(|property| self.names.predicate(ty, &property.name)).collect();
@@ -408,7 +408,7 @@ impl<'g> FromQuads<'g> {
             .collect()
     }
 
-    /// What has no column of its own, as an object.
+    /// Returns everything without a separate column, as an object.
     fn bag(&self, said: &[Said], own: &BTreeSet<String>) -> Option<String> {
         let mut bag = String::new();
         for (predicate, object, _) in
@@ -427,30 +427,30 @@ impl<'g> FromQuads<'g> {
     }
 }
 
-/// The row that a key is, of nodes that have no other.
+/// Returns the row that a key represents, for node types without keys.
 pub(super) fn row(key: &str) -> Result<u64> {
-    // One way to write each, so that no two nodes are one row.
+    // Only one spelling is valid, so that no two nodes are the same row.
     let row = key.parse::<u64>().ok().filter(|row| row.to_string() == key);
-    row.ok_or_else(|| Error::malformed(format!("{key:?} is no value of type UInt64")))
+    row.ok_or_else(|| Error::malformed(format!("{key:?} is not a value of type UInt64")))
 }
 
-/// A position that a quad states.
+/// Parses a position.
 pub(super) fn position(lexical: &str) -> Result<u64> {
-    lexical.parse().map_err(|_| Error::malformed(format!("{lexical:?} is no position of a node")))
+    lexical.parse().map_err(|_| Error::malformed(format!("{lexical:?} is not a node position")))
 }
 
-/// What tells a triple of a graph from every other.
+/// Returns a hash that identifies a triple in a graph.
 fn triple_id(subject: &str, predicate: &str, object: &str, graph: Option<&str>) -> u128 {
     let mut hasher = Xxh3::new();
     for text in [Some(subject), Some(predicate), Some(object), graph].into_iter().flatten() {
         hasher.update(text.as_bytes());
-        // No term has this byte.
+        // No term contains this byte.
         hasher.update(b"\n");
     }
     hasher.digest128()
 }
 
-/// The column of a property whose owners have these objects.
+/// Returns the column of a property whose owners have these objects.
 fn column(property: &Property, objects: &[Vec<&Kept>]) -> Result<ArrayRef> {
     let lexical = |object: &Kept| match object {
         Kept::Term(term) => term.clone(),

@@ -1,4 +1,4 @@
-//! Columns as lexical forms, and back.
+//! Conversion between columns and lexical forms.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use super::RDF_JSON;
 use crate::json::{self, Value, push_string};
 use crate::{Cardinality, Property, ValueKind, xsd};
 
-/// Whether values of a property are literals that give back every one of them.
+/// Whether literals represent every value of a property losslessly.
 pub fn holds(property: &Property) -> bool {
     match (&property.kind, &property.data_type) {
         (ValueKind::Json | ValueKind::Bag, DataType::Utf8) => true,
@@ -38,22 +38,23 @@ fn holds_items(data_type: &DataType) -> bool {
     }
 }
 
-/// Which digits floats of fewer than 64 bits have in JSON.
+/// The digits of floats of fewer than 64 bits in JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum JsonDigits {
-    /// Those that mean the number in 64 bits, which readers of JSON have.
+    /// Digits of the exact number in 64 bits, which readers of JSON use.
     #[default]
     Of64Bits,
-    /// The shortest that mean it in its own bits, as earlier versions wrote: to a reader with 64 bits they are another number.
+    /// The shortest digits in the float's own width, as written by earlier versions: for a reader with 64 bits they are
+    /// another number.
     Shortest,
 }
 
-/// The lexical forms of a column and their datatype, null where the cell is.
+/// Returns the lexical forms of a column and their datatype; null cells stay null.
 pub(super) fn write(column: &ArrayRef) -> Result<(StringArray, String)> {
     write_with(column, JsonDigits::default())
 }
 
-/// The same, with these digits of floats in lists.
+/// Same as `write`, with these digits of floats in lists.
 pub(super) fn write_with(column: &ArrayRef, digits: JsonDigits) -> Result<(StringArray, String)> {
     use DataType as T;
     let xsd = |name: &str| format!("{}{name}", xsd::NAMESPACE);
@@ -79,7 +80,7 @@ pub(super) fn write_with(column: &ArrayRef, digits: JsonDigits) -> Result<(Strin
             (texts, xsd("base64Binary"))
         }
         T::Timestamp(unit, Some(_)) => {
-            // The moment in UTC, whatever zone it is shown in.
+            // The instant in UTC, whatever its display zone is.
             let (texts, datatype) = write(&retyped(column, T::Timestamp(*unit, None))?)?;
             (texts.iter().map(|text| text.map(|text| format!("{text}Z"))).collect(), datatype)
         }
@@ -93,7 +94,7 @@ pub(super) fn write_with(column: &ArrayRef, digits: JsonDigits) -> Result<(Strin
                 T::Timestamp(_, _) => "dateTime",
                 T::Decimal128(_, _) | T::Decimal256(_, _) => "decimal",
                 integer if integer.is_integer() => "integer",
-                other => return Err(Error::unsupported(format!("values of type {other} as literals"))),
+                other => return Err(Error::unsupported(format!("literals cannot represent values of type {other}"))),
             };
             let texts = cast(column, &T::Utf8)?.as_string::<i32>().clone();
             let fraction = matches!(name, "time" | "dateTime" | "decimal");
@@ -117,7 +118,7 @@ fn built<T>(values: &mut dyn Iterator<Item = Option<T>>, push: impl Fn(T, &mut S
     builder.finish()
 }
 
-/// A fraction without zeros at its end: the canonical form of decimals and times.
+/// Removes trailing zeros of a fraction, as in the canonical form of decimals and times.
 fn trimmed(text: &str) -> String {
     let Some((whole, rest)) = text.split_once('.') else { return text.to_owned() };
     let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
@@ -128,7 +129,7 @@ fn trimmed(text: &str) -> String {
     }
 }
 
-/// The same numbers as values of another type of the same width.
+/// Reinterprets numbers as another type of the same width.
 fn retyped(column: &ArrayRef, to: DataType) -> Result<ArrayRef> {
     let data = column.to_data().into_builder().data_type(to).build();
     data.map(make_array).map_err(|error| Error::malformed(error.to_string()))
@@ -142,7 +143,7 @@ fn cast(column: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
     })
 }
 
-/// JSON texts of a column: what JSON has no number or word for is a string with the lexical form.
+/// Returns JSON texts of a column. Values for which JSON has no notation become strings with the lexical form.
 fn json_texts(column: &ArrayRef, digits: JsonDigits) -> Result<StringArray> {
     let items = match column.data_type() {
         DataType::List(_) => column,
@@ -174,13 +175,13 @@ fn json_texts(column: &ArrayRef, digits: JsonDigits) -> Result<StringArray> {
     Ok((0..list.len()).map(|row| list.is_valid(row).then(|| joined(row))).collect())
 }
 
-/// The column of a type that has these lexical forms.
+/// Parses lexical forms as a column of a type.
 ///
 /// # Errors
-/// When a form is none of the type.
+/// Returns an error if a form is not valid for the type.
 pub(super) fn read(data_type: &DataType, texts: &[Option<String>]) -> Result<ArrayRef> {
     use DataType as T;
-    let misfit = |text: &str| Error::malformed(format!("{text:?} is no value of type {data_type}"));
+    let misfit = |text: &str| Error::malformed(format!("{text:?} is not a value of type {data_type}"));
     fn parsed<T: std::str::FromStr>(
         texts: &[Option<String>],
         misfit: impl Fn(&str) -> Error,
@@ -226,13 +227,13 @@ fn read_texts(texts: &[Option<String>], data_type: &DataType) -> Result<ArrayRef
     cast(&(Arc::new(texts.iter().map(Option::as_deref).collect::<StringArray>()) as ArrayRef), data_type)
 }
 
-/// The same as [`read`], of a column of lexical forms.
+/// Same as [`read`], from a column of lexical forms.
 ///
 /// # Errors
-/// When a form is none of the type.
+/// Returns an error if a form is not valid for the type.
 pub(super) fn read_column(data_type: &DataType, texts: StringArray) -> Result<ArrayRef> {
     use DataType as T;
-    let misfit = |text: &str| Error::malformed(format!("{text:?} is no value of type {data_type}"));
+    let misfit = |text: &str| Error::malformed(format!("{text:?} is not a value of type {data_type}"));
     Ok(match data_type {
         T::Utf8 => Arc::new(texts),
         T::Float32 => {
@@ -251,7 +252,7 @@ pub(super) fn read_column(data_type: &DataType, texts: StringArray) -> Result<Ar
     })
 }
 
-/// The lexical form in an item of a JSON array; none for null.
+/// Returns the lexical form of an item of a JSON array; `None` for null.
 fn plain_text(raw: &str) -> Result<Option<String>> {
     Ok(match json::value(raw)? {
         Value::Null => None,
@@ -260,7 +261,7 @@ fn plain_text(raw: &str) -> Result<Option<String>> {
     })
 }
 
-/// Lexical form and datatype of a JSON value.
+/// Returns lexical form and datatype of a JSON value.
 pub(super) fn of_json(raw: &str) -> Result<(Cow<'_, str>, &'static str)> {
     Ok(match json::value(raw)? {
         Value::Text(text) => (text, xsd::STRING),
@@ -275,7 +276,7 @@ pub(super) fn of_json(raw: &str) -> Result<(Cow<'_, str>, &'static str)> {
     })
 }
 
-/// The JSON value of a literal that [`of_json`] gave.
+/// Returns the JSON value of a literal created by [`of_json`].
 pub(super) fn to_json(lexical: &str, datatype: &str) -> String {
     match (xsd::read(datatype, lexical), lexical) {
         (Some(xsd::Scalar::Text), _) => {

@@ -1,11 +1,11 @@
-//! The description of quads as they are: every term a node, every triple between terms an edge.
+//! The description of unmapped quads: every term is a node, every triple between terms an edge.
 
 use arrow_schema::{DataType, Field, Fields};
 
 use crate::schema::{GroupKind, Owner, ValueTable};
 use crate::{EdgeType, Graph, Key, NodeType, Property, Relation, ValueKind, well_known};
 
-/// Name of the only node type: everything that is spoken about.
+/// The name of the only node type.
 pub const RESOURCE: &str = "resource";
 
 /// The fields of a literal: `value`, `datatype`, `language`, `direction`.
@@ -14,8 +14,8 @@ pub fn literal_fields() -> Fields {
     ["value", "datatype", "language", "direction"].map(text).into_iter().collect()
 }
 
-/// The description of quads: an edge type of `edges` rows for triples between resources, and a table for each of these
-/// `predicates` with literals, with its rows. Numbers that are not known are nothing.
+/// Returns the description of quads: an edge type with `edges` rows for triples between resources, and a value table for
+/// the literals of each of the `predicates`, with its number of rows. Unknown numbers are `None`.
 pub fn description<'a>(edges: Option<u64>, predicates: impl IntoIterator<Item = (&'a str, Option<u64>)>) -> Graph {
     let named = || Property::new(well_known::GRAPH, DataType::Utf8).of_kind(ValueKind::Term);
     let resource = NodeType { implied: true, ..NodeType::new(RESOURCE, Key::term()) };
@@ -28,7 +28,7 @@ pub fn description<'a>(edges: Option<u64>, predicates: impl IntoIterator<Item = 
         qualifiers: vec![named()],
         rows,
     });
-    // Graphs without triples are said to be; those with triples exist because something is in them.
+    // Graphs without triples are listed; others exist because they contain triples.
     let graphs = GroupKind {
         kind: "graph".to_owned(),
         key: Key::term(),

@@ -1,4 +1,4 @@
-//! Graphs as quads and back.
+//! Round trips from graphs to quads.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -10,7 +10,7 @@ use super::*;
 use crate::zoo::{self, Build, Edges, Nodes, int64, text};
 use crate::{Batch, EdgeBatch, Ends, MemoryGraph};
 
-/// A quad as one line.
+/// Formats a quad as one line.
 fn line(quad: Quad<'_>) -> String {
     let object = match quad.object {
         Object::Term(term) => crate::term::ntriples(term),
@@ -21,7 +21,7 @@ fn line(quad: Quad<'_>) -> String {
     format!("{} <{}> {object}{graph}", crate::term::ntriples(quad.subject), quad.predicate)
 }
 
-/// The graph with its edges sorted, so that parallel ones stand together, cut into batches of `rows`.
+/// Returns the graph with sorted edges, so that parallel ones are adjacent, in batches of `rows`.
 fn prepared(memory: &MemoryGraph, rows: usize) -> MemoryGraph {
     let keyed = zoo::same(memory).into_iter().find(|(what, _)| *what == "ends as keys").unwrap().1;
     let mut batches = Vec::new();
@@ -126,7 +126,7 @@ fn a_small_graph_reads_as_one_would_write_it() {
             "<:person/1> <:knows> <:person/2>",
         ]
     );
-    // Two edges are one triple with two reifiers; a third says its date.
+    // Two edges are one triple with two reifiers; a third quad has its date.
     assert_eq!(all.len(), 12);
     assert_eq!(lines(&memory).iter().filter(|line| line.contains("#reifies> <<( ")).count(), 3);
     assert!(
@@ -150,7 +150,7 @@ fn numbers_in_json_are_those_that_readers_with_64_bits_get() {
     assert!(said.contains("\"[1.0000000149011612E-1,5.0E-1,"), "{said}");
     let back = there_and_back(&memory, None).digest_table().unwrap();
     assert_eq!(memory.digest_table().unwrap().differences(&back), []);
-    // What was written with the shortest digits of 32 bits is the same list.
+    // Lists that were written with the shortest digits of 32 bits are equal.
     let ty = memory.graph.nodes[0].properties[0].data_type.clone();
     let read = |text: &str| super::lexical::read(&ty, &[Some(text.to_owned())]).unwrap();
     assert_eq!(&read("[1.0E-1,5.0E-1]"), &read("[1.0000000149011612E-1,5.0E-1]"));
@@ -226,7 +226,7 @@ fn reifiers_do_not_depend_on_batches() {
     assert_eq!(whole.iter().filter(|line| line.contains("reifies")).count(), 9);
 }
 
-/// What reifiers say, by their names, of a graph whose edges come in some order.
+/// Returns the quads of reifiers, by their names, for edges in some order.
 fn reified(memory: &MemoryGraph) -> std::collections::BTreeMap<String, Vec<String>> {
     let mut all = std::collections::BTreeMap::<String, Vec<String>>::new();
     for line in lines(memory).into_iter().filter(|line| line.starts_with("_:e")) {
@@ -252,7 +252,7 @@ fn reifiers_without_a_key_are_called_by_what_they_say_and_depend_on_no_row() {
         reified(&build.finish())
     };
     let all = of(&[(1, 2, Some(5)), (1, 2, Some(6)), (1, 2, Some(5)), (1, 2, None), (2, 3, Some(5)), (3, 1, None)]);
-    // Five say something or are one of several.
+    // Five have properties or are parallel.
     assert_eq!(all.len(), 5, "{all:#?}");
     for name in all.keys() {
         let digits = name.strip_prefix("_:e").unwrap();
@@ -260,7 +260,7 @@ fn reifiers_without_a_key_are_called_by_what_they_say_and_depend_on_no_row() {
     }
     let turned = of(&[(3, 1, None), (1, 2, None), (1, 2, Some(5)), (1, 2, Some(5)), (1, 2, Some(6)), (2, 3, Some(5))]);
     assert_eq!(turned, all);
-    // An edge that goes takes its own name with it, and no other.
+    // If an edge is removed, only its own reifier disappears.
     let fewer = of(&[(1, 2, Some(6)), (1, 2, Some(5)), (2, 3, Some(5))]);
     assert!(fewer.iter().all(|(name, said)| all.get(name) == Some(said)), "{fewer:#?} of {all:#?}");
 }
@@ -303,7 +303,7 @@ fn values_of_the_default_graph_may_have_no_column_for_it() {
     assert_eq!(lines(&memory), ["_:r <urn:label> \"chat\"@fr"]);
 }
 
-/// Edges that join the same nodes by several relations, in the order in which a sort by ends alone leaves them.
+/// Edges that connect the same nodes by several relations, in the order of a sort by ends alone.
 #[test]
 fn relations_may_alternate_between_the_same_ends() {
     let edge = |relation| ("a", relation, "b", 1.0, "");
@@ -322,7 +322,7 @@ fn relations_may_alternate_between_the_same_ends() {
             let suffix = format!("<urn:x-isomorph:{relation}> <urn:x-isomorph:node/b> )>>");
             all.iter().filter(|line| line.contains("#reifies>") && line.ends_with(&suffix)).count()
         };
-        // Two edges, one edge that says nothing, one edge that says something. A truth of 1 goes without saying.
+        // Two edges, one edge without properties, one edge with properties. A truth of 1 is the default.
         assert_eq!([reified("r"), reified("s"), reified("t")], [2, 0, 1], "{all:#?}");
         let triples = all.iter().filter(|line| line.starts_with("<urn:x-isomorph:node/a> <urn:x-isomorph:"));
         assert_eq!(triples.filter(|line| line.ends_with("node/b>")).count(), 3, "{all:#?}");
@@ -356,7 +356,7 @@ fn keyed_edges_are_reified_by_their_keys() {
     let memory = build.finish();
     assert!(lines(&memory).iter().any(|line| line.starts_with("<urn:x-isomorph:r#a%2F1> ")));
     assert_eq!(there_and_back(&memory, None).digest().unwrap(), memory.digest().unwrap());
-    // An IRI has no second number sign.
+    // An IRI contains at most one number sign.
     assert_eq!(there_and_back(&memory, Some("http://b/x#")).digest().unwrap(), memory.digest().unwrap());
 }
 
@@ -369,7 +369,7 @@ fn what_has_no_quads_is_refused() {
     let social = zoo::property_graphs().remove(3).1;
     let edges = social.batches.iter().find(|batch| matches!(batch, Batch::Edges(_))).unwrap();
     let error = Quads::new(&social.graph, None).batch(edges, &mut |_| Ok(())).unwrap_err();
-    assert_eq!(error.message(), "ends are rows where keys are wanted");
+    assert_eq!(error.message(), "expected ends as keys, found rows");
 }
 
 #[test]
@@ -378,7 +378,7 @@ fn an_encoded_name_has_no_sign() {
     assert_eq!([super::decoded("a%+5"), super::decoded("%+a")], [None, None]);
 }
 
-/// The error of the two readers, of a node type whose keys are rows or whose nodes have positions, and of quads.
+/// Returns the errors of both readers for quads of a node type whose keys are rows or whose nodes have positions.
 fn refused(keyed: bool, quads: &[(&str, &str, Object<'_>)]) -> [String; 2] {
     let mut build = Build::default();
     build.nodes(if keyed { Nodes::keyed("n", int64([0])) } else { Nodes::rows("n", 1) });
@@ -410,6 +410,6 @@ fn a_position_that_is_no_number_is_an_error() {
     let (class, node) = (Object::Term("urn:x-isomorph:n"), "urn:x-isomorph:n/1");
     let position = Object::plain("second", crate::xsd::INTEGER);
     for error in refused(true, &[(node, RDF_TYPE, class), (node, POSITION, position)]) {
-        assert_eq!(error, "\"second\" is no position of a node");
+        assert_eq!(error, "\"second\" is not a node position");
     }
 }

@@ -1,4 +1,4 @@
-//! Batches as quads.
+//! Converts batches to quads.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -27,73 +27,73 @@ use crate::{
     well_known, xsd,
 };
 
-/// Takes quads.
+/// Receives quads.
 type Take<'t> = dyn FnMut(Quad<'_>) -> Result<()> + 't;
 
-/// Turns batches of nodes, edges and values into quads, as they come. Edges without keys that join the same nodes must come
-/// one after another, also over batches, as every sorted delivery has them: so each of several that are one triple gets a
-/// reifier, and an edge that is alone and says nothing of itself gets none.
+/// Converts batches of nodes, edges and values to quads. Edges without keys that connect the same nodes must be
+/// adjacent, also across batches, as in every sorted order: if several edges are the same triple, each gets a
+/// reifier, and a single edge without properties gets none.
 pub struct Quads<'g> {
     names: Names<'g>,
     /// Subject and object of the last edge.
     ends: (String, String),
-    /// The triples that join these.
+    /// The triples that connect these.
     open: HashMap<u128, Open>,
-    /// For the texts of one edge.
+    /// Buffers for one edge.
     words: Words,
     digits: JsonDigits,
 }
 
-/// Buffers for what is said of an edge: none is made for each.
+/// Reused buffers for the quads of an edge.
 #[derive(Default)]
 struct Words {
     triple: String,
     reifier: String,
     content: Vec<u8>,
-    /// How many edges came that are equal, by what reifiers are called by, where a triple has several.
+    /// The number of equal edges so far, by the hash for reifier names, for triples with several edges.
     equal: HashMap<u128, u64>,
 }
 
-/// A triple of which more edges may come.
+/// A triple for which more edges may follow.
 struct Open {
-    /// How many edges came.
+    /// The number of edges so far.
     edges: u64,
-    /// The first of them, as long as it is the only one: whether it needs a reifier is not known yet.
+    /// The first edge, as long as it is the only one, because it is not yet known whether it needs a reifier.
     first: Option<(Arc<Edges>, usize)>,
 }
 
 impl<'g> Quads<'g> {
-    /// Quads of `graph`, with IRIs below `base`, or [`BASE`].
+    /// Creates a converter of `graph`, with IRIs below `base`, or [`BASE`].
     pub fn new(graph: &'g Graph, base: Option<&str>) -> Self {
         let base = base.unwrap_or(BASE).to_owned();
         let (ends, open, words, digits) = Default::default();
         Quads { names: Names { graph, base }, ends, open, words, digits }
     }
 
-    /// The same, with these digits of floats in JSON.
+    /// Sets the digits of floats in JSON.
     pub fn with_digits(mut self, digits: JsonDigits) -> Self {
         self.digits = digits;
         self
     }
 
-    /// Gives the quads of a batch; the last edges wait for the next batch.
+    /// Passes the quads of a batch to `take`; the last edges wait for the next batch.
     ///
     /// # Errors
-    /// When ends are rows of a type with keys, the batch holds something else than nodes, edges or values, or `take`
-    /// returns an error.
+    /// Returns an error if ends are rows of a type with keys, the batch contains anything but nodes, edges or values,
+    /// or `take` returns an error.
     pub fn batch(&mut self, batch: &Batch, take: &mut Take<'_>) -> Result<()> {
         match batch {
             Batch::Nodes(nodes) => self.nodes(nodes, take),
             Batch::Edges(edges) => self.edges(edges, take),
             Batch::Values(values) => self.values(values, take),
-            _ => Err(Error::unsupported("hyperedges and groups as quads")),
+            _ => Err(Error::unsupported("quads cannot represent hyperedges and groups")),
         }
     }
 
-    /// Gives the quads of the last edges.
+    /// Passes the quads of the last edges to `take`.
     ///
     /// # Errors
-    /// When `take` returns an error.
+    /// Returns an error if `take` returns an error.
     pub fn finish(mut self, take: &mut Take<'_>) -> Result<()> {
         self.close(take)
     }
@@ -115,7 +115,7 @@ impl<'g> Quads<'g> {
             }
             if ty.ordered && ty.key.kind != KeyKind::Row {
                 position.clear();
-                // Writing to text cannot fail.
+                // Writing to a string cannot fail.
                 let _ = write!(position, "{}", batch.start + row as u64);
                 say(POSITION, Object::plain(&position, xsd::INTEGER))?;
             }
@@ -131,13 +131,13 @@ impl<'g> Quads<'g> {
 
     fn values(&self, batch: &ValueBatch, take: &mut Take<'_>) -> Result<()> {
         let table = self.names.graph.values.get(batch.table).ok_or_else(|| Error::usage("no such value table"))?;
-        let Owner::Nodes(ty) = table.owner else { return Err(Error::unsupported("values of edges as quads")) };
+        let Owner::Nodes(ty) = table.owner else { return Err(Error::unsupported("values of edges are not supported")) };
         let subjects = self.terms(ty, batch.owner.clone())?;
         let property = std::slice::from_ref(&table.property);
         let columns = self.names.columns(ty, property, &vec![Some(batch.values.clone())], self.digits)?;
         let graphs = named_graphs(&table.qualifiers, &batch.qualifiers);
         if !table.qualifiers.iter().all(is_graph) {
-            return Err(Error::unsupported("qualifiers other than the named graph as quads"));
+            return Err(Error::unsupported("quads cannot represent qualifiers other than the named graph"));
         }
         for (row, subject) in subjects.iter().flatten().enumerate() {
             let graph = graphs.and_then(|graphs| graphs.is_valid(row).then(|| graphs.value(row)));
@@ -178,7 +178,7 @@ impl<'g> Quads<'g> {
         Ok(())
     }
 
-    /// Gives the quads of edges behind which no other of their triples comes.
+    /// Passes on the quads of edges whose triples are complete.
     fn close(&mut self, take: &mut Take<'_>) -> Result<()> {
         self.ends.0.clear();
         self.ends.1.clear();
@@ -186,7 +186,7 @@ impl<'g> Quads<'g> {
             self.words.equal.clear();
         }
         if self.open.len() == 1 {
-            // Nearly always; a table of one needs no order.
+            // The usual case; a table with one entry needs no sorting.
             let first = self.open.drain().next().and_then(|(_, open)| open.first);
             return first
                 .map_or(Ok(()), |(edges, row)| edges.say(row, (true, false), &self.names, &mut self.words, take));
@@ -201,7 +201,7 @@ impl<'g> Quads<'g> {
     fn prepared(&self, batch: &EdgeBatch) -> Result<Edges> {
         let ty = self.names.graph.edges.get(batch.ty).ok_or_else(|| Error::usage("no such edge type"))?;
         if ty.layered {
-            return Err(Error::unsupported("layers of ends as quads"));
+            return Err(Error::unsupported("quads cannot represent layers of ends"));
         }
         let names: Vec<&str> = match &batch.relations {
             Some(relations) => relations.names.iter().map(Option::unwrap_or_default).collect(),
@@ -222,17 +222,17 @@ impl<'g> Quads<'g> {
         })
     }
 
-    /// Terms of nodes; none is null.
+    /// Returns the terms of nodes; none is null.
     fn terms(&self, ty: usize, ends: Ends) -> Result<StringArray> {
         let kind = self.names.graph.nodes.get(ty).map_or(KeyKind::Row, |ty| ty.key.kind);
         let keys: ArrayRef = match ends {
             Ends::Keys(keys) => keys,
             Ends::Rows(rows) if kind == KeyKind::Row => Arc::new(rows),
-            Ends::Rows(_) => return Err(Error::usage("ends are rows where keys are wanted")),
+            Ends::Rows(_) => return Err(Error::usage("expected ends as keys, found rows")),
         };
         let (texts, _) = write(&keys)?;
         if texts.null_count() > 0 {
-            return Err(Error::malformed("a key is null"));
+            return Err(Error::malformed("key is null"));
         }
         if kind == KeyKind::Term {
             return Ok(texts);
@@ -264,7 +264,7 @@ struct Edges {
     objects: StringArray,
     /// The predicate of each relation.
     predicates: Vec<String>,
-    /// The relation of each edge; without it they have the only one.
+    /// The relation of each edge; `None` if all have the same.
     relations: Option<UInt32Array>,
     graphs: Option<StringArray>,
     columns: Vec<Column>,
@@ -283,20 +283,20 @@ impl Edges {
         self.graphs.as_ref().filter(|graphs| graphs.is_valid(row)).map(|graphs| graphs.value(row))
     }
 
-    /// What tells triples between the same ends apart.
+    /// Returns a hash that distinguishes triples between the same ends.
     fn id(&self, row: usize) -> u128 {
         let mut hasher = Xxh3::new();
         hasher.update(self.predicate(row).as_bytes());
         if let Some(graph) = self.graph(row) {
-            // No IRI has this byte.
+            // No IRI contains this byte.
             hasher.update(b"\n");
             hasher.update(graph.as_bytes());
         }
         hasher.digest128()
     }
 
-    /// Gives the quads of an edge: its triple, if it is the first of it, and what its reifier says; that is there also if nothing is
-    /// said, where it is one of several or has a key.
+    /// Passes on the quads of an edge: its triple, if it is the first edge of the triple, and those of its reifier. An edge
+    /// without properties also has a reifier if it is one of several or has a key.
     fn say(
         &self,
         row: usize,
@@ -337,7 +337,7 @@ impl Edges {
                 self.columns.iter().try_for_each(|column| column.say(row, names, &mut add))?;
                 let mut name = xxh3_128(content);
                 if is_reified {
-                    // Equal edges are told apart by how many there are: which is which means nothing.
+                    // Equal edges are numbered; the order of the numbers has no meaning.
                     let before = equal.entry(name).or_default();
                     if *before > 0 {
                         content.extend_from_slice(&before.to_le_bytes());
@@ -364,13 +364,13 @@ impl Edges {
     }
 }
 
-/// Appends a part of what is hashed: no two lists of parts are the same bytes.
+/// Appends a part of the hashed bytes, so that no two lists of parts have the same bytes.
 fn push_part(out: &mut Vec<u8>, text: &str) {
     out.extend_from_slice(&(text.len() as u64).to_le_bytes());
     out.extend_from_slice(text.as_bytes());
 }
 
-/// The same of an object.
+/// Same as [`push_part`] for an object.
 fn push_object(out: &mut Vec<u8>, object: &Object<'_>) {
     match *object {
         Object::Term(term) => {
@@ -386,13 +386,13 @@ fn push_object(out: &mut Vec<u8>, object: &Object<'_>) {
     }
 }
 
-/// The digits of names.
+/// The digits of reifier names.
 const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// Digits that half of a hash has.
+/// The number of digits for half of a hash.
 const HALF: usize = 11;
 
-/// Appends the blank node that is called by a hash: each half as a number of eleven digits.
+/// Appends the blank node named by a hash: each half as a number of eleven digits.
 fn push_name(out: &mut String, hash: u128) {
     out.push_str("_:e");
     #[expect(clippy::cast_possible_truncation, reason = "the two halves of the hash")]
@@ -407,7 +407,7 @@ fn push_name(out: &mut String, hash: u128) {
     }
 }
 
-/// A column without the cells that go without saying: ones and falses.
+/// Returns a column without the cells that have the default value: ones and falses.
 fn without_unsaid(column: &ArrayRef) -> Result<ArrayRef> {
     let unsaid: BooleanArray = match column.data_type() {
         DataType::Float32 => column.as_primitive::<Float32Type>().iter().map(|cell| Some(cell == Some(1.0))).collect(),
@@ -425,15 +425,15 @@ struct Column {
 }
 
 enum Objects {
-    /// Lexical forms of one datatype.
+    /// Lexical forms with the same datatype.
     Literals(StringArray, String),
-    /// Lists whose items are objects of their own; and the whole, for lists that have none or null ones.
+    /// Lists whose items are separate objects; and the whole lists, for those that are empty or contain nulls.
     Set(ListArray, StringArray, String, StringArray),
     Terms(StringArray),
     /// Lexical form, datatype, language, direction.
     Mixed([Option<StringArray>; 4]),
     Json(StringArray),
-    /// Objects, and the names of the columns beside them.
+    /// Objects, and the names of the other columns.
     Bag(StringArray, Vec<String>),
 }
 
@@ -458,8 +458,7 @@ impl Names<'_> {
             };
             let objects = match &property.kind {
                 ValueKind::Plain if property.cardinality == Cardinality::Set => {
-                    let list =
-                        column.as_list_opt::<i32>().ok_or_else(|| Error::unsupported("sets that are no lists"))?;
+                    let list = column.as_list_opt::<i32>().ok_or_else(|| Error::unsupported("sets must be lists"))?;
                     let (items, datatype) = write_with(list.values(), digits)?;
                     Objects::Set(list.clone(), items, datatype, write_with(column, digits)?.0)
                 }
@@ -483,7 +482,7 @@ impl Names<'_> {
 }
 
 impl Column {
-    /// Whether something may be said of a row.
+    /// Whether a row may have quads.
     fn says(&self, row: usize) -> bool {
         match &self.objects {
             Objects::Literals(texts, _) | Objects::Terms(texts) | Objects::Json(texts) | Objects::Bag(texts, _) => {

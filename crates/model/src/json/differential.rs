@@ -1,4 +1,4 @@
-//! The scanner against serde_json, over generated texts: what is JSON, and what it says.
+//! Compares the scanner with serde_json on generated texts: which are valid, and their values.
 
 use isomorph_error::Result;
 use proptest::collection::vec;
@@ -8,8 +8,8 @@ use serde_json::value::RawValue;
 use super::{Members, Value, items, value};
 use crate::zoo::arbitrary::json_value;
 
-/// The text as serde_json holds it, read by this module. Numbers become what serde_json makes of the same text, after
-/// they were compared; floats without a number are marked.
+/// Returns the text as a value of serde_json, parsed by this module. Numbers are converted by serde_json from the same
+/// text, after comparing them; non-finite floats are marked.
 fn built(text: &str) -> Result<serde_json::Value> {
     Ok(match value(text)? {
         Value::Null => serde_json::Value::Null,
@@ -41,7 +41,7 @@ fn built(text: &str) -> Result<serde_json::Value> {
     })
 }
 
-/// What serde_json says that this module means to see otherwise: the words that Python writes.
+/// Whether serde_json rejects a text because of Python's words for floats, which this module accepts.
 fn has_words_of_python(text: &str) -> bool {
     ["NaN", "Infinity"].iter().any(|word| text.contains(word))
 }
@@ -54,7 +54,7 @@ fn agree(text: &str) -> std::result::Result<(), TestCaseError> {
             prop_assert!(alike(&ours, &theirs), "{}: {} is not {}", text, ours, theirs);
         }
         Err(error) if error.to_string().starts_with("number out of range") => {
-            // It stops there; as a raw value it reads on, and leaves escapes for half of a character to others.
+            // It stops there; as a raw value it continues, and does not check surrogates.
             let theirs = serde_json::from_str::<&RawValue>(text);
             prop_assert!(ours.is_err() || theirs.is_ok() || has_words_of_python(text), "{}", text);
         }
@@ -64,8 +64,8 @@ fn agree(text: &str) -> std::result::Result<(), TestCaseError> {
     Ok(())
 }
 
-/// The same but for what serde_json sees otherwise: -0 is an integer here and a float there, and its floats may be off by
-/// some last bits (its feature `float_roundtrip` is not in use).
+/// Compares values except for known differences: -0 is an integer here and a float in serde_json, whose floats may also
+/// differ in the last bits (its feature `float_roundtrip` is not enabled).
 fn alike(ours: &serde_json::Value, theirs: &serde_json::Value) -> bool {
     use serde_json::Value as V;
     match (ours, theirs) {
@@ -84,7 +84,7 @@ fn alike(ours: &serde_json::Value, theirs: &serde_json::Value) -> bool {
     }
 }
 
-/// Pieces of JSON in any order: mostly not JSON, but nearly.
+/// Fragments of JSON in any order: mostly invalid, but nearly valid.
 fn pieces() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
         "{",
@@ -127,7 +127,7 @@ proptest! {
         agree(&text)?;
     }
 
-    /// One character lost, doubled, or put in.
+    /// One character removed, doubled, or inserted.
     #[test]
     fn mangled_values_are_judged_alike(
         text in json_value(),

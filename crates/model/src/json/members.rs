@@ -1,4 +1,4 @@
-//! Members of objects and items of arrays, without building them.
+//! Access to members of objects and items of arrays without parsing them into a tree.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -9,9 +9,9 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::scan::Scanner;
 
-/// Reads the top-level members of JSON objects, one after another, without building them.
+/// Reads the top-level members of JSON objects without parsing them into a tree.
 ///
-/// Keep one per column: it holds the scratch space, so that reading a row allocates nothing.
+/// Keep one reader per column: it contains the scratch space, so that reading a row does not allocate.
 #[derive(Debug, Default)]
 pub struct Members {
     members: Vec<Member>,
@@ -21,7 +21,7 @@ pub struct Members {
 #[derive(Debug)]
 struct Member {
     hash: u64,
-    /// Where the name stands, or the name itself where it is spelt with escapes.
+    /// The position of the name, or the name itself if it contains escapes.
     name: Result<Range<usize>, String>,
     value: Range<usize>,
 }
@@ -36,12 +36,12 @@ impl Member {
 }
 
 impl Members {
-    /// Calls `each` with the name and the value's text of every member of `object`, in order. Of repeated names the
-    /// last value counts, in the place of the first, as in the published readers. The empty text and `null` are the
-    /// empty object.
+    /// Calls `each` with the name and the value's text of every member of `object`, in order. If a name is repeated, the
+    /// last value counts, at the position of the first, as in the published readers. The empty text and `null` are
+    /// treated as the empty object.
     ///
     /// # Errors
-    /// When `object` is not a JSON object, or `each` returns an error.
+    /// Returns an error if `object` is not a JSON object, or `each` returns an error.
     pub fn read<'a>(&mut self, object: &'a str, mut each: impl FnMut(&str, &'a str) -> Result<()>) -> Result<()> {
         if object.is_empty() || object == "null" {
             return Ok(());
@@ -92,7 +92,7 @@ impl Members {
     }
 }
 
-/// Whether a hash is there twice. Sorts longer lists, so that an object of a million members stays cheap.
+/// Whether a hash occurs twice. Longer lists are sorted, so that an object of a million members stays cheap.
 pub(crate) fn has_repeats(hashes: &mut [u64]) -> bool {
     if hashes.len() <= 8 {
         return hashes.iter().enumerate().any(|(at, hash)| hashes.iter().take(at).any(|earlier| earlier == hash));
@@ -104,7 +104,7 @@ pub(crate) fn has_repeats(hashes: &mut [u64]) -> bool {
 /// Calls `each` with the text of every item of a JSON array.
 ///
 /// # Errors
-/// When `array` is not a JSON array, or `each` returns an error.
+/// Returns an error if `array` is not a JSON array, or `each` returns an error.
 pub fn items<'a>(array: &'a str, mut each: impl FnMut(&'a str) -> Result<()>) -> Result<()> {
     let mut scanner = Scanner::new(array);
     scanner.expect(b'[')?;

@@ -1,10 +1,10 @@
-//! Reading JSON text in place: what is a value, and where it ends. No tree, no recursion.
+//! Scans JSON text in place: checks values and finds where they end. It builds no tree and does not recurse.
 
 use std::borrow::Cow;
 
 use isomorph_error::{Error, Kind, Place, Result};
 
-/// Deepest nesting of arrays and objects that is read; more is an error, not a full stack.
+/// The maximum nesting depth of arrays and objects. Deeper text is an error, so that the stack cannot overflow.
 pub const MAX_DEPTH: usize = 512;
 
 /// A position in a JSON text.
@@ -13,20 +13,20 @@ pub(crate) struct Scanner<'a> {
     at: usize,
 }
 
-/// A JSON string as it stands between its quotes.
+/// A JSON string between its quotes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Quoted<'a> {
-    /// What stands between the quotes.
+    /// The text between the quotes.
     pub raw: &'a str,
-    /// Whether there is an escape in it.
+    /// Whether it contains an escape.
     pub escaped: bool,
 }
 
 impl<'a> Quoted<'a> {
-    /// The text it stands for; borrowed where there is no escape.
+    /// Returns the unescaped text, which is borrowed if there is no escape.
     ///
     /// # Errors
-    /// When an escape stands for half of a character.
+    /// Returns an error if an escape is an unpaired surrogate.
     pub fn text(self) -> Result<Cow<'a, str>> {
         if !self.escaped {
             return Ok(Cow::Borrowed(self.raw));
@@ -36,10 +36,10 @@ impl<'a> Quoted<'a> {
         Ok(Cow::Owned(text))
     }
 
-    /// Appends the text it stands for.
+    /// Appends the unescaped text.
     ///
     /// # Errors
-    /// When an escape stands for half of a character.
+    /// Returns an error if an escape is an unpaired surrogate.
     pub fn push(self, out: &mut String) -> Result<()> {
         let mut rest = self.raw;
         while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
@@ -66,11 +66,11 @@ impl<'a> Quoted<'a> {
     }
 }
 
-/// The character of `\uXXXX`, or of a pair of them, at the beginning of `text`; and the length of the escape.
+/// Returns the character of `\uXXXX`, or of a pair of them, at the start of `text`, and the length of the escape.
 fn unicode_escape(text: &str) -> Result<(char, usize)> {
     let unit = |from: usize| {
         let digits = text.get(from..from + 6)?.strip_prefix("\\u")?;
-        // The number parser of the standard library takes a sign in front, which JSON does not have here.
+        // The parser of the standard library accepts a sign, which JSON does not allow here.
         if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
             return None;
         }
@@ -83,7 +83,7 @@ fn unicode_escape(text: &str) -> Result<(char, usize)> {
         (Some(unit), _) => char::from_u32(unit).map(|character| (character, 6)),
         _ => None,
     };
-    character.ok_or_else(|| Error::malformed("not JSON: an escape stands for half of a character"))
+    character.ok_or_else(|| Error::malformed("not JSON: an escape is an unpaired surrogate"))
 }
 
 impl<'a> Scanner<'a> {
@@ -91,18 +91,18 @@ impl<'a> Scanner<'a> {
         Scanner { text, at: 0 }
     }
 
-    /// Bytes read so far.
+    /// Returns the number of bytes read so far.
     pub fn at(&self) -> usize {
         self.at
     }
 
-    /// What is wrong here.
+    /// Returns the error for invalid text at this position.
     pub fn error(&self) -> Error {
         let shown: String = self.text.chars().take(40).collect();
         Error::malformed(format!("not JSON: {shown:?}")).at(Place::default().offset(self.at as u64))
     }
 
-    /// The next byte that is no space, without taking it.
+    /// Returns the next byte that is not whitespace, without consuming it.
     pub fn peek(&mut self) -> Option<u8> {
         let bytes = self.text.as_bytes();
         while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(self.at) {
@@ -111,24 +111,24 @@ impl<'a> Scanner<'a> {
         bytes.get(self.at).copied()
     }
 
-    /// Takes the next byte if it is `byte`.
+    /// Consumes the next byte if it is `byte`.
     pub fn take(&mut self, byte: u8) -> bool {
         let found = self.peek() == Some(byte);
         self.at += usize::from(found);
         found
     }
 
-    /// Takes `byte`.
+    /// Consumes `byte`, or returns an error.
     pub fn expect(&mut self, byte: u8) -> Result<()> {
         if self.take(byte) { Ok(()) } else { Err(self.error()) }
     }
 
-    /// Nothing but space is left.
+    /// Returns an error if anything except whitespace is left.
     pub fn end(&mut self) -> Result<()> {
         if self.peek().is_none() { Ok(()) } else { Err(self.error()) }
     }
 
-    /// Takes a string.
+    /// Consumes a string.
     pub fn string(&mut self) -> Result<Quoted<'a>> {
         self.expect(b'"')?;
         let start = self.at;
@@ -155,7 +155,7 @@ impl<'a> Scanner<'a> {
         Ok(Quoted { raw: self.text.get(start..self.at - 1).unwrap_or_default(), escaped })
     }
 
-    /// Takes a number, `true`, `false`, `null`, or one of the words that Python writes for floats without a number.
+    /// Consumes a number, `true`, `false`, `null`, or one of Python's words for non-finite floats.
     pub fn scalar(&mut self) -> Result<&'a str> {
         let word = match self.peek() {
             Some(b'0'..=b'9') => "",
@@ -178,7 +178,7 @@ impl<'a> Scanner<'a> {
         Ok(rest.get(..len).unwrap_or_default())
     }
 
-    /// Takes a value of any kind, checks it, and gives its text.
+    /// Consumes and checks a value of any kind, and returns its text.
     pub fn value(&mut self) -> Result<&'a str> {
         let first = self.peek();
         let start = self.at;
@@ -190,7 +190,7 @@ impl<'a> Scanner<'a> {
         Ok(self.text.get(start..self.at).unwrap_or_default())
     }
 
-    /// Takes an array or object with all that is in it.
+    /// Consumes an array or object with its content.
     fn container(&mut self) -> Result<()> {
         // One bit for each open container: whether it is an object.
         let mut objects = [0u64; MAX_DEPTH / 64];
@@ -230,7 +230,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Takes the name of a member and its colon.
+    /// Consumes the name of a member and its colon.
     pub fn name(&mut self) -> Result<Quoted<'a>> {
         self.peek();
         let name = self.string()?;
@@ -239,12 +239,12 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// The error of a text that is nested too deep.
+/// Returns the error for a text that is nested too deeply.
 pub(crate) fn too_deep() -> Error {
-    Error::new(Kind::TooLarge, format!("JSON nested deeper than {MAX_DEPTH}"))
+    Error::new(Kind::TooLarge, format!("JSON is nested deeper than {MAX_DEPTH} levels"))
 }
 
-/// The length of the number at the beginning of `bytes`, by the grammar of RFC 8259.
+/// Returns the length of the number at the start of `bytes`, by the grammar of RFC 8259.
 fn number_len(bytes: &[u8]) -> Option<usize> {
     let digits = |mut at: usize| {
         let start = at;
@@ -265,7 +265,7 @@ fn number_len(bytes: &[u8]) -> Option<usize> {
         at += 1 + usize::from(matches!(bytes.get(at + 1), Some(b'+' | b'-')));
         at = digits(at)?;
     }
-    // What follows a number ends it: 1x is none.
+    // The next character must end the number: 1x is invalid.
     match bytes.get(at) {
         Some(byte) if byte.is_ascii_alphanumeric() || *byte == b'.' => None,
         _ => Some(at),

@@ -1,5 +1,6 @@
-//! Columns of any type as text. Different values never become the same text, and no value becomes nothing: text and bytes are
-//! themselves, plain values have the form that a conversion to text gives them, and lists are JSON. What has no such form is refused.
+//! Converts columns of any type to text. Different values never become the same text, and no value becomes null. Text and
+//! bytes are unchanged, plain values have the form of Arrow's conversion to text, and lists are JSON. Values without such a
+//! form are refused.
 
 use std::sync::Arc;
 
@@ -14,11 +15,11 @@ use super::push_string;
 const STRICT: CastOptions<'static> =
     CastOptions { safe: false, format_options: arrow_cast::display::FormatOptions::new().with_display_error(false) };
 
-/// The column as text.
+/// Returns the column as text.
 ///
 /// # Errors
-/// [`isomorph_error::Kind::Malformed`] for bytes that are no text, for a moment that no calendar has, and for nested types other
-/// than lists.
+/// [`isomorph_error::Kind::Malformed`] for bytes that are not UTF-8, for a timestamp outside the calendar, and for nested
+/// types other than lists.
 pub fn texts(column: &ArrayRef) -> Result<ArrayRef> {
     match column.data_type() {
         DataType::Utf8 => Ok(Arc::clone(column)),
@@ -26,13 +27,13 @@ pub fn texts(column: &ArrayRef) -> Result<ArrayRef> {
         data_type if is_plain(data_type) => cast_with_options(column, &DataType::Utf8, &STRICT).map_err(|error| {
             use DataType as T;
             let bytes = matches!(data_type, T::Binary | T::LargeBinary | T::BinaryView | T::FixedSizeBinary(_));
-            Error::malformed(if bytes { "bytes that are no text in UTF-8".to_owned() } else { error.to_string() })
+            Error::malformed(if bytes { "bytes are not UTF-8".to_owned() } else { error.to_string() })
         }),
         data_type => Err(Error::malformed(format!("values of type {data_type} cannot be read as text"))),
     }
 }
 
-/// Whether values are single ones, whose text says all of them.
+/// Whether values are scalars whose text is lossless.
 fn is_plain(data_type: &DataType) -> bool {
     use DataType as T;
     matches!(
@@ -58,7 +59,7 @@ fn is_plain(data_type: &DataType) -> bool {
         || matches!(data_type, T::Dictionary(_, values) if is_plain(values))
 }
 
-/// The values as JSON: numbers and truth values bare, lists as arrays, the rest quoted.
+/// Returns the values as JSON: numbers and booleans unquoted, lists as arrays, everything else quoted.
 fn json(column: &ArrayRef) -> Result<StringArray> {
     let list: ListArray = match column.data_type() {
         DataType::List(_) => column.as_list::<i32>().clone(),
@@ -82,7 +83,7 @@ fn json(column: &ArrayRef) -> Result<StringArray> {
             return Ok(texts.as_string::<i32>().iter().map(|text| text.map(spelt)).collect());
         }
     };
-    // Items that no list holds are not looked at: they may be anything.
+    // Items outside all lists are skipped: they may have any value.
     let row = |row: usize| {
         if list.is_null(row) {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! Edges of one node of a graph in memory: all of its type are looked at.
+//! Edges of one node in a graph in memory, found by scanning all edges of the type.
 
 use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, StringArray, UInt64Array};
@@ -18,7 +18,7 @@ fn texts(keys: &ArrayRef) -> Result<StringArray> {
     Ok(cast(keys, &DataType::Utf8).map_err(of_arrow)?.as_string::<i32>().clone())
 }
 
-/// The positions at which `ends` are the node that has this row and this key.
+/// Returns the positions at which `ends` is the node with this row and this key.
 fn found(ends: &Ends, row: u64, key: Option<&str>) -> Result<UInt64Array> {
     let is_node: Vec<bool> = match ends {
         Ends::Rows(rows) => rows.values().iter().map(|end| *end == row).collect(),
@@ -27,7 +27,7 @@ fn found(ends: &Ends, row: u64, key: Option<&str>) -> Result<UInt64Array> {
     Ok(is_node.iter().enumerate().filter(|(_, is_node)| **is_node).map(|(at, _)| Some(at as u64)).collect())
 }
 
-/// The edges at these positions.
+/// Returns the edges at these positions.
 fn taken(batch: &EdgeBatch, at: &UInt64Array) -> Result<EdgeBatch> {
     let column = |column: &ArrayRef| take(column, at, None).map_err(of_arrow);
     let ends = |ends: &Ends| {
@@ -57,7 +57,7 @@ fn taken(batch: &EdgeBatch, at: &UInt64Array) -> Result<EdgeBatch> {
 }
 
 impl MemoryGraph {
-    /// Row and key of a node; a node without a key has none.
+    /// Returns row and key of a node; the key is `None` if the type has none.
     fn node(&self, of: usize, node: NodeId<'_>) -> Result<(u64, Option<String>)> {
         for batch in &self.batches {
             let Batch::Nodes(nodes) = batch else { continue };
@@ -80,7 +80,7 @@ impl MemoryGraph {
         Err(Error::new(Kind::NotFound, what))
     }
 
-    /// The edges of a type that leave a node, or reach it.
+    /// Returns the edges of a type that leave a node, or reach it.
     pub(super) fn near(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
         let ty = self.graph.edges.get(edge).ok_or_else(|| Error::usage(format!("there is no edge type {edge}")))?;
         let (row, key) = self.node(if side == Side::Out { ty.source } else { ty.target }, node)?;

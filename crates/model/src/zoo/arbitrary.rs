@@ -1,4 +1,4 @@
-//! Graphs that a property test makes up.
+//! Generates graphs for property tests.
 
 use arrow_array::ArrayRef;
 use proptest::collection::{btree_set, vec};
@@ -11,7 +11,7 @@ use super::build::{Build, Edges, Nodes};
 use super::bundled::{BundledEdge, BundledNode, bundled};
 use crate::{Cardinality, Direction, MemoryGraph, Property};
 
-/// Text that is easy to get wrong.
+/// Text with unusual content.
 pub fn awkward_text() -> impl Strategy<Value = String> {
     prop_oneof![
         select(vec!["", " ", "null", "NaN", "1", "{}", "a,b", "a/b", "\"", "\\", "é", "😀", "\n", "\0", "true"])
@@ -25,7 +25,8 @@ fn float() -> impl Strategy<Value = f64> {
     prop_oneof![select(vec![0.0, -0.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1.0, 0.1]), any::<f64>()]
 }
 
-/// A column of `rows` cells, of a type that every typed format has. In a box: a graph has many, and stacks of tests are small.
+/// A column of `rows` cells, of a type that every typed format has. Boxed, because a graph has many columns and the stacks
+/// of tests are small.
 fn column(name: &'static str, rows: usize) -> BoxedStrategy<(Property, ArrayRef)> {
     let plain = move |cells: ArrayRef| (Property::new(name, cells.data_type().clone()), cells);
     let texts = move || vec(option::of(awkward_text()), rows);
@@ -60,7 +61,7 @@ fn some_columns(rows: usize) -> impl Strategy<Value = Vec<(Property, ArrayRef)>>
         .prop_map(|(p, q, r)| [p, q, r].into_iter().flatten().collect())
 }
 
-/// Nodes of a type, and how many.
+/// Nodes of a type, and their number.
 fn nodes(name: &'static str) -> impl Strategy<Value = (Nodes, usize)> {
     let keys = prop_oneof![
         btree_set(prop_oneof![-3i64..3, any::<i64>()], 0..8).prop_map(|keys| (keys.len(), Some(int64(keys)))),
@@ -80,7 +81,7 @@ fn nodes(name: &'static str) -> impl Strategy<Value = (Nodes, usize)> {
         })
 }
 
-/// Rows that edges join, directions, columns.
+/// Pairs of rows that are connected, directions, columns.
 type SomeEdges = (Vec<(u64, u64)>, Direction, Vec<Option<bool>>, Vec<(Property, ArrayRef)>);
 
 fn edges(source: usize, target: usize) -> impl Strategy<Value = SomeEdges> {
@@ -93,7 +94,7 @@ fn edges(source: usize, target: usize) -> impl Strategy<Value = SomeEdges> {
     })
 }
 
-/// A property graph in the typed shape: two node types, edges within the first and between them.
+/// A property graph in the typed shape: two node types, edges within the first and between both.
 pub fn property_graph() -> impl Strategy<Value = MemoryGraph> {
     (nodes("n"), nodes("m"))
         .prop_flat_map(|(n, m)| {

@@ -52,7 +52,7 @@ pub fn bytes<'a, T: Into<Option<&'a [u8]>>>(cells: impl IntoIterator<Item = T>) 
     Arc::new(cells.into_iter().map(Into::into).collect::<BinaryArray>())
 }
 
-/// Lists of the given lengths over `items`, one after another; `None` is a null list.
+/// Lists of the given lengths over consecutive `items`; `None` is a null list.
 pub fn lists(items: ArrayRef, lengths: &[Option<usize>]) -> ArrayRef {
     let field = Arc::new(Field::new(ITEM, items.data_type().clone(), true));
     let offsets = OffsetBuffer::from_lengths(lengths.iter().map(|length| length.unwrap_or_default()));
@@ -61,13 +61,13 @@ pub fn lists(items: ArrayRef, lengths: &[Option<usize>]) -> ArrayRef {
     Arc::new(ListArray::new(field, offsets, items, nulls))
 }
 
-/// Lists of labels, as layers are named.
+/// Lists of labels, as names of layers.
 pub fn labels(rows: &[Option<&[&str]>]) -> ArrayRef {
     let lengths: Vec<Option<usize>> = rows.iter().map(|row| row.map(<[&str]>::len)).collect();
     lists(text(rows.iter().flatten().flat_map(|row| row.iter().copied())), &lengths)
 }
 
-/// Structs of named columns of one length.
+/// Structs of named columns of the same length.
 pub fn structs(fields: &[(&str, ArrayRef)]) -> ArrayRef {
     let field = |name: &str, column: &ArrayRef| Arc::new(Field::new(name, column.data_type().clone(), true));
     let fields = fields.iter().map(|(name, column)| (field(name, column), Arc::clone(column)));

@@ -13,7 +13,7 @@ use crate::{
     NodeBatch, NodeType, Property, Relation, Relations,
 };
 
-/// A graph in the making.
+/// A graph under construction.
 ///
 /// ```
 /// # #[cfg(feature = "zoo")] {
@@ -62,23 +62,23 @@ impl Build {
         self.memory.graph.documents.push(Document { name: name.to_owned(), body });
     }
 
-    /// Adds a batch of another kind. Its table must be in the description, see [`Build::describe`].
+    /// Adds a batch of another kind. Its table must exist in the description, see [`Build::describe`].
     pub fn batch(&mut self, batch: Batch) {
         self.memory.batches.push(batch);
     }
 
-    /// The description, to add what has no method here.
+    /// Returns the description, to add whatever has no method here.
     pub fn describe(&mut self) -> &mut Graph {
         &mut self.memory.graph
     }
 
-    /// The graph.
+    /// Returns the graph.
     pub fn finish(self) -> MemoryGraph {
         self.memory
     }
 }
 
-/// A table of nodes in the making.
+/// A table of nodes under construction.
 #[derive(Debug, Clone)]
 pub struct Nodes {
     ty: NodeType,
@@ -86,13 +86,13 @@ pub struct Nodes {
 }
 
 impl Nodes {
-    /// Nodes of type `name` with the given keys, integers or text.
+    /// Creates nodes of type `name` with the given keys, integers or text.
     pub fn keyed(name: &str, keys: ArrayRef) -> Self {
         let kind = if *keys.data_type() == DataType::Utf8 { KeyKind::Utf8 } else { KeyKind::Int };
         Nodes::with_key(name, Key { kind, data_type: keys.data_type().clone(), name: Some("id".to_owned()) }, keys)
     }
 
-    /// Nodes of type `name` with keys of a kind of their own.
+    /// Creates nodes of type `name` with keys of another kind.
     pub fn with_key(name: &str, key: Key, keys: ArrayRef) -> Self {
         let rows = keys.len();
         let ty = NodeType::new(name, key);
@@ -101,7 +101,7 @@ impl Nodes {
         Nodes { ty, batch }
     }
 
-    /// Nodes of type `name` without a key.
+    /// Creates nodes of type `name` without keys.
     pub fn rows(name: &str, rows: usize) -> Self {
         let ty = NodeType::new(name, Key::row());
         let batch =
@@ -109,25 +109,25 @@ impl Nodes {
         Nodes { ty, batch }
     }
 
-    /// The position of a row means something beside its key.
+    /// Makes the positions of rows significant in addition to their keys.
     pub fn ordered(mut self) -> Self {
         self.ty.ordered = true;
         self
     }
 
-    /// The nodes exist only because something mentions them.
+    /// Makes the nodes implied: they exist only because something mentions them.
     pub fn implied(mut self) -> Self {
         self.ty.implied = true;
         self
     }
 
-    /// The labels that nodes may have, used or not.
+    /// Declares the labels that nodes may have, used or not.
     pub fn declare(mut self, labels: &[&str]) -> Self {
         self.ty.labels = LabelVocabulary::Declared(labels.iter().map(|label| (*label).to_owned()).collect());
         self
     }
 
-    /// The labels of each row. Where none are declared, those in use are.
+    /// Sets the labels of each row. If none are declared, those in use are.
     pub fn labels(mut self, rows: &[&[&str]]) -> Self {
         if self.ty.labels == LabelVocabulary::None {
             let used: BTreeSet<&str> = rows.iter().flat_map(|row| row.iter().copied()).collect();
@@ -137,20 +137,20 @@ impl Nodes {
         self
     }
 
-    /// The labels of each row, of a vocabulary that is known only after reading.
+    /// Sets the labels of each row, from a vocabulary that is known only after reading.
     pub fn open_labels(mut self, rows: &[&[&str]]) -> Self {
         self.ty.labels = LabelVocabulary::Open;
         self.batch.labels = Some(label_column(rows));
         self
     }
 
-    /// A plain property with its cells.
+    /// Adds a plain property with its cells.
     pub fn column(self, name: &str, cells: ArrayRef) -> Self {
         let property = Property::new(name, cells.data_type().clone());
         self.property(property, cells)
     }
 
-    /// A property with its cells.
+    /// Adds a property with its cells.
     pub fn property(mut self, property: Property, cells: ArrayRef) -> Self {
         self.ty.properties.push(property);
         self.batch.properties.push(Some(cells));
@@ -165,7 +165,7 @@ pub fn label_column(rows: &[&[&str]]) -> LabelColumn {
     builder.finish()
 }
 
-/// A table of edges in the making.
+/// A table of edges under construction.
 #[derive(Debug, Clone)]
 pub struct Edges {
     ty: EdgeType,
@@ -188,19 +188,19 @@ impl Edges {
         Edges { ty: EdgeType::new(source, relation, target), batch }
     }
 
-    /// Edges whose ends are rows of their node types.
+    /// Creates edges whose ends are rows of their node types.
     pub fn rows(source: usize, relation: &str, target: usize, ends: impl IntoIterator<Item = (u64, u64)>) -> Self {
         let (sources, targets): (Vec<u64>, Vec<u64>) = ends.into_iter().unzip();
         let ends = (Ends::Rows(UInt64Array::from(sources)), Ends::Rows(UInt64Array::from(targets)));
         Edges::new(source, relation, target, ends)
     }
 
-    /// Edges whose ends are keys.
+    /// Creates edges whose ends are keys.
     pub fn keys(source: usize, relation: &str, target: usize, sources: ArrayRef, targets: ArrayRef) -> Self {
         Edges::new(source, relation, target, (Ends::Keys(sources), Ends::Keys(targets)))
     }
 
-    /// Edges whose ends are text keys and that each name their own relation.
+    /// Creates edges whose ends are text keys and whose relation differs by row.
     pub fn per_row(node: usize, edges: &[(&str, &str, &str)]) -> Self {
         let sources = text(edges.iter().map(|edge| edge.0));
         let targets = text(edges.iter().map(|edge| edge.2));
@@ -217,40 +217,40 @@ impl Edges {
         built
     }
 
-    /// None of the edges has a direction.
+    /// Makes all edges undirected.
     pub fn undirected(mut self) -> Self {
         self.ty.direction = Direction::Undirected;
         self
     }
 
-    /// Each edge says whether it has a direction; those that say nothing have one.
+    /// Sets the direction of each edge; the default is directed.
     pub fn directed(mut self, rows: &[Option<bool>]) -> Self {
         self.ty.direction = Direction::PerRow;
         self.batch.directed = Some(BooleanArray::from(rows.to_vec()));
         self
     }
 
-    /// Keys of the edges.
+    /// Sets the keys of the edges.
     pub fn keyed(mut self, key: Key, keys: ArrayRef) -> Self {
         self.ty.key = Some(key);
         self.batch.keys = Some(keys);
         self
     }
 
-    /// Layers of the ends.
+    /// Sets the layers of the ends.
     pub fn layered(mut self, source: ArrayRef, target: ArrayRef) -> Self {
         self.ty.layered = true;
         self.batch.layers = Some((source, target));
         self
     }
 
-    /// A plain property with its cells.
+    /// Adds a plain property with its cells.
     pub fn column(self, name: &str, cells: ArrayRef) -> Self {
         let property = Property::new(name, cells.data_type().clone());
         self.property(property, cells)
     }
 
-    /// A property with its cells.
+    /// Adds a property with its cells.
     pub fn property(mut self, property: Property, cells: ArrayRef) -> Self {
         self.ty.properties.push(property);
         self.batch.properties.push(Some(cells));
@@ -258,7 +258,7 @@ impl Edges {
     }
 }
 
-/// Columns without gaps.
+/// Columns without nulls.
 pub fn columns(cells: impl IntoIterator<Item = ArrayRef>) -> Columns {
     cells.into_iter().map(Some).collect()
 }

@@ -1,4 +1,4 @@
-//! Awkward property graphs in the bundled shape: one table of nodes, one of edges, properties in JSON.
+//! Unusual property graphs in the bundled shape: one table of nodes, one of edges, properties in JSON.
 
 use arrow_schema::DataType;
 
@@ -40,7 +40,7 @@ fn bundled_from(nodes: &[BundledNode<'_>], edges: &[BundledEdge<'_>], is_rdf: bo
     build.finish()
 }
 
-/// Nodes that have nothing but these properties.
+/// Nodes with these properties and nothing else.
 fn nodes_with(all: &[&str]) -> MemoryGraph {
     let names: Vec<String> = (0..all.len()).map(|at| format!("n{at}")).collect();
     let nodes: Vec<BundledNode<'_>> =
@@ -48,7 +48,7 @@ fn nodes_with(all: &[&str]) -> MemoryGraph {
     bundled(&nodes, &[])
 }
 
-/// Property graphs of the bundled shape, each awkward in one way.
+/// Property graphs of the bundled shape, each unusual in one way.
 pub fn bundled_graphs() -> Vec<(&'static str, MemoryGraph)> {
     vec![
         ("empty", bundled(&[], &[])),
@@ -73,7 +73,7 @@ pub fn bundled_graphs() -> Vec<(&'static str, MemoryGraph)> {
     ]
 }
 
-/// Recipes and what they need: the plain case.
+/// Recipes and their ingredients: the ordinary case.
 fn recipes() -> MemoryGraph {
     bundled(
         &[
@@ -273,7 +273,7 @@ fn rdf() -> MemoryGraph {
     )
 }
 
-/// As many relations, with an edge each.
+/// As many relations, with one edge each.
 pub fn many_relations(count: usize) -> MemoryGraph {
     let relations: Vec<String> = (0..count).map(|at| format!("rel{at}")).collect();
     let nodes: [BundledNode<'_>; 2] = [("a", &[], 1.0, ""), ("b", &[], 1.0, "")];

@@ -14,13 +14,13 @@ use super::arrays::text;
 use crate::json::{self, Members, Value};
 use crate::{Cardinality, Property, ValueKind};
 
-/// The column with the cell of one row replaced.
+/// Returns the column with the cell of one row replaced.
 pub(super) fn replaced(column: &ArrayRef, row: usize, cell: &ArrayRef) -> ArrayRef {
     let (before, after) = (column.slice(0, row), column.slice(row + 1, column.len() - row - 1));
     concat(&[before.as_ref(), cell.as_ref(), after.as_ref()]).unwrap_or_else(|_| Arc::clone(column))
 }
 
-/// A cell of the same type with another value. The cell given is a column of one row.
+/// Returns a cell of the same type with another value. The given cell is a column of one row.
 pub(super) fn altered(property: &Property, cell: &ArrayRef) -> ArrayRef {
     match property.kind {
         ValueKind::Json => {
@@ -44,7 +44,7 @@ pub(super) fn altered(property: &Property, cell: &ArrayRef) -> ArrayRef {
     }
 }
 
-/// Cells that are nearly the given one, each with its name.
+/// Returns cells that are almost equal to the given one, each with its name.
 pub(super) fn special(property: &Property, cell: &ArrayRef) -> Vec<(&'static str, ArrayRef)> {
     let mut all: Vec<(&'static str, ArrayRef)> = Vec::new();
     let null = cell.is_null(0);
@@ -91,7 +91,7 @@ pub(super) fn special(property: &Property, cell: &ArrayRef) -> Vec<(&'static str
             }
         }
         (_, DataType::Struct(fields)) if !null => {
-            // Each field by itself.
+            // Each field separately.
             for at in 0..fields.len() {
                 let mut columns = cell.as_struct().columns().to_vec();
                 columns[at] = plain(&columns[at]);
@@ -103,7 +103,7 @@ pub(super) fn special(property: &Property, cell: &ArrayRef) -> Vec<(&'static str
         _ => {}
     }
     if let ValueKind::Literal { datatype: None } = property.kind {
-        // A language has no choice of datatype.
+        // The datatype of a literal with a language is implied.
         all.retain(|(what, _)| *what != "its second field");
     }
     all
@@ -147,7 +147,7 @@ fn special_bags(old: &str) -> Vec<(&'static str, String)> {
     all
 }
 
-/// An object with a member more.
+/// Returns an object with an additional member.
 fn bag_with(old: &str, name: &str, value: &str) -> String {
     let inside = old.trim().strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap_or_default().trim();
     let mut bag = format!("{{{inside}");
@@ -172,13 +172,13 @@ fn list_like(cell: &ArrayRef, items: &ArrayRef) -> ArrayRef {
     Arc::new(ListArray::new(Arc::clone(field), offsets, Arc::clone(items), None))
 }
 
-/// One value of a type that nobody uses.
+/// Returns a value of a type that is not used elsewhere.
 fn unusual(data_type: &DataType) -> ArrayRef {
     let number: ArrayRef = Arc::new(Int64Array::from(vec![1_234_567]));
     cast(&number, data_type).unwrap_or_else(|_| new_null_array(data_type, 1))
 }
 
-/// Another value of the type; some value where the cell is null.
+/// Returns another value of the type, or any value if the cell is null.
 fn plain(cell: &ArrayRef) -> ArrayRef {
     use DataType as T;
     use TimeUnit as U;

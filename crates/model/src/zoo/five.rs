@@ -1,5 +1,5 @@
-//! The five graphs that settled the model before its types were frozen (`docs/model.md`): one for each format, each with
-//! what that format alone has. Their tests are in `zoo/tests.rs`.
+//! The five graphs for which the model was designed before its types were fixed (`docs/model.md`): one for each format, with
+//! the features that only that format has. Their tests are in `zoo/tests.rs`.
 
 use arrow_array::{Array, ArrayRef, Float64Array, StringArray};
 use arrow_schema::DataType;
@@ -11,7 +11,7 @@ use crate::schema::{Document, DocumentBody, GroupKind, HyperedgeType, Membership
 use crate::type_name::list_of;
 use crate::{Batch, Direction, Ends, Key, KeyKind, MemoryGraph, Property, ValueKind, term, well_known};
 
-/// All five, with the format that each comes from.
+/// All five, with the format from which each comes.
 pub fn five() -> Vec<(&'static str, MemoryGraph)> {
     vec![("annnet", annnet()), ("rdf", rdf()), ("graphar", graphar()), ("deepgnn", deepgnn()), ("nock", nock())]
 }
@@ -20,7 +20,7 @@ fn tuple() -> Key {
     Key { kind: KeyKind::Tuple, data_type: list_of(DataType::Utf8), name: None }
 }
 
-/// annnet: a multilayer hyperedge over two edges that are end points themselves, in slices.
+/// annnet: a multilayer hyperedge over two edges that are ends themselves, in slices.
 pub fn annnet() -> MemoryGraph {
     let mut build = Build::default();
     let entity = Property::new(well_known::ENTITY, DataType::Utf8);
@@ -32,7 +32,7 @@ pub fn annnet() -> MemoryGraph {
             .column("species", text([Some("mouse"), None, None, None])),
     );
     let (t0, t1): (&[&str], &[&str]) = (&["social", "t0"], &["social", "t1"]);
-    // Each end has a layer; the second edge states signed coefficients too.
+    // Each end has a layer; the second edge also has signed coefficients.
     let at = |coefficients: [Option<f64>; 2]| {
         structs(&[("layer", labels(&[Some(t0), Some(t0)])), ("coefficient", float64(coefficients))])
     };
@@ -42,7 +42,7 @@ pub fn annnet() -> MemoryGraph {
             .layered(at([None, Some(-1.0)]), at([None, Some(2.0)]))
             .column("weight", float64([1.0, 0.5])),
     );
-    // Undirected across layers: either end may come first, with all that is said of it.
+    // Undirected across layers: the ends can be exchanged, with all their attributes.
     build.edges(
         Edges::keys(node, "beside", node, text(["A", "A", "B"]), text(["B", "A", "A"]))
             .undirected()
@@ -91,7 +91,7 @@ pub fn annnet() -> MemoryGraph {
         match kind.kind.as_str() {
             "layer" => kind.memberships.push(memberships(Owner::Nodes(node), &[("attributes", DataType::Utf8)])),
             "slice" => {
-                // Everything is in the default slice, without a table that says so.
+                // Everything is in the default slice, without a table that lists it.
                 kind.all.push("default".into());
                 kind.properties.push(Property::new("colour", DataType::Utf8));
                 let weight = [("weight", DataType::Float64)];
@@ -119,7 +119,7 @@ pub fn annnet() -> MemoryGraph {
     };
     build.batch(slice(2, &["s1", "s2"], &["h1", "h1"], columns([float64([0.5, 2.0])])));
     build.batch(slice(1, &["s1"], &["e1"], Vec::new()));
-    // A row of the default slice says more of a member than that it is one.
+    // A row of the default slice adds properties to a member.
     build.batch(slice(0, &["default"], &["e1"], columns([float64([3.0])])));
     build.document("uns", r#"{"source":"lab 3","scores":[1,2.5,NaN]}"#);
     build.document("active_slice", r#""s1""#);
@@ -143,7 +143,7 @@ pub fn rdf() -> MemoryGraph {
     let (s, p, o) = ("urn:s", "urn:p", "urn:o");
     let quoted = term::triple(&term::ntriples(s), &term::ntriples(p), &term::ntriples(o));
     let blank = term::blank("r");
-    // Resources need no rows: that something mentions them is enough.
+    // Resources need no rows: it is enough that something mentions them.
     let resource = build.nodes(Nodes::with_key("resource", Key::term(), text(Vec::<&str>::new())).implied());
     let graph = || Property::new(well_known::GRAPH, DataType::Utf8).of_kind(ValueKind::Term);
     build.edges(
@@ -178,7 +178,7 @@ pub fn rdf() -> MemoryGraph {
     build.finish()
 }
 
-/// GraphAr: no primary key, so that a row is its identity; parallel edges; ends as rows.
+/// GraphAr: no primary key, so that the row is the identity; parallel edges; ends as rows.
 pub fn graphar() -> MemoryGraph {
     let mut build = Build::default();
     let t = build.nodes(
@@ -197,8 +197,8 @@ pub fn graphar() -> MemoryGraph {
     build.finish()
 }
 
-/// DeepGNN: a node that was split over two partitions, with dense, missing and sparse temporal features; and one feature
-/// that has two types of numbers.
+/// DeepGNN: a node that was split over two partitions, with dense, missing and sparse temporal features; and a feature
+/// with two number types.
 pub fn deepgnn() -> MemoryGraph {
     let mut build = Build::default();
     let dense = lists(float32([0.5, -0.0, f32::NAN]), &[Some(3), None]);
@@ -249,7 +249,7 @@ fn values_of(property: Property, values: ArrayRef) -> Values {
     (property, Vec::new(), values, Vec::new())
 }
 
-/// NOCK: three partitions as they read, each name once, from its owner; `minutes` has two kinds of values; one shadow has
+/// NOCK: three partitions as they are read, each name once, from its owner; `minutes` has values of two types; one shadow has
 /// no owner.
 pub fn nock() -> MemoryGraph {
     let mut build = Build::default();

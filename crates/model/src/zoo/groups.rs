@@ -1,4 +1,4 @@
-//! Slices and layers of graphs that are made up.
+//! Slices and layers of generated graphs.
 
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
@@ -14,7 +14,7 @@ use crate::{Batch, Ends, Key, KeyKind, Property, ValueKind, well_known};
 /// The ids of one table of elements.
 pub(super) struct Element<'a>(pub &'a [String]);
 
-/// What there is to put into slices: nodes, edges, and each hyperedge type.
+/// The elements that can be in slices: nodes, edges, and each hyperedge type.
 pub(super) struct Slicing<'a> {
     pub elements: &'a [Element<'a>],
 }
@@ -30,7 +30,7 @@ fn kind(name: &str, key: Key, ordered: bool, properties: Vec<Property>) -> Group
     GroupKind { kind: name.to_owned(), key, ordered, properties, all: Vec::new(), memberships: Vec::new() }
 }
 
-/// A slice of everything, or one that lacks somebody, and some others that overlap.
+/// A slice of everything, or one that lacks an element, and some others that overlap.
 pub(super) fn slices(build: &mut Build, dice: &mut Dice, slicing: &Slicing<'_>) {
     let mut names = vec!["default"];
     names.extend(["s1", "", "é"].iter().filter(|_| dice.chance(50)));
@@ -63,7 +63,7 @@ pub(super) fn slices(build: &mut Build, dice: &mut Dice, slicing: &Slicing<'_>) 
                 let weight = (table > 0 && dice.chance(30)).then(|| dice.float());
                 let note = (table > 0 && has_attribute && dice.chance(30)).then(|| dice.pick(&["", "noted"]));
                 let listed = match (is_default, first_is_out) {
-                    // A row for the slice of everything says more of a member than that it is one.
+                    // A row for the slice of everything adds properties to a member.
                     (true, false) => weight.is_some() || note.is_some(),
                     (true, true) => table > 0 || row > 0,
                     (false, _) => dice.chance(40),
@@ -94,7 +94,7 @@ pub(super) struct Aspects {
     aspects: Vec<(&'static str, Vec<&'static str>)>,
 }
 
-/// Some aspects, each with a label or more.
+/// Some aspects, each with at least one label.
 pub(super) fn aspects(dice: &mut Dice, count: usize) -> Aspects {
     const NAMES: [(&str, [&str; 3]); 2] = [("relation", ["social", "work_ed", "é"]), ("a_b", ["t0", "1", "\"t\""])];
     let of = |(name, labels): &(&'static str, [&'static str; 3])| {
@@ -105,7 +105,7 @@ pub(super) fn aspects(dice: &mut Dice, count: usize) -> Aspects {
 }
 
 impl Aspects {
-    /// All layers: the one that stands for none, then each choice of labels. A graph without aspects has the first only.
+    /// All layers: the one for no aspects, then each combination of labels. A graph without aspects has only the first.
     pub fn tuples(&self) -> Vec<Vec<String>> {
         let mut tuples: Vec<Vec<String>> = vec![Vec::new()];
         for (_, labels) in &self.aspects {
@@ -122,7 +122,7 @@ impl Aspects {
         std::iter::once(none).chain(tuples).collect()
     }
 
-    /// Adds aspects, elementary layers, layers, and who is placed where: node by node, the first of its layers first.
+    /// Adds aspects, elementary layers, layers, and placements: node by node, the first of its layers first.
     pub fn write(&self, build: &mut Build, dice: &mut Dice, (nodes, places): (&[String], &[Vec<usize>])) {
         let tuple = || Key { kind: KeyKind::Tuple, data_type: list_of(DataType::Utf8), name: None };
         let attributes = || Property::new("attributes", DataType::Utf8).of_kind(ValueKind::Json);
@@ -137,7 +137,7 @@ impl Aspects {
             .iter()
             .flat_map(|(name, labels)| labels.iter().map(|label| vec![(*name).to_owned(), (*label).to_owned()]))
             .collect();
-        // A layer is there when somebody is in it, or when something is said of it.
+        // A layer exists if it contains a node or has properties.
         let all = self.tuples();
         let said = json(all.len());
         let used = |layer: &usize| places.iter().any(|own| own.contains(layer)) || said.is_valid(*layer);

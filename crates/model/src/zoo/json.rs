@@ -12,7 +12,7 @@ use super::rows::properties;
 use crate::json::{self, Members, Value};
 use crate::{Batch, Cardinality, MemoryGraph, Property, ValueKind};
 
-/// The same JSON with other spacing and escapes; members in reverse where their order means nothing.
+/// Returns the same JSON with other whitespace and escapes; members are reversed if their order is not significant.
 pub(super) fn respell(text: &str, bag: bool) -> String {
     let mut members = Vec::new();
     let read = Members::default().read(text, |name, value| {
@@ -45,7 +45,7 @@ fn respell_value(text: &str) -> String {
             });
             format!("{{ {} }}", members.join(", "))
         }
-        // A number that has a point takes a zero more.
+        // A number with a point gets an additional zero.
         Ok(Value::Float(_) | Value::Number(_)) if text.contains('.') && !text.contains(['e', 'E']) => {
             format!("{text}0")
         }
@@ -53,7 +53,7 @@ fn respell_value(text: &str) -> String {
     }
 }
 
-/// A JSON string with every character escaped.
+/// Returns a JSON string with every character escaped.
 fn escape(text: &str) -> String {
     let mut out = String::from("\"");
     for unit in text.encode_utf16() {
@@ -63,7 +63,7 @@ fn escape(text: &str) -> String {
     out
 }
 
-/// The graph with all properties of nodes and edges in bags; nothing where JSON has no word for one of them.
+/// Returns the graph with all properties of nodes and edges in bags; `None` if JSON cannot represent one of them.
 pub(super) fn columns_to_bags(memory: &MemoryGraph) -> Option<MemoryGraph> {
     let fits = |property: &Property| {
         property.kind == ValueKind::Plain
@@ -110,7 +110,7 @@ pub(super) fn columns_to_bags(memory: &MemoryGraph) -> Option<MemoryGraph> {
     Some(memory)
 }
 
-/// The JSON text of a cell of a simple type.
+/// Returns the JSON text of a cell of a simple type.
 fn cell(column: &ArrayRef, row: usize) -> Option<String> {
     if column.is_null(row) {
         return None;

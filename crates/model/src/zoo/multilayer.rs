@@ -1,4 +1,4 @@
-//! Multilayer hypergraphs that are made up from a number: aspects, placements, hyperedges with roles and coefficients,
+//! Multilayer hypergraphs generated from a number: aspects, placements, hyperedges with roles and coefficients,
 //! edges that are entities, slices with weights, and ids that look like something else.
 
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use crate::batch::{HyperedgeBatch, MemberBatch};
 use crate::schema::HyperedgeType;
 use crate::{Batch, Direction, Ends, Key, MemoryGraph, Property, well_known};
 
-/// Ids that are easy to get wrong: empty, blank, JSON of every kind, layers, other scripts.
+/// Unusual ids: empty, blank, JSON of every kind, layers, other scripts.
 const IDS: &[&str] = &[
     "",
     " ",
@@ -49,11 +49,11 @@ const IDS: &[&str] = &[
 const FLOATS: &[f64] =
     &[1.0, 0.0, -0.0, 0.1, -1.5, 1e300, 5e-324, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 9_007_199_254_740_993.0];
 
-/// What chooses: the same number gives the same graph.
+/// A random generator: the same number generates the same graph.
 pub(super) struct Dice(u64);
 
 impl Dice {
-    /// A number below `end`; 0 where there is none.
+    /// Returns a number below `end`, or 0 if there is none.
     pub fn below(&mut self, end: usize) -> usize {
         // SplitMix64: every state gives another number.
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -63,7 +63,7 @@ impl Dice {
         ((word ^ (word >> 31)) % end.max(1) as u64) as usize
     }
 
-    /// True in so many of a hundred cases.
+    /// Returns true in this percentage of cases.
     pub fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
@@ -76,7 +76,7 @@ impl Dice {
         self.pick(FLOATS)
     }
 
-    /// At most `count` different ids, none of which is in `taken`.
+    /// Returns at most `count` distinct ids that are not in `taken`.
     fn ids(&mut self, count: usize, taken: &[String]) -> Vec<String> {
         let mut chosen: Vec<String> = Vec::new();
         for number in 0..count {
@@ -88,17 +88,17 @@ impl Dice {
         chosen
     }
 
-    /// Cells of text, some of them absent.
+    /// Returns cells of text, some of them absent.
     pub fn texts(&mut self, rows: usize) -> ArrayRef {
         text((0..rows).map(|_| self.chance(60).then(|| self.pick(IDS))).collect::<Vec<_>>())
     }
 }
 
-/// Who can be an end: a node, in one of its layers.
+/// What can be an end: a node, in one of its layers.
 struct Places {
     names: Vec<String>,
     layers: Vec<Vec<String>>,
-    /// For each node its layers.
+    /// The layers of each node.
     of: Vec<Vec<usize>>,
 }
 
@@ -117,15 +117,15 @@ impl Places {
     }
 }
 
-/// The graph of a number, in the shape in which annnet graphs are read: one node type, one edge type, hyperedge types,
-/// slices, and in two of three graphs layers.
+/// Generates a graph from a number, in the shape in which annnet graphs are read: one node type, one edge type, hyperedge
+/// types, slices, and in two of three graphs layers.
 pub fn multilayer(seed: u64) -> MemoryGraph {
     let mut dice = Dice(seed);
     let aspects = dice.pick(&[0, 1, 2]);
     let own = dice.below(7);
     let mut names = dice.ids(own, &[]);
     let marked = names.len();
-    // Ends need somebody to be.
+    // Ends need at least one node.
     let most = if names.is_empty() { 0 } else { 7 };
     let [edges, hyperedges, one_sided] = [most, most, most / 3].map(|most| dice.below(most + 1));
     let placeholders = dice.below(3);
@@ -135,7 +135,7 @@ pub fn multilayer(seed: u64) -> MemoryGraph {
         taken.extend(ids.iter().cloned());
         ids
     });
-    // Placeholders are entities and nothing else; other edges may be. A node of that name stands for them already.
+    // Placeholders are only entities; other edges may be entities too. A node with that name represents them already.
     ids[2].retain(|id| !names.contains(id));
     for id in ids[0].iter().chain(&ids[2]) {
         if !names.contains(id) && (ids[2].contains(id) || dice.chance(30)) {
@@ -220,7 +220,7 @@ fn two_ended(
     (layered, has_attribute): (bool, bool),
 ) {
     let sources: Vec<(usize, usize)> = ids.iter().map(|_| places.any(dice)).collect();
-    // Some loops, and some edges that are like the one before.
+    // Some loops, and some edges that equal the previous one.
     let mut targets: Vec<(usize, usize)> = ids.iter().map(|_| places.any(dice)).collect();
     let mut sources = sources;
     for row in 0..ids.len() {
@@ -233,7 +233,7 @@ fn two_ended(
     let coefficients: Vec<Option<(f64, f64)>> = (0..ids.len())
         .map(|row| {
             let (first, second) = (dice.float(), dice.float());
-            // A loop has one coefficient, which is that of both its ends.
+            // A loop has one coefficient for both its ends.
             let second = if sources[row] == targets[row] { first } else { second };
             dice.chance(20).then_some((first, second))
         })
@@ -278,7 +278,7 @@ fn hyper(
             (_, false) => &[("member", 5)],
         };
         let stated = name == "hyperedge" && dice.chance(30);
-        // Somebody on both sides has one coefficient, which is that of both.
+        // An element on both sides has one coefficient for both.
         let mut known: BTreeMap<(usize, usize), f64> = BTreeMap::new();
         for (role, most) in sides {
             let count = if *most == 1 { 1 } else { dice.below(*most + 1) };

@@ -1,4 +1,4 @@
-//! The same graph with one thing changed.
+//! Graphs with one thing changed.
 
 use std::sync::Arc;
 
@@ -18,24 +18,24 @@ use crate::{Batch, Direction, Ends, KeyKind, LabelVocabulary, MemoryGraph, Relat
 /// A graph with one thing changed.
 #[derive(Debug, Clone)]
 pub struct Mutation {
-    /// What was done.
+    /// What was changed.
     pub what: String,
     /// Where the digest must differ.
     pub kind: LineKind,
-    /// The property that must differ, where the owner has a key and only one of its values was changed.
+    /// The property that must differ, if the owner has a key and only one of its values was changed.
     pub property: Option<String>,
     /// The changed graph.
     pub graph: MemoryGraph,
 }
 
-/// The graph with one thing changed, in every way that this module knows: elements lost, repeated and altered, values
-/// and nulls exchanged, labels, directions, ends, layers, coefficients, qualifiers, memberships, names and documents
-/// changed. Each has another content digest than the graph. Ends are keys throughout.
+/// Returns the graph with one thing changed, in every way that this module supports: elements removed, repeated and
+/// altered, values and nulls exchanged, labels, directions, ends, layers, coefficients, qualifiers, memberships, names and
+/// documents changed. The content digest of each differs from that of the graph. All ends are keys.
 pub fn mutations(memory: &MemoryGraph) -> Vec<Mutation> {
     let mut all = All { memory: ends_as_keys(memory), found: Vec::new() };
     for at in 0..all.memory.batches.len() {
         let rows = all.memory.batches[at].rows();
-        // Of larger batches the first rows, where the awkward ones stand, and the last.
+        // Of larger batches the first rows, which contain the unusual values, and the last.
         let sample: Vec<usize> = (0..rows).filter(|row| *row < 6 || *row + 1 == rows).collect();
         for row in sample {
             all.rows(at, row);
@@ -60,7 +60,7 @@ struct All {
     found: Vec<Mutation>,
 }
 
-/// Declares labels where a type declares them: a graph that breaks its own declaration is no graph.
+/// Declares labels where a type declares them, because a graph that violates its own declaration is invalid.
 fn declare(vocabulary: &mut LabelVocabulary, labels: &[String]) {
     match vocabulary {
         LabelVocabulary::Open => {}
@@ -78,7 +78,7 @@ impl All {
         self.found.push(Mutation { what, kind, property: None, graph });
     }
 
-    /// The graph with batch `at` changed.
+    /// Returns the graph with batch `at` changed.
     fn with(&self, at: usize, change: impl FnOnce(&mut MemoryGraph, &mut Batch)) -> MemoryGraph {
         let mut graph = self.memory.clone();
         let mut batch = graph.batches[at].clone();
@@ -87,7 +87,7 @@ impl All {
         graph
     }
 
-    /// What the rows of a batch are, and where a difference in them shows.
+    /// The kind of a batch's rows, and where a difference in them must show.
     fn kind(&self, at: usize) -> (LineKind, String) {
         let graph = &self.memory.graph;
         match &self.memory.batches[at] {
@@ -114,7 +114,7 @@ impl All {
         matches!(owner, Owner::Nodes(ty) if self.memory.graph.nodes[ty].implied)
     }
 
-    /// Rows lost and repeated.
+    /// Removes and repeats rows.
     fn rows(&mut self, at: usize, row: usize) {
         let (kind, name) = self.kind(at);
         let rows = self.memory.batches[at].rows();
@@ -122,11 +122,11 @@ impl All {
         let (can_drop, can_repeat) = match &self.memory.batches[at] {
             Batch::Nodes(nodes) => {
                 let ty = &self.memory.graph.nodes[nodes.ty];
-                // Without keys the rows behind a lost one would all be other nodes.
+                // Without keys, all rows after a removed one would be other nodes.
                 let row_key = ty.key.kind == KeyKind::Row;
                 (!ty.implied && (last || !row_key), !ty.implied && last)
             }
-            // Triples are a set: one that is stated twice is the same graph.
+            // Triples are a set: repeating one does not change the graph.
             Batch::Values(values) => (true, !self.is_resource(self.memory.graph.values[values.table].owner)),
             Batch::Edges(edges) => {
                 let ty = &self.memory.graph.edges[edges.ty];
@@ -146,7 +146,7 @@ impl All {
         }
     }
 
-    /// Values of a row altered, made null, made of null, and exchanged for those that are nearly the same.
+    /// Alters values of a row, makes them null or not null, and exchanges them for values that are almost equal.
     fn columns(&mut self, at: usize, row: usize) {
         let (kind, name) = self.kind(at);
         let mut graph = self.memory.graph.clone();
@@ -168,9 +168,9 @@ impl All {
             let null = column.is_null(row) || column.logical_nulls().is_some_and(|nulls| nulls.is_null(row));
             let mut cells: Vec<(&str, ArrayRef)> = special(&property, &column.slice(row, 1));
             cells.push(("altered", altered(&property, &column.slice(row, 1))));
-            // An empty bag says as little as none.
+            // An empty bag equals none.
             let says_nothing = null || property.kind == ValueKind::Bag && is_empty_bag(&column, row);
-            // A property that is declared never null stays so: else the graph would break its own declaration.
+            // A property that is declared never null stays so, because otherwise the graph would violate its own declaration.
             if !says_nothing && property.nullable {
                 cells.push(("null", new_null_array(column.data_type(), 1)));
             }
@@ -194,7 +194,7 @@ impl All {
         }
     }
 
-    /// Ends and owners turned to another element.
+    /// Moves ends and owners to another element.
     fn ends(&mut self, at: usize, row: usize) {
         let (kind, name) = self.kind(at);
         let mut batch = self.memory.batches[at].clone();
@@ -259,7 +259,7 @@ impl All {
             edges.directed = Some(all.collect::<BooleanArray>());
             graph.graph.edges[edges.ty].direction = Direction::PerRow;
         });
-        // Where all rows of a type state their direction, other batches of it must too.
+        // If all rows of a type have a direction, the other batches need one too.
         let alone =
             self.memory.batches.iter().filter(|batch| matches!(batch, Batch::Edges(other) if other.ty == edges.ty));
         if ty.direction == Direction::PerRow || alone.count() == 1 {
@@ -285,7 +285,7 @@ impl All {
         self.layers(at, row);
     }
 
-    /// Layers and coefficients of the ends of an edge.
+    /// Changes layers and coefficients of the ends of an edge.
     fn layers(&mut self, at: usize, row: usize) {
         let Batch::Edges(edges) = &self.memory.batches[at] else { return };
         let Some(layers) = edges.layers.clone() else { return };
@@ -337,7 +337,7 @@ impl All {
         }
     }
 
-    /// Keys of elements altered.
+    /// Alters keys of elements.
     fn keys(&mut self, at: usize) {
         let (kind, name) = self.kind(at);
         let implied =
@@ -363,7 +363,7 @@ impl All {
         }
     }
 
-    /// Types, relations and properties renamed.
+    /// Renames types, relations and properties.
     fn names(&mut self) {
         for at in 0..self.memory.batches.len() {
             let (kind, name) = self.kind(at);
@@ -471,11 +471,11 @@ fn is_empty_bag(column: &ArrayRef, row: usize) -> bool {
     read.is_ok() && empty
 }
 
-/// The keys with that of one row altered.
+/// Returns the keys with that of one row altered.
 fn another(keys: &ArrayRef, row: usize) -> ArrayRef {
     let plain = crate::Property::new("", keys.data_type().clone());
     let cell = match keys.data_type() {
-        // The empty text and the like have no better neighbour.
+        // For the empty text and the like there is no better neighbour.
         DataType::Utf8 => Arc::new(StringArray::from(vec![format!("{}?", keys.as_string::<i32>().value(row))])),
         _ => altered(&plain, &keys.slice(row, 1)),
     };

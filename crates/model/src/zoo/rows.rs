@@ -1,4 +1,4 @@
-//! Picking rows of batches, and looking at all their columns.
+//! Selects rows of batches, and iterates over all their columns.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::label::LabelBuilder;
 use crate::schema::Owner;
 use crate::{Batch, Columns, EdgeBatch, Ends, Graph, MemoryGraph, NodeBatch, Property, Relations};
 
-/// The rows of a column in another order; rows that do not exist are a mistake of the test.
+/// Returns the rows of a column in another order; rows that do not exist are an error of the test.
 pub(super) fn pick_column(column: &ArrayRef, rows: &[usize]) -> ArrayRef {
     let rows = UInt32Array::from_iter_values(rows.iter().map(|row| *row as u32));
     take(column, &rows, None).unwrap_or_else(|_| Arc::clone(column))
@@ -32,7 +32,7 @@ fn pick_ends(ends: &Ends, rows: &[usize]) -> Ends {
     }
 }
 
-/// The given rows of a batch, in the given order; a row may be given twice.
+/// Returns the given rows of a batch, in the given order; a row may be repeated.
 pub(super) fn pick(batch: &Batch, rows: &[usize]) -> Batch {
     let all = |column: &ArrayRef| pick_column(column, rows);
     let bools = |column: &arrow_array::BooleanArray| all(&(Arc::new(column.clone()) as ArrayRef)).as_boolean().clone();
@@ -100,7 +100,7 @@ pub(super) fn pick(batch: &Batch, rows: &[usize]) -> Batch {
     }
 }
 
-/// The properties of a batch's rows and their columns; members have none.
+/// Returns the properties of a batch's rows and their columns; members have none.
 pub(super) fn properties<'a>(
     graph: &'a mut Graph,
     batch: &'a mut Batch,
@@ -119,7 +119,7 @@ pub(super) fn properties<'a>(
     }
 }
 
-/// Passes every property column of a graph, and every column of values, through `change`.
+/// Applies `change` to every property column of a graph, and every column of values.
 pub(super) fn map_columns(
     memory: &MemoryGraph,
     mut change: impl FnMut(&Property, &ArrayRef) -> ArrayRef,
@@ -140,7 +140,7 @@ pub(super) fn map_columns(
     memory
 }
 
-/// Passes all keys of a graph, also where they are ends, through `change`.
+/// Applies `change` to all keys of a graph, including ends.
 pub(super) fn map_keys(memory: &MemoryGraph, mut change: impl FnMut(&ArrayRef) -> ArrayRef) -> MemoryGraph {
     let mut memory = memory.clone();
     for batch in &mut memory.batches {
@@ -160,14 +160,14 @@ pub(super) fn map_keys(memory: &MemoryGraph, mut change: impl FnMut(&ArrayRef) -
     memory
 }
 
-/// A table that is referred to by its rows or keys.
+/// A table whose rows or keys are referred to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Referred {
     Owner(Owner),
     Group(usize),
 }
 
-/// All ends of a batch, with what they refer to.
+/// Returns all ends of a batch, with the tables to which they refer.
 pub(super) fn ends<'a>(graph: &Graph, batch: &'a mut Batch) -> Vec<(Referred, &'a mut Ends)> {
     let nodes = |ty: usize| Referred::Owner(Owner::Nodes(ty));
     match batch {

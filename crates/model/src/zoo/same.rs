@@ -1,4 +1,4 @@
-//! The same graph in other clothes.
+//! Equal graphs in other representations.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -20,8 +20,8 @@ use crate::{
     digest::key_hashes,
 };
 
-/// The same graph in other batches, orders, encodings, widths and forms, each with what was done to it. All have the
-/// same content digest.
+/// Returns equal graphs in other batches, orders, encodings, widths and forms, each with a description of the difference.
+/// All have the same content digest.
 pub fn same(memory: &MemoryGraph) -> Vec<(&'static str, MemoryGraph)> {
     let large = |data_type: &DataType| match data_type {
         DataType::Utf8 => Some(DataType::LargeUtf8),
@@ -73,7 +73,7 @@ pub fn same(memory: &MemoryGraph) -> Vec<(&'static str, MemoryGraph)> {
     all
 }
 
-/// Every batch in pieces, the first of one row.
+/// Splits every batch, the first part with one row.
 fn cut(memory: &MemoryGraph) -> MemoryGraph {
     let mut batches = Vec::new();
     for batch in &memory.batches {
@@ -102,7 +102,7 @@ fn reversed_rows(memory: &MemoryGraph, which: impl Fn(&Batch) -> bool) -> Memory
     memory
 }
 
-/// Node types with a key back to front; rows that refer to them follow.
+/// Reverses node types with a key; rows that refer to them are adapted.
 fn reversed_nodes(memory: &MemoryGraph) -> MemoryGraph {
     let mut memory = memory.clone();
     let mut counts = vec![0u64; memory.graph.nodes.len()];
@@ -134,7 +134,7 @@ fn reversed_nodes(memory: &MemoryGraph) -> MemoryGraph {
     memory
 }
 
-/// The keys of every table that is referred to, in the order of its rows.
+/// Returns the keys of every table that is referred to, in the order of its rows.
 fn all_keys(memory: &MemoryGraph) -> BTreeMap<Referred, ArrayRef> {
     let mut parts = BTreeMap::<Referred, Vec<(u64, ArrayRef)>>::new();
     for batch in &memory.batches {
@@ -142,7 +142,7 @@ fn all_keys(memory: &MemoryGraph) -> BTreeMap<Referred, ArrayRef> {
             Batch::Nodes(batch) => (Referred::Owner(Owner::Nodes(batch.ty)), batch.start, batch.keys.as_ref()),
             Batch::Hyperedges(batch) => (Referred::Owner(Owner::Hyperedges(batch.ty)), batch.start, Some(&batch.keys)),
             Batch::Groups(batch) => (Referred::Group(batch.kind), batch.start, Some(&batch.keys)),
-            // Edges have no row numbers: they count in the order of their batches.
+            // Edges have no row numbers: they are counted in the order of their batches.
             Batch::Edges(batch) => {
                 let referred = Referred::Owner(Owner::Edges(batch.ty));
                 let before = parts.get(&referred).map_or(0, |parts| parts.len() as u64);
@@ -161,7 +161,7 @@ fn all_keys(memory: &MemoryGraph) -> BTreeMap<Referred, ArrayRef> {
     parts.into_iter().filter_map(|(referred, parts)| Some((referred, joined(parts)?))).collect()
 }
 
-/// The graph with all ends as keys; nodes without a key are told by their numbers.
+/// Returns the graph with all ends as keys; nodes without a key are identified by their numbers.
 pub(super) fn ends_as_keys(memory: &MemoryGraph) -> MemoryGraph {
     let keys = all_keys(memory);
     let mut memory = memory.clone();
@@ -178,7 +178,7 @@ pub(super) fn ends_as_keys(memory: &MemoryGraph) -> MemoryGraph {
     memory
 }
 
-/// The graph with all ends as rows, where those exist.
+/// Returns the graph with all ends as rows, where these exist.
 fn ends_as_rows(memory: &MemoryGraph) -> MemoryGraph {
     let hash = |keys: &ArrayRef| {
         let kind = match keys.data_type() {
@@ -206,7 +206,7 @@ fn ends_as_rows(memory: &MemoryGraph) -> MemoryGraph {
     memory
 }
 
-/// A cast that must not change a value; where it would, the column stays.
+/// Casts a column if no value changes; otherwise the column stays.
 fn cast_to(column: &ArrayRef, to: Option<DataType>) -> ArrayRef {
     let exact = CastOptions { safe: false, ..Default::default() };
     let there = to.and_then(|to| cast_with_options(column, &to, &exact).ok());
@@ -219,7 +219,7 @@ fn cast_to(column: &ArrayRef, to: Option<DataType>) -> ArrayRef {
 
 fn cast_columns(memory: &MemoryGraph, to: impl Fn(&DataType) -> Option<DataType>) -> MemoryGraph {
     map_columns(memory, |property, column| match property.kind {
-        // Of tensors the type of number is content.
+        // The number type of tensors is content.
         ValueKind::Tensor { .. } => Arc::clone(column),
         _ => cast_to(column, to(column.data_type())),
     })
@@ -251,7 +251,7 @@ fn narrower(data_type: &DataType) -> Option<DataType> {
     })
 }
 
-/// Label sets with other numbers, and a name that no row uses.
+/// Renumbers label sets, and adds a name that no row uses.
 fn relabelled(memory: &MemoryGraph) -> MemoryGraph {
     let mut memory = memory.clone();
     for batch in &mut memory.batches {
@@ -287,7 +287,7 @@ fn null_columns(memory: &MemoryGraph, put_in: bool) -> MemoryGraph {
     memory
 }
 
-/// Edge types without a key name their relation in every row, among others that no row has.
+/// Moves the relation of edge types without a key to their rows, and adds relations that no row uses.
 fn relations_by_row(memory: &MemoryGraph) -> MemoryGraph {
     let mut memory = memory.clone();
     for batch in &mut memory.batches {
@@ -330,7 +330,7 @@ fn directions_by_row(memory: &MemoryGraph) -> MemoryGraph {
     memory
 }
 
-/// Undirected edges between nodes of one type, their ends exchanged with all that is said of them.
+/// Exchanges the ends of undirected edges between nodes of one type, with all their attributes.
 fn turned(memory: &MemoryGraph) -> MemoryGraph {
     let mut memory = memory.clone();
     for batch in &mut memory.batches {
@@ -345,7 +345,7 @@ fn turned(memory: &MemoryGraph) -> MemoryGraph {
     memory
 }
 
-/// JSON with other spacing and escapes, and top-level members in reverse.
+/// JSON with other whitespace and escapes, and top-level members reversed.
 fn respelt(memory: &MemoryGraph) -> MemoryGraph {
     map_columns(memory, |property, column| {
         let bag = property.kind == ValueKind::Bag;
@@ -377,7 +377,7 @@ fn reversed_properties(memory: &MemoryGraph) -> MemoryGraph {
     memory
 }
 
-/// Properties of nodes and keyed edges as tables of values.
+/// Properties of nodes and keyed edges as value tables.
 fn long_form(memory: &MemoryGraph) -> MemoryGraph {
     let mut memory = memory.clone();
     let mut tables = Vec::new();

@@ -1,4 +1,4 @@
-//! What the model promises, over every graph of the zoo.
+//! Tests of the model's guarantees on all test graphs.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -63,7 +63,7 @@ fn every_change_changes_the_digest_where_it_was_made() {
 
 #[test]
 fn two_changes_are_not_one() {
-    // Of a graph without repeats, all changed graphs differ from each other, too.
+    // For a graph without repetitions, all changed graphs also differ from each other.
     let mut seen = std::collections::BTreeMap::new();
     for Mutation { what, graph, .. } in mutations(&typed::social()) {
         if let Some(other) = seen.insert(graph.digest().unwrap().0, what.clone()) {
@@ -92,7 +92,7 @@ fn annnet_everything_is_in_the_default_slice_listed_or_not() {
     let nothing = || columns([float64([None])]);
     let [nodes, edges, hyper] =
         [Owner::Nodes(0), Owner::Edges(0), Owner::Hyperedges(0)].map(|of| place(&slices.memberships, of));
-    // e1 is listed already, with a weight.
+    // e1 is already listed, with a weight.
     listed.batches.push(row(nodes, &["A", "B", "e1", "e2"], Vec::new()));
     listed.batches.push(row(edges, &["e2"], nothing()));
     listed.batches.push(row(hyper, &["h1"], nothing()));
@@ -161,7 +161,7 @@ fn graphar_without_a_key_has_one_digest_from_either_list_and_no_order() {
     let other_list = same(&memory).into_iter().find(|(what, _)| *what == "edges in reverse").unwrap().1;
     assert_eq!(other_list.digest().unwrap(), memory.digest().unwrap());
     assert_eq!(memory.order_digest().unwrap(), MemoryGraph::default().order_digest().unwrap());
-    // Which of the rows that look alike an edge belongs to is told by position: exchanging two nodes is a change.
+    // Among rows that look alike, an edge's row is identified by position: exchanging two nodes is a change.
     let mut exchanged = memory.clone();
     exchanged.batches[0] = rows::pick(&exchanged.batches[0], &[0, 1, 3, 2]);
     assert_ne!(exchanged.digest().unwrap(), memory.digest().unwrap());
@@ -222,7 +222,7 @@ fn widths_and_declarations_are_in_the_schema_digest() {
     let mut unused = memory.graph.clone();
     unused.nodes.push(crate::NodeType::new("unused", crate::Key::row()));
     assert_ne!(schema_digest(&unused), schema);
-    // How properties are grouped into files decides their order here, and is no declaration.
+    // The grouping of properties into files determines their order here, and is not a declaration.
     let mut regrouped = memory.graph.clone();
     regrouped.nodes[0].properties.reverse();
     regrouped.nodes.iter_mut().for_each(|ty| ty.rows = None);
@@ -260,7 +260,7 @@ fn unsound_batches_are_errors() {
                 nodes.keys = None;
             }
         }),
-        "nodes of type person without their keys"
+        "the keys of nodes of type person are missing"
     );
     assert_eq!(
         broken(&|batch| {
@@ -268,7 +268,7 @@ fn unsound_batches_are_errors() {
                 edges.target = Ends::Rows(vec![0, 1, 2, 3, 99].into_iter().take(edges.rows).collect::<Vec<_>>().into());
             }
         }),
-        "there is no row 99 of nodes"
+        "row 99 of nodes does not exist"
     );
     assert_eq!(
         broken(&|batch| {
@@ -276,7 +276,7 @@ fn unsound_batches_are_errors() {
                 nodes.keys = Some(text(vec!["x"; nodes.rows]));
             }
         }),
-        "a key of another kind is given as string"
+        "the type of the key, string, does not match its kind"
     );
     let json = MemoryGraph {
         graph: crate::Graph {

@@ -1,4 +1,4 @@
-//! Awkward property graphs in the typed shape: node types, edge types, typed columns.
+//! Unusual property graphs in the typed shape: node types, edge types, typed columns.
 
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
@@ -8,7 +8,7 @@ use super::build::{Build, Edges, Nodes};
 use crate::{Cardinality, MemoryGraph, Property};
 
 /// Property graphs of the types that every typed format has: 32- and 64-bit integers and floats, booleans, text, dates,
-/// timestamps in milliseconds, lists of the first five. Each is small, and awkward in one way.
+/// timestamps in milliseconds, lists of the first five. Each is small, and unusual in one way.
 pub fn property_graphs() -> Vec<(&'static str, MemoryGraph)> {
     vec![
         ("empty", MemoryGraph::default()),
@@ -47,7 +47,7 @@ fn plain(name: &str, cells: ArrayRef) -> Column {
     (Property::new(name, cells.data_type().clone()), cells)
 }
 
-/// Three rows of every scalar type: a value, the awkward end, null.
+/// Three rows of every scalar type: a value, an extreme value, null.
 fn scalar_columns() -> Vec<Column> {
     vec![
         plain("flag", bools([Some(true), Some(false), None])),
@@ -100,7 +100,7 @@ fn isolated() -> MemoryGraph {
     build.finish()
 }
 
-/// People who know each other: the plain case.
+/// People who know each other: the ordinary case.
 pub(super) fn social() -> MemoryGraph {
     let mut build = Build::default();
     let person = build.nodes(
@@ -184,7 +184,7 @@ fn disguised() -> MemoryGraph {
 }
 
 fn dates_and_times() -> MemoryGraph {
-    // 0001-01-01 and 9999-12-31, the ends of what ISO 8601 writes in four digits; and a leap day.
+    // 0001-01-01 and 9999-12-31, the first and last date of ISO 8601 with four-digit years; and a leap day.
     let days = [Some(-719_162), Some(2_932_896), Some(-1), Some(0), Some(11_016), None];
     let times = [Some(-62_135_596_800_000), Some(253_402_300_799_999), Some(-1), Some(0), Some(951_782_400_001), None];
     one_type(Nodes::keyed("d", int64(0..6)).column("day", dates(days)).column("moment", millis(times)))
@@ -210,7 +210,7 @@ fn sets() -> MemoryGraph {
 fn edges_with_everything() -> MemoryGraph {
     let mut build = Build::default();
     let node = build.nodes(Nodes::keyed("n", text(["a", "b", "c"])));
-    // Two edges between the same nodes differ in one value only; the third has none at all.
+    // Two edges between the same nodes differ in one value only; the third has no value.
     let edges = Edges::rows(node, "rel", node, [(0, 1), (0, 1), (2, 0)]);
     build.edges(scalar_columns().into_iter().fold(edges, |edges, (property, cells)| edges.property(property, cells)));
     let edges = Edges::rows(node, "listed", node, [(2, 1), (1, 1), (0, 2), (0, 1)]);
@@ -320,7 +320,7 @@ fn names_with_meanings() -> MemoryGraph {
     build.finish()
 }
 
-/// More rows than fit a small chunk, in no nice order.
+/// More rows than fit into a small chunk, in no particular order.
 fn thousands() -> MemoryGraph {
     let mut build = Build::default();
     let (nodes, edges) = (3_000u64, 10_000u64);

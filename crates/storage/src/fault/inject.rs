@@ -1,4 +1,4 @@
-//! A disk on which something goes wrong.
+//! A disk with an injected fault.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -8,37 +8,37 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Disk, DiskFile, Lock, Node};
 
-/// What goes wrong. Steps count from 0; every call of [`Disk`] and [`DiskFile`] is one.
+/// The fault. Steps are counted from 0; every call of [`Disk`] and [`DiskFile`] is a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// Nothing: for counting the steps.
+    /// No fault, for counting the steps.
     None,
-    /// The step with this number fails with this error, and does nothing.
+    /// The step with this number has no effect and returns this error.
     Fail(u64, io::ErrorKind),
-    /// The step with this number, if it writes, writes only half of what it was given, and succeeds.
+    /// If the step with this number is a write, it writes only half of the bytes and succeeds.
     ShortWrite(u64),
-    /// Syncing fails, from the step with this number on.
+    /// Syncs fail from the step with this number on.
     FailSyncs(u64),
     /// Only this many bytes can be written.
     NoSpaceAfter(u64),
-    /// From the step with this number on nothing is done any more, as if the process had been killed. A write that is
-    /// cut writes half.
+    /// From the step with this number on, steps have no effect, as if the process had been killed. An interrupted
+    /// write writes half.
     Kill(u64),
 }
 
-/// A disk on which one thing goes wrong.
+/// A disk with one fault.
 #[derive(Debug, Clone)]
 pub struct FaultDisk {
     disk: Arc<dyn Disk>,
     shared: Arc<Shared>,
 }
 
-/// What a test does meanwhile.
+/// What a test does between two steps.
 type Meanwhile = Box<dyn FnOnce() + Send>;
 
 struct Shared {
     fault: Fault,
-    /// The end of a line of the log, and what is done before that step.
+    /// The end of a log line, and the work to do before that step.
     meanwhile: Mutex<Option<(String, Meanwhile)>>,
     steps: AtomicU64,
     written: AtomicU64,
@@ -52,7 +52,7 @@ enum Verdict {
 }
 
 impl FaultDisk {
-    /// `disk`, with `fault`.
+    /// Wraps `disk` with `fault`.
     pub fn new(disk: Arc<dyn Disk>, fault: Fault) -> Self {
         let (steps, written) = (AtomicU64::new(0), AtomicU64::new(0));
         FaultDisk {
@@ -61,19 +61,19 @@ impl FaultDisk {
         }
     }
 
-    /// Does something else before the first step whose line in the log ends like this: what another process does between two steps.
+    /// Runs `work` before the first step whose log line ends with `before`, to simulate another process between two steps.
     pub fn meanwhile(self, before: &str, work: impl FnOnce() + Send + 'static) -> Self {
         *self.shared.meanwhile.lock().unwrap_or_else(PoisonError::into_inner) =
             Some((before.to_owned(), Box::new(work)));
         self
     }
 
-    /// Steps so far.
+    /// Returns the number of steps so far.
     pub fn steps(&self) -> u64 {
         self.shared.steps.load(Ordering::Relaxed)
     }
 
-    /// The steps so far, one line each, for the message of a failing test.
+    /// Returns the steps so far, one line each, for the message of a failing test.
     pub fn log(&self) -> Vec<String> {
         self.shared.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -111,7 +111,7 @@ impl Shared {
         }
     }
 
-    /// How many of `wanted` bytes still fit.
+    /// Returns how many of `wanted` bytes still fit.
     fn room(&self, wanted: usize) -> usize {
         let Fault::NoSpaceAfter(limit) = self.fault else { return wanted };
         let left = limit.saturating_sub(self.written.load(Ordering::Relaxed));

@@ -1,4 +1,4 @@
-//! A disk in memory that knows what is durable.
+//! A disk in memory that tracks what is durable.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -10,8 +10,8 @@ use super::{Disk, DiskFile, Guard, Lock, Node, NodeKind};
 
 /// A file system in memory, on which nothing is durable before its file and its directory are synced.
 ///
-/// Everything that a real one may do is done by [`MemoryDisk::after_stop`]: changes of names that are not synced are
-/// kept or lost each by itself, and bytes that are not synced are lost, cut, zeroed or kept.
+/// [`MemoryDisk::after_stop`] covers everything that a real file system may do: each unsynced change of a name is kept or lost
+/// independently, and unsynced bytes are lost, truncated, zeroed or kept.
 #[derive(Debug, Clone)]
 pub struct MemoryDisk {
     tree: Arc<Mutex<Tree>>,
@@ -19,13 +19,13 @@ pub struct MemoryDisk {
     can_exchange: bool,
 }
 
-/// With more pending changes than this, not every subset of them is tried.
+/// With more pending changes than this, not every subset of them is tested.
 const EVERY_SUBSET: usize = 8;
-/// Subsets that are tried instead, beside all prefixes and all with one change missing.
+/// The number of subsets that are tested instead, in addition to all prefixes and all subsets with one change missing.
 const SOME_SUBSETS: u64 = 200;
 
 impl MemoryDisk {
-    /// An empty disk. `can_exchange` says whether two names can change places in one step.
+    /// Creates an empty disk. `can_exchange` says whether two names can be exchanged in one step.
     pub fn new(can_exchange: bool) -> Self {
         MemoryDisk::of(Tree::new(), can_exchange)
     }
@@ -34,20 +34,20 @@ impl MemoryDisk {
         MemoryDisk { tree: Arc::new(Mutex::new(tree)), locked: Arc::default(), can_exchange }
     }
 
-    /// A copy as it is now, with everything durable and no locks held.
+    /// Returns a copy of the current state with everything durable and no locks held.
     pub fn settled(&self) -> MemoryDisk {
         let tree = self.tree();
         let all = (0..tree.pending.len()).collect();
         MemoryDisk::of(tree.after_stop(&all, Unsynced::Kept), self.can_exchange)
     }
 
-    /// The same files after the process was killed and the machine ran on: nothing lost, no locks held.
+    /// Returns the state after the process was killed while the machine kept running: nothing is lost, no locks are held.
     pub fn after_kill(&self) -> MemoryDisk {
         MemoryDisk::of(self.tree().clone(), self.can_exchange)
     }
 
-    /// Every state in which a machine could find itself that stops now: all subsets of the unsynced changes of names
-    /// (of many, a fixed choice of subsets), with four fates of the unsynced bytes each.
+    /// Returns every state in which a machine that stops now could be left: all subsets of the unsynced changes of names
+    /// (or a fixed choice of subsets, if there are many), each with four outcomes for the unsynced bytes.
     pub fn after_stop(&self) -> Vec<MemoryDisk> {
         let tree = self.tree();
         let mut states = Vec::new();
@@ -59,7 +59,7 @@ impl MemoryDisk {
         states
     }
 
-    /// Every file by its path, with its bytes.
+    /// Returns all files by path, with their bytes.
     pub fn files(&self) -> BTreeMap<String, Vec<u8>> {
         let tree = self.tree();
         let mut files = BTreeMap::new();
@@ -105,7 +105,7 @@ fn subsets(count: usize) -> Vec<BTreeSet<usize>> {
     }
     let mut subsets: Vec<BTreeSet<usize>> = (0..=count).map(|end| (0..end).collect()).collect();
     subsets.extend((0..count).map(|left_out| (0..count).filter(|index| *index != left_out).collect()));
-    // A fixed sequence of bits (SplitMix64), so that a failing test fails again.
+    // A fixed sequence of bits (SplitMix64), so that a failing test is reproducible.
     subsets.extend((0..SOME_SUBSETS).map(|seed| {
         let mut bits = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -153,7 +153,7 @@ impl Disk for MemoryDisk {
         self.move_to(from, to, false)
     }
 
-    /// Where names cannot change places, files have one name only: both are missing on the same systems.
+    /// Hard links are supported only together with exchanges: both are missing on the same systems.
     fn link(&self, file: &Path, name: &Path) -> io::Result<()> {
         if !self.can_exchange {
             return Err(io::ErrorKind::Unsupported.into());

@@ -1,13 +1,13 @@
-//! Names and bytes as a file system keeps them in memory, and what of them is durable.
+//! The names and bytes of a file system in memory, and which of them are durable.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Component, Path};
 
-/// Number of a file or directory, whatever it is called.
+/// The number of a file or directory, independent of its name.
 pub(super) type Inode = usize;
 
-/// The directory at the top.
+/// The root directory.
 pub(super) const TOP: Inode = 0;
 
 #[derive(Debug, Clone)]
@@ -16,7 +16,7 @@ pub(super) enum Content {
     Directory { now: BTreeMap<String, Inode>, durable: BTreeMap<String, Inode> },
 }
 
-/// A change of names that is not durable yet. It becomes so as a whole.
+/// A change of names that is not durable yet. It becomes durable as a whole.
 #[derive(Debug, Clone)]
 pub(super) enum Change {
     Link { directory: Inode, name: String, inode: Inode },
@@ -25,7 +25,7 @@ pub(super) enum Change {
     Exchange { one: (Inode, String), other: (Inode, String), inodes: (Inode, Inode) },
 }
 
-/// What a stopped machine finds of bytes that were written and not synced.
+/// What remains of unsynced bytes after the machine stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unsynced {
     Lost,
@@ -53,7 +53,7 @@ impl Tree {
         self.inodes.len() - 1
     }
 
-    /// The directory that holds the last component of `path`, and that component.
+    /// Returns the directory that contains the last component of `path`, and that component.
     pub(super) fn locate(&self, path: &Path) -> io::Result<(Inode, String)> {
         let mut names: Vec<String> = path
             .components()
@@ -90,7 +90,7 @@ impl Tree {
         matches!(self.inodes[inode], Content::Directory { .. })
     }
 
-    /// Makes a change of names: visible now, durable later.
+    /// Performs a change of names, which is visible now and durable later.
     pub(super) fn change(&mut self, change: Change) {
         self.perform(&change, false);
         self.pending.push(change);
@@ -117,7 +117,7 @@ impl Tree {
         }
     }
 
-    /// Takes a name away, unless it means something else by now: changes of one and the same name keep their order.
+    /// Removes a name, unless it refers to something else by now: changes of the same name keep their order.
     fn unlink(&mut self, directory: Inode, name: &str, inode: Inode, durably: bool) {
         match self.entries_mut(directory, durably) {
             Some(entries) if entries.get(name) == Some(&inode) => drop(entries.remove(name)),
@@ -132,8 +132,8 @@ impl Tree {
         }
     }
 
-    /// Makes the changes that ended in `directory` durable. That something *left* it is durable only with the directory
-    /// that it went to.
+    /// Makes the changes of names in `directory` durable. A move *out of* it becomes durable only with the directory
+    /// to which the file was moved.
     pub(super) fn sync_directory(&mut self, directory: Inode) {
         let (durable, pending) =
             std::mem::take(&mut self.pending).into_iter().partition(|change| change.is_made_durable_by(directory));
@@ -144,7 +144,7 @@ impl Tree {
         }
     }
 
-    /// What a machine finds that stops now, if of the pending changes those in `kept` had reached the disk.
+    /// Returns the state after the machine stops now, if the pending changes in `kept` had reached the disk.
     pub(super) fn after_stop(&self, kept: &BTreeSet<usize>, unsynced: Unsynced) -> Tree {
         let mut after = self.clone();
         after.pending.clear();

@@ -1,4 +1,4 @@
-//! Opening below a directory with the kernel's help: no link and no race leads out of it.
+//! Opens files below a directory with the kernel's help, so that neither links nor races lead out of it.
 
 use std::fs::File;
 use std::io;
@@ -13,7 +13,7 @@ use rustix::io::Errno;
 
 use super::{Found, portable, require_regular};
 
-/// Flags for a file: opening a pipe must not wait, a terminal must not become ours.
+/// Flags for files: opening a pipe must not block, and a terminal must not become the controlling terminal.
 const FILE: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
 const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::DIRECTORY);
 const INSIDE: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_MAGICLINKS);
@@ -45,8 +45,8 @@ impl Beneath {
         require_regular(File::from(self.open_below(relative, FILE)?))
     }
 
-    /// What is directly in the directory `relative` (empty for the top), in no order. Links that leave the directory,
-    /// links to directories, devices and names that are not UTF-8 are left out.
+    /// Lists the directory `relative` (empty for the top), in no particular order. The list omits links that leave the
+    /// directory, links to directories, devices, and names that are not UTF-8.
     pub(crate) fn list(&self, relative: &str) -> io::Result<Vec<(String, Found)>> {
         if let Some(fallback) = &self.fallback {
             return fallback.list(relative);
@@ -64,7 +64,7 @@ impl Beneath {
                 continue;
             }
             let stat = match statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW) {
-                // Somebody removed it since.
+                // It was removed in the meantime.
                 Err(Errno::NOENT) => continue,
                 stat => stat?,
             };
@@ -92,7 +92,7 @@ impl Beneath {
     fn open_below(&self, relative: &str, flags: OFlags) -> io::Result<OwnedFd> {
         loop {
             match openat2(&self.directory, relative, flags, Mode::empty(), INSIDE) {
-                // The kernel saw a rename on the way and cannot tell whether the name stayed inside.
+                // The kernel noticed a rename and cannot tell whether the name stayed inside.
                 Err(Errno::AGAIN | Errno::INTR) => {}
                 opened => return Ok(opened?),
             }
@@ -105,8 +105,8 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     require_regular(File::from(openat(CWD, path, FILE, Mode::empty())?))
 }
 
-/// Gives `length` bytes of a file at `offset` back to the file system, which reads as zeros there from now on; false
-/// where the file system cannot.
+/// Releases `length` bytes of a file at `offset`, which read as zeros from now on; returns false
+/// if the file system cannot do that.
 pub(crate) fn punch(file: &File, offset: u64, length: u64) -> io::Result<bool> {
     match fallocate(file, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, offset, length) {
         Ok(()) => Ok(true),

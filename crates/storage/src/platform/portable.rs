@@ -1,4 +1,4 @@
-//! What the standard library can do anywhere, with the races that this leaves.
+//! An implementation with the standard library only, including the races that cannot be avoided with it.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Found, require_regular};
 
-/// A directory below which names are resolved. Links are followed as long as they end below it; somebody who changes
+/// A directory below which names are resolved. Links are followed as long as they end below it. An attacker who changes
 /// a link between the check and the opening can escape.
 #[derive(Debug)]
 pub(crate) struct Beneath {
@@ -26,8 +26,8 @@ impl Beneath {
         open_regular(&self.resolve(relative)?)
     }
 
-    /// What is directly in the directory `relative` (empty for the top), in no order. Links that leave the directory
-    /// are left out.
+    /// Lists the directory `relative` (empty for the top), in no particular order. The list omits links that leave the
+    /// directory.
     pub(crate) fn list(&self, relative: &str) -> io::Result<Vec<(String, Found)>> {
         let mut found = Vec::new();
         for entry in fs::read_dir(self.resolve(relative)?)? {
@@ -61,35 +61,35 @@ impl Beneath {
 
 /// Opens a regular file for reading.
 pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
-    // Asked before opening: opening a pipe waits for somebody to write to it.
+    // Check before opening, because opening a pipe waits for a writer.
     if !fs::metadata(path)?.is_file() && !fs::metadata(path)?.is_dir() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "this is a device or a pipe, not a file"));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "expected a file, found a device or a pipe"));
     }
     require_regular(OpenOptions::new().read(true).open(path)?)
 }
 
-/// Gives a part of a file back to the file system: here nothing can.
+/// Releases a part of a file: not supported here.
 pub(crate) fn punch(_file: &File, _offset: u64, _length: u64) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Reads into `buffer` at `offset`. May read less; 0 means the end.
+/// Reads into `buffer` at `offset`. May read less; 0 means the end of the file.
 #[cfg(windows)]
 pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
 }
 
-/// Makes the names in a directory durable: here the file system is trusted to keep its own order.
+/// Makes the names in a directory durable. Does nothing here: the file system is trusted to keep the order of changes.
 pub(crate) fn sync_dir(_path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Opens a file to lock it; nothing for a directory, which cannot be opened.
+/// Opens a file to lock it; returns `None` for a directory, which cannot be opened.
 pub(crate) fn open_for_lock(path: &Path) -> io::Result<Option<File>> {
     if fs::metadata(path)?.is_dir() { Ok(None) } else { File::open(path).map(Some) }
 }
 
-/// Whether the error of a lock says that there are no locks here.
+/// Whether the error means that locks are not supported.
 pub(crate) fn has_no_locks(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::Unsupported
 }
@@ -99,18 +99,19 @@ pub(crate) fn host_name() -> String {
     std::env::var("COMPUTERNAME").unwrap_or_default()
 }
 
-/// Whether a record of unfinished work may be acted on.
+/// Whether a record of unfinished work may be performed.
 pub(crate) fn trusted(_record: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Whether an opened file or directory is what lies at `path` now; as far as can be told.
+/// Whether an open file or directory is still the one at `path`, as far as can be determined.
 pub(crate) fn is_at(_file: &File, path: &Path) -> io::Result<bool> {
     Ok(fs::symlink_metadata(path).is_ok())
 }
 
-/// Renames `from` to `to`, which must not exist: by a second name for a file, which is create-only everywhere. Where
-/// there are no second names, another writer that comes between the check and the renaming is overwritten.
+/// Renames `from` to `to`, which must not exist. For a file it uses a hard link, whose creation fails everywhere if the
+/// name exists. Where there are no hard links, a file that another writer creates between the check and the rename is
+/// overwritten.
 pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     match fs::hard_link(from, to) {
         Ok(()) => fs::remove_file(from),
@@ -120,7 +121,7 @@ pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// Two names cannot change places in one step here.
+/// Exchanging two names in one step is not supported here.
 pub(crate) fn exchange(_one: &Path, _other: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }

@@ -1,11 +1,11 @@
-//! What every Unix system can do.
+//! An implementation for all Unix systems.
 
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
-/// Reads into `buffer` at `offset` without moving a shared cursor. May read less; 0 means the end.
+/// Reads into `buffer` at `offset` without moving a shared cursor. May read less; 0 means the end of the file.
 pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     file.read_at(buffer, offset)
 }
@@ -15,13 +15,13 @@ pub(crate) fn sync_dir(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
 
-/// Opens a file or directory to lock it; nothing where directories cannot be opened.
+/// Opens a file or directory to lock it; returns `None` where directories cannot be opened.
 pub(crate) fn open_for_lock(path: &Path) -> io::Result<Option<File>> {
     File::open(path).map(Some)
 }
 
-/// Whether the error of a lock says that there are no locks here. Network file systems lock what is open for writing only,
-/// which directories never are, and say that the descriptor is bad.
+/// Whether the error means that locks are not supported. Network file systems lock only what is open for writing,
+/// which directories never are, and report a bad descriptor.
 pub(crate) fn has_no_locks(error: &io::Error) -> bool {
     use rustix::io::Errno;
     let no_locks = [Errno::NOSYS, Errno::INVAL, Errno::OPNOTSUPP, Errno::NOTSUP, Errno::BADF];
@@ -34,13 +34,13 @@ pub(crate) fn host_name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
-/// Whether a record of unfinished work may be acted on: in a directory that everybody may write to, only our own.
+/// Whether a record of unfinished work may be performed: in a directory that everybody can write to, only if it is our own.
 pub(crate) fn trusted(record: &Path) -> io::Result<bool> {
     let everybody_writes = fs::metadata(super::parent_of(record))?.mode() & 0o002 != 0;
     Ok(!everybody_writes || fs::symlink_metadata(record)?.uid() == rustix::process::geteuid().as_raw())
 }
 
-/// Whether an opened file or directory is what lies at `path` now.
+/// Whether an open file or directory is still the one at `path`.
 pub(crate) fn is_at(file: &fs::File, path: &Path) -> io::Result<bool> {
     let opened = file.metadata()?;
     match fs::symlink_metadata(path) {
@@ -61,10 +61,10 @@ pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// Lets two existing names change places in one step.
+/// Exchanges two existing names in one step.
 ///
 /// # Errors
-/// [`io::ErrorKind::Unsupported`] where the file system cannot.
+/// [`io::ErrorKind::Unsupported`] if the file system cannot do that.
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
 pub(crate) fn exchange(one: &Path, other: &Path) -> io::Result<()> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};

@@ -1,4 +1,4 @@
-//! Changing several files of an existing dataset as one.
+//! Changes several files of an existing dataset together.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -13,14 +13,14 @@ use crate::leftover::AsideName;
 use crate::staging::{Area, StagedFile, Uploads, unwritten};
 use crate::{Fingerprint, Location, Root, sandbox};
 
-/// New, replaced and removed files of an existing dataset that change together: after a crash, all of them or none.
+/// A change of several files of an existing dataset: after a crash, either all of them are changed or none.
 ///
-/// A reader that has the dataset open while the change is made can see some files before and some after it.
+/// A reader that has the dataset open while it changes can see some files before the change and some after it.
 #[derive(Debug)]
 pub struct Redo {
     backend: Backend,
     removed: Mutex<BTreeSet<String>>,
-    /// Files that become directories, with the names that they get in them.
+    /// Files that become directories, with their names inside these.
     nested: Mutex<BTreeMap<String, String>>,
 }
 
@@ -30,20 +30,20 @@ enum Backend {
     Remote(Uploads),
 }
 
-/// What a change wrote.
+/// What a change has written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Changed {
-    /// Files.
+    /// Number of files.
     pub files: u64,
-    /// Their sizes together, bytes.
+    /// Their total size, bytes.
     pub bytes: u64,
 }
 
 impl Redo {
-    /// Begins a change of `root`.
+    /// Starts a change of `root`.
     ///
     /// # Errors
-    /// [`Kind::Usage`] for a place that cannot be written, [`Kind::Incomplete`] when an earlier change cannot be
+    /// [`Kind::Usage`] for a location that cannot be written, [`Kind::Incomplete`] if an earlier change cannot be
     /// finished, [`Kind::NoSpace`], [`Kind::Io`].
     pub fn begin(root: &Root) -> Result<Redo> {
         Redo::begin_at(root.location())
@@ -73,19 +73,19 @@ impl Redo {
         Ok(Redo { backend, removed: Mutex::default(), nested: Mutex::default() })
     }
 
-    /// Finishes a change of `root` that was interrupted, and returns whether there was one. [`Root::open`] has done
+    /// Finishes an interrupted change of `root`, and returns whether there was one. [`Root::open`] has done
     /// this already.
     ///
     /// # Errors
-    /// [`Kind::Incomplete`] when it cannot be finished.
+    /// [`Kind::Incomplete`] if it cannot be finished.
     pub fn recover(root: &Root) -> Result<bool> {
         super::recover_within(root.location())
     }
 
-    /// Begins the file `relative`, which is new or replaces the one of that name.
+    /// Creates the file `relative`, which may replace an existing one.
     ///
     /// # Errors
-    /// As [`Staging::create`](crate::Staging::create).
+    /// Same as [`Staging::create`](crate::Staging::create).
     pub fn create(&self, relative: &str) -> Result<StagedFile> {
         check(relative)?;
         match &self.backend {
@@ -94,7 +94,7 @@ impl Redo {
         }
     }
 
-    /// Removes the file or directory `relative`; it is no error if there is none.
+    /// Removes the file or directory `relative` if it exists.
     ///
     /// # Errors
     /// A name that leaves the root breaks [`PATH_ESCAPE`](crate::PATH_ESCAPE).
@@ -104,17 +104,17 @@ impl Redo {
         Ok(())
     }
 
-    /// Turns the file `relative` into a directory of that name, in which it is called `first`, beside the files that are
-    /// [created](Redo::create) below that name: at least one. Its bytes are not touched, and where the system has second
-    /// names for files, and exchanges, who opens `relative` finds the file or the whole directory.
+    /// Turns the file `relative` into a directory of that name, in which it is called `first`, next to the files that are
+    /// [created](Redo::create) below that name (at least one). Its bytes are not copied. If the system supports hard links
+    /// and exchanges, a reader that opens `relative` finds either the file or the whole directory.
     ///
     /// # Errors
-    /// [`Kind::Unsupported`] where there are no directories; names that leave the root or the directory.
+    /// [`Kind::Unsupported`] if there are no directories; names that leave the root or the directory.
     pub fn nest(&self, relative: &str, first: &str) -> Result<()> {
         check(relative)?;
         check(first)?;
         if first.contains('/') {
-            return Err(Error::usage("a file becomes a member of one directory").at(Place::file(first)));
+            return Err(Error::usage("a file can be moved into one directory only").at(Place::file(first)));
         }
         match self.backend {
             Backend::Local { .. } => {
@@ -122,16 +122,16 @@ impl Redo {
                 nested.insert(relative.to_owned(), first.to_owned());
                 Ok(())
             }
-            Backend::Remote(_) => Err(Error::unsupported("objects do not become directories")),
+            Backend::Remote(_) => Err(Error::unsupported("turning an object into a directory is not supported")),
         }
     }
 
-    /// Makes the change only as long as `relative` is the object that had this fingerprint: where a store knows conditions,
-    /// the object is replaced by one request that says so. It must be one of the `last` of [`Redo::commit`]. Who changes local
-    /// files takes a [`Turn`](crate::Turn) and compares.
+    /// Makes the change conditional on `relative` being the object that had this fingerprint: if the store supports
+    /// conditional writes, the object is replaced by one conditional request. It must be one of the `last` of
+    /// [`Redo::commit`]. Callers that change local files take a [`Turn`](crate::Turn) and compare.
     ///
     /// # Errors
-    /// A name that leaves the root.
+    /// Returns an error for a name that leaves the root.
     pub fn expect(&self, relative: &str, fingerprint: &Fingerprint) -> Result<()> {
         check(relative)?;
         match (&self.backend, &fingerprint.etag) {
@@ -140,13 +140,13 @@ impl Redo {
         }
     }
 
-    /// Makes the change; `last` names the manifests, in the order in which they become visible where one step is not
-    /// possible (object stores).
+    /// Performs the change; `last` lists the manifests, in the order in which they become visible where a change in one
+    /// step is not possible (object stores).
     ///
     /// # Errors
-    /// [`Kind::Conflict`] when another change is being made; [`Kind::AlreadyExists`] when what should become a directory is
-    /// no file; [`Kind::Poisoned`], [`Kind::NoSpace`], [`Kind::Io`] with
-    /// everything as before; [`Kind::Incomplete`] when the change was recorded and will be finished by the next opening.
+    /// [`Kind::Conflict`] if another change is in progress; [`Kind::AlreadyExists`] if what should become a directory is
+    /// not a file any more; [`Kind::Poisoned`], [`Kind::NoSpace`] and [`Kind::Io`], which leave everything
+    /// unchanged; [`Kind::Incomplete`] if the change was recorded and the next process that opens the location will finish it.
     pub fn commit(self, last: &[&str]) -> Result<Changed> {
         let removed = self.removed.into_inner().unwrap_or_else(PoisonError::into_inner);
         let nested = self.nested.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -157,7 +157,7 @@ impl Redo {
                     return Err(unwritten(missing));
                 }
                 if let Some(name) = area.names().iter().find(|name| removed.iter().any(|path| holds(path, name))) {
-                    return Err(Error::usage("a file cannot be made in a directory that is removed")
+                    return Err(Error::usage("cannot create a file in a directory that is removed")
                         .at(Place::file(name.clone())));
                 }
                 if let Some(empty) = nested.keys().find(|path| !area.names().iter().any(|name| holds(path, name))) {
@@ -166,11 +166,8 @@ impl Redo {
                 let base = journal.side().parent().unwrap_or(Path::new(""));
                 for path in nested.keys() {
                     if area.disk().node(&base.join(path))?.is_none_or(|node| node.kind != NodeKind::File) {
-                        return Err(Error::new(
-                            Kind::AlreadyExists,
-                            "this is no file any more, which could become a directory",
-                        )
-                        .at(Place::file(path.clone())));
+                        return Err(Error::new(Kind::AlreadyExists, "expected a file that can become a directory")
+                            .at(Place::file(path.clone())));
                     }
                 }
                 let sealed = area.seal()?;
@@ -186,7 +183,7 @@ impl Redo {
     }
 }
 
-/// One step for each file; one for each directory of which nothing exists yet.
+/// Returns one step for each file, and one for each directory that does not exist yet.
 fn replacements(area: &Area, journal: &Journal, last: &[&str], nested: &BTreeMap<String, String>) -> Result<Vec<Step>> {
     let base = journal.side().parent().unwrap_or(Path::new(""));
     let (disk, data) = (area.disk(), area.path().join("data"));
@@ -216,7 +213,7 @@ fn replacements(area: &Area, journal: &Journal, last: &[&str], nested: &BTreeMap
     Ok(steps)
 }
 
-/// Whether the directory `path` holds `name`.
+/// Whether the directory `path` contains `name`.
 fn holds(path: &str, name: &str) -> bool {
     name.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'))
 }
@@ -224,7 +221,7 @@ fn holds(path: &str, name: &str) -> bool {
 fn check(relative: &str) -> Result<()> {
     sandbox::check(relative)?;
     if relative == "_isomorph" || relative.starts_with("_isomorph/redo") {
-        return Err(Error::new(Kind::Usage, "this name is kept for changes in progress").at(Place::file(relative)));
+        return Err(Error::new(Kind::Usage, "this name is reserved for changes in progress").at(Place::file(relative)));
     }
     Ok(())
 }

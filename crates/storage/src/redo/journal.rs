@@ -1,4 +1,4 @@
-//! Writing, performing and repeating a record.
+//! Writes, performs and repeats redo records.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -13,7 +13,7 @@ use crate::leftover::{AsideName, shortened};
 use crate::limits;
 use crate::staging::{Area, COMPANION_SUFFIX};
 
-/// The place where the record of one change is kept.
+/// Where the record of a change is stored.
 #[derive(Debug, Clone)]
 pub(crate) struct Journal {
     disk: Arc<dyn Disk>,
@@ -22,11 +22,11 @@ pub(crate) struct Journal {
     scope: Scope,
 }
 
-/// Directory of a dataset that holds what other tools ignore.
+/// Directory in a dataset that other tools ignore.
 const SIDE: &str = "_isomorph";
 
 impl Journal {
-    /// For replacing `name` in the directory `parent`: `.<name>.redo`.
+    /// The journal for replacing `name` in the directory `parent`: `.<name>.redo`.
     pub(crate) fn beside(disk: &Arc<dyn Disk>, parent: &Path, name: &str) -> Self {
         let targets = BTreeSet::from([name.to_owned(), format!("{name}{COMPANION_SUFFIX}")]);
         Journal {
@@ -37,7 +37,7 @@ impl Journal {
         }
     }
 
-    /// For changing files in the directory `root`: `_isomorph/redo.json`.
+    /// The journal for changing files in the directory `root`: `_isomorph/redo.json`.
     pub(crate) fn within(disk: &Arc<dyn Disk>, root: &Path) -> Self {
         Journal {
             disk: Arc::clone(disk),
@@ -47,21 +47,22 @@ impl Journal {
         }
     }
 
-    /// Where the record and the directories for things in the making are.
+    /// The directory of the record and of the unfinished output.
     pub(super) fn side(&self) -> &Path {
         self.record.parent().unwrap_or(&self.base)
     }
 
-    /// Writes the steps down, durably, and performs them. What is in `area` must be durable already.
+    /// Writes the steps durably and performs them. The files in `area` must be durable already.
     ///
     /// # Errors
-    /// Before the record is durable: nothing has changed. After: [`Kind::Incomplete`], and the next opening goes on.
+    /// Before the record is durable, errors leave everything unchanged. After that: [`Kind::Incomplete`], and the next
+    /// opening continues.
     pub(crate) fn perform(&self, area: &Area, steps: Vec<Step>) -> Result<()> {
         let bytes = record::written(&steps)?;
         if bytes.len() as u64 > limits::MANIFEST_BYTES {
             return Err(Error::new(Kind::TooLarge, "the change touches too many files to be made in one step"));
         }
-        // A record must not be found without what it speaks about.
+        // The files that a record refers to must be durable before the record.
         area.sync(|| self.disk.sync_dir(area.path()).and_then(|()| self.sync_names()), "redo record")?;
         let made = area.path().join("record");
         let told = |error: io::Error| Error::from(error).at(Place::file(made.display().to_string()));
@@ -70,17 +71,17 @@ impl Journal {
         area.sync(|| file.sync(), "redo record")?;
         self.disk.rename_new(&made, &self.record).map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => {
-                Error::new(Kind::Conflict, "another change is being made here").hint("run again when it is done")
+                Error::new(Kind::Conflict, "another change is in progress").hint("run again when it has finished")
             }
             _ => Error::from(error),
         })?;
         area.keep(true);
         if let Err(error) = area.sync(|| self.disk.sync_dir(self.side()), "redo record") {
-            // Perhaps not durable, so not to be done. If even this fails, the next opening will do it.
+            // It may not be durable, so it must not be performed. If removing it fails too, the next opening performs it.
             area.keep(self.disk.remove_file(&self.record).is_err());
             return Err(error);
         }
-        // Nothing is locked when somebody opened the place meanwhile and did it for us.
+        // There is nothing to lock if another process has performed it in the meantime.
         if let Some((_, _lock)) = self.locked().map_err(|error| self.stuck(error))? {
             self.apply(&steps).map_err(|error| self.stuck(error))?;
         }
@@ -88,26 +89,26 @@ impl Journal {
         Ok(())
     }
 
-    /// Performs what a record says, if there is one, and returns whether there was.
+    /// Performs the steps of a record, if there is one, and returns whether there was.
     ///
     /// # Errors
-    /// [`Kind::Incomplete`] when the steps cannot be performed; [`Kind::Malformed`] for a damaged record.
+    /// [`Kind::Incomplete`] if the steps cannot be performed; [`Kind::Malformed`] for a damaged record.
     pub(crate) fn recover(&self) -> Result<bool> {
         let unread = |error: io::Error| Error::from(error).at(self.place());
         let Some((bytes, _lock)) = self.locked().map_err(unread)? else { return Ok(false) };
         let steps = record::read(&bytes, &self.scope).map_err(|error| error.at(self.place()))?;
-        // Its writer may have been killed before this: without it, a change could outlive its record.
+        // Its writer may have been killed before this; without it, a change could outlive its record.
         self.sync_names().and_then(|()| self.apply(&steps)).map_err(|error| self.stuck(error))?;
         Ok(true)
     }
 
-    /// Makes durable the names of the record and of the directory that holds it, which may be new.
+    /// Makes the names of the record and of its directory, which may be new, durable.
     fn sync_names(&self) -> io::Result<()> {
         self.disk.sync_dir(self.side())?;
         if self.side() == self.base { Ok(()) } else { self.disk.sync_dir(&self.base) }
     }
 
-    /// The record, and its lock: only one process at a time performs it.
+    /// Returns the record and its lock: only one process at a time performs it.
     fn locked(&self) -> io::Result<Option<(Vec<u8>, Lock)>> {
         loop {
             let Some(before) = self.read()? else { return Ok(None) };
@@ -115,7 +116,7 @@ impl Journal {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
                 lock => lock?,
             };
-            // While we waited, its owner may have performed it, and another may have begun the next.
+            // While we waited, its owner may have performed it, and another process may have started the next one.
             if self.read()?.as_ref() == Some(&before) {
                 return Ok(Some((before, lock)));
             }
@@ -134,7 +135,7 @@ impl Journal {
         if self.disk.trusted(&self.record)? {
             Ok(Some(bytes))
         } else {
-            let message = "another user recorded a change, in a directory that everybody may write to";
+            let message = "the record was written by another user, in a directory that all users can write to";
             Err(io::Error::new(io::ErrorKind::PermissionDenied, message))
         }
     }
@@ -161,7 +162,7 @@ impl Journal {
                 }
             }
         }
-        // Before the record goes, everything it stands for is durable: also what an interrupted process did.
+        // Everything must be durable before the record is removed, including the steps of an interrupted process.
         for directory in touched.iter().rev() {
             self.disk.sync_dir(directory)?;
         }
@@ -176,7 +177,7 @@ impl Journal {
             && !is_empty_dir(&*self.disk, to)?;
         match old.map(|old| self.base.join(old)) {
             Some(old) if in_the_way && self.disk.node(&old)?.is_none() => self.disk.rename(to, &old)?,
-            // Somebody else made the directory meanwhile: ours goes into it, file by file.
+            // Another process created the directory in the meantime, so our files are moved into it one by one.
             None if in_the_way => {
                 for name in self.disk.names(with)? {
                     self.replace(&with.join(&name), &to.join(&name), None)?;
@@ -188,8 +189,8 @@ impl Journal {
         self.disk.rename(with, to)
     }
 
-    /// Puts the file `to` into the directory `with`, which takes its place. With second names and exchanges nobody finds
-    /// the place empty. Each state in which this can be left says by itself what is missing.
+    /// Moves the file `to` into the directory `with`, which then replaces it. With hard links and exchanges, the name
+    /// always exists. Each intermediate state shows which steps are missing.
     fn nest(&self, with: &Path, to: &Path, first: &str) -> io::Result<()> {
         let kind = |path: &Path| Ok::<_, io::Error>(self.disk.node(path)?.map(|node| node.kind));
         let inner = with.join(first);
@@ -215,13 +216,13 @@ impl Journal {
             // It was done before.
             (None | Some(NodeKind::File), Some(NodeKind::Directory)) => Ok(()),
             (None, None) => Ok(()),
-            // Somebody else did the same meanwhile: our files go beside theirs.
+            // Another process did the same in the meantime, so our files go next to its files.
             (Some(NodeKind::Directory), Some(NodeKind::Directory)) => self.replace(with, to, None),
-            _ => Err(io::Error::new(io::ErrorKind::AlreadyExists, "something else took the place of the file")),
+            _ => Err(io::Error::new(io::ErrorKind::AlreadyExists, "expected a file")),
         }
     }
 
-    /// Makes the directories that are to hold `name`. None of them may be a link.
+    /// Creates the directories that contain `name`. None of them may be a link.
     fn make_parents(&self, name: &str, touched: &mut BTreeSet<PathBuf>) -> io::Result<()> {
         for directory in self.parents(name) {
             match self.disk.node(&directory)? {
@@ -234,7 +235,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Whether the directories that hold `name` exist, and are no links.
+    /// Whether the directories that contain `name` exist and are not links.
     fn parents_exist(&self, name: &str, touched: &mut BTreeSet<PathBuf>) -> io::Result<bool> {
         for directory in self.parents(name) {
             match self.disk.node(&directory)? {
@@ -256,7 +257,7 @@ impl Journal {
         Error::new(Kind::Incomplete, "an interrupted change could not be finished")
             .caused_by(error)
             .at(self.place())
-            .hint("open it once with permission to write there, and with space left")
+            .hint("open the dataset once with write permission and enough free space")
     }
 
     fn place(&self) -> Place {

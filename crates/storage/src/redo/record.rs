@@ -1,4 +1,4 @@
-//! The record of what is to be done, as it is kept on disk.
+//! The redo record, as it is stored on disk.
 
 use std::collections::BTreeSet;
 
@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 use crate::leftover::AsideName;
 use crate::sandbox;
 
-/// One thing to do; names are relative to the directory that the record speaks about.
+/// A step; names are relative to the directory of the record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Step {
-    /// `with` takes the place of `to`. A directory that is in the way goes to `old` first.
+    /// `with` replaces `to`. If a directory is in the way, it is moved to `old` first.
     Replace {
         with: String,
         to: String,
@@ -21,7 +21,7 @@ pub(crate) enum Step {
     },
     /// The file `to` becomes the directory `with`, in which it is called `first`.
     Nest { with: String, to: String, first: String },
-    /// `path` goes away.
+    /// `path` is removed.
     Remove { path: String },
 }
 
@@ -36,7 +36,7 @@ struct Record {
 
 const VERSION: u32 = 1;
 
-/// The record as bytes.
+/// Encodes the record.
 pub(super) fn written(steps: &[Step]) -> Result<Vec<u8>> {
     let internal = |error: serde_json::Error| Error::usage("the change cannot be recorded").caused_by(error);
     let record = Record { isomorph_redo: VERSION, steps: steps.to_vec(), check: check(steps)? };
@@ -50,12 +50,12 @@ fn check(steps: &[Step]) -> Result<String> {
     Ok(blake3::hash(&json).to_hex().to_string())
 }
 
-/// Which names a record may speak about: a record comes with the data and is as little trusted.
+/// The names that a record may contain. Records come with the data and are not trusted either.
 #[derive(Debug, Clone)]
 pub(super) enum Scope {
-    /// One file or directory and its companion; what replaces them is in a directory of ours beside them.
+    /// One file or directory and its companion; the replacements are in our directory next to them.
     Beside { targets: BTreeSet<String>, aside: AsideName },
-    /// Everything in a dataset but the redo files themselves; what replaces it is below this prefix.
+    /// Everything in a dataset except the redo files; the replacements are below this prefix.
     Within { prefix: &'static str, aside: AsideName },
 }
 
@@ -92,7 +92,7 @@ impl Scope {
     }
 }
 
-/// The steps of a record.
+/// Decodes the steps of a record.
 pub(super) fn read(bytes: &[u8], scope: &Scope) -> Result<Vec<Step>> {
     let unreadable = || Error::malformed("the record of an interrupted change is damaged");
     let record: Record = serde_json::from_slice(bytes).map_err(|error| unreadable().caused_by(error))?;

@@ -1,4 +1,4 @@
-//! From a location to a client, configured by the environment.
+//! Creates the client for a location, configured by the environment.
 
 use std::sync::Arc;
 
@@ -7,20 +7,20 @@ use object_store::ObjectStore;
 
 use crate::{Location, Scheme};
 
-/// The client for the bucket, container, host or name node of `location`.
+/// Returns the client for the bucket, container, host or name node of `location`.
 ///
 /// # Errors
-/// When this build has no client for it, or the environment describes none.
+/// Returns an error if this build has no client for it, or the environment does not configure one.
 pub(crate) fn connect(location: &Location) -> Result<Arc<dyn ObjectStore>> {
     match location.scheme() {
-        Scheme::Stream => Err(Error::usage("a stream is not in an object store")),
-        Scheme::Local => Err(Error::usage("a local path is not in an object store")),
+        Scheme::Stream => Err(Error::usage("a stream is not an object store")),
+        Scheme::Local => Err(Error::usage("a local path is not an object store")),
         Scheme::Hdfs => hadoop(location),
         Scheme::S3 | Scheme::Gcs | Scheme::Azure | Scheme::Http | Scheme::Https => cloud(location),
     }
 }
 
-/// The error for a kind of place that needs a feature.
+/// Returns the error for a scheme that needs a feature.
 #[cfg(not(all(feature = "cloud", feature = "hdfs")))]
 fn not_built(location: &Location, hint: &'static str) -> Error {
     Error::unsupported(format!("this build cannot open `{}://`", location.scheme().prefix())).hint(hint)
@@ -31,17 +31,17 @@ fn hadoop(location: &Location) -> Result<Arc<dyn ObjectStore>> {
     Err(not_built(location, "cargo install --path cli --features hdfs    build the command with Hadoop's file system"))
 }
 
-/// The client for the name node or name service of `location`.
+/// Returns the client for the name node or name service of `location`.
 ///
-/// Read from `core-site.xml` and `hdfs-site.xml` in `$HADOOP_CONF_DIR` or `$HADOOP_HOME/etc/hadoop`: the name nodes of a name service,
-/// and how to sign in; from `$HADOOP_USER_NAME` who asks.
+/// The name nodes of a name service and the way to authenticate are read from `core-site.xml` and `hdfs-site.xml` in
+/// `$HADOOP_CONF_DIR` or `$HADOOP_HOME/etc/hadoop`, the user from `$HADOOP_USER_NAME`.
 #[cfg(feature = "hdfs")]
 fn hadoop(location: &Location) -> Result<Arc<dyn ObjectStore>> {
     let url = format!("{}://{}", location.scheme().prefix(), location.authority());
     let store = hdfs_native_object_store::HdfsObjectStoreBuilder::new().with_url(url).build();
-    store.map(|store| Arc::new(store) as _).map_err(|error| {
-        super::explained(error).hint("name nodes of a name service stand in $HADOOP_CONF_DIR/hdfs-site.xml")
-    })
+    store
+        .map(|store| Arc::new(store) as _)
+        .map_err(|error| super::explained(error).hint("check the name nodes in $HADOOP_CONF_DIR/hdfs-site.xml"))
 }
 
 #[cfg(not(feature = "cloud"))]
@@ -49,12 +49,12 @@ fn cloud(location: &Location) -> Result<Arc<dyn ObjectStore>> {
     Err(not_built(location, "cargo install --path cli    build the command with object stores"))
 }
 
-/// The client for the bucket, container or host of `location`.
+/// Returns the client for the bucket, container or host of `location`.
 ///
-/// Read from the environment: for S3 every `AWS_…` variable that `object_store` knows (`AWS_ACCESS_KEY_ID`,
+/// It is configured by the environment: for S3 by every `AWS_…` variable that `object_store` knows (`AWS_ACCESS_KEY_ID`,
 /// `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_REGION`, `AWS_ENDPOINT_URL`, `AWS_ALLOW_HTTP`,
-/// `AWS_CONDITIONAL_PUT` and others); for Google `GOOGLE_…`; for Azure `AZURE_…`. Failed requests are repeated with
-/// growing pauses by the client itself.
+/// `AWS_CONDITIONAL_PUT` and others); for Google by `GOOGLE_…`; for Azure by `AZURE_…`. The client repeats failed requests
+/// with growing pauses.
 #[cfg(feature = "cloud")]
 fn cloud(location: &Location) -> Result<Arc<dyn ObjectStore>> {
     use object_store::aws::AmazonS3Builder;
@@ -69,7 +69,7 @@ fn cloud(location: &Location) -> Result<Arc<dyn ObjectStore>> {
         HttpBuilder::new().with_client_options(allow_http).with_url(url)
     };
     let store: object_store::Result<Arc<dyn ObjectStore>> = match location.scheme() {
-        Scheme::Local | Scheme::Hdfs | Scheme::Stream => return Err(Error::usage("this is not in an object store")),
+        Scheme::Local | Scheme::Hdfs | Scheme::Stream => return Err(Error::usage("this is not an object store")),
         Scheme::S3 => AmazonS3Builder::from_env().with_bucket_name(authority).build().map(|store| Arc::new(store) as _),
         Scheme::Gcs => {
             GoogleCloudStorageBuilder::from_env().with_bucket_name(authority).build().map(|store| Arc::new(store) as _)

@@ -1,4 +1,4 @@
-//! The one asynchronous runtime of the process, for requests to object stores. Callers block.
+//! The asynchronous runtime of the process for requests to object stores. Callers block.
 
 use std::future::Future;
 use std::sync::OnceLock;
@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 
 use tokio::runtime::Runtime;
 
-/// Threads that drive the requests; the work itself is waiting.
+/// Threads that drive the requests, which mostly wait.
 const THREADS: usize = 2;
 
 fn runtime() -> object_store::Result<&'static Runtime> {
@@ -21,18 +21,18 @@ fn runtime() -> object_store::Result<&'static Runtime> {
     runtime.as_ref().map_err(|error| generic(error.to_string()))
 }
 
-/// A request under way.
+/// A running request.
 #[derive(Debug)]
 pub(crate) struct Task<T>(Result<Receiver<object_store::Result<T>>, object_store::Error>);
 
-/// Begins a request and does not wait for it.
+/// Starts a request without waiting for it.
 pub(crate) fn start<T: Send + 'static>(
     request: impl Future<Output = object_store::Result<T>> + Send + 'static,
 ) -> Task<T> {
     Task(runtime().map(|runtime| {
         let (sender, receiver) = sync_channel(1);
         runtime.spawn(async move {
-            // Nobody waits any more when the caller was dropped.
+            // If the receiver is gone, nobody needs the answer.
             let _ = sender.send(request.await);
         });
         receiver
@@ -40,13 +40,13 @@ pub(crate) fn start<T: Send + 'static>(
 }
 
 impl<T> Task<T> {
-    /// Waits for the answer. Unlike `block_on`, this may be called from a thread of somebody else's runtime.
+    /// Waits for the answer. Unlike `block_on`, this may be called from a thread of another runtime.
     pub(crate) fn wait(self) -> object_store::Result<T> {
-        self.0?.recv().map_err(|_| generic("the request was given up".to_owned()))?
+        self.0?.recv().map_err(|_| generic("the request was abandoned".to_owned()))?
     }
 }
 
-/// Runs a request to its end.
+/// Runs a request and waits for its answer.
 pub(crate) fn run<T: Send + 'static>(
     request: impl Future<Output = object_store::Result<T>> + Send + 'static,
 ) -> object_store::Result<T> {

@@ -1,4 +1,4 @@
-//! Files that are made under their own names, in a directory that others use meanwhile.
+//! Files that are created under their final names, in a directory that other writers also use.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -22,9 +22,9 @@ pub(crate) struct Added {
 
 #[derive(Default)]
 struct State {
-    /// Every file that was begun, and whether it was finished.
+    /// Every created file, and whether it is finished.
     files: BTreeMap<String, bool>,
-    /// Directories that hold something new, or may: one that was there can be another writer's, who did not sync it yet.
+    /// Directories with new names, possibly those of another writer that did not sync them yet.
     directories: BTreeSet<PathBuf>,
     bytes: u64,
     kept: bool,
@@ -36,7 +36,7 @@ impl Added {
         Arc::new(Added { disk, base, unsynced, state: Mutex::default() })
     }
 
-    /// Begins the file `relative`, which must be new.
+    /// Creates the file `relative`, which must be new.
     pub(crate) fn file(self: &Arc<Self>, relative: &str) -> Result<StagedFile> {
         let at = |error: io::Error| Error::from(error).at(Place::file(relative));
         let path = self.base.join(relative);
@@ -48,7 +48,7 @@ impl Added {
         Ok(StagedFile::added(relative, Arc::clone(self), file))
     }
 
-    /// Makes the directories of the file `relative`; those that are there may be no links that lead out.
+    /// Creates the directories of the file `relative`; existing ones must not be links out of the root.
     fn make_directories(&self, state: &mut State, directory: &Path, relative: &str) -> Result<()> {
         let missing: Vec<&Path> = directory
             .ancestors()
@@ -67,7 +67,7 @@ impl Added {
         Ok(())
     }
 
-    /// Takes over a finished file, whose bytes are written and not yet durable.
+    /// Takes over a finished file, whose bytes are written but not yet durable.
     pub(super) fn finished(&self, name: &str, file: Box<dyn DiskFile>, size: u64) -> Result<()> {
         let mut state = self.state();
         state.bytes += size;
@@ -76,12 +76,12 @@ impl Added {
         self.unsynced.push(name, file)
     }
 
-    /// Makes every file durable, and its name. Returns how many there are and how many bytes.
+    /// Makes all files and their names durable. Returns their number and total size.
     pub(crate) fn settle(&self) -> Result<(u64, u64)> {
         let (directories, written) = {
             let mut state = self.state();
             if let Some((name, _)) = state.files.iter().find(|(_, finished)| !**finished) {
-                let message = "the file was begun and never finished";
+                let message = "the file is not finished";
                 return Err(Error::new(Kind::Usage, message).at(Place::file(name.clone())));
             }
             let written = (state.files.len() as u64, state.bytes);
@@ -94,7 +94,7 @@ impl Added {
         Ok(written)
     }
 
-    /// Whether the files stay when this is dropped.
+    /// Sets whether the files stay when this is dropped.
     pub(crate) fn keep(&self, keep: bool) {
         self.state().kept = keep;
     }
@@ -108,7 +108,8 @@ impl Drop for Added {
     fn drop(&mut self) {
         let state = std::mem::take(self.state.get_mut().unwrap_or_else(PoisonError::into_inner));
         if !state.kept {
-            // Directories stay: another writer may be about to use them. What cannot be removed is an orphan, no harm.
+            // Directories stay, because another writer may be about to use them. A file that cannot be removed is a
+            // harmless orphan.
             state.files.keys().for_each(|name| drop(self.disk.remove_file(&self.base.join(name))));
         }
     }

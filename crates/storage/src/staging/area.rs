@@ -1,4 +1,4 @@
-//! A local directory in which things are made: its files, its directories, and what is not yet durable.
+//! A local directory for unfinished output: its files, its directories, and what is not durable yet.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -18,7 +18,7 @@ pub(crate) struct Area {
     disk: Arc<dyn Disk>,
     aside: Aside,
     unsynced: Arc<Unsynced>,
-    /// The time that everything gets, if it is not to be that of the clock.
+    /// The modification time of everything, if it is set explicitly.
     time: OnceLock<SystemTime>,
     state: Mutex<State>,
 }
@@ -26,7 +26,7 @@ pub(crate) struct Area {
 #[derive(Default)]
 struct State {
     directories: BTreeSet<PathBuf>,
-    /// Every file that was begun, and whether it was finished.
+    /// Every created file, and whether it is finished.
     files: BTreeMap<String, bool>,
     bytes: u64,
 }
@@ -53,13 +53,13 @@ impl Area {
         self.aside.path()
     }
 
-    /// Begins the file `relative` (to the area), called `name` in errors.
+    /// Creates the file `relative` (to the area), called `name` in errors.
     pub(crate) fn file(self: &Arc<Self>, relative: &Path, name: &str) -> Result<StagedFile> {
         let at = |error: io::Error| Error::from(error).at(Place::file(name));
         let path = self.path().join(relative);
         let mut state = self.state();
         if state.files.contains_key(name) {
-            return Err(Error::new(Kind::AlreadyExists, "the file was begun before").at(Place::file(name)));
+            return Err(Error::new(Kind::AlreadyExists, "the file was already created").at(Place::file(name)));
         }
         if let Some(parent) = path.parent() {
             self.make_directories(&mut state, parent).map_err(at)?;
@@ -69,7 +69,7 @@ impl Area {
         Ok(StagedFile::local(name, Arc::clone(self), file))
     }
 
-    /// Makes the directory `relative` (to the area) even if no file comes into it.
+    /// Creates the directory `relative` (to the area), even if it will contain no file.
     pub(crate) fn directory(&self, relative: &Path) -> io::Result<()> {
         self.make_directories(&mut self.state(), &self.path().join(relative))
     }
@@ -84,12 +84,12 @@ impl Area {
         Ok(())
     }
 
-    /// Everything gets this time.
+    /// Sets the modification time of everything.
     pub(crate) fn dated(&self, time: SystemTime) {
         let _ = self.time.set(time);
     }
 
-    /// Takes over a finished file, whose bytes are written and not yet durable.
+    /// Takes over a finished file, whose bytes are written but not yet durable.
     pub(super) fn finished(&self, name: &str, mut file: Box<dyn DiskFile>, size: u64) -> Result<()> {
         if let Some(time) = self.time.get() {
             file.set_modified(*time).map_err(|error| Error::from(error).at(Place::file(name)))?;
@@ -101,12 +101,12 @@ impl Area {
         self.unsynced.push(name, file)
     }
 
-    /// Makes every file and every directory in the area durable, but not their names in the area itself: those are about
-    /// to change. Returns how many files there are and how many bytes.
+    /// Makes every file and every directory in the area durable, except for their names in the area itself, which are about
+    /// to change. Returns the number and the total size of the files.
     pub(crate) fn seal(&self) -> Result<(u64, u64)> {
         let state = self.state();
         if let Some((name, _)) = state.files.iter().find(|(_, finished)| !**finished) {
-            return Err(Error::new(Kind::Usage, "the file was begun and never finished").at(Place::file(name.clone())));
+            return Err(Error::new(Kind::Usage, "the file is not finished").at(Place::file(name.clone())));
         }
         self.unsynced.settle()?;
         for directory in state.directories.iter().rev().filter(|directory| **directory != self.path()) {
@@ -118,22 +118,22 @@ impl Area {
         Ok((state.files.len() as u64, state.bytes))
     }
 
-    /// Whether the file called `name` was begun.
+    /// Whether the file called `name` was created.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.state().files.contains_key(name)
     }
 
-    /// Every file that was begun, by the name that it has in errors.
+    /// Returns the names of all created files, as used in errors.
     pub(crate) fn names(&self) -> Vec<String> {
         self.state().files.keys().cloned().collect()
     }
 
-    /// Whether the area stays when this is dropped, because a record speaks about it.
+    /// Sets whether the area stays when this is dropped, because a record refers to it.
     pub(crate) fn keep(&self, keep: bool) {
         self.aside.keep(keep);
     }
 
-    /// Runs a sync; once one has failed, nothing that was written here can be trusted to be durable.
+    /// Runs a sync. After one has failed, nothing that was written here can be trusted to be durable.
     pub(crate) fn sync(&self, sync: impl FnOnce() -> io::Result<()>, name: &str) -> Result<()> {
         self.unsynced.sync(sync, name)
     }

@@ -1,4 +1,4 @@
-//! One file in the making.
+//! A file that is being written.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,18 +13,18 @@ use super::upload::Upload;
 use crate::disk::DiskFile;
 use crate::{FileDigest, FileHasher};
 
-/// Small writes are gathered up to this size, bytes.
+/// Small writes are buffered up to this size, bytes.
 const BUFFER: usize = 128 << 10;
 
-/// One file in the making. Its hashes are computed on the way; [`StagedFile::finish`] ends it. A file that is dropped
-/// before keeps the whole from being published.
+/// A file that is being written. Its hashes are computed at the same time. [`StagedFile::finish`] completes it; if a file
+/// is dropped before that, the output cannot be published.
 pub struct StagedFile {
     name: String,
     sink: Sink,
     hasher: FileHasher,
-    /// The first failure of a write.
+    /// The first failed write.
     failed: Option<io::ErrorKind>,
-    /// Where its digest is noted when it is finished.
+    /// Where its digest is recorded when it is finished.
     notes: Option<Notes>,
 }
 
@@ -50,18 +50,18 @@ impl StagedFile {
         StagedFile { name: name.to_owned(), sink, hasher: FileHasher::new(), failed: None, notes: None }
     }
 
-    /// The same file, whose digest is noted in `notes`.
+    /// Records the file's digest in `notes` when it is finished.
     pub(super) fn noting(mut self, notes: &Notes) -> Self {
         self.notes = Some(Arc::clone(notes));
         self
     }
 
-    /// Bytes written so far.
+    /// Returns the number of bytes written so far.
     pub fn size(&self) -> u64 {
         self.hasher.size()
     }
 
-    /// Notes that a write failed, and says of which file, which whoever writes to a stream does not know.
+    /// Records that a write failed, and adds the name of the file, which code that writes to a stream does not know.
     fn told(&mut self, error: io::Error) -> io::Error {
         let kind = error.kind();
         if kind == io::ErrorKind::Interrupted {
@@ -71,7 +71,7 @@ impl StagedFile {
         io::Error::new(kind, Error::from(error).at(Place::file(self.name.clone())))
     }
 
-    /// Ends the file and returns its size and hashes. It is durable only after the commit of the whole.
+    /// Completes the file and returns its size and hashes. It becomes durable only with the commit of the whole output.
     ///
     /// # Errors
     /// [`Kind::NoSpace`](isomorph_error::Kind::NoSpace), [`Kind::Poisoned`](isomorph_error::Kind::Poisoned),
@@ -114,7 +114,7 @@ impl Write for StagedFile {
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.sink {
             Sink::Local { file, .. } | Sink::Added { file, .. } => file.flush(),
-            // Parts of an upload have a size of their own.
+            // The parts of an upload have their own size.
             Sink::Remote(_) => Ok(()),
         }
         .map_err(|error| self.told(error))

@@ -1,7 +1,7 @@
 //! The publish protocol of a local file or directory.
 //!
-//! Everything is made in `.<name>.<unique>.tmp/` beside the destination, on the same file system: the thing itself as
-//! `data`, its companion as `companion`, and what they replace goes to `old` and `old-companion`.
+//! Everything is created in `.<name>.<unique>.tmp/` next to the destination, on the same file system: the output as
+//! `data`, its companion as `companion`. What they replace is moved to `old` and `old-companion`.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -38,12 +38,12 @@ impl LocalStaging {
         let journal = Journal::beside(&disk, &parent, &name);
         journal.recover()?;
         check_free(&*disk, &target, mode, shape).inspect_err(|_| {
-            // A run that was killed just after it had published left its directory, and nobody else will come for it.
+            // A run that was killed just after publishing left its directory, and no other run will remove it.
             let _ = remove_leftovers(&*disk, &parent, &AsideName::beside(&name));
         })?;
         let companion = parent.join(format!("{name}{COMPANION_SUFFIX}"));
         let area = Area::create(&disk, &parent, &AsideName::beside(&name)).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => Error::new(Kind::NotFound, "the directory that is to hold it does not exist")
+            io::ErrorKind::NotFound => Error::new(Kind::NotFound, "the parent directory does not exist")
                 .hint(format!("mkdir -p {}", parent.display())),
             _ => Error::from(error),
         })?;
@@ -66,7 +66,7 @@ impl LocalStaging {
         Ok(self.area.directory(&Path::new(data(Part::Main)).join(relative))?)
     }
 
-    /// Where the thing itself is being made.
+    /// Returns the current location of the output.
     pub(super) fn preview(&self) -> Location {
         Location::from_path(&self.aside(data(Part::Main)))
     }
@@ -77,7 +77,7 @@ impl LocalStaging {
         }
         let disk = &**self.area.disk();
         if disk.node(&self.aside(data(Part::Main)))?.is_none() {
-            return Err(Error::usage("nothing was written"));
+            return Err(Error::usage("no output was written"));
         }
         let sealed = self.area.seal()?;
         check_free(disk, &self.target, self.mode, self.shape)?;
@@ -89,8 +89,8 @@ impl LocalStaging {
         Ok(sealed)
     }
 
-    /// Publishes where there was nothing. As long as the target is missing the old state holds, so the companion can
-    /// go first by itself.
+    /// Publishes to a destination that does not exist. As long as the output is missing the old state holds, so the
+    /// companion can be published first, in a separate step.
     fn appear(&self) -> Result<()> {
         let mut moves = Moves { disk: &**self.area.disk(), done: Vec::new() };
         let done = self.appear_by(&mut moves);
@@ -114,7 +114,7 @@ impl LocalStaging {
         let made = self.aside(data(Part::Main));
         let appeared = match self.shape {
             Shape::File => moves.rename_new(&made, &self.target),
-            // Renaming a directory replaces at most an empty one.
+            // Renaming a directory can replace only an empty one.
             Shape::Directory => moves.rename(&made, &self.target),
         };
         appeared.map_err(|error| match error.kind() {
@@ -124,7 +124,7 @@ impl LocalStaging {
         self.sync_parent()
     }
 
-    /// Publishes in the place of something.
+    /// Publishes to a destination that exists.
     fn replace(&self) -> Result<()> {
         let disk = &**self.area.disk();
         if self.has_companion()? || self.companion_exists()? {
@@ -133,7 +133,7 @@ impl LocalStaging {
         let made = self.aside(data(Part::Main));
         match disk.exchange(&made, &self.target) {
             Ok(()) => self.sync_parent().inspect_err(|_| {
-                // Back to the old state; if this fails too, the new one is visible and perhaps not durable.
+                // Restore the old state. If this fails too, the new state is visible but may not be durable.
                 let _ = disk.exchange(&made, &self.target);
             }),
             Err(error) if error.kind() != io::ErrorKind::Unsupported => Err(error.into()),
@@ -145,7 +145,7 @@ impl LocalStaging {
         }
     }
 
-    /// Several renames that must all happen: they are written down first.
+    /// Performs several renames together, recording them first.
     fn replace_by_record(&self) -> Result<()> {
         let base = parent_of(&self.target);
         let below = |path: &Path| redo::below(base, path);
@@ -185,7 +185,7 @@ impl LocalStaging {
     }
 }
 
-/// What a part is called while it is made.
+/// Returns the name of a part before it is published.
 fn data(part: Part) -> &'static str {
     match part {
         Part::Main => "data",
@@ -193,7 +193,7 @@ fn data(part: Part) -> &'static str {
     }
 }
 
-/// Fails for a name that is that of a directory.
+/// Returns an error if the destination is named like a directory.
 fn check_name(destination: &Location) -> Result<()> {
     let path = destination.as_path().unwrap_or(Path::new(""));
     let is_separator = |byte: u8| std::path::is_separator(char::from(byte));
@@ -201,10 +201,10 @@ fn check_name(destination: &Location) -> Result<()> {
         return Ok(());
     }
     let file = path.components().as_path().display().to_string();
-    Err(Error::usage("one file is written, and the destination is named like a directory").hint(file))
+    Err(Error::usage("the output is one file, but the destination is named like a directory").hint(file))
 }
 
-/// The path that is written: behind a link, what the link points to.
+/// Returns the path to write: if it is a link, its target.
 fn resolved(disk: &dyn Disk, destination: &Location, mode: Mode) -> Result<PathBuf> {
     let path = destination.as_path().unwrap_or(Path::new("")).to_owned();
     match disk.node(&path)? {
@@ -222,7 +222,7 @@ fn resolved(disk: &dyn Disk, destination: &Location, mode: Mode) -> Result<PathB
     }
 }
 
-/// Fails when what is at the target may not be touched.
+/// Returns an error if what exists at the target may not be replaced.
 fn check_free(disk: &dyn Disk, target: &Path, mode: Mode, shape: Shape) -> Result<()> {
     let Some(node) = disk.node(target)? else { return Ok(()) };
     match (mode, shape, node.kind) {
@@ -230,24 +230,22 @@ fn check_free(disk: &dyn Disk, target: &Path, mode: Mode, shape: Shape) -> Resul
         (Mode::CreateNew, Shape::File, NodeKind::File | NodeKind::Other)
         | (Mode::CreateNew, Shape::Directory, NodeKind::Directory | NodeKind::Other) => Err(exists()),
         (Mode::Replace, Shape::File, NodeKind::File) | (Mode::Replace, Shape::Directory, NodeKind::Directory) => Ok(()),
-        (_, Shape::File, _) => Err(unlike("a file cannot replace what is at that place: it is not a file")),
-        (_, Shape::Directory, _) => {
-            Err(unlike("a directory cannot replace what is at that place: it is not a directory"))
-        }
+        (_, Shape::File, _) => Err(unlike("cannot replace the destination by a file: it is not a file")),
+        (_, Shape::Directory, _) => Err(unlike("cannot replace the destination by a directory: it is not a directory")),
     }
 }
 
 fn exists() -> Error {
-    Error::new(Kind::AlreadyExists, "there is something at that place already")
+    Error::new(Kind::AlreadyExists, "destination already exists")
         .hint("choose another destination")
-        .hint("--replace    replace what is there")
+        .hint("--replace    replace the destination")
 }
 
 fn unlike(message: &str) -> Error {
     Error::new(Kind::AlreadyExists, message).hint("choose another destination")
 }
 
-/// Renames that can be taken back.
+/// Renames that can be undone.
 struct Moves<'a> {
     disk: &'a dyn Disk,
     done: Vec<(PathBuf, PathBuf)>,
@@ -268,7 +266,7 @@ impl Moves<'_> {
 
     fn undo(&mut self) {
         while let Some((from, to)) = self.done.pop() {
-            // A machine that cannot rename back is left with the new state, which was complete.
+            // If renaming back fails, the new state stays, which was complete.
             let _ = self.disk.rename(&to, &from);
         }
     }

@@ -10,16 +10,16 @@ use isomorph_error::{Error, Kind, Place, Result};
 
 use crate::disk::{Disk, DiskFile};
 
-/// Files that wait for their sync. Waiting lets the system write many at once; each is synced through the handle that wrote
-/// it, because only that one is sure to hear of a failure.
+/// The number of files that may wait for their sync. Waiting lets the system write many at once; each file is synced
+/// through the handle that wrote it, because only that handle is sure to receive its errors.
 const WAITING: usize = 64;
 
-/// Threads that sync when more wait, so that whoever makes files need not wait for the disk; and files that may wait then:
-/// each is an open one.
+/// The number of threads that sync if more files wait, so that writers need not wait for the disk, and the number of files
+/// that may wait then, each of which stays open.
 const THREADS: usize = 2;
 const WAITING_BEHIND: usize = 128;
 
-/// Threads that sync in the end: a disk can write several files at once.
+/// The number of threads for the last syncs: a disk can write several files at once.
 const THREADS_AT_THE_END: usize = 4;
 
 /// Finished files that are not durable yet, oldest first.
@@ -34,7 +34,7 @@ pub(super) struct Unsynced {
 struct State {
     waiting: VecDeque<(String, Box<dyn DiskFile>)>,
     threads: Vec<JoinHandle<()>>,
-    /// What has failed on a thread, until somebody is told.
+    /// The failure of a thread, until it is reported.
     failed: Option<(String, io::Error)>,
 }
 
@@ -47,7 +47,7 @@ impl Unsynced {
     /// Takes over a finished file.
     ///
     /// # Errors
-    /// [`Kind::Poisoned`] when this or an earlier file could not be synced.
+    /// [`Kind::Poisoned`] if this or an earlier file could not be synced.
     pub(super) fn push(self: &Arc<Self>, name: &str, file: Box<dyn DiskFile>) -> Result<()> {
         let oldest = {
             let mut state = self.state();
@@ -59,7 +59,7 @@ impl Unsynced {
                 state.threads.retain(|thread| !thread.is_finished());
                 if state.threads.len() < THREADS {
                     let shared = Arc::clone(self);
-                    // Where no thread can be had, the files wait longer.
+                    // If no thread can be started, the files wait longer.
                     state.threads.extend(std::thread::Builder::new().spawn(move || shared.drain(WAITING / 2)));
                 }
                 if state.waiting.len() <= WAITING_BEHIND {
@@ -78,7 +78,7 @@ impl Unsynced {
     /// Makes all files durable.
     ///
     /// # Errors
-    /// As [`Unsynced::push`].
+    /// Same as [`Unsynced::push`].
     pub(super) fn settle(&self) -> Result<()> {
         let threads = std::mem::take(&mut self.state().threads);
         if self.behind {
@@ -89,7 +89,7 @@ impl Unsynced {
                 self.drain(0);
             });
         }
-        // One that ended early has left its files to others, and a panic is no sync.
+        // A thread that ended early has left its files to others, and a panic does not count as a sync.
         for thread in threads {
             if thread.join().is_err() {
                 self.poisoned.store(true, Ordering::Relaxed);
@@ -103,7 +103,7 @@ impl Unsynced {
         }
     }
 
-    /// Syncs until so many files wait, or one could not be synced.
+    /// Syncs files until only `left` wait, or one cannot be synced.
     fn drain(&self, left: usize) {
         while !self.poisoned.load(Ordering::Relaxed) {
             let next = {
@@ -118,7 +118,7 @@ impl Unsynced {
         }
     }
 
-    /// What has failed on other threads.
+    /// Returns the failure of another thread.
     fn answer(&self) -> Result<()> {
         match self.state().failed.take() {
             Some((name, error)) => Err(unsynced(error, &name)),
@@ -126,7 +126,7 @@ impl Unsynced {
         }
     }
 
-    /// Runs a sync; once one has failed, nothing that was written here can be trusted to be durable.
+    /// Runs a sync. After one has failed, nothing that was written here can be trusted to be durable.
     pub(super) fn sync(&self, sync: impl FnOnce() -> io::Result<()>, name: &str) -> Result<()> {
         self.answer()?;
         sync().map_err(|error| {
@@ -147,7 +147,7 @@ impl Unsynced {
     }
 }
 
-/// What a failed sync means.
+/// Returns the error for a failed sync.
 fn unsynced(error: io::Error, name: &str) -> Error {
     let hint = match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "free some space and run again",

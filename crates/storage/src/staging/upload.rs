@@ -1,8 +1,8 @@
-//! Publishing to an object store, which has no directories, no renames and no step for several objects.
+//! Publishes to an object store, which has no directories, no renames and no step for several objects.
 //!
-//! Large files are uploaded in parts, and become visible when the upload is completed, which is left to the commit.
-//! Small ones are held in memory until the commit, as long as there are not too many. The commit makes data visible
-//! first and manifests last; with [`Mode::CreateNew`] each object is put on the condition that there is none.
+//! Large files are uploaded in parts and become visible when the upload is completed, which happens at the commit.
+//! Small ones are held in memory until the commit, up to a limit. The commit makes data visible
+//! first and manifests last; with [`Mode::CreateNew`] each object is written on the condition that it does not exist.
 
 mod part;
 
@@ -21,10 +21,10 @@ use crate::remote::{PARALLEL, Store, failed, run};
 use crate::{Location, Scheme, limits};
 pub(super) use part::Upload;
 
-/// Small files held in memory until the commit, together, bytes. The oldest go first.
+/// Total size of the small files that are held in memory until the commit, bytes. The oldest ones are uploaded first.
 const HELD_BYTES: usize = 64 << 20;
 
-/// Objects in the making.
+/// Unfinished objects.
 #[derive(Debug)]
 pub(crate) struct Uploads(Arc<Shared>);
 
@@ -33,22 +33,22 @@ pub(super) struct Shared {
     main: Store,
     companion: Store,
     mode: Mode,
-    /// Objects that were there when the work began.
+    /// Objects that existed when the work started.
     before: BTreeSet<Key>,
     state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// Every file that was begun, and whether it was finished.
+    /// Every created file, and whether it is finished.
     files: BTreeMap<String, bool>,
     bytes: u64,
     ready: BTreeMap<String, Ready>,
-    /// Names and sizes of what is held in memory, oldest first, and their sum.
+    /// Names and sizes of the files held in memory, oldest first, and their sum.
     held: VecDeque<(String, usize)>,
     held_bytes: usize,
     visible: BTreeSet<Key>,
-    /// Entity tags that objects must have to be replaced.
+    /// Entity tags that objects must have when they are replaced.
     expected: BTreeMap<Key, String>,
     done: bool,
 }
@@ -60,36 +60,36 @@ pub(super) enum Ready {
     Parts(Key, Box<dyn MultipartUpload>),
 }
 
-/// The error for a kind of place that is only read.
+/// Returns the error for a location that is read-only.
 pub(crate) fn read_only(destination: &Location) -> Error {
     let what = match destination.scheme() {
-        Scheme::Stream => "a stream that came in is only read",
-        Scheme::Hdfs => "places in Hadoop's file system are only read",
-        _ => "a web server cannot be written to",
+        Scheme::Stream => "an input stream is read-only",
+        Scheme::Hdfs => "Hadoop's file system is read-only",
+        _ => "a web server is read-only",
     };
-    Error::usage(what).at(Place::file(destination.to_string())).hint("write to a local path, and copy it there")
+    Error::usage(what).at(Place::file(destination.to_string())).hint("write to a local path, then copy the output")
 }
 
 impl Uploads {
-    /// A new or replaced file or directory.
+    /// Starts a new or replaced file or directory.
     pub(super) fn begin(destination: &Location, mode: Mode, shape: Shape) -> Result<Self> {
         let main = Store::connect(destination)?;
         if destination.key().is_empty() && shape == Shape::File {
-            return Err(Error::usage("a bucket is not a file"));
+            return Err(Error::usage("expected the name of an object, found a bucket"));
         }
         let taken = match shape {
             Shape::File => main.is_object()?,
             Shape::Directory => !main.list("", 1)?.is_empty(),
         };
         if taken && mode == Mode::CreateNew {
-            return Err(Error::new(Kind::AlreadyExists, "there is something at that place already")
+            return Err(Error::new(Kind::AlreadyExists, "destination already exists")
                 .hint("choose another destination")
-                .hint("--replace    replace what is there"));
+                .hint("--replace    replace the destination"));
         }
         Uploads::new(destination, main, mode, shape)
     }
 
-    /// Some objects of an existing prefix.
+    /// Starts a change of some objects of an existing prefix.
     pub(crate) fn amend(destination: &Location) -> Result<Self> {
         if !destination.scheme().is_writable() {
             return Err(read_only(destination));
@@ -97,7 +97,7 @@ impl Uploads {
         Uploads::new(destination, Store::connect(destination)?, Mode::Replace, Shape::Directory)
     }
 
-    /// New objects of an existing prefix, under names that nobody else has; see [`Uploads::settle`].
+    /// Starts new objects of an existing prefix, under unique names; see [`Uploads::settle`].
     pub(crate) fn add(destination: &Location) -> Result<Self> {
         let (main, companion) =
             (Store::connect(destination)?, Store::connect(&destination.with_suffix(COMPANION_SUFFIX))?);
@@ -105,12 +105,12 @@ impl Uploads {
         Ok(Uploads(Arc::new(Shared { main, companion, mode, before, state: Mutex::default() })))
     }
 
-    /// Makes everything visible. It is removed again when this is dropped, unless it is [kept](Uploads::keep).
+    /// Makes everything visible. It is removed again on drop, unless it is [kept](Uploads::keep).
     pub(crate) fn settle(&self) -> Result<(u64, u64)> {
         self.publish(&[])
     }
 
-    /// Whether what is visible stays when this is dropped.
+    /// Sets whether visible objects stay when this is dropped.
     pub(crate) fn keep(&self, keep: bool) {
         self.0.state().done = keep;
     }
@@ -127,7 +127,7 @@ impl Uploads {
         Ok(Uploads(Arc::new(Shared { main, companion, mode, before, state: Mutex::default() })))
     }
 
-    /// Begins the file `relative` of a part, called `name` in errors.
+    /// Creates the file `relative` of a part, called `name` in errors.
     pub(super) fn create(&self, part: Part, relative: &str, name: &str) -> Result<StagedFile> {
         let store = match part {
             Part::Main => &self.0.main,
@@ -135,30 +135,30 @@ impl Uploads {
         };
         let key = store.key(relative)?;
         if self.0.state().files.insert(name.to_owned(), false).is_some() {
-            return Err(Error::new(Kind::AlreadyExists, "the file was begun before").at(Place::file(name)));
+            return Err(Error::new(Kind::AlreadyExists, "the file was already created").at(Place::file(name)));
         }
         Ok(StagedFile::new(name, Sink::Remote(Upload::new(Arc::clone(&self.0), key, name))))
     }
 
-    /// Begins the file `relative` of an existing prefix.
+    /// Creates the file `relative` of an existing prefix.
     pub(crate) fn create_main(&self, relative: &str) -> Result<StagedFile> {
         self.create(Part::Main, relative, relative)
     }
 
-    /// The object `relative` is replaced only as long as it has this entity tag.
+    /// Makes replacing the object `relative` conditional on this entity tag.
     pub(crate) fn expect(&self, relative: &str, etag: &str) -> Result<()> {
         let key = self.0.main.key(relative)?;
         self.0.state().expected.insert(key, etag.to_owned());
         Ok(())
     }
 
-    /// Makes everything visible, `last` last, and keeps it if `prove` accepts it: then what was replaced is removed.
-    /// Otherwise dropping this removes what is new.
+    /// Makes everything visible, the files in `last` last, and keeps it if `prove` accepts it; then replaced objects are
+    /// removed. Otherwise, dropping this removes the new ones.
     pub(super) fn commit<T>(&self, last: &[&str], prove: impl FnOnce() -> Result<T>) -> Result<((u64, u64), T)> {
         let written = self.publish(last)?;
         let proof = prove().map_err(|error| match self.0.before.is_empty() {
             true => error,
-            false => error.hint("what was at the destination is replaced in part: write it again"),
+            false => error.hint("write the output again: the destination is partly replaced"),
         })?;
         let stale = {
             let mut state = self.0.state();
@@ -169,7 +169,7 @@ impl Uploads {
         Ok((written, proof))
     }
 
-    /// Makes everything visible, `last` last, then removes the files and directories `removed`.
+    /// Makes everything visible, the files in `last` last, then removes the files and directories in `removed`.
     pub(crate) fn commit_and_remove(&self, last: &[&str], removed: &BTreeSet<String>) -> Result<(u64, u64)> {
         let written = self.publish(last)?;
         self.0.state().done = true;
@@ -186,7 +186,7 @@ impl Uploads {
         let (ready, manifests, written) = {
             let mut state = self.0.state();
             if let Some((name, _)) = state.files.iter().find(|(_, finished)| !**finished) {
-                let message = "the file was begun and never finished";
+                let message = "the file is not finished";
                 return Err(Error::new(Kind::Usage, message).at(Place::file(name.clone())));
             }
             let mut manifests = Vec::new();
@@ -195,7 +195,7 @@ impl Uploads {
                     return Err(unwritten(name));
                 }
                 let manifest = state.ready.remove(*name).ok_or_else(|| {
-                    Error::usage("the manifest was written before too much data to be kept back")
+                    Error::usage("too much data was written after the manifest to hold it back")
                         .at(Place::file(*name))
                         .hint("create manifests after everything else")
                 })?;
@@ -203,7 +203,7 @@ impl Uploads {
             }
             (std::mem::take(&mut state.ready), manifests, (state.files.len() as u64, state.bytes))
         };
-        // The companion before what it belongs to, in both groups.
+        // In both groups, the companion comes before the output it belongs to.
         let companion = self.0.companion.key("")?;
         let (beside, own): (Vec<_>, Vec<_>) =
             ready.into_iter().partition(|(_, ready)| ready.key().prefix_matches(&companion));
@@ -233,7 +233,7 @@ impl Shared {
                 state.held_bytes += bytes.len();
             }
             state.ready.insert(name.to_owned(), ready);
-            // Down to half, so that there are many to be sent at the same time.
+            // Half of the limit, so that many files are uploaded at the same time.
             let room = if state.held_bytes > HELD_BYTES { HELD_BYTES / 2 } else { HELD_BYTES };
             while state.held_bytes > room {
                 let Some((name, length)) = state.held.pop_front() else { break };
@@ -252,14 +252,14 @@ impl Shared {
         let requests = files.into_iter().map(move |(name, ready)| {
             let store = Arc::clone(&store);
             let expected = expected.get(ready.key()).cloned();
-            // A companion without its file is an orphan, which the next one may replace.
+            // A companion without its file is an orphan, which a later run may replace.
             let create = mode == Mode::CreateNew && !ready.key().prefix_matches(&companion);
             async move {
                 let key = ready.key().clone();
                 show(&*store, ready, create, expected).await.map(|()| key).map_err(|error| (error, name))
             }
         });
-        // Failures travel as values: what did become visible must be known, to be removed again.
+        // Failures are collected as values, because the objects that did become visible must be known, to remove them.
         let shown: Vec<Result<Key, (object_store::Error, String)>> =
             run(async move { Ok(futures::stream::iter(requests).buffer_unordered(PARALLEL).collect().await) })
                 .map_err(|error| failed(error, ""))?;
@@ -301,7 +301,7 @@ async fn show(
             };
             let conditional = matches!(mode, PutMode::Update(_));
             match store.put_opts(&key, payload.clone(), PutOptions::from(mode)).await {
-                // A store that knows no conditions: asked just before, which leaves a gap.
+                // If the store supports no conditional writes, check just before, which leaves a gap.
                 Err(object_store::Error::NotImplemented { .. } | object_store::Error::NotSupported { .. })
                     if conditional =>
                 {
@@ -311,7 +311,7 @@ async fn show(
             }
         }
         Ready::Parts(key, mut upload) => {
-            // The completion of an upload cannot be made conditional through this library: asking first leaves a gap.
+            // This library cannot complete an upload conditionally, so check before, which leaves a gap.
             let before = if create { store.head(&key).await.map(Some) } else { Ok(None) };
             let refused = match before {
                 Ok(None) | Err(object_store::Error::NotFound { .. }) => None,
@@ -319,11 +319,11 @@ async fn show(
                     let source = "another writer was first".into();
                     Some(object_store::Error::AlreadyExists { path: key.to_string(), source })
                 }
-                // Whether something is there is not known, and it must not be replaced.
+                // Whether the object exists is unknown, and it must not be replaced.
                 Err(error) => Some(error),
             };
             if let Some(error) = refused {
-                // What cannot be removed now is removed by the store's own rules for unfinished uploads.
+                // If this fails, the store's own rules for unfinished uploads remove them.
                 let _ = upload.abort().await;
                 return Err(error);
             }
@@ -341,7 +341,7 @@ impl Drop for Shared {
         }
         for ready in state.ready.into_values() {
             if let Ready::Parts(_, mut upload) = ready {
-                // What cannot be removed now is removed by the store's own rules for unfinished uploads.
+                // If this fails, the store's own rules for unfinished uploads remove them.
                 let _ = run(async move { upload.abort().await });
             }
         }
@@ -353,7 +353,7 @@ impl Drop for Shared {
 fn keys(store: &Store) -> Result<Vec<Key>> {
     let entries = store.list("", limits::FILES + 1)?;
     if entries.len() > limits::FILES {
-        return Err(Error::new(Kind::TooLarge, "there are more than 1,000,000 objects at the destination"));
+        return Err(Error::new(Kind::TooLarge, "more than 1,000,000 objects at the destination"));
     }
     entries.iter().map(|entry| store.key(&entry.name)).collect()
 }

@@ -84,7 +84,7 @@ fn a_part_of_a_temporary_file_is_given_back() {
     assert_eq!(scratch.used(), 50_000);
     assert_eq!(file.release(5_000..30_000).unwrap(), 28_672);
     assert_eq!(file.release(28_672..49_000).unwrap(), 45_056);
-    // What lies beside it is as it was, and the file is as long.
+    // The bytes around it and the length of the file are unchanged.
     assert_eq!(&file.read_at(0..8_192).unwrap()[..], &bytes[..8_192]);
     assert_eq!(&file.read_at(45_056..50_000).unwrap()[..], &bytes[45_056..]);
     if cfg!(target_os = "linux") {

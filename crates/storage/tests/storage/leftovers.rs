@@ -1,4 +1,4 @@
-//! What killed runs left, on the real file system.
+//! Leftovers of killed runs, on the real file system.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -15,7 +15,7 @@ fn names(directory: &Path) -> Vec<String> {
     names
 }
 
-/// Begins a file `x` in `home` and returns what writes it and where it is made.
+/// Creates a file `x` in `home` and returns its writer and the directory of the unfinished output.
 fn begin(home: &Path) -> (Staging, PathBuf) {
     let before = names(home);
     let staging = Staging::file(&place(&home.join("x")), Mode::Replace).unwrap();
@@ -25,7 +25,7 @@ fn begin(home: &Path) -> (Staging, PathBuf) {
     (staging, home.join(aside))
 }
 
-/// A directory as a killed run leaves it: named like that of `aside`, and locked by nobody.
+/// Creates a directory as left by a killed run: named like `aside`, and not locked.
 fn killed(aside: &Path, change: impl Fn(&str) -> String) -> PathBuf {
     let dead = aside.with_file_name(change(aside.file_name().unwrap().to_str().unwrap()));
     std::fs::create_dir(&dead).unwrap();
@@ -33,13 +33,13 @@ fn killed(aside: &Path, change: impl Fn(&str) -> String) -> PathBuf {
     dead
 }
 
-/// The same name with the part after the last `-`, which is random, reversed.
+/// Returns the same name with the random part after the last `-` reversed.
 fn other_random(name: &str) -> String {
     let (start, random) = name.strip_suffix(".tmp").unwrap().rsplit_once('-').unwrap();
     format!("{start}-{}.tmp", random.chars().rev().collect::<String>())
 }
 
-/// The same name, from a machine that is not this one.
+/// Returns the same name as if created on another machine.
 fn other_machine(name: &str) -> String {
     other_random(name).replacen(&name[3..9], "00000f", 1)
 }
@@ -57,7 +57,7 @@ fn the_work_of_the_dead_is_removed_and_that_of_the_living_is_not() {
     assert!(!dead.exists(), "the dead");
     assert!(aside.exists() && foreign.exists() && others.iter().all(|path| path.exists()));
 
-    // Two writers to one place, both alive: the later one to publish wins, and both clean up.
+    // Two running writers to one destination: the later one to publish wins, and both clean up.
     living.commit(&[]).unwrap();
     second.commit(&[]).unwrap();
     assert_eq!(std::fs::read(home.path().join("x")).unwrap(), b"half");

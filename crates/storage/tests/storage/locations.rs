@@ -114,7 +114,7 @@ fn a_place_in_hadoop_is_a_name_node_and_a_path() {
     assert!(Location::parse("hdfs://user@node/graphs").is_err() && Location::parse("hdfs://node/a/../b").is_err());
     let error = Staging::directory(&place, Mode::CreateNew).unwrap_err();
     assert_eq!(error.kind(), Kind::Usage);
-    assert!(error.to_string().contains("only read"), "{error}");
+    assert!(error.to_string().contains("read-only"), "{error}");
 }
 
 #[cfg(not(feature = "hdfs"))]
@@ -130,7 +130,7 @@ fn a_build_without_hadoop_says_so() {
 #[cfg(feature = "hdfs")]
 #[test]
 fn a_name_node_that_does_not_answer_is_named() {
-    // Nobody listens on this port: it was given back a moment ago.
+    // Nothing listens on this port, which was released a moment ago.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let place = Location::parse(&format!("hdfs://127.0.0.1:{port}/a")).unwrap();
     let error = Blob::open(&place).unwrap_err();

@@ -1,4 +1,4 @@
-//! What other crates see of places, bytes and publishing.
+//! The public interface of locations, bytes and publishing.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod budgets;
@@ -14,7 +14,7 @@ use isomorph_storage::{FileDigest, Location, StagedFile};
 use std::io::Write;
 use std::path::Path;
 
-/// Writes and ends one staged file.
+/// Writes and finishes a staged file.
 fn fill(mut file: StagedFile, bytes: &[u8]) -> FileDigest {
     file.write_all(bytes).unwrap();
     file.finish().unwrap()

@@ -1,4 +1,4 @@
-//! Object stores, by the store in memory that comes with the library.
+//! Object stores, tested with the library's store in memory.
 
 use std::io::{Read, Write};
 use std::sync::Arc;
@@ -31,7 +31,7 @@ fn put(place: &Location, name: &str, bytes: &[u8]) {
     staging.commit(&[]).unwrap();
 }
 
-/// More than fits into a part or two.
+/// More than fits into one or two parts.
 fn large() -> Vec<u8> {
     (0..20_000_000_u32).map(|index| (index % 251) as u8).collect()
 }
@@ -107,7 +107,7 @@ fn what_is_not_proved_is_taken_back() {
 fn an_aborted_run_deletes_what_it_wrote() {
     let place = lake();
     let staging = Staging::directory(&place, Mode::CreateNew).unwrap();
-    // More than is held back in memory, so that some of it is visible early.
+    // More than is held in memory, so that some of it becomes visible early.
     let part = vec![7; 5_000_000];
     for number in 0..16 {
         fill(staging.create(&format!("chunk{number:02}")).unwrap(), &part);
@@ -223,7 +223,7 @@ fn a_change_is_refused_when_somebody_was_faster() {
     let late = begin(&before);
     put(&place, "graph.yml", b"other");
     assert_eq!(late.commit(&["graph.yml"]).unwrap_err().kind(), Kind::Conflict);
-    assert_eq!(&read("graph.yml")[..], b"other", "the manifest is that of the faster one");
+    assert_eq!(&read("graph.yml")[..], b"other", "the manifest is that of the faster writer");
     let now = Root::open(&place).unwrap().file("graph.yml").unwrap().opened_as().clone();
     begin(&now).commit(&["graph.yml"]).unwrap();
     assert_eq!((&read("v/1")[..], &read("graph.yml")[..]), (&b"new"[..], &b"new"[..]));

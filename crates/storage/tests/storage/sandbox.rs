@@ -103,7 +103,7 @@ fn links_are_followed_below_the_directory_that_is_named() {
     let error = opened.file("up").unwrap_err();
     assert_eq!(error.broken_rule(), Some(&PATH_ESCAPE));
     assert!(error.message().contains("up is a link to ../../../secret"), "{error}");
-    // By default, and below a directory that is too small, none is followed.
+    // By default, and below a directory that is too small, no link is followed.
     for opened in [Root::open(&place(&root)), within(&root)] {
         let error = opened.unwrap().file("data/file").unwrap_err();
         assert!(error.message().contains("data is a link to ../../data"), "{error}");

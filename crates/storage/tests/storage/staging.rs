@@ -1,4 +1,4 @@
-//! What a writer sees of the publish protocol on a healthy disk.
+//! The publish protocol on a healthy disk.
 
 use std::io::Write;
 use std::path::Path;

@@ -33,7 +33,7 @@ fn work_that_was_left_is_found_and_nobody_else_s() {
     let one = Workplace::open(&target, "load", &scratch).unwrap();
     std::fs::write(one.path().join("log"), b"half").unwrap();
     std::fs::write(one.path().join("runs"), b"whole").unwrap();
-    assert!(left().is_none(), "somebody has it");
+    assert!(left().is_none(), "it is in use");
     drop(one);
     let found = left().unwrap();
     let (bytes, changed) = found.extent().unwrap();
@@ -42,7 +42,7 @@ fn work_that_was_left_is_found_and_nobody_else_s() {
     assert_eq!(Workplace::open(&target, "load", &scratch).unwrap_err().kind(), Kind::Conflict);
     found.remove().unwrap();
     assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0);
-    // What lies there and is no directory was left by somebody else.
+    // If the name exists and is not a directory, it belongs to another program.
     std::fs::write(home.path().join(".x.load"), b"mine").unwrap();
     assert!(left().is_none());
 }

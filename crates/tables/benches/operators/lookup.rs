@@ -42,7 +42,7 @@ fn ends(edges: Range<u64>, nodes: u64) -> (Vec<u64>, Vec<u64>) {
     (end(0), end(1))
 }
 
-/// Adds up time spent in the library, without that spent in making data.
+/// Adds up the time spent in the library, without the time for creating data.
 #[derive(Default)]
 struct Clock(f64);
 

@@ -19,7 +19,7 @@ use isomorph_storage::{Budget, Scratch};
 
 type Outcome<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
 
-/// Rows that are made and pushed at once.
+/// The number of rows that are created and pushed at a time.
 const BATCH: u64 = 1 << 16;
 
 fn main() -> Outcome {
@@ -53,12 +53,12 @@ fn mib(bytes: u64) -> f64 {
     bytes as f64 / (1 << 20) as f64
 }
 
-/// A number below `limit` that depends on `n` in no simple way.
+/// Returns a pseudo-random number below `limit` that depends on `n`.
 fn scrambled(n: u64, limit: u64) -> u64 {
     ((u128::from(mixed(n)) * u128::from(limit)) >> 64) as u64
 }
 
-/// A number that depends on `n` in no simple way, and is another one for every `n`.
+/// Returns a pseudo-random number that is different for every `n`.
 fn mixed(n: u64) -> u64 {
     let mut x = n.wrapping_add(0x9E37_79B9_7F4A_7C15).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     x ^= x >> 31;

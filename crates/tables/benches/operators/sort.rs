@@ -12,7 +12,7 @@ use isomorph_tables::sort::{EdgeSorter, SortOptions, SortedEdges};
 
 use super::{BATCH, Outcome, scrambled};
 
-/// What a row's column holds.
+/// The content of a row's column.
 fn value(source: u64, target: u64) -> f64 {
     (source * 3 + target) as f64
 }

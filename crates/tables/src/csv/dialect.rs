@@ -1,48 +1,48 @@
-//! How a CSV file spells things.
+//! Dialects of CSV.
 
-/// A dialect of CSV. All have a header line, commas, and quotes doubled inside quotes.
+/// A dialect of CSV. All dialects have a header line, commas, and doubled quotes inside quoted fields.
 ///
-/// When read, lines may end with `\n`, `\r\n` or `\r`, a byte order mark is passed over, and so are empty lines, unless
-/// records have a single field: an empty line is a record then. Columns are found by their names. Written lines end
+/// On reading, lines may end with `\n`, `\r\n` or `\r`. A byte order mark is skipped, and so are empty lines, unless
+/// records have a single field: then an empty line is a record. Columns are found by name. Written lines end
 /// with `\n`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CsvDialect {
-    /// Which fields are quoted, and how nothing is told from empty text.
+    /// Which fields are quoted, and how null is distinguished from empty text.
     pub quoting: Quoting,
-    /// Unquoted spellings that mean null in every column when read, like `NA`; values that are spelled so are quoted
+    /// Unquoted words that mean null in every column when read, like `NA`. Values that equal such a word are quoted
     /// when written. See [`CsvDialect::lenient`].
     pub null_words: Vec<String>,
-    /// How null is told from empty text in further columns.
+    /// How null is distinguished from empty text in further columns.
     pub null_word: Option<NullWord>,
-    /// Whether columns that are not declared are read as text, behind the declared ones.
+    /// Whether undeclared columns are read as text, after the declared ones.
     pub keep_other_columns: bool,
 }
 
-/// An unquoted word that means null in further columns: when read, in those that are not declared; when written, in those from a
+/// An unquoted word that means null in further columns: on reading, in undeclared ones; on writing, in those from a
 /// position on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NullWord {
     /// The word.
     pub word: String,
-    /// The first column that is written so.
+    /// The position of the first column in which it is written.
     pub from: usize,
 }
 
-/// Which fields are quoted when written, and what an empty field means when read.
+/// Which fields are quoted on writing, and what an empty field means on reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Quoting {
-    /// GraphAr, as Arrow writes it: header names quoted; text quoted where it must be and where it is empty. An empty
-    /// unquoted field is null, `""` is empty text. Truth values are `true` and `false`, floats `1` and `0.5`.
+    /// GraphAr, as written by Arrow: header names are quoted; text is quoted if necessary and if it is empty. An empty
+    /// unquoted field is null, `""` is empty text. Booleans are `true` and `false`, floats `1` and `0.5`.
     #[default]
     Necessary,
-    /// NOCK, as pandas writes it with QUOTE_NONNUMERIC: header names, text, dates and nulls quoted, numbers and truth
-    /// values bare. An empty field is empty text, quoted or not. Truth values are `True` and `False`, floats `1.0` and
+    /// NOCK, as written by pandas with QUOTE_NONNUMERIC: header names, text, dates and nulls are quoted, numbers and
+    /// booleans are not. An empty field is empty text, quoted or not. Booleans are `True` and `False`, floats `1.0` and
     /// `0.5`.
     NonNumeric,
 }
 
 impl CsvDialect {
-    /// The dialect of NOCK: behind its nine columns null is the word `null`.
+    /// The dialect of NOCK: after its nine columns, null is the word `null`.
     pub fn nock() -> Self {
         let null_word = Some(NullWord { word: "null".to_owned(), from: 9 });
         CsvDialect { quoting: Quoting::NonNumeric, null_word, ..CsvDialect::default() }

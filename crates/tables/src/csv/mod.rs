@@ -1,4 +1,4 @@
-//! CSV, parsed by a declared schema and written in the dialects of GraphAr and NOCK.
+//! CSV, read with a declared schema and written in the dialects of GraphAr and NOCK.
 
 mod dialect;
 mod foreign;

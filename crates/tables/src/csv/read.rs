@@ -1,4 +1,4 @@
-//! Reading CSV by a declared schema.
+//! Reads CSV with a declared schema.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -17,27 +17,27 @@ use crate::text::column::{self, Cell, Refused};
 use crate::text::select::{Numbered, Selected, Wanted};
 use crate::{Limits, ReadOptions, Selection, convert};
 
-/// A CSV file: its header was read and matched with the declared columns.
+/// A CSV file whose header was read and matched with the declared columns.
 pub(crate) struct CsvFile {
     blob: Blob,
     dialect: CsvDialect,
     limits: Limits,
     schema: SchemaRef,
-    /// For each column of the schema the field of a record that holds it.
+    /// For each column of the schema, its field in a record.
     fields: Vec<usize>,
-    /// Fields of a record.
+    /// The number of fields in a record.
     width: usize,
-    /// Names of the columns that are not declared.
+    /// Names of undeclared columns.
     others: HashSet<String>,
 }
 
 impl CsvFile {
     /// # Errors
-    /// [`Kind::Usage`] without a declared schema, `Unsupported` for types that CSV cannot hold, `Malformed` when the
-    /// header lacks a declared column.
+    /// [`Kind::Usage`] without a declared schema, `Unsupported` for types that CSV cannot store, `Malformed` if a
+    /// declared column is missing in the header.
     pub(crate) fn open(blob: Blob, options: &ReadOptions) -> Result<Self> {
         let Some(declared) = &options.schema else {
-            return Err(Error::usage("CSV is read by a declared schema").at(blob.place()));
+            return Err(Error::usage("reading CSV requires a declared schema").at(blob.place()));
         };
         foreign::refuse(&blob).map_err(|error| error.at(blob.place()))?;
         let header = header(&blob, &options.limits).map_err(|error| error.at(blob.place()))?;
@@ -57,12 +57,12 @@ impl CsvFile {
         })
     }
 
-    /// The schema of its batches.
+    /// Returns the schema of its batches.
     pub(crate) fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
-    /// The selected rows.
+    /// Reads the selected rows.
     pub(crate) fn scan(
         self: &Arc<Self>,
         selection: &Selection,
@@ -86,7 +86,7 @@ impl CsvFile {
     }
 }
 
-/// The names in the first line.
+/// Returns the names in the first line.
 fn header(blob: &Blob, limits: &Limits) -> Result<Vec<String>> {
     let mut splitter = Splitter::new(blob.reader(), limits.text_bytes);
     splitter.skip_mark()?;
@@ -95,7 +95,7 @@ fn header(blob: &Blob, limits: &Limits) -> Result<Vec<String>> {
     };
     let fields = records.fields(0);
     if fields.len() > limits.columns {
-        let message = format!("{} columns are more than {}", fields.len(), limits.columns);
+        let message = format!("the file has {} columns, but the limit is {}", fields.len(), limits.columns);
         return Err(Error::new(Kind::TooLarge, message));
     }
     let name = |text: Cow<'_, [u8]>| {
@@ -104,21 +104,21 @@ fn header(blob: &Blob, limits: &Limits) -> Result<Vec<String>> {
     fields.iter().map(|field| name(records.text(*field))).collect()
 }
 
-/// Finds the declared columns in the header; returns their fields and their schema, other columns last if they are kept.
-/// Of several without a name, which in pandas' dialect are the levels of its index, the first one is kept.
+/// Finds the declared columns in the header; returns their fields and their schema, with other columns last if they are kept.
+/// Of several columns without a name, which are the levels of the index in pandas' dialect, only the first is kept.
 fn columns(header: &[String], declared: &Schema, csv: &CsvDialect) -> Result<(Vec<usize>, Schema)> {
     let mut fields = Vec::new();
     let mut schema = Vec::new();
     for field in declared.fields() {
         let name = field.name();
         if !column::is_scalar(field.data_type()) {
-            let message = format!("CSV cannot hold column `{name}` of type {}", field.data_type());
+            let message = format!("CSV cannot store column `{name}` of type {}", field.data_type());
             return Err(Error::unsupported(message).at(Place::field(name)));
         }
         let mut found = header.iter().enumerate().filter(|(_, other)| *other == name);
         let (Some((position, _)), None) = (found.next(), found.next()) else {
             let times = header.iter().filter(|other| *other == name).count();
-            let message = format!("column `{name}` stands {times} times in the header {}", header.join(","));
+            let message = format!("column `{name}` occurs {times} times in the header {}", header.join(","));
             let error = Error::broken(&CSV_HEADER, message).at(Place::field(name));
             return Err(foreign::divided(error, header, |field| declared.field_with_name(field).is_ok()));
         };
@@ -144,19 +144,19 @@ fn columns(header: &[String], declared: &Schema, csv: &CsvDialect) -> Result<(Ve
     Ok((fields, Schema::new(schema)))
 }
 
-/// All rows of a file, batch by batch. While a batch is parsed, its columns side by side, the next one is split: one file
-/// keeps several cores at work.
+/// All rows of a file in batches. While the columns of a batch are parsed concurrently, the next batch is split into
+/// records, so that one file keeps several cores busy.
 struct CsvBatches {
     file: Arc<CsvFile>,
     splitter: Splitter<BlobReader>,
-    /// The fields that are read, and the schema they make.
+    /// The fields that are read, and their schema.
     fields: Vec<usize>,
     schema: SchemaRef,
     batch_rows: usize,
     next: u64,
-    /// Whether the header still comes.
+    /// Whether the header has not been read yet.
     header: bool,
-    /// The records of the next batch, once they were split.
+    /// The records of the next batch, if they are split already.
     ahead: Option<Result<Option<Records>>>,
 }
 
@@ -165,7 +165,7 @@ impl CsvBatches {
         if self.header {
             self.splitter.next(1, usize::MAX)?;
             self.header = false;
-            // Where a record is a single field an empty line is a record too.
+            // If a record has a single field, an empty line is a record too.
             self.splitter.keep_blank_lines = self.file.width == 1;
         }
         let most = usize::try_from(self.file.limits.batch_bytes).unwrap_or(usize::MAX);
@@ -185,7 +185,7 @@ impl CsvBatches {
 struct Parser<'a> {
     file: &'a CsvFile,
     records: &'a Records,
-    /// The row of the first of them.
+    /// The row number of the first record.
     first: u64,
 }
 
@@ -194,11 +194,11 @@ impl Parser<'_> {
         for record in 0..self.records.len() {
             let found = self.records.fields(record).len();
             if found != self.file.width {
-                let message = format!("the record has {found} fields, the header {}", self.file.width);
+                let message = format!("the record has {found} fields, but the header has {}", self.file.width);
                 return Err(Error::broken(&CSV_RECORD, message).at(self.place(record)));
             }
         }
-        // The error is that of the first column, whichever was parsed first.
+        // Report the error of the first column, whichever was parsed first.
         let columns: Vec<Result<ArrayRef>> = fields
             .par_iter()
             .zip(schema.fields().as_ref())
@@ -218,7 +218,7 @@ impl Parser<'_> {
             .map_err(|Refused { row, reason }| Error::broken(&TEXT_VALUE, reason).at(at(row)))?;
         if let Some(null) = column.nulls().filter(|_| !declared.is_nullable()) {
             let record = (0..null.len()).find(|row| null.is_null(*row)).unwrap_or_default();
-            return Err(Error::broken(&TEXT_VALUE, "there is no value where one is required").at(at(record)));
+            return Err(Error::broken(&TEXT_VALUE, "a required value is missing").at(at(record)));
         }
         Ok(column)
     }

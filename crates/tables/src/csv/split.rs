@@ -1,4 +1,4 @@
-//! CSV records out of bytes, keeping what the usual splitters forget: whether a field was quoted.
+//! Splits CSV into records and remembers, unlike other splitters, whether a field was quoted.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -7,26 +7,26 @@ use isomorph_error::{Error, Kind, Place, Result};
 
 use crate::rules::CSV_RECORD;
 
-/// Read at a time, bytes.
+/// The number of bytes that are read at a time.
 const READ: usize = 256 << 10;
 
-/// One field: where its text lies in the buffer, without its quotes.
+/// The position of a field's text in the buffer, without its quotes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Field {
     start: u32,
     end: u32,
-    /// Whether it stood in quotes.
+    /// Whether it was quoted.
     pub quoted: bool,
-    /// Whether it holds doubled quotes.
+    /// Whether it contains doubled quotes.
     doubled: bool,
 }
 
-/// Whole records of a CSV file.
+/// Complete records of a CSV file.
 pub(super) struct Records {
     buffer: Vec<u8>,
     /// All fields, record by record.
     fields: Vec<Field>,
-    /// Behind the last field of each record.
+    /// The end of each record's fields.
     ends: Vec<usize>,
     /// The line on which each record starts, from 1.
     lines: Vec<u64>,
@@ -38,13 +38,13 @@ impl Records {
         self.ends.len()
     }
 
-    /// The fields of a record.
+    /// Returns the fields of a record.
     pub(super) fn fields(&self, record: usize) -> &[Field] {
         let start = record.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.fields[start..self.ends[record]]
     }
 
-    /// Field number `field` of every record; all records have it.
+    /// Returns field number `field` of every record; all records must have it.
     pub(super) fn column(&self, field: usize, width: usize) -> impl ExactSizeIterator<Item = (Field, &[u8])> {
         (0..self.len()).map(move |record| {
             let field = self.fields[record * width + field];
@@ -52,19 +52,19 @@ impl Records {
         })
     }
 
-    /// The line on which a record starts, from 1.
+    /// Returns the line on which a record starts, from 1.
     pub(super) fn line(&self, record: usize) -> u64 {
         self.lines.get(record).copied().unwrap_or_default()
     }
 
-    /// The text of a field.
+    /// Returns the text of a field.
     pub(super) fn text(&self, field: Field) -> Cow<'_, [u8]> {
         field.text(&self.buffer[field.start as usize..field.end as usize])
     }
 }
 
 impl Field {
-    /// The text that `bytes`, those of this field, stand for.
+    /// Returns the text that `bytes`, those of this field, represent.
     pub(super) fn text(self, bytes: &[u8]) -> Cow<'_, [u8]> {
         if !self.doubled {
             return Cow::Borrowed(bytes);
@@ -83,29 +83,29 @@ impl Field {
 /// Splits a reader into records.
 pub(super) struct Splitter<R> {
     input: R,
-    /// Bytes that were read and not yet given out.
+    /// Bytes that were read but not returned yet.
     pending: Vec<u8>,
     at_end: bool,
-    /// The line that comes next, from 1.
+    /// The number of the next line, from 1.
     line: u64,
-    /// Bytes of one record, at most.
+    /// The maximum size of a record, bytes.
     most: usize,
-    /// Whether a line without anything is a record of one empty field.
+    /// Whether an empty line is a record with one empty field.
     pub keep_blank_lines: bool,
 }
 
-/// What one look at a record found.
+/// The result of scanning a record.
 enum Found {
     /// A record, and where the next one starts.
     Record(usize),
     /// An empty line, and where the next one starts.
     Blank(usize),
-    /// More bytes are needed.
+    /// The buffer ends within the record.
     Cut,
 }
 
 impl<R: Read> Splitter<R> {
-    /// Splits `input`; a record may have `most` bytes.
+    /// Splits `input`, in which a record may have at most `most` bytes.
     pub(super) fn new(input: R, most: usize) -> Self {
         Splitter {
             input,
@@ -117,7 +117,7 @@ impl<R: Read> Splitter<R> {
         }
     }
 
-    /// Passes over a byte order mark.
+    /// Skips a byte order mark.
     pub(super) fn skip_mark(&mut self) -> Result<()> {
         while self.pending.len() < 3 && !self.at_end {
             self.fill()?;
@@ -128,8 +128,8 @@ impl<R: Read> Splitter<R> {
         Ok(())
     }
 
-    /// The next records: as many as asked for, as many as lie in `most_bytes`, or all that are left; at least one
-    /// unless none is left.
+    /// Returns the next records: at most `most_records`, at most those in `most_bytes`, or all remaining ones; at least one
+    /// unless the input has ended.
     pub(super) fn next(&mut self, most_records: usize, most_bytes: usize) -> Result<Option<Records>> {
         let mut records = Records { buffer: Vec::new(), fields: Vec::new(), ends: Vec::new(), lines: Vec::new() };
         let mut at = 0;
@@ -174,14 +174,14 @@ impl<R: Read> Splitter<R> {
 
     fn fill(&mut self) -> Result<()> {
         let before = self.pending.len();
-        // A record that does not fit is looked at again from its start, so the steps grow with it.
+        // An incomplete record is scanned again from its start, so the steps grow with it.
         let step = READ.max(before / 2);
         let read = (&mut self.input).take(step as u64).read_to_end(&mut self.pending);
         self.at_end = read.map_err(Error::from)? == 0;
         Ok(())
     }
 
-    /// Looks at the record that starts at `at`.
+    /// Scans the record that starts at `start`.
     fn record(&mut self, start: usize, fields: &mut Vec<Field>) -> Result<Found> {
         let bytes = &self.pending;
         if start == bytes.len() {
@@ -198,7 +198,7 @@ impl<R: Read> Splitter<R> {
                 from = at + 1;
                 let Some(quoted) = quoted_field(bytes, from) else {
                     if self.at_end {
-                        return Err(broken(self.line, "a quoted field does not end"));
+                        return Err(broken(self.line, "a quoted field has no closing quote"));
                     }
                     return Ok(Found::Cut);
                 };
@@ -243,8 +243,8 @@ impl<R: Read> Splitter<R> {
     }
 }
 
-/// Where the field that starts behind a quote at `from` ends, and whether quotes in it are doubled; nothing when its
-/// end is not there.
+/// Returns the end of the field that starts after an opening quote at `from`, and whether it contains doubled quotes;
+/// `None` if the buffer ends before.
 fn quoted_field(bytes: &[u8], from: usize) -> Option<(usize, bool)> {
     let mut doubled = false;
     let mut at = from;
@@ -263,7 +263,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    /// Gives its bytes out in small pieces.
+    /// A reader that returns its bytes in small pieces.
     struct Trickle<'a>(&'a [u8], usize);
 
     impl Read for Trickle<'_> {
@@ -296,7 +296,7 @@ mod tests {
 
     fn split(text: &str) -> Split {
         let whole = split_with(text.as_bytes(), 1 << 20, text.as_bytes(), 1000, false);
-        // However it is cut into reads and batches, the records are the same.
+        // The records are the same, however the input is split into reads and batches.
         for piece in 1..5 {
             let pieces = split_with(text.as_bytes(), 1 << 20, Trickle(text.as_bytes(), piece), 1 + piece % 2, false);
             assert_eq!(format!("{whole:?}"), format!("{pieces:?}"));
@@ -337,7 +337,7 @@ mod tests {
     #[test]
     fn broken_quotes() {
         let error = split("a,b\n1,\"x\n\n").unwrap_err();
-        assert_eq!((error.place().line, error.message()), (Some(2), "a quoted field does not end"));
+        assert_eq!((error.place().line, error.message()), (Some(2), "a quoted field has no closing quote"));
         let error = split("a\n\"x\"y\n").unwrap_err();
         assert_eq!((error.place().line, error.message()), (Some(2), "text follows the closing quote of a field"));
         let long = format!("a\n\"{}", "x".repeat(1 << 20));

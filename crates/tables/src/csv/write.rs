@@ -1,4 +1,4 @@
-//! Writing CSV in the dialects of GraphAr and NOCK.
+//! Writes CSV in the dialects of GraphAr and NOCK.
 
 use std::io::Write;
 
@@ -13,16 +13,16 @@ use crate::text::civil::{write_date, write_timestamp};
 use crate::text::column::is_scalar;
 use crate::text::number::{FloatStyle, write_f32, write_f64, write_int};
 
-/// Written at a time, bytes.
+/// The number of bytes that are written at a time.
 const CHUNK: usize = 256 << 10;
 
 /// Writes one CSV file.
 pub(crate) struct CsvWriter<W> {
     out: W,
     quoting: Quoting,
-    /// Words that would be read as null unless they are quoted.
+    /// Words that would be read as null if they were not quoted.
     null_words: Vec<String>,
-    /// The name of the only column, where there is one: readers skip its empty lines.
+    /// The name of the only column, if there is only one: readers skip its empty lines.
     only: Option<String>,
     /// How null is written in further columns.
     null_word: Option<NullWord>,
@@ -31,7 +31,7 @@ pub(crate) struct CsvWriter<W> {
 
 impl<W: Write> CsvWriter<W> {
     /// # Errors
-    /// [`isomorph_error::Kind::Unsupported`] for types that CSV cannot hold.
+    /// [`isomorph_error::Kind::Unsupported`] for types that CSV cannot store.
     pub(crate) fn create(out: W, schema: &Schema, options: &WriteOptions) -> Result<Self> {
         let mut writer = CsvWriter {
             out,
@@ -43,7 +43,7 @@ impl<W: Write> CsvWriter<W> {
         };
         for (position, field) in schema.fields().iter().enumerate() {
             if !is_scalar(field.data_type()) {
-                let message = format!("CSV cannot hold column `{}` of type {}", field.name(), field.data_type());
+                let message = format!("CSV cannot store column `{}` of type {}", field.name(), field.data_type());
                 return Err(Error::unsupported(message).at(Place::field(field.name())));
             }
             if position > 0 {
@@ -75,7 +75,7 @@ impl<W: Write> CsvWriter<W> {
                 self.keep_from_blank(start, row)?;
                 if !is_written {
                     let schema = batch.schema();
-                    let error = Error::unsupported("years before 0 and behind 9999 cannot be written as text");
+                    let error = Error::unsupported("years before 0 and after 9999 cannot be written as text");
                     return Err(error.at(Place::field(schema.field(position).name()).row(row as u64)));
                 }
             }
@@ -87,7 +87,7 @@ impl<W: Write> CsvWriter<W> {
         Ok(())
     }
 
-    /// Appends one field. Whether it has a spelling.
+    /// Appends a field. Returns false if the value cannot be written.
     fn field(&mut self, value: Value<'_>) -> bool {
         let is_nock = self.quoting == Quoting::NonNumeric;
         let style = if is_nock { FloatStyle::Python } else { FloatStyle::Arrow };
@@ -126,7 +126,7 @@ impl<W: Write> CsvWriter<W> {
         true
     }
 
-    /// Quotes the field that begins at `start` if it would be read as null otherwise.
+    /// Quotes the field that starts at `start` if it would be read as null otherwise.
     fn keep_from_null(&mut self, start: usize) {
         if self.null_words.iter().any(|word| word.as_bytes() == &self.buffer[start..]) {
             self.buffer.insert(start, b'"');
@@ -134,13 +134,13 @@ impl<W: Write> CsvWriter<W> {
         }
     }
 
-    /// Refuses a record that is an empty line, and quotes one of blanks, if the field that begins at `start` is alone.
-    /// Arrow and pandas skip these.
+    /// If the field that starts at `start` is the only one of its record: returns an error if the line is empty, and quotes
+    /// a field of blanks. Arrow and pandas skip such lines.
     fn keep_from_blank(&mut self, start: usize, row: usize) -> Result<()> {
         let Some(name) = &self.only else { return Ok(()) };
         let field = &self.buffer[start..];
         if field.is_empty() {
-            let message = "a null in the only column would be an empty line, which readers skip";
+            let message = "a null in the only column would be written as an empty line, which readers skip";
             return Err(Error::unsupported(message).at(Place::field(name).row(row as u64)));
         }
         if field.iter().all(|byte| matches!(byte, b' ' | b'\t')) {

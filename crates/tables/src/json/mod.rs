@@ -1,4 +1,4 @@
-//! JSON lines: one object a line, read by a declared schema.
+//! JSON lines: one object per line, read with a declared schema.
 
 mod read;
 mod record;

@@ -1,4 +1,4 @@
-//! Reading JSON lines by a declared schema.
+//! Reads JSON lines with a declared schema.
 
 use std::io::{BufRead, Read};
 use std::ops::Range;
@@ -16,7 +16,7 @@ use crate::text::column::Refused;
 use crate::text::select::{Numbered, Selected, Wanted};
 use crate::{Limits, ReadOptions, Selection, convert};
 
-/// A file of JSON lines. It says nothing of itself; everything is declared.
+/// A file of JSON lines. The file has no schema of its own; everything is declared.
 pub(crate) struct JsonFile {
     blob: Blob,
     limits: Limits,
@@ -26,13 +26,14 @@ pub(crate) struct JsonFile {
 
 impl JsonFile {
     /// # Errors
-    /// [`Kind::Usage`] without a declared schema, `Unsupported` for types that are not read from JSON.
+    /// [`Kind::Usage`] without a declared schema, `Unsupported` for types that cannot be read from JSON.
     pub(crate) fn open(blob: Blob, options: &ReadOptions) -> Result<Self> {
         let Some(declared) = &options.schema else {
-            return Err(Error::usage("JSON lines are read by a declared schema").at(blob.place()));
+            return Err(Error::usage("reading JSON lines requires a declared schema").at(blob.place()));
         };
         if let Some(field) = declared.fields().iter().find(|field| !is_readable(field.data_type())) {
-            let message = format!("column `{}` of type {} is not read from JSON", field.name(), field.data_type());
+            let message =
+                format!("reading column `{}` of type {} from JSON is not supported", field.name(), field.data_type());
             return Err(Error::unsupported(message).at(blob.place().in_field(field.name())));
         }
         let schema = convert::schema(declared.fields(), None).map_err(|error| error.at(blob.place()))?;
@@ -44,19 +45,19 @@ impl JsonFile {
         })
     }
 
-    /// The schema of its batches.
+    /// Returns the schema of its batches.
     pub(crate) fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
-    /// The selected rows.
+    /// Reads the selected rows.
     pub(crate) fn scan(
         self: &Arc<Self>,
         selection: &Selection,
     ) -> Result<(SchemaRef, impl Iterator<Item = Result<RecordBatch>> + Send + 'static)> {
         let wanted = Wanted::new(&self.schema, selection).map_err(|error| error.at(self.blob.place()))?;
         let schema = self.schema.project(&wanted.read).map_err(|error| Error::usage(error.to_string()))?;
-        // All declared keys are known, also those that are not read.
+        // All declared keys are known, including those that are not read.
         let mut names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
         let read = names.len();
         let others = self.schema.fields().iter().map(|field| field.name().as_str());
@@ -77,25 +78,25 @@ impl JsonFile {
     }
 }
 
-/// All rows of a file, batch by batch.
+/// All rows of a file, in batches.
 struct JsonBatches {
     file: Arc<JsonFile>,
     input: BlobReader,
     keys: Keys,
-    /// Keys that are known, of which the first `read` are columns of `schema`.
+    /// Known keys, of which the first `read` are columns of `schema`.
     known: usize,
     read: usize,
     schema: SchemaRef,
     batch_rows: usize,
     row: u64,
-    /// Lines read so far.
+    /// The number of lines read so far.
     line: u64,
 }
 
 impl JsonBatches {
     fn next_batch(&mut self) -> Result<Option<Numbered>> {
         let mut text = String::new();
-        // For each row its line, and where the values of its columns lie in `text`.
+        // For each row its line, and the positions of its values in `text`.
         let mut lines: Vec<u64> = Vec::new();
         let mut places: Vec<Vec<Option<Range<usize>>>> = vec![Vec::new(); self.read];
         let mut found = vec![None; self.known];
@@ -132,7 +133,7 @@ impl JsonBatches {
                 .map_err(|Refused { row, reason }| Error::broken(&TEXT_VALUE, reason).at(at(row)))?;
             if let Some(null) = column.nulls().filter(|_| !declared.is_nullable()) {
                 let row = (0..null.len()).find(|row| null.is_null(*row)).unwrap_or_default();
-                return Err(Error::broken(&TEXT_VALUE, "there is no value where one is required").at(at(row)));
+                return Err(Error::broken(&TEXT_VALUE, "a required value is missing").at(at(row)));
             }
             columns.push(column);
         }
@@ -141,7 +142,7 @@ impl JsonBatches {
         Ok(Some((first, convert::batch(columns, &self.schema, lines.len())?)))
     }
 
-    /// Appends the next line to `text`; false at the end.
+    /// Appends the next line to `text`; returns false at the end of the file.
     fn read_line(&mut self, text: &mut String) -> Result<bool> {
         let most = self.file.limits.text_bytes;
         let place = Place::default().line(self.line + 1);
@@ -160,7 +161,7 @@ impl JsonBatches {
     }
 }
 
-/// What serde_json says, without its line, which is always the first.
+/// The message of serde_json without the line number, which is always 1.
 fn reason(error: &serde_json::Error) -> String {
     let message = error.to_string();
     match message.rsplit_once(" at line ") {

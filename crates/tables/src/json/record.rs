@@ -1,4 +1,4 @@
-//! One line of JSON: where the values of the wanted keys lie.
+//! Finds the values of the wanted keys in a line of JSON.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -7,19 +7,20 @@ use std::ops::Range;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// The keys that are wanted, each with its column.
+/// The wanted keys, each with its column.
 pub(super) struct Keys {
     columns: HashMap<String, usize>,
     refuse_others: bool,
 }
 
 impl Keys {
-    /// `names` in the order of their columns. Other keys are an error if `refuse_others`, otherwise passed over.
+    /// Takes `names` in the order of their columns. Other keys are an error if `refuse_others` is set, otherwise they are
+    /// ignored.
     pub(super) fn new<'a>(names: impl Iterator<Item = &'a str>, refuse_others: bool) -> Self {
         Keys { columns: names.enumerate().map(|(column, name)| (name.to_owned(), column)).collect(), refuse_others }
     }
 
-    /// Finds the values of the object in `line`: for each column where its JSON text lies in the line.
+    /// Finds the values of the object in `line`: for each column, the position of its JSON text in the line.
     pub(super) fn find(&self, line: &str, places: &mut [Option<Range<usize>>]) -> Result<(), serde_json::Error> {
         let mut deserializer = serde_json::Deserializer::from_str(line);
         Record { keys: self, line, places }.deserialize(&mut deserializer)?;
@@ -59,14 +60,14 @@ impl<'de> Visitor<'de> for Record<'_, 'de> {
             let value: &'de RawValue = map.next_value()?;
             let start = value.get().as_ptr() as usize - self.line.as_ptr() as usize;
             if self.places[column].replace(start..start + value.get().len()).is_some() {
-                return Err(A::Error::custom("a key stands twice"));
+                return Err(A::Error::custom("duplicate key"));
             }
         }
         Ok(())
     }
 }
 
-/// Reads a key as the column it names.
+/// Deserialises a key as the column that it names.
 #[derive(Clone, Copy)]
 struct Key<'k>(&'k Keys);
 
@@ -88,7 +89,7 @@ impl Visitor<'_> for Key<'_> {
     fn visit_str<E: serde::de::Error>(self, key: &str) -> Result<Self::Value, E> {
         match self.0.columns.get(key) {
             Some(column) => Ok(Some(*column)),
-            None if self.0.refuse_others => Err(E::custom(format_args!("the key {key:?} is not declared"))),
+            None if self.0.refuse_others => Err(E::custom(format_args!("key {key:?} is not declared"))),
             None => Ok(None),
         }
     }

@@ -1,4 +1,4 @@
-//! Columns of a declared type out of JSON values.
+//! Converts JSON values to columns of a declared type.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub(super) fn is_readable(data_type: &DataType) -> bool {
     }
 }
 
-/// A column of `data_type`, one JSON text a value; nothing where the key was missing.
+/// Parses a column of `data_type`, one JSON text per value; `None` where the key was missing.
 pub(super) fn parse(data_type: &DataType, values: &[Option<&str>]) -> Result<ArrayRef, Refused> {
     if let DataType::List(item) = data_type {
         return lists(item, values);
@@ -33,10 +33,10 @@ pub(super) fn parse(data_type: &DataType, values: &[Option<&str>]) -> Result<Arr
     column::parse(data_type, cells.into_iter())
 }
 
-/// The text that a JSON value stands for, if it has the kind that `data_type` wants.
+/// Returns the text of a JSON value if it has the kind that `data_type` requires.
 fn text<'a>(data_type: &DataType, value: &'a str) -> Result<Cell<'a>, String> {
     use DataType as T;
-    let wrong = || format!("{} is no value of type {data_type}", excerpt(value.as_bytes()));
+    let wrong = || format!("{} is not a value of type {data_type}", excerpt(value.as_bytes()));
     let is_quoted = value.starts_with('"');
     let is_literal = !is_quoted && !value.starts_with(['[', '{']);
     let string = || serde_json::from_str::<Cow<'a, str>>(value).map_err(|error| error.to_string());
@@ -50,7 +50,7 @@ fn text<'a>(data_type: &DataType, value: &'a str) -> Result<Cell<'a>, String> {
         T::Binary | T::LargeBinary if is_quoted => {
             BASE64.decode(string()?.as_bytes()).map(|bytes| Some(Cow::Owned(bytes))).map_err(|_| wrong())
         }
-        // JSON has no words for these floats; Spark writes them as strings.
+        // JSON has no notation for these floats; Spark writes them as strings.
         T::Float32 | T::Float64 if matches!(value, "\"NaN\"" | "\"Infinity\"" | "\"-Infinity\"") => {
             Ok(Some(bytes(string()?)))
         }
@@ -61,7 +61,7 @@ fn text<'a>(data_type: &DataType, value: &'a str) -> Result<Cell<'a>, String> {
     }
 }
 
-/// The text inside the quotes, unescaped only when there is something to unescape.
+/// Returns the text inside the quotes; it is copied only if it contains escapes.
 fn unquoted<'a>(
     value: &'a str,
     unescape: impl FnOnce() -> Result<Cow<'a, str>, String>,
@@ -90,7 +90,7 @@ fn lists(item: &FieldRef, values: &[Option<&str>]) -> Result<ArrayRef, Refused> 
             None => nulls.append_null(),
             Some(value) => {
                 let list: Vec<&RawValue> = serde_json::from_str(value)
-                    .map_err(|_| Refused { row, reason: format!("{} is no list", excerpt(value.as_bytes())) })?;
+                    .map_err(|_| Refused { row, reason: format!("{} is not a list", excerpt(value.as_bytes())) })?;
                 items.extend(list.into_iter().map(|item| Some(item.get())));
                 nulls.append_non_null();
             }
@@ -98,7 +98,7 @@ fn lists(item: &FieldRef, values: &[Option<&str>]) -> Result<ArrayRef, Refused> 
         lengths.push(items.len() - before);
         rows.resize(items.len(), row);
     }
-    let too_long = |_| Refused { row: 0, reason: "the lists of a batch have more than 2^31 values".to_owned() };
+    let too_long = |_| Refused { row: 0, reason: "the lists in a batch have more than 2^31 values".to_owned() };
     i32::try_from(items.len()).map_err(too_long)?;
     let in_list = |refused: Refused| Refused { row: rows.get(refused.row).copied().unwrap_or_default(), ..refused };
     let items = parse(item.data_type(), &items).map_err(in_list)?;

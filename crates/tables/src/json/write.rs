@@ -1,4 +1,4 @@
-//! Writing JSON lines as Spark does: a key is left out where there is no value.
+//! Writes JSON lines like Spark: a key without a value is omitted.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -16,25 +16,26 @@ use crate::text::cells::{Cells, Value};
 use crate::text::civil::{write_date, write_timestamp};
 use crate::text::number::{FloatStyle, write_f32, write_f64, write_int};
 
-/// Written at a time, bytes.
+/// The number of bytes that are written at a time.
 const CHUNK: usize = 256 << 10;
 
-/// Writes one file of JSON lines.
+/// Writes a file of JSON lines.
 pub(crate) struct JsonWriter<W> {
     out: W,
-    /// Each column's key, with its quotes and the colon behind it.
+    /// The key of each column, with its quotes and the following colon.
     keys: Vec<Vec<u8>>,
     buffer: Vec<u8>,
 }
 
 impl<W: Write> JsonWriter<W> {
     /// # Errors
-    /// [`isomorph_error::Kind::Unsupported`] for types that are not written as JSON.
+    /// [`isomorph_error::Kind::Unsupported`] for types that cannot be written as JSON.
     pub(crate) fn create(out: W, schema: &Schema) -> Result<Self> {
         let mut keys = Vec::with_capacity(schema.fields().len());
         for field in schema.fields() {
             if !is_readable(field.data_type()) {
-                let message = format!("column `{}` of type {} is not written as JSON", field.name(), field.data_type());
+                let message =
+                    format!("writing column `{}` of type {} as JSON is not supported", field.name(), field.data_type());
                 return Err(Error::unsupported(message).at(Place::field(field.name())));
             }
             let mut key = Vec::new();
@@ -60,7 +61,7 @@ impl<W: Write> JsonWriter<W> {
                 self.buffer.extend_from_slice(key);
                 if !column.write(row, &mut self.buffer) {
                     let schema = batch.schema();
-                    let error = Error::unsupported("years before 0 and behind 9999 cannot be written as text");
+                    let error = Error::unsupported("years before 0 and after 9999 cannot be written as text");
                     return Err(error.at(Place::field(schema.field(position).name()).row(row as u64)));
                 }
             }
@@ -85,7 +86,7 @@ impl<W: Write> JsonWriter<W> {
     }
 }
 
-/// A column of single values or of lists.
+/// A column of scalars or lists.
 enum Column<'a> {
     Single(&'a ArrayRef, Cells<'a>),
     List { array: &'a ArrayRef, offsets: &'a [i32], items: Box<Column<'a>> },
@@ -108,7 +109,7 @@ impl<'a> Column<'a> {
         Arc::as_ref(array).is_null(row)
     }
 
-    /// Appends a value, `null` for none. Whether it has a spelling.
+    /// Appends a value, or `null`. Returns false if the value cannot be written.
     fn write(&self, row: usize, out: &mut Vec<u8>) -> bool {
         match self {
             _ if self.is_null(row) => out.extend_from_slice(b"null"),
@@ -158,7 +159,7 @@ fn write_value(value: Value<'_>, out: &mut Vec<u8>) -> bool {
     true
 }
 
-/// Floats that JSON has no words for, as Spark writes them.
+/// Writes floats for which JSON has no notation, like Spark.
 fn write_special(value: f64, out: &mut Vec<u8>) {
     let word: &[u8] = match value {
         value if value.is_nan() => b"\"NaN\"",

@@ -1,4 +1,4 @@
-//! Builds key → row look-ups: in memory if that is possible, else for bulk look-ups.
+//! Builds key → row look-ups: in memory if possible, otherwise for bulk look-ups.
 
 use std::sync::Arc;
 
@@ -18,39 +18,40 @@ use super::spilled::{SpilledKeys, text_ordinal};
 use super::table::Table;
 use crate::sort::{EdgeSorter, SortedEdges, arrow_error};
 
-/// Rows that are moved at once.
+/// The number of rows that are moved at a time.
 const BATCH: u64 = 1 << 16;
 
 /// Collects the keys of a node type in the order of their rows.
 pub struct KeyRowsBuilder {
     options: LookupOptions,
-    /// Keys in memory; none of them once they are spilled.
+    /// The keys in memory; empty after they are spilled.
     keys: RowKeysBuilder,
-    /// Where keys go that do not fit. There from the first key on, because it reserves what it will need.
+    /// The destination of keys that do not fit into memory. It exists from the first key on, because it reserves the memory
+    /// that it will need.
     sorter: Option<(KeyKind, EdgeSorter)>,
     spilled: bool,
     rows: u64,
 }
 
 impl KeyRowsBuilder {
-    /// No keys yet.
+    /// Creates an empty builder.
     pub fn new(options: LookupOptions) -> Self {
         // The sorter takes up to a quarter for itself.
         let keys = RowKeysBuilder::new(&options.budget, &options.scratch, options.memory - options.memory / 4);
         KeyRowsBuilder { options, keys, sorter: None, spilled: false, rows: 0 }
     }
 
-    /// Number of keys.
+    /// Returns the number of keys.
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// Adds the keys of the next rows: any integers, or texts, also from a dictionary.
+    /// Adds the keys of the next rows: integers of any type, or texts, also from a dictionary.
     ///
     /// # Errors
     /// [`Kind::Malformed`](isomorph_error::Kind::Malformed) for a null, with its row;
-    /// [`Kind::Unsupported`](isomorph_error::Kind::Unsupported) for other types, or for a type that does not hold the
-    /// keys before; [`Kind::TooLarge`](isomorph_error::Kind::TooLarge) when the budget has no room even for spilling;
+    /// [`Kind::Unsupported`](isomorph_error::Kind::Unsupported) for other types, or for a type that cannot represent the
+    /// earlier keys; [`Kind::TooLarge`](isomorph_error::Kind::TooLarge) if the budget is too small even for spilling;
     /// [`Kind::NoSpace`](isomorph_error::Kind::NoSpace) and [`Kind::Io`](isomorph_error::Kind::Io).
     pub fn push(&mut self, keys: &dyn Array) -> Result<()> {
         let keys = KeyColumn::new(keys)?;
@@ -75,7 +76,7 @@ impl KeyRowsBuilder {
         Ok(())
     }
 
-    /// Moves the keys to the sorter, from where they go to temporary files.
+    /// Moves the keys to the sorter, which spills them to temporary files.
     fn spill(&mut self) -> Result<()> {
         let (budget, scratch) = (&self.options.budget, &self.options.scratch);
         let mut keys = std::mem::replace(&mut self.keys, RowKeysBuilder::new(budget, scratch, 0));
@@ -87,10 +88,10 @@ impl KeyRowsBuilder {
         }
     }
 
-    /// The look-up.
+    /// Returns the look-up.
     ///
     /// # Errors
-    /// As [`KeyRowsBuilder::push`].
+    /// Same as [`KeyRowsBuilder::push`].
     pub fn finish(mut self) -> Result<Lookup> {
         let rows = self.rows;
         if !self.spilled && self.sorter.as_ref().is_some_and(|(kind, _)| *kind == KeyKind::Text) {
@@ -132,7 +133,7 @@ impl KeyRowsBuilder {
     }
 }
 
-/// A look-up without keys.
+/// Returns a look-up without keys.
 fn nothing(options: &LookupOptions) -> Result<Lookup> {
     Ok(Lookup::Memory(KeyRows {
         kind: KeyKind::Signed,
@@ -143,12 +144,12 @@ fn nothing(options: &LookupOptions) -> Result<Lookup> {
     }))
 }
 
-/// Memory for an index over so many rows, if it is no more than `room` and the budget has it.
+/// Reserves memory for an index over `rows` rows, if it needs at most `room` and the budget has it.
 fn reserve(options: &LookupOptions, bytes: u64, rows: u64, room: u64) -> Option<Reservation> {
     if rows < MAX_ROWS && bytes <= room { options.budget.try_reserve(bytes) } else { None }
 }
 
-/// An index over integers for which they need not be sorted, if there is a good one and memory for it.
+/// Returns an index over integers that works without sorting, if there is a suitable one and enough memory.
 fn unsorted_index(
     options: &LookupOptions,
     keys: &RowKeys,
@@ -177,8 +178,8 @@ fn unsorted_index(
     Ok(None)
 }
 
-/// An index over sorted integers.
-#[expect(clippy::cast_possible_truncation, reason = "there are fewer than 2^32 rows: `reserve` sees to it")]
+/// Returns an index over sorted integers.
+#[expect(clippy::cast_possible_truncation, reason = "there are fewer than 2^32 rows, as `reserve` checks")]
 fn sorted_index(sorted: &SortedEdges, repeats: &mut Repeats) -> Result<Sorted> {
     let expected = usize::try_from(sorted.rows()).unwrap_or(0);
     let (mut numbers, mut rows) = (Vec::with_capacity(expected), Vec::<u32>::with_capacity(expected));
@@ -199,7 +200,7 @@ fn sorted_index(sorted: &SortedEdges, repeats: &mut Repeats) -> Result<Sorted> {
     Ok(Sorted::new(numbers, Some(rows)))
 }
 
-/// What is kept of each key beside its number and its row.
+/// The columns stored for each key in addition to its number and its row.
 fn stored(kind: KeyKind) -> SchemaRef {
     let fields = match kind {
         KeyKind::Text => vec![Field::new("key", DataType::Utf8, false)],
@@ -208,7 +209,7 @@ fn stored(kind: KeyKind) -> SchemaRef {
     Arc::new(Schema::new(fields))
 }
 
-/// Pushes keys that are all there.
+/// Pushes keys without nulls.
 fn sort(sorter: &EdgeSorter, kind: KeyKind, keys: &KeyColumn, first_row: u64) -> Result<()> {
     let rows: Vec<u64> = (first_row..first_row + keys.len() as u64).collect();
     match (kind, keys.kind()) {
@@ -223,7 +224,7 @@ fn sort(sorter: &EdgeSorter, kind: KeyKind, keys: &KeyColumn, first_row: u64) ->
     }
 }
 
-/// Pushes keys that were collected.
+/// Pushes collected keys.
 fn drain(keys: &RowKeys, kind: KeyKind, sorter: &EdgeSorter) -> Result<()> {
     for first in (0..keys.rows()).step_by(index(BATCH)) {
         let batch = keys.range(first..keys.rows().min(first + BATCH))?;

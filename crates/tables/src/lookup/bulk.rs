@@ -1,4 +1,4 @@
-//! Translates many keys at once, beyond memory.
+//! Translates many keys together, with spilling.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,31 +13,31 @@ use super::column::{KeyColumn, KeyKind, signed};
 use super::spilled::{Groups, SpilledKeys, text_ordinal};
 use crate::sort::{EdgeSorter, EdgeStream, Sequence, SortedBatch, SortedEdges, arrow_error};
 
-/// Looks keys up in [`SpilledKeys`]: collects them, sorts them as the keys of the nodes are sorted, and joins the two.
+/// Looks keys up in [`SpilledKeys`]: collects them, sorts them like the keys of the nodes, and merges the two.
 ///
-/// Each probe carries a tag: any columns that belong to it, such as the other end and the properties of its edge. The
+/// Each probe has a tag: any columns that belong to it, such as the other end and the properties of its edge. The
 /// answers come in the order of the keys' hashes, not in the order of the probes; each has the sequence number of its
-/// probe. Pushed into an [`EdgeSorter`] with that number, they come out as if they had never left their order.
+/// probe. If they are pushed into an [`EdgeSorter`] with that number, the original order is restored.
 pub struct BulkLookup<'k> {
     keys: &'k SpilledKeys,
     sorter: EdgeSorter,
-    /// Of what is sorted: the key, or whether there is one, before the tags.
+    /// The sorted columns: the key, or whether it exists, followed by the tags.
     schema: SchemaRef,
 }
 
 impl<'k> BulkLookup<'k> {
-    /// No probes yet; their tags will have the columns of `tags`. It may reserve as much memory as the keys might.
+    /// Creates a look-up whose tags have the columns of `tags`. It may reserve as much memory as the keys.
     ///
     /// # Errors
-    /// As [`EdgeSorter::new`].
+    /// Same as [`EdgeSorter::new`].
     pub fn new(keys: &'k SpilledKeys, tags: &Schema) -> Result<Self> {
         BulkLookup::within(keys, tags, keys.options.memory)
     }
 
-    /// The same, with a share of the memory of its own, bytes: for look-ups that collect probes side by side.
+    /// Creates a look-up with its own share of memory in bytes, for look-ups that collect probes concurrently.
     ///
     /// # Errors
-    /// As [`EdgeSorter::new`].
+    /// Same as [`EdgeSorter::new`].
     pub fn within(keys: &'k SpilledKeys, tags: &Schema, memory: u64) -> Result<Self> {
         let own = match keys.kind() {
             KeyKind::Text => Field::new("", DataType::Utf8, true),
@@ -49,11 +49,11 @@ impl<'k> BulkLookup<'k> {
         Ok(BulkLookup { keys, sorter, schema })
     }
 
-    /// Adds probes: keys, the tags that belong to them, and the sequence number of the first, if they are consecutive,
-    /// or of each. Several threads may add at once. No two probes may have the same sequence number.
+    /// Adds probes: their keys, their tags, and either the sequence number of the first, if the numbers are consecutive, or all
+    /// of them. Several threads may add probes concurrently. Each sequence number may be used only once.
     ///
     /// # Errors
-    /// As [`EdgeSorter::push`]; [`Kind::Unsupported`](isomorph_error::Kind::Unsupported) when the keys are neither
+    /// Same as [`EdgeSorter::push`]; [`Kind::Unsupported`](isomorph_error::Kind::Unsupported) if the keys are neither
     /// integers nor texts.
     pub fn add_probes<'s>(
         &self,
@@ -65,7 +65,7 @@ impl<'k> BulkLookup<'k> {
         let sequence = sequence.into();
         sequence.check(keys.len())?;
         if keys.len() != tags.num_rows() {
-            return Err(Error::usage("the probes and their tags differ in number"));
+            return Err(Error::usage("the numbers of probes and tags differ"));
         }
         let (ordinals, own) = probe_columns(&keys, self.keys.kind())?;
         let columns = std::iter::once(own).chain(tags.columns().iter().cloned()).collect();
@@ -81,17 +81,17 @@ impl<'k> BulkLookup<'k> {
         self.sorter.push(&ordinals, numbers, Some(&batch), sequence)
     }
 
-    /// The answers.
+    /// Returns the answers.
     ///
     /// # Errors
-    /// As [`EdgeSorter::finish`].
+    /// Same as [`EdgeSorter::finish`].
     pub fn finish(self) -> Result<Answers<'k>> {
         Ok(Answers { keys: self.keys, probes: self.sorter.finish()? })
     }
 }
 
-/// Number or hash of each probe, and the column that says the rest: the text; or for integers true, false when it is
-/// outside the range of the keys, null when there is none.
+/// Returns the number or hash of each probe, and a column with the rest: the text, or for integers true, false if it is
+/// outside the range of the keys, null if there is none.
 fn probe_columns(keys: &KeyColumn, kind: KeyKind) -> Result<(Vec<u64>, ArrayRef)> {
     let array = keys.array();
     if kind == KeyKind::Text {
@@ -99,7 +99,7 @@ fn probe_columns(keys: &KeyColumn, kind: KeyKind) -> Result<(Vec<u64>, ArrayRef)
             let ordinals = keys.texts().map(|text| text.map_or(0, text_ordinal)).collect();
             return Ok((ordinals, keys.utf8()?));
         }
-        // An integer is no text, and no text has this number.
+        // An integer never equals a text, and no text has this number.
         let texts = StringArray::from_iter((0..array.len()).map(|at| array.is_valid(at).then_some("")));
         return Ok((vec![u64::MAX; array.len()], Arc::new(texts)));
     }
@@ -114,7 +114,7 @@ fn probe_columns(keys: &KeyColumn, kind: KeyKind) -> Result<(Vec<u64>, ArrayRef)
     Ok((ordinals.numbers.into_owned(), Arc::new(BooleanArray::from(there))))
 }
 
-/// All probes with their rows. May be read more than once, whole or in parts on several threads, until they are
+/// All probes with their rows. They may be read several times, completely or in parts on several threads, until they are
 /// [drained](Answers::drain).
 pub struct Answers<'k> {
     keys: &'k SpilledKeys,
@@ -122,7 +122,7 @@ pub struct Answers<'k> {
 }
 
 impl Answers<'_> {
-    /// Number of probes.
+    /// Returns the number of probes.
     pub fn len(&self) -> u64 {
         self.probes.rows()
     }
@@ -132,28 +132,28 @@ impl Answers<'_> {
         self.len() == 0
     }
 
-    /// All answers, in a fixed order.
+    /// Returns all answers, in a fixed order.
     ///
     /// # Errors
-    /// As [`SortedEdges::stream`].
+    /// Same as [`SortedEdges::stream`].
     pub fn stream(&self) -> Result<AnswerStream<'_>> {
         self.stream_part((0, None))
     }
 
-    /// The answers in at most `parts` streams, which several threads may read at once.
+    /// Returns the answers in at most `parts` streams, which several threads may read concurrently.
     ///
     /// # Errors
-    /// As [`SortedEdges::stream`].
+    /// Same as [`SortedEdges::stream`].
     pub fn streams(&self, parts: usize) -> Result<Vec<AnswerStream<'_>>> {
         self.probes.parts(parts).into_iter().map(|part| self.stream_part(part)).collect()
     }
 
-    /// The same for the last time: the temporary files of the probes shrink while the streams are read. Only what goes
-    /// on with the answers takes space then.
+    /// Same as [`Answers::streams`], for the last time: the temporary files of the probes shrink while the streams are
+    /// read, so that only what is computed from the answers takes space.
     ///
     /// # Errors
-    /// As [`SortedEdges::stream`]; [`Kind::Usage`](isomorph_error::Kind::Usage) the second time, and whenever the
-    /// answers are asked for after that.
+    /// Same as [`SortedEdges::stream`]; [`Kind::Usage`](isomorph_error::Kind::Usage) for the second call, and for all
+    /// requests for answers after the first one.
     pub fn drain(&mut self, parts: usize) -> Result<Vec<AnswerStream<'_>>> {
         let parts = self.probes.parts(parts);
         let probes = self.probes.drain(&parts)?;
@@ -165,7 +165,7 @@ impl Answers<'_> {
     }
 }
 
-/// The answers to the probes of a part.
+/// Returns the answers to the probes of a part.
 fn answers<'a>(keys: &'a SpilledKeys, probes: EdgeStream<'a>, part: (u64, Option<u64>)) -> Result<AnswerStream<'a>> {
     let kind = keys.kind();
     let mut keys = Groups::new(keys.sorted.stream_part(part)?, kind == KeyKind::Text);
@@ -173,22 +173,22 @@ fn answers<'a>(keys: &'a SpilledKeys, probes: EdgeStream<'a>, part: (u64, Option
     Ok(AnswerStream { probes, keys, more, kind })
 }
 
-/// Some probes with their rows.
+/// Some of the probes with their rows.
 #[derive(Debug, Clone)]
 pub struct AnswerBatch {
-    /// Row of each probe's key, or [`ABSENT`](super::ABSENT).
+    /// The row of each probe's key, or [`ABSENT`](super::ABSENT).
     pub rows: Vec<u64>,
     /// Sequence number of each probe.
     pub sequence: UInt64Array,
     /// Tag of each probe.
     pub tags: RecordBatch,
-    /// Probes without a row; places are those in this batch.
+    /// Probes without a row; their positions are those in this batch.
     pub misses: Misses,
-    /// The first key that is not there, if it can be told.
+    /// The first key that was not found, if it is known.
     pub missing: Option<String>,
 }
 
-/// Answers in the order of the keys' numbers or hashes, batch by batch.
+/// Answers in the order of the keys' numbers or hashes, in batches.
 pub struct AnswerStream<'a> {
     probes: EdgeStream<'a>,
     keys: Groups<'a>,
@@ -197,10 +197,10 @@ pub struct AnswerStream<'a> {
 }
 
 impl AnswerStream<'_> {
-    /// The next answers.
+    /// Returns the next answers.
     ///
     /// # Errors
-    /// As [`EdgeStream::next_batch`].
+    /// Same as [`EdgeStream::next_batch`].
     pub fn next_batch(&mut self) -> Result<Option<AnswerBatch>> {
         match self.probes.next_batch()? {
             Some(probes) => self.answer(probes).map(Some),
@@ -227,7 +227,7 @@ impl AnswerStream<'_> {
             } else {
                 None
             };
-            // Integers that were sought among texts have no text.
+            // Integers that are looked up among texts have no text.
             if comparable && row.is_none() && misses.not_found == 0 && !(text && *ordinal == u64::MAX) {
                 missing = Some(match texts {
                     Some(texts) => texts.value(at).to_owned(),
@@ -242,7 +242,7 @@ impl AnswerStream<'_> {
     }
 }
 
-/// An integer key as text.
+/// Formats an integer key as text.
 fn text_of(kind: KeyKind, number: u64) -> String {
     if kind == KeyKind::Signed { signed(number).to_string() } else { number.to_string() }
 }

@@ -1,4 +1,4 @@
-//! Bytes that are written once and then read anywhere: in memory, or mapped from a temporary file.
+//! Bytes that are written once and then read at random: in memory, or mapped from a temporary file.
 
 use std::io::{BufWriter, Seek, SeekFrom, Write};
 
@@ -7,17 +7,17 @@ use isomorph_storage::{Budget, Reservation, Scratch, ScratchFile};
 
 use super::map::Map;
 
-/// Least growth of the memory, bytes.
+/// The minimum growth of the memory, bytes.
 const STEP: usize = 64 << 10;
 
-/// Write buffer of a file, bytes.
+/// The size of a file's write buffer, bytes.
 const WRITE_BUFFER: usize = 256 << 10;
 
-/// Bytes that are still being written.
+/// Bytes that are being written.
 pub(super) struct BytesBuilder {
     budget: Budget,
     scratch: Scratch,
-    /// Most memory to take, bytes.
+    /// The maximum memory, bytes.
     memory: u64,
     held: Option<Reservation>,
     store: Store,
@@ -29,13 +29,13 @@ enum Store {
 }
 
 impl BytesBuilder {
-    /// Nothing yet, and at most `memory` bytes of the budget later.
+    /// Creates an empty buffer that will use at most `memory` bytes of the budget.
     pub fn new(budget: &Budget, scratch: &Scratch, memory: u64) -> Self {
         let (budget, scratch) = (budget.clone(), scratch.clone());
         BytesBuilder { budget, scratch, memory, held: None, store: Store::Memory(Vec::new()) }
     }
 
-    /// Number of bytes.
+    /// Returns the number of bytes.
     pub fn len(&self) -> u64 {
         match &self.store {
             Store::Memory(bytes) => bytes.len() as u64,
@@ -55,10 +55,10 @@ impl BytesBuilder {
         self.write(self.len(), bytes)
     }
 
-    /// Writes bytes at an offset. What lies between the former end and the offset is zero.
+    /// Writes bytes at an offset. A gap between the previous end and the offset is filled with zeros.
     ///
     /// # Errors
-    /// As [`BytesBuilder::push`].
+    /// Same as [`BytesBuilder::push`].
     pub fn write(&mut self, offset: u64, bytes: &[u8]) -> Result<()> {
         let end = offset + bytes.len() as u64;
         if !self.has_room(end) {
@@ -86,7 +86,7 @@ impl BytesBuilder {
         Ok(())
     }
 
-    /// Whether bytes up to `end` can be kept in memory; takes it if so.
+    /// Whether bytes up to `end` fit into memory; if so, the memory is reserved.
     fn has_room(&mut self, end: u64) -> bool {
         let Store::Memory(memory) = &mut self.store else { return true };
         let Some(missing) = usize::try_from(end).ok().map(|end| end.saturating_sub(memory.capacity())) else {
@@ -116,7 +116,7 @@ impl BytesBuilder {
     /// Moves everything to a temporary file.
     ///
     /// # Errors
-    /// As [`BytesBuilder::push`].
+    /// Same as [`BytesBuilder::push`].
     pub fn spill(&mut self) -> Result<()> {
         if let Store::Memory(memory) = &mut self.store {
             let mut writer = BufWriter::with_capacity(WRITE_BUFFER, self.scratch.create()?);
@@ -128,10 +128,10 @@ impl BytesBuilder {
         Ok(())
     }
 
-    /// The bytes, to be read.
+    /// Returns the bytes for reading.
     ///
     /// # Errors
-    /// As [`BytesBuilder::push`].
+    /// Same as [`BytesBuilder::push`].
     pub fn finish(mut self) -> Result<Frozen> {
         match self.store {
             Store::Memory(mut memory) => {
@@ -153,7 +153,7 @@ impl BytesBuilder {
     }
 }
 
-/// Bytes that can be read anywhere.
+/// Bytes that can be read at random.
 pub(super) enum Frozen {
     Memory { bytes: Vec<u8>, _held: Option<Reservation> },
     Mapped(Map),
@@ -167,12 +167,12 @@ impl Frozen {
         }
     }
 
-    /// Number of `N`-byte values.
+    /// Returns the number of `N`-byte values.
     pub fn count<const N: usize>(&self) -> u64 {
         (self.bytes().len() / N) as u64
     }
 
-    /// The value at an index.
+    /// Returns the value at an index.
     #[inline]
     pub fn get<const N: usize>(&self, index: u64) -> Option<[u8; N]> {
         let start = usize::try_from(index).ok()?.checked_mul(N)?;

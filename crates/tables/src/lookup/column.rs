@@ -1,4 +1,4 @@
-//! Key columns in the few forms that look-ups know.
+//! Key columns in the few forms that look-ups support.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -12,14 +12,14 @@ use isomorph_error::{Error, Place, Result};
 
 use crate::sort::arrow_error;
 
-/// What sort of keys a look-up holds.
+/// The type of the keys of a look-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyKind {
-    /// Integers that fit `i64`.
+    /// Integers in the range of `i64`.
     Signed,
-    /// Integers that fit `u64`.
+    /// Integers in the range of `u64`.
     Unsigned,
-    /// Texts, compared by bytes.
+    /// Texts, compared as bytes.
     Text,
 }
 
@@ -35,7 +35,7 @@ pub(super) enum KeyColumn {
 
 impl KeyColumn {
     /// # Errors
-    /// [`Kind::Unsupported`](isomorph_error::Kind::Unsupported) when these are neither integers nor texts.
+    /// [`Kind::Unsupported`](isomorph_error::Kind::Unsupported) if the keys are neither integers nor texts.
     pub fn new(keys: &dyn Array) -> Result<Self> {
         let cast_to = |target| cast(keys, &target).map_err(arrow_error);
         Ok(match keys.data_type() {
@@ -54,7 +54,7 @@ impl KeyColumn {
                 KeyColumn::new(&cast_to(values.as_ref().clone())?)?
             }
             other => {
-                let message = format!("keys are integers or texts, not {other}");
+                let message = format!("keys must be integers or texts, found {other}");
                 return Err(Error::unsupported(message));
             }
         })
@@ -82,16 +82,16 @@ impl KeyColumn {
         self.array().len()
     }
 
-    /// Fails for a key that is null; `first_row` is the row of the first.
+    /// Returns an error if a key is null; `first_row` is the row of the first key.
     pub fn refuse_nulls(&self, first_row: u64) -> Result<()> {
         let null = self.array().nulls().and_then(|nulls| (0..nulls.len()).find(|at| nulls.is_null(*at)));
         match null {
-            Some(at) => Err(Error::malformed("a key is null").at(Place::default().row(first_row + at as u64))),
+            Some(at) => Err(Error::malformed("key is null").at(Place::default().row(first_row + at as u64))),
             None => Ok(()),
         }
     }
 
-    /// The texts; none where null. Empty for integers.
+    /// Returns the texts, `None` for nulls. Empty for integers.
     pub fn texts(&self) -> Box<dyn Iterator<Item = Option<&[u8]>> + '_> {
         match self {
             KeyColumn::Text(keys) => Box::new(keys.iter().map(|text| text.map(str::as_bytes))),
@@ -101,16 +101,16 @@ impl KeyColumn {
         }
     }
 
-    /// The keys as one kind of text column.
+    /// Returns the keys as one kind of text column.
     ///
     /// # Errors
-    /// [`Kind::TooLarge`](isomorph_error::Kind::TooLarge) when they take more than 2 GiB.
+    /// [`Kind::TooLarge`](isomorph_error::Kind::TooLarge) if they take more than 2 GiB.
     pub fn utf8(&self) -> Result<ArrayRef> {
         cast(self.array(), &DataType::Utf8).map_err(arrow_error)
     }
 
-    /// The integers as numbers in the order of `kind`, and which of them are no such number (null places may hold
-    /// anything). None for texts.
+    /// Returns the integers as numbers in the order of `kind`, and those that are out of range (null entries may have
+    /// any value). `None` for texts.
     pub fn ordinals(&self, kind: KeyKind) -> Option<Ordinals<'_>> {
         let outside = |sign: &dyn Fn(usize) -> bool| (0..self.len()).filter(|at| sign(*at)).collect();
         match (self, kind) {
@@ -137,11 +137,11 @@ impl KeyColumn {
 /// Integer keys as unsigned numbers in the same order.
 pub(super) struct Ordinals<'a> {
     pub numbers: Cow<'a, [u64]>,
-    /// Places whose value is outside the kind's range, ascending.
+    /// Positions of the values outside the range of the kind, ascending.
     pub outside: Vec<usize>,
 }
 
-/// A signed key as an unsigned number in the same order.
+/// Maps a signed key to an unsigned number in the same order.
 #[inline]
 pub(super) fn ordinal(key: i64) -> u64 {
     key.cast_unsigned() ^ (1 << 63)
@@ -152,7 +152,7 @@ pub(super) fn signed(ordinal: u64) -> i64 {
     (ordinal ^ (1 << 63)).cast_signed()
 }
 
-/// Keys in the type that a kind is given out in.
+/// Returns keys in the output type of a kind.
 pub(super) fn integers(kind: KeyKind, ordinals: Vec<u64>) -> ArrayRef {
     match kind {
         KeyKind::Signed => Arc::new(Int64Array::from_iter_values(ordinals.into_iter().map(signed))),

@@ -1,4 +1,4 @@
-//! Integer keys by row, as unsigned numbers in the order of the keys.
+//! Row → integer key, as unsigned numbers in the order of the keys.
 
 use std::ops::Range;
 
@@ -7,16 +7,16 @@ use isomorph_storage::{Budget, Scratch};
 
 use super::bytes::{BytesBuilder, Frozen};
 
-/// Numbers that are still being appended.
+/// Numbers that are being appended.
 pub(super) struct IntegerBuilder {
-    /// As long as every number is the one before plus 1: that is how most graphs number their nodes.
+    /// Set as long as each number is its predecessor plus 1, as in most graphs.
     consecutive: Option<Range<u64>>,
     listed: BytesBuilder,
     rows: u64,
 }
 
 impl IntegerBuilder {
-    /// No numbers yet, and at most `memory` bytes of the budget later.
+    /// Creates an empty list that will use at most `memory` bytes of the budget.
     pub fn new(budget: &Budget, scratch: &Scratch, memory: u64) -> Self {
         let listed = BytesBuilder::new(budget, scratch, memory);
         IntegerBuilder { consecutive: Some(0..0), listed, rows: 0 }
@@ -26,7 +26,7 @@ impl IntegerBuilder {
         self.rows
     }
 
-    /// Bytes that are kept.
+    /// Returns the size of the stored numbers, bytes.
     pub fn bytes(&self) -> u64 {
         self.listed.len()
     }
@@ -43,7 +43,7 @@ impl IntegerBuilder {
     /// Appends numbers.
     ///
     /// # Errors
-    /// As [`BytesBuilder::push`].
+    /// Same as [`BytesBuilder::push`].
     pub fn push(&mut self, numbers: &[u64]) -> Result<()> {
         let Some(&first) = numbers.first() else { return Ok(()) };
         if let Some(run) = &mut self.consecutive {
@@ -65,7 +65,7 @@ impl IntegerBuilder {
         self.append(numbers.iter().copied())
     }
 
-    /// Writes the consecutive numbers out: the next one is not.
+    /// Writes the consecutive numbers to the list, because the next one does not follow.
     fn list(&mut self) -> Result<()> {
         match self.consecutive.take() {
             Some(run) => self.append(run),
@@ -83,7 +83,7 @@ impl IntegerBuilder {
         }
     }
 
-    /// The numbers, to be read.
+    /// Returns the numbers for reading.
     pub fn finish(self) -> Result<Integers> {
         Ok(match self.consecutive {
             Some(run) => Integers::Consecutive(run),
@@ -106,7 +106,7 @@ impl Integers {
         }
     }
 
-    /// The number of a row.
+    /// Returns the number of a row.
     #[inline]
     pub fn get(&self, row: u64) -> Option<u64> {
         match self {
@@ -115,7 +115,7 @@ impl Integers {
         }
     }
 
-    /// The first number, if the others follow it one by one.
+    /// Returns the first number, if all numbers are consecutive.
     pub fn consecutive_from(&self) -> Option<u64> {
         match self {
             Integers::Consecutive(run) => Some(run.start),
@@ -123,7 +123,7 @@ impl Integers {
         }
     }
 
-    /// The numbers of all rows, in order.
+    /// Returns the numbers of all rows, in order.
     pub fn iter(&self) -> impl Iterator<Item = u64> + '_ {
         let (run, listed) = match self {
             Integers::Consecutive(run) => (run.clone(), [].as_slice()),

@@ -1,4 +1,4 @@
-//! Key → dense row, in memory.
+//! Key → row, in memory.
 
 use arrow_array::Array;
 use isomorph_error::Result;
@@ -20,9 +20,9 @@ pub struct KeyRows {
     pub(super) _memory: Reservation,
 }
 
-/// How rows are found.
+/// The index by which rows are found.
 pub(super) enum Index {
-    /// Rows number consecutive keys from this one on.
+    /// The keys are consecutive from this one on, in the order of the rows.
     Consecutive(u64),
     Direct(Direct),
     Sorted(Sorted),
@@ -30,26 +30,26 @@ pub(super) enum Index {
 }
 
 impl KeyRows {
-    /// Number of keys, repeated ones included.
+    /// Returns the number of keys, including repeated ones.
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// What sort of keys these are.
+    /// Returns the type of the keys.
     pub fn kind(&self) -> KeyKind {
         self.kind
     }
 
-    /// Keys that are there more than once. They stand for their first row.
+    /// Returns the keys that occur more than once. They refer to their first row.
     pub fn repeats(&self) -> &Repeats {
         &self.repeats
     }
 
-    /// Appends the row of each key to `rows`: [`ABSENT`] for a null and for a key that is not there. Several threads may
-    /// translate at once.
+    /// Appends the row of each key to `rows`: [`ABSENT`] for a null and for a key that is not found. Several threads may
+    /// translate concurrently.
     ///
     /// # Errors
-    /// [`Kind::Unsupported`](isomorph_error::Kind::Unsupported) when these are neither integers nor texts.
+    /// [`Kind::Unsupported`](isomorph_error::Kind::Unsupported) if the keys are neither integers nor texts.
     pub fn translate(&self, keys: &dyn Array, rows: &mut Vec<u64>) -> Result<Misses> {
         let keys = KeyColumn::new(keys)?;
         let mut misses = Misses::default();
@@ -92,7 +92,7 @@ impl KeyRows {
 }
 
 impl Misses {
-    /// Counts one look-up and gives the row to report.
+    /// Counts a look-up and returns the row to report.
     #[inline]
     pub(super) fn note(&mut self, null: bool, row: Option<u64>) -> u64 {
         let at = self.looked_up;

@@ -1,21 +1,21 @@
-//! Look-ups between keys and dense rows, under one memory budget.
+//! Look-ups between keys and rows, with one memory budget.
 //!
-//! | from → to | in memory | beyond it |
+//! | from → to | in memory | beyond memory |
 //! |---|---|---|
 //! | key → row | [`KeyRows`]: nothing for consecutive integers, direct addressing, a sorted array, a hash table | [`SpilledKeys`], for [`BulkLookup`] |
 //! | row → key | [`RowKeys`] | the same, mapped from a temporary file |
 //! | integer key → small number | [`Numbered`] | the same, mapped from a temporary file |
 //! | row → 128-bit hash | [`Hashes`] | the same, mapped from a temporary file |
 //!
-//! A [`KeyRowsBuilder`] decides by itself which of the two it makes, and says so: translation on the fly needs the keys
-//! in memory. A bulk look-up sorts its questions as the keys are sorted and reads both side by side. Keys are equal if
-//! their bytes are; hashes only lead there.
+//! A [`KeyRowsBuilder`] chooses one of the two and reports which: translating keys one batch at a time requires the keys
+//! in memory. A bulk look-up sorts its probes like the keys and reads both in parallel. Keys are equal if
+//! their bytes are; hashes only help to find them.
 //!
-//! Edges whose two ends are keys take two bulk look-ups, one after the other. The first looks up the sources and carries
-//! the target and the properties as tags. Its answers become the probes of the second, which carries the sources' rows
-//! and the properties. The answers of that go into an [`EdgeSorter`](crate::sort::EdgeSorter). The sequence number of
-//! each edge goes all the way with it, so that the order of the answers does not matter. [`Answers::drain`] gives the
-//! temporary files of one look-up back while those of the next grow.
+//! Edges whose ends are both keys need two bulk look-ups. The first looks up the sources, with the target and the
+//! properties as tags. Its answers become the probes of the second, whose tags are the sources' rows and the properties.
+//! The answers of the second go into an [`EdgeSorter`](crate::sort::EdgeSorter). Every step keeps the sequence number of
+//! each edge, so that the order of the answers does not matter. [`Answers::drain`] releases the temporary files of one
+//! look-up while those of the next grow.
 //!
 //! ```
 //! use arrow_array::StringArray;
@@ -63,19 +63,19 @@ pub use repeats::{Repeat, Repeats};
 pub use row_keys::{RowKeys, RowKeysBuilder};
 pub use spilled::SpilledKeys;
 
-/// The row of a key that is null or not there. No node has this row.
+/// The row reported for a key that is null or not found. No node has this row.
 pub const ABSENT: u64 = u64::MAX;
 
-/// The keys of a node type, as they could be kept.
+/// The look-up of a node type's keys.
 pub enum Lookup {
-    /// In memory: translate keys as they come.
+    /// In memory: translate keys batch by batch.
     Memory(KeyRows),
-    /// In temporary files: collect the keys and translate them in bulk.
+    /// In temporary files: collect keys and translate them in bulk.
     Spilled(SpilledKeys),
 }
 
 impl Lookup {
-    /// Number of keys, repeated ones included.
+    /// Returns the number of keys, including repeated ones.
     pub fn rows(&self) -> u64 {
         match self {
             Lookup::Memory(keys) => keys.rows(),
@@ -83,7 +83,7 @@ impl Lookup {
         }
     }
 
-    /// Keys that are there more than once. They stand for their first row.
+    /// Returns the keys that occur more than once. They refer to their first row.
     pub fn repeats(&self) -> &Repeats {
         match self {
             Lookup::Memory(keys) => keys.repeats(),
@@ -97,11 +97,11 @@ impl Lookup {
 pub struct Misses {
     /// Number of nulls.
     pub nulls: usize,
-    /// Place of the first null.
+    /// Position of the first null.
     pub first_null: Option<usize>,
-    /// Number of keys that are not there.
+    /// Number of keys that were not found.
     pub not_found: usize,
-    /// Place of the first key that is not there.
+    /// Position of the first key that was not found.
     pub first_not_found: Option<usize>,
     looked_up: usize,
 }

@@ -1,17 +1,17 @@
-//! 64-bit key → small number, where keys come in ascending order.
+//! 64-bit key → small number, for keys in ascending order.
 
 use isomorph_error::{Error, Result};
 use isomorph_storage::{Budget, Reservation, Scratch};
 
 use super::bytes::{BytesBuilder, Frozen};
 
-/// Bytes of a key and its number.
+/// The size of a key and its number, bytes.
 const WIDTH: usize = 10;
 
-/// Keys between two of the directory: a search in them touches one page or two.
+/// The number of keys per directory entry: searching that many touches one or two pages.
 const APART: u64 = 256;
 
-/// Collects keys, in ascending order, each with its number.
+/// Collects keys in ascending order, each with its number.
 pub struct NumberedBuilder {
     bytes: BytesBuilder,
     budget: Budget,
@@ -23,8 +23,9 @@ pub struct NumberedBuilder {
 }
 
 impl NumberedBuilder {
-    /// No keys yet. They stay in memory as long as they take at most `memory` bytes of the budget (10 each); then they go to a temporary
-    /// file that is mapped. Of every 256th key 8 bytes stay in memory.
+    /// Creates an empty collection. The keys stay in memory as long as they take at most `memory` bytes of the budget (10
+    /// each); after that they are written to a temporary file, which is mapped. For every 256th key, 8 bytes stay in
+    /// memory.
     pub fn new(budget: &Budget, scratch: &Scratch, memory: u64) -> Self {
         NumberedBuilder {
             bytes: BytesBuilder::new(budget, scratch, memory),
@@ -36,14 +37,14 @@ impl NumberedBuilder {
         }
     }
 
-    /// Appends a key, which must be greater than the one before, with its number.
+    /// Appends a key, which must be greater than the previous one, and its number.
     ///
     /// # Errors
-    /// [`Kind::Usage`](isomorph_error::Kind::Usage) when it is not greater; [`Kind::TooLarge`](isomorph_error::Kind::TooLarge),
+    /// [`Kind::Usage`](isomorph_error::Kind::Usage) if it is not greater; [`Kind::TooLarge`](isomorph_error::Kind::TooLarge),
     /// [`Kind::NoSpace`](isomorph_error::Kind::NoSpace), [`Kind::Io`](isomorph_error::Kind::Io).
     pub fn push(&mut self, key: u64, number: u16) -> Result<()> {
         if self.last.is_some_and(|last| last >= key) {
-            return Err(Error::usage("keys with numbers do not ascend"));
+            return Err(Error::usage("keys with numbers must be in ascending order"));
         }
         if self.count.is_multiple_of(APART) {
             if self.directory.len() == self.directory.capacity() {
@@ -64,16 +65,16 @@ impl NumberedBuilder {
         Ok(())
     }
 
-    /// The keys, to be looked up.
+    /// Returns the keys for look-ups.
     ///
     /// # Errors
-    /// As [`NumberedBuilder::push`].
+    /// Same as [`NumberedBuilder::push`].
     pub fn finish(self) -> Result<Numbered> {
         Ok(Numbered { records: self.bytes.finish()?, directory: self.directory, _held: self.held })
     }
 }
 
-/// Keys with numbers, in memory or mapped from a temporary file. Several threads may look up at once.
+/// Keys with numbers, in memory or mapped from a temporary file. Several threads may look up concurrently.
 pub struct Numbered {
     records: Frozen,
     directory: Vec<u64>,
@@ -81,17 +82,17 @@ pub struct Numbered {
 }
 
 impl Numbered {
-    /// Number of keys.
+    /// Returns the number of keys.
     pub fn len(&self) -> u64 {
         self.records.count::<WIDTH>()
     }
 
-    /// Whether there are none.
+    /// Whether there are no keys.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The number of a key, if it is there.
+    /// Returns the number of a key, if it exists.
     pub fn get(&self, key: u64) -> Option<u16> {
         let block = self.directory.partition_point(|first| *first <= key).checked_sub(1)? as u64;
         let (mut from, mut to) = (block * APART, self.len().min((block + 1) * APART));

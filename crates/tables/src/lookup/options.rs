@@ -1,4 +1,4 @@
-//! What a look-up is told.
+//! Options for look-ups.
 
 use std::num::NonZero;
 use std::thread::available_parallelism;
@@ -8,7 +8,7 @@ use isomorph_storage::{Budget, Scratch};
 
 use crate::sort::SortOptions;
 
-/// How to look keys up. The rows that are found depend on none of it.
+/// How keys are looked up. The results do not depend on these options.
 #[derive(Debug, Clone)]
 pub struct LookupOptions {
     pub(super) budget: Budget,
@@ -18,7 +18,7 @@ pub struct LookupOptions {
 }
 
 impl LookupOptions {
-    /// Half of `budget`, all cores.
+    /// Uses half of `budget` and all cores.
     pub fn new(budget: &Budget, scratch: &Scratch) -> Self {
         LookupOptions {
             budget: budget.clone(),
@@ -28,19 +28,19 @@ impl LookupOptions {
         }
     }
 
-    /// The memory that the keys may reserve from the budget, bytes; a bulk look-up may reserve as much again.
+    /// Sets the memory that the keys may reserve from the budget, bytes; a bulk look-up may reserve the same again.
     pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = bytes;
         self
     }
 
-    /// Threads to work on, at least 1.
+    /// Sets the number of threads, at least 1.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads.max(1);
         self
     }
 
-    /// The sort of keys, or of probes, by what they are looked up by.
+    /// Returns the options for sorting keys or probes by number or hash.
     pub(super) fn sort(&self, payload: SchemaRef) -> SortOptions {
         SortOptions::new(&self.budget, &self.scratch)
             .memory(self.memory)

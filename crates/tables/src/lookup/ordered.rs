@@ -4,32 +4,32 @@ use isomorph_error::index;
 
 use super::repeats::{Repeat, Repeats};
 
-/// The mark of a number that no row has.
+/// Marks a number without a row.
 const NONE: u32 = u32::MAX;
 
-/// Rows that an index can hold: their numbers take 32 bits, and one of them is a mark.
+/// The maximum number of rows in an index: row numbers have 32 bits, and one of them is the mark.
 pub(super) const MAX_ROWS: u64 = NONE as u64;
 
-/// Keys for which the sorted array has one entry in its directory.
+/// The number of keys per directory entry of the sorted array.
 const PER_ENTRY: u64 = 4;
 
-/// Steps of interpolation before the search falls back to halving.
+/// Interpolation steps before the search falls back to bisection.
 const INTERPOLATIONS: usize = 3;
 
-/// The row of every number between the least and the greatest.
+/// The row of every number between the smallest and the largest.
 pub(super) struct Direct {
     least: u64,
     rows: Vec<u32>,
 }
 
 impl Direct {
-    /// Bytes for numbers that span from `least` to `greatest`, if that is sensible for so many rows.
+    /// Returns the size for numbers from `least` to `greatest`, if that is reasonable for so many rows.
     pub fn bytes(least: u64, greatest: u64, rows: u64) -> Option<u64> {
         let numbers = (greatest - least).checked_add(1)?;
         (rows < MAX_ROWS && numbers / 4 <= rows).then(|| numbers * size_of::<u32>() as u64)
     }
 
-    /// From the numbers of all rows, in order.
+    /// Creates it from the numbers of all rows, in order.
     pub fn new(numbers: impl Iterator<Item = u64>, least: u64, greatest: u64, repeats: &mut Repeats) -> Self {
         let mut rows = vec![NONE; index(greatest - least + 1)];
         for (row, number) in (0..).zip(numbers) {
@@ -50,8 +50,8 @@ impl Direct {
     }
 }
 
-/// Numbers in ascending order, with their rows unless they are in the order of the rows, and a directory that leads to
-/// the few numbers among which one must be.
+/// Numbers in ascending order, with their rows unless they are in the order of the rows, and a directory that narrows a search
+/// to a few numbers.
 pub(super) struct Sorted {
     numbers: Vec<u64>,
     rows: Option<Vec<u32>>,
@@ -61,12 +61,12 @@ pub(super) struct Sorted {
 }
 
 impl Sorted {
-    /// Bytes for so many numbers, with rows or without.
+    /// Returns the size for so many numbers, with or without rows.
     pub fn bytes(numbers: u64, with_rows: bool) -> u64 {
         numbers * (8 + if with_rows { 4 } else { 0 }) + (2 * (numbers / PER_ENTRY) + 4) * 4
     }
 
-    /// From distinct numbers in ascending order, and their rows if these are not 0, 1, 2, ….
+    /// Creates it from distinct numbers in ascending order, and their rows if these are not 0, 1, 2, ….
     pub fn new(numbers: Vec<u64>, rows: Option<Vec<u32>>) -> Self {
         let least = numbers.first().copied().unwrap_or(0);
         let span = numbers.last().map_or(0, |last| last - least);
@@ -79,7 +79,7 @@ impl Sorted {
             let entry = index((number - least) >> shift);
             directory.extend(std::iter::repeat_n(at, (entry + 1).saturating_sub(directory.len())));
         }
-        #[expect(clippy::cast_possible_truncation, reason = "whoever builds it has fewer than 2^32 rows")]
+        #[expect(clippy::cast_possible_truncation, reason = "callers have fewer than 2^32 rows")]
         directory.push(numbers.len() as u32);
         Sorted { numbers, rows, directory, shift }
     }
@@ -97,8 +97,8 @@ impl Sorted {
     }
 }
 
-/// Where `number` is in an ascending slice. Numbers in one entry of the directory may be many, if they are crowded: then
-/// they are most often evenly spaced, and interpolation finds them.
+/// Finds the position of `number` in an ascending slice. One directory entry may cover many numbers if they are dense; then
+/// they are usually evenly spaced, and interpolation finds them.
 fn find(mut numbers: &[u64], number: u64) -> Option<usize> {
     let mut skipped = 0;
     for _ in 0..INTERPOLATIONS {

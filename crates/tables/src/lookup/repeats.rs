@@ -1,18 +1,18 @@
-//! Keys that are there more than once.
+//! Keys that occur more than once.
 
-/// Repeated keys that are kept to be shown.
+/// The number of repeated keys that are kept for messages.
 const SHOWN: usize = 16;
 
-/// A key that is there again.
+/// A key that occurs again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Repeat {
     /// Row of the repeated key.
     pub row: u64,
-    /// Row where the same key is first.
+    /// The row where the same key occurs first.
     pub first: u64,
 }
 
-/// All repeats among some keys: their number, and those with the lowest rows.
+/// The repeated keys: their number, and those with the lowest rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Repeats {
     count: u64,
@@ -20,17 +20,17 @@ pub struct Repeats {
 }
 
 impl Repeats {
-    /// Number of rows whose key was there before.
+    /// Returns the number of rows whose key occurred before.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The first of them, by row.
+    /// Returns the first of them, by row.
     pub fn shown(&self) -> &[Repeat] {
         &self.shown
     }
 
-    /// Whether every key is there once.
+    /// Whether every key occurs only once.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }

@@ -1,4 +1,4 @@
-//! Dense row → key.
+//! Row → key.
 
 use std::sync::Arc;
 
@@ -26,13 +26,13 @@ enum Building {
 }
 
 impl RowKeysBuilder {
-    /// No keys yet. They stay in memory as long as they take at most `memory` bytes of the budget; then they go to a
-    /// temporary file that is mapped. Consecutive integers take no space.
+    /// Creates an empty collection. The keys stay in memory as long as they take at most `memory` bytes of the budget;
+    /// after that they are written to a temporary file, which is mapped. Consecutive integers take no space.
     pub fn new(budget: &Budget, scratch: &Scratch, memory: u64) -> Self {
         RowKeysBuilder { budget: budget.clone(), scratch: scratch.clone(), memory, store: None }
     }
 
-    /// Number of keys.
+    /// Returns the number of keys.
     pub fn rows(&self) -> u64 {
         match &self.store {
             None => 0,
@@ -41,7 +41,7 @@ impl RowKeysBuilder {
         }
     }
 
-    /// Bytes that are kept.
+    /// Returns the size of the stored keys, bytes.
     pub(super) fn bytes(&self) -> u64 {
         match &self.store {
             None => 0,
@@ -66,12 +66,12 @@ impl RowKeysBuilder {
         }
     }
 
-    /// Appends keys: any integers, or texts, also from a dictionary.
+    /// Appends keys: integers of any type, or texts, also from a dictionary.
     ///
     /// # Errors
     /// [`Kind::Malformed`](isomorph_error::Kind::Malformed) for a null, with its row;
-    /// [`Kind::Unsupported`](isomorph_error::Kind::Unsupported) for other types, or for a type that does not hold the
-    /// keys before; [`Kind::NoSpace`](isomorph_error::Kind::NoSpace) and [`Kind::Io`](isomorph_error::Kind::Io).
+    /// [`Kind::Unsupported`](isomorph_error::Kind::Unsupported) for other types, or for a type that cannot represent the
+    /// earlier keys; [`Kind::NoSpace`](isomorph_error::Kind::NoSpace) and [`Kind::Io`](isomorph_error::Kind::Io).
     pub fn push(&mut self, keys: &dyn Array) -> Result<()> {
         self.push_column(&KeyColumn::new(keys)?)
     }
@@ -94,7 +94,7 @@ impl RowKeysBuilder {
         }
     }
 
-    /// The keys, to be read.
+    /// Returns the keys for reading.
     ///
     /// # Errors
     /// [`Kind::NoSpace`](isomorph_error::Kind::NoSpace), [`Kind::Io`](isomorph_error::Kind::Io).
@@ -107,7 +107,7 @@ impl RowKeysBuilder {
     }
 }
 
-/// The keys as numbers of a kind that other keys have already.
+/// Returns the keys as numbers of a kind that earlier keys have determined.
 pub(super) fn same_kind(keys: &KeyColumn, kind: KeyKind, first_row: u64) -> Result<Vec<u64>> {
     match keys.ordinals(kind) {
         Some(ordinals) if ordinals.outside.is_empty() => Ok(ordinals.numbers.into_owned()),
@@ -117,14 +117,14 @@ pub(super) fn same_kind(keys: &KeyColumn, kind: KeyKind, first_row: u64) -> Resu
 }
 
 pub(super) fn mixed(row: u64) -> Error {
-    Error::unsupported("this key is of another type than those before").at(Place::default().row(row))
+    Error::unsupported("the type of this key differs from that of earlier keys").at(Place::default().row(row))
 }
 
 fn too_much_text() -> Error {
-    Error::new(Kind::TooLarge, "the keys of one batch take more than 2 GiB").hint("a smaller batch")
+    Error::new(Kind::TooLarge, "the keys of one batch take more than 2 GiB").hint("use a smaller batch")
 }
 
-/// The keys of nodes by dense row.
+/// The keys of nodes by row.
 pub struct RowKeys(Store);
 
 enum Store {
@@ -133,7 +133,7 @@ enum Store {
 }
 
 impl RowKeys {
-    /// Number of keys.
+    /// Returns the number of keys.
     pub fn rows(&self) -> u64 {
         match &self.0 {
             Store::Text(texts) => texts.rows(),
@@ -141,7 +141,7 @@ impl RowKeys {
         }
     }
 
-    /// What sort of keys these are.
+    /// Returns the type of the keys.
     pub fn kind(&self) -> KeyKind {
         match &self.0 {
             Store::Text(_) => KeyKind::Text,
@@ -149,19 +149,19 @@ impl RowKeys {
         }
     }
 
-    /// The keys of some rows, as `Utf8`, `Int64` or `UInt64`.
+    /// Returns the keys of some rows, as `Utf8`, `Int64` or `UInt64`.
     ///
     /// # Errors
-    /// [`Kind::Malformed`](isomorph_error::Kind::Malformed) for a row that does not exist, with its place in `rows`;
-    /// [`Kind::TooLarge`](isomorph_error::Kind::TooLarge) when the texts take more than 2 GiB.
+    /// [`Kind::Malformed`](isomorph_error::Kind::Malformed) for a row that does not exist, with its position in `rows`;
+    /// [`Kind::TooLarge`](isomorph_error::Kind::TooLarge) if the texts take more than 2 GiB.
     pub fn gather(&self, rows: &[u64]) -> Result<ArrayRef> {
         self.collect(rows.iter().copied())
     }
 
-    /// The keys of consecutive rows, as [`RowKeys::gather`].
+    /// Returns the keys of consecutive rows, like [`RowKeys::gather`].
     ///
     /// # Errors
-    /// As [`RowKeys::gather`].
+    /// Same as [`RowKeys::gather`].
     pub fn range(&self, rows: std::ops::Range<u64>) -> Result<ArrayRef> {
         self.collect(rows)
     }
@@ -190,7 +190,7 @@ impl RowKeys {
         }
     }
 
-    /// The text of a row; none for integers.
+    /// Returns the text of a row; `None` for integers.
     #[inline]
     pub(super) fn text(&self, row: u64) -> Option<&[u8]> {
         match &self.0 {
@@ -199,7 +199,7 @@ impl RowKeys {
         }
     }
 
-    /// The numbers of integer keys; none for texts.
+    /// Returns the numbers of integer keys; `None` for texts.
     pub(super) fn integers(&self) -> Option<&Integers> {
         match &self.0 {
             Store::Text(_) => None,
@@ -208,7 +208,7 @@ impl RowKeys {
     }
 
     fn missing(&self, at: usize, row: u64) -> Error {
-        let message = format!("there is no row {row}, only {} rows", self.rows());
+        let message = format!("row {row} does not exist, there are {} rows", self.rows());
         Error::malformed(message).at(Place::default().row(at as u64))
     }
 }

@@ -13,19 +13,20 @@ use super::options::LookupOptions;
 use super::repeats::{Repeat, Repeats};
 use crate::sort::{EdgeStream, SortedBatch, SortedEdges};
 
-/// Bits of a text's hash to sort by: enough to tell most texts apart, few enough to be stored as small distances.
+/// The number of bits of a text's hash by which texts are sorted: enough to distinguish most texts, few enough to be stored
+/// as small differences.
 const HASH_BITS: u32 = 40;
 
-/// Keys with one hash up to which a search looks at each.
+/// Up to this many keys with the same hash, a search compares each.
 const FEW: usize = 8;
 
-/// The number that a text is sorted by. Texts with equal numbers are told apart by their bytes.
+/// Returns the number by which a text is sorted. Texts with equal numbers are distinguished by their bytes.
 #[inline]
 pub(super) fn text_ordinal(text: &[u8]) -> u64 {
     xxh3_64(text) >> (u64::BITS - HASH_BITS)
 }
 
-/// The rows of all keys of a node type, too many for memory. For a [`BulkLookup`](super::BulkLookup).
+/// The rows of all keys of a node type that do not fit into memory. For a [`BulkLookup`](super::BulkLookup).
 pub struct SpilledKeys {
     /// Number or hash of the key, row, and the key if it is a text.
     pub(super) sorted: SortedEdges,
@@ -50,31 +51,31 @@ impl SpilledKeys {
         Ok(SpilledKeys { sorted, options, kind, rows, repeats })
     }
 
-    /// Number of keys, repeated ones included.
+    /// Returns the number of keys, including repeated ones.
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// What sort of keys these are.
+    /// Returns the type of the keys.
     pub fn kind(&self) -> KeyKind {
         self.kind
     }
 
-    /// Keys that are there more than once. They stand for their first row.
+    /// Returns the keys that occur more than once. They refer to their first row.
     pub fn repeats(&self) -> &Repeats {
         &self.repeats
     }
 }
 
-/// Sorted keys, group by group: one number, or all texts with one hash.
+/// Sorted keys, group by group. A group is one number, or all texts with one hash.
 pub(super) struct Groups<'a> {
     stream: EdgeStream<'a>,
     batch: Option<SortedBatch>,
     at: usize,
     text: bool,
-    /// Number or hash of the keys in the group, if there is one.
+    /// The number or hash of the keys in the group, if there is one.
     pub ordinal: Option<u64>,
-    /// Row and text of each key in the group.
+    /// The row and text of each key in the group.
     keys: Vec<(u64, Range<usize>)>,
     bytes: Vec<u8>,
     pub repeats: Repeats,
@@ -94,7 +95,7 @@ impl<'a> Groups<'a> {
         }
     }
 
-    /// Goes to the next group; false at the end.
+    /// Moves to the next group; returns false at the end.
     pub fn advance(&mut self) -> Result<bool> {
         self.ordinal = None;
         self.keys.clear();
@@ -117,7 +118,7 @@ impl<'a> Groups<'a> {
         Ok(self.ordinal.is_some())
     }
 
-    /// Adds the keys of the current group from `batch`; false if the group may go on in the next batch.
+    /// Adds the keys of the current group from `batch`; returns false if the group may continue in the next batch.
     fn collect(&mut self, batch: &SortedBatch) -> bool {
         let (ordinals, rows) = (batch.aligned.values(), batch.other.values());
         let texts: Option<&StringArray> = if self.text { batch.payload.column(0).as_string_opt() } else { None };
@@ -142,7 +143,7 @@ impl<'a> Groups<'a> {
         self.keys.push((row, start..self.bytes.len()));
     }
 
-    /// Sorts a large group by text, and finds the repeats in it.
+    /// Sorts a large group by text, and finds repeated keys in it.
     fn tidy(&mut self) {
         let Groups { keys, bytes, repeats, .. } = self;
         let text = |range: &Range<usize>| &bytes[range.clone()];
@@ -156,7 +157,7 @@ impl<'a> Groups<'a> {
         });
     }
 
-    /// The first row of a key in this group; integers are found by any text.
+    /// Returns the first row of a key in this group; integers match any text.
     pub fn find(&self, text: &[u8]) -> Option<u64> {
         let own = |range: &Range<usize>| &self.bytes[range.clone()];
         if self.keys.len() <= FEW {

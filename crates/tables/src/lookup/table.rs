@@ -1,4 +1,4 @@
-//! Text key → row: a hash table of row numbers, with the texts elsewhere.
+//! Text key → row: a hash table of row numbers, with the texts stored separately.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -12,22 +12,22 @@ use super::row_keys::RowKeys;
 /// An empty slot. No row has the number `u32::MAX`.
 const EMPTY: u64 = u64::MAX;
 
-/// Seven slots of ten are in use.
+/// Seven of ten slots are in use.
 const SLOTS: (u64, u64) = (10, 7);
 
-/// Probes that are under way at once, so that their cache misses overlap.
+/// The number of concurrent probes, so that their cache misses overlap.
 const AT_ONCE: usize = 32;
 
-/// Open addressing with linear probing. A slot holds half of the hash and the row; whether a text is equal is decided by
-/// its bytes alone.
+/// Open addressing with linear probing. A slot contains half of the hash and the row; texts are compared by
+/// their bytes.
 pub(super) struct Table {
-    /// Secret, so that nobody can choose keys that collide.
+    /// Secret, so that an attacker cannot choose keys that collide.
     seed: u64,
     slots: Vec<u64>,
 }
 
 impl Table {
-    /// Bytes for so many keys.
+    /// Returns the size for so many keys, bytes.
     pub fn bytes(keys: u64) -> u64 {
         Table::slots(keys) * size_of::<u64>() as u64
     }
@@ -36,7 +36,7 @@ impl Table {
         keys / SLOTS.1 * SLOTS.0 + 2 * SLOTS.0
     }
 
-    /// From the texts of all rows, which must be fewer than `u32::MAX`.
+    /// Creates the table from the texts of all rows, which must be fewer than `u32::MAX`.
     pub fn new(keys: &RowKeys, repeats: &mut Repeats) -> Self {
         let seed = RandomState::new().hash_one(keys.rows());
         let mut table = Table { seed, slots: vec![EMPTY; index(Table::slots(keys.rows()))] };
@@ -56,14 +56,14 @@ impl Table {
         xxh3_64_with_seed(text, self.seed)
     }
 
-    /// The slot where the search for a hash begins.
+    /// Returns the slot where the search for a hash starts.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "a share of the number of slots")]
     fn home(&self, hash: u64) -> usize {
         ((u128::from(hash) * self.slots.len() as u128) >> 64) as usize
     }
 
-    /// The next slot from `at` on with this tag, and its row; or the empty slot where the search ends.
+    /// Returns the next slot from `at` on with this tag, and its row; or the empty slot where the search ends.
     #[inline]
     fn candidate(&self, mut at: usize, hash: u64) -> Result<(usize, u64), usize> {
         loop {
@@ -84,7 +84,7 @@ impl Table {
         if at + 1 == self.slots.len() { 0 } else { at + 1 }
     }
 
-    /// The row of a text, searched from a slot on, or the empty slot where its search ended.
+    /// Returns the row of a text, searched from a slot on, or the empty slot where the search ended.
     fn probe(&self, mut at: usize, hash: u64, text: &[u8], keys: &RowKeys) -> Result<u64, usize> {
         loop {
             let (slot, row) = self.candidate(at, hash)?;
@@ -110,7 +110,7 @@ impl Table {
             if group.is_empty() {
                 return;
             }
-            // Slots, then rows, then texts: each step of all probes before the next step of any.
+            // Slots, then rows, then texts: each step is done for all probes before the next one.
             let touched = group.iter().fold(0, |sum, (_, hash)| sum ^ self.slots[self.home(*hash)]);
             std::hint::black_box(touched);
             candidates.clear();
@@ -132,7 +132,7 @@ impl Table {
     }
 }
 
-/// The half of a hash that a slot holds, in its place. The other half, more or less, is in the position.
+/// Returns the half of a hash that a slot contains, in its position. The other half determines the slot, more or less.
 #[inline]
 fn tag(hash: u64) -> u64 {
     hash << 32

@@ -1,27 +1,27 @@
-//! Texts by row, without an allocation each.
+//! Texts by row, without an allocation for each.
 
 use isomorph_error::{Error, Kind, Result};
 use isomorph_storage::{Budget, Scratch};
 
 use super::bytes::{BytesBuilder, Frozen};
 
-/// Texts in a block, as a power of two. Ends are 32-bit numbers within a block.
+/// The number of texts in a block, as a power of two. Ends are 32-bit numbers within a block.
 const BLOCK: u32 = 16;
 
-/// Texts that are still being appended.
+/// Texts that are being appended.
 pub(super) struct TextBuilder {
-    /// Where each block begins in `bytes`.
+    /// The start of each block in `bytes`.
     blocks: Vec<u64>,
-    /// End of each text within its block.
+    /// The end of each text within its block.
     ends: BytesBuilder,
     bytes: BytesBuilder,
     rows: u64,
 }
 
 impl TextBuilder {
-    /// No texts yet, and at most `memory` bytes of the budget later.
+    /// Creates an empty list that will use at most `memory` bytes of the budget.
     pub fn new(budget: &Budget, scratch: &Scratch, memory: u64) -> Self {
-        // An end takes 4 bytes, a text most often more than 12.
+        // An end takes 4 bytes, a text usually more than 12.
         let ends = BytesBuilder::new(budget, scratch, memory / 4);
         let bytes = BytesBuilder::new(budget, scratch, memory - memory / 4);
         TextBuilder { blocks: Vec::new(), ends, bytes, rows: 0 }
@@ -31,7 +31,7 @@ impl TextBuilder {
         self.rows
     }
 
-    /// Bytes that are kept.
+    /// Returns the size of the stored texts, bytes.
     pub fn bytes(&self) -> u64 {
         self.ends.len() + self.bytes.len()
     }
@@ -49,7 +49,7 @@ impl TextBuilder {
     /// Appends texts.
     ///
     /// # Errors
-    /// [`Kind::TooLarge`] when 65,536 texts take 4 GiB; as [`BytesBuilder::push`].
+    /// [`Kind::TooLarge`] if 65,536 texts take 4 GiB; otherwise the same as [`BytesBuilder::push`].
     pub fn push<'a>(&mut self, texts: impl Iterator<Item = &'a [u8]>) -> Result<()> {
         let (mut ends, mut bytes) = (Vec::new(), Vec::new());
         let base = self.bytes.len();
@@ -61,7 +61,7 @@ impl TextBuilder {
             }
             bytes.extend_from_slice(text);
             let end = u32::try_from(base + bytes.len() as u64 - start)
-                .map_err(|_| Error::new(Kind::TooLarge, "65,536 keys in a row take more than 4 GiB"))?;
+                .map_err(|_| Error::new(Kind::TooLarge, "65,536 consecutive keys take more than 4 GiB"))?;
             ends.extend_from_slice(&end.to_le_bytes());
             self.rows += 1;
         }
@@ -69,7 +69,7 @@ impl TextBuilder {
         self.ends.push(&ends)
     }
 
-    /// The texts, to be read.
+    /// Returns the texts for reading.
     pub fn finish(self) -> Result<Texts> {
         Ok(Texts { blocks: self.blocks, ends: self.ends.finish()?, bytes: self.bytes.finish()?, rows: self.rows })
     }
@@ -88,7 +88,7 @@ impl Texts {
         self.rows
     }
 
-    /// The text of a row.
+    /// Returns the text of a row.
     #[inline]
     pub fn get(&self, row: u64) -> Option<&[u8]> {
         let end = u32::from_le_bytes(self.ends.get(row)?);

@@ -1,4 +1,4 @@
-//! Columns of one stripe, decoded some rows at a time.
+//! Decodes the columns of a stripe, some rows at a time.
 
 use std::sync::Arc;
 
@@ -15,30 +15,30 @@ use super::run_length::{Bits, Bytes, Ints};
 use super::stream::{Reason, Stream};
 use super::times;
 
-/// Reads one column of a stripe from its beginning to its end.
+/// Reads one column of a stripe from start to end.
 pub(super) struct Column {
     present: Option<Bits>,
     values: Values,
     data_type: DataType,
-    /// Bytes, or values of lists, that one batch may come to.
+    /// The maximum size of a batch: bytes, or list items.
     most: usize,
-    /// Of the rows that were read last, the one that could not be, where that is known.
+    /// The row, among those read last, that could not be decoded, if that is known.
     pub(super) failed: usize,
 }
 
-/// The values of a column, nulls left out.
+/// The values of a column, without nulls.
 pub(super) enum Values {
     Bits(Bits),
     Bytes(Bytes),
     Ints(Ints),
     /// Floats of four or eight bytes.
     Floats(Stream),
-    /// Text or bytes one behind the other.
+    /// Text or bytes, one after another.
     Direct {
         lengths: Ints,
         data: Stream,
     },
-    /// Text or bytes out of a dictionary: where each entry ends, and their bytes.
+    /// Text or bytes from a dictionary: the end of each entry, and the bytes of all.
     Dictionary {
         keys: Ints,
         ends: Vec<usize>,
@@ -55,16 +55,16 @@ pub(super) enum Values {
     },
 }
 
-/// A batch would become larger than it may; fewer rows at a time may fit.
-pub(super) const TOO_LARGE: Reason = "a row becomes larger than a batch may be";
+/// The batch would be too large; fewer rows at a time may fit.
+pub(super) const TOO_LARGE: Reason = "a row is larger than the limit for a batch";
 
 impl Column {
-    /// A column whose nulls are told by `present`. One batch may come to `most` bytes.
+    /// Creates a column whose nulls are given by `present`. A batch may have at most `most` bytes.
     pub(super) fn new(data_type: DataType, present: Option<Bits>, values: Values, most: usize) -> Self {
         Column { present, values, data_type, most, failed: 0 }
     }
 
-    /// The next `rows` rows.
+    /// Decodes the next `rows` rows.
     pub(super) fn read(&mut self, rows: usize) -> Result<ArrayRef, Reason> {
         let nulls = match &mut self.present {
             Some(bits) => Some(NullBuffer::new(bits.read(rows)?)).filter(|nulls| nulls.null_count() > 0),
@@ -110,7 +110,7 @@ impl Column {
                 let mut values = Vec::new();
                 for key in keys.read(count)? {
                     let key = usize::try_from(key).ok().filter(|key| *key < ends.len());
-                    let key = key.ok_or("a key stands for nothing in the dictionary")?;
+                    let key = key.ok_or("a key is outside the dictionary")?;
                     let start = key.checked_sub(1).map_or(0, |before| ends[before]);
                     total += ends[key] - start;
                     if total > most {
@@ -138,13 +138,14 @@ impl Column {
                 })?;
                 let lengths = spread(lengths, nulls.as_ref());
                 let list = ListArray::try_new(Arc::clone(item), OffsetBuffer::from_lengths(lengths), items, nulls);
-                list.map(|list| Arc::new(list) as ArrayRef).map_err(|_| "a list does not fit its values")
+                list.map(|list| Arc::new(list) as ArrayRef)
+                    .map_err(|_| "the lengths of lists do not match the number of values")
             }
         }
     }
 }
 
-/// The entries of a dictionary: where each ends.
+/// Returns the ends of the entries of a dictionary.
 pub(super) fn ends(lengths: Vec<i64>, most: usize) -> Result<Vec<usize>, Reason> {
     let mut end = 0;
     let lengths = sizes(lengths, most)?;
@@ -157,7 +158,7 @@ pub(super) fn ends(lengths: Vec<i64>, most: usize) -> Result<Vec<usize>, Reason>
         .collect())
 }
 
-/// Lengths, none negative and together no more than `most`.
+/// Converts lengths, none of which may be negative, and whose sum may be at most `most`.
 fn sizes(lengths: Vec<i64>, most: usize) -> Result<Vec<usize>, Reason> {
     let mut total = 0usize;
     let mut sizes = Vec::with_capacity(lengths.len());
@@ -169,7 +170,7 @@ fn sizes(lengths: Vec<i64>, most: usize) -> Result<Vec<usize>, Reason> {
     Ok(sizes)
 }
 
-/// Puts the values where there is one, and the default elsewhere.
+/// Places the values at the rows without null, and the default elsewhere.
 fn spread<T: Default + Clone>(values: Vec<T>, nulls: Option<&NullBuffer>) -> Vec<T> {
     let Some(nulls) = nulls else { return values };
     let mut spread = vec![T::default(); nulls.len()];
@@ -207,7 +208,7 @@ where
     T::Native: TryFrom<i64>,
 {
     let values = values.into_iter().map(T::Native::try_from).collect::<Result<Vec<_>, _>>();
-    Ok(primitives::<T>(values.map_err(|_| "a number does not fit its type")?, nulls, data_type))
+    Ok(primitives::<T>(values.map_err(|_| "a number is out of range for its type")?, nulls, data_type))
 }
 
 fn floats(
@@ -236,7 +237,7 @@ fn text<'a>(
     nulls: Option<NullBuffer>,
     data_type: &DataType,
 ) -> Result<ArrayRef, Reason> {
-    let as_text = |bytes: &'a [u8]| std::str::from_utf8(bytes).map_err(|_| "a text is not UTF-8");
+    let as_text = |bytes: &'a [u8]| std::str::from_utf8(bytes).map_err(|_| "text is not UTF-8");
     match data_type {
         DataType::Utf8 => strings::<Utf8Type, _>(values.map(as_text), rows, bytes, nulls),
         DataType::LargeUtf8 => strings::<LargeUtf8Type, _>(values.map(as_text), rows, bytes, nulls),
@@ -261,7 +262,7 @@ fn strings<'a, T: ByteArrayType, V: AsRef<T::Native> + ?Sized + 'a>(
     Ok(Arc::new(builder.finish()))
 }
 
-/// The row of a value, nulls left out.
+/// Returns the row of a value, which is counted without nulls.
 fn row_of(value: usize, nulls: Option<&NullBuffer>) -> usize {
     match nulls {
         Some(nulls) => nulls.valid_indices().nth(value).unwrap_or_default(),
@@ -275,7 +276,7 @@ fn times(
     data_type: &DataType,
     failed: &mut usize,
 ) -> Result<ArrayRef, Reason> {
-    let DataType::Timestamp(unit, _) = data_type else { return Err("times are not read as times") };
+    let DataType::Timestamp(unit, _) = data_type else { return Err("expected a timestamp type") };
     let mut values = Vec::new();
     for (seconds, nanoseconds) in pairs {
         let value = times::decode(seconds, nanoseconds, unit);

@@ -1,4 +1,4 @@
-//! One column of the stripe that is being written.
+//! Encodes one column of a stripe.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -13,10 +13,10 @@ use super::encode::{BitWriter, ByteWriter, IntWriter};
 use super::tail::Type;
 use super::times;
 
-/// A row that cannot be written, and why.
+/// A row that cannot be written, and the reason.
 pub(super) type Refused = (usize, &'static str);
 
-/// `Stream.Kind`, number of the type, bytes.
+/// `Stream.Kind`, the number of the type, and the bytes.
 pub(super) type StreamBytes = (u64, usize, Vec<u8>);
 
 /// `ColumnEncoding.Kind` of the format.
@@ -42,7 +42,7 @@ enum Values {
 }
 
 impl ColumnWriter {
-    /// A column of the stored type `data_type`, which has the number `number` among `types`.
+    /// Creates a column of the stored type `data_type`, which has the number `number` in `types`.
     pub(super) fn new(number: usize, data_type: &DataType, types: &[Type]) -> Self {
         let values = match data_type {
             DataType::Boolean => Values::Bits(BitWriter::default()),
@@ -64,7 +64,7 @@ impl ColumnWriter {
         ColumnWriter { number, present: BitWriter::default(), has_null: false, values }
     }
 
-    /// Appends `rows` rows of `array`, from row `from` on.
+    /// Appends `rows` rows of `array`, starting from row `from`.
     pub(super) fn append(&mut self, array: &ArrayRef, from: usize, rows: usize) -> Result<(), Refused> {
         for row in from..from + rows {
             let is_null = array.is_null(row);
@@ -108,16 +108,16 @@ impl ColumnWriter {
                 };
                 for row in valid {
                     let pair = times::encode(values[row], unit);
-                    let pair = pair.ok_or((row, "ORC cannot hold points in time so far in the past"))?;
+                    let pair = pair.ok_or((row, "ORC cannot store timestamps so far in the past"))?;
                     seconds.push(pair.0);
                     nanoseconds.push(pair.1);
                 }
             }
-            (Values::Times { .. }, _) => return Err((from, "times are expected")),
+            (Values::Times { .. }, _) => return Err((from, "expected timestamps")),
             (Values::List { lengths, items }, _) => {
                 let list = array.as_list::<i32>();
                 let offsets = list.value_offsets();
-                // Values of neighbouring rows lie behind one another, unless a null hides some.
+                // Values of neighbouring rows are adjacent, unless there is a null between them.
                 let mut run = 0..0;
                 for row in valid {
                     let (start, end) = (offsets[row].as_usize(), offsets[row + 1].as_usize());
@@ -134,7 +134,7 @@ impl ColumnWriter {
         Ok(())
     }
 
-    /// Bytes collected, about.
+    /// Returns the approximate number of collected bytes.
     pub(super) fn bytes(&self) -> usize {
         self.present.len()
             + match &self.values {
@@ -148,7 +148,7 @@ impl ColumnWriter {
             }
     }
 
-    /// Appends the encoding and the streams of the column, and starts over.
+    /// Appends the encoding and the streams of the column, and resets it.
     pub(super) fn finish(&mut self, encodings: &mut Vec<u64>, streams: &mut Vec<StreamBytes>) {
         const PRESENT: u64 = 0;
         const DATA: u64 = 1;

@@ -1,12 +1,12 @@
-//! Run lengths as ORC's second version writes them.
+//! Encodes runs in the second version of ORC.
 
 use super::proto::put_varint;
 use super::run_length::encode_width;
 
-/// Values of one run, at most.
+/// The maximum number of values in a run.
 const RUN: usize = 512;
 
-/// Writes integers with run lengths.
+/// Writes integers as runs.
 pub(super) struct IntWriter {
     signed: bool,
     pending: Vec<i64>,
@@ -30,7 +30,7 @@ impl IntWriter {
         self.out.len()
     }
 
-    /// The stream, and an empty one to go on with.
+    /// Returns the stream, and starts an empty one.
     pub(super) fn take(&mut self) -> Vec<u8> {
         self.flush();
         std::mem::take(&mut self.out)
@@ -79,7 +79,7 @@ impl IntWriter {
     }
 
     fn delta(&mut self, values: &[i64], deltas: &Deltas) {
-        // Code 0 stands for no bits here: one bit is written as two.
+        // Code 0 means no bits here, so one bit is written as two.
         let (code, width) = if deltas.width == 0 { (0, 0) } else { encode_width(deltas.width.max(2)) };
         self.head(3, code, values.len());
         let base = self.sign(values[0]);
@@ -98,21 +98,21 @@ impl IntWriter {
     }
 }
 
-/// The differences between neighbours, all of one sign.
+/// The differences between adjacent values, all of the same sign.
 struct Deltas {
     first: i64,
-    /// Bits of the largest behind the first; 0 when all are the same.
+    /// The number of bits of the largest difference after the first; 0 if all are the same.
     width: u32,
 }
 
 impl Deltas {
-    /// Nothing when the values rise and fall, or lie too far apart.
+    /// Returns `None` if the values rise and fall, or their differences are too large.
     fn of(values: &[i64]) -> Option<Self> {
         let first = values.get(1)?.checked_sub(values[0])?;
         let (mut is_fixed, mut largest) = (true, 0);
         for pair in values[1..].windows(2) {
             let delta = pair[1].checked_sub(pair[0])?;
-            // The sign of all is that of the first, and zero counts as positive.
+            // The sign of all differences is that of the first; zero counts as positive.
             if delta != 0 && (delta < 0) != (first < 0) {
                 return None;
             }
@@ -123,7 +123,7 @@ impl Deltas {
     }
 }
 
-/// Writes bytes with run lengths.
+/// Writes bytes as runs.
 #[derive(Default)]
 pub(super) struct ByteWriter {
     pending: Vec<u8>,
@@ -140,12 +140,12 @@ impl ByteWriter {
                 self.flush_run();
             }
         } else if length > 3 && self.pending[..length - 1].iter().all(|other| *other == self.pending[0]) {
-            // A run has ended just before this byte.
+            // A run ended just before this byte.
             self.pending.pop();
             self.flush_run();
             self.pending.push(byte);
         } else if repeats == 3 {
-            // A run begins with the last three.
+            // A run starts with the last three bytes.
             let literals = self.pending.len() - 3;
             self.flush_literals(literals);
         } else if length == 128 {
@@ -153,7 +153,7 @@ impl ByteWriter {
         }
     }
 
-    /// How many bytes at the end are the same.
+    /// Returns how many bytes at the end are the same.
     fn repeats(&self) -> usize {
         let last = self.pending.last();
         self.pending.iter().rev().take_while(|byte| Some(*byte) == last).count()
@@ -178,7 +178,7 @@ impl ByteWriter {
         self.out.len()
     }
 
-    /// The stream, and an empty one to go on with.
+    /// Returns the stream, and starts an empty one.
     pub(super) fn take(&mut self) -> Vec<u8> {
         if self.pending.len() >= 3 && self.repeats() == self.pending.len() {
             self.flush_run();
@@ -212,7 +212,7 @@ impl BitWriter {
         self.bytes.len()
     }
 
-    /// The stream, and an empty one to go on with.
+    /// Returns the stream, and starts an empty one.
     pub(super) fn take(&mut self) -> Vec<u8> {
         if self.count > 0 {
             self.bytes.push(self.byte << (8 - self.count));
@@ -226,19 +226,19 @@ fn zigzag(value: i64) -> u64 {
     (value << 1 ^ value >> 63).cast_unsigned()
 }
 
-/// The low byte of a count: a run is so short that its high ones are written by themselves, or are zero.
-#[expect(clippy::cast_possible_truncation, reason = "the low byte is meant")]
+/// Returns the low byte of a count. A run is so short that its higher bits are written separately or are zero.
+#[expect(clippy::cast_possible_truncation, reason = "truncation to the low byte is intended")]
 fn low_byte(count: usize) -> u8 {
     count as u8
 }
 
-/// Bits that a number takes, one at least.
+/// Returns the number of bits of a number, at least one.
 fn bits(value: u64) -> u32 {
     (64 - value.leading_zeros()).max(1)
 }
 
 /// Appends numbers of `width` bits, the highest bit first.
-#[expect(clippy::cast_possible_truncation, reason = "one byte after another is taken")]
+#[expect(clippy::cast_possible_truncation, reason = "the bytes are taken one after another")]
 fn pack(values: impl Iterator<Item = u64>, width: u32, out: &mut Vec<u8>) {
     let (mut held, mut count) = (0u128, 0);
     for value in values {

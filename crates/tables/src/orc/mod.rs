@@ -1,9 +1,9 @@
-//! ORC, for the types that tables of graphs have: truth values, integers, floats, text, bytes, dates, times, and lists
+//! ORC, for the types that occur in graphs: booleans, integers, floats, text, bytes, dates, times, and lists
 //! of them.
 //!
-//! The published crate for ORC gives up the process on some malformed files (it reserves what a file claims, and takes
-//! a cut stream of nulls for one without nulls) and cannot write lists. So the format is read and written here, behind
-//! the same limits as the other encodings.
+//! The published crate for ORC aborts the process on some malformed files (it reserves the memory that a file claims to
+//! need, and reads a truncated stream of nulls as if there were no nulls) and cannot write lists. Therefore this module
+//! reads and writes the format itself, with the same limits as the other encodings.
 
 mod column;
 mod column_writer;

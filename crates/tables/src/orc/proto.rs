@@ -1,23 +1,23 @@
-//! Protocol buffers, as much of them as ORC's own structures need.
+//! The parts of Protocol Buffers that ORC's structures use.
 //!
 //! Source: <https://protobuf.dev/programming-guides/encoding/>.
 
-/// Why a structure cannot be read.
+/// The reason why a structure cannot be read.
 pub(super) type Reason = &'static str;
 
-const TRUNCATED: Reason = "a structure ends too early";
+const TRUNCATED: Reason = "unexpected end of a structure";
 
 /// The value of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Value<'a> {
     Int(u64),
     Bytes(&'a [u8]),
-    /// A number of fixed width: ORC's structures have none that we need.
+    /// A number of fixed width, which no structure that we need contains.
     Fixed,
 }
 
 impl<'a> Value<'a> {
-    /// The number, or 0 for a value of another kind.
+    /// Returns the number, or 0 for a value of another kind.
     pub(super) fn int(self) -> u64 {
         match self {
             Value::Int(value) => value,
@@ -25,12 +25,12 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The number as 32 bits.
+    /// Returns the number as 32 bits.
     pub(super) fn u32(self) -> Result<u32, Reason> {
         u32::try_from(self.int()).map_err(|_| "a number is too large")
     }
 
-    /// The bytes, none for a value of another kind.
+    /// Returns the bytes, which are empty for a value of another kind.
     pub(super) fn bytes(self) -> &'a [u8] {
         match self {
             Value::Bytes(bytes) => bytes,
@@ -38,12 +38,12 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The text.
+    /// Returns the text.
     pub(super) fn text(self) -> Result<&'a str, Reason> {
-        std::str::from_utf8(self.bytes()).map_err(|_| "a text is not UTF-8")
+        std::str::from_utf8(self.bytes()).map_err(|_| "text is not UTF-8")
     }
 
-    /// Numbers of a repeated field, packed or one by one.
+    /// Returns the numbers of a repeated field, packed or not.
     pub(super) fn ints(self) -> Result<Vec<u64>, Reason> {
         match self {
             Value::Bytes(mut bytes) => {
@@ -58,7 +58,7 @@ impl<'a> Value<'a> {
     }
 }
 
-/// The fields of one message, in the order written.
+/// The fields of a message, in the order in which they were written.
 pub(super) struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {
@@ -76,7 +76,7 @@ impl<'a> Fields<'a> {
             }
             1 => self.take(8).map(|_| Value::Fixed)?,
             5 => self.take(4).map(|_| Value::Fixed)?,
-            _ => return Err("a field has an unknown kind"),
+            _ => return Err("unknown field type"),
         };
         Ok((head >> 3, value))
     }
@@ -116,7 +116,7 @@ fn varint(bytes: &mut &[u8]) -> Result<u64, Reason> {
     Err("a number has more than ten bytes")
 }
 
-/// A message under construction.
+/// A message that is being written.
 #[derive(Debug, Default)]
 pub(super) struct Message(Vec<u8>);
 
@@ -138,7 +138,7 @@ impl Message {
         self.bytes(field, &value.0)
     }
 
-    /// A repeated number, packed.
+    /// Appends a repeated number, packed.
     pub(super) fn ints(self, field: u64, values: impl IntoIterator<Item = u64>) -> Self {
         let mut packed = Vec::new();
         for value in values {
@@ -153,7 +153,7 @@ impl Message {
 }
 
 /// Appends a number of variable length.
-#[expect(clippy::cast_possible_truncation, reason = "seven bits after another are taken")]
+#[expect(clippy::cast_possible_truncation, reason = "the bits are taken in groups of seven")]
 pub(super) fn put_varint(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);

@@ -1,4 +1,4 @@
-//! Reading ORC.
+//! Reads ORC files.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -21,7 +21,7 @@ use crate::rules::{ORC_FILE, TIME_UNIT};
 use crate::text::select::{Numbered, Selected, Wanted};
 use crate::{Limits, ReadOptions, Selection, convert};
 
-/// Time zones whose clocks are those of UTC.
+/// Time zones that are equivalent to UTC.
 const UTC: [&str; 6] = ["", "UTC", "GMT", "Etc/UTC", "Etc/GMT", "Z"];
 
 /// `Stream.Kind` of the format.
@@ -38,17 +38,17 @@ pub(crate) struct OrcFile {
     blob: Blob,
     limits: Limits,
     tail: Tail,
-    /// The columns as they are decoded, and the numbers of their types.
+    /// The decoded columns, and the numbers of their types.
     decoded: Fields,
     numbers: Vec<usize>,
     schema: SchemaRef,
-    /// The first row of each stripe, and the number of rows at the end.
+    /// The first row of each stripe, followed by the total number of rows.
     starts: Vec<u64>,
 }
 
 impl OrcFile {
     /// # Errors
-    /// [`Kind::Malformed`], [`Kind::TooLarge`], [`Kind::Unsupported`] for types that are not read, and those of reading.
+    /// [`Kind::Malformed`], [`Kind::TooLarge`], [`Kind::Unsupported`] for types that are not supported, and errors of reading.
     pub(crate) fn open(blob: Blob, options: &ReadOptions) -> Result<Self> {
         let tail = tail::read(&blob, &options.limits)?;
         let placed = |error: Error| error.at(blob.place());
@@ -62,28 +62,28 @@ impl OrcFile {
         Ok(OrcFile { blob, limits, tail, decoded, numbers, schema: Arc::new(schema), starts })
     }
 
-    /// The schema of its batches.
+    /// Returns the schema of its batches.
     pub(crate) fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
-    /// Rows of the file.
+    /// Returns the number of rows.
     pub(crate) fn row_count(&self) -> u64 {
         self.starts.last().copied().unwrap_or_default()
     }
 
-    /// Stripes of the file.
+    /// Returns the number of stripes.
     pub(crate) fn stripes(&self) -> usize {
         self.tail.stripes.len()
     }
 
-    /// The rows of stripe `stripe`, counted in the file.
+    /// Returns the rows of stripe `stripe`, counted in the file.
     pub(crate) fn rows_of(&self, stripe: usize) -> Range<u64> {
         let start = self.starts.get(stripe).copied().unwrap_or_else(|| self.row_count());
         start..self.starts.get(stripe + 1).copied().unwrap_or(start)
     }
 
-    /// The selected rows.
+    /// Reads the selected rows.
     pub(crate) fn scan(
         self: &Arc<Self>,
         selection: &Selection,
@@ -92,8 +92,11 @@ impl OrcFile {
         let stripes = selection.row_groups.clone().unwrap_or(0..self.stripes());
         let last = wanted.rows().and_then(|rows| rows.last()).map_or(0, |range| range.end);
         if stripes.end > self.stripes() || last > self.row_count() {
-            let message =
-                format!("the file has {} stripes and {} rows; others are asked for", self.stripes(), self.row_count());
+            let message = format!(
+                "the file has {} stripes and {} rows, but others were requested",
+                self.stripes(),
+                self.row_count()
+            );
             return Err(Error::usage(message).at(self.blob.place()));
         }
         let has_rows = |stripe: &usize| {
@@ -154,7 +157,7 @@ impl OrcFile {
             .collect()
     }
 
-    /// Adds the type `number` and those inside it. Depth and numbers were checked when the file was opened.
+    /// Adds the type `number` and its nested types. Depth and numbers were checked when the file was opened.
     fn collect_types(&self, number: usize, into: &mut Vec<usize>) {
         into.push(number);
         for inner in self.tail.types.get(number).map_or(&[][..], |own| &own.inner) {
@@ -163,7 +166,7 @@ impl OrcFile {
     }
 }
 
-/// The streams of one stripe, to be made into columns.
+/// The streams of one stripe, from which columns are created.
 struct Streams<'a> {
     file: &'a OrcFile,
     footer: &'a StripeFooter,
@@ -171,7 +174,7 @@ struct Streams<'a> {
 }
 
 impl Streams<'_> {
-    /// A stream; one that is not there is empty.
+    /// Returns a stream; a missing one is empty.
     fn stream(&mut self, number: usize, kind: u64) -> Stream {
         Stream::new(self.streams.remove(&(number, kind)).unwrap_or_default(), self.file.tail.packing)
     }
@@ -180,7 +183,7 @@ impl Streams<'_> {
         Ints::new(self.stream(number, kind), version, signed)
     }
 
-    /// The column of type `number`, which has `values` values at most.
+    /// Returns the column of type `number`, which has at most `values` values.
     fn column(&mut self, number: usize, data_type: &DataType, values: u64) -> Result<Column> {
         let broken = |reason: Reason| Error::broken(&ORC_FILE, reason);
         let encoding = self.footer.encodings.get(number).copied();
@@ -196,7 +199,7 @@ impl Streams<'_> {
             DataType::Float32 | DataType::Float64 => Values::Floats(self.stream(number, stream_kind::DATA)),
             DataType::Utf8 | DataType::LargeUtf8 | DataType::Binary if is_dictionary => {
                 if dictionary_size > values.max(1) || dictionary_size > most as u64 / 8 {
-                    return Err(broken("a dictionary claims more entries than there are values"));
+                    return Err(broken("a dictionary has more entries than there are values"));
                 }
                 let lengths = self.ints(number, stream_kind::LENGTH, version, false).read(index(dictionary_size));
                 let ends = ends(lengths.map_err(broken)?, most).map_err(broken)?;
@@ -212,7 +215,8 @@ impl Streams<'_> {
             DataType::Timestamp(_, zone) => {
                 let writer_zone = self.footer.time_zone.as_deref().unwrap_or_default();
                 if zone.is_none() && !UTC.contains(&writer_zone) {
-                    let message = format!("times were written by the clocks of {writer_zone}; only UTC is read");
+                    let message =
+                        format!("timestamps were written in time zone {writer_zone}, but only UTC is supported");
                     return Err(Error::unsupported(message).hint("write the file again with its time zone set to UTC"));
                 }
                 Values::Times {
@@ -226,7 +230,7 @@ impl Streams<'_> {
                 Values::List {
                     lengths: self.ints(number, stream_kind::LENGTH, version, false),
                     item: Arc::clone(item),
-                    // Only the lengths would tell how many there are; memory bounds them too.
+                    // The number of items is known only from the lengths; memory limits them too.
                     items: Box::new(self.column(inner, item.data_type(), u64::MAX)?),
                 }
             }
@@ -240,18 +244,18 @@ impl Streams<'_> {
 struct OrcBatches {
     file: Arc<OrcFile>,
     stripes: std::vec::IntoIter<usize>,
-    /// The columns that are read, and the schema they make.
+    /// The columns to read, and their schema.
     columns: Vec<usize>,
     schema: SchemaRef,
     batch_rows: usize,
     current: Option<Open>,
 }
 
-/// The stripe in work.
+/// The current stripe.
 struct Open {
     stripe: usize,
     columns: Vec<Column>,
-    /// The rows that are left, counted in the file.
+    /// The remaining rows, counted in the file.
     rows: Range<u64>,
 }
 
@@ -282,7 +286,7 @@ impl OrcBatches {
         }
     }
 
-    /// Opens the stripe in work again, to read it in smaller batches from the same row on.
+    /// Opens the current stripe again, to continue in smaller batches from the same row.
     fn reopen(&mut self) -> Result<()> {
         let Some(open) = &mut self.current else { return Ok(()) };
         if self.batch_rows == 1 {
@@ -303,14 +307,14 @@ impl OrcBatches {
     }
 }
 
-/// The next `count` rows of the stripe; nothing when they would be too large together.
+/// Decodes the next `count` rows of the stripe; returns `None` if they would be too large together.
 fn decode(open: &mut Open, count: usize, schema: &SchemaRef) -> Result<Option<Vec<ArrayRef>>> {
     let first = open.rows.start;
     let mut arrays = Vec::with_capacity(open.columns.len());
     for (column, field) in open.columns.iter_mut().zip(schema.fields()) {
         let decoded = fenced(&ORC_FILE, || match column.read(count) {
             Err(column::TOO_LARGE) => Ok(None),
-            // The file is sound: it is read in a unit that cannot hold its times.
+            // The file is valid, but it is read in a unit that cannot represent its timestamps.
             Err(reason @ (times::TOO_FINE | times::TOO_FAR)) => Err(Error::broken(&TIME_UNIT, reason)),
             other => other.map(Some).map_err(|reason| Error::broken(&ORC_FILE, reason)),
         });

@@ -1,4 +1,4 @@
-//! Run lengths: bytes, bits, and integers in both versions.
+//! Decodes runs of bytes, bits, and integers in both versions.
 //!
 //! Source: <https://orc.apache.org/specification/ORCv1/#run-length-encoding>.
 
@@ -8,10 +8,10 @@ use isomorph_error::index;
 
 use super::stream::{Reason, Stream};
 
-/// Bytes with run lengths.
+/// A stream of bytes in runs.
 pub(super) struct Bytes {
     stream: Stream,
-    /// Values left in the run, and the value if it is always the same.
+    /// The remaining values of the run, and the value if all are the same.
     left: usize,
     same: Option<u8>,
 }
@@ -52,7 +52,7 @@ impl Bits {
         Bits { bytes: Bytes::new(stream), byte: 0, left: 0 }
     }
 
-    /// The next `count` bits.
+    /// Reads the next `count` bits.
     pub(super) fn read(&mut self, count: usize) -> Result<BooleanBuffer, Reason> {
         let mut bits = BooleanBufferBuilder::new(count);
         for _ in 0..count {
@@ -67,14 +67,14 @@ impl Bits {
     }
 }
 
-/// How a column encodes its integers.
+/// The version of a column's integer encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Version {
     First,
     Second,
 }
 
-/// Integers with run lengths.
+/// A stream of integers in runs.
 pub(super) struct Ints {
     stream: Stream,
     version: Version,
@@ -89,9 +89,9 @@ impl Ints {
         Ints { stream, version, signed, run: Vec::new(), at: 0, packed: Vec::new() }
     }
 
-    /// The next `count` integers.
+    /// Reads the next `count` integers.
     pub(super) fn read(&mut self, count: usize) -> Result<Vec<i64>, Reason> {
-        // Reserved as it is filled: what a file claims to hold is not believed before it was read.
+        // Memory is reserved as it is filled, because the size that a file claims is not trusted.
         let mut out = Vec::new();
         while out.len() < count {
             if self.at == self.run.len() {
@@ -183,9 +183,9 @@ impl Ints {
         for entry in Unpacked::new(&self.packed, entry_width).take(patches) {
             at += index(entry >> patch_width) & ((1 << gap_width) - 1);
             let patch = entry & (u64::MAX >> (64 - patch_width));
-            // A gap that is too long for its bits is made of several, all but the last without a patch.
+            // A gap that is too long for its bits consists of several entries, of which all but the last have no patch.
             if patch != 0 {
-                let value = self.run.get_mut(at).ok_or("a patch lies behind its run")?;
+                let value = self.run.get_mut(at).ok_or("a patch is beyond the end of its run")?;
                 *value |= patch.checked_shl(width).unwrap_or_default().cast_signed();
             }
         }
@@ -221,7 +221,7 @@ impl Ints {
         Ok(())
     }
 
-    /// Width and number of values in the head of a run, of which `head` is the first byte.
+    /// Returns the width and the number of values from the header of a run, whose first byte is `head`.
     fn width_and_count(&mut self, head: u8) -> Result<(u32, usize), Reason> {
         let low = self.stream.byte()?;
         Ok((decode_width(head >> 1 & 31), (usize::from(head & 1) << 8 | usize::from(low)) + 1))
@@ -242,7 +242,7 @@ impl Ints {
     }
 }
 
-/// Values of some bits each, the highest bit first.
+/// Values of a fixed number of bits, the highest bit first.
 struct Unpacked<'a> {
     bytes: std::slice::Iter<'a, u8>,
     width: u32,
@@ -259,7 +259,7 @@ impl<'a> Unpacked<'a> {
 impl Iterator for Unpacked<'_> {
     type Item = u64;
 
-    #[expect(clippy::cast_possible_truncation, reason = "the low bits are meant")]
+    #[expect(clippy::cast_possible_truncation, reason = "truncation to the low bits is intended")]
     fn next(&mut self) -> Option<u64> {
         while self.bits < self.width {
             self.held = self.held << 8 | u128::from(*self.bytes.next()?);
@@ -274,7 +274,7 @@ pub(super) fn unzigzag(value: u64) -> i64 {
     (value >> 1).cast_signed() ^ -(value & 1).cast_signed()
 }
 
-/// The width in bits that a five-bit code stands for.
+/// Returns the width in bits for a five-bit code.
 fn decode_width(code: u8) -> u32 {
     match code {
         0..=23 => u32::from(code) + 1,
@@ -289,7 +289,7 @@ fn decode_width(code: u8) -> u32 {
     }
 }
 
-/// The code of the least width that holds `bits` bits, and that width.
+/// Returns the code of the smallest width of at least `bits` bits, and that width.
 pub(super) fn encode_width(bits: u32) -> (u8, u32) {
     (0..31).map(|code| (code, decode_width(code))).find(|(_, width)| *width >= bits).unwrap_or((31, 64))
 }

@@ -1,4 +1,4 @@
-//! Types of ORC and of Arrow.
+//! Maps types of ORC to types of Arrow.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::convert::ELEMENT;
 use crate::rules::ORC_FILE;
 use crate::{ReadOptions, TextType};
 
-/// `Type.Kind` of the format, as far as we know what to make of it.
+/// `Type.Kind` of the format, as far as it is supported.
 pub(super) mod kind {
     pub const BOOLEAN: u64 = 0;
     pub const BYTE: u64 = 1;
@@ -30,12 +30,12 @@ pub(super) mod kind {
     pub const TIMESTAMP_INSTANT: u64 = 18;
 }
 
-/// The columns of a file as they are decoded, and the number of each one's type.
+/// Returns the decoded columns of a file, and the number of each column's type.
 pub(super) fn columns(types: &[Type], options: &ReadOptions) -> Result<(Fields, Vec<usize>)> {
     let broken = |reason: &str| Error::broken(&ORC_FILE, reason);
     let root = types.first().ok_or_else(|| broken("the file has no types"))?;
     if root.kind != kind::STRUCT || root.inner.len() != root.names.len() {
-        return Err(broken("the file is not made of named columns"));
+        return Err(broken("the root type of the file is not a struct"));
     }
     let mut fields = Vec::with_capacity(root.inner.len());
     for (number, name) in root.inner.iter().zip(&root.names) {
@@ -48,8 +48,8 @@ pub(super) fn columns(types: &[Type], options: &ReadOptions) -> Result<(Fields, 
     Ok((fields.into(), root.inner.clone()))
 }
 
-/// What a type is decoded to. ORC counts times in nanoseconds, which Arrow cannot for all of its years: times take the
-/// unit that is declared.
+/// Returns the Arrow type of a decoded type. ORC stores timestamps in nanoseconds, which Arrow's nanoseconds cannot
+/// represent for all years, so timestamps take the declared unit.
 fn arrow_type(
     types: &[Type],
     number: usize,
@@ -59,13 +59,13 @@ fn arrow_type(
 ) -> Result<DataType> {
     let own = types.get(number).ok_or_else(|| Error::broken(&ORC_FILE, "a type is missing"))?;
     let depth = depth.checked_sub(1).ok_or_else(|| Error::broken(&ORC_FILE, "the types are nested too deeply"))?;
-    // Whoever follows types inside one another relies on this: only lists were looked through for circles.
+    // Functions that follow nested types rely on this: only lists were checked for cycles.
     if own.kind != kind::LIST && !own.inner.is_empty() {
         return Err(match own.kind {
             kind::BOOLEAN..=kind::TIMESTAMP | kind::DATE..=kind::TIMESTAMP_INSTANT => {
-                Error::broken(&ORC_FILE, "a type of single values has types inside it")
+                Error::broken(&ORC_FILE, "a scalar type has nested types")
             }
-            other => Error::unsupported(format!("ORC columns of kind {other} are not read")),
+            other => Error::unsupported(format!("ORC columns of kind {other} are not supported")),
         });
     }
     let unit = match declared {
@@ -88,7 +88,7 @@ fn arrow_type(
         kind::TIMESTAMP_INSTANT => DataType::Timestamp(unit, Some("UTC".into())),
         kind::LIST => {
             let [item] = own.inner[..] else {
-                return Err(Error::broken(&ORC_FILE, "a list has another number of types than one"));
+                return Err(Error::broken(&ORC_FILE, "a list must have exactly one item type"));
             };
             let declared = match declared {
                 Some(DataType::List(field)) => Some(field.data_type()),
@@ -97,11 +97,11 @@ fn arrow_type(
             let item = arrow_type(types, item, declared, text, depth)?;
             DataType::List(Arc::new(Field::new(ELEMENT, item, true)))
         }
-        other => return Err(Error::unsupported(format!("ORC columns of kind {other} are not read"))),
+        other => return Err(Error::unsupported(format!("ORC columns of kind {other} are not supported"))),
     })
 }
 
-/// The type that is stored for an Arrow type, if ORC has one.
+/// Returns the type in which an Arrow type is stored, if ORC has one.
 pub(super) fn stored_type(data_type: &DataType) -> Option<DataType> {
     use DataType as T;
     Some(match data_type {
@@ -118,7 +118,7 @@ pub(super) fn stored_type(data_type: &DataType) -> Option<DataType> {
     })
 }
 
-/// Appends the type of `data_type`, which is a stored one, and those inside it; returns its number.
+/// Appends the type of `data_type`, which is a stored type, and its nested types; returns its number.
 pub(super) fn declare(data_type: &DataType, types: &mut Vec<Type>) -> usize {
     let kind = match data_type {
         DataType::Boolean => kind::BOOLEAN,
@@ -144,7 +144,7 @@ pub(super) fn declare(data_type: &DataType, types: &mut Vec<Type>) -> usize {
     number
 }
 
-/// The types of a whole file with this stored schema.
+/// Returns the types of a file with this stored schema.
 pub(super) fn declare_all(schema: &Schema) -> Vec<Type> {
     let names = schema.fields().iter().map(|field| field.name().clone()).collect();
     let mut types = vec![Type { kind: kind::STRUCT, inner: Vec::new(), names }];

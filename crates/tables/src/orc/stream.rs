@@ -1,16 +1,16 @@
-//! The bytes of one stream, unpacked block by block as they are read.
+//! The bytes of one stream, decompressed block by block when they are read.
 
 use std::io::Read;
 
 use bytes::Bytes;
 
-/// Why a stream cannot be read.
+/// The reason why a stream cannot be read.
 pub(super) type Reason = &'static str;
 
-const TRUNCATED: Reason = "a stream ends too early";
-const DAMAGED: Reason = "a compressed block does not unpack";
+const TRUNCATED: Reason = "unexpected end of a stream";
+const DAMAGED: Reason = "a compressed block is damaged";
 
-/// How a file compresses its blocks.
+/// The compression of blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Codec {
     None,
@@ -20,7 +20,7 @@ pub(super) enum Codec {
     Zstd,
 }
 
-/// The compression of a file and the size of its blocks, unpacked, bytes.
+/// The compression of a file and the decompressed size of its blocks, bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Packing {
     pub codec: Codec,
@@ -28,7 +28,7 @@ pub(super) struct Packing {
 }
 
 impl Codec {
-    /// The codec with this `CompressionKind`.
+    /// Returns the codec with this `CompressionKind`.
     pub(super) fn of_kind(kind: u64) -> Option<Self> {
         Some(match kind {
             0 => Codec::None,
@@ -40,7 +40,7 @@ impl Codec {
         })
     }
 
-    /// Its `CompressionKind`.
+    /// Returns its `CompressionKind`.
     pub(super) fn kind(self) -> u64 {
         match self {
             Codec::None => 0,
@@ -53,7 +53,7 @@ impl Codec {
 }
 
 impl Packing {
-    /// Unpacks one block into `out`; it must not come to more than a block.
+    /// Decompresses one block into `out`; the result must not be larger than a block.
     fn unpack(self, packed: &[u8], out: &mut Vec<u8>) -> Result<(), Reason> {
         out.clear();
         match self.codec {
@@ -85,7 +85,7 @@ fn read_bounded(reader: impl Read, most: usize, out: &mut Vec<u8>) -> Result<(),
     if out.len() > most { Err(DAMAGED) } else { Ok(()) }
 }
 
-/// A stream that is read from its beginning to its end.
+/// A stream that is read from start to end.
 pub(super) struct Stream {
     packed: Bytes,
     packing: Packing,
@@ -94,12 +94,12 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    /// The stream whose stored bytes are `packed`.
+    /// Creates a stream from its stored bytes.
     pub(super) fn new(packed: Bytes, packing: Packing) -> Self {
         Stream { packed, packing, block: Vec::new(), at: 0 }
     }
 
-    /// Goes to the next block that holds something; false at the end.
+    /// Moves to the next block that is not empty; returns false at the end.
     fn fill(&mut self) -> Result<bool, Reason> {
         while self.at == self.block.len() {
             if self.packed.is_empty() {
@@ -127,7 +127,7 @@ impl Stream {
         Ok(true)
     }
 
-    /// The next byte.
+    /// Reads the next byte.
     #[inline]
     pub(super) fn byte(&mut self) -> Result<u8, Reason> {
         if self.at == self.block.len() && !self.fill()? {
@@ -152,7 +152,7 @@ impl Stream {
         Ok(())
     }
 
-    /// A number of variable length.
+    /// Reads a number of variable length.
     pub(super) fn varint(&mut self) -> Result<u64, Reason> {
         let mut value = 0;
         for shift in (0..64).step_by(7) {
@@ -166,13 +166,13 @@ impl Stream {
     }
 }
 
-/// All of `packed`, unpacked to no more than `most` bytes.
+/// Decompresses all of `packed` to at most `most` bytes.
 pub(super) fn unpack_all(packed: Bytes, packing: Packing, most: usize) -> Result<Vec<u8>, Reason> {
     let mut stream = Stream::new(packed, packing);
     let mut out = Vec::new();
     while stream.fill()? {
         if out.len() + stream.block.len() > most {
-            return Err("a footer unpacks to too many bytes");
+            return Err("a decompressed footer is too large");
         }
         out.extend_from_slice(&stream.block[stream.at..]);
         stream.at = stream.block.len();
@@ -180,20 +180,20 @@ pub(super) fn unpack_all(packed: Bytes, packing: Packing, most: usize) -> Result
     Ok(out)
 }
 
-/// Packs `bytes` as the stream of a file.
+/// Compresses streams.
 pub(super) struct Packer {
     packing: Packing,
     zstd: Option<zstd::bulk::Compressor<'static>>,
 }
 
 impl Packer {
-    /// `level` is one of Zstandard's, for which alone it counts.
+    /// `level` is the compression level of Zstandard; other codecs ignore it.
     pub(super) fn new(packing: Packing, level: i32) -> Result<Self, std::io::Error> {
         let zstd = (packing.codec == Codec::Zstd).then(|| zstd::bulk::Compressor::new(level)).transpose()?;
         Ok(Packer { packing, zstd })
     }
 
-    /// The stored form of `bytes`.
+    /// Returns the stored form of `bytes`.
     pub(super) fn pack(&mut self, bytes: Vec<u8>) -> Result<Vec<u8>, std::io::Error> {
         if self.packing.codec == Codec::None {
             return Ok(bytes);
@@ -202,7 +202,7 @@ impl Packer {
         for block in bytes.chunks(self.packing.block) {
             let packed = self.pack_block(block)?;
             let (stored, original) = if packed.len() < block.len() { (packed.as_slice(), 0) } else { (block, 1) };
-            // A block has fewer than 2^23 bytes: its size and a bit take three.
+            // A block has fewer than 2^23 bytes, so its size and one bit fit into three bytes.
             let head = stored.len() << 1 | original;
             out.extend_from_slice(&head.to_le_bytes()[..3]);
             out.extend_from_slice(stored);

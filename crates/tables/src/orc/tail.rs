@@ -1,4 +1,4 @@
-//! The end of an ORC file: postscript, footer, and what they say of the stripes.
+//! The end of an ORC file: the postscript, the footer, and the description of the stripes.
 //!
 //! Source: <https://orc.apache.org/specification/ORCv1/>.
 
@@ -13,40 +13,40 @@ use super::stream::{Codec, Packing, unpack_all};
 use crate::Limits;
 use crate::rules::ORC_FILE;
 
-/// Read first, bytes: covers the tail of a file of ordinary size.
+/// The number of bytes that are read first: enough for the tail of a file of ordinary size.
 const TAIL: u64 = 16 << 10;
 const MAGIC: &[u8] = b"ORC";
-/// A compression block of a writer that means well, bytes.
+/// The maximum decompressed size of a block, bytes.
 const LARGEST_BLOCK: u64 = 64 << 20;
-/// Blocks of writers that do not say how large theirs are, bytes.
+/// The block size of writers that do not record one, bytes.
 const USUAL_BLOCK: u64 = 256 << 10;
-/// Types inside types. Deeper schemas exist only to exhaust the stack.
+/// The nesting depth of types. Deeper schemas exist only to exhaust the stack.
 pub(super) const DEPTH: usize = 32;
-/// More rows than this for each stored byte are not believed.
+/// A file that claims more rows than this per stored byte is refused.
 const ROWS_PER_BYTE: u64 = 1 << 20;
 
-/// A column, or a part of one, as the footer declares it.
+/// A column, or a part of a column, as declared in the footer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Type {
     /// `Type.Kind` of the format.
     pub kind: u64,
-    /// Numbers of the types inside this one.
+    /// The numbers of the nested types.
     pub inner: Vec<usize>,
-    /// Their names, for a structure.
+    /// The names of the fields of a struct.
     pub names: Vec<String>,
 }
 
-/// One stripe. Its parts lie in the file behind one another.
+/// A stripe. Its parts follow each other in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Stripe {
     /// Streams: row indexes, then data.
     pub streams: Range<u64>,
-    /// The stripe's own footer.
+    /// The footer of the stripe.
     pub footer: Range<u64>,
     pub rows: u64,
 }
 
-/// What the end of a file says.
+/// The contents of the end of a file.
 #[derive(Debug)]
 pub(super) struct Tail {
     pub packing: Packing,
@@ -59,23 +59,25 @@ pub(super) fn read(blob: &Blob, limits: &Limits) -> Result<Tail> {
     let size = blob.size();
     let broken = |reason: &str| Error::broken(&ORC_FILE, reason).at(blob.place());
     if size < 4 {
-        return Err(broken("the file is too short for an ORC file"));
+        return Err(broken("the file is too short to be an ORC file"));
     }
     let start = size - size.min(TAIL);
     let tail = blob.read(start..size)?;
     let length = usize::from(tail[tail.len() - 1]);
     let Some(postscript_at) = (tail.len() - 1).checked_sub(length) else {
-        return Err(broken("the postscript reaches beyond the file"));
+        return Err(broken("the postscript is longer than the file"));
     };
     let postscript = postscript(&tail[postscript_at..tail.len() - 1]).map_err(broken)?;
     let end = start + postscript_at as u64;
     if postscript.footer_length > limits.footer_bytes {
-        let message =
-            format!("the ORC footer has {} bytes, more than {}", postscript.footer_length, limits.footer_bytes);
+        let message = format!(
+            "the ORC footer has {} bytes, but the limit is {} bytes",
+            postscript.footer_length, limits.footer_bytes
+        );
         return Err(Error::new(Kind::TooLarge, message).at(blob.place()));
     }
     let footer_at = end.checked_sub(postscript.footer_length).filter(|at| *at >= MAGIC.len() as u64);
-    let footer_at = footer_at.ok_or_else(|| broken("the footer reaches beyond the file"))?;
+    let footer_at = footer_at.ok_or_else(|| broken("the footer is longer than the file"))?;
     let footer = if footer_at >= start {
         tail.slice(index(footer_at - start)..postscript_at)
     } else {
@@ -85,7 +87,7 @@ pub(super) fn read(blob: &Blob, limits: &Limits) -> Result<Tail> {
     let footer = unpack_all(Bytes::clone(&footer), postscript.packing, most).map_err(broken)?;
     let (types, stripes) = self::footer(&footer, footer_at).map_err(broken)?;
     if types.len() > limits.columns {
-        let message = format!("{} columns are more than {}", types.len(), limits.columns);
+        let message = format!("the file has {} columns, but the limit is {}", types.len(), limits.columns);
         return Err(Error::new(Kind::TooLarge, message).at(blob.place()));
     }
     Ok(Tail { packing: postscript.packing, types, stripes })
@@ -108,11 +110,11 @@ fn postscript(message: &[u8]) -> Result<Postscript, Reason> {
         }
     }
     if !magic {
-        return Err("the file does not end as an ORC file does");
+        return Err("the file does not end with the ORC magic bytes");
     }
-    let codec = Codec::of_kind(kind).ok_or("the compression is not known")?;
+    let codec = Codec::of_kind(kind).ok_or("unknown compression")?;
     if codec != Codec::None && (block == 0 || block > LARGEST_BLOCK) {
-        return Err("the compression blocks have an impossible size");
+        return Err("the size of compression blocks is out of range");
     }
     Ok(Postscript { footer_length, packing: Packing { codec, block: index(block) } })
 }
@@ -129,7 +131,7 @@ fn footer(message: &[u8], room: u64) -> Result<(Vec<Type>, Vec<Stripe>), Reason>
     }
     let total = stripes.iter().try_fold(0u64, |total, stripe: &Stripe| total.checked_add(stripe.rows));
     if total.is_none() || rows.is_some_and(|rows| total != Some(rows)) {
-        return Err("the stripes have another number of rows than the file");
+        return Err("the number of rows in the stripes differs from that of the file");
     }
     Ok((types, stripes))
 }
@@ -141,7 +143,7 @@ fn types(message: &[u8]) -> Result<Type, Reason> {
             (1, value) => found.kind = value.int(),
             (2, value) => {
                 for inner in value.ints()? {
-                    found.inner.push(usize::try_from(inner).map_err(|_| "a type has an impossible number")?);
+                    found.inner.push(usize::try_from(inner).map_err(|_| "the number of a type is out of range")?);
                 }
             }
             (3, value) => found.names.push(value.text()?.to_owned()),
@@ -166,25 +168,25 @@ fn stripe(message: &[u8], room: u64) -> Result<Stripe, Reason> {
     }
     let streams_end = offset.checked_add(index).and_then(|end| end.checked_add(data));
     let ends = streams_end.and_then(|end| Some((end, end.checked_add(footer)?)));
-    let (streams_end, end) = ends.filter(|(_, end)| *end <= room).ok_or("a stripe reaches beyond the file")?;
+    let (streams_end, end) = ends.filter(|(_, end)| *end <= room).ok_or("a stripe ends beyond the end of the file")?;
     if rows > (end - offset).saturating_add(64).saturating_mul(ROWS_PER_BYTE) {
         return Err("a stripe claims more rows than its bytes can hold");
     }
     Ok(Stripe { streams: offset..streams_end, footer: streams_end..end, rows })
 }
 
-/// One stream of a stripe.
+/// The position of a stream in a stripe.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct StreamPlace {
     /// `Stream.Kind` of the format.
     pub kind: u64,
     /// The number of its type.
     pub column: usize,
-    /// Where it lies in the file.
+    /// Its range in the file.
     pub range: Range<u64>,
 }
 
-/// How the values of one type are encoded in a stripe.
+/// The encoding of a type's values in a stripe.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Encoding {
     /// `ColumnEncoding.Kind` of the format.
@@ -200,7 +202,7 @@ pub(super) struct StripeFooter {
     pub time_zone: Option<String>,
 }
 
-/// Reads the unpacked footer of `stripe`.
+/// Parses the decompressed footer of `stripe`.
 pub(super) fn stripe_footer(message: &[u8], stripe: &Stripe) -> Result<StripeFooter, Reason> {
     let mut footer = StripeFooter::default();
     let mut at = stripe.streams.start;
@@ -217,7 +219,7 @@ pub(super) fn stripe_footer(message: &[u8], stripe: &Stripe) -> Result<StripeFoo
                     }
                 }
                 let end = at.checked_add(length).filter(|end| *end <= stripe.streams.end);
-                let range = at..end.ok_or("a stream reaches beyond its stripe")?;
+                let range = at..end.ok_or("a stream ends beyond the end of its stripe")?;
                 at = range.end;
                 footer.streams.push(StreamPlace { kind, column, range });
             }

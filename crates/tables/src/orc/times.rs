@@ -1,9 +1,9 @@
-//! Points in time as ORC keeps them: seconds since 2015 and nanoseconds, with a flaw before 1970.
+//! Timestamps as stored by ORC: seconds since 2015 and nanoseconds, with a flaw before 1970.
 //!
-//! The first writer rounded seconds towards zero and the first reader took one off again whenever the seconds are
-//! negative and there are nanoseconds to speak of (ORC-763). All writers and readers do so since, which leaves no
-//! ordinary spelling for the last second of 1969. Arrow's writer puts negative nanoseconds instead, and readers in C++
-//! add them as they are: so do we, where there is no other way.
+//! The first writer rounded seconds towards zero, and the first reader subtracted a second whenever the seconds were
+//! negative and the nanoseconds were not negligible (ORC-763). All writers and readers have done so since, which leaves no
+//! regular encoding for the last second of 1969. For that second, Arrow's writer stores negative nanoseconds, and readers
+//! in C++ add them as they are. This module does the same, where there is no other way.
 
 use arrow_schema::TimeUnit;
 
@@ -12,7 +12,7 @@ use super::stream::Reason;
 /// 2015-01-01T00:00:00Z, seconds.
 const EPOCH: i64 = 1_420_070_400;
 const BILLION: i64 = 1_000_000_000;
-/// Fewer nanoseconds than this were not counted by the first reader.
+/// The first reader ignored nanoseconds below this number.
 const COUNTED: i64 = 1_000_000;
 
 fn per_second(unit: &TimeUnit) -> i64 {
@@ -24,7 +24,7 @@ fn per_second(unit: &TimeUnit) -> i64 {
     }
 }
 
-/// The stored pair of a point in time; nothing for one that cannot be stored.
+/// Returns the stored pair of a timestamp; `None` if it cannot be stored.
 pub(super) fn encode(value: i64, unit: &TimeUnit) -> Option<(i64, i64)> {
     let per_second = per_second(unit);
     let mut seconds = value.div_euclid(per_second);
@@ -38,16 +38,16 @@ pub(super) fn encode(value: i64, unit: &TimeUnit) -> Option<(i64, i64)> {
     Some((seconds.checked_sub(EPOCH)?, pack(nanoseconds)))
 }
 
-/// A point in time that is sound and no whole number of the unit.
-pub(super) const TOO_FINE: Reason = "a point in time is finer than the unit it is read in";
-/// A point in time that is sound and too far away for the unit.
-pub(super) const TOO_FAR: Reason = "a point in time is too far from 1970 for the unit it is read in";
-const DAMAGED: Reason = "a point in time has a second or more of nanoseconds";
+/// The timestamp is valid, but not a whole number of the unit.
+pub(super) const TOO_FINE: Reason = "a timestamp is finer than the unit in which it is read";
+/// The timestamp is valid, but out of range for the unit.
+pub(super) const TOO_FAR: Reason = "a timestamp is out of range for the unit in which it is read";
+const DAMAGED: Reason = "the nanoseconds of a timestamp amount to a second or more";
 
-/// The point in time of a stored pair.
+/// Returns the timestamp of a stored pair.
 ///
 /// # Errors
-/// When it is none; [`TOO_FINE`] and [`TOO_FAR`] when `unit` cannot hold it.
+/// Returns an error if the pair is invalid; [`TOO_FINE`] and [`TOO_FAR`] if `unit` cannot represent it.
 pub(super) fn decode(seconds: i64, nanoseconds: i64, unit: &TimeUnit) -> Result<i64, Reason> {
     let nanoseconds = unpack(nanoseconds).ok_or(DAMAGED)?;
     let mut seconds = i128::from(seconds) + i128::from(EPOCH);
@@ -63,7 +63,7 @@ pub(super) fn decode(seconds: i64, nanoseconds: i64, unit: &TimeUnit) -> Result<
     i64::try_from(value).map_err(|_| TOO_FAR)
 }
 
-/// Trailing zeros, if there are two or more, are counted in the low three bits.
+/// Two or more trailing zeros are counted in the low three bits.
 fn pack(nanoseconds: i64) -> i64 {
     if nanoseconds == 0 || nanoseconds % 100 != 0 {
         return nanoseconds << 3;
@@ -77,7 +77,7 @@ fn pack(nanoseconds: i64) -> i64 {
 }
 
 fn unpack(packed: i64) -> Option<i64> {
-    // None, or two and more: one is not counted.
+    // Zero, or two and more: a single trailing zero is not counted.
     let scale = match packed & 7 {
         0 => 1,
         zeros => (0..=zeros).fold(1, |scale, _| scale * 10),
@@ -110,7 +110,7 @@ mod tests {
             let (seconds, nanoseconds) = encode(value, &TimeUnit::Nanosecond).unwrap_or_default();
             assert_eq!(decode(seconds, nanoseconds, &TimeUnit::Nanosecond), Ok(value), "{value}");
         }
-        // As Arrow writes -1.5 seconds, and as Java does.
+        // Arrow's encoding of -1.5 seconds, and Java's.
         assert_eq!(decode(-1 - EPOCH, pack(-500_000_000), &TimeUnit::Millisecond), Ok(-1500));
         assert_eq!(decode(-1 - EPOCH, pack(500_000_000), &TimeUnit::Millisecond), Ok(-1500));
     }

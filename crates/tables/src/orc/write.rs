@@ -1,7 +1,7 @@
-//! Writing ORC.
+//! Writes ORC files.
 //!
-//! Neither statistics nor row indexes are written: readers read whole stripes. Text has no dictionary; compression
-//! finds what repeats.
+//! It writes neither statistics nor row indexes, because readers read whole stripes, and no dictionaries for text, because
+//! compression finds repetitions.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -18,17 +18,17 @@ use super::tail::{Stripe, Type};
 use crate::{Compression, WriteOptions, convert};
 
 const MAGIC: &[u8] = b"ORC";
-/// A compression block, unpacked, bytes.
+/// The decompressed size of a compression block, bytes.
 const BLOCK: usize = 256 << 10;
-/// A stripe is ended when its streams have so many bytes.
+/// A stripe ends when its streams have this many bytes.
 const STRIPE_BYTES: usize = 64 << 20;
-/// A writer that the format has no number for.
+/// The writer code of a program to which the format assigns no number.
 const UNKNOWN: u64 = u32::MAX as u64;
 
 /// Writes one ORC file.
 pub(crate) struct OrcWriter<W> {
     out: W,
-    /// Where the next byte goes.
+    /// The offset of the next byte.
     at: u64,
     schema: SchemaRef,
     types: Vec<Type>,
@@ -46,7 +46,7 @@ impl<W: Write> OrcWriter<W> {
     pub(crate) fn create(mut out: W, schema: &Schema, options: &WriteOptions) -> Result<Self> {
         let stored = |field: &Arc<Field>| {
             let data_type = stored_type(field.data_type()).ok_or_else(|| {
-                let message = format!("ORC has no equal of column `{}` of type {}", field.name(), field.data_type());
+                let message = format!("ORC has no type for column `{}` of type {}", field.name(), field.data_type());
                 Error::unsupported(message).at(Place::field(field.name()))
             })?;
             Ok(Field::new(field.name(), data_type, field.is_nullable()))
@@ -58,7 +58,7 @@ impl<W: Write> OrcWriter<W> {
             Compression::Zstd(level) => (Codec::Zstd, level),
             Compression::Lz4 => (Codec::Lz4, 0),
             Compression::Gzip(_) => (Codec::Zlib, 0),
-            Compression::Brotli(_) => return Err(Error::unsupported("ORC has no Brotli compression")),
+            Compression::Brotli(_) => return Err(Error::unsupported("Brotli compression is not supported in ORC")),
         };
         let types = declare_all(&schema);
         let columns = (types[0].inner.iter().zip(schema.fields()))
@@ -85,7 +85,7 @@ impl<W: Write> OrcWriter<W> {
         let batch = convert::batch(batch.columns().to_vec(), &self.schema, batch.num_rows())?;
         let mut done = 0;
         while done < batch.num_rows() {
-            // Looked at every few thousand rows: a stripe is not much longer than it should be.
+            // The size is checked every few thousand rows, so that a stripe is not much larger than intended.
             let room = usize::try_from(self.most_rows - self.stripe_rows).unwrap_or(usize::MAX);
             let rows = (batch.num_rows() - done).min(room).min(8192);
             for ((column, values), field) in self.columns.iter_mut().zip(batch.columns()).zip(self.schema.fields()) {
@@ -105,7 +105,7 @@ impl<W: Write> OrcWriter<W> {
 
     fn end_stripe(&mut self) -> Result<()> {
         let start = self.at;
-        // The root has neither streams nor an encoding of its own.
+        // The root has neither streams nor an encoding.
         let mut encodings = vec![0];
         let mut streams = Vec::new();
         for column in &mut self.columns {

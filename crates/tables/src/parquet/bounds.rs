@@ -1,4 +1,4 @@
-//! Statistics as bounds: of a column chunk from the footer, of a page from the column index.
+//! Converts statistics to bounds: of a column chunk from the footer, and of a page from the column index.
 
 use arrow_schema::DataType;
 use isomorph_error::Result;
@@ -9,13 +9,13 @@ use super::file::ParquetFile;
 use super::page_index::PageBounds;
 use isomorph_model::predicate::{Bounds, Value, nanoseconds, value_type};
 
-/// The bounds of `column` in row group `group`.
+/// Returns the bounds of `column` in row group `group`.
 pub(super) fn of_group(file: &ParquetFile, group: usize, column: usize) -> Result<Bounds> {
     let Some(leaf) = file.columns.flat_leaf(column) else { return Ok(Bounds::UNKNOWN) };
     let chunk = file.chunk(group, leaf)?;
     let Some(statistics) = chunk.statistics() else { return Ok(Bounds::UNKNOWN) };
     let data_type = value_type(file.columns.decoded_type(column));
-    // The first definition of these fields compared everything as if it were signed.
+    // The first definition of these fields compared all values as signed.
     let trusted = !statistics.is_min_max_deprecated() || is_signed(data_type);
     let bound = |bytes: Option<&[u8]>| bytes.filter(|_| trusted).and_then(|bytes| value(data_type, chunk, bytes));
     let rows = file.rows_of(group);
@@ -28,7 +28,7 @@ pub(super) fn of_group(file: &ParquetFile, group: usize, column: usize) -> Resul
     })
 }
 
-/// The bounds of a page of `column`.
+/// Returns the bounds of a page of `column`.
 pub(super) fn of_page(file: &ParquetFile, group: usize, column: usize, page: &PageBounds) -> Result<Bounds> {
     let Some(leaf) = file.columns.flat_leaf(column) else { return Ok(Bounds::UNKNOWN) };
     let chunk = file.chunk(group, leaf)?;
@@ -49,7 +49,7 @@ fn is_signed(data_type: &DataType) -> bool {
         || matches!(data_type, DataType::Date32 | DataType::Timestamp(_, _))
 }
 
-/// A bound in the plain encoding of the column's physical type; nothing where that has no meaning here.
+/// Decodes a bound from the plain encoding of the column's physical type; `None` if it is not meaningful here.
 fn value(data_type: &DataType, chunk: &ColumnChunkMetaData, bytes: &[u8]) -> Option<Value> {
     let int32 = || bytes.try_into().ok().map(i32::from_le_bytes);
     let int64 = || bytes.try_into().ok().map(i64::from_le_bytes);

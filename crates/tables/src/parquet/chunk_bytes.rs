@@ -1,5 +1,5 @@
-//! The stored bytes of one column chunk: fetched beforehand where they are few, otherwise read ahead in windows, never
-//! beyond what the reader is going to want.
+//! The stored bytes of a column chunk: fetched in advance if they are few, otherwise read ahead in windows, never
+//! beyond what the reader will need.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,41 +8,41 @@ use bytes::Bytes;
 use isomorph_error::{Result, index};
 use isomorph_storage::Blob;
 
-/// How much is read at a time when a chunk is read through, bytes.
+/// The window size when a whole chunk is read, bytes.
 pub(super) const THROUGH: u64 = 1 << 20;
-/// How much is read at a time when most pages will be passed over after a look at their headers, bytes.
+/// The window size when most pages are skipped after reading their headers, bytes.
 pub(super) const HOPPING: u64 = 16 << 10;
 
-/// Bytes of one column chunk, by their offset in the file.
+/// The bytes of a column chunk, addressed by their offset in the file.
 pub(super) struct ChunkBytes {
     blob: Blob,
     chunk: Range<u64>,
-    /// Parts of the chunk that will be read, in order and apart. Reading ahead stays inside them.
+    /// The parts of the chunk that will be read, sorted and without overlap. Reading ahead stays inside them.
     wanted: Arc<[Range<u64>]>,
-    /// What has been fetched already: offset and bytes, in order.
+    /// The bytes that were fetched in advance: offset and bytes, sorted.
     fetched: Vec<(u64, Bytes)>,
     window: (u64, Bytes),
     ahead: u64,
 }
 
 impl ChunkBytes {
-    /// The bytes of `chunk`, of which `wanted` will be read, `ahead` bytes at a time: [`THROUGH`] or [`HOPPING`].
+    /// Creates a reader of `chunk`, of which `wanted` will be read, in windows of `ahead` bytes: [`THROUGH`] or [`HOPPING`].
     pub(super) fn new(blob: Blob, chunk: Range<u64>, wanted: Arc<[Range<u64>]>, ahead: u64) -> Self {
         ChunkBytes { blob, chunk, wanted, fetched: Vec::new(), window: (0, Bytes::new()), ahead }
     }
 
-    /// With parts that have been fetched already: offset and bytes, in order.
+    /// Adds parts that were fetched in advance: offset and bytes, sorted.
     pub(super) fn with_fetched(mut self, fetched: Vec<(u64, Bytes)>) -> Self {
         self.fetched = fetched;
         self
     }
 
-    /// Where the chunk lies in the file.
+    /// Returns the range of the chunk in the file.
     pub(super) fn range(&self) -> Range<u64> {
         self.chunk.clone()
     }
 
-    /// Exactly `length` bytes from `at` on; the caller has checked that they lie in the chunk.
+    /// Reads exactly `length` bytes from `at`. The caller has checked that they are inside the chunk.
     pub(super) fn read(&mut self, at: u64, length: usize) -> Result<Bytes> {
         let end = at + length as u64;
         if let Some(bytes) = self.held(at, end) {
@@ -52,7 +52,7 @@ impl ChunkBytes {
         Ok(self.window.1.slice(..length))
     }
 
-    /// Some bytes from `at` on: at least `least`, or all up to the end of the chunk if there are fewer.
+    /// Reads some bytes from `at`: at least `least`, or all up to the end of the chunk if there are fewer.
     pub(super) fn glance(&mut self, at: u64, least: usize) -> Result<Bytes> {
         let least_end = at.saturating_add(least as u64).min(self.chunk.end);
         let (start, bytes) = match self.holder(at, least_end) {
@@ -70,7 +70,7 @@ impl ChunkBytes {
         Ok(())
     }
 
-    /// What is held and covers `at..end`.
+    /// Returns the buffer that covers `at..end`, if there is one.
     fn holder(&self, at: u64, end: u64) -> Option<&(u64, Bytes)> {
         let covers = |(start, bytes): &(u64, Bytes)| *start <= at && end <= *start + bytes.len() as u64;
         if covers(&self.window) {
@@ -85,7 +85,7 @@ impl ChunkBytes {
         Some(bytes.slice(index(at - start)..index(end - start)))
     }
 
-    /// How far to read when reading starts at `at`: not beyond the wanted part that holds it.
+    /// Returns where a read that starts at `at` should end: not beyond the wanted part that contains it.
     fn ahead_of(&self, at: u64) -> u64 {
         let behind = self.wanted.partition_point(|part| part.start <= at);
         let end = self.wanted[..behind].last().map_or(at, |part| part.end.max(at));

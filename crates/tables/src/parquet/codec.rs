@@ -1,12 +1,11 @@
-//! Page decompression into a buffer of exactly the size the page claims: a page that unpacks to more is refused, not
-//! followed.
+//! Decompresses pages into a buffer of exactly the declared size. A page whose content is larger is refused.
 
 use std::cell::RefCell;
 use std::io::{Cursor, Read};
 
 use parquet::basic::Compression;
 
-/// A decompressor of one column chunk, reused from page to page.
+/// The decompressor of a column chunk, which is reused for all its pages.
 pub(super) enum Codec {
     None,
     Snappy(Box<snap::raw::Decoder>),
@@ -17,11 +16,11 @@ pub(super) enum Codec {
     Zstd,
 }
 
-/// Why a page could not be unpacked.
+/// The reason why a page could not be decompressed.
 pub(super) type Reason = String;
 
 impl Codec {
-    /// The decompressor for `compression`, or the name of one that is not known.
+    /// Returns the decompressor for `compression`, or an error with its name if it is not supported.
     pub(super) fn new(compression: Compression) -> Result<Self, Reason> {
         Ok(match compression {
             Compression::UNCOMPRESSED => Codec::None,
@@ -31,18 +30,18 @@ impl Codec {
             Compression::LZ4 => Codec::Lz4Hadoop,
             Compression::LZ4_RAW => Codec::Lz4,
             Compression::ZSTD(_) => Codec::Zstd,
-            other => return Err(format!("pages are compressed with {other}")),
+            other => return Err(format!("compression {other} is not supported")),
         })
     }
 
-    /// Whether pages are stored as they are.
+    /// Whether pages are not compressed.
     pub(super) fn is_none(&self) -> bool {
         matches!(self, Codec::None)
     }
 
-    /// How many times larger than packed bytes can become: more is a lie, for which no memory is reserved. LZ4 counts a byte of
-    /// length for 255 bytes, Snappy three for 64, DEFLATE two bits for 258, and Zstandard repeats a byte through a block of
-    /// 128 KiB in four. Brotli has no such bound.
+    /// The maximum compression ratio of the codec. A page that claims more is invalid, and no memory is reserved for it.
+    /// LZ4 stores a length of 255 bytes in one byte, Snappy of 64 in three, DEFLATE of 258 in two bits, and Zstandard
+    /// repeats a byte through a block of 128 KiB in four. Brotli has no such limit.
     pub(super) fn largest_ratio(&self) -> u64 {
         match self {
             Codec::None | Codec::Brotli => u64::MAX,
@@ -53,7 +52,7 @@ impl Codec {
         }
     }
 
-    /// Appends the unpacked `packed` to `out`; it must come to exactly `size` bytes.
+    /// Decompresses `packed` and appends it to `out`; it must have exactly `size` bytes.
     pub(super) fn unpack(&mut self, packed: &[u8], size: usize, out: &mut Vec<u8>) -> Result<(), Reason> {
         let start = out.len();
         if size == 0 {
@@ -80,18 +79,22 @@ impl Codec {
             Codec::Zstd => unpack_zstd(packed, size, out)?,
         }
         let unpacked = out.len() - start;
-        if unpacked == size { Ok(()) } else { Err(format!("it unpacks to {unpacked} bytes instead of {size}")) }
+        if unpacked == size {
+            Ok(())
+        } else {
+            Err(format!("the page decompresses to {unpacked} bytes instead of {size}"))
+        }
     }
 }
 
-/// Reads to the end, but no more than one byte beyond `size`: enough to know that there are too many.
+/// Reads to the end, but at most one byte more than `size`, which is enough to detect that there are too many.
 fn read_bounded(reader: impl Read, size: usize, out: &mut Vec<u8>) -> Result<(), Reason> {
     out.reserve_exact(size);
     reader.take(size as u64 + 1).read_to_end(out).map(drop).map_err(|error| error.to_string())
 }
 
 thread_local! {
-    /// The tables of a Zstandard decoder are large: one for each thread is enough.
+    // The tables of a Zstandard decoder are large, so each thread has only one.
     static ZSTD: RefCell<Option<zstd::bulk::Decompressor<'static>>> = const { RefCell::new(None) };
 }
 
@@ -109,8 +112,8 @@ fn unpack_zstd(packed: &[u8], size: usize, out: &mut Vec<u8>) -> Result<(), Reas
     })
 }
 
-/// LZ4 as Hadoop frames it: blocks headed by their unpacked and packed sizes, big-endian. Older writers used the name
-/// for bare blocks, so what is not framed is taken for one of those.
+/// Decompresses LZ4 as framed by Hadoop: each block is preceded by its decompressed and compressed sizes, big-endian. Older
+/// writers used the same name for blocks without frames, so data without frames is treated as such a block.
 fn unpack_hadoop(packed: &[u8], size: usize, out: &mut Vec<u8>) -> Result<(), Reason> {
     let start = out.len();
     out.resize(start + size, 0);
@@ -160,7 +163,7 @@ mod tests {
         let bomb = gzip(&vec![0; 8 << 20]);
         let mut out = Vec::new();
         let reason = Codec::Gzip.unpack(&bomb, 1000, &mut out).unwrap_err();
-        assert_eq!(reason, "it unpacks to 1001 bytes instead of 1000");
+        assert_eq!(reason, "the page decompresses to 1001 bytes instead of 1000");
         assert!(out.capacity() < 1 << 16);
     }
 

@@ -1,7 +1,7 @@
-//! The columns of a Parquet file as Arrow sees them.
+//! The columns of a Parquet file as Arrow fields.
 //!
-//! Only the Parquet schema counts. The Arrow schema that some writers embed is advice about the program that wrote the
-//! file, and one more thing that could be wrong: it is read only for types that Parquet lacks, where they are asked for.
+//! Only the Parquet schema is used. The Arrow schema that some writers embed describes what the writing program had in
+//! memory, and may be wrong: it is read only for types that Parquet lacks, and only on request.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,26 +21,26 @@ use crate::fence::fenced;
 use crate::rules::PARQUET_FOOTER;
 use crate::{ReadOptions, TextType};
 
-/// The columns of one file.
+/// The columns of a file.
 #[derive(Debug)]
 pub(super) struct Columns {
     parquet: SchemaDescPtr,
-    /// What the decoder is told to make.
+    /// The types that the decoder produces.
     decoded: Fields,
-    /// What batches hold.
+    /// The types that batches have.
     pub schema: SchemaRef,
-    /// For each column the leaves of the Parquet schema that it is made of.
+    /// For each column, its leaves in the Parquet schema.
     leaves: Vec<Range<usize>>,
 }
 
-/// What the decoder is to make of some columns.
+/// The decoder's description of some columns.
 pub(super) type Levels = FieldLevels;
 
 impl Columns {
-    /// The columns of a file with this schema.
+    /// Creates the columns of a file with this schema.
     ///
     /// # Errors
-    /// [`Kind::Unsupported`] for types that Arrow has no equal of, and for declared types that cannot be converted to.
+    /// [`Kind::Unsupported`] for types that Arrow lacks, and for declared types to which a column cannot be converted.
     pub(super) fn new(metadata: &FileMetaData, options: &ReadOptions) -> Result<Self> {
         let parquet = checked_text(&metadata.schema_descr_ptr())?;
         let native = fenced(&PARQUET_FOOTER, || {
@@ -68,18 +68,19 @@ impl Columns {
         let mut leaves: Vec<Range<usize>> = vec![0..0; decoded.len()];
         for leaf in 0..parquet.num_columns() {
             let root = parquet.get_column_root_idx(leaf);
-            let column = leaves.get_mut(root).ok_or_else(|| Error::broken(&PARQUET_FOOTER, "a leaf has no column"))?;
+            let column =
+                leaves.get_mut(root).ok_or_else(|| Error::broken(&PARQUET_FOOTER, "a leaf belongs to no column"))?;
             *column = if column.end == 0 { leaf..leaf + 1 } else { column.start..leaf + 1 };
         }
         Ok(Columns { parquet, decoded, schema: Arc::new(schema), leaves })
     }
 
-    /// The leaves that `column` is made of.
+    /// Returns the leaves of `column`.
     pub(super) fn leaves(&self, column: usize) -> Range<usize> {
         self.leaves.get(column).cloned().unwrap_or_default()
     }
 
-    /// The one leaf of a column without inner structure: one value, or null, for each row.
+    /// Returns the only leaf of a column without nested structure, which has one value or null per row.
     pub(super) fn flat_leaf(&self, column: usize) -> Option<usize> {
         let leaves = self.leaves(column);
         let is_flat = leaves.len() == 1
@@ -88,12 +89,12 @@ impl Columns {
         is_flat.then_some(leaves.start)
     }
 
-    /// The type that the decoder makes of `column`, before a conversion to its declared type.
+    /// Returns the type that the decoder produces for `column`, before the conversion to its declared type.
     pub(super) fn decoded_type(&self, column: usize) -> &DataType {
         self.decoded.get(column).map_or(&DataType::Null, |field| field.data_type())
     }
 
-    /// What tells the decoder to make `columns`, in the order of the file.
+    /// Returns the decoder's description of `columns`, in the order of the file.
     pub(super) fn levels(&self, columns: &[usize]) -> Result<Levels> {
         let mask = ProjectionMask::roots(&self.parquet, columns.iter().copied());
         fenced(&PARQUET_FOOTER, || {
@@ -103,8 +104,8 @@ impl Columns {
     }
 }
 
-/// Text that Parquet calls JSON or an enumeration is declared to be a string: the decoder checks that strings are
-/// UTF-8, but not the others.
+/// Declares text that Parquet annotates as JSON or as an enumeration to be a string, because the decoder checks only that
+/// strings are UTF-8.
 fn checked_text(parquet: &SchemaDescPtr) -> Result<SchemaDescPtr> {
     let unchecked = |leaf: usize| is_unchecked(&parquet.column(leaf).self_type_ptr());
     if !(0..parquet.num_columns()).any(unchecked) {
@@ -149,14 +150,14 @@ fn with_strings(node: &TypePtr) -> Result<TypePtr, ParquetError> {
     }
 }
 
-/// Whether text is declared as a dictionary, which the decoder then takes over from the pages instead of copying every
+/// Whether text is declared as a dictionary, which the decoder then takes from the pages instead of copying every
 /// value.
 fn is_words(field: &Field, declared: &Field) -> bool {
     let DataType::Dictionary(keys, values) = declared.data_type() else { return false };
     (keys.as_ref(), values.as_ref(), field.data_type()) == (&DataType::Int32, &DataType::Utf8, &DataType::Utf8)
 }
 
-/// The field with the offsets of text that were asked for, without metadata.
+/// Returns the field with the requested type of text, without metadata.
 fn decoded_field(field: &Field, text: TextType) -> Field {
     Field::new(field.name(), decoded_type(field.data_type(), text), field.is_nullable())
 }
@@ -172,10 +173,10 @@ fn decoded_type(data_type: &DataType, text: TextType) -> DataType {
     }
 }
 
-/// Positions of the named columns in `schema`, in the order named; all when nothing is named.
+/// Returns the positions of the named columns in `schema`, in the given order; all columns if `names` is `None`.
 ///
 /// # Errors
-/// [`Kind::Usage`] for a name that is not there, is there twice in the file, or is asked for twice.
+/// [`Kind::Usage`] for a name that does not exist, that occurs twice in the file, or that is requested twice.
 pub(crate) fn positions(schema: &Schema, names: Option<&[String]>) -> Result<Vec<usize>> {
     let Some(names) = names else { return Ok((0..schema.fields().len()).collect()) };
     let mut positions = Vec::with_capacity(names.len());
@@ -183,14 +184,14 @@ pub(crate) fn positions(schema: &Schema, names: Option<&[String]>) -> Result<Vec
         let mut found = schema.fields().iter().enumerate().filter(|(_, field)| field.name() == name);
         let Some((position, _)) = found.next() else {
             let there: Vec<&str> = schema.fields().iter().take(20).map(|field| field.name().as_str()).collect();
-            let message = format!("there is no column `{name}`; there are {}", there.join(", "));
+            let message = format!("column `{name}` does not exist; the columns are {}", there.join(", "));
             return Err(Error::usage(message).of_kind(Kind::NotFound).at(Place::field(name)));
         };
         if found.next().is_some() {
             return Err(Error::malformed(format!("two columns are named `{name}`")).at(Place::field(name)));
         }
         if positions.contains(&position) {
-            return Err(Error::usage(format!("column `{name}` is asked for twice")).at(Place::field(name)));
+            return Err(Error::usage(format!("column `{name}` is requested twice")).at(Place::field(name)));
         }
         positions.push(position);
     }

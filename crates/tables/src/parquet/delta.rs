@@ -1,53 +1,53 @@
-//! DELTA_BINARY_PACKED, decoded by us: for the lengths that other encodings are checked by, and for look-ups, which
-//! want a few values of one page and nothing of the machinery around it.
+//! A decoder of DELTA_BINARY_PACKED: for the lengths that are checked before other decoding, and for look-ups, which
+//! need a few values of a page without the overhead of a scan.
 //!
 //! Source: <https://parquet.apache.org/docs/file-format/data-pages/encodings/#delta-encoding-delta_binary_packed--5>.
 
 use isomorph_error::index;
 
-/// Why a stream cannot be decoded.
+/// The reason why a stream cannot be decoded.
 pub(super) type Reason = &'static str;
 
-const TRUNCATED: Reason = "a delta-encoded run ends too early";
-/// Writers use blocks of 128 or a few thousand values.
+const TRUNCATED: Reason = "unexpected end of a delta-encoded run";
+/// The maximum number of values in a block. Writers use 128 or a few thousand.
 const BLOCK: u64 = 1 << 20;
 
-/// The head of a stream.
+/// The header of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Head {
     miniblocks: usize,
-    /// Values in a miniblock, a multiple of 8.
+    /// The number of values in a miniblock, a multiple of 8.
     miniblock: usize,
-    /// Values in the stream.
+    /// The number of values in the stream.
     pub count: usize,
     first: i64,
 }
 
 impl Head {
-    /// Reads the head at `at`, and moves `at` behind it. The stream must not claim more than `most` values.
+    /// Parses the header at `at` and moves `at` after it. The stream may declare at most `most` values.
     pub(super) fn parse(bytes: &[u8], at: &mut usize, most: usize) -> Result<Self, Reason> {
         let block = varint(bytes, at)?;
         let miniblocks = varint(bytes, at)?;
         let count = varint(bytes, at)?;
         let first = zigzag(varint(bytes, at)?);
         if block == 0 || block > BLOCK || block % 128 != 0 {
-            return Err("a delta-encoded run has an impossible block size");
+            return Err("the block size of a delta-encoded run is out of range");
         }
         if miniblocks == 0 || block % miniblocks != 0 || (block / miniblocks) % 8 != 0 {
-            return Err("a delta-encoded run has an impossible number of miniblocks");
+            return Err("the number of miniblocks of a delta-encoded run is out of range");
         }
         let count = usize::try_from(count).ok().filter(|count| *count <= most);
         Ok(Head {
             miniblocks: index(miniblocks),
             miniblock: index(block / miniblocks),
-            count: count.ok_or("a delta-encoded run claims more values than its page")?,
+            count: count.ok_or("a delta-encoded run declares more values than its page")?,
             first,
         })
     }
 }
 
-/// Decodes the stream at `at` up to its value number `until`, into `out`, and moves `at` behind what was read: behind
-/// the whole stream when `until` is its count.
+/// Decodes the first `until` values of the stream at `at` into `out`, and moves `at` after the bytes that were read: after
+/// the whole stream if `until` is its count.
 pub(super) fn decode(
     bytes: &[u8],
     at: &mut usize,
@@ -78,7 +78,7 @@ pub(super) fn decode(
             }
             let wanted = head.miniblock.min(until - out.len());
             let length = head.miniblock / 8 * usize::from(width);
-            // The last miniblock may be cut behind its last value.
+            // The last miniblock may be truncated after its last value.
             let needed = (wanted * usize::from(width)).div_ceil(8);
             let packed = bytes.get(*at..).ok_or(TRUNCATED)?;
             let packed = &packed[..packed.len().min(length)];
@@ -104,7 +104,8 @@ fn unpack(packed: &[u8], width: u8, wanted: usize, least: i64, value: &mut i64, 
         1..=56 => {
             let width = usize::from(width);
             let mask = (1u64 << width) - 1;
-            // Eight bytes from the one a value starts in hold all of it; the last values are copied to have them.
+            // The eight bytes from the one in which a value starts contain all of it. The last values are copied, so that
+            // they have as many.
             let whole = if packed.len() < 8 { 0 } else { ((packed.len() - 8) * 8 / width + 1).min(wanted) };
             out.extend((0..whole).map(|index| {
                 let bit = index * width;
@@ -121,8 +122,8 @@ fn unpack(packed: &[u8], width: u8, wanted: usize, least: i64, value: &mut i64, 
     *value = running;
 }
 
-/// `width` bits from bit `from` on; bits behind the end are zero.
-#[expect(clippy::cast_possible_truncation, reason = "the low bits are meant")]
+/// Returns `width` bits from bit `from` on. Bits beyond the end are zero.
+#[expect(clippy::cast_possible_truncation, reason = "truncation to the low bits is intended")]
 fn bits(packed: &[u8], from: usize, width: usize) -> u64 {
     let mut word = [0u8; 16];
     let start = (from / 8).min(packed.len());
@@ -142,7 +143,7 @@ fn varint(bytes: &[u8], at: &mut usize) -> Result<u64, Reason> {
             return Ok(value);
         }
     }
-    Err("a delta-encoded run holds an integer of more than ten bytes")
+    Err("a delta-encoded run contains an integer of more than ten bytes")
 }
 
 fn zigzag(value: u64) -> i64 {
@@ -154,7 +155,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    /// A plain encoder after the specification: blocks of 128 values, four miniblocks.
+    /// A plain encoder that follows the specification: blocks of 128 values, four miniblocks.
     fn encode(values: &[i64]) -> Vec<u8> {
         fn put(out: &mut Vec<u8>, mut value: u64) {
             while value >= 0x80 {

@@ -1,8 +1,8 @@
 //! Types that Parquet lacks, from the Arrow schema that writers embed in the footer.
 //!
-//! Polars, pyarrow and arrow-rs write a span of time as an integer, a time zone as "UTC", and some of them seconds as plain
-//! integers; what they were stands in the embedded schema alone. It is advice of whoever wrote the file: what it says is taken
-//! where it gives the same bits another meaning, and nowhere else. One that is damaged is none.
+//! Polars, pyarrow and arrow-rs write durations as integers, a time zone as "UTC", and some of them seconds as plain
+//! integers; the original types are only in the embedded schema. That schema is used only if it gives the same bits another
+//! meaning, and is ignored otherwise. A damaged one is ignored.
 
 use std::sync::Arc;
 
@@ -18,10 +18,10 @@ use super::embedded_types::{contradiction, decode};
 use crate::fence::fenced;
 use crate::rules::PARQUET_FOOTER;
 
-/// Longest name of a time zone, bytes.
+/// The maximum length of a time zone's name, bytes.
 const ZONE_BYTES: usize = 64;
 
-/// The columns that Parquet declares, with what the embedded schema adds to their types.
+/// Returns the columns that Parquet declares, with their types refined by the embedded schema.
 pub(super) fn with_embedded(native: &Fields, parquet: &SchemaDescriptor, metadata: &FileMetaData) -> Fields {
     let entries = metadata.key_value_metadata();
     if !entries.is_some_and(|all| all.iter().any(|entry| entry.key == ARROW_SCHEMA_META_KEY)) {
@@ -30,7 +30,7 @@ pub(super) fn with_embedded(native: &Fields, parquet: &SchemaDescriptor, metadat
     let advised = fenced(&PARQUET_FOOTER, || {
         parquet_to_arrow_schema(parquet, entries).map_err(|error| isomorph_error::Error::malformed(error.to_string()))
     });
-    // Advice of another library that cannot be read is not taken: the columns are then what Parquet itself declares.
+    // If another library's schema cannot be read, only the types that Parquet declares are used.
     let Ok(advised) = advised else { return native.clone() };
     if advised.fields().len() != native.len() {
         return native.clone();
@@ -38,11 +38,11 @@ pub(super) fn with_embedded(native: &Fields, parquet: &SchemaDescriptor, metadat
     native.iter().zip(advised.fields()).map(|(own, advised)| field(own, advised)).collect()
 }
 
-/// Whether the embedded schema, if there is one, can be read and names the columns and types that Parquet declares. Nothing here needs it;
-/// other readers refuse a file in which it is damaged.
+/// Checks that the embedded schema, if there is one, can be read and matches the columns and types that Parquet declares.
+/// This crate does not need it, but other readers refuse a file in which it is damaged.
 ///
 /// # Errors
-/// [`PARQUET_FOOTER`] when it does not.
+/// [`PARQUET_FOOTER`] if it does not.
 pub(super) fn check(parquet: &SchemaDescriptor, metadata: &FileMetaData) -> Result<()> {
     let entries = metadata.key_value_metadata();
     let own = entries.into_iter().flatten().find(|entry| entry.key == ARROW_SCHEMA_META_KEY);
@@ -63,14 +63,14 @@ pub(super) fn check(parquet: &SchemaDescriptor, metadata: &FileMetaData) -> Resu
     match contradiction(own.fields(), advised.fields()) {
         Some((column, own, advised)) => {
             let message =
-                format!("the embedded Arrow schema says that the column is {advised}, and the file that it is {own}");
+                format!("the type of the column is {advised} in the embedded Arrow schema, but {own} in the file");
             Err(Error::broken(&PARQUET_FOOTER, message).at(Place::field(column)))
         }
         None => Ok(()),
     }
 }
 
-/// Whether some column has a type that Parquet alone does not tell.
+/// Whether some column has a type that Parquet alone cannot express.
 pub(super) fn needs_embedding(fields: &Fields) -> bool {
     fields.iter().any(|field| is_untold(field.data_type()))
 }
@@ -90,7 +90,7 @@ fn field(own: &FieldRef, advised: &FieldRef) -> FieldRef {
     Arc::new(Field::new(own.name(), data_type, own.is_nullable()))
 }
 
-/// The type of a column, if it may mean what is advised.
+/// Returns the embedded type of a column if it is compatible, otherwise the column's own type.
 fn told(own: &DataType, advised: &DataType) -> DataType {
     use DataType as T;
     match (own, advised) {

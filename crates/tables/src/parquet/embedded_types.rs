@@ -1,38 +1,39 @@
-//! Whether a type of the embedded Arrow schema is one that writers keep as the type that Parquet declares.
+//! Checks whether writers store a type of the embedded Arrow schema as the type that Parquet declares.
 //!
-//! Other libraries take the embedded type for the column's own: where it is another kind of value they fail, or read other values.
+//! Other libraries use the embedded type as the column's own. If it is another kind of value, they fail or read wrong
+//! values.
 
 use arrow_schema::{ArrowError, DataType, Fields, Schema};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 
-/// What is in front of the length of a message in today's form of Arrow's streams.
+/// The bytes before the length of a message in the current version of Arrow's stream format.
 const CONTINUATION: [u8; 4] = [0xff; 4];
 /// The latest version of Arrow's metadata.
 const LATEST: i16 = 4;
 
-/// The schema that a text embeds.
+/// Decodes the embedded schema from its text.
 ///
 /// # Errors
-/// When it is none. What follows may panic on hostile bytes: call it behind a fence.
+/// Returns an error if the text is not a schema. The returned value may panic on hostile bytes, so use it inside `fenced`.
 pub(super) fn decode(text: &str) -> Result<Schema, ArrowError> {
     let wrong = |what: String| ArrowError::ParseError(what);
     let bytes = BASE64_STANDARD.decode(text).map_err(|error| wrong(error.to_string()))?;
-    // The length is what other readers go by; older writers put it at the very beginning.
+    // Other readers rely on the length. Older writers put it at the very beginning.
     let framed = bytes.strip_prefix(&CONTINUATION).unwrap_or(&bytes);
     let (length, message) = framed.split_first_chunk::<4>().ok_or_else(|| wrong("it is too short".to_owned()))?;
     let length = usize::try_from(i32::from_le_bytes(*length)).ok();
     let message = length.and_then(|length| message.get(..length));
-    let message = message.ok_or_else(|| wrong("the length of the message is not that of the text".to_owned()))?;
+    let message = message.ok_or_else(|| wrong("the length of the message differs from that of the text".to_owned()))?;
     let message = arrow_ipc::root_as_message(message).map_err(|error| wrong(error.to_string()))?;
     if !(0..=LATEST).contains(&message.version().0) {
-        return Err(wrong("the version of the message is not known".to_owned()));
+        return Err(wrong("unknown version of the message".to_owned()));
     }
-    let schema = message.header_as_schema().ok_or_else(|| wrong("the message is no schema".to_owned()))?;
+    let schema = message.header_as_schema().ok_or_else(|| wrong("the message is not a schema".to_owned()))?;
     Ok(arrow_ipc::convert::fb_to_schema(schema))
 }
 
-/// The first column whose embedded type is another kind of value: its name, both types.
+/// Returns the first column whose embedded type is another kind of value: its name and both types.
 pub(super) fn contradiction<'a>(own: &'a Fields, advised: &'a Fields) -> Option<(&'a str, &'a DataType, &'a DataType)> {
     let mut pairs = own.iter().zip(advised);
     let other = pairs.find(|(own, advised)| !agrees(own.data_type(), advised.data_type()));
@@ -44,13 +45,13 @@ fn agrees(own: &DataType, advised: &DataType) -> bool {
     match (own, advised) {
         (_, T::Dictionary(_, values)) => agrees(own, values),
         (_, T::RunEndEncoded(_, values)) => agrees(own, values.data_type()),
-        // A column without values is kept as any.
+        // A column without values may be stored as any type.
         (_, T::Null) => true,
-        // Some writers annotate no text.
+        // Some writers do not annotate text.
         (T::Utf8 | T::Binary, T::Utf8 | T::LargeUtf8 | T::Utf8View) => true,
         (T::Binary | T::FixedSizeBinary(_), T::Binary | T::LargeBinary | T::BinaryView | T::FixedSizeBinary(_)) => true,
         (T::FixedSizeBinary(_), T::Interval(_) | T::Decimal128(..) | T::Decimal256(..)) => true,
-        // Of Parquet's first version, which has no such types.
+        // Files of Parquet's first version, which lacks these types.
         (T::Int64, T::UInt32 | T::Duration(_) | T::Date64 | T::Timestamp(..) | T::Time64(_)) => {
             !matches!(advised, T::Timestamp(unit, _) if *unit != arrow_schema::TimeUnit::Second)
         }

@@ -1,4 +1,4 @@
-//! An opened Parquet file: its checked metadata, and its page indexes as they are asked for.
+//! An opened Parquet file: its checked metadata, and its page indexes, which are loaded on demand.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -16,19 +16,19 @@ use super::thrift::ThriftError;
 use crate::rules::{PARQUET_CHUNK, PARQUET_INDEX};
 use crate::{Limits, ReadOptions};
 
-/// A Parquet file, opened and checked.
+/// An opened and checked Parquet file.
 pub(crate) struct ParquetFile {
     pub(super) blob: Blob,
     pub(super) limits: Limits,
     pub(super) metadata: Arc<ParquetMetaData>,
     pub(super) columns: Columns,
-    /// Tells this file's pages from those of others in the cache.
+    /// Distinguishes this file's pages from those of other files in the cache.
     pub(super) number: u64,
-    /// Pages that look-ups come back to.
+    /// The cache of pages for look-ups.
     pub(super) cache: PageCache,
-    /// The first row of each row group, and the number of rows at the end.
+    /// The first row of each row group, followed by the total number of rows.
     group_starts: Vec<u64>,
-    /// The end of the file in front of the footer, where short files have their page indexes.
+    /// The end of the file before the footer, where short files have their page indexes.
     tail: (u64, Bytes),
     /// By row group and leaf.
     indexes: Vec<ChunkIndexes>,
@@ -41,11 +41,11 @@ struct ChunkIndexes {
 }
 
 impl ParquetFile {
-    /// Opens `blob`; reads its footer and nothing else.
+    /// Opens `blob`, reading only its footer.
     ///
     /// # Errors
     /// [`Kind::Malformed`], [`Kind::TooLarge`], [`Kind::Unsupported`] (encrypted files, types that Arrow lacks), and
-    /// those of reading.
+    /// errors of reading.
     pub(crate) fn open(blob: Blob, options: &ReadOptions) -> Result<Self> {
         let footer = footer::read(&blob, &options.limits)?;
         let metadata = footer.metadata;
@@ -70,42 +70,42 @@ impl ParquetFile {
         })
     }
 
-    /// Rows of the file.
+    /// Returns the number of rows.
     pub(crate) fn row_count(&self) -> u64 {
         self.group_starts.last().copied().unwrap_or_default()
     }
 
-    /// Row groups of the file.
+    /// Returns the number of row groups.
     pub(crate) fn row_groups(&self) -> usize {
         self.metadata.num_row_groups()
     }
 
-    /// Keys and values of the footer; a key without a value has an empty one.
+    /// Returns the keys and values of the footer; a missing value is empty.
     pub(crate) fn footer_metadata(&self) -> Vec<(&str, &str)> {
         let entries = self.metadata.file_metadata().key_value_metadata().into_iter().flatten();
         entries.map(|entry| (entry.key.as_str(), entry.value.as_deref().unwrap_or_default())).collect()
     }
 
-    /// Whether the embedded Arrow schema, if there is one, can be read.
+    /// Checks whether the embedded Arrow schema, if there is one, can be read.
     ///
     /// # Errors
-    /// [`crate::rules::PARQUET_FOOTER`] when it cannot.
+    /// [`crate::rules::PARQUET_FOOTER`] if it cannot be read.
     pub(crate) fn check_embedded(&self) -> Result<()> {
         super::embedded::check(self.metadata.file_metadata().schema_descr(), self.metadata.file_metadata())
     }
 
-    /// The schema of its batches.
+    /// Returns the schema of its batches.
     pub(crate) fn schema(&self) -> &arrow_schema::SchemaRef {
         &self.columns.schema
     }
 
-    /// The rows of row group `group`, counted in the file.
+    /// Returns the rows of row group `group`, counted in the file.
     pub(crate) fn rows_of(&self, group: usize) -> Range<u64> {
         let start = self.group_starts.get(group).copied().unwrap_or_else(|| self.row_count());
         start..self.group_starts.get(group + 1).copied().unwrap_or(start)
     }
 
-    /// The row group that holds `row`, which is one of the file's.
+    /// Returns the row group that contains `row`, which must exist.
     pub(super) fn group_of(&self, row: u64) -> usize {
         self.group_starts.partition_point(|start| *start <= row).saturating_sub(1)
     }
@@ -114,7 +114,7 @@ impl ParquetFile {
         self.metadata
             .row_groups()
             .get(group)
-            .ok_or_else(|| Error::usage(format!("there is no row group {group}")).at(self.blob.place()))
+            .ok_or_else(|| Error::usage(format!("row group {group} does not exist")).at(self.blob.place()))
     }
 
     pub(super) fn chunk(&self, group: usize, leaf: usize) -> Result<&ColumnChunkMetaData> {
@@ -122,14 +122,14 @@ impl ParquetFile {
         chunk.ok_or_else(|| self.broken_chunk(group, leaf, "is missing"))
     }
 
-    /// Where a column chunk lies in the file.
+    /// Returns the range of a column chunk in the file.
     pub(super) fn chunk_range(&self, group: usize, leaf: usize) -> Result<Range<u64>> {
         let (start, length) = chunk_range(self.chunk(group, leaf)?)
-            .ok_or_else(|| self.broken_chunk(group, leaf, "claims a negative place"))?;
+            .ok_or_else(|| self.broken_chunk(group, leaf, "has a negative offset"))?;
         Ok(start..start + length)
     }
 
-    /// The pages of a column chunk, if the file has an index of them.
+    /// Returns the pages of a column chunk, if the file has an offset index.
     pub(super) fn page_places(&self, group: usize, leaf: usize) -> Result<Option<Arc<OffsetIndex>>> {
         let cell = self.indexes(group, leaf).map(|indexes| &indexes.places);
         if let Some(known) = cell.and_then(OnceLock::get) {
@@ -142,8 +142,8 @@ impl ParquetFile {
                 let rows = self.rows_of(group);
                 match OffsetIndex::parse(&encoded, &self.chunk_range(group, leaf)?, rows.end - rows.start) {
                     Ok(index) => Some(Arc::new(index)),
-                    // Arrow's writer divides a row whose list does not fit into one page. All of its values are there,
-                    // but no page can be read for itself: the chunk is read as one without an index.
+                    // Arrow's writer splits a row whose list does not fit into one page. All its values exist,
+                    // but no page can be read separately, so the chunk is read like one without an index.
                     Err(ThriftError::Invalid(DIVIDED_ROW)) if self.has_lists(leaf) => None,
                     Err(error) => return Err(self.broken_index(group, leaf, error)),
                 }
@@ -153,7 +153,7 @@ impl ParquetFile {
         Ok(cell.map_or(places.clone(), |cell| cell.get_or_init(|| places).clone()))
     }
 
-    /// The bounds of the pages of a column chunk, if the file has them.
+    /// Returns the bounds of the pages of a column chunk, if the file has them.
     pub(super) fn page_bounds(&self, group: usize, leaf: usize) -> Result<Option<Arc<Vec<PageBounds>>>> {
         let cell = self.indexes(group, leaf).map(|indexes| &indexes.bounds);
         if let Some(known) = cell.and_then(OnceLock::get) {
@@ -172,7 +172,7 @@ impl ParquetFile {
         Ok(cell.map_or(bounds.clone(), |cell| cell.get_or_init(|| bounds).clone()))
     }
 
-    /// Whether a row of this leaf may hold several values.
+    /// Whether a row of this leaf can have several values.
     fn has_lists(&self, leaf: usize) -> bool {
         let parquet = self.metadata.file_metadata().schema_descr();
         leaf < parquet.num_columns() && parquet.column(leaf).max_rep_level() > 0
@@ -193,13 +193,14 @@ impl ParquetFile {
         let (Some(offset), Some(length)) = (offset, length) else { return Ok(None) };
         let place = u64::try_from(offset).ok().zip(u64::try_from(length).ok());
         let Some((start, end)) = place.and_then(|(start, length)| Some((start, start.checked_add(length)?))) else {
-            return Err(self.broken_index(group, leaf, ThriftError::Invalid("lies at a negative place")));
+            return Err(self.broken_index(group, leaf, ThriftError::Invalid("has a negative offset")));
         };
         if end > self.tail.0 + self.tail.1.len() as u64 {
-            return Err(self.broken_index(group, leaf, ThriftError::Invalid("lies outside the file")));
+            return Err(self.broken_index(group, leaf, ThriftError::Invalid("is outside the file")));
         }
         if end - start > self.limits.footer_bytes {
-            let message = format!("a page index of {} bytes is larger than {}", end - start, self.limits.footer_bytes);
+            let message =
+                format!("a page index has {} bytes, but the limit is {} bytes", end - start, self.limits.footer_bytes);
             return Err(Error::new(Kind::TooLarge, message).at(self.blob.place()));
         }
         if start >= self.tail.0 {
@@ -209,7 +210,7 @@ impl ParquetFile {
         self.blob.read(start..end).map(Some)
     }
 
-    /// The name of a leaf, as `outer.inner`.
+    /// Returns the name of a leaf, as `outer.inner`.
     fn leaf_name(&self, leaf: usize) -> String {
         let parquet = self.metadata.file_metadata().schema_descr();
         if leaf < parquet.num_columns() { parquet.column(leaf).path().string() } else { format!("number {leaf}") }
@@ -222,14 +223,14 @@ impl ParquetFile {
 
     pub(super) fn broken_index(&self, group: usize, leaf: usize, error: ThriftError) -> Error {
         let reason = match error {
-            ThriftError::Truncated => "ends too early",
+            ThriftError::Truncated => "unexpected end",
             ThriftError::Invalid(reason) => reason,
         };
         let message = format!("row group {group}: the page index of column {}: {reason}", self.leaf_name(leaf));
         Error::broken(&PARQUET_INDEX, message).at(self.blob.place().in_field(self.leaf_name(leaf)))
     }
 
-    /// A column chunk as the place of an error: its first row and its name.
+    /// Returns the location of a column chunk for errors: its first row and its name.
     pub(super) fn place_of(&self, group: usize, leaf: usize) -> Place {
         self.blob.place().row(self.rows_of(group).start).in_field(self.leaf_name(leaf))
     }

@@ -1,4 +1,4 @@
-//! Values of fixed width of some rows of one page, for look-ups: unpacked from where they lie, without the machinery of
+//! Decodes fixed-width values of some rows of a page, for look-ups, directly from the page and without the overhead of
 //! a scan.
 
 use std::ops::Range;
@@ -18,14 +18,14 @@ use super::page_check::Column;
 use super::page_rows::{PageRows, Reason, SHORT, keys};
 use super::{delta, hybrid};
 
-/// Integers, the bits of floats, 0 and 1 for booleans; nulls are zeros.
+/// Integers, the bits of floats, and 0 and 1 for booleans; nulls are zeros.
 #[derive(Debug)]
 pub(super) struct Words {
     values: Vec<i64>,
     nulls: NullBufferBuilder,
 }
 
-/// Whether a column of this type, stored in this way, can be decoded here.
+/// Whether columns of this type with this storage can be decoded here.
 pub(super) fn decodes(data_type: &DataType, column: Column) -> bool {
     use DataType as T;
     let stored = match data_type {
@@ -45,7 +45,7 @@ impl Words {
         Words { values: Vec::with_capacity(rows), nulls: NullBufferBuilder::new(rows) }
     }
 
-    /// Appends the `rows` of a page (counted in the page). `dictionary` are the plain values that keys stand for.
+    /// Appends the `rows` of a page (counted in the page). `dictionary` contains the plain values to which keys refer.
     pub(super) fn append(
         &mut self,
         column: Column,
@@ -69,13 +69,13 @@ impl Words {
         Ok(())
     }
 
-    /// Appends the first `rows` plain values of `bytes`; none is null.
+    /// Appends the first `rows` plain values of `bytes`, which must not be null.
     pub(super) fn append_plain(&mut self, column: Column, bytes: &[u8], rows: usize) -> Result<(), Reason> {
         self.nulls.append_n_non_nulls(rows);
         append_plain(column, bytes, 0..rows, &mut self.values)
     }
 
-    /// The array of a type that [`decodes`].
+    /// Returns the array of a type that [`decodes`].
     pub(super) fn finish(self, data_type: &DataType) -> Option<ArrayRef> {
         Some(match data_type {
             DataType::Int32 => self.primitive::<Int32Type>(low_half),
@@ -110,7 +110,7 @@ impl Words {
     }
 }
 
-/// Appends the values number `wanted`, nulls not counted.
+/// Appends the values with the numbers `wanted`, counted without nulls.
 fn append_values(
     column: Column,
     page: &PageRows<'_>,
@@ -136,7 +136,7 @@ fn append_values(
             delta::decode(page.values, &mut 0, page.count, wanted.end, &mut all)?;
             let values = all.get(wanted).ok_or(SHORT)?;
             match column.physical {
-                // Deltas of 32-bit columns wrap around in 32 bits.
+                // Deltas of 32-bit columns wrap around at 32 bits.
                 Type::INT32 => out.extend(values.iter().map(|value| i64::from(low_half(*value)))),
                 _ => out.extend_from_slice(values),
             }
@@ -144,19 +144,18 @@ fn append_values(
         }
         Encoding::BYTE_STREAM_SPLIT if column.width > 1 => append_split(column, page.values, wanted, out),
         Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY => {
-            let dictionary = dictionary.ok_or("a page refers to a dictionary that is not there")?;
+            let dictionary = dictionary.ok_or("a page refers to a dictionary that does not exist")?;
             for key in keys(page.values, wanted)? {
                 let key = key as usize;
-                append_plain(column, dictionary, key..key + 1, out)
-                    .map_err(|_| "a key stands for nothing in the dictionary")?;
+                append_plain(column, dictionary, key..key + 1, out).map_err(|_| "a key is outside the dictionary")?;
             }
             Ok(())
         }
-        _ => Err("values have an encoding that look-ups do not know"),
+        _ => Err("the encoding of values is not supported by look-ups"),
     }
 }
 
-/// Appends the plain values number `wanted`.
+/// Appends the plain values with the numbers `wanted`.
 fn append_plain(column: Column, bytes: &[u8], wanted: Range<usize>, out: &mut Vec<i64>) -> Result<(), Reason> {
     if column.physical == Type::BOOLEAN {
         if wanted.end.div_ceil(8) > bytes.len() {
@@ -177,7 +176,7 @@ fn append_plain(column: Column, bytes: &[u8], wanted: Range<usize>, out: &mut Ve
     Ok(())
 }
 
-/// Appends values whose first bytes stand together, then their second ones, and so on.
+/// Appends values that are stored as all their first bytes, followed by all second ones, and so on.
 fn append_split(column: Column, bytes: &[u8], wanted: Range<usize>, out: &mut Vec<i64>) -> Result<(), Reason> {
     let count = bytes.len() / column.width;
     if wanted.end > count {
@@ -190,15 +189,15 @@ fn append_split(column: Column, bytes: &[u8], wanted: Range<usize>, out: &mut Ve
     Ok(())
 }
 
-/// The 32 bits of a value that has no more.
+/// Returns the 32 bits of a value that has no more.
 #[inline]
-#[expect(clippy::cast_possible_truncation, reason = "the low half is meant")]
+#[expect(clippy::cast_possible_truncation, reason = "truncation to the low half is intended")]
 fn low_half(word: i64) -> i32 {
     word as i32
 }
 
-/// Where the value number 0 of a page lies in it, if all its values are plain and there are no nulls among the first
-/// `rows`: then single values can be read without the rest of the page. `start` is the first part of the page.
+/// Returns the offset of value number 0 in a page, if all its values are plain and there are no nulls among the first
+/// `rows`, so that single values can be read without the rest of the page. `start` is the first part of the page.
 pub(super) fn plain_values_at(column: Column, encoding: Encoding, start: &[u8], rows: usize) -> Option<usize> {
     if encoding != Encoding::PLAIN || column.physical == Type::BOOLEAN {
         return None;

@@ -1,4 +1,4 @@
-//! The end of a Parquet file: found, measured and walked by us before the decoder allocates anything for it.
+//! The footer of a Parquet file: found, measured and checked before the decoder allocates anything for it.
 
 use std::sync::Arc;
 
@@ -13,23 +13,23 @@ use crate::Limits;
 use crate::fence::fenced;
 use crate::rules::{PARQUET_CHUNK, PARQUET_FOOTER};
 
-/// Read first, in one go: covers the footer and often the page index of a file of ordinary size.
+/// The number of bytes that are read first: enough for the footer, and often the page index, of a file of ordinary size.
 const TAIL: u64 = 64 << 10;
-/// The length of the footer and the magic bytes behind it.
+/// The size of the footer's length and the magic bytes after it.
 const TRAILER: u64 = 8;
 const MAGIC: &[u8] = b"PAR1";
 /// The decoder numbers row groups with 16 bits.
 const ROW_GROUPS: usize = i16::MAX as usize;
-/// Groups inside groups. Deeper schemas exist only to exhaust the stack.
+/// The nesting depth of groups. Deeper schemas exist only to exhaust the stack.
 const SCHEMA_DEPTH: usize = 64;
-/// More rows than this for each stored byte are not believed. A run-length page can say "2^31 nulls" in nine bytes;
-/// no writer makes row groups that large of nothing.
+/// A file that claims more rows than this per stored byte is refused. A run-length page can encode 2^31 nulls in nine bytes,
+/// but no writer makes row groups that large without content.
 const ROWS_PER_BYTE: u64 = 1 << 20;
 
-/// A footer that passed the checks, and the bytes before it that were read with it.
+/// A checked footer, and the bytes before it that were read with it.
 pub(super) struct Footer {
     pub metadata: Arc<ParquetMetaData>,
-    /// The last bytes of the file in front of the footer, and the offset they start at.
+    /// The last bytes of the file before the footer, and their offset.
     pub tail: (u64, Bytes),
 }
 
@@ -39,7 +39,7 @@ pub(super) fn read(blob: &Blob, limits: &Limits) -> Result<Footer> {
     let broken = |message: String| Error::broken(&PARQUET_FOOTER, message).at(blob.place());
     let least = MAGIC.len() as u64 + TRAILER;
     if size < least {
-        return Err(broken(format!("{size} bytes are too few for a Parquet file")));
+        return Err(broken(format!("a file of {size} bytes is too short to be a Parquet file")));
     }
     let tail_start = size - size.min(TAIL);
     let tail = blob.read(tail_start..size)?;
@@ -54,10 +54,10 @@ pub(super) fn read(blob: &Blob, limits: &Limits) -> Result<Footer> {
     }
     let length = u64::from(u32::from_le_bytes([trailer[0], trailer[1], trailer[2], trailer[3]]));
     if length > size - least {
-        return Err(broken(format!("the footer claims {length} bytes of a file of {size}")));
+        return Err(broken(format!("the footer claims {length} bytes, but the file has {size}")));
     }
     if length > limits.footer_bytes {
-        let message = format!("the Parquet footer has {length} bytes, more than {}", limits.footer_bytes);
+        let message = format!("the Parquet footer has {length} bytes, but the limit is {} bytes", limits.footer_bytes);
         return Err(Error::new(Kind::TooLarge, message).at(blob.place()));
     }
     let start = size - TRAILER - length;
@@ -82,7 +82,7 @@ fn decode(encoded: &[u8], limits: &Limits) -> Result<ParquetMetaData> {
     })
 }
 
-/// Walks over the encoded footer without building anything, so that the decoder meets only structures that are
+/// Walks over the encoded footer without building anything, so that the decoder gets only structures that are
 /// complete, not too deep and not too many.
 fn walk(encoded: &[u8], limits: &Limits) -> Result<()> {
     let survey = survey(encoded).map_err(|error| {
@@ -93,11 +93,14 @@ fn walk(encoded: &[u8], limits: &Limits) -> Result<()> {
         Error::broken(&PARQUET_FOOTER, reason)
     })?;
     if survey.leaves > limits.columns {
-        let message = format!("{} columns are more than {}", survey.leaves, limits.columns);
+        let message = format!("the file has {} columns, but the limit is {}", survey.leaves, limits.columns);
         return Err(Error::new(Kind::TooLarge, message));
     }
     if survey.row_groups > ROW_GROUPS {
-        return Err(Error::new(Kind::TooLarge, format!("{} row groups are more than {ROW_GROUPS}", survey.row_groups)));
+        return Err(Error::new(
+            Kind::TooLarge,
+            format!("the file has {} row groups, but the limit is {ROW_GROUPS}", survey.row_groups),
+        ));
     }
     Ok(())
 }
@@ -134,25 +137,25 @@ fn survey(encoded: &[u8]) -> Thrift<Survey> {
     Ok(found)
 }
 
-/// Passes over a structure in a list. The decoder reserves tens of bytes for each element beforehand, so an element
-/// must have some substance.
+/// Skips a structure in a list. The decoder reserves tens of bytes for each element in advance, so an element
+/// must not be empty.
 fn skip_element(reader: &mut Reader<'_>, element: Wire) -> Thrift<()> {
     let before = reader.position();
     reader.skip(element)?;
     if reader.position() - before < 3 {
-        return Err(ThriftError::Invalid("the footer holds an empty structure"));
+        return Err(ThriftError::Invalid("the footer contains an empty structure"));
     }
     Ok(())
 }
 
-/// Counts the leaves of the schema and bounds its depth. The schema is a list in depth-first order.
+/// Counts the leaves of the schema and checks its depth. The schema is a list in depth-first order.
 fn survey_schema(reader: &mut Reader<'_>) -> Thrift<usize> {
     let (element, count) = reader.list()?;
     if element != Wire::Struct {
         return Err(ThriftError::Invalid("the schema is not a list of structures"));
     }
     let mut leaves = 0;
-    // Children still to come, of each group that is open.
+    // The number of remaining children of each open group.
     let mut open: Vec<usize> = Vec::new();
     for position in 0..count {
         while open.last() == Some(&0) {
@@ -172,7 +175,7 @@ fn survey_schema(reader: &mut Reader<'_>) -> Thrift<usize> {
         }
     }
     if open.iter().any(|children| *children > 0) {
-        return Err(ThriftError::Invalid("the schema has fewer elements than its groups claim"));
+        return Err(ThriftError::Invalid("the schema has fewer elements than its groups declare"));
     }
     Ok(leaves)
 }
@@ -185,30 +188,30 @@ fn schema_children(reader: &mut Reader<'_>) -> Thrift<Option<usize>> {
         match (number, wire) {
             (5, Wire::I32) => {
                 let claimed = usize::try_from(reader.i32()?)
-                    .map_err(|_| ThriftError::Invalid("a schema group claims a negative number of children"))?;
+                    .map_err(|_| ThriftError::Invalid("a schema group has a negative number of children"))?;
                 children = Some(claimed);
             }
             (_, wire) => reader.skip(wire)?,
         }
     }
     if reader.position() - before < 3 {
-        return Err(ThriftError::Invalid("the schema holds an empty element"));
+        return Err(ThriftError::Invalid("the schema contains an empty element"));
     }
     Ok(children)
 }
 
-/// Checks what the decoded footer claims against the `room` bytes in front of it.
+/// Checks the decoded footer against the `room` bytes before it.
 fn check(metadata: &ParquetMetaData, room: u64) -> Result<()> {
     let mut rows = 0i64;
     for (index, group) in metadata.row_groups().iter().enumerate() {
         check_row_group(group, room).map_err(|reason| broken_chunk(index, &reason))?;
         rows = rows
             .checked_add(group.num_rows())
-            .ok_or_else(|| broken_chunk(index, "the row groups claim more rows than can be counted"))?;
+            .ok_or_else(|| broken_chunk(index, "the number of rows in the row groups is out of range"))?;
     }
     let claimed = metadata.file_metadata().num_rows();
     if rows != claimed {
-        let message = format!("the footer claims {claimed} rows, the row groups hold {rows}");
+        let message = format!("the footer declares {claimed} rows, but the row groups have {rows}");
         return Err(Error::broken(&PARQUET_FOOTER, message));
     }
     Ok(())
@@ -219,8 +222,8 @@ fn broken_chunk(row_group: usize, reason: &str) -> Error {
 }
 
 fn check_row_group(group: &RowGroupMetaData, room: u64) -> std::result::Result<(), String> {
-    let rows = u64::try_from(group.num_rows()).map_err(|_| format!("claims {} rows", group.num_rows()))?;
-    // Nothing is read of a row group without rows, and writers leave nonsense for the places of its chunks.
+    let rows = u64::try_from(group.num_rows()).map_err(|_| format!("has {} rows", group.num_rows()))?;
+    // Nothing is read from a row group without rows, and writers store invalid offsets for its chunks.
     if rows == 0 {
         return Ok(());
     }
@@ -231,35 +234,35 @@ fn check_row_group(group: &RowGroupMetaData, room: u64) -> std::result::Result<(
         stored = stored.saturating_add(length);
     }
     if rows > stored.saturating_mul(ROWS_PER_BYTE) {
-        return Err(format!("claims {rows} rows in {stored} bytes"));
+        return Err(format!("declares {rows} rows in {stored} bytes"));
     }
     Ok(())
 }
 
-/// Checks one column chunk; returns where it starts and how long it is.
+/// Checks a column chunk; returns its offset and length.
 fn check_chunk(chunk: &ColumnChunkMetaData, rows: u64, room: u64) -> std::result::Result<(u64, u64), String> {
     if chunk.file_path().is_some() {
-        return Err("lies in another file".to_owned());
+        return Err("is in another file".to_owned());
     }
-    let (start, length) = chunk_range(chunk).ok_or("claims a negative place")?;
+    let (start, length) = chunk_range(chunk).ok_or("has a negative offset")?;
     if start < MAGIC.len() as u64 && length > 0 || start.checked_add(length).is_none_or(|end| end > room) {
-        return Err(format!("claims bytes {start} to {}, outside the data", start.saturating_add(length)));
+        return Err(format!("declares bytes {start} to {}, outside the data", start.saturating_add(length)));
     }
-    let values = u64::try_from(chunk.num_values()).map_err(|_| "claims a negative number of values".to_owned())?;
+    let values = u64::try_from(chunk.num_values()).map_err(|_| "has a negative number of values".to_owned())?;
     if chunk.column_descr().max_rep_level() == 0 && values != rows {
-        return Err(format!("claims {values} values for {rows} rows"));
+        return Err(format!("declares {values} values for {rows} rows"));
     }
     if chunk.uncompressed_size() < 0 {
-        return Err("claims a negative size".to_owned());
+        return Err("has a negative size".to_owned());
     }
     Ok((start, length))
 }
 
-/// Where a column chunk starts in the file and how many bytes it has, if it claims something possible.
+/// Returns the offset and length of a column chunk, if they are possible.
 pub(super) fn chunk_range(chunk: &ColumnChunkMetaData) -> Option<(u64, u64)> {
     let data = u64::try_from(chunk.data_page_offset()).ok()?;
     let length = u64::try_from(chunk.compressed_size()).ok()?;
-    // Some writers give 0, or an offset behind the data, when there is no dictionary.
+    // Some writers set 0, or an offset after the data, if there is no dictionary.
     let dictionary = chunk.dictionary_page_offset().and_then(|offset| u64::try_from(offset).ok());
     let start = dictionary.filter(|offset| *offset > 0 && *offset < data).unwrap_or(data);
     Some((start, length))

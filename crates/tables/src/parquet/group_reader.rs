@@ -1,4 +1,4 @@
-//! Record batches of some rows of one row group.
+//! Reads some rows of a row group as record batches.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,11 +17,11 @@ use crate::fence::fenced;
 use crate::rules::PARQUET_VALUES;
 use crate::selection::{count, take_front};
 
-/// Some columns of a file, in the order in which batches have them.
+/// Some columns of a file, in the order in which batches contain them.
 pub(super) struct Projection {
-    /// Positions of the columns in the file, in the order asked for.
+    /// Positions of the columns in the file, in the requested order.
     pub columns: Vec<usize>,
-    /// The same in the order of the file, which is the decoder's.
+    /// The same in the order of the file, which the decoder uses.
     decoded: Vec<usize>,
     /// The schema of the batches.
     pub schema: arrow_schema::SchemaRef,
@@ -40,21 +40,21 @@ impl Projection {
     }
 }
 
-/// Reads some rows of one row group, batch by batch.
+/// Reads some rows of a row group in batches.
 pub(super) struct GroupReader {
     file: Arc<ParquetFile>,
     group: usize,
     projection: Arc<Projection>,
-    /// What is still to be read, counted in the group; in order and apart.
+    /// The remaining rows, counted in the group; sorted and without overlap.
     left: Vec<Range<u64>>,
     batch_rows: usize,
     decoder: Option<(Decoder, Arc<Watch>)>,
-    /// Page indexes and statistics are compared with what is read.
+    /// Whether page indexes and statistics are compared with the data.
     compare: bool,
     statistics: Option<StatisticsCheck>,
 }
 
-/// A batch, and which rows of the row group it holds.
+/// A batch, and the rows of the row group that it contains.
 pub(super) type Numbered = (RecordBatch, Vec<Range<u64>>);
 
 impl GroupReader {
@@ -68,16 +68,16 @@ impl GroupReader {
         GroupReader { file, group, projection, left: rows, batch_rows, decoder: None, compare: false, statistics: None }
     }
 
-    /// The same, compared with page indexes and statistics.
+    /// Also compares the data with page indexes and statistics.
     ///
     /// # Errors
-    /// An index that is broken, and those of reading.
+    /// An invalid index, and errors of reading.
     pub(super) fn compared(self) -> Result<Self> {
         let statistics = StatisticsCheck::new(&self.file, self.group, &self.projection.decoded)?;
         Ok(GroupReader { compare: true, statistics: Some(statistics), ..self })
     }
 
-    /// The next batch, or nothing when all rows were read.
+    /// Returns the next batch, or `None` at the end.
     pub(super) fn next(&mut self) -> Result<Option<Numbered>> {
         if self.left.is_empty() {
             return Ok(None);
@@ -95,7 +95,7 @@ impl GroupReader {
             };
             watch.start_batch();
             let decoded = fenced(&PARQUET_VALUES, || match decoder.next() {
-                None => Err(Error::broken(&PARQUET_VALUES, "a row group holds fewer rows than it claims")),
+                None => Err(Error::broken(&PARQUET_VALUES, "a row group has fewer rows than declared")),
                 Some(Ok(batch)) => Ok(batch),
                 Some(Err(error)) => Err(Error::broken(&PARQUET_VALUES, plain(&error)).caused_by(error)),
             });
@@ -118,7 +118,10 @@ impl GroupReader {
     fn number(&mut self, batch: &RecordBatch) -> Result<Numbered> {
         let rows = batch.num_rows();
         if rows == 0 || rows as u64 > count(&self.left) {
-            return Err(Error::broken(&PARQUET_VALUES, "a row group holds another number of rows than it claims"));
+            return Err(Error::broken(
+                &PARQUET_VALUES,
+                "the number of rows in a row group differs from the declared one",
+            ));
         }
         let mut columns = Vec::with_capacity(batch.num_columns());
         for column in &self.projection.columns {
@@ -141,7 +144,7 @@ impl GroupReader {
         Ok((batch.map_err(|error| Error::new(Kind::TooLarge, error.to_string()))?, rows))
     }
 
-    /// Names the column that `error` is about, if nobody has: decodes the columns one by one until one fails.
+    /// Adds the column to `error` if it is missing, by decoding the columns one by one until one fails.
     fn blame(&self, error: Error) -> Error {
         if error.place().field.is_some() {
             return error;
@@ -196,7 +199,7 @@ fn open(
         .map_err(|error| watch.take_failure().unwrap_or(error).at(file.blob.place()))
 }
 
-/// What a decoder says, without the names of the layers it passed through.
+/// Returns the decoder's message without the names of the layers through which it passed.
 pub(super) fn plain(error: &impl ToString) -> String {
     error.to_string().replace("Parquet argument error: ", "").replace("Parquet error: ", "").replace("External: ", "")
 }

@@ -1,24 +1,24 @@
-//! The hybrid of run lengths and bit packing that levels and dictionary keys are kept in, decoded from the middle:
-//! runs in front of the wanted values are passed over, not unpacked.
+//! The hybrid of run lengths and bit packing in which levels and dictionary keys are stored, decoded from any position:
+//! runs before the wanted values are skipped without unpacking.
 //!
 //! Source: <https://parquet.apache.org/docs/file-format/data-pages/encodings/#run-length-encoding--bit-packing-hybrid-rle--3>.
 
 use std::ops::Range;
 
-/// Why a stream cannot be decoded.
+/// The reason why a stream cannot be decoded.
 pub(super) type Reason = &'static str;
 
-const TRUNCATED: Reason = "a run-length encoded stream ends too early";
+const TRUNCATED: Reason = "unexpected end of a run-length encoded stream";
 
-/// One run of a stream.
+/// A run of a stream.
 enum Run<'a> {
-    /// A value so many times.
+    /// A repeated value.
     Same { value: u32, count: usize },
-    /// So many values of the stream's width.
+    /// Values of the stream's width.
     Packed { bytes: &'a [u8], count: usize },
 }
 
-/// Reads runs one after the other.
+/// Reads runs one after another.
 struct Runs<'a> {
     bytes: &'a [u8],
     width: u32,
@@ -36,7 +36,7 @@ impl<'a> Runs<'a> {
             return Ok(Run::Same { value: u32::from_le_bytes(value), count });
         }
         let length = count.checked_mul(self.width as usize).ok_or(TRUNCATED)?;
-        // The last run may be cut behind its last value.
+        // The last run may be truncated after its last value.
         let bytes = self.take(length.min(self.bytes.len()))?;
         Ok(Run::Packed { bytes, count: count.checked_mul(8).ok_or(TRUNCATED)? })
     }
@@ -61,7 +61,7 @@ impl<'a> Runs<'a> {
     }
 }
 
-/// Appends the values number `wanted` of the stream `bytes`, whose values have `width` bits (32 at most).
+/// Appends the values with the numbers `wanted` of the stream `bytes`, whose values have `width` bits (at most 32).
 pub(super) fn decode(bytes: &[u8], width: u32, wanted: Range<usize>, out: &mut Vec<u32>) -> Result<(), Reason> {
     if width > 32 {
         return Err("values have more than 32 bits");
@@ -93,15 +93,15 @@ pub(super) fn decode(bytes: &[u8], width: u32, wanted: Range<usize>, out: &mut V
     Ok(())
 }
 
-/// Checks that the stream holds `count` values of `width` bits (32 at most), none above `most`: decoders disagree about
-/// what that means.
+/// Checks that the stream contains `count` values of `width` bits (at most 32), none above `most`, because decoders disagree on
+/// how to handle others.
 pub(super) fn check(bytes: &[u8], width: u32, most: u32, count: usize) -> Result<(), Reason> {
     if width > 32 {
         return Err("values have more than 32 bits");
     }
     let mut runs = Runs { bytes, width };
-    const LARGE: Reason = "a run holds a value that is too large";
-    // Where every value of so many bits is allowed, packed ones need no look.
+    const LARGE: Reason = "a run contains a value that is too large";
+    // If every value of that width is valid, packed ones need no check.
     let any = u64::from(most) + 1 == 1 << width;
     let width_of = width as usize;
     let mut left = count;
@@ -129,7 +129,7 @@ pub(super) fn starts_with_run(bytes: &[u8], width: u32, value: u32, count: usize
     matches!(Runs { bytes, width }.next(), Ok(Run::Same { value: found, count: length }) if found == value && length >= count)
 }
 
-/// `width` bits from bit `from` on.
+/// Returns `width` bits from bit `from` on.
 #[expect(clippy::cast_possible_truncation, reason = "`width` is at most 32")]
 fn unpack(bytes: &[u8], from: usize, width: u32) -> u32 {
     let start = from / 8;

@@ -1,5 +1,5 @@
-//! Page indexes and statistics against what a scan meets: look-ups and conditions rely on them, and reading everything
-//! does without. Compared only when that is asked for.
+//! Compares page indexes and statistics with the data of a scan. Look-ups and filters rely on them, but full
+//! scans do not, so they are compared only on request.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -14,13 +14,13 @@ use super::page_index::{OffsetIndex, PagePlace};
 use crate::rules::PARQUET_INDEX;
 use isomorph_model::predicate::{Bounds, Value, extremes};
 
-/// Why an index is wrong.
+/// The reason why an index is invalid.
 type Reason = &'static str;
 
-/// The pages of one column chunk as they are met, one after the other.
+/// The pages of a column chunk, compared one by one as they are read.
 pub(super) struct PlacesCheck {
     index: Arc<OffsetIndex>,
-    /// Data pages that were met.
+    /// The number of data pages so far.
     met: usize,
 }
 
@@ -29,45 +29,45 @@ impl PlacesCheck {
         PlacesCheck { index, met: 0 }
     }
 
-    /// A data page of `length` bytes, header included, stands at `offset`.
+    /// Compares a data page of `length` bytes, including its header, at `offset`.
     pub(super) fn page(&mut self, offset: u64, length: u64) -> Result<(), Reason> {
-        let page = self.index.pages().get(self.met).ok_or("a page is missing in it")?;
+        let page = self.index.pages().get(self.met).ok_or("a page is not listed")?;
         self.met += 1;
         match *page {
-            PagePlace { offset: listed, .. } if listed != offset => Err("a page lies at another place"),
-            PagePlace { length: listed, .. } if listed != length => Err("a page has another length"),
+            PagePlace { offset: listed, .. } if listed != offset => Err("the offset of a page differs"),
+            PagePlace { length: listed, .. } if listed != length => Err("the length of a page differs"),
             PagePlace { .. } => Ok(()),
         }
     }
 
-    /// The page that was met last has `rows` rows.
+    /// Compares the number of rows of the last page.
     pub(super) fn rows(&self, rows: u64) -> Result<(), Reason> {
         let listed = self.index.rows_of(self.met.saturating_sub(1));
-        if listed.end - listed.start == rows { Ok(()) } else { Err("a page has another number of rows") }
+        if listed.end - listed.start == rows { Ok(()) } else { Err("the number of rows of a page differs") }
     }
 
-    /// A page without values, the dictionary, of `length` bytes stands at `offset`.
+    /// Compares a page without values, that is, the dictionary, of `length` bytes at `offset`.
     pub(super) fn other(&self, offset: u64, length: u64) -> Result<(), Reason> {
         match self.index.pages().get(self.met) {
-            Some(next) if next.offset < offset + length => Err("a page lies in another"),
+            Some(next) if next.offset < offset + length => Err("two pages overlap"),
             _ => Ok(()),
         }
     }
 }
 
-/// What statistics say of the columns of a row group that are read.
+/// The statistics of the columns that are read from a row group.
 pub(super) struct StatisticsCheck(Vec<ColumnCheck>);
 
-/// One column: its chunk as a whole, and page by page.
+/// One column: its statistics for the whole chunk, and for each page.
 struct ColumnCheck {
-    /// Among the columns that are decoded.
+    /// Its position among the decoded columns.
     position: usize,
     name: String,
     chunk: Claim,
     pages: Vec<Claim>,
 }
 
-/// What is said of the values of some rows of a column.
+/// The statistics of some rows of a column.
 struct Claim {
     /// Counted in the row group.
     rows: Range<u64>,
@@ -79,19 +79,19 @@ struct Claim {
     seen_nulls: u64,
 }
 
-/// What some rows of a column hold.
+/// The actual values of some rows of a column.
 struct Seen {
     rows: u64,
     nulls: u64,
-    /// The least and the greatest value, where bounds are to be compared.
+    /// The smallest and the largest value, if bounds are to be compared.
     extremes: Option<(Value, Value)>,
 }
 
 impl StatisticsCheck {
-    /// What is said of `columns` of row group `group`.
+    /// Reads the statistics of `columns` of row group `group`.
     ///
     /// # Errors
-    /// An index that is broken, and those of reading it.
+    /// An invalid index, and errors of reading it.
     pub(super) fn new(file: &ParquetFile, group: usize, columns: &[usize]) -> Result<Self> {
         let all = file.rows_of(group);
         let all = 0..all.end - all.start;
@@ -113,7 +113,7 @@ impl StatisticsCheck {
         Ok(StatisticsCheck(checks))
     }
 
-    /// Compares `columns`, those that were decoded, which hold `rows` of the row group.
+    /// Compares the decoded `columns`, which contain `rows` of the row group.
     ///
     /// # Errors
     /// [`PARQUET_INDEX`].
@@ -135,7 +135,7 @@ impl StatisticsCheck {
 }
 
 impl ColumnCheck {
-    /// Compares the values of `rows`: page by page, or at once where nothing is said of pages.
+    /// Compares the values of `rows` page by page, or together if there are no statistics of pages.
     fn compare(&mut self, array: &ArrayRef, rows: &Range<u64>) -> std::result::Result<(), String> {
         if self.pages.is_empty() {
             return self.chunk.compare(&Seen::of(array, self.chunk.is_bounded()));
@@ -169,7 +169,7 @@ impl Claim {
         self.least.is_some() || self.greatest.is_some()
     }
 
-    /// Compares some of the values that are spoken of.
+    /// Compares some of the values that the statistics cover.
     fn compare(&mut self, seen: &Seen) -> std::result::Result<(), String> {
         self.seen_rows += seen.rows;
         self.seen_nulls += seen.nulls;
@@ -177,15 +177,15 @@ impl Claim {
             let below = self.least.as_ref().and_then(|bound| least.order(bound)) == Some(Ordering::Less);
             let above = self.greatest.as_ref().and_then(|bound| greatest.order(bound)) == Some(Ordering::Greater);
             if below || above {
-                return Err("a value lies outside the bounds of its statistics".to_owned());
+                return Err("a value is outside the bounds in the statistics".to_owned());
             }
         }
         if self.all_null && seen.nulls < seen.rows {
-            return Err("there are values where statistics say that all are null".to_owned());
+            return Err("there are values, but the statistics say that all are null".to_owned());
         }
         match self.nulls {
             Some(stated) if self.seen_rows == self.rows.end - self.rows.start && stated != self.seen_nulls => {
-                Err(format!("{} nulls where statistics say {stated}", self.seen_nulls))
+                Err(format!("there are {} nulls, but the statistics say {stated}", self.seen_nulls))
             }
             _ => Ok(()),
         }

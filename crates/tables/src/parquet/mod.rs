@@ -1,14 +1,14 @@
-//! Parquet: read behind checks of our own, written with page indexes and without surprises.
+//! Parquet, read after independent checks and written with page indexes.
 //!
-//! The layers, each of which trusts the one below it and nothing else:
+//! The layers, each of which relies only on those before it:
 //!
 //! ```text
-//! thrift ─ footer ─ columns ─ file          what the file says of itself, checked when it is opened
+//! thrift ─ footer ─ columns ─ file          the metadata of the file, checked when it is opened
 //! thrift ─ page_header ─ page_check ┐
-//! chunk_bytes ─ codec ──────────────┴ pages  one page after the other, checked before anything is reserved for it
-//! pages ─ row_group ─ group_reader ─ scan    the published decoder, fenced and watched
-//! index_check                                page indexes and statistics against what the scan meets, when asked for
-//! pages ─ page_cache ─ fixed_page, text_page ─ point      single rows, by the page index
+//! chunk_bytes ─ codec ──────────────┴ pages  page after page, checked before memory is reserved for it
+//! pages ─ row_group ─ group_reader ─ scan    the published decoder, with panics and memory under control
+//! index_check                                page indexes and statistics compared with the data, on request
+//! pages ─ page_cache ─ fixed_page, text_page ─ point      single rows, through the page index
 //! ```
 
 mod bounds;

@@ -1,4 +1,4 @@
-//! Unpacked pages that look-ups come back to.
+//! A cache of decompressed pages for look-ups.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use parquet::column::page::Page;
 
-/// Unpacked pages, up to a number of bytes, for look-ups in any number of files. Clones share it.
+/// Decompressed pages, up to a number of bytes, for look-ups in any number of files. Clones share it.
 #[derive(Clone)]
 pub struct PageCache(Arc<Shared>);
 
@@ -28,7 +28,7 @@ struct Kept {
     used: u64,
 }
 
-/// File, row group, leaf, page; the dictionary is the page behind the last.
+/// File, row group, leaf and page; the dictionary has a number after the last page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     pub file: u64,
@@ -42,19 +42,19 @@ impl Key {
     pub(super) const DICTIONARY: usize = usize::MAX;
 }
 
-/// A number that no other opened file has.
+/// Returns a number that no other opened file has.
 pub(super) fn new_file() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 impl PageCache {
-    /// A cache of at most `bytes`; with 0 nothing is kept.
+    /// Creates a cache of at most `bytes`; with 0 nothing is cached.
     pub fn new(bytes: usize) -> Self {
         PageCache(Arc::new(Shared { most: bytes, pages: Mutex::default() }))
     }
 
-    /// Bytes kept now.
+    /// Returns the current size, bytes.
     pub fn bytes(&self) -> usize {
         self.0.pages.lock().unwrap_or_else(PoisonError::into_inner).bytes
     }
@@ -70,7 +70,7 @@ impl PageCache {
 
     pub(super) fn keep(&self, key: Key, page: &Arc<Page>) {
         let size = page.buffer().len();
-        // A page that would push out most of the others is not worth it.
+        // A page that would evict most of the others is not cached.
         if size > self.0.most / 4 {
             return;
         }
@@ -87,8 +87,8 @@ impl PageCache {
 }
 
 impl Pages {
-    /// Lets go of what was not used for longest, down to `bytes`. Half of the cache goes at once, so that the order has
-    /// to be found only once in a while.
+    /// Evicts the least recently used pages, down to `bytes`. Half of the cache is evicted at a time, so that the order has
+    /// to be computed only rarely.
     fn shrink(&mut self, bytes: usize) {
         let mut oldest: Vec<(u64, Key)> = self.by_key.iter().map(|(key, kept)| (kept.used, *key)).collect();
         oldest.sort_unstable_by_key(|(used, _)| *used);
@@ -103,7 +103,7 @@ impl Pages {
     }
 }
 
-/// The cache of the whole process, 32 MiB: however many files are open, no more is kept.
+/// The cache of the whole process, 32 MiB in total, however many files are open.
 impl Default for PageCache {
     fn default() -> Self {
         static SHARED: LazyLock<PageCache> = LazyLock::new(|| PageCache::new(32 << 20));

@@ -1,20 +1,20 @@
-//! What a page's content must obey before the decoder sees it, and how large it can become when decoded.
+//! Checks the content of a page before the decoder gets it, and computes how large it can become when decoded.
 //!
-//! Each check stands for a way in which a published decoder panics or reserves memory for what a page merely claims:
-//! dictionary counts, lengths that turn negative, prefixes longer than the value before.
+//! Each check corresponds to a case in which a published decoder panics or reserves memory for what a page merely claims:
+//! dictionary counts, lengths that become negative, prefixes longer than the previous value.
 
 use parquet::basic::{Encoding, Type};
 
 use super::{delta, hybrid};
 
-/// Why a page is refused.
+/// The reason why a page is refused.
 pub(super) type Reason = &'static str;
 
-/// What the checks need to know of a column.
+/// The properties of a column that the checks need.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Column {
     pub physical: Type,
-    /// Bytes of a value of fixed length; 0 for byte arrays.
+    /// The size of a value of fixed length; 0 for byte arrays.
     pub width: usize,
     pub max_definition: i16,
     pub max_repetition: i16,
@@ -46,39 +46,39 @@ impl Column {
 /// Checks a dictionary page; returns the length of its longest entry.
 pub(super) fn dictionary(column: Column, page: &[u8], entries: usize, encoding: Encoding) -> Result<usize, Reason> {
     if !matches!(encoding, Encoding::PLAIN | Encoding::PLAIN_DICTIONARY | Encoding::RLE_DICTIONARY) {
-        return Err("a dictionary has an encoding that dictionaries do not have");
+        return Err("the encoding is not valid for a dictionary");
     }
     match column.physical {
-        Type::BOOLEAN => Err("booleans have a dictionary"),
+        Type::BOOLEAN => Err("a boolean column must not have a dictionary"),
         Type::BYTE_ARRAY => {
             let (mut rest, mut longest) = (page, 0);
             for _ in 0..entries {
-                let (length, behind) = rest.split_first_chunk::<4>().ok_or("a dictionary ends too early")?;
+                let (length, behind) = rest.split_first_chunk::<4>().ok_or("unexpected end of a dictionary")?;
                 let length = u32::from_le_bytes(*length) as usize;
-                rest = behind.get(length..).ok_or("a dictionary ends too early")?;
+                rest = behind.get(length..).ok_or("unexpected end of a dictionary")?;
                 longest = longest.max(length);
             }
             Ok(longest)
         }
         _ if entries.checked_mul(column.width.max(1)).is_none_or(|needed| needed > page.len()) => {
-            Err("a dictionary ends too early")
+            Err("unexpected end of a dictionary")
         }
         _ => Ok(column.width),
     }
 }
 
-/// A first-generation data page in its parts.
+/// The parts of a first-generation data page.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Parts<'a> {
-    /// The run-length encoded repetition levels; nothing when there are none, or in the encoding of old files.
+    /// The run-length encoded repetition levels; `None` if there are none, or if they have the encoding of old files.
     pub repetition: Option<&'a [u8]>,
-    /// The same of the definition levels.
+    /// The same for the definition levels.
     pub definition: Option<&'a [u8]>,
-    /// What stands behind the levels.
+    /// The bytes after the levels.
     pub values: &'a [u8],
 }
 
-/// Takes the levels off the front of a first-generation data page.
+/// Splits the levels from the values of a first-generation data page.
 pub(super) fn split(
     column: Column,
     page: &[u8],
@@ -101,17 +101,17 @@ pub(super) fn levels(column: Column, parts: &Parts<'_>, values: usize) -> Result
     Ok(())
 }
 
-/// The rows that begin in a page: values whose repetition level is 0. The first value of a page begins one.
+/// Counts the rows that start in a page: values with repetition level 0. The first value of a page must start one.
 pub(super) fn rows(column: Column, repetition: &[u8], values: usize) -> Result<u64, Reason> {
     let mut found = Vec::new();
     hybrid::decode(repetition, level_bits(column.max_repetition)?, 0..values, &mut found)?;
     match found.first() {
-        Some(1..) => Err("a page begins inside a row"),
+        Some(1..) => Err("a page starts inside a row"),
         _ => Ok(found.iter().filter(|level| **level == 0).count() as u64),
     }
 }
 
-/// Levels in run lengths, and what stands behind them.
+/// Run-length encoded levels, and the bytes after them.
 type Taken<'a> = (Option<&'a [u8]>, &'a [u8]);
 
 fn take_level(page: &[u8], values: usize, most: i16, encoding: Encoding) -> Result<Taken<'_>, Reason> {
@@ -131,34 +131,34 @@ fn take_level(page: &[u8], values: usize, most: i16, encoding: Encoding) -> Resu
             let length = (values * bits as usize).div_ceil(8);
             page.get(length..).map(|values| (None, values)).ok_or(SHORT)
         }
-        _ => Err("levels have an encoding that levels do not have"),
+        _ => Err("the encoding is not valid for levels"),
     }
 }
 
-/// Bits of a level that is at most `most`.
+/// Returns the number of bits of a level that is at most `most`.
 fn level_bits(most: i16) -> Result<u32, Reason> {
     let most = u16::try_from(most).map_err(|_| "a level is negative")?;
     Ok(most.checked_ilog2().map_or(0, |log| log + 1))
 }
 
-/// Whether any of the first `values` definition levels says that there is a value.
+/// Whether any of the first `values` definition levels means that there is a value.
 fn any_value(column: Column, levels: &[u8], values: usize) -> Result<bool, Reason> {
     let mut found = Vec::new();
     hybrid::decode(levels, level_bits(column.max_definition)?, 0..values, &mut found)?;
     Ok(found.iter().any(|level| i64::from(*level) == i64::from(column.max_definition)))
 }
 
-/// The most that the values of one page can become when decoded.
+/// The maximum size of the decoded values of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Growth {
-    /// All values together, bytes.
+    /// Total size of all values, bytes.
     pub total: u64,
-    /// The longest value, bytes.
+    /// Size of the longest value, bytes.
     pub longest: u64,
 }
 
-/// Checks the values of a data page, `values` being how many it claims, nulls included. `entry` is the longest entry of
-/// the dictionary.
+/// Checks the values of a data page. `values` is the declared number of values, including nulls, and `entry` the length of
+/// the longest entry of the dictionary.
 pub(super) fn values(
     column: Column,
     page: &Parts<'_>,
@@ -179,13 +179,13 @@ pub(super) fn values(
         },
         Encoding::DELTA_BINARY_PACKED => {
             let count = if page.is_empty() { 0 } else { delta::Head::parse(page, &mut 0, values)?.count };
-            // The decoder counts down from what the run claims, and below nothing.
+            // The decoder subtracts from the run's declared count, and must not underflow.
             let is_short = match definition {
                 _ if count > 0 || values == 0 => false,
                 Some(levels) => any_value(column, levels, values)?,
                 None => column.max_definition == 0,
             };
-            if is_short { Err("a delta-encoded run claims no values where there are some") } else { Ok(fixed) }
+            if is_short { Err("a delta-encoded run declares no values, but there are some") } else { Ok(fixed) }
         }
         Encoding::DELTA_LENGTH_BYTE_ARRAY => {
             if !page.is_empty() {
@@ -198,20 +198,20 @@ pub(super) fn values(
         Encoding::DELTA_BYTE_ARRAY => delta_byte_array(page, values),
         Encoding::BYTE_STREAM_SPLIT => {
             if column.width == 0 || !page.len().is_multiple_of(column.width) || page.len() / column.width > values {
-                return Err("split byte streams have no whole number of values");
+                return Err("the length of split byte streams is not a multiple of the value size");
             }
             Ok(fixed)
         }
         #[allow(unreachable_patterns)] // the enumeration may grow
-        _ => Err("values have an encoding that values do not have"),
+        _ => Err("the encoding is not valid for values"),
     }
 }
 
-/// A run of lengths, none negative.
+/// Decodes a run of lengths, none of which may be negative.
 fn lengths(page: &[u8], at: &mut usize, most: usize) -> Result<Vec<i64>, Reason> {
     let mut lengths = Vec::new();
     delta::decode(page, at, most, most, &mut lengths)?;
-    // The decoder computes with 32 bits: what does not fit would wrap around there.
+    // The decoder computes with 32 bits, where larger numbers would wrap around.
     if lengths.iter().any(|length| i32::try_from(*length).map_or(true, |length| length < 0)) {
         return Err("a length is negative or too large");
     }
@@ -231,7 +231,7 @@ fn delta_byte_array(page: &[u8], values: usize) -> Result<Growth, Reason> {
     let prefixes = lengths(page, &mut at, values)?;
     let suffixes = lengths(page, &mut at, values)?;
     if prefixes.len() != suffixes.len() {
-        return Err("a page has another number of prefixes than of suffixes");
+        return Err("the numbers of prefixes and suffixes in a page differ");
     }
     fits(&suffixes, page, at)?;
     let mut growth = Growth { total: 0, longest: 0 };
@@ -279,7 +279,7 @@ mod tests {
         assert!(split(TEXT, &page, 4, Encoding::RLE, Encoding::PLAIN).is_err());
     }
 
-    /// One block of 128 in four miniblocks, two values: `first`, then `first + delta`.
+    /// One block of 128 values in four miniblocks, with two values: `first`, then `first + delta`.
     fn two(first: u8, delta: u8) -> Vec<u8> {
         vec![0x80, 1, 4, 2, first << 1, delta << 1, 0, 0, 0, 0]
     }

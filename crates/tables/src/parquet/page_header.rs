@@ -1,4 +1,4 @@
-//! Page headers: read by us, before the decoder sees them, so that what a page claims is checked before anything is
+//! Page headers, parsed before the decoder gets them, so that the claims of a page are checked before anything is
 //! allocated for it.
 //!
 //! Source: `PageHeader` in <https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift>.
@@ -7,16 +7,16 @@ use parquet::basic::Encoding;
 
 use super::thrift::{Reader, Thrift, ThriftError, Wire};
 
-/// What a page header says. Counts and sizes are as the file claims them, only known not to be negative.
+/// A page header. Counts and sizes are those that the file claims, and known only not to be negative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PageHeader {
-    /// Bytes of the header itself.
+    /// Size of the header, bytes.
     pub length: usize,
-    /// Bytes of the page behind the header, as stored.
+    /// Stored size of the page after the header, bytes.
     pub compressed: usize,
-    /// Bytes of the page after decompression.
+    /// Size of the decompressed page, bytes.
     pub uncompressed: usize,
-    /// CRC-32 of the stored bytes, if the writer gave one.
+    /// CRC-32 of the stored bytes, if the writer stored it.
     pub crc: Option<u32>,
     pub kind: PageKind,
 }
@@ -34,7 +34,7 @@ pub(super) enum PageKind {
         repetition: Encoding,
     },
     DataV2(DataV2),
-    /// A page that holds no data: passed over.
+    /// A page without data, which is skipped.
     Other,
 }
 
@@ -44,14 +44,14 @@ pub(super) struct DataV2 {
     pub nulls: u32,
     pub rows: u32,
     pub encoding: Encoding,
-    /// Bytes of the two kinds of levels, which are never compressed and stand before the values.
+    /// Sizes of the two kinds of levels, which are not compressed and come before the values.
     pub definition_bytes: usize,
     pub repetition_bytes: usize,
     pub compressed: bool,
 }
 
 impl PageHeader {
-    /// Reads the header at the start of `bytes`.
+    /// Parses the header at the start of `bytes`.
     pub(super) fn parse(bytes: &[u8]) -> Thrift<Self> {
         let mut reader = Reader::new(bytes);
         let (mut page_type, mut uncompressed, mut compressed, mut crc) = (None, None, None, None);
@@ -87,11 +87,11 @@ impl PageHeader {
 }
 
 fn size(reader: &mut Reader<'_>) -> Thrift<usize> {
-    usize::try_from(reader.i32()?).map_err(|_| ThriftError::Invalid("a page header claims a negative size"))
+    usize::try_from(reader.i32()?).map_err(|_| ThriftError::Invalid("a page header has a negative size"))
 }
 
 fn count(reader: &mut Reader<'_>) -> Thrift<u32> {
-    u32::try_from(reader.i32()?).map_err(|_| ThriftError::Invalid("a page header claims a negative count"))
+    u32::try_from(reader.i32()?).map_err(|_| ThriftError::Invalid("a page header has a negative count"))
 }
 
 fn encoding(reader: &mut Reader<'_>) -> Thrift<Encoding> {
@@ -106,7 +106,7 @@ fn encoding(reader: &mut Reader<'_>) -> Thrift<Encoding> {
         7 => Encoding::DELTA_BYTE_ARRAY,
         8 => Encoding::RLE_DICTIONARY,
         9 => Encoding::BYTE_STREAM_SPLIT,
-        _ => return Err(ThriftError::Invalid("a page header names an unknown encoding")),
+        _ => return Err(ThriftError::Invalid("unknown encoding in a page header")),
     })
 }
 
@@ -180,7 +180,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    /// A data page of 100 values, 40 bytes stored and 80 unpacked, PLAIN values and RLE levels.
+    /// A data page of 100 values, 40 bytes stored and 80 decompressed, with PLAIN values and RLE levels.
     const DATA: [u8; 17] = [0x15, 0, 0x15, 160, 1, 0x15, 80, 0x2c, 0x15, 200, 1, 0x15, 0, 0x15, 6, 0x15, 6];
 
     #[test]
@@ -206,6 +206,6 @@ mod tests {
     #[test]
     fn negative_sizes_are_refused() {
         let bytes = [0x15, 0, 0x15, 1, 0x15, 80, 0x00];
-        assert_eq!(PageHeader::parse(&bytes), Err(ThriftError::Invalid("a page header claims a negative size")));
+        assert_eq!(PageHeader::parse(&bytes), Err(ThriftError::Invalid("a page header has a negative size")));
     }
 }

@@ -1,5 +1,5 @@
-//! The page index of a column chunk, read by us and only for the chunks that are asked for: where its pages lie (offset
-//! index) and between which bounds their values lie (column index).
+//! The page index of a column chunk, parsed only for the chunks that are needed: the positions of its pages (offset
+//! index) and the bounds of their values (column index).
 //!
 //! Source: <https://parquet.apache.org/docs/file-format/pageindex/>.
 
@@ -9,21 +9,21 @@ use bytes::Bytes;
 
 use super::thrift::{Reader, Thrift, ThriftError, Wire};
 
-/// Why an index is refused that says of two pages that they begin with the same row.
-pub(super) const DIVIDED_ROW: &str = "a row is divided between pages";
+/// The reason why an index is refused in which two pages start with the same row.
+pub(super) const DIVIDED_ROW: &str = "a row is split between pages";
 
-/// Where one data page lies.
+/// The position of a data page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PagePlace {
-    /// Offset of its header in the file.
+    /// The offset of its header in the file.
     pub offset: u64,
-    /// Bytes, header included.
+    /// Its size, including the header, bytes.
     pub length: u64,
     /// Its first row, counted in the row group.
     pub first_row: u64,
 }
 
-/// The data pages of one column chunk, in order. They lie inside the chunk, do not overlap, and none is without rows.
+/// The data pages of a column chunk, in order. They are inside the chunk, do not overlap, and have at least one row each.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct OffsetIndex {
     pages: Vec<PagePlace>,
@@ -31,7 +31,7 @@ pub(super) struct OffsetIndex {
 }
 
 impl OffsetIndex {
-    /// Reads the index of a chunk that lies at `chunk` in the file and holds `rows` rows.
+    /// Parses the index of a chunk at `chunk` in the file, which has `rows` rows.
     pub(super) fn parse(bytes: &[u8], chunk: &Range<u64>, rows: u64) -> Thrift<Self> {
         let mut reader = Reader::new(bytes);
         let mut pages = Vec::new();
@@ -58,19 +58,19 @@ impl OffsetIndex {
     fn check(&self, chunk: &Range<u64>) -> Result<(), &'static str> {
         let mut free = chunk.start;
         for page in &self.pages {
-            let end = page.offset.checked_add(page.length).ok_or("a page lies outside its column chunk")?;
+            let end = page.offset.checked_add(page.length).ok_or("a page is outside its column chunk")?;
             if page.offset < free || end > chunk.end {
-                return Err("a page lies outside its column chunk or overlaps another");
+                return Err("a page is outside its column chunk or overlaps another");
             }
             free = end;
         }
         if self.pages.first().is_some_and(|page| page.first_row != 0) || self.pages.is_empty() && self.rows > 0 {
-            return Err("the first row is in no page");
+            return Err("no page contains the first row");
         }
         if self.pages.windows(2).any(|pair| pair[0].first_row > pair[1].first_row)
             || self.pages.last().is_some_and(|page| page.first_row >= self.rows)
         {
-            return Err("the first rows of the pages do not rise");
+            return Err("the first rows of the pages do not increase");
         }
         match self.pages.windows(2).any(|pair| pair[0].first_row == pair[1].first_row) {
             true => Err(DIVIDED_ROW),
@@ -112,21 +112,21 @@ fn page_place(reader: &mut Reader<'_>) -> Thrift<PagePlace> {
     }
     match (offset, length, first_row) {
         (Some(offset), Some(length), Some(first_row)) => Ok(PagePlace { offset, length, first_row }),
-        _ => Err(ThriftError::Invalid("a page location lacks a field or holds a negative one")),
+        _ => Err(ThriftError::Invalid("a page location lacks a field or has a negative one")),
     }
 }
 
-/// The bounds of one page's values, in the plain encoding of the column's physical type.
+/// The bounds of a page's values, in the plain encoding of the column's physical type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PageBounds {
-    /// Whether every value is null; `least` and `greatest` mean nothing then.
+    /// Whether every value is null; then `least` and `greatest` have no meaning.
     pub all_null: bool,
     pub least: Bytes,
     pub greatest: Bytes,
     pub nulls: Option<u64>,
 }
 
-/// Reads the column index of a chunk with `pages` data pages.
+/// Parses the column index of a chunk with `pages` data pages.
 pub(super) fn parse_column_index(bytes: &Bytes, pages: usize) -> Thrift<Vec<PageBounds>> {
     let mut reader = Reader::new(bytes);
     let (mut all_null, mut least, mut greatest, mut nulls) = (Vec::new(), Vec::new(), Vec::new(), None);
@@ -138,7 +138,7 @@ pub(super) fn parse_column_index(bytes: &Bytes, pages: usize) -> Thrift<Vec<Page
         }
         let (element, count) = reader.list()?;
         if count != pages {
-            return Err(ThriftError::Invalid("the column index has another number of pages than the offset index"));
+            return Err(ThriftError::Invalid("the numbers of pages in the column index and the offset index differ"));
         }
         match (number, element) {
             (1, Wire::True | Wire::False) => {
@@ -149,7 +149,7 @@ pub(super) fn parse_column_index(bytes: &Bytes, pages: usize) -> Thrift<Vec<Page
                 *bounds = (0..count).map(|_| Ok(bytes.slice_ref(reader.binary()?))).collect::<Thrift<_>>()?;
             }
             (5, Wire::I64) => nulls = Some((0..count).map(|_| reader.int()).collect::<Thrift<Vec<_>>>()?),
-            _ => return Err(ThriftError::Invalid("the column index holds a list of the wrong type")),
+            _ => return Err(ThriftError::Invalid("the column index contains a list of the wrong type")),
         }
     }
     if [all_null.len(), least.len(), greatest.len()] != [pages; 3] {

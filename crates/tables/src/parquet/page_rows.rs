@@ -1,4 +1,4 @@
-//! A page that a look-up takes some rows out of: its levels and its values.
+//! The levels and values of a page from which a look-up takes some rows.
 
 use std::ops::Range;
 
@@ -8,29 +8,29 @@ use parquet::column::page::Page;
 use super::hybrid;
 use super::page_check::{self, Column};
 
-/// Why a page cannot be decoded.
+/// The reason why a page cannot be decoded.
 pub(super) type Reason = &'static str;
 
-pub(super) const SHORT: Reason = "a page ends too early";
+pub(super) const SHORT: Reason = "unexpected end of a page";
 
 /// The levels of a page, if it has any, and its values.
 pub(super) struct PageRows<'a> {
     levels: Option<&'a [u8]>,
     pub values: &'a [u8],
     pub encoding: Encoding,
-    /// Values, nulls included, that the page claims.
+    /// The declared number of values, including nulls.
     pub count: usize,
 }
 
-/// Values of a page that belong to some rows.
+/// The values of a page that belong to some rows.
 pub(super) struct Present {
-    /// Their numbers, nulls not counted.
+    /// Their numbers, counted without nulls.
     pub values: Range<usize>,
-    /// For each row whether it has a value; nothing when all have.
+    /// For each row, whether it has a value; `None` if all have one.
     pub rows: Option<Vec<u32>>,
 }
 
-/// Whether the levels of a page are kept as look-ups know them; very old files have others.
+/// Whether look-ups support the encoding of a page's levels; very old files have others.
 pub(super) fn knows_levels(column: Column, page: &Page) -> bool {
     match page {
         Page::DataPage { def_level_encoding, .. } => column.max_definition == 0 || *def_level_encoding == Encoding::RLE,
@@ -39,14 +39,14 @@ pub(super) fn knows_levels(column: Column, page: &Page) -> bool {
 }
 
 impl<'a> PageRows<'a> {
-    /// The parts of a data page.
+    /// Splits a data page into its parts.
     pub(super) fn new(column: Column, page: &'a Page) -> Result<Self, Reason> {
         match page {
             Page::DataPage { buf, num_values, encoding, def_level_encoding, rep_level_encoding, .. } => {
                 let count = *num_values as usize;
                 let parts = page_check::split(column, buf, count, *rep_level_encoding, *def_level_encoding)?;
                 if column.max_definition > 0 && parts.definition.is_none() {
-                    return Err("levels have an encoding that look-ups do not know");
+                    return Err("the encoding of levels is not supported by look-ups");
                 }
                 Ok(PageRows { levels: parts.definition, values: parts.values, encoding: *encoding, count })
             }
@@ -58,11 +58,11 @@ impl<'a> PageRows<'a> {
                 let levels = (column.max_definition > 0).then_some(levels);
                 Ok(PageRows { levels, values, encoding: *encoding, count: *num_values as usize })
             }
-            Page::DictionaryPage { .. } => Err("a dictionary stands where values should be"),
+            Page::DictionaryPage { .. } => Err("expected values, found a dictionary"),
         }
     }
 
-    /// The values of `rows`, counted in the page.
+    /// Returns the values of `rows`, counted in the page.
     pub(super) fn present(&self, rows: Range<usize>) -> Result<Present, Reason> {
         let levels = self.levels.filter(|levels| !hybrid::starts_with_run(levels, 1, 1, rows.end));
         let Some(levels) = levels else { return Ok(Present { values: rows, rows: None }) };
@@ -75,7 +75,7 @@ impl<'a> PageRows<'a> {
     }
 }
 
-/// The dictionary keys number `wanted` of a page.
+/// Returns the dictionary keys with the numbers `wanted` of a page.
 pub(super) fn keys(values: &[u8], wanted: Range<usize>) -> Result<Vec<u32>, Reason> {
     let (&width, keys) = values.split_first().ok_or(SHORT)?;
     let mut found = Vec::with_capacity(wanted.len());

@@ -1,4 +1,4 @@
-//! The pages of one column chunk, handed to the decoder one by one after they passed the checks.
+//! Passes the pages of a column chunk to the decoder one by one, after checking them.
 
 use std::sync::Arc;
 
@@ -20,23 +20,23 @@ use super::thrift::ThriftError;
 use super::watch::Watch;
 use crate::rules::PARQUET_PAGE;
 
-/// Looked at first to find a page header; doubled until the header is whole.
+/// The number of bytes that are read first to find a page header; doubled until the header is complete.
 const HEADER: usize = 256;
-/// A header with long statistics. Longer ones are refused.
+/// The maximum size of a header, enough for long statistics.
 const LONGEST_HEADER: usize = 1 << 20;
 
-/// Where the next page is looked for.
+/// Where to look for the next page.
 enum Position {
-    /// Page behind page, at this offset.
+    /// Page after page, at this offset.
     Walk(u64),
-    /// By the offset index: this data page is next. The dictionary, if any, comes before the first.
+    /// Through the offset index: the next data page. The dictionary, if any, comes before the first.
     Listed { index: Arc<OffsetIndex>, next: usize, dictionary: bool },
 }
 
-/// A checked page: its header and where its stored bytes start.
+/// A checked page: the offset of its stored bytes, and its header.
 type Found = (u64, PageHeader);
 
-/// The pages of one column chunk.
+/// The pages of a column chunk.
 pub(super) struct ChunkPages {
     bytes: ChunkBytes,
     column: Column,
@@ -49,17 +49,17 @@ pub(super) struct ChunkPages {
     found: Option<Found>,
     values_left: u64,
     unpacked_left: u64,
-    /// Bytes of the current page, if it is much larger than stored.
+    /// The size of the current page, if it is much larger than stored.
     expanded: u64,
-    /// The longest entry of the dictionary, once it was read.
+    /// The length of the longest entry of the dictionary, after it was read.
     entry: Option<usize>,
-    /// What the page index says of the pages, when that is compared.
+    /// The page index with which the pages are compared, if requested.
     listed: Option<PlacesCheck>,
 }
 
 impl ChunkPages {
-    /// The pages of the column chunk `leaf` of row group `group`, whose stored bytes are `bytes`. With an `index` pages
-    /// that are passed over are not touched.
+    /// Returns the pages of the column chunk `leaf` of row group `group`, whose stored bytes are `bytes`. With an `index`,
+    /// skipped pages are not read.
     ///
     /// # Errors
     /// [`Kind::Unsupported`] for an unknown compression.
@@ -98,12 +98,12 @@ impl ChunkPages {
         })
     }
 
-    /// The same, compared with what `index` says of them.
+    /// Also compares the pages with `index`.
     pub(super) fn compared_with(self, index: Option<Arc<OffsetIndex>>) -> Self {
         ChunkPages { listed: index.map(PlacesCheck::new), ..self }
     }
 
-    /// Goes to data page number `page` of the index.
+    /// Moves to data page number `page` of the index.
     pub(super) fn go_to(&mut self, page: usize) {
         if let Position::Listed { next, dictionary, .. } = &mut self.position {
             (*next, *dictionary) = (page, false);
@@ -111,7 +111,7 @@ impl ChunkPages {
         }
     }
 
-    /// Finds the next page that holds values or a dictionary.
+    /// Finds the next page with values or a dictionary.
     fn find(&mut self) -> Result<Option<Found>> {
         if self.found.is_some() {
             return Ok(self.found);
@@ -134,7 +134,7 @@ impl ChunkPages {
         }
     }
 
-    /// Where the next page starts, and the offset it cannot reach beyond.
+    /// Returns the offset of the next page, and the offset where it must end at the latest.
     fn next_place(&self) -> Option<(u64, u64)> {
         let chunk = self.bytes.range();
         match &self.position {
@@ -156,12 +156,12 @@ impl ChunkPages {
             let bytes = &bytes[..bytes.len().min(usize::try_from(room).unwrap_or(usize::MAX))];
             match PageHeader::parse(bytes) {
                 Ok(header) if header.compressed as u64 > room - header.length as u64 => {
-                    return Err(self.broken(at, "a page reaches beyond its place"));
+                    return Err(self.broken(at, "a page is longer than the space for it"));
                 }
                 Ok(header) => return Ok(header),
                 Err(ThriftError::Invalid(reason)) => return Err(self.broken(at, reason)),
                 Err(ThriftError::Truncated) if bytes.len() as u64 == room => {
-                    return Err(self.broken(at, "a page header ends too early"));
+                    return Err(self.broken(at, "unexpected end of a page header"));
                 }
                 Err(ThriftError::Truncated) if glance >= LONGEST_HEADER => {
                     return Err(self.broken(at, "a page header is too long"));
@@ -171,34 +171,34 @@ impl ChunkPages {
         }
     }
 
-    /// Checks that a page of this kind may stand here, and the sizes it claims.
+    /// Checks that a page of this kind is allowed here, and the sizes that it claims.
     fn check_place(&mut self, header: &PageHeader, at: u64) -> Result<()> {
         let values = match header.kind {
             PageKind::Dictionary { .. }
                 if self.entry.is_some() || matches!(self.position, Position::Listed { dictionary: false, .. }) =>
             {
-                return Err(self.broken(at, "a dictionary stands behind other pages"));
+                return Err(self.broken(at, "a dictionary comes after other pages"));
             }
             PageKind::Dictionary { .. } | PageKind::Other => None,
             PageKind::Data { values, .. } | PageKind::DataV2(DataV2 { values, .. }) => Some(u64::from(values)),
         };
         if values.is_some() && matches!(self.position, Position::Listed { dictionary: true, .. }) {
-            return Err(self.broken(at, "a data page stands where the dictionary should be"));
+            return Err(self.broken(at, "expected a dictionary, found a data page"));
         }
         if let (Some(values), Position::Listed { index, next, .. }) = (values, &self.position) {
             let rows = index.rows_of(*next);
             if self.column.max_repetition == 0 && values != rows.end - rows.start {
-                return Err(self.broken(at, "a page has another number of rows than the page index says"));
+                return Err(self.broken(at, "the number of rows of a page differs from the page index"));
             }
         }
         let values = values.unwrap_or_default();
         if values > self.values_left {
-            return Err(self.broken(at, "the pages hold more values than their column chunk claims"));
+            return Err(self.broken(at, "the pages have more values than their column chunk declares"));
         }
         self.values_left -= values;
         let unpacked = header.uncompressed as u64;
         if unpacked > self.unpacked_left {
-            return Err(self.broken(at, "the pages unpack to more than their column chunk claims"));
+            return Err(self.broken(at, "the decompressed pages are larger than their column chunk declares"));
         }
         self.unpacked_left -= unpacked;
         let limits = &self.file.limits;
@@ -206,13 +206,13 @@ impl ChunkPages {
         let most = (header.compressed as u64).saturating_mul(ratio).saturating_add(limits.page_slack_bytes);
         let most = if self.codec.is_none() { u64::MAX } else { most };
         if unpacked > most.min(limits.page_bytes) {
-            let message = format!("a page of {} bytes claims to unpack to {unpacked}", header.compressed);
+            let message = format!("a page of {} bytes claims a decompressed size of {unpacked}", header.compressed);
             return Err(self.broken(at, &message).of_kind(Kind::TooLarge));
         }
         Ok(())
     }
 
-    /// Compares a page with the page index, when that is asked for.
+    /// Compares a page with the page index, if requested.
     fn compare_place(&mut self, header: &PageHeader, at: u64) -> Result<()> {
         let Some(listed) = &mut self.listed else { return Ok(()) };
         let length = header.length as u64 + header.compressed as u64;
@@ -221,14 +221,14 @@ impl ChunkPages {
             PageKind::Data { values, .. } if self.column.max_repetition == 0 => {
                 listed.page(at, length).and_then(|()| listed.rows(values.into()))
             }
-            // The rows are counted when the page is unpacked.
+            // The rows are counted when the page is decompressed.
             PageKind::Data { .. } => listed.page(at, length),
             PageKind::DataV2(page) => listed.page(at, length).and_then(|()| listed.rows(page.rows.into())),
         };
         compared.map_err(|reason| self.file.broken_index(self.group, self.leaf, ThriftError::Invalid(reason)))
     }
 
-    /// Goes on to the page behind the one that was found.
+    /// Moves to the page after the current one.
     fn pass(&mut self) {
         self.found = None;
         match &mut self.position {
@@ -238,7 +238,7 @@ impl ChunkPages {
         }
     }
 
-    /// The next page, unpacked and checked.
+    /// Returns the next page, decompressed and checked.
     pub(super) fn load(&mut self) -> Result<Option<Page>> {
         let Some((at, header)) = self.find()? else { return Ok(None) };
         let stored = self.bytes.read(at, header.compressed)?;
@@ -261,7 +261,8 @@ impl ChunkPages {
         Ok(Some(page))
     }
 
-    /// Counts a page that is much larger than stored, in the place of the page before it, which the decoder is done with.
+    /// Counts the size of a page that is much larger than stored, replacing that of the previous page, which the decoder
+    /// does not need any more.
     fn count_expanded(&mut self, header: &PageHeader) -> Result<()> {
         let unpacked = header.uncompressed as u64;
         let is_expanded = unpacked / limits::EXPANDED_PAGE_RATIO > header.compressed as u64;
@@ -270,19 +271,19 @@ impl ChunkPages {
         self.watch.expand(before, now, self.file.limits.expanded_pages_bytes)
     }
 
-    /// Unpacks a page whose first `plain` bytes are stored as they are.
+    /// Decompresses a page whose first `plain` bytes are not compressed.
     fn unpack(&mut self, stored: Bytes, plain: usize, size: usize) -> std::result::Result<Bytes, String> {
         if self.codec.is_none() {
             return Ok(stored);
         }
-        let inside = "the levels of a page reach beyond it";
+        let inside = "the levels of a page end beyond the page";
         let (levels, values) = stored.split_at_checked(plain).ok_or(inside)?;
         let values_size = size.checked_sub(plain).ok_or(inside)?;
         let mut unpacked = Vec::with_capacity(size);
         unpacked.extend_from_slice(levels);
         self.codec
             .unpack(values, values_size, &mut unpacked)
-            .map_err(|reason| format!("a page does not unpack: {reason}"))?;
+            .map_err(|reason| format!("a page cannot be decompressed: {reason}"))?;
         Ok(unpacked.into())
     }
 
@@ -302,10 +303,10 @@ impl ChunkPages {
             },
             PageKind::DataV2(page) => {
                 if page.nulls > page.values || page.rows > page.values {
-                    return Err("a page claims more nulls or rows than values");
+                    return Err("a page declares more nulls or rows than values");
                 }
                 if self.column.max_repetition == 0 && page.rows != page.values {
-                    return Err("a page claims fewer rows than values");
+                    return Err("a page declares fewer rows than values");
                 }
                 let length = |bytes| u32::try_from(bytes).map_err(|_| "the levels of a page are too long");
                 Page::DataPageV2 {
@@ -320,11 +321,11 @@ impl ChunkPages {
                     statistics: None,
                 }
             }
-            PageKind::Other => return Err("a page holds no data"),
+            PageKind::Other => return Err("a page has no data"),
         })
     }
 
-    /// Checks the values of a data page; returns what they can grow to.
+    /// Checks the values of a data page; returns their maximum decoded size.
     fn growth(&self, header: &PageHeader, page: &Page) -> std::result::Result<Option<Growth>, &'static str> {
         let entry = self.entry.unwrap_or_default();
         let buffer = page.buffer();
@@ -336,7 +337,7 @@ impl ChunkPages {
                 page_check::values(self.column, &parts, count, encoding, entry).map(Some)
             }
             PageKind::DataV2(page) => {
-                let outside = "the levels of a page reach beyond it";
+                let outside = "the levels of a page end beyond the page";
                 let (repetition, behind) = buffer.split_at_checked(page.repetition_bytes).ok_or(outside)?;
                 let (definition, values) = behind.split_at_checked(page.definition_bytes).ok_or(outside)?;
                 let repetition = (self.column.max_repetition > 0).then_some(repetition);
@@ -349,7 +350,7 @@ impl ChunkPages {
         }
     }
 
-    /// Compares the rows of a first-generation page of a list with the page index, when that is asked for.
+    /// Compares the number of rows in a first-generation page of a list with the page index, if requested.
     fn compare_rows(&self, header: &PageHeader, page: &Page) -> Result<()> {
         let (Some(listed), PageKind::Data { values, definition, repetition, .. }) = (&self.listed, header.kind) else {
             return Ok(());
@@ -361,7 +362,7 @@ impl ChunkPages {
         compared.map_err(|reason| self.file.broken_index(self.group, self.leaf, ThriftError::Invalid(reason)))
     }
 
-    /// Tells the watch how much the batch in work can grow by this page.
+    /// Reports to the watch by how much this page can enlarge the current batch.
     fn announce(&self, header: &PageHeader, growth: Option<Growth>) -> Result<()> {
         let (PageKind::Data { values, .. } | PageKind::DataV2(DataV2 { values, .. }), Some(growth)) =
             (header.kind, growth)
@@ -370,7 +371,7 @@ impl ChunkPages {
         };
         let values = u64::from(values);
         let bytes = if self.column.max_repetition > 0 {
-            // How many values a row has is not known before its levels are decoded: two levels of two bytes each.
+            // The number of values per row is unknown before the levels are decoded; count two levels of two bytes each.
             growth.total.saturating_add(values * 4)
         } else if self.column.physical == Type::BYTE_ARRAY {
             growth.total.min(growth.longest.saturating_mul(values.min(self.watch.batch_rows as u64)))
@@ -384,7 +385,7 @@ impl ChunkPages {
         Error::broken(&PARQUET_PAGE, reason).at(Place::default().offset(at))
     }
 
-    /// What the decoder wants to know of the next page before it decides to read it.
+    /// Returns what the decoder needs to know of the next page before it decides to read it.
     fn peek(&mut self) -> Result<Option<PageMetadata>> {
         if let (None, Position::Listed { index, next, dictionary: false }) = (&self.found, &self.position) {
             let rows = index.rows_of(*next);
@@ -411,7 +412,7 @@ impl ChunkPages {
     }
 
     fn skip(&mut self) -> Result<()> {
-        // A page that the index lists is passed over unseen.
+        // A page that is listed in the index is skipped without reading it.
         if self.found.is_some() || matches!(self.position, Position::Listed { .. }) || self.find()?.is_some() {
             self.pass();
         }
@@ -445,7 +446,7 @@ impl PageReader for ChunkPages {
     }
 
     fn at_record_boundary(&mut self) -> ParquetResult<bool> {
-        // By the format, pages with an offset index, like those of the second generation, start with a new row.
+        // By the format, pages with an offset index, and pages of the second generation, start with a new row.
         match self.peek_next_page()? {
             None => Ok(true),
             Some(page) => Ok(page.num_rows.is_some()),

@@ -1,4 +1,4 @@
-//! Look-ups of single rows: only the pages that hold them are touched, and values are taken out of them directly.
+//! Looks up single rows: reads only the pages that contain them, and decodes only the wanted values.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -25,15 +25,16 @@ use crate::row_order::RowOrder;
 use crate::rules::{PARQUET_PAGE, PARQUET_VALUES};
 use crate::{Selection, convert};
 
-/// Pages of more stored bytes are not read whole for a few plain values of them.
+/// Uncompressed pages larger than this are not read completely for a few plain values, bytes.
 const LARGE: u64 = 64 << 10;
-/// Read of a large page to see its header and levels, bytes.
+/// The number of bytes of a large page that are read for its header and levels.
 const START: u64 = 1 << 10;
 
-/// The `rows` of `columns`, in the order given; ranges may overlap and lie in any order.
+/// Reads the `rows` of `columns`, in the given order; ranges may overlap and be in any order.
 pub(crate) fn read_rows(file: &Arc<ParquetFile>, columns: &[&str], rows: &[Range<u64>]) -> Result<RecordBatch> {
     if let Some(outside) = rows.iter().find(|range| range.end > file.row_count() || range.start > range.end) {
-        let message = format!("there are no rows {} to {} in {}", outside.start, outside.end, file.row_count());
+        let message =
+            format!("rows {} to {} do not exist, there are {} rows", outside.start, outside.end, file.row_count());
         return Err(Error::usage(message).at(file.blob.place()));
     }
     let names: Vec<String> = columns.iter().map(|name| (*name).to_owned()).collect();
@@ -59,7 +60,7 @@ pub(crate) fn read_rows(file: &Arc<ParquetFile>, columns: &[&str], rows: &[Range
         .map_err(|error| error.at(file.blob.place()))
 }
 
-/// Any columns, by the ordinary way.
+/// Reads any columns by an ordinary scan.
 fn scan(file: &Arc<ParquetFile>, columns: Vec<String>, rows: &[Range<u64>]) -> Result<Vec<ArrayRef>> {
     let order = RowOrder::new(rows);
     let scan = Scan::new(file, &Selection::all().columns(columns).rows(order.sorted().to_vec()))?;
@@ -68,13 +69,14 @@ fn scan(file: &Arc<ParquetFile>, columns: Vec<String>, rows: &[Range<u64>]) -> R
     Ok(batch.columns().to_vec())
 }
 
-/// What is taken out of pages.
+/// The values taken from pages.
 enum Taken {
     Words(Words),
     Texts(Texts),
 }
 
-/// A column without inner structure by the fast way; nothing when it has another type or encoding, or no page index.
+/// Reads a column without nested structure directly from its pages; returns `None` if its type or encoding is not supported
+/// here, or there is no page index.
 fn flat_column(file: &Arc<ParquetFile>, column: usize, rows: &[Range<u64>]) -> Result<Option<ArrayRef>> {
     let data_type = file.columns.decoded_type(column);
     let Some(leaf) = file.columns.flat_leaf(column) else { return Ok(None) };
@@ -115,7 +117,7 @@ fn flat_column(file: &Arc<ParquetFile>, column: usize, rows: &[Range<u64>]) -> R
     }
 }
 
-/// One column chunk without inner structure.
+/// A column chunk without nested structure.
 struct FlatChunk<'a> {
     file: &'a Arc<ParquetFile>,
     group: usize,
@@ -124,7 +126,7 @@ struct FlatChunk<'a> {
 }
 
 impl FlatChunk<'_> {
-    /// Appends `rows`, counted in the row group. Whether their pages have encodings that are known here.
+    /// Appends `rows`, counted in the row group. Returns whether their pages have supported encodings.
     fn append(&self, index: &Arc<OffsetIndex>, rows: Range<u64>, out: &mut Taken) -> Result<bool> {
         for number in index.page_of(rows.start)..=index.page_of(rows.end - 1) {
             let page_rows = index.rows_of(number);
@@ -165,7 +167,7 @@ impl FlatChunk<'_> {
         Ok(true)
     }
 
-    /// Reads a page, or the dictionary, and keeps it.
+    /// Reads a page, or the dictionary, and caches it.
     fn load(&self, index: &Arc<OffsetIndex>, key: Key) -> Result<Arc<Page>> {
         let chunk = self.file.chunk_range(self.group, self.leaf)?;
         let wanted = match index.pages().get(key.page) {
@@ -185,7 +187,7 @@ impl FlatChunk<'_> {
         Ok(page)
     }
 
-    /// Takes values out of a large, uncompressed page without reading the rest of it. Whether that was possible.
+    /// Takes values from a large, uncompressed page without reading the rest of it. Returns whether that was possible.
     fn append_plain(&self, index: &OffsetIndex, number: usize, rows: Range<usize>, out: &mut Words) -> Result<bool> {
         let Some(page) = index.pages().get(number).filter(|page| page.length > LARGE) else { return Ok(false) };
         let chunk = self.file.chunk(self.group, self.leaf)?;
@@ -193,7 +195,7 @@ impl FlatChunk<'_> {
             return Ok(false);
         }
         let start = self.file.blob.read(page.offset..page.offset + START)?;
-        // The ordinary way reads the whole page, and says what is wrong with it.
+        // The ordinary scan reads the whole page and reports what is wrong with it.
         let Ok(header) = PageHeader::parse(&start) else { return Ok(false) };
         let PageKind::Data { values, encoding, .. } = header.kind else { return Ok(false) };
         let page_rows = index.rows_of(number);

@@ -1,4 +1,4 @@
-//! Which rows of a row group a condition leaves to be read, by statistics alone.
+//! Determines from statistics which rows of a row group a filter may select.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use super::file::ParquetFile;
 use super::page_index::{OffsetIndex, PageBounds};
 use isomorph_model::predicate::{Bounds, Filter};
 
-/// The parts of `rows` (counted in row group `group`) where `condition`, which looks at `columns` of the file, may hold.
+/// Returns the parts of `rows` (counted in row group `group`) in which `condition` on `columns` of the file may be true.
 /// The condition is bound to positions in `columns`.
 pub(super) fn remaining(
     file: &ParquetFile,
@@ -28,7 +28,7 @@ pub(super) fn remaining(
     if pages.iter().all(Option::is_none) {
         return Ok(rows);
     }
-    // Between two neighbouring page starts of any column every column stays within one page.
+    // Between two consecutive page starts of all columns, every column stays within one page.
     let mut starts: Vec<u64> =
         pages.iter().flatten().flat_map(|pages| pages.places.pages().iter().map(|page| page.first_row)).collect();
     starts.sort_unstable();
@@ -55,7 +55,7 @@ pub(super) fn remaining(
     Ok(left)
 }
 
-/// The pages of one column and their bounds.
+/// The pages of a column and their bounds.
 struct Pages {
     column: usize,
     places: Arc<OffsetIndex>,
@@ -71,7 +71,7 @@ impl Pages {
 
     fn bounds_at(&self, file: &ParquetFile, group: usize, row: u64) -> Bounds {
         let page = self.bounds.get(self.places.page_of(row));
-        // Statistics that cannot be read rule nothing out: the page is read.
+        // Unreadable statistics exclude nothing, so the page is read.
         page.and_then(|page| of_page(file, group, self.column, page).ok()).unwrap_or(Bounds::UNKNOWN)
     }
 }

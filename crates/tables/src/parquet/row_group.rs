@@ -1,4 +1,4 @@
-//! One row group for the decoder: its column chunks as checked pages, of which only the wanted ones are read.
+//! A row group as the decoder sees it: its column chunks as checked pages, of which only the wanted ones are read.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -17,22 +17,22 @@ use super::page_index::OffsetIndex;
 use super::pages::ChunkPages;
 use super::watch::Watch;
 
-/// What is wanted of a row group is fetched at once when it has no more than these bytes.
+/// If the wanted part of a row group is not larger than this, it is fetched at once.
 const AT_ONCE: u64 = 16 << 20;
 
-/// What is wanted of one column chunk.
+/// The wanted part of a column chunk.
 struct Plan {
     chunk: Range<u64>,
     wanted: Arc<[Range<u64>]>,
-    /// Leads to the wanted pages.
+    /// The index that locates the wanted pages.
     index: Option<Arc<OffsetIndex>>,
-    /// Is compared with the pages.
+    /// The index with which the pages are compared.
     compared: Option<Arc<OffsetIndex>>,
     ahead: u64,
     fetched: Vec<(u64, Bytes)>,
 }
 
-/// One row group of a file, as far as some leaves and rows of it are wanted.
+/// A row group of a file, restricted to some leaves and rows.
 pub(super) struct OneRowGroup {
     file: Arc<ParquetFile>,
     group: usize,
@@ -41,11 +41,11 @@ pub(super) struct OneRowGroup {
 }
 
 impl OneRowGroup {
-    /// The `leaves` of row group `group` and `rows` of it (counted in the group); all rows when nothing is said. When
-    /// page indexes are to be compared they do not lead to the pages.
+    /// Opens the `leaves` of row group `group` and its `rows` (counted in the group); all rows if `None`. If
+    /// page indexes are to be compared, they are not used to locate pages.
     ///
     /// # Errors
-    /// A page index that is broken, and those of reading.
+    /// An invalid page index, and errors of reading.
     pub(super) fn new(
         file: &Arc<ParquetFile>,
         group: usize,
@@ -110,7 +110,7 @@ fn plan(file: &ParquetFile, group: usize, leaf: usize, rows: Option<&[Range<u64>
     Ok(Plan { chunk, wanted: wanted.into(), index: Some(index), compared: None, ahead: THROUGH, fetched: Vec::new() })
 }
 
-/// Fetches what is wanted in one go if it is little; large row groups are read ahead piece by piece instead.
+/// Fetches the wanted parts together if they are small; large row groups are read ahead in pieces instead.
 fn fetch(file: &ParquetFile, plans: &mut HashMap<usize, Plan>) -> Result<()> {
     let total: u64 = plans.values().flat_map(|plan| plan.wanted.iter()).map(|part| part.end - part.start).sum();
     if total > AT_ONCE || plans.values().any(|plan| plan.ahead == HOPPING) {
@@ -149,7 +149,7 @@ impl RowGroups for OneRowGroup {
     }
 }
 
-/// The pages of the one column chunk.
+/// The pages of a single column chunk.
 struct OneChunk(Option<Box<dyn PageReader>>);
 
 impl Iterator for OneChunk {

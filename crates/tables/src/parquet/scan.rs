@@ -1,4 +1,4 @@
-//! Record batches of a whole file: projection, row ranges, condition.
+//! Scans a whole file as record batches, with projection, row ranges and a filter.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -18,10 +18,10 @@ use crate::Selection;
 use crate::selection::{count, intersect, take_front};
 use isomorph_model::Filter;
 
-/// A condition is evaluated on at most so many rows before the other columns of those that pass are read.
+/// The filter is evaluated on at most this many rows before the other columns of the selected rows are read.
 const WINDOW_ROWS: u64 = 1 << 20;
 
-/// Rows of one row group that are still to be read, counted in the group.
+/// Remaining rows of a row group, counted in the group.
 struct Unit {
     group: usize,
     rows: Vec<Range<u64>>,
@@ -29,9 +29,9 @@ struct Unit {
 
 struct ScanFilter {
     condition: Filter,
-    /// The columns that the condition looks at.
+    /// The columns of the filter.
     projection: Arc<Projection>,
-    /// Where the output columns are among those, if all of them are.
+    /// The positions of the output columns among those, if it covers all of them.
     covers: Option<Vec<usize>>,
 }
 
@@ -39,7 +39,7 @@ struct ScanFilter {
 pub(crate) struct Scan {
     file: Arc<ParquetFile>,
     output: Arc<Projection>,
-    /// With the column of row numbers.
+    /// The schema including the column of row numbers.
     schema: SchemaRef,
     filter: Option<ScanFilter>,
     batch_rows: usize,
@@ -53,7 +53,7 @@ pub(crate) struct Scan {
 
 impl Scan {
     /// # Errors
-    /// [`isomorph_error::Kind::Usage`] for a selection that does not fit the file.
+    /// [`isomorph_error::Kind::Usage`] if the selection does not match the file.
     pub(crate) fn new(file: &Arc<ParquetFile>, selection: &Selection) -> Result<Self> {
         let columns =
             positions(file.schema(), selection.columns.as_deref()).map_err(|error| error.at(file.blob.place()))?;
@@ -86,7 +86,7 @@ impl Scan {
         })
     }
 
-    /// The schema of the batches.
+    /// Returns the schema of the batches.
     pub(crate) fn schema(&self) -> &SchemaRef {
         &self.schema
     }
@@ -125,7 +125,7 @@ impl Scan {
         }
     }
 
-    /// Opens what will give the output for `rows` of row group `group`.
+    /// Opens the reader of the output for `rows` of row group `group`.
     fn open(&mut self, group: usize, rows: Vec<Range<u64>>) -> Result<()> {
         let reader = |projection: &Arc<Projection>, rows| {
             GroupReader::new(Arc::clone(&self.file), group, Arc::clone(projection), rows, self.batch_rows)
@@ -149,7 +149,7 @@ impl Scan {
         Ok(())
     }
 
-    /// When the condition's own columns are all that is asked for, batches are filtered as they come.
+    /// If only columns of the filter are requested, batches are filtered as they are read.
     fn filter_here(&self, (batch, rows): Numbered) -> Result<Option<Numbered>> {
         let Some(ScanFilter { condition, covers: Some(covers), .. }) = &self.filter else {
             return Ok(Some((batch, rows)));
@@ -188,16 +188,16 @@ impl Iterator for Scan {
     }
 }
 
-/// The selected rows, by row group.
+/// Returns the selected rows by row group.
 fn units(file: &ParquetFile, selection: &Selection) -> Result<VecDeque<Unit>> {
     let rows = selection.checked_rows()?;
     if rows.as_ref().and_then(|rows| rows.last()).is_some_and(|last| last.end > file.row_count()) {
-        let message = format!("the file has {} rows; others are asked for", file.row_count());
+        let message = format!("the file has {} rows, but others were requested", file.row_count());
         return Err(Error::usage(message).at(file.blob.place()));
     }
     let groups = selection.row_groups.clone().unwrap_or(0..file.row_groups());
     if groups.end > file.row_groups() {
-        let message = format!("the file has {} row groups; others are asked for", file.row_groups());
+        let message = format!("the file has {} row groups, but others were requested", file.row_groups());
         return Err(Error::usage(message).at(file.blob.place()));
     }
     let unit = |group: usize| {
@@ -212,7 +212,7 @@ fn units(file: &ParquetFile, selection: &Selection) -> Result<VecDeque<Unit>> {
     Ok(groups.map(unit).filter(|unit| count(&unit.rows) > 0).collect())
 }
 
-/// Adds to `passing` those of `rows` that pass; `rows` are as many as `passes` has bits.
+/// Adds to `passing` those of `rows` that match the filter; `passes` has one bit per row.
 fn add_passing(passing: &mut Vec<Range<u64>>, rows: &[Range<u64>], passes: &BooleanBuffer) {
     let mut before = 0;
     for range in rows {
@@ -228,7 +228,7 @@ fn add_passing(passing: &mut Vec<Range<u64>>, rows: &[Range<u64>], passes: &Bool
     }
 }
 
-/// `schema` with a last column for row numbers, if one is asked for.
+/// Returns `schema` with a last column for row numbers, if requested.
 pub(crate) fn with_row_numbers(schema: &SchemaRef, name: Option<&str>) -> SchemaRef {
     let Some(name) = name else { return Arc::clone(schema) };
     let mut fields: Vec<_> = schema.fields().iter().cloned().collect();
@@ -236,7 +236,7 @@ pub(crate) fn with_row_numbers(schema: &SchemaRef, name: Option<&str>) -> Schema
     Arc::new(Schema::new(fields))
 }
 
-/// The numbers of `rows`, which are counted from row `first` of the file.
+/// Returns the numbers of `rows`, counted from row `first` of the file.
 pub(crate) fn row_numbers(first: u64, rows: &[Range<u64>]) -> ArrayRef {
     let numbers = rows.iter().flat_map(|range| (first + range.start).cast_signed()..(first + range.end).cast_signed());
     Arc::new(Int64Array::from_iter_values(numbers))

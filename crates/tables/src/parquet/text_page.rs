@@ -1,4 +1,4 @@
-//! Texts of some rows of one page, for look-ups: only those that are wanted are copied.
+//! Decodes texts of some rows of a page, for look-ups: copies only the wanted ones.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use parquet::basic::{Encoding, Type};
 use super::page_check::Column;
 use super::page_rows::{PageRows, Reason, SHORT, keys};
 
-/// Texts one behind the other; nulls are empty.
+/// Texts, one after another; nulls are empty.
 #[derive(Debug)]
 pub(super) struct Texts {
     bytes: Vec<u8>,
@@ -19,13 +19,13 @@ pub(super) struct Texts {
     nulls: NullBufferBuilder,
 }
 
-/// Whether a column of this type, stored in this way, can be decoded here.
+/// Whether columns of this type with this storage can be decoded here.
 pub(super) fn decodes(data_type: &DataType, column: Column) -> bool {
     let text = data_type == &DataType::Utf8 && column.physical == Type::BYTE_ARRAY;
     text && column.max_repetition == 0 && column.max_definition <= 1
 }
 
-/// Whether look-ups know this encoding of texts; deltas are left to the decoder of scans.
+/// Whether look-ups support this encoding of texts; delta encodings are left to the decoder of scans.
 pub(super) fn knows(encoding: Encoding) -> bool {
     matches!(encoding, Encoding::PLAIN | Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY)
 }
@@ -37,7 +37,7 @@ impl Texts {
         Texts { bytes: Vec::new(), offsets, nulls: NullBufferBuilder::new(rows) }
     }
 
-    /// Appends the `rows` of a page (counted in the page). `dictionary` are the plain values that keys stand for.
+    /// Appends the `rows` of a page (counted in the page). `dictionary` contains the plain values to which keys refer.
     pub(super) fn append(
         &mut self,
         page: &PageRows<'_>,
@@ -56,7 +56,7 @@ impl Texts {
                 }
                 texts
             }
-            _ => entries(dictionary.ok_or("a page refers to a dictionary that is not there")?, page, present.values)?,
+            _ => entries(dictionary.ok_or("a page refers to a dictionary that does not exist")?, page, present.values)?,
         }
         .into_iter();
         match present.rows {
@@ -77,24 +77,24 @@ impl Texts {
         Ok(())
     }
 
-    /// The texts, found to be UTF-8.
+    /// Returns the texts after checking that they are UTF-8.
     pub(super) fn finish(mut self) -> Result<ArrayRef, Reason> {
         let offsets = OffsetBuffer::new(self.offsets.into());
         let array = StringArray::try_new(offsets, self.bytes.into(), self.nulls.finish());
-        Ok(Arc::new(array.map_err(|_| "a text is not UTF-8")?))
+        Ok(Arc::new(array.map_err(|_| "text is not UTF-8")?))
     }
 }
 
-/// The entries of the dictionary that the keys number `wanted` stand for.
+/// Returns the entries of the dictionary to which the keys with the numbers `wanted` refer.
 fn entries<'a>(dictionary: &'a [u8], page: &PageRows<'_>, wanted: Range<usize>) -> Result<Vec<&'a [u8]>, Reason> {
-    const NOTHING: Reason = "a key stands for nothing in the dictionary";
+    const NOTHING: Reason = "a key is outside the dictionary";
     let keys = keys(page.values, wanted)?;
     let most = keys.iter().max().map_or(0, |key| *key as usize + 1);
     let entries: Vec<&[u8]> = Plain(dictionary).take(most).collect();
     keys.into_iter().map(|key| entries.get(key as usize).copied().ok_or(NOTHING)).collect()
 }
 
-/// Plain texts, each behind its length; ends where one is cut off.
+/// Plain texts, each preceded by its length. The iterator ends at a truncated one.
 struct Plain<'a>(&'a [u8]);
 
 impl<'a> Iterator for Plain<'a> {

@@ -1,23 +1,23 @@
-//! The Thrift compact protocol, as much of it as Parquet's own structures need: a reader over a slice that allocates
-//! nothing and never recurses deeper than a fixed bound.
+//! The parts of the Thrift compact protocol that Parquet's structures use: a reader over a slice that does not
+//! allocate, and whose recursion depth is limited.
 //!
 //! Source: <https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md>.
 
-/// How deep structures may lie inside one another. Parquet's own footer needs six levels.
+/// The maximum nesting depth of structures. Parquet's own footer needs six levels.
 const DEPTH: usize = 32;
 
-/// Why a structure could not be read.
+/// The reason why a structure could not be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ThriftError {
-    /// The slice ends inside the structure: more bytes may help.
+    /// The slice ends inside the structure; more bytes may help.
     Truncated,
-    /// No amount of further bytes makes this valid.
+    /// The structure is invalid, whatever bytes follow.
     Invalid(&'static str),
 }
 
 pub(super) type Thrift<T> = Result<T, ThriftError>;
 
-/// The type of a field or an element on the wire.
+/// The encoded type of a field or an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wire {
     True,
@@ -53,7 +53,7 @@ impl Wire {
         })
     }
 
-    /// The fewest bytes a value of this type takes inside a collection.
+    /// Returns the minimum size of a value of this type in a collection, bytes.
     fn least_bytes(self) -> usize {
         match self {
             Wire::Double => 8,
@@ -75,7 +75,7 @@ impl<'a> Reader<'a> {
         Reader { bytes, at: 0 }
     }
 
-    /// Bytes consumed so far.
+    /// Returns the number of bytes consumed so far.
     pub(super) fn position(&self) -> usize {
         self.at
     }
@@ -97,7 +97,7 @@ impl<'a> Reader<'a> {
         Ok(taken)
     }
 
-    /// An unsigned variable-length integer.
+    /// Reads an unsigned integer of variable length.
     fn varint(&mut self) -> Thrift<u64> {
         let mut value = 0u64;
         for shift in (0..64).step_by(7) {
@@ -110,8 +110,8 @@ impl<'a> Reader<'a> {
         Err(ThriftError::Invalid("an integer of more than ten bytes"))
     }
 
-    /// The next field of a structure: its number and type, or nothing at the structure's end. `last` is the number of
-    /// the field before it, 0 at the start.
+    /// Reads the header of the next field: its number and type, or `None` at the end of the structure. `last` is the number of
+    /// the previous field, 0 at the start.
     pub(super) fn field(&mut self, last: &mut i16) -> Thrift<Option<(i16, Wire)>> {
         let head = self.byte()?;
         if head & 0x0f == 0 {
@@ -126,24 +126,24 @@ impl<'a> Reader<'a> {
         Ok(Some((number, wire)))
     }
 
-    /// A signed integer of any width.
+    /// Reads a signed integer of any width.
     pub(super) fn int(&mut self) -> Thrift<i64> {
         let value = self.varint()?;
         Ok((value >> 1).cast_signed() ^ -(value & 1).cast_signed())
     }
 
-    /// A signed integer that fits 32 bits.
+    /// Reads a signed integer of at most 32 bits.
     pub(super) fn i32(&mut self) -> Thrift<i32> {
         i32::try_from(self.int()?).map_err(|_| ThriftError::Invalid("a 32-bit integer is out of range"))
     }
 
-    /// A byte string.
+    /// Reads a byte string.
     pub(super) fn binary(&mut self) -> Thrift<&'a [u8]> {
         let length = usize::try_from(self.varint()?).map_err(|_| ThriftError::Truncated)?;
         self.take(length)
     }
 
-    /// The head of a list: element type and number of elements, which can fit the bytes that are left.
+    /// Reads the header of a list: the element type, and the number of elements, which is checked against the remaining bytes.
     pub(super) fn list(&mut self) -> Thrift<(Wire, usize)> {
         let head = self.byte()?;
         let count = match head >> 4 {
@@ -153,7 +153,7 @@ impl<'a> Reader<'a> {
         if count == 0 {
             return Ok((Wire::Byte, 0));
         }
-        // Inside a list some writers give booleans the type 1, some 2: one byte each in both.
+        // In lists, some writers use type 1 for booleans and some type 2; both have one byte per element.
         let wire = Wire::from_nibble(head & 0x0f)?;
         if count.checked_mul(wire.least_bytes()).is_none_or(|least| least > self.left()) {
             return Err(ThriftError::Truncated);
@@ -161,12 +161,12 @@ impl<'a> Reader<'a> {
         Ok((wire, count))
     }
 
-    /// A boolean inside a list.
+    /// Reads a boolean in a list.
     pub(super) fn list_bool(&mut self) -> Thrift<bool> {
         Ok(self.byte()? == 1)
     }
 
-    /// Passes over the value of a field.
+    /// Skips the value of a field.
     pub(super) fn skip(&mut self, wire: Wire) -> Thrift<()> {
         self.skip_value(wire, false, DEPTH)
     }
@@ -174,7 +174,7 @@ impl<'a> Reader<'a> {
     fn skip_value(&mut self, wire: Wire, in_collection: bool, depth: usize) -> Thrift<()> {
         let deeper = depth.checked_sub(1).ok_or(ThriftError::Invalid("structures are nested too deeply"))?;
         match wire {
-            // A boolean field has its value in its head, a boolean element is a byte.
+            // A boolean field has its value in its header, a boolean element is a byte.
             Wire::True | Wire::False => {
                 if in_collection {
                     self.byte()?;

@@ -1,5 +1,5 @@
-//! What the column chunks that are decoded together share: how much the batch in work may still grow, and the first
-//! error of ours, which the decoder in between would turn into text.
+//! State that the column chunks of a reader share: how much the current batch may still grow, and the first
+//! error of ours, which the decoder in between would convert to text.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -7,16 +7,16 @@ use std::sync::{Mutex, PoisonError};
 use isomorph_error::{Error, Kind};
 use parquet::errors::ParquetError;
 
-/// Watches one reader over one row group.
+/// Watches one reader of a row group.
 #[derive(Debug)]
 pub(super) struct Watch {
-    /// Rows the decoder is asked for at a time.
+    /// The number of rows that are requested from the decoder at a time.
     pub batch_rows: usize,
-    /// Decoded bytes a batch may come to.
+    /// The maximum decoded size of a batch, bytes.
     most: u64,
     used: AtomicU64,
     shrink: AtomicBool,
-    /// Bytes of current pages that are much larger than stored.
+    /// The total size of the current pages that are much larger than stored, bytes.
     expanded: AtomicU64,
     failure: Mutex<Option<Error>>,
 }
@@ -33,23 +33,26 @@ impl Watch {
         }
     }
 
-    /// Announces that a column goes from an expanded page of `before` bytes to one of `now` bytes; 0 stands for any other page.
+    /// Announces that a column moves from an expanded page of `before` bytes to one of `now` bytes; 0 means any other page.
     pub(super) fn expand(&self, before: u64, now: u64, most: u64) -> Result<(), Error> {
         self.expanded.fetch_sub(before, Ordering::Relaxed);
         let all = self.expanded.fetch_add(now, Ordering::Relaxed).saturating_add(now);
         if now == 0 || all <= most {
             return Ok(());
         }
-        Err(Error::new(Kind::TooLarge, format!("the pages of the columns unpack to more than {most} bytes together")))
+        Err(Error::new(
+            Kind::TooLarge,
+            format!("the decompressed pages of all columns have more than {most} bytes together"),
+        ))
     }
 
-    /// Before each batch.
+    /// Must be called before each batch.
     pub(super) fn start_batch(&self) {
         self.used.store(0, Ordering::Relaxed);
     }
 
-    /// Announces that the batch in work may grow by `bytes`. When that is too much the batch is given up, to be read
-    /// again in smaller pieces; a batch of one row cannot be made smaller and gets room for a whole page.
+    /// Announces that the current batch may grow by `bytes`. If that is too much, the batch is abandoned and read
+    /// again in smaller pieces. A batch of one row cannot be smaller, and may grow by a whole page.
     pub(super) fn grow(&self, bytes: u64, page_bytes: u64) -> Result<(), Error> {
         let used = self.used.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
         if used <= self.most {
@@ -57,27 +60,27 @@ impl Watch {
         }
         if self.batch_rows > 1 {
             self.shrink.store(true, Ordering::Relaxed);
-            return Err(Error::new(Kind::TooLarge, "the batch grows too large"));
+            return Err(Error::new(Kind::TooLarge, "the batch is too large"));
         }
         if used <= self.most.max(page_bytes) {
             return Ok(());
         }
-        Err(Error::new(Kind::TooLarge, format!("one row unpacks to more than {} bytes", self.most.max(page_bytes))))
+        Err(Error::new(Kind::TooLarge, format!("one decoded row has more than {} bytes", self.most.max(page_bytes))))
     }
 
-    /// Whether the batch was given up only because it has too many rows.
+    /// Whether the batch was abandoned only because it has too many rows.
     pub(super) fn wants_fewer_rows(&self) -> bool {
         self.shrink.load(Ordering::Relaxed)
     }
 
-    /// Keeps `error` and gives the decoder something to stop with.
+    /// Stores `error`, and returns an error that makes the decoder stop.
     pub(super) fn fail(&self, error: Error) -> ParquetError {
         let message = error.to_string();
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
         ParquetError::General(message)
     }
 
-    /// The error kept by [`Watch::fail`].
+    /// Returns the error stored by [`Watch::fail`].
     pub(super) fn take_failure(&self) -> Option<Error> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).take()
     }

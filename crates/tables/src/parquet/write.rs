@@ -1,4 +1,4 @@
-//! Writing Parquet: small pages, statistics and a page index, nothing that depends on the machine or the time.
+//! Writes Parquet files with small pages, statistics and a page index. The bytes do not depend on the machine or the time.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -18,13 +18,13 @@ use super::embedded::needs_embedding;
 use crate::convert::{self, ELEMENT};
 use crate::{ColumnEncoding, Compression, WriteOptions};
 
-/// Values that are encoded between two looks at the size of the page.
+/// The number of values that are encoded before the size of the page is checked again.
 const WRITE_BATCH: usize = 1024;
-/// What files say of who wrote them. Without a version: the same data gives the same bytes from every release that
+/// The name of the writer in files. It has no version, so that the same data produces the same bytes in every release that
 /// does not change the layout.
 const CREATED_BY: &str = "isomorph";
 
-/// Writes one Parquet file.
+/// Writes a Parquet file.
 pub(crate) struct ParquetWriter<W: Write + Send> {
     writer: ArrowWriter<W>,
     schema: SchemaRef,
@@ -33,7 +33,7 @@ pub(crate) struct ParquetWriter<W: Write + Send> {
 impl<W: Write + Send> ParquetWriter<W> {
     /// # Errors
     /// [`isomorph_error::Kind::Unsupported`] for types that Parquet lacks, [`isomorph_error::Kind::Usage`] for options
-    /// that do not fit the schema.
+    /// that do not match the schema.
     pub(crate) fn create(out: W, schema: &Schema, options: &WriteOptions) -> Result<Self> {
         let fields = schema.fields().iter().map(|field| stored(field)).collect::<Result<Fields>>()?;
         let stored = Arc::new(Schema::new(fields));
@@ -56,13 +56,13 @@ impl<W: Write + Send> ParquetWriter<W> {
     }
 }
 
-/// Whether the file is to hold its Arrow schema: where Parquet alone would say less, and nobody gives another.
+/// Whether to embed the Arrow schema: if Parquet alone cannot express the types, and the caller does not embed another.
 fn embeds(stored: &Schema, options: &WriteOptions) -> bool {
     let is_given = options.footer_metadata.iter().any(|(key, _)| key == ARROW_SCHEMA_META_KEY);
     !is_given && needs_embedding(stored.fields())
 }
 
-/// An error of the writer below us is one of writing; other reasons were excluded beforehand.
+/// Converts an error of the library's writer. It is always an error of writing, because other reasons were excluded before.
 fn failed(error: ParquetError) -> Error {
     match error {
         ParquetError::External(source) => match source.downcast::<std::io::Error>() {
@@ -73,10 +73,10 @@ fn failed(error: ParquetError) -> Error {
     }
 }
 
-/// The field as Parquet keeps it.
+/// Returns the field as stored in Parquet.
 fn stored(field: &Field) -> Result<Field> {
     let data_type = stored_type(field.data_type()).ok_or_else(|| {
-        let message = format!("Parquet has no equal of type {}", field.data_type());
+        let message = format!("Parquet has no type for {}", field.data_type());
         Error::unsupported(message).at(Place::field(field.name()))
     })?;
     Ok(Field::new(field.name(), data_type, field.is_nullable()))
@@ -94,7 +94,7 @@ fn stored_type(data_type: &DataType) -> Option<DataType> {
         T::Utf8View => T::Utf8,
         T::BinaryView => T::Binary,
         T::Date64 => T::Date32,
-        // Parquet has no seconds.
+        // Parquet has no unit of seconds.
         T::Timestamp(TimeUnit::Second, zone) => T::Timestamp(TimeUnit::Millisecond, zone.clone()),
         T::Null | T::Boolean | T::Float32 | T::Float64 | T::Utf8 | T::LargeUtf8 | T::Binary | T::LargeBinary => {
             data_type.clone()
@@ -136,7 +136,7 @@ fn properties(schema: &Schema, options: &WriteOptions) -> Result<WriterPropertie
         .set_key_value_metadata((!metadata.is_empty()).then_some(metadata));
     for (name, encoding) in &options.encodings {
         let Some((_, field)) = schema.column_with_name(name) else {
-            return Err(Error::usage(format!("there is no column `{name}` to encode")).at(Place::field(name)));
+            return Err(Error::usage(format!("column `{name}` does not exist")).at(Place::field(name)));
         };
         builder = encode(builder, field, *encoding)?;
     }
@@ -158,7 +158,7 @@ fn encode(
         ColumnEncoding::ByteStreamSplit => (data_type.is_floating(), Some(Encoding::BYTE_STREAM_SPLIT)),
     };
     if !fits {
-        let message = format!("column `{}` of type {data_type} cannot be encoded that way", field.name());
+        let message = format!("column `{}` of type {data_type} does not support this encoding", field.name());
         return Err(Error::usage(message).at(Place::field(field.name())));
     }
     let path = ColumnPath::from(field.name().as_str());

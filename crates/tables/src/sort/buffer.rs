@@ -1,31 +1,31 @@
-//! Edges that wait in memory to be sorted.
+//! Edges in memory that wait to be sorted.
 
 use arrow_array::ArrayRef;
 
 use super::keys::{Layout, width};
 use super::sequence::Numbers;
 
-/// Both ends of the edges of one push.
+/// Both ends of the edges of a push.
 pub(super) enum Keys {
-    /// `aligned · 2^32 + other`: both ends fit 32 bits.
+    /// `aligned · 2^32 + other`, if both ends have at most 32 bits.
     Narrow(Vec<u64>),
     /// (aligned, other).
     Wide(Vec<(u64, u64)>),
 }
 
-/// The edges of one push.
+/// The edges of a push.
 pub(super) struct Chunk {
     pub keys: Keys,
     pub payload: Vec<ArrayRef>,
     pub numbers: Numbers,
     payload_bytes: usize,
-    /// Bits in use by the aligned and by the other ends.
+    /// The number of significant bits of the aligned and of the other ends.
     widths: (u32, u32),
     ascending: bool,
 }
 
 impl Chunk {
-    /// `payload_bytes` is what the payload takes.
+    /// `payload_bytes` is the size of the payload.
     pub fn new(aligned: &[u64], other: &[u64], payload: Vec<ArrayRef>, payload_bytes: usize, numbers: Numbers) -> Self {
         let widths = (width(union(aligned)), width(union(other)));
         let pairs = || aligned.iter().copied().zip(other.iter().copied());
@@ -79,12 +79,12 @@ impl Chunk {
     }
 }
 
-/// All bits that any of the values has.
+/// Returns the bitwise or of the values.
 fn union(values: &[u64]) -> u64 {
     values.iter().fold(0, |bits, value| bits | value)
 }
 
-/// Chunks and what they need.
+/// Chunks, and the memory that they need.
 #[derive(Default)]
 pub(super) struct Buffer {
     pub chunks: Vec<Chunk>,
@@ -108,16 +108,16 @@ impl Buffer {
         self.rows == 0
     }
 
-    /// The layout of the sort keys.
+    /// Returns the layout of the sort keys.
     pub fn layout(&self, indexed: bool) -> Layout {
         Layout::new(self.widths.0, self.widths.1, self.rows, indexed)
     }
 
-    /// Bytes that keeping and sorting these edges takes at most; `indexed` when there is a payload.
+    /// Returns the maximum size for storing and sorting these edges; `indexed` if there is a payload.
     pub fn cost(&self, indexed: bool) -> u64 {
         let elements = self.rows * self.layout(indexed).size().bytes();
-        // First the keys and the elements made of them, then the elements and, at worst, a copy of one huge bucket.
-        // Payload columns are joined before rows are taken out of them.
+        // First the keys and the elements made from them, then the elements and, at worst, a copy of one huge bucket.
+        // Payload columns are concatenated before rows are taken from them.
         (elements + self.key_bytes.max(elements) + self.number_bytes + 2 * self.payload_bytes) as u64
     }
 
@@ -131,7 +131,7 @@ impl Buffer {
         self.chunks.push(chunk);
     }
 
-    /// Takes the last chunk away again. Widths stay, which costs nothing but a few bits.
+    /// Removes the last chunk. The widths are not reduced, which costs only a few bits.
     pub fn pop(&mut self) -> Option<Chunk> {
         let chunk = self.chunks.pop()?;
         self.rows -= chunk.rows();
@@ -141,12 +141,12 @@ impl Buffer {
         Some(chunk)
     }
 
-    /// Puts the chunks into the order of their sequence numbers.
+    /// Sorts the chunks by their sequence numbers.
     pub fn order(&mut self) {
         self.chunks.sort_by_key(|chunk| chunk.numbers.first());
     }
 
-    /// Whether the edges, in the order of the chunks, are sorted already.
+    /// Whether the edges, in the order of the chunks, are already sorted.
     pub fn ascending(&self) -> bool {
         self.chunks.iter().all(|chunk| chunk.ascending)
             && self.chunks.windows(2).all(|pair| pair[0].last() <= pair[1].first())

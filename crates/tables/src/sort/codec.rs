@@ -1,7 +1,7 @@
-//! Bytes of spilled blocks: integers in as few bytes as a block needs, buffers compressed where that pays.
+//! Encodes spilled blocks: integers in as few bytes as a block needs, buffers compressed if that saves space.
 //!
-//! Nothing here is a format: only the process that wrote the bytes reads them. They are decoded with checks all the
-//! same, because disks fail.
+//! This is not a file format: only the process that wrote the bytes reads them. They are still checked when they are decoded,
+//! because disks fail.
 
 use std::cell::RefCell;
 use std::io;
@@ -10,23 +10,23 @@ use arrow_buffer::MutableBuffer;
 use isomorph_error::{Error, Result};
 use zstd::bulk::{Compressor, Decompressor};
 
-/// Buffers shorter than this are not worth compressing, bytes.
+/// Smaller buffers are not compressed, bytes.
 const COMPRESSED_FROM: usize = 1 << 10;
 
 /// Compression level: fast, but with entropy coding, which halves identifiers in hexadecimal.
 const LEVEL: i32 = 1;
 
-/// Bytes of a buffer that are compressed on trial.
+/// The number of bytes of a buffer that are compressed as a trial.
 const TRIAL: usize = 4 << 10;
 
-/// How a buffer is stored.
+/// The storage of a buffer.
 const PLAIN: u8 = 0;
 const COMPRESSED: u8 = 1;
-/// First bytes of all values first, then all second bytes, and so on; then compressed.
+/// All first bytes of the values, then all second bytes, and so on; then compressed.
 const TRANSPOSED: u8 = 2;
 
 thread_local! {
-    // Kept, because to set one up takes longer than to compress a small buffer.
+    // Kept, because creating one takes longer than compressing a small buffer.
     static COMPRESSOR: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
     static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
 }
@@ -45,7 +45,7 @@ fn decompress(compressed: &[u8], bytes: &mut [u8]) -> io::Result<usize> {
     })
 }
 
-/// What is left to decode.
+/// The bytes that are not decoded yet.
 pub(crate) struct Input<'a>(&'a [u8]);
 
 impl<'a> Input<'a> {
@@ -74,26 +74,26 @@ impl<'a> Input<'a> {
     }
 }
 
-/// The error for bytes that are not as they were written.
+/// Returns the error for bytes that differ from what was written.
 pub(crate) fn damaged() -> Error {
-    Error::malformed("a temporary file is not as it was written").hint("another --temp-dir").hint("check the disk")
+    Error::malformed("a temporary file is damaged").hint("use another --temp-dir").hint("check the disk")
 }
 
 pub(crate) fn put_length(out: &mut Vec<u8>, length: usize) {
     out.extend_from_slice(&(length as u64).to_le_bytes());
 }
 
-/// Set in the width of numbers whose constant bits are left out.
+/// Added to the width of numbers whose constant bits are omitted.
 const SCATTERED: u8 = 0x80;
 
-/// Runs of bits that are worth taking together.
+/// The maximum number of runs of bits that are extracted.
 const MOST_SPANS: usize = 4;
 
-/// Neighbouring bits of a number: how far from the right they are in the number, and where only such bits are kept; and
+/// A run of adjacent bits of a number: its shift in the number, its shift in the extracted number, and
 /// the mask of the latter.
 type Span = (u32, u32, u64);
 
-/// The runs of bits that are set in `mask`.
+/// Returns the runs of bits that are set in `mask`.
 fn spans(mask: u64) -> Vec<Span> {
     let (mut spans, mut rest, mut kept) = (Vec::new(), mask, 0);
     while rest != 0 {
@@ -107,8 +107,9 @@ fn spans(mask: u64) -> Vec<Span> {
     spans
 }
 
-/// Appends numbers, all of one width: as distances from the smallest; or only those of their bits that are not the same
-/// in all of them, if that is less. A sequence number is that of a part and, far to the left of it, the part's.
+/// Appends numbers, all with the same width: as differences from the smallest, or, if that is shorter, only those of their
+/// bits that are not equal in all of them. A sequence number consists of a number within a part and, in its high bits, the
+/// number of the part.
 pub(crate) fn put_numbers(out: &mut Vec<u8>, numbers: &[u64]) {
     let first = numbers.first().copied().unwrap_or(0);
     let varying = numbers.iter().fold(0, |bits, number| bits | (number ^ first));
@@ -127,14 +128,14 @@ pub(crate) fn put_numbers(out: &mut Vec<u8>, numbers: &[u64]) {
     put_distances(out, least, bits, numbers.iter().map(|number| number - least));
 }
 
-/// Bytes that the largest distance from the smallest number takes.
+/// Returns the number of bytes of the largest difference from the smallest number.
 fn distance_width(numbers: &[u64]) -> usize {
     let least = numbers.iter().copied().min().unwrap_or(0);
     let greatest = numbers.iter().copied().max().unwrap_or(0);
     (u64::BITS - (greatest - least).leading_zeros()).div_ceil(8) as usize
 }
 
-/// Appends ascending numbers as distances from their predecessors, all of one width.
+/// Appends ascending numbers as differences from their predecessors, all with the same width.
 pub(crate) fn put_ascending(out: &mut Vec<u8>, numbers: &[u64]) {
     let first = numbers.first().copied().unwrap_or(0);
     let distances = std::iter::once(0).chain(numbers.windows(2).map(|pair| pair[1].wrapping_sub(pair[0])));
@@ -149,7 +150,7 @@ fn put_distances(out: &mut Vec<u8>, start: u64, bits: u64, distances: impl Itera
     put_width(out, width, distances);
 }
 
-/// Appends a width of numbers, bytes, which is small.
+/// Appends a width in bytes, which is small.
 #[expect(clippy::cast_possible_truncation, reason = "numbers have at most 32 bytes")]
 fn put_byte(out: &mut Vec<u8>, width: usize) {
     out.push(width as u8);
@@ -176,7 +177,7 @@ fn put_fixed<const WIDTH: usize>(out: &mut Vec<u8>, distances: impl Iterator<Ite
     }
 }
 
-/// Reads `count` numbers of [`put_numbers`].
+/// Reads `count` numbers written by [`put_numbers`].
 pub(crate) fn numbers(input: &mut Input, count: usize) -> Result<Vec<u64>> {
     let start = input.word()?;
     let width = input.byte()?;
@@ -189,7 +190,7 @@ pub(crate) fn numbers(input: &mut Input, count: usize) -> Result<Vec<u64>> {
     })
 }
 
-/// Reads `count` numbers of [`put_ascending`].
+/// Reads `count` numbers written by [`put_ascending`].
 pub(crate) fn ascending(input: &mut Input, count: usize) -> Result<Vec<u64>> {
     let mut last = input.word()?;
     let width = usize::from(input.byte()?);
@@ -199,7 +200,7 @@ pub(crate) fn ascending(input: &mut Input, count: usize) -> Result<Vec<u64>> {
     })
 }
 
-/// Reads `count` values of `width` bytes each, and what `number` makes of them.
+/// Reads `count` values of `width` bytes each, converted by `number`.
 fn values(input: &mut Input, count: usize, width: usize, number: impl FnMut(u64) -> u64) -> Result<Vec<u64>> {
     let bytes = input.take(count.checked_mul(width).ok_or_else(damaged)?)?;
     match width {
@@ -226,10 +227,10 @@ fn fixed<const WIDTH: usize>(bytes: &[u8], mut number: impl FnMut(u64) -> u64) -
     values.iter().map(word).collect()
 }
 
-/// Appends a buffer of values of `width` bytes each, compressed if that saves an eighth.
+/// Appends a buffer of values of `width` bytes each, compressed if that saves at least an eighth.
 ///
 /// # Errors
-/// [`Kind::Io`](isomorph_error::Kind::Io) when the compressor fails.
+/// [`Kind::Io`](isomorph_error::Kind::Io) if the compressor fails.
 pub(crate) fn put_buffer(out: &mut Vec<u8>, buffer: &[u8], width: usize) -> Result<()> {
     put_length(out, buffer.len());
     if buffer.len() >= COMPRESSED_FROM {
@@ -256,7 +257,7 @@ fn pays(compressed: usize, plain: usize) -> bool {
     compressed < plain - plain / 8
 }
 
-/// Reads a buffer of [`put_buffer`] that must have `length` bytes.
+/// Reads a buffer written by [`put_buffer`], which must have `length` bytes.
 pub(crate) fn buffer(input: &mut Input, length: usize) -> Result<MutableBuffer> {
     if input.length()? != length {
         return Err(damaged());

@@ -1,4 +1,4 @@
-//! Plain Arrow columns as bytes and back.
+//! Encodes plain Arrow columns as bytes, and decodes them.
 
 use arrow_array::{ArrayRef, make_array};
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
@@ -49,7 +49,7 @@ fn put_bits(out: &mut Vec<u8>, bits: &BooleanBuffer) -> Result<()> {
     put_buffer(out, bits.sliced().as_slice(), 1)
 }
 
-/// Length of each value of a column with offsets.
+/// Returns the length of each value of a column with offsets.
 fn lengths(shape: Shape, data: &ArrayData) -> Vec<u64> {
     if data.is_empty() {
         return Vec::new();
@@ -69,7 +69,7 @@ fn lengths(shape: Shape, data: &ArrayData) -> Vec<u64> {
 /// Reads one column of `data_type`.
 ///
 /// # Errors
-/// [`Kind::Malformed`](isomorph_error::Kind::Malformed) when the bytes are not those of [`put_column`].
+/// [`Kind::Malformed`](isomorph_error::Kind::Malformed) if the bytes were not written by [`put_column`].
 pub(crate) fn column(input: &mut Input, data_type: &DataType) -> Result<ArrayRef> {
     Ok(make_array(data(input, data_type)?))
 }
@@ -118,7 +118,7 @@ fn offsets(shape: Shape, lengths: &[u64]) -> Result<Buffer> {
     }
     if matches!(shape, Shape::Bytes | Shape::List) {
         i32::try_from(sum).map_err(|_| damaged())?;
-        #[expect(clippy::cast_possible_truncation, reason = "the greatest of them was checked")]
+        #[expect(clippy::cast_possible_truncation, reason = "the largest of them was checked")]
         Ok(Buffer::from_vec(ends.iter().map(|end| *end as i32).collect::<Vec<i32>>()))
     } else {
         i64::try_from(sum).map_err(|_| damaged())?;

@@ -1,20 +1,20 @@
-//! Sort keys: both ends of an edge, and its position, in as few bits as the buffered edges need.
+//! Sort keys: both ends of an edge and its position, in as few bits as the buffered edges need.
 //!
 //! The key of an edge is the number `aligned · 2^o + other`, where `o` is the width of the largest `other`. Its highest
-//! bits, the *digit*, choose a bucket and are not stored. What is left is followed by the position of the edge among
-//! the buffered ones, if the order must be applied to a payload. For most graphs that is one `u64`: 5 million edges of
+//! bits, the *digit*, select a bucket and are not stored. The remaining bits are followed by the position of the edge among
+//! the buffered ones, if a payload must be reordered. For most graphs that is one `u64`: 5 million edges of
 //! 500,000 vertices take 19 + 19 − 8 + 23 bits.
 
-#![expect(clippy::cast_possible_truncation, reason = "bits are taken out of keys")]
+#![expect(clippy::cast_possible_truncation, reason = "bits are extracted from keys")]
 
 use std::fmt::Debug;
 
 use isomorph_error::index;
 
-/// The largest number of bits of a key that may choose its bucket.
+/// The maximum number of key bits that select a bucket.
 const MAX_DIGIT: u32 = 11;
 
-/// Edges that a bucket should hold, as a power of two: two copies of it fit into a second-level cache.
+/// The intended number of edges in a bucket, as a power of two: two copies of a bucket fit into a second-level cache.
 const BUCKET_ROWS: u32 = 14;
 
 /// Number of bits that `value` needs.
@@ -29,15 +29,15 @@ pub(super) struct Layout {
     aligned: u32,
     /// Of the other end.
     other: u32,
-    /// Of the position; 0 when none is kept.
+    /// Of the position; 0 if there is none.
     index: u32,
     /// Of the bucket number.
     digit: u32,
-    /// Whether positions are kept.
+    /// Whether positions are stored.
     indexed: bool,
 }
 
-/// The smallest [`Element`] that a layout fits into.
+/// The smallest [`Element`] for a layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Size {
     /// `u64`.
@@ -60,14 +60,14 @@ impl Size {
 }
 
 impl Layout {
-    /// The layout for `rows` edges whose ends have at most these many bits; `indexed` when positions are kept.
+    /// Returns the layout for `rows` edges whose ends have at most this many bits; `indexed` if positions are stored.
     pub fn new(aligned: u32, other: u32, rows: usize, indexed: bool) -> Self {
         let rows_width = width(rows.saturating_sub(1) as u64);
         let digit = rows_width.saturating_sub(BUCKET_ROWS).min(MAX_DIGIT).min(aligned + other);
         Layout { aligned, other, index: if indexed { rows_width } else { 0 }, digit, indexed }
     }
 
-    /// The element to use.
+    /// Returns the size of the element to use.
     pub fn size(&self) -> Size {
         match self.rest() + self.index {
             ..=64 => Size::Narrow,
@@ -76,22 +76,22 @@ impl Layout {
         }
     }
 
-    /// Whether positions are kept.
+    /// Whether positions are stored.
     pub fn indexed(&self) -> bool {
         self.indexed
     }
 
-    /// Number of buckets.
+    /// Returns the number of buckets.
     pub fn buckets(&self) -> usize {
         1 << self.digit
     }
 
-    /// Bits of the key that an element stores.
+    /// Returns the number of key bits that an element stores.
     fn rest(&self) -> u32 {
         self.aligned + self.other - self.digit
     }
 
-    /// Bucket of an edge. Buckets are in the order of the keys.
+    /// Returns the bucket of an edge. Buckets are in the order of the keys.
     #[inline]
     pub fn bucket(&self, aligned: u64, other: u64) -> usize {
         let bucket = match self.digit.checked_sub(self.aligned) {
@@ -102,12 +102,12 @@ impl Layout {
         index(bucket)
     }
 
-    /// The bucket that holds the first edge of `aligned`, or the number of buckets when it is above them all.
+    /// Returns the bucket that contains the first edge of `aligned`, or the number of buckets if `aligned` is above all.
     pub fn first_bucket(&self, aligned: u64) -> usize {
         if width(aligned) > self.aligned { self.buckets() } else { self.bucket(aligned, 0) }
     }
 
-    /// Both ends from a bucket and the stored rest of a key.
+    /// Returns both ends from a bucket and the stored rest of a key.
     #[inline]
     fn ends<R: Rest>(&self, bucket: usize, rest: R) -> (u64, u64) {
         let bucket = bucket as u64;
@@ -161,19 +161,19 @@ impl Rest for u128 {
     }
 }
 
-/// What the radix sort moves. The natural order is that of (rest of the key, position).
+/// The type that the radix sort moves. Its order is that of (rest of the key, position).
 pub(super) trait Element: Copy + Ord + Default + Send + Sync + Debug {
     /// Packs an edge.
     fn pack(layout: &Layout, aligned: u64, other: u64, index: u32) -> Self;
-    /// The two ends.
+    /// Returns the two ends.
     fn ends(self, layout: &Layout, bucket: usize) -> (u64, u64);
-    /// The position of the edge, if one is kept, else 0.
+    /// Returns the position of the edge, or 0 if positions are not stored.
     fn index(self, layout: &Layout) -> u32;
-    /// Lowest bit of the key; those below hold the position.
+    /// Returns the lowest bit of the key; the bits below contain the position.
     fn key_start(layout: &Layout) -> u32;
-    /// Eight bits from bit `shift` upwards.
+    /// Returns the eight bits from bit `shift` upwards.
     fn byte(self, shift: u32) -> u8;
-    /// Number of low bits in which elements differ: those above are equal in all of them.
+    /// Returns the number of low bits in which elements differ; the bits above are equal in all of them.
     fn spread(elements: &[Self]) -> u32;
 }
 

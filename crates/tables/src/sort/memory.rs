@@ -15,7 +15,7 @@ use super::radix;
 use super::rows::Rows;
 use super::sequence::Origins;
 
-/// At most this many threads share the scattering: each of them reads all keys.
+/// The maximum number of threads that scatter: each of them reads all keys.
 const SCATTERING: usize = 8;
 
 /// Packed keys in sorted order.
@@ -25,17 +25,17 @@ enum Elements {
     Wide(Vec<Wide>),
 }
 
-/// Sorted edges: packed keys, and the payload in the order in which it came.
+/// Sorted edges: packed keys, and the payload in its original order.
 pub(super) struct SortedRows {
     layout: Layout,
     elements: Elements,
-    /// Where each bucket begins, and the number of rows.
+    /// The start of each bucket, followed by the number of rows.
     starts: Vec<usize>,
     payload: Vec<ArrayRef>,
     origins: Origins,
 }
 
-/// Evaluates an expression with the typed elements of whatever size.
+/// Evaluates an expression with elements of any size.
 macro_rules! with_elements {
     ($sorted:expr, $elements:ident => $body:expr) => {
         match &$sorted.elements {
@@ -47,10 +47,10 @@ macro_rules! with_elements {
 }
 
 impl SortedRows {
-    /// Sorts what is in the buffer, ties in the order of the sequence numbers.
+    /// Sorts the edges of the buffer, equal ones by their sequence numbers.
     ///
     /// # Errors
-    /// [`Kind::TooLarge`](isomorph_error::Kind::TooLarge) when a text column exceeds 2 GiB.
+    /// [`Kind::TooLarge`](isomorph_error::Kind::TooLarge) if a text column exceeds 2 GiB.
     pub fn sort(mut buffer: Buffer, columns: usize, threads: usize) -> Result<Self> {
         buffer.order();
         let layout = buffer.layout(columns > 0);
@@ -75,13 +75,13 @@ impl SortedRows {
         self.starts.last().copied().unwrap_or(0)
     }
 
-    /// Bytes that are held.
+    /// Returns the size in memory, bytes.
     pub fn bytes(&self) -> usize {
         let payload: usize = self.payload.iter().map(|column| column.get_buffer_memory_size()).sum();
         payload + with_elements!(self, elements => size_of_val(elements.as_slice()))
     }
 
-    /// The first row whose aligned end is not below `aligned`.
+    /// Returns the first row whose aligned end is not below `aligned`.
     pub fn lower_bound(&self, aligned: u64) -> usize {
         let bucket = self.layout.first_bucket(aligned);
         let Some(&end) = self.starts.get(bucket + 1) else { return self.len() };
@@ -92,16 +92,16 @@ impl SortedRows {
         })
     }
 
-    /// The aligned end of a row.
+    /// Returns the aligned end of a row.
     pub fn aligned(&self, row: usize) -> Option<u64> {
         let bucket = self.starts.partition_point(|start| *start <= row).checked_sub(1)?;
         with_elements!(self, elements => elements.get(row).map(|element| element.ends(&self.layout, bucket).0))
     }
 
-    /// Copies rows out.
+    /// Returns a copy of some rows.
     ///
     /// # Errors
-    /// [`Kind::TooLarge`](isomorph_error::Kind::TooLarge) when a text column of these rows exceeds 2 GiB.
+    /// [`Kind::TooLarge`](isomorph_error::Kind::TooLarge) if a text column of these rows exceeds 2 GiB.
     pub fn read(&self, rows: Range<usize>, with_sequence: bool) -> Result<Rows> {
         let mut read = Rows::with_capacity(rows.len());
         let mut index = Vec::with_capacity(if self.payload.is_empty() { 0 } else { rows.len() });
@@ -124,7 +124,7 @@ impl SortedRows {
         Ok(read)
     }
 
-    /// The buckets that `rows` fall into, with the part in each.
+    /// Returns the buckets of `rows`, with the part in each.
     fn buckets(&self, rows: &Range<usize>) -> impl Iterator<Item = (usize, Range<usize>)> {
         let first = self.starts.partition_point(|start| *start <= rows.start).saturating_sub(1);
         let bounds = self.starts.windows(2).enumerate().skip(first);
@@ -145,7 +145,7 @@ impl SortedRows {
     }
 }
 
-/// The next column of all parts, joined.
+/// Concatenates the next column of all parts.
 fn join(parts: &mut [Vec<ArrayRef>]) -> Result<ArrayRef> {
     let column: Vec<ArrayRef> = parts.iter_mut().filter(|part| !part.is_empty()).map(|part| part.remove(0)).collect();
     match column.as_slice() {
@@ -154,7 +154,7 @@ fn join(parts: &mut [Vec<ArrayRef>]) -> Result<ArrayRef> {
     }
 }
 
-/// Where each bucket begins, and the number of rows.
+/// Returns the start of each bucket, followed by the number of rows.
 fn bucket_starts(chunks: &[Chunk], layout: &Layout, threads: usize) -> Vec<usize> {
     let group = chunks.len().div_ceil(threads.max(1)).max(1);
     let counts = parallel::map(threads, chunks.chunks(group).collect(), |chunks| {
@@ -171,12 +171,12 @@ fn bucket_starts(chunks: &[Chunk], layout: &Layout, threads: usize) -> Vec<usize
     starts
 }
 
-/// What the packing and sorting of edges needs to know.
+/// The parameters of packing and sorting edges.
 struct Work<'a> {
     chunks: &'a [Chunk],
     layout: &'a Layout,
     starts: &'a [usize],
-    /// Whether the edges are in order as they come.
+    /// Whether the edges are already in order.
     ascending: bool,
     origins: &'a Origins,
     threads: usize,
@@ -219,8 +219,8 @@ impl Work<'_> {
         }
     }
 
-    /// Writes the edges of some buckets into `share`, those of one bucket in the order in which they come. `starts` are
-    /// the starts of these buckets, of which `first` is the number of the first.
+    /// Writes the edges of some buckets into `share`, those of one bucket in their original order. `starts` are
+    /// the starts of these buckets, of which the first has the number `first`.
     fn scatter<E: Element>(&self, starts: &[usize], first: usize, share: &mut [E]) {
         let layout = self.layout;
         let base = starts.first().copied().unwrap_or(0);
@@ -230,7 +230,7 @@ impl Work<'_> {
         for chunk in self.chunks {
             chunk.each(|aligned, other| {
                 if let Some(next) = next.get_mut(layout.bucket(aligned, other).wrapping_sub(first)) {
-                    // Rows in memory are fewer than 2^32.
+                    // There are fewer than 2^32 rows in memory.
                     let index = if layout.indexed() { at } else { 0 };
                     share[*next] = E::pack(layout, aligned, other, index);
                     *next += 1;
@@ -241,7 +241,7 @@ impl Work<'_> {
     }
 }
 
-/// Consecutive buckets for each of `shares` threads, about equally many rows each.
+/// Divides consecutive buckets among `shares` threads, with about the same number of rows each.
 fn shares_of(starts: &[usize], shares: usize) -> Vec<Range<usize>> {
     let rows = starts.last().copied().unwrap_or(0);
     let buckets = starts.len().saturating_sub(1);

@@ -1,4 +1,4 @@
-//! Merge of sorted runs with a loser tree.
+//! Merges sorted runs with a loser tree.
 
 use std::ops::Range;
 
@@ -10,8 +10,8 @@ use super::payload::{Payload, arrow};
 use super::rows::Rows;
 use super::run::{Release, Run};
 
-/// First edge of what is left of a run, in the order of the edges. An exhausted run comes behind all others: it has the
-/// greatest key, too, because keys are almost always enough to decide.
+/// The first remaining edge of a run, in the order of the edges. An exhausted run comes after all others; it also has the
+/// largest key, because keys almost always decide the comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Head {
     /// Both ends, the aligned one in the high half.
@@ -24,16 +24,16 @@ impl Head {
     const EXHAUSTED: Head = Head { key: u128::MAX, exhausted: true, sequence: u64::MAX };
 }
 
-/// Position in one run.
+/// A position in a run.
 struct Cursor<'a> {
     run: &'a Run,
     /// Blocks not read yet.
     blocks: Range<usize>,
     rows: Rows,
     at: usize,
-    /// Number of this block among the sources of the rows being collected.
+    /// The number of this block among the sources of the collected rows.
     source: Option<usize>,
-    /// For what is read for the last time.
+    /// Set if the run is read for the last time.
     release: Option<Release>,
 }
 
@@ -49,7 +49,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// Reads the next block, if there is one. All edges of the block before have been handed over.
+    /// Reads the next block, if there is one. All edges of the previous block have been returned.
     fn load(&mut self, payload: &Payload) -> Result<()> {
         self.source = None;
         self.at = 0;
@@ -64,7 +64,7 @@ impl Cursor<'_> {
     }
 }
 
-/// The edges of several runs in one order.
+/// The merged edges of several runs.
 pub(super) struct Merge<'a> {
     payload: &'a Payload,
     cursors: Vec<Cursor<'a>>,
@@ -74,16 +74,16 @@ pub(super) struct Merge<'a> {
 }
 
 impl<'a> Merge<'a> {
-    /// Starts at the first edges whose aligned end is not below `from`. If this is the `last` time that edges from there
-    /// to where another merge starts are read, the space of what has been read is given back.
+    /// Starts at the first edges whose aligned end is not below `from`. If `last` is set, edges from there
+    /// to the start of the next merge are read for the last time, and their space is released.
     ///
     /// # Errors
-    /// As [`Run::read`].
+    /// Same as [`Run::read`].
     pub fn new(runs: &'a [Run], payload: &'a Payload, from: u64, last: bool) -> Result<Self> {
         let mut cursors = Vec::with_capacity(runs.len());
         for run in runs {
             let first = run.blocks.partition_point(|block| block.last < from);
-            // In the first block, and in the one where it stops, may be edges of others. Those between are its own.
+            // The first and the last block may contain edges of other merges; those between do not.
             let release = last.then(|| Release::new(if from == 0 { first } else { first + 1 }));
             let blocks = first..run.blocks.len();
             let mut cursor = Cursor { run, blocks, rows: Rows::default(), at: 0, source: None, release };
@@ -121,7 +121,7 @@ impl<'a> Merge<'a> {
         (&self.heads[a], a) < (&self.heads[b], b)
     }
 
-    /// Plays the matches of `run` again, whose head has changed.
+    /// Replays the matches of `run`, whose head has changed.
     fn replay(&mut self, run: usize) {
         let mut winner = run;
         let mut node = (run + self.cursors.len()) / 2;
@@ -136,10 +136,10 @@ impl<'a> Merge<'a> {
         self.tree[0] = winner;
     }
 
-    /// The next edges, at most `limit`, with an aligned end below `below` if that is given; none when there are no more.
+    /// Returns the next edges, at most `limit`, with an aligned end below `below` if it is given; empty at the end.
     ///
     /// # Errors
-    /// As [`Run::read`]; [`Kind::TooLarge`](isomorph_error::Kind::TooLarge) when a text column of so many rows exceeds
+    /// Same as [`Run::read`]; [`Kind::TooLarge`](isomorph_error::Kind::TooLarge) if a text column of so many rows exceeds
     /// 2 GiB.
     pub fn next(&mut self, limit: usize, below: Option<u64>) -> Result<Rows> {
         let bound = below.map(|below| u128::from(below) << 64);
@@ -155,7 +155,7 @@ impl<'a> Merge<'a> {
             }
             let cursor = &mut self.cursors[winner];
             merged.aligned.push((head.key >> 64) as u64);
-            #[expect(clippy::cast_possible_truncation, reason = "the low half is meant")]
+            #[expect(clippy::cast_possible_truncation, reason = "truncation to the low half is intended")]
             merged.other.push(head.key as u64);
             if !cursor.rows.sequence.is_empty() {
                 merged.sequence.push(head.sequence);
@@ -179,7 +179,7 @@ impl<'a> Merge<'a> {
     }
 }
 
-/// Collects the picked rows, given as (source, row).
+/// Collects the selected rows, given as (source, row).
 fn gather(sources: &[Vec<ArrayRef>], picks: &[(usize, usize)], columns: usize) -> Result<Vec<ArrayRef>> {
     if sources.is_empty() {
         return Ok(Vec::new());

@@ -1,11 +1,11 @@
 //! Spilling sort of edges.
 //!
-//! An [`EdgeSorter`] takes edges as two columns of dense rows, with any columns beside them, and gives them back sorted
-//! by (aligned end, other end): the order of every adjacency list. As long as the memory lasts, edges stay in memory
-//! and are radix-sorted there. Then sorted runs go to temporary files and are merged while they are read.
+//! An [`EdgeSorter`] takes edges as two columns of rows, with any further columns, and returns them sorted
+//! by (aligned end, other end), the order of every adjacency list. As long as there is enough memory, edges stay in memory
+//! and are radix-sorted there. Otherwise sorted runs are written to temporary files and merged while they are read.
 //!
-//! A general engine's sort was measured for this and not taken: with little memory it fails in the middle instead of
-//! making do. Here all memory that merging will need is reserved before the first edge comes.
+//! The sort of a general query engine was measured and not used: with little memory it fails halfway instead of
+//! adapting. Here, all memory that merging will need is reserved before the first edge is added.
 //!
 //! ```
 //! use isomorph_storage::{Budget, Scratch};

@@ -1,4 +1,4 @@
-//! What a sort is told.
+//! Options of a sort.
 
 use std::num::NonZero;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::thread::available_parallelism;
 use arrow_schema::{Schema, SchemaRef};
 use isomorph_storage::{Budget, Scratch};
 
-/// How to sort. The result depends on none of it but the size of the batches.
+/// How edges are sorted. Only the size of the batches affects the result.
 #[derive(Debug, Clone)]
 pub struct SortOptions {
     pub(super) budget: Budget,
@@ -20,7 +20,7 @@ pub struct SortOptions {
 }
 
 impl SortOptions {
-    /// A sort without payload, with half of `budget` for itself, on all cores, in batches of 65,536 rows.
+    /// A sort without payload, with half of `budget`, on all cores, in batches of 65,536 rows.
     pub fn new(budget: &Budget, scratch: &Scratch) -> Self {
         SortOptions {
             budget: budget.clone(),
@@ -33,26 +33,26 @@ impl SortOptions {
         }
     }
 
-    /// The columns that travel with every edge.
+    /// Sets the columns that are sorted along with the edges.
     pub fn payload(mut self, schema: SchemaRef) -> Self {
         self.payload = schema;
         self
     }
 
-    /// The memory that this sort may reserve from the budget, bytes. Sorts that run side by side should get their
-    /// shares here: whoever asked first would otherwise leave the others nothing but small runs.
+    /// Sets the memory that this sort may reserve from the budget, bytes. Set shares for sorts that run concurrently:
+    /// otherwise the first one may leave so little for the others that their runs are tiny.
     pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = bytes;
         self
     }
 
-    /// Rows in a batch of the result, at least 1; the last one may be shorter.
+    /// Sets the number of rows in a batch of the result, at least 1; the last batch may be shorter.
     pub fn batch_rows(mut self, rows: usize) -> Self {
         self.batch_rows = rows.max(1);
         self
     }
 
-    /// Threads to sort on, and streams that will be open at once, at least 1.
+    /// Sets the number of sorting threads, and of streams that will be read concurrently, at least 1.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads.max(1);
         self

@@ -1,4 +1,4 @@
-//! The columns that travel with the edges.
+//! The columns that are sorted along with the edges.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use arrow_data::transform::MutableArrayData;
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, SchemaRef};
 use isomorph_error::{Error, Kind, Place, Result};
 
-/// A slice that keeps more than this much of other people's memory alive is copied, bytes.
+/// A slice that keeps more unrelated memory alive than this is copied, bytes.
 const SHARED_ALLOWANCE: usize = 16 << 10;
 
-/// Types of the payload: as the caller has them, and as they are kept.
+/// The types of the payload: those of the caller, and those in which it is stored.
 ///
-/// Kept columns are plain: no dictionaries, views or runs, whose parts several batches would share and whose sizes could
+/// Stored columns are plain: no dictionaries, views or runs, whose parts several batches would share and whose sizes could
 /// not be counted.
 #[derive(Debug, Clone)]
 pub(crate) struct Payload {
@@ -34,7 +34,7 @@ impl Payload {
         self.kept.is_empty()
     }
 
-    /// Number of columns.
+    /// Returns the number of columns.
     pub fn columns(&self) -> usize {
         self.kept.len()
     }
@@ -43,22 +43,22 @@ impl Payload {
         self.kept[column].data_type()
     }
 
-    /// The columns of a batch in their kept form.
+    /// Converts the columns of a batch to their stored types.
     ///
     /// # Errors
-    /// [`Kind::Usage`] when the batch does not have the columns of the schema.
+    /// [`Kind::Usage`] if the batch does not have the columns of the schema.
     pub fn keep(&self, batch: &RecordBatch) -> Result<Vec<ArrayRef>> {
         let given = self.given.fields();
         let same = batch.num_columns() == given.len()
             && batch.columns().iter().zip(given).all(|(column, field)| column.data_type() == field.data_type());
         if !same {
-            return Err(Error::usage("the columns beside the edges are not those that were announced"));
+            return Err(Error::usage("the columns of the payload differ from the declared ones"));
         }
         let columns = batch.columns().iter().zip(&self.kept);
         columns.map(|(column, kept)| own(&to_type(column, kept.data_type())?)).collect()
     }
 
-    /// A batch in the caller's types again.
+    /// Returns a batch with the caller's types.
     pub fn give_back(&self, columns: &[ArrayRef], rows: usize) -> Result<RecordBatch> {
         let columns = columns.iter().zip(self.given.fields());
         let columns = columns.map(|(column, field)| to_type(column, field.data_type())).collect::<Result<_>>()?;
@@ -67,7 +67,7 @@ impl Payload {
     }
 }
 
-/// An error of the column library. None is expected here but for a batch whose text exceeds 2 GiB.
+/// Converts an error of Arrow. None is expected here, except for a batch whose text exceeds 2 GiB.
 pub(crate) fn arrow(error: ArrowError) -> Error {
     let kind = match error {
         ArrowError::OffsetOverflowError(_) | ArrowError::MemoryError(_) => Kind::TooLarge,
@@ -76,7 +76,7 @@ pub(crate) fn arrow(error: ArrowError) -> Error {
     Error::new(kind, error.to_string()).caused_by(error)
 }
 
-/// Bytes that the rows of an array take, shared buffers counted by the part that is used.
+/// Returns the size of the rows of an array; of shared buffers, only the used part counts.
 pub(crate) fn bytes_of(array: &dyn Array) -> Result<usize> {
     array.to_data().get_slice_memory_size().map_err(arrow)
 }
@@ -85,7 +85,7 @@ fn to_type(column: &ArrayRef, target: &DataType) -> Result<ArrayRef> {
     if column.data_type() == target { Ok(column.clone()) } else { cast(column, target).map_err(arrow) }
 }
 
-/// The array, copied if it is a small part of larger buffers: what is kept must be what is counted.
+/// Returns the array, copied if it is a small part of larger buffers, so that its real size is counted.
 fn own(array: &ArrayRef) -> Result<ArrayRef> {
     let used = bytes_of(array)?;
     if array.get_buffer_memory_size() <= used + used / 4 + SHARED_ALLOWANCE {
@@ -105,14 +105,14 @@ fn plain_field(field: &Field) -> Result<FieldRef> {
     match kept {
         Some(kept) if both_ways => Ok(Arc::new(field.clone().with_data_type(kept))),
         _ => {
-            let message = format!("columns of type {given} cannot be sorted along");
+            let message = format!("sorting columns of type {given} is not supported");
             Err(Error::unsupported(message).at(Place::field(field.name().as_str())))
         }
     }
 }
 
-/// The type with the same values and no shared parts. None for unions, and for dictionaries with keys so narrow that one
-/// batch of the result, which mixes rows of all batches, may have too many values for them.
+/// Returns the type with the same values but without shared parts. `None` for unions, and for dictionaries with such small
+/// keys that one batch of the result, which mixes rows of all batches, may have too many values for them.
 fn plain(given: &DataType) -> Option<DataType> {
     let inner = |field: &FieldRef| Some(Arc::new(field.as_ref().clone().with_data_type(plain(field.data_type())?)));
     Some(match given {

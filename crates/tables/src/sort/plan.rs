@@ -1,37 +1,38 @@
-//! How a sort divides its memory.
+//! Divides the memory of a sort.
 
 use isomorph_error::index;
 
-/// Smallest and largest block of a run, decoded, bytes.
+/// The smallest and the largest decoded size of a block, bytes.
 const BLOCK: (u64, u64) = (4 << 10, 512 << 10);
 
-/// Blocks of one run that a merge may hold: the one it reads, and those whose rows are still being collected.
+/// The maximum number of blocks of a run in a merge: the one that is being read, and those whose rows are still being
+/// collected.
 const BLOCKS_IN_HAND: u64 = 3;
 
-/// More files than this are not kept open.
+/// The maximum number of open files.
 const MAX_RUNS: usize = 128;
 
 /// More memory than this does not make merging faster, bytes.
 const MOST_WORKING: u64 = 96 << 20;
 
-/// Shares of one sort's memory.
+/// The shares of a sort's memory.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MemoryPlan {
-    /// For edges that wait in the buffer, bytes.
+    /// For edges in the buffer, bytes.
     pub buffer: u64,
     /// For encoding and merging, bytes.
     pub working: u64,
-    /// A block of a run, decoded, bytes.
+    /// The decoded size of a block, bytes.
     pub block: usize,
-    /// Runs that the last merge may read: as many as all its streams have memory for.
+    /// The maximum number of runs in the last merge, limited by the memory of all its streams.
     pub fan_in: usize,
-    /// Runs of one level that are kept before they are merged into one: as many as a single stream has memory for.
+    /// The maximum number of runs of one level before they are merged, limited by the memory of a single stream.
     pub max_runs: usize,
     streams: u64,
 }
 
 impl MemoryPlan {
-    /// Divides `memory` bytes; `streams` will read the result at once.
+    /// Divides `memory` bytes; the result will be read by `streams` concurrent streams.
     pub fn new(memory: u64, streams: usize) -> Self {
         let streams = streams.max(1) as u64;
         let working = (memory / 4).min(MOST_WORKING);
@@ -47,7 +48,7 @@ impl MemoryPlan {
         }
     }
 
-    /// Memory for all streams over runs whose largest blocks take these many bytes each.
+    /// Returns the memory for all streams over runs whose largest blocks have these sizes.
     pub fn merging(&self, largest: impl Iterator<Item = usize>) -> u64 {
         largest.map(|bytes| bytes as u64).sum::<u64>() * BLOCKS_IN_HAND * self.streams
     }

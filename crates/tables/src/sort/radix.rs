@@ -1,14 +1,14 @@
-//! Radix sort of packed keys: by buckets first, then in the cache.
+//! Radix sort of packed keys: first into buckets, then within the cache.
 
 use super::keys::Element;
 
-/// Up to here comparisons are faster than counting.
+/// Up to this length, comparisons are faster than counting.
 const SMALL: usize = 192;
 
-/// Above this many elements the two copies that a counting pass moves between leave the cache.
+/// Above this number of elements, the two copies of a counting pass do not fit into the cache.
 const LARGE: usize = 1 << 16;
 
-/// Sorts by (rest of the key, position). `start` is the lowest bit of the key. Elements with equal keys must come in the
+/// Sorts by (rest of the key, position). `start` is the lowest bit of the key. Elements with equal keys must already be in the
 /// order of their positions. `scratch` grows to the length of `elements`.
 pub(super) fn sort<E: Element>(elements: &mut [E], scratch: &mut Vec<E>, start: u32) {
     if elements.len() <= SMALL {
@@ -83,7 +83,7 @@ fn by_lowest_byte_first<E: Element>(elements: &mut [E], scratch: &mut [E], start
     }
 }
 
-/// Where each value's elements begin.
+/// Returns the start of each value's elements.
 fn starts(counts: &[usize; 256]) -> [usize; 256] {
     let mut sum = 0;
     counts.map(|count| {

@@ -8,7 +8,7 @@ use super::columns::{column, put_column};
 use super::payload::Payload;
 use super::shape::used_bytes;
 
-/// What a column takes beside its values, bytes.
+/// The size of a column in addition to its values, bytes.
 const PER_COLUMN: usize = 256;
 
 /// Some sorted edges.
@@ -16,7 +16,7 @@ const PER_COLUMN: usize = 256;
 pub(super) struct Rows {
     pub aligned: Vec<u64>,
     pub other: Vec<u64>,
-    /// Sequence numbers; empty where nobody needs them.
+    /// Sequence numbers; empty if they are not needed.
     pub sequence: Vec<u64>,
     pub payload: Vec<ArrayRef>,
 }
@@ -30,10 +30,10 @@ impl Rows {
         self.aligned.len()
     }
 
-    /// Bytes that these rows take in memory once they are read back.
+    /// Returns the size of these rows in memory after they are read back.
     ///
     /// # Errors
-    /// As [`used_bytes`].
+    /// Same as [`used_bytes`].
     pub fn bytes(&self) -> Result<usize> {
         let mut bytes = (2 * self.aligned.len() + self.sequence.len()) * size_of::<u64>();
         for column in &self.payload {
@@ -42,10 +42,10 @@ impl Rows {
         Ok(bytes)
     }
 
-    /// The block to spill.
+    /// Encodes the rows as a block.
     ///
     /// # Errors
-    /// As [`put_column`].
+    /// Same as [`put_column`].
     pub fn encode(&self) -> Result<Vec<u8>> {
         let mut out = Vec::with_capacity(self.bytes()? / 2);
         put_length(&mut out, self.len());
@@ -61,10 +61,10 @@ impl Rows {
         Ok(out)
     }
 
-    /// A spilled block.
+    /// Decodes a block.
     ///
     /// # Errors
-    /// [`Kind::Malformed`](isomorph_error::Kind::Malformed) when the bytes are not those of [`Rows::encode`].
+    /// [`Kind::Malformed`](isomorph_error::Kind::Malformed) if the bytes were not written by [`Rows::encode`].
     pub fn decode(bytes: &[u8], payload: &Payload) -> Result<Rows> {
         let mut input = Input::new(bytes);
         let rows = input.length()?;

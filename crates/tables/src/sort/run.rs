@@ -10,15 +10,15 @@ use super::memory::SortedRows;
 use super::payload::Payload;
 use super::rows::Rows;
 
-/// Blocks that one thread encodes before they are written.
+/// The number of blocks that a thread encodes before they are written.
 const ENCODED_AT_ONCE: usize = 8;
 
-/// Space that is given back at once, bytes: a system call each.
+/// The minimum space that is released at a time, bytes, because each release is a system call.
 const RELEASED_AT_ONCE: u64 = 64 << 10;
 
-/// A part of a run that is read at once.
+/// The unit in which a run is read.
 pub(super) struct Block {
-    /// Where it is in the file, bytes.
+    /// The range in the file, bytes.
     place: Range<u64>,
     /// Number of edges.
     pub rows: usize,
@@ -26,14 +26,14 @@ pub(super) struct Block {
     pub last: u64,
 }
 
-/// Edges in sorted order, in blocks, in a file of their own.
+/// Sorted edges in blocks, in a separate file.
 pub(super) struct Run {
-    /// Keeps the file, and its bytes counted.
+    /// Keeps the file alive and its size counted.
     file: ScratchFile,
     blob: Blob,
     pub blocks: Vec<Block>,
     pub rows: u64,
-    /// Bytes that the largest block takes in memory.
+    /// The size of the largest block in memory, bytes.
     pub largest: usize,
 }
 
@@ -47,21 +47,21 @@ impl Run {
     }
 }
 
-/// Gives back the space of blocks that nobody will read again, one after the other.
+/// Releases the space of blocks that will not be read again, one after another.
 pub(super) struct Release {
-    /// Place of the first of them.
+    /// The position of the first of them.
     from: usize,
-    /// Where the space begins that was not given back yet, bytes.
+    /// The start of the space that is not released yet, bytes.
     kept: Option<u64>,
 }
 
 impl Release {
-    /// Of the blocks from `from` on.
+    /// Releases the blocks from `from` on.
     pub fn new(from: usize) -> Self {
         Release { from, kept: None }
     }
 
-    /// Has done with the block at `block`.
+    /// Marks block `block` as done.
     ///
     /// # Errors
     /// [`Kind::Io`](isomorph_error::Kind::Io).
@@ -105,7 +105,7 @@ impl RunWriter {
     /// Writes sorted edges in blocks of `block_rows`.
     ///
     /// # Errors
-    /// As [`RunWriter::write`].
+    /// Same as [`RunWriter::write`].
     pub fn write_sorted(
         &mut self,
         sorted: &SortedRows,
@@ -125,7 +125,7 @@ impl RunWriter {
         Ok(())
     }
 
-    /// The run, to be read.
+    /// Returns the run for reading.
     ///
     /// # Errors
     /// [`Kind::Io`](isomorph_error::Kind::Io).
@@ -135,7 +135,7 @@ impl RunWriter {
     }
 }
 
-/// A block that can be written.
+/// An encoded block.
 pub(super) struct Encoded {
     bytes: Vec<u8>,
     rows: usize,

@@ -1,16 +1,16 @@
-//! Sequence numbers of edges: what decides between edges with equal ends.
+//! Sequence numbers of edges, which determine the order of edges with equal ends.
 
 use arrow_array::UInt64Array;
 use isomorph_error::{Error, Result};
 
 use super::buffer::Chunk;
 
-/// Sequence numbers of the edges of one push.
+/// Sequence numbers of the edges of a push.
 #[derive(Debug, Clone, Copy)]
 pub enum Sequence<'a> {
-    /// Consecutive from this one on, as edges are numbered that come from a file.
+    /// Consecutive from this one on, as for edges from a file.
     From(u64),
-    /// One for each edge, in any order, as they come out of a bulk look-up.
+    /// One for each edge, in any order, as for edges from a bulk look-up.
     Each(&'a [u64]),
 }
 
@@ -34,12 +34,12 @@ impl<'a> From<&'a UInt64Array> for Sequence<'a> {
 
 impl Sequence<'_> {
     /// # Errors
-    /// [`Kind::Usage`](isomorph_error::Kind::Usage) when these are not as many as the edges, or go beyond 2^64.
+    /// [`Kind::Usage`](isomorph_error::Kind::Usage) if their number differs from the number of edges, or they exceed 2^64.
     pub(crate) fn check(self, rows: usize) -> Result<()> {
         match self {
             Sequence::From(first) if first.checked_add(rows as u64).is_some() => Ok(()),
             Sequence::Each(numbers) if numbers.len() == rows => Ok(()),
-            _ => Err(Error::usage("the sequence numbers are not as many as the edges")),
+            _ => Err(Error::usage("the number of sequence numbers differs from the number of edges")),
         }
     }
 
@@ -65,7 +65,7 @@ impl Numbers {
         }
     }
 
-    /// The number of the first edge.
+    /// Returns the number of the first edge.
     pub fn first(&self) -> u64 {
         match self {
             Numbers::From(first) => *first,
@@ -83,9 +83,9 @@ impl Numbers {
 
 /// Sequence numbers of the edges in a buffer, by position.
 pub(super) struct Origins {
-    /// First position and numbers of each chunk.
+    /// The first position and the numbers of each chunk.
     chunks: Vec<(u32, Numbers)>,
-    /// For each block of `1 << SHIFT` positions, the chunk of the first.
+    /// For each block of `1 << SHIFT` positions, the chunk of the first position.
     jump: Vec<u32>,
 }
 
@@ -93,7 +93,7 @@ pub(super) struct Origins {
 const SHIFT: u32 = 10;
 
 impl Origins {
-    /// Takes the numbers out of chunks, none of which is empty.
+    /// Takes the numbers from chunks, none of which may be empty.
     pub fn of(chunks: &mut [Chunk]) -> Self {
         Origins::new(chunks.iter_mut().map(|chunk| {
             let numbers = std::mem::replace(&mut chunk.numbers, Numbers::From(0));
@@ -105,7 +105,7 @@ impl Origins {
         let mut rows = 0usize;
         let (mut chunks, mut jump) = (Vec::new(), Vec::new());
         for (chunk, (count, numbers)) in (0..).zip(parts) {
-            #[expect(clippy::cast_possible_truncation, reason = "rows in memory are fewer than 2^32")]
+            #[expect(clippy::cast_possible_truncation, reason = "there are fewer than 2^32 rows in memory")]
             chunks.push((rows as u32, numbers));
             rows += count;
             while jump.len() << SHIFT < rows {
@@ -115,12 +115,12 @@ impl Origins {
         Origins { chunks, jump }
     }
 
-    /// Whether positions are in the order of the sequence numbers, if the chunks are.
+    /// Whether positions are in the order of the sequence numbers, provided that the chunks are.
     pub fn in_order(&self) -> bool {
         self.chunks.iter().all(|(_, numbers)| matches!(numbers, Numbers::From(_)))
     }
 
-    /// The sequence number of the edge at a position.
+    /// Returns the sequence number of the edge at a position.
     #[inline]
     pub fn sequence(&self, position: u32) -> u64 {
         let mut chunk = self.jump.get((position >> SHIFT) as usize).map_or(0, |chunk| *chunk as usize);

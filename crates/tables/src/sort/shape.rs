@@ -1,4 +1,4 @@
-//! How the plain Arrow types lie in memory: all that copying, counting and spilling need to know of them.
+//! The memory layout of plain Arrow types, as far as copying, counting and spilling need it.
 
 use std::ops::Range;
 
@@ -7,14 +7,14 @@ use arrow_data::ArrayData;
 use arrow_schema::DataType;
 use isomorph_error::{Error, Result};
 
-/// Physical shape of a plain type.
+/// The physical layout of a plain type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// No bytes at all.
+    /// No bytes.
     Null,
-    /// One bit a value.
+    /// One bit per value.
     Bits,
-    /// This many bytes a value.
+    /// This many bytes per value.
     Fixed(usize),
     /// 32-bit offsets into bytes.
     Bytes,
@@ -24,19 +24,19 @@ pub(crate) enum Shape {
     List,
     /// 64-bit offsets into a child.
     LargeList,
-    /// This many values of a child each.
+    /// This many values of a child per value.
     FixedList(usize),
-    /// Children side by side.
+    /// One value of each child per value.
     Struct,
 }
 
 impl Shape {
-    /// The shape of `data_type`.
+    /// Returns the shape of `data_type`.
     ///
     /// # Errors
     /// [`Kind::Unsupported`](isomorph_error::Kind::Unsupported) for unions, views, runs and dictionaries.
     pub fn of(data_type: &DataType) -> Result<Shape> {
-        let unsupported = || Error::unsupported(format!("columns of type {data_type} cannot be spilled"));
+        let unsupported = || Error::unsupported(format!("spilling columns of type {data_type} is not supported"));
         Ok(match data_type {
             DataType::Null => Shape::Null,
             DataType::Boolean => Shape::Bits,
@@ -52,7 +52,7 @@ impl Shape {
     }
 }
 
-/// The part of its bytes or of its children that an array uses. Children of structs are cut to size already.
+/// Returns the part of its bytes or of its children that an array uses. Children of structs are sliced already.
 pub(crate) fn offset_range(shape: Shape, data: &ArrayData) -> Range<usize> {
     let ends = |first: usize, last: usize| first..last.max(first);
     if data.is_empty() {
@@ -72,10 +72,10 @@ pub(crate) fn offset_range(shape: Shape, data: &ArrayData) -> Range<usize> {
     }
 }
 
-/// Bytes that the rows of an array take, whatever larger buffers they are a part of.
+/// Returns the size of the rows of an array, even if they are part of larger buffers.
 ///
 /// # Errors
-/// As [`Shape::of`].
+/// Same as [`Shape::of`].
 pub(crate) fn used_bytes(data: &ArrayData) -> Result<usize> {
     let rows = data.len();
     let bits = rows.div_ceil(8);
@@ -115,6 +115,9 @@ mod tests {
             None,
         ]);
         let slice = list.slice(1, 2).to_data();
-        assert!(used_bytes(&slice).is_ok_and(|bytes| bytes < 40), "the child's first hundred values are not ours");
+        assert!(
+            used_bytes(&slice).is_ok_and(|bytes| bytes < 40),
+            "the child's first hundred values must not be counted"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Sorted edges, to be read once or often, whole or in parts.
+//! Sorted edges, which can be read repeatedly, completely or in parts.
 
 use arrow_array::{RecordBatch, UInt64Array};
 use isomorph_error::{Error, Result};
@@ -10,15 +10,15 @@ use super::payload::Payload;
 use super::rows::Rows;
 use super::run::Run;
 
-/// Edges in the order (aligned end, other end, sequence number). Several threads may read parts of it at once.
+/// Edges in the order (aligned end, other end, sequence number). Several threads may read parts concurrently.
 pub struct SortedEdges {
     source: Source,
     payload: Payload,
     batch_rows: usize,
     rows: u64,
-    /// Set when it was read for the last time.
+    /// Set after the edges were read for the last time.
     drained: bool,
-    /// For what is in memory, or for reading the runs.
+    /// The memory of the edges, or for reading the runs.
     _memory: Reservation,
 }
 
@@ -27,14 +27,14 @@ enum Source {
     Runs(Vec<Run>),
 }
 
-/// Some edges in sorted order.
+/// Some of the edges in sorted order.
 #[derive(Debug, Clone)]
 pub struct SortedBatch {
-    /// The end that was sorted by first, as dense rows.
+    /// The end by which edges are sorted first, as rows.
     pub aligned: UInt64Array,
-    /// The other end, as dense rows.
+    /// The other end, as rows.
     pub other: UInt64Array,
-    /// The columns that came with the edges; without columns if none did.
+    /// The columns that were pushed with the edges; no columns if there were none.
     pub payload: RecordBatch,
 }
 
@@ -49,7 +49,7 @@ impl SortedEdges {
         SortedEdges { source: Source::Runs(runs), payload, batch_rows, rows, drained: false, _memory: memory }
     }
 
-    /// Number of edges.
+    /// Returns the number of edges.
     pub fn rows(&self) -> u64 {
         self.rows
     }
@@ -59,41 +59,42 @@ impl SortedEdges {
         matches!(self.source, Source::Runs(_))
     }
 
-    /// All edges in order.
+    /// Returns all edges in order.
     ///
     /// # Errors
-    /// As [`EdgeStream::next_batch`].
+    /// Same as [`EdgeStream::next_batch`].
     pub fn stream(&self) -> Result<EdgeStream<'_>> {
         self.stream_part((0, None))
     }
 
-    /// The edges whose aligned end is in `from..to`, in order.
+    /// Returns the edges whose aligned end is in `from..to`, in order.
     ///
     /// # Errors
-    /// As [`EdgeStream::next_batch`].
+    /// Same as [`EdgeStream::next_batch`].
     pub fn range(&self, aligned: std::ops::Range<u64>) -> Result<EdgeStream<'_>> {
         self.stream_part((aligned.start, Some(aligned.end.max(aligned.start))))
     }
 
-    /// Bounds of at most `parts` parts of about the same size that make up the whole; the last one has no end.
+    /// Returns the bounds of at most `parts` parts of about the same size that cover all edges; the last one has no upper
+    /// bound.
     pub(crate) fn parts(&self, parts: usize) -> Vec<(u64, Option<u64>)> {
         let splits = self.splits(parts, 1);
         let starts = std::iter::once(0).chain(splits.iter().copied());
         starts.enumerate().map(|(at, start)| (start, splits.get(at).copied())).collect()
     }
 
-    /// The edges whose aligned end is in a part.
+    /// Returns the edges whose aligned end is in a part.
     pub(crate) fn stream_part(&self, part: (u64, Option<u64>)) -> Result<EdgeStream<'_>> {
         if self.drained {
-            return Err(Error::usage("these edges have been read for the last time"));
+            return Err(Error::usage("these edges were already drained"));
         }
         self.open(part, false)
     }
 
-    /// The edges of all `parts`, which do not overlap, for the last time: temporary files shrink while they are read.
+    /// Returns the edges of all `parts`, which must not overlap, for the last time: temporary files shrink while they are read.
     pub(crate) fn drain(&mut self, parts: &[(u64, Option<u64>)]) -> Result<Vec<EdgeStream<'_>>> {
         if std::mem::replace(&mut self.drained, true) {
-            return Err(Error::usage("these edges have been read for the last time"));
+            return Err(Error::usage("these edges were already drained"));
         }
         parts.iter().map(|part| self.open(*part, true)).collect()
     }
@@ -106,8 +107,8 @@ impl SortedEdges {
         Ok(EdgeStream { place, payload: &self.payload, batch_rows: self.batch_rows, to })
     }
 
-    /// Aligned ends, multiples of `step`, that divide the edges into at most `parts` parts of about the same size: the
-    /// parts are below the first, between two neighbours, and from the last one on. For reading on several threads.
+    /// Returns aligned ends, multiples of `step`, that divide the edges into at most `parts` parts of about the same size: one
+    /// below the first, one between each two, and one from the last on. For reading on several threads.
     pub fn splits(&self, parts: usize, step: u64) -> Vec<u64> {
         let step = step.max(1);
         let targets = (1..parts.max(1) as u64).map(|part| self.rows / parts as u64 * part);
@@ -139,7 +140,7 @@ enum Place<'a> {
     Runs(Merge<'a>),
 }
 
-/// Edges in sorted order, batch by batch.
+/// Edges in sorted order, in batches.
 pub struct EdgeStream<'a> {
     place: Place<'a>,
     payload: &'a Payload,
@@ -148,21 +149,21 @@ pub struct EdgeStream<'a> {
 }
 
 impl EdgeStream<'_> {
-    /// The next batch: as many rows as the options say, or what is left.
+    /// Returns the next batch, with as many rows as set in the options, or the remaining ones.
     ///
     /// # Errors
-    /// [`Kind::Io`](isomorph_error::Kind::Io) or [`Kind::Malformed`](isomorph_error::Kind::Malformed) when a temporary
-    /// file cannot be read back; [`Kind::TooLarge`](isomorph_error::Kind::TooLarge) when a text column of one batch
+    /// [`Kind::Io`](isomorph_error::Kind::Io) or [`Kind::Malformed`](isomorph_error::Kind::Malformed) if a temporary
+    /// file cannot be read; [`Kind::TooLarge`](isomorph_error::Kind::TooLarge) if a text column of one batch
     /// exceeds 2 GiB.
     pub fn next_batch(&mut self) -> Result<Option<SortedBatch>> {
         self.read(self.to)
     }
 
-    /// The next batch, with aligned ends below `end` only; none when those that are left are not. So a stream is read
+    /// Returns the next batch of edges with an aligned end below `end`; `None` if none is left. This allows a stream to be read
     /// part by part: all batches below the first bound, then all below the second.
     ///
     /// # Errors
-    /// As [`EdgeStream::next_batch`].
+    /// Same as [`EdgeStream::next_batch`].
     pub fn next_below(&mut self, end: u64) -> Result<Option<SortedBatch>> {
         self.read(Some(self.to.map_or(end, |to| to.min(end))))
     }

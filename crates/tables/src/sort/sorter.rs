@@ -1,4 +1,4 @@
-//! Collects edges, spills sorted runs.
+//! Collects edges and spills sorted runs.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -17,19 +17,19 @@ use super::sequence::{Numbers, Sequence};
 use super::shape::used_bytes;
 use super::sorted::SortedEdges;
 
-/// Rows that one buffer may hold: their positions are 32-bit numbers.
+/// The maximum number of rows in a buffer: positions are 32-bit numbers.
 const MAX_ROWS: usize = 1 << 31;
 
-/// Payload that one buffer may hold, bytes: its text columns have 32-bit offsets.
+/// The maximum payload in a buffer, bytes: text columns have 32-bit offsets.
 const MAX_PAYLOAD: usize = 1 << 30;
 
-/// A sort does not begin with less memory, bytes.
+/// The minimum memory of a sort, bytes.
 const LEAST_MEMORY: u64 = 4 << 10;
 
-/// Sorts edges by (aligned end, other end), in memory as long as the budget lasts, then in temporary files.
+/// Sorts edges by (aligned end, other end), in memory as long as the budget allows, then in temporary files.
 ///
-/// Edges with equal ends keep the order of their sequence numbers, so that the result depends neither on the order of
-/// the pushes, nor on the number of threads, nor on the memory.
+/// Edges with equal ends are ordered by their sequence numbers, so that the result does not depend on the order of
+/// the pushes, the number of threads, or the memory.
 pub struct EdgeSorter {
     options: SortOptions,
     payload: Payload,
@@ -39,24 +39,24 @@ pub struct EdgeSorter {
 
 struct State {
     buffer: Buffer,
-    /// For the buffer.
+    /// The memory of the buffer.
     held: Reservation,
-    /// For encoding and merging; there from the beginning, so that spilling never fails for want of memory.
+    /// The memory for encoding and merging, reserved at the beginning, so that spilling never fails for lack of memory.
     working: Reservation,
-    /// Runs by how often their edges have been merged.
+    /// Runs by the number of times that their edges were merged.
     levels: Vec<Vec<Run>>,
-    /// First and last sequence number of every push of consecutive ones, to find overlaps.
+    /// The first and last sequence number of every push with consecutive numbers, to detect overlaps.
     pushes: Vec<(u64, u64)>,
-    /// Set while edges are moved: if that fails, some are lost.
+    /// Set while edges are moved; if that fails, some are lost.
     broken: bool,
 }
 
 impl EdgeSorter {
-    /// An empty sorter. If the budget has less left than the options say, it makes do with that.
+    /// Creates an empty sorter. If the budget has less memory than the options request, the sorter uses what is left.
     ///
     /// # Errors
-    /// [`Kind::TooLarge`] when the budget has next to nothing left; [`Kind::Unsupported`] when a payload column has a
-    /// type that cannot be kept (unions, and dictionaries whose keys have less than 32 bits).
+    /// [`Kind::TooLarge`] if the budget has almost nothing left; [`Kind::Unsupported`] if a payload column has a
+    /// type that is not supported (unions, and dictionaries whose keys have less than 32 bits).
     pub fn new(options: SortOptions) -> Result<Self> {
         let payload = Payload::new(options.payload.clone())?;
         let memory = options.memory.min(options.budget.available()).max(LEAST_MEMORY);
@@ -73,13 +73,13 @@ impl EdgeSorter {
         Ok(EdgeSorter { options, payload, plan, state: Mutex::new(state) })
     }
 
-    /// Adds edges: the end to sort by first, the other end, both as dense rows; the columns of the payload, if any; and
-    /// the sequence number of the first edge, if they are consecutive, or of each. Several threads may push at once. No
-    /// two edges may have the same sequence number. Without payload, equal edges cannot be told apart and sequence
-    /// numbers are ignored.
+    /// Adds edges: the end by which they are sorted first and the other end, both as rows; the columns of the payload, if
+    /// any; and either the sequence number of the first edge, if the numbers are consecutive, or all of them. Several
+    /// threads may push concurrently. Each sequence number may be used only once. Without payload, equal edges are
+    /// indistinguishable and sequence numbers are ignored.
     ///
     /// # Errors
-    /// [`Kind::Usage`] when the columns differ in length or type; [`Kind::NoSpace`] and [`Kind::Io`] when spilling
+    /// [`Kind::Usage`] if the columns differ in length or type; [`Kind::NoSpace`] and [`Kind::Io`] if spilling
     /// fails, and [`Kind::Poisoned`] in every call after that.
     pub fn push<'s>(
         &self,
@@ -95,7 +95,7 @@ impl EdgeSorter {
             return Err(Error::usage("the columns of the edges differ in length"));
         }
         if payload.is_none() && !self.payload.is_empty() {
-            return Err(Error::usage("the edges come without the columns that were announced"));
+            return Err(Error::usage("the columns of the payload are missing"));
         }
         if rows == 0 {
             return Ok(());
@@ -114,10 +114,10 @@ impl EdgeSorter {
         self.add(&mut state, chunk)
     }
 
-    /// The sorted edges.
+    /// Returns the sorted edges.
     ///
     /// # Errors
-    /// As [`EdgeSorter::push`]; [`Kind::Usage`] when sequence numbers overlap.
+    /// Same as [`EdgeSorter::push`]; [`Kind::Usage`] if sequence numbers overlap.
     pub fn finish(self) -> Result<SortedEdges> {
         let mut state = self.lock()?;
         check_sequences(&mut state.pushes)?;
@@ -134,7 +134,7 @@ impl EdgeSorter {
         self.spill(&mut state)?;
         let mut runs: Vec<Run> = std::mem::take(&mut state.levels).into_iter().flatten().collect();
         while runs.len() > 1 && !self.can_read(&mut state, &runs) {
-            // Merging the smallest moves the fewest bytes.
+            // Merging the smallest runs moves the fewest bytes.
             runs.sort_by_key(|run| std::cmp::Reverse(run.rows));
             let surplus = (runs.len() + 1).saturating_sub(self.plan.fan_in);
             let smallest = runs.split_off(runs.len() - surplus.clamp(2, self.plan.fan_in));
@@ -145,14 +145,14 @@ impl EdgeSorter {
         Ok(SortedEdges::merged(runs, self.payload, self.options.batch_rows, working))
     }
 
-    /// Whether there is memory to merge these runs while they are read, on as many threads as the options say.
+    /// Whether there is enough memory to merge these runs while they are read, on as many threads as set in the options.
     fn can_read(&self, state: &mut State, runs: &[Run]) -> bool {
         let needed = self.plan.merging(runs.iter().map(|run| run.largest));
         let missing = needed.saturating_sub(state.working.bytes());
         runs.len() <= self.plan.fan_in && (missing == 0 || state.working.try_grow(missing))
     }
 
-    /// Whether the order of edges with equal ends can be seen.
+    /// Whether the order of edges with equal ends is observable.
     fn keeps_order(&self) -> bool {
         !self.payload.is_empty() && !self.options.distinct
     }
@@ -165,7 +165,7 @@ impl EdgeSorter {
         Ok(state)
     }
 
-    /// Adds a chunk to the buffer, which is spilled before if there is no room.
+    /// Adds a chunk to the buffer, which is spilled first if there is not enough memory.
     fn add(&self, state: &mut State, chunk: Chunk) -> Result<()> {
         state.buffer.push(chunk);
         if self.make_room(state) {
@@ -175,14 +175,14 @@ impl EdgeSorter {
         self.spill(state)?;
         state.buffer.push(chunk);
         if !self.make_room(state) {
-            // More than fits, all by itself.
+            // The chunk is larger than the memory, so it is spilled alone.
             self.spill(state)?;
         }
         Ok(())
     }
 
-    /// Whether there is room for the buffer as it is. Half of the working memory may be used, so that runs do not
-    /// become tiny when others have taken the whole budget; the other half is enough to encode blocks.
+    /// Whether the current buffer fits into memory. It may use half of the working memory, so that runs do not
+    /// become tiny if others use the whole budget; the other half is enough to encode blocks.
     fn make_room(&self, state: &mut State) -> bool {
         let cost = state.buffer.cost(!self.payload.is_empty());
         let missing = cost.saturating_sub(state.held.bytes() + state.working.bytes() / 2);
@@ -191,7 +191,7 @@ impl EdgeSorter {
         fits && (missing == 0 || state.held.try_grow(missing))
     }
 
-    /// Sorts what is in the buffer and writes it to a run.
+    /// Sorts the edges of the buffer and writes them to a run.
     fn spill(&self, state: &mut State) -> Result<()> {
         let buffer = std::mem::take(&mut state.buffer);
         if buffer.is_empty() {
@@ -212,7 +212,7 @@ impl EdgeSorter {
         Ok(())
     }
 
-    /// Adds a run to its level; a full level becomes one run of the next.
+    /// Adds a run to its level; a full level is merged into one run of the next.
     fn keep(&self, state: &mut State, level: usize, run: Run) -> Result<()> {
         while state.levels.len() <= level {
             state.levels.push(Vec::new());
@@ -227,7 +227,7 @@ impl EdgeSorter {
         self.keep(state, level + 1, merged)
     }
 
-    /// Merges runs into one. They are used up, so that their edges are not in temporary files twice.
+    /// Merges runs into one. The runs are consumed, so that their edges are not stored twice.
     fn merge(&self, runs: &[Run]) -> Result<Run> {
         let block_rows = runs.iter().flat_map(|run| &run.blocks).map(|block| block.rows).max().unwrap_or(1);
         let mut merge = Merge::new(runs, &self.payload, 0, true)?;
@@ -242,12 +242,12 @@ impl EdgeSorter {
     }
 }
 
-/// Finds pushes that claim the same sequence numbers.
+/// Finds pushes with the same sequence numbers.
 fn check_sequences(pushes: &mut [(u64, u64)]) -> Result<()> {
     pushes.sort_unstable();
     match pushes.windows(2).find(|pair| pair[1].0 <= pair[0].1) {
         Some(pair) => {
-            let message = format!("two batches of edges claim the sequence number {}", pair[1].0);
+            let message = format!("two batches of edges have the sequence number {}", pair[1].0);
             Err(Error::usage(message))
         }
         None => Ok(()),

@@ -1,4 +1,4 @@
-//! Values of Arrow columns as text, without a copy for each value.
+//! Converts values of Arrow columns to text, without a copy of each value.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -9,7 +9,7 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, TimeUnit};
 
-/// One value of a column.
+/// A value of a column.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Value<'a> {
     Null,
@@ -24,14 +24,14 @@ pub(crate) enum Value<'a> {
     Timestamp { value: i64, unit: TimeUnit, has_zone: bool },
 }
 
-/// A column, to be asked for one value after the other.
+/// Access to the values of a column one by one.
 pub(crate) struct Cells<'a> {
     array: &'a ArrayRef,
     get: fn(&'a ArrayRef, usize) -> Value<'a>,
 }
 
 impl<'a> Cells<'a> {
-    /// The values of `array`; nothing for a type that has no text of its own.
+    /// Returns the values of `array`; `None` for a type without a text form.
     pub(crate) fn new(array: &'a ArrayRef) -> Option<Self> {
         use DataType as T;
         let get: fn(&'a ArrayRef, usize) -> Value<'a> = match array.data_type() {
@@ -61,7 +61,7 @@ impl<'a> Cells<'a> {
         Some(Cells { array, get })
     }
 
-    /// The value in `row`, which the column has.
+    /// Returns the value in `row`, which must exist.
     pub(crate) fn get(&self, row: usize) -> Value<'a> {
         if self.array.is_null(row) { Value::Null } else { (self.get)(self.array, row) }
     }

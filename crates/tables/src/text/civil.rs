@@ -4,7 +4,7 @@ use arrow_schema::TimeUnit;
 
 const DAY: i64 = 86_400;
 
-/// Units of `unit` in a second, and how many digits they take behind the point.
+/// Returns the number of units in a second, and the number of fractional digits.
 fn scale(unit: &TimeUnit) -> (i64, u32) {
     match unit {
         TimeUnit::Second => (1, 0),
@@ -14,7 +14,7 @@ fn scale(unit: &TimeUnit) -> (i64, u32) {
     }
 }
 
-/// Days from 1970-01-01 to a day. Source: <https://howardhinnant.github.io/date_algorithms.html>.
+/// Returns the days from 1970-01-01 to a date. Source: <https://howardhinnant.github.io/date_algorithms.html>.
 fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
@@ -23,7 +23,7 @@ fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
 }
 
-/// The year, month and day that lies `days` behind 1970-01-01.
+/// Returns the year, month and day that is `days` after 1970-01-01.
 fn civil_from_days(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let era = days.div_euclid(146_097);
@@ -36,11 +36,11 @@ fn civil_from_days(days: i64) -> (i64, i64, i64) {
     (year, month, day_of_year - (153 * shifted_month + 2) / 5 + 1)
 }
 
-/// Reads off the front of a text.
+/// Parses text from its start.
 struct Scanner<'a>(&'a [u8]);
 
 impl Scanner<'_> {
-    /// Exactly `count` digits.
+    /// Parses exactly `count` digits.
     fn digits(&mut self, count: usize) -> Option<i64> {
         let (digits, rest) = self.0.split_at_checked(count)?;
         let mut value = 0;
@@ -51,7 +51,7 @@ impl Scanner<'_> {
         Some(value)
     }
 
-    /// One of `bytes`, if it comes next.
+    /// Parses one of `bytes`, if it comes next.
     fn any(&mut self, bytes: &[u8]) -> Option<u8> {
         let (&first, rest) = self.0.split_first()?;
         bytes.contains(&first).then(|| {
@@ -67,11 +67,11 @@ impl Scanner<'_> {
         self.any(b"-")?;
         let day = self.digits(2)?;
         let days = days_from_civil(year, month, day);
-        // Only real days come back as they were.
+        // Only valid dates are unchanged by the round trip.
         (civil_from_days(days) == (year, month, day)).then_some(days)
     }
 
-    /// The seconds of a time of day and the fraction behind them in nanoseconds.
+    /// Parses a time of day: its seconds, and the fraction in nanoseconds.
     fn time(&mut self) -> Option<(i64, i64)> {
         let hour = self.digits(2)?;
         self.any(b":")?;
@@ -90,7 +90,7 @@ impl Scanner<'_> {
         (hour < 24 && minute < 60 && second < 60).then_some((hour * 3600 + minute * 60 + second, fraction))
     }
 
-    /// Seconds east of Greenwich; 0 when nothing is said.
+    /// Parses a zone as seconds east of Greenwich; 0 if it is missing.
     fn zone(&mut self) -> Option<i64> {
         match self.any(b"Z+-") {
             None | Some(b'Z') => Some(0),
@@ -105,15 +105,15 @@ impl Scanner<'_> {
     }
 }
 
-/// Days since 1970-01-01 of `YYYY-MM-DD`.
+/// Parses `YYYY-MM-DD` as days since 1970-01-01.
 pub(crate) fn parse_date(text: &[u8]) -> Option<i32> {
     let mut scanner = Scanner(text);
     let days = scanner.date()?;
     scanner.0.is_empty().then(|| i32::try_from(days).ok())?
 }
 
-/// `YYYY-MM-DD`, a blank or `T`, `HH:MM`, seconds with up to nine digits behind the point, and a zone; what stands
-/// behind the date may be missing from its end. Nothing when `unit` is too coarse for the digits.
+/// Parses `YYYY-MM-DD`, a blank or `T`, `HH:MM`, seconds with up to nine fractional digits, and a zone. What follows
+/// the date may be omitted from the end. Returns `None` if `unit` is too coarse for the digits.
 pub(crate) fn parse_timestamp(text: &[u8], unit: &TimeUnit) -> Option<i64> {
     let mut scanner = Scanner(text);
     let days = scanner.date()?;
@@ -130,12 +130,12 @@ pub(crate) fn parse_timestamp(text: &[u8], unit: &TimeUnit) -> Option<i64> {
     if fraction % step != 0 {
         return None;
     }
-    // Just before 1677 nanoseconds fit only together with their fraction.
+    // At the lower end of the range, near the year 1677, nanoseconds fit only together with their fraction.
     let whole = i128::from(days * DAY + seconds - east) * i128::from(per_second);
     i64::try_from(whole + i128::from(fraction / step)).ok()
 }
 
-/// Appends `YYYY-MM-DD`. Whether the day can be written, which it can from year 0 to 9999.
+/// Appends `YYYY-MM-DD`. Returns false if the date cannot be written, that is, outside the years 0 to 9999.
 #[must_use]
 pub(crate) fn write_date(days: i32, out: &mut Vec<u8>) -> bool {
     write_day(days.into(), out)
@@ -154,7 +154,7 @@ fn write_day(days: i64, out: &mut Vec<u8>) -> bool {
     true
 }
 
-/// Appends a point in time with all digits of its unit, `between` standing between day and time of day. Whether it can
+/// Appends a timestamp with all digits of its unit, and `between` between date and time. Returns false if it cannot
 /// be written.
 #[must_use]
 pub(crate) fn write_timestamp(value: i64, unit: &TimeUnit, between: u8, out: &mut Vec<u8>) -> bool {

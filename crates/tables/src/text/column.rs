@@ -1,4 +1,4 @@
-//! Columns of a declared type out of text.
+//! Parses columns of a declared type from text.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -15,17 +15,17 @@ use arrow_schema::{DataType, TimeUnit};
 use super::civil::{parse_date, parse_timestamp};
 use super::number::{parse_bool, parse_int};
 
-/// A value that cannot be read as its declared type: its position among the cells, and why.
+/// A value that cannot be parsed as its declared type: its position among the cells, and the reason.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Refused {
     pub row: usize,
     pub reason: String,
 }
 
-/// The text of a value, or nothing for null.
+/// The text of a value; `None` for null.
 pub(crate) type Cell<'a> = Option<Cow<'a, [u8]>>;
 
-/// Whether columns of this type can be read from single texts.
+/// Whether columns of this type can be parsed from single texts.
 pub(crate) fn is_scalar(data_type: &DataType) -> bool {
     use DataType as T;
     data_type.is_integer()
@@ -33,7 +33,7 @@ pub(crate) fn is_scalar(data_type: &DataType) -> bool {
         || matches!(data_type, T::Utf8 | T::LargeUtf8 | T::Binary | T::LargeBinary)
 }
 
-/// A column of `data_type`, one value a cell; `data_type` is one for which [`is_scalar`] holds.
+/// Parses a column of `data_type`, one value per cell; [`is_scalar`] must be true of `data_type`.
 pub(crate) fn parse<'a>(
     data_type: &DataType,
     cells: impl ExactSizeIterator<Item = Cell<'a>>,
@@ -66,7 +66,7 @@ pub(crate) fn parse<'a>(
         T::LargeUtf8 => text::<LargeUtf8Type>(cells),
         T::Binary => bytes::<BinaryType>(cells),
         T::LargeBinary => bytes::<LargeBinaryType>(cells),
-        other => Err(Refused { row: 0, reason: format!("values of type {other} cannot be read from text") }),
+        other => Err(Refused { row: 0, reason: format!("reading type {other} from text is not supported") }),
     }
 }
 
@@ -88,7 +88,7 @@ fn primitives<'a, T: ArrowPrimitiveType>(
     Ok(Arc::new(builder.finish()))
 }
 
-/// A float; nothing for a number that is larger than every float of the type: it would become infinite, which it is not.
+/// Parses a float; returns `None` for a number that is out of range for the type, which would become infinite.
 fn number<F: std::str::FromStr + Copy>(text: &[u8], is_infinite: impl Fn(F) -> bool) -> Option<F> {
     let value = std::str::from_utf8(text).ok()?.parse().ok()?;
     // The word for infinity has no digits.
@@ -135,7 +135,7 @@ fn text<'a, T: ByteArrayType<Native = str>>(
             None => builder.append_null(),
             Some(bytes) => {
                 let text = std::str::from_utf8(&bytes).map_err(|error| {
-                    let reason = format!("the text is not UTF-8 behind its byte {}", error.valid_up_to());
+                    let reason = format!("the text is not UTF-8 after byte {}", error.valid_up_to());
                     Refused { row, reason }
                 })?;
                 builder.append_value(text);
@@ -162,12 +162,12 @@ fn refused(row: usize, text: &[u8], data_type: &DataType) -> Refused {
     let is_number = || std::str::from_utf8(text).is_ok_and(|text| text.parse::<f64>().is_ok());
     let reason = match data_type.is_floating() && is_number() {
         true => format!("{} is too large for {data_type}", excerpt(text)),
-        false => format!("{} is no value of type {data_type}", excerpt(text)),
+        false => format!("{} is not a value of type {data_type}", excerpt(text)),
     };
     Refused { row, reason }
 }
 
-/// The beginning of a text in quotes, for messages.
+/// Quotes the beginning of a text, for messages.
 pub(crate) fn excerpt(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
     let mut short: String = text.chars().take(40).collect();

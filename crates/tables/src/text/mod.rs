@@ -1,4 +1,4 @@
-//! What CSV and JSON lines share: values as text, and selection over a source that is read from its first row on.
+//! Shared by CSV and JSON lines: values as text, and selections from a source that must be read from its first row.
 
 pub(crate) mod cells;
 pub(crate) mod civil;

@@ -1,8 +1,8 @@
-//! Numbers and truth values as text.
+//! Numbers and booleans as text.
 
 use std::io::Write;
 
-/// A whole number of decimal digits with an optional sign.
+/// Parses a decimal integer with an optional sign.
 pub(crate) fn parse_int(text: &[u8]) -> Option<i128> {
     let (negative, digits) = match text.split_first()? {
         (b'-', digits) => (true, digits),
@@ -21,7 +21,7 @@ pub(crate) fn parse_int(text: &[u8]) -> Option<i128> {
     Some(if negative { -value } else { value })
 }
 
-/// A truth value in any of the spellings of GraphAr, NOCK and spreadsheets.
+/// Parses a boolean in any of the spellings of GraphAr, NOCK and spreadsheets.
 pub(crate) fn parse_bool(text: &[u8]) -> Option<bool> {
     match text {
         b"true" | b"True" | b"TRUE" | b"1" => Some(true),
@@ -30,7 +30,7 @@ pub(crate) fn parse_bool(text: &[u8]) -> Option<bool> {
     }
 }
 
-/// Appends a whole number.
+/// Appends an integer.
 pub(crate) fn write_int(negative: bool, magnitude: u64, out: &mut Vec<u8>) {
     let mut digits = [b'0'; 20];
     let mut start = digits.len();
@@ -49,7 +49,7 @@ pub(crate) fn write_int(negative: bool, magnitude: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(&digits[start..]);
 }
 
-/// How floats are spelt. All spellings are the shortest that come back as the same float.
+/// The spelling of floats. Both are the shortest that are parsed as the same float.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FloatStyle {
     /// As Arrow: `1`, `0.5`, `1e+20`, `inf`, `nan`.
@@ -67,7 +67,7 @@ pub(crate) fn write_f64(value: f64, style: FloatStyle, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends the shortest spelling of `value` among the floats of 32 bits.
+/// Appends the shortest spelling of `value` as a 32-bit float.
 pub(crate) fn write_f32(value: f32, style: FloatStyle, out: &mut Vec<u8>) {
     if let Some(word) = special(value.into()) {
         out.extend_from_slice(word);
@@ -86,11 +86,11 @@ fn special(value: f64) -> Option<&'static [u8]> {
     }
 }
 
-/// Arranges the shortest digits, given as `d.ddde±x`: positional between 1e-4 and 1e16, scientific outside.
+/// Writes the shortest digits, given as `d.ddde±x`: positional between 1e-4 and 1e16, scientific outside.
 fn write_shortest(scientific: std::fmt::Arguments<'_>, style: FloatStyle, out: &mut Vec<u8>) {
     let mut buffer = [0u8; 40];
     let mut rest = &mut buffer[..];
-    // 17 digits, a sign, a point and an exponent of three digits fit.
+    // The buffer has room for 17 digits, a sign, a point and an exponent of three digits.
     let _ = rest.write_fmt(scientific);
     let length = 40 - rest.len();
     let text = &buffer[..length];

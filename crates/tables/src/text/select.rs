@@ -1,4 +1,4 @@
-//! Selection over a source that can only be read from its first row on.
+//! Selections from a source that must be read from its first row.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,9 +13,9 @@ use crate::selection::{count, intersect};
 use crate::{Selection, convert};
 use isomorph_model::Filter;
 
-/// Which columns of a source a selection needs, and what is to be made of them.
+/// The columns that a selection needs from a source, and how to arrange them.
 pub(crate) struct Wanted {
-    /// Positions of the columns that the source is to read.
+    /// Positions of the columns to read from the source.
     pub read: Vec<usize>,
     /// Positions of the output columns among those.
     output: Vec<usize>,
@@ -25,10 +25,10 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    /// What `selection` needs of a source with `schema`.
+    /// Determines what `selection` needs from a source with `schema`.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::Usage`] and `NotFound` for a selection that does not fit.
+    /// [`isomorph_error::Kind::Usage`] and `NotFound` if the selection does not match the schema.
     pub(crate) fn new(schema: &Schema, selection: &Selection) -> Result<Self> {
         let mut read = positions(schema, selection.columns.as_deref())?;
         let output = (0..read.len()).collect();
@@ -50,12 +50,12 @@ impl Wanted {
         Ok(Wanted { read, output, condition, rows: selection.checked_rows()?, schema })
     }
 
-    /// The rows that are wanted; nothing when all are.
+    /// Returns the selected rows; `None` if all are selected.
     pub(crate) fn rows(&self) -> Option<&[Range<u64>]> {
         self.rows.as_deref()
     }
 
-    /// The schema of the selected batches.
+    /// Returns the schema of the selected batches.
     pub(crate) fn schema(&self) -> &SchemaRef {
         &self.schema
     }
@@ -64,18 +64,18 @@ impl Wanted {
 /// A batch, and the number of its first row in the file.
 pub(crate) type Numbered = (u64, RecordBatch);
 
-/// The selected rows of a source that gives its rows in order.
+/// The selected rows of a source that yields its rows in order.
 pub(crate) struct Selected<S> {
     source: S,
     wanted: Wanted,
     place: Place,
-    /// The number of the row behind the last that the source gave.
+    /// The number of rows that the source has yielded.
     next: u64,
     ended: bool,
 }
 
 impl<S: Iterator<Item = Result<Numbered>>> Selected<S> {
-    /// `source` gives the columns `wanted.read` of all rows that are wanted, and perhaps of others; `place` names it in
+    /// `source` yields the columns `wanted.read` of all selected rows, and possibly of others; `place` is the location for
     /// errors.
     pub(crate) fn new(source: S, wanted: Wanted, place: Place) -> Self {
         Selected { source, wanted, place, next: 0, ended: false }
@@ -89,7 +89,7 @@ impl<S: Iterator<Item = Result<Numbered>>> Selected<S> {
             }
             let Some((first, batch)) = self.source.next().transpose()? else {
                 if let Some(last) = last {
-                    let message = format!("the file has {} rows; row {} is asked for", self.next, last - 1);
+                    let message = format!("the file has {} rows, but row {} was requested", self.next, last - 1);
                     return Err(Error::usage(message));
                 }
                 return Ok(None);
@@ -106,7 +106,7 @@ impl<S: Iterator<Item = Result<Numbered>>> Selected<S> {
         }
     }
 
-    /// Those of `rows` that pass, of `batch`, which holds the rows `here`.
+    /// Returns those of `rows` that match the filter, from `batch`, which contains the rows `here`.
     fn select(&self, batch: &RecordBatch, here: &Range<u64>, rows: Vec<Range<u64>>) -> Result<Option<RecordBatch>> {
         let failed = |error: arrow_schema::ArrowError| Error::malformed(error.to_string()).caused_by(error);
         let is_all = count(&rows) == here.end - here.start;

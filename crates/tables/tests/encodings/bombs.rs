@@ -1,4 +1,4 @@
-//! Small files that claim or become much.
+//! Small files that claim to be large, or become large when decoded.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ fn a_page_that_unpacks_to_too_much_is_refused_unless_allowed() {
     assert_eq!(with(Limits::default()).unwrap(), table);
 }
 
-/// Each page is small for its column, all of them together are not.
+/// Each page is small for its column, but all of them together are not.
 #[test]
 fn pages_that_unpack_to_much_are_counted_over_all_columns() {
     let column: ArrayRef = Arc::new(Float64Array::from(vec![1.0; 100_000]));
@@ -58,7 +58,7 @@ fn pages_that_unpack_to_much_are_counted_over_all_columns() {
     assert_eq!(with(20_000_000).unwrap(), table);
 }
 
-/// A column of one value is a few bytes for each page, in every codec, and that is no damage.
+/// A column of one value takes a few bytes per page in every codec, and is valid.
 #[test]
 fn constants_are_read_in_every_codec_and_type() {
     let codecs = [
@@ -88,7 +88,7 @@ fn constants_are_read_in_every_codec_and_type() {
     }
 }
 
-/// A million doubles in a page of 8 MB, of which Zstandard leaves less than a thousand bytes, and Brotli a hundred.
+/// A million doubles in a page of 8 MB, which Zstandard compresses to less than a thousand bytes, and Brotli to a hundred.
 #[test]
 fn a_large_page_of_one_value_is_read() {
     let column: ArrayRef = Arc::new(Float64Array::from(vec![1.0; 1_000_000]));
@@ -118,7 +118,7 @@ fn constants(rows: usize) -> RecordBatch {
     RecordBatch::try_from_iter(columns).unwrap()
 }
 
-/// Everything in one page for each column, as some writers do.
+/// One page for each column, as some writers do.
 fn parquet(table: &RecordBatch, codec: Codec, version: WriterVersion) -> Bytes {
     let properties = WriterProperties::builder()
         .set_compression(codec)
@@ -132,7 +132,7 @@ fn parquet(table: &RecordBatch, codec: Codec, version: WriterVersion) -> Bytes {
     writer.into_inner().unwrap().into()
 }
 
-/// 20,000 rows of one dictionary entry of 100 kB would be 2 GB: they come in batches that fit the budget.
+/// 20,000 rows of one dictionary entry of 100 kB would be 2 GB: they are returned in batches that fit into the budget.
 #[test]
 fn a_large_dictionary_entry_makes_batches_small() {
     let value: String = (0..100_000u32).map(|at| char::from(b'a' + (at % 97 * (at % 89) % 26) as u8)).collect();

@@ -1,4 +1,4 @@
-//! CSV: both dialects byte for byte, every type, and errors that name line and field.
+//! CSV: both dialects byte for byte, every type, and errors with line and field.
 
 use std::sync::Arc;
 
@@ -25,13 +25,13 @@ fn parse(text: &str, fields: &[(&str, DataType)], dialect: CsvDialect) -> Result
 #[test]
 fn every_type_comes_back() {
     for nullable in [false, true] {
-        // The word for null is read in columns that are not declared; here all are.
+        // The word for null is recognised in undeclared columns; here all are declared.
         let dialects = [CsvDialect::default(), CsvDialect { null_word: None, ..CsvDialect::nock() }];
-        // Values that are spelled like a null of the lenient dialects are kept from being one.
+        // Values that equal a null of the lenient dialects are quoted.
         for dialect in dialects.iter().cloned().chain(dialects.iter().cloned().map(CsvDialect::lenient)) {
             let mut columns = scalars(nullable);
             if dialect.quoting == Quoting::NonNumeric && nullable {
-                // NOCK does not tell null from empty text.
+                // NOCK does not distinguish null from empty text.
                 columns.retain(|(name, _)| !matches!(*name, "utf8" | "large_utf8" | "binary"));
             }
             let batch = batch(columns, nullable, 100);
@@ -107,7 +107,10 @@ fn declared_types_win_over_what_values_look_like() {
     assert_eq!(batch.column(0).as_ref(), &StringArray::from(vec!["00123", "7"]) as &dyn Array);
     let time = DataType::Timestamp(TimeUnit::Millisecond, None);
     let error = parse(text, &[("zip", DataType::Int64), ("when", time)], CsvDialect::default()).unwrap_err();
-    assert_eq!(error.to_string(), "TEXT-VALUE: \"x\" is no value of type Timestamp(ms) (table, line 3, row 1, when)");
+    assert_eq!(
+        error.to_string(),
+        "TEXT-VALUE: \"x\" is not a value of type Timestamp(ms) (table, line 3, row 1, when)"
+    );
 }
 
 #[test]
@@ -150,26 +153,26 @@ fn errors_name_line_and_field() {
     let fields = [("a", DataType::Int8), ("b", DataType::Utf8)];
     let fail = |text: &str| parse(text, &fields, CsvDialect::default()).unwrap_err().to_string();
     assert_eq!(fail(""), "CSV-HEADER: the file is empty (table)");
-    assert_eq!(fail("a\n1\n"), "CSV-HEADER: column `b` stands 0 times in the header a (table, line 1, b)");
-    assert_eq!(fail("a,b,b\n"), "CSV-HEADER: column `b` stands 2 times in the header a,b,b (table, line 1, b)");
+    assert_eq!(fail("a\n1\n"), "CSV-HEADER: column `b` occurs 0 times in the header a (table, line 1, b)");
+    assert_eq!(fail("a,b,b\n"), "CSV-HEADER: column `b` occurs 2 times in the header a,b,b (table, line 1, b)");
     assert_eq!(
         fail("a,b\n\n1,\"x\ny\"\n2\n"),
-        "CSV-RECORD: the record has 1 fields, the header 2 (table, line 5, row 1)"
+        "CSV-RECORD: the record has 1 fields, but the header has 2 (table, line 5, row 1)"
     );
-    assert_eq!(fail("a,b\n128,x\n"), "TEXT-VALUE: \"128\" is no value of type Int8 (table, line 2, row 0, a)");
-    assert_eq!(fail("a,b\n1,\"x\n"), "CSV-RECORD: a quoted field does not end (table, line 2)");
+    assert_eq!(fail("a,b\n128,x\n"), "TEXT-VALUE: \"128\" is not a value of type Int8 (table, line 2, row 0, a)");
+    assert_eq!(fail("a,b\n1,\"x\n"), "CSV-RECORD: a quoted field has no closing quote (table, line 2)");
     let options = ReadOptions::declared(schema(&fields));
     let error =
         open(&bytes::Bytes::from_static(b"a,b\n1,\xff\n"), CSV, &options).and_then(|r| read(&r, &Selection::all()));
     assert_eq!(
         error.unwrap_err().to_string(),
-        "TEXT-VALUE: the text is not UTF-8 behind its byte 0 (table, line 2, row 0, b)"
+        "TEXT-VALUE: the text is not UTF-8 after byte 0 (table, line 2, row 0, b)"
     );
     let strict = Arc::new(Schema::new(vec![Field::new("a", DataType::Int8, false)]));
     let error = open(&"a,b\n1,\n,\n".to_owned().into(), CSV, &ReadOptions::declared(strict)).unwrap();
     assert_eq!(
         read(&error, &Selection::all()).unwrap_err().to_string(),
-        "TEXT-VALUE: there is no value where one is required (table, line 3, row 1, a)"
+        "TEXT-VALUE: a required value is missing (table, line 3, row 1, a)"
     );
 }
 
@@ -245,7 +248,7 @@ fn no_record_of_a_single_column_is_an_empty_line() {
     let text = "\"a\"\nx\n\"\"\n\"  \"\n\"\t\"\n";
     assert_eq!(write(&batch, CSV, &WriteOptions::default()), text);
     assert_eq!(parse(text, &[("a", DataType::Utf8)], CsvDialect::default()).unwrap().column(0), batch.column(0));
-    // A null has no spelling there, and NOCK's is quoted.
+    // Null has no unquoted spelling there, and NOCK's is quoted.
     let nulls = one(vec![Some("x"), None]);
     let mut writer = TableWriter::create(Vec::new(), CSV, nulls.schema_ref(), &WriteOptions::default()).unwrap();
     let error = writer.write(&nulls).unwrap_err();

@@ -1,4 +1,4 @@
-//! Damaged files are errors or still decode; they never panic through the fence.
+//! Damaged files are either an error or readable; they never panic through `fenced`.
 
 use arrow_array::Int64Array;
 use bytes::Bytes;
@@ -9,7 +9,7 @@ use isomorph_tables::{
 
 use crate::samples::{batch, columns, open, read, rising, scalars, write};
 
-/// Every file that a sound file becomes when it is cut or one bit of it is flipped.
+/// All files that result from truncating a valid file or flipping one of its bits.
 fn damaged(bytes: &Bytes) -> impl Iterator<Item = (String, Bytes)> + '_ {
     let cut = (0..bytes.len()).map(|end| (format!("cut at {end}"), bytes.slice(..end)));
     let flipped = (0..bytes.len()).map(|at| {
@@ -94,7 +94,7 @@ fn limits_are_kept() {
     ] {
         assert_eq!(with(limits.clone()).unwrap_err().kind(), Kind::TooLarge, "{limits:?}");
     }
-    // A small budget for a batch makes batches small, not files unreadable.
+    // A small batch budget makes batches small, but files stay readable.
     let small = with(Limits { batch_bytes: 10_000, ..sound }).unwrap();
     assert_eq!(small, rising(20_000));
 }

@@ -1,4 +1,4 @@
-//! Page indexes and statistics: what passes the comparison is looked up as it is read.
+//! Page indexes and statistics: if they pass the comparison, look-ups return the same rows as scans.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
@@ -20,7 +20,7 @@ fn compared() -> Selection {
     Selection::all().check_indexes()
 }
 
-/// Where the first page index begins; behind it there is nothing but indexes and the footer.
+/// Where the first page index starts; after it there are only indexes and the footer.
 fn first_index(bytes: &Bytes) -> usize {
     let mut reader = ParquetMetaDataReader::new().with_page_index_policy(PageIndexPolicy::Skip);
     reader.try_parse(bytes).unwrap();
@@ -30,7 +30,7 @@ fn first_index(bytes: &Bytes) -> usize {
     places.flatten().min().unwrap() as usize
 }
 
-/// The rows of `batch`, looked up one by one and in ranges, are those of `batch`.
+/// Checks that the rows of `batch`, looked up one by one and in ranges, are those of `batch`.
 fn assert_found(reader: &TableReader, batch: &RecordBatch, what: &str) {
     let rows = batch.num_rows() as u64;
     for (position, field) in batch.schema().fields().iter().enumerate() {
@@ -53,7 +53,7 @@ fn assert_found(reader: &TableReader, batch: &RecordBatch, what: &str) {
     }
 }
 
-/// Conditions on `id` and `even` leave the rows that they should.
+/// Checks that filters on `id` and `even` select the right rows.
 fn assert_filtered(reader: &TableReader, batch: &RecordBatch, what: &str) {
     let count = |predicate: Predicate, expected: usize| {
         let found = read(reader, &Selection::all().columns(Vec::<String>::new()).row_numbers("row").filter(predicate));
@@ -128,8 +128,8 @@ fn what_passes_the_comparison_is_found_by_look_ups_and_conditions() {
     }
 }
 
-/// As Arrow's writer makes it with `write_batch_size=2, data_page_size=1, write_page_index=True`: pages begin in the
-/// middle of a row, which the index gives as two pages with one first row.
+/// Like a file of Arrow's writer with `write_batch_size=2, data_page_size=1, write_page_index=True`: pages start in the
+/// middle of a row, so that the index lists two pages with the same first row.
 #[test]
 fn a_row_that_is_divided_between_pages_is_read_without_the_index() {
     let bytes = Bytes::from_static(include_bytes!("divided_row.parquet"));

@@ -1,4 +1,4 @@
-//! Tables in every encoding: what is written is read, selected, pruned and refused as promised.
+//! Tables in every encoding: reading back what was written, selections, pruning, and refusals.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::single_range_in_vec_init)]
 
 mod bombs;

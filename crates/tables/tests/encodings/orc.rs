@@ -1,4 +1,4 @@
-//! ORC: every type it has comes back, and times as other writers keep them.
+//! ORC: round trips of every type, and timestamps as other writers store them.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::samples::{batch, columns, open, read, rising, write};
 
 const ORC: Encoding = Encoding::Orc;
 
-/// The positions of the sample columns that ORC can hold, and their names: 64 bits without a sign it has not.
+/// The positions and names of the sample columns that ORC can store: it has no unsigned 64-bit integers.
 pub fn without_unsigned_longs(nullable: bool) -> (Vec<usize>, Vec<&'static str>) {
     columns(nullable)
         .iter()
@@ -29,7 +29,7 @@ fn sample(nullable: bool, repeats: usize) -> RecordBatch {
     all.project(&without_unsigned_longs(nullable).0).unwrap()
 }
 
-/// Nullability is not kept in ORC: every column may hold nulls.
+/// ORC does not store nullability: every column may contain nulls.
 fn assert_round_trip(batch: &RecordBatch, options: &WriteOptions) {
     let bytes = write(batch, ORC, options);
     let reader = open(&bytes, ORC, &ReadOptions::declared(batch.schema())).unwrap();
@@ -37,7 +37,7 @@ fn assert_round_trip(batch: &RecordBatch, options: &WriteOptions) {
     assert_eq!(read(&reader, &Selection::all()).unwrap().columns(), batch.columns());
 }
 
-/// As Arrow's writer makes it with `dictionary_key_size_threshold=1.0`: three rows with seven texts, of six sorts.
+/// Like a file of Arrow's writer with `dictionary_key_size_threshold=1.0`: three rows with seven texts, six of them distinct.
 #[test]
 fn a_dictionary_in_a_list_may_have_more_entries_than_there_are_rows() {
     let bytes = include_bytes!("dictionary_list.orc").as_slice().into();
@@ -89,7 +89,7 @@ fn undeclared_times_are_nanoseconds() {
     assert_eq!(reader.schema().field(0).data_type(), &DataType::Timestamp(TimeUnit::Nanosecond, None));
 }
 
-/// A file with times finer than its reader's unit is sound: the error says so, names the row, and what to do.
+/// A file with timestamps finer than the reader's unit is valid: the error says so, with the row and a hint.
 #[test]
 fn times_finer_than_their_unit_are_named() {
     let millisecond = DataType::Timestamp(TimeUnit::Millisecond, None);

@@ -1,4 +1,4 @@
-//! Parquet: every type and option comes back, and the layout is the one promised.
+//! Parquet: round trips of every type and option, and the documented layout.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::samples::{batch, columns, open, read, rising, write};
 
 const PARQUET: Encoding = Encoding::Parquet;
 
-/// Reads back what a batch becomes when seconds are kept as milliseconds, which Parquet has instead.
+/// Reads back a batch in which seconds became milliseconds, because Parquet has no seconds.
 fn assert_round_trip(batch: &RecordBatch, options: &WriteOptions) {
     let reader = open(&write(batch, PARQUET, options), PARQUET, &ReadOptions::declared(batch.schema())).unwrap();
     assert_eq!(reader.row_count(), Some(batch.num_rows() as u64));
@@ -212,7 +212,7 @@ fn structures_and_maps_pass_through() {
     assert_eq!(one.column(0).len(), 1);
 }
 
-/// Readers, what they give, and writers go from thread to thread.
+/// Readers, their iterators, and writers can move between threads.
 #[test]
 fn everything_can_be_sent() {
     fn sent<T: Send>() {}

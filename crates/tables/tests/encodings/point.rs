@@ -1,4 +1,4 @@
-//! Look-ups: the rows asked for, in the order asked for, from every layout that writers produce.
+//! Look-ups: the requested rows in the requested order, from every layout that writers produce.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ fn table() -> RecordBatch {
     RecordBatch::try_new(Arc::new(schema), columns).unwrap()
 }
 
-/// The table as other writers might lay it out.
+/// The table in the layouts of other writers.
 fn layouts() -> Vec<(String, Bytes)> {
     let table = table();
     let mut layouts = Vec::new();
@@ -175,7 +175,7 @@ fn what_is_looked_up_is_not_scanned_for() {
             let before = blob.bytes_read();
             reader.read_rows(&[&column], &[20_200..20_250]).unwrap();
             let is_text = matches!(column.as_str(), "text" | "word");
-            // Pages that were unpacked are kept, but not where a scan is needed: for texts in deltas.
+            // Decompressed pages are cached, except where a scan is needed: for texts in delta encoding.
             assert_eq!(blob.bytes_read() - before > 0, is_text && deltas, "{name}: {column}");
         }
     }

@@ -11,7 +11,7 @@ use isomorph_error::Result;
 use isomorph_storage::Blob;
 use isomorph_tables::{Encoding, ReadOptions, Selection, TableReader, TableWriter, WriteOptions};
 
-/// One column a type; `nullable` puts nulls into every one.
+/// One column per type; `nullable` adds nulls to each.
 pub fn columns(nullable: bool) -> Vec<(&'static str, ArrayRef)> {
     let none = |index: usize| nullable && index % 3 == 1;
     fn some<T: Clone>(values: &[T], none: &dyn Fn(usize) -> bool) -> Vec<Option<T>> {
@@ -55,7 +55,7 @@ pub fn columns(nullable: bool) -> Vec<(&'static str, ArrayRef)> {
     ]
 }
 
-/// The columns that are no lists.
+/// The columns that are not lists.
 pub fn scalars(nullable: bool) -> Vec<(&'static str, ArrayRef)> {
     columns(nullable).into_iter().filter(|(_, array)| !array.data_type().is_nested()).collect()
 }
@@ -99,7 +99,7 @@ fn list_text(nullable: bool) -> ArrayRef {
     named(builder.finish())
 }
 
-/// The list with its values named as this crate names them.
+/// The list with its items named as this crate names them.
 fn named(list: ListArray) -> ArrayRef {
     let (item, offsets, values, nulls) = list.into_parts();
     let item = Field::new("element", item.data_type().clone(), true);
@@ -129,7 +129,7 @@ pub fn open(bytes: &Bytes, encoding: Encoding, options: &ReadOptions) -> Result<
     TableReader::open(Blob::from_bytes("table", bytes), encoding, options)
 }
 
-/// Everything selected, as one batch.
+/// Reads everything as one batch.
 pub fn read(reader: &TableReader, selection: &Selection) -> Result<RecordBatch> {
     let batches = reader.batches(selection)?;
     let schema = batches.schema().clone();

@@ -1,4 +1,4 @@
-//! Projection, row ranges, conditions: the right rows, and no more bytes than needed.
+//! Projection, row ranges, filters: the right rows, and no more bytes than needed.
 
 use std::ops::Range;
 use std::sync::Arc;

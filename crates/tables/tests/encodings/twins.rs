@@ -1,4 +1,4 @@
-//! Real files of other writers: the ORC, CSV and JSON chunks of a public graph say what their Parquet twins say.
+//! Real files of other writers: the ORC, CSV and JSON chunks of a public graph equal their Parquet counterparts.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -39,14 +39,15 @@ fn open(path: &Path, encoding: Encoding, options: &ReadOptions) -> TableReader {
     TableReader::open(Blob::from_bytes(&path.to_string_lossy(), &bytes), encoding, options).unwrap()
 }
 
-/// Compares the chunks in `folder` with their twins; returns how many there were.
+/// Compares the chunks in `folder` with their counterparts; returns how many there were.
 fn compare(folder: &str, encoding: Encoding) -> usize {
     let Some(graph) = graph() else { return usize::MAX };
-    // The rows of each directory, ours and theirs: edges that one writer ends a chunk with start the next of another.
+    // The rows of each directory in both formats: edges at the end of one writer's chunk are at the start of the other's
+    // next chunk.
     let mut rows: BTreeMap<PathBuf, [Vec<String>; 2]> = BTreeMap::new();
     let mut compared = 0;
     for chunk in chunks(&graph.join(folder)) {
-        // The JSON sample has capitals in its directories.
+        // The JSON sample has capital letters in its directory names.
         let twin =
             graph.join("parquet").join(chunk.to_string_lossy().replace("Person", "person").replace("Knows", "knows"));
         if !twin.is_file() {
@@ -59,7 +60,7 @@ fn compare(folder: &str, encoding: Encoding) -> usize {
             if encoding.is_text() { ReadOptions::declared(Arc::new(declared)) } else { ReadOptions::default() };
         let own = read(&open(&graph.join(folder).join(&chunk), encoding, &options), &Selection::all()).unwrap();
         let twin = read(&twin, &Selection::all()).unwrap();
-        // Newer writers fill the last table of offsets up.
+        // Newer writers fill up the last table of offsets.
         let is_offsets = own.schema().column_with_name("_graphArOffset").is_some();
         assert!(is_offsets || own.num_rows() == twin.num_rows(), "{}", chunk.display());
         let least = own.num_rows().min(twin.num_rows());

@@ -1,4 +1,4 @@
-//! Key → row against a hash map, in memory and in bulk.
+//! Compares key → row look-ups with a hash map, in memory and in bulk.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use proptest::prelude::*;
 
 const AMPLE: u64 = 64 << 20;
 const TINY: u64 = 48 << 10;
-/// Not even a few hundred keys.
+/// Too little memory even for a few hundred keys.
 const SCANT: u64 = 6 << 10;
 
 /// A key of any sort, as a value.
@@ -87,7 +87,7 @@ fn naive(keys: &ArrayRef) -> (HashMap<Key, u64>, Vec<Repeat>) {
     (rows, repeats)
 }
 
-/// Translates in bulk; gives the rows in the order of the probes, and all batches as they came.
+/// Translates in bulk; returns the rows in the order of the probes, and all batches as they were produced.
 fn in_bulk(keys: &SpilledKeys, probes: &ArrayRef, batch: usize, streams: usize) -> (Vec<u64>, Vec<AnswerBatch>) {
     let tags = Schema::new(vec![Field::new("tag", DataType::Int32, false)]);
     let bulk = BulkLookup::new(keys, &tags).unwrap();
@@ -154,7 +154,7 @@ proptest! {
     }
 }
 
-/// Words that are all different, `count` of them, in no order.
+/// Returns `count` distinct words in random order.
 fn words(count: u64) -> ArrayRef {
     Arc::new(StringArray::from_iter_values(
         (0..count).map(|n| format!("word {:x}", n.wrapping_mul(0x9E37_79B9_7F4A_7C15))),

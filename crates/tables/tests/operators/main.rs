@@ -1,4 +1,4 @@
-//! Spilling sort and spilling look-ups against naive ones.
+//! Compares the spilling sort and the spilling look-ups with simple implementations.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod lookup;

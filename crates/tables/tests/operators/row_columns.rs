@@ -1,4 +1,4 @@
-//! Row → key and row → hash against plain vectors.
+//! Compares row → key and row → hash with plain vectors.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use isomorph_storage::{Budget, Scratch};
 use isomorph_tables::lookup::{Hashes, HashesBuilder, KeyKind, RowKeys, RowKeysBuilder};
 use proptest::prelude::*;
 
-/// Memory that holds everything, and memory that holds next to nothing, bytes.
+/// Memory for everything, and almost no memory, bytes.
 const MEMORY: [u64; 2] = [16 << 20, 100];
 
 fn row_keys(batches: &[ArrayRef], memory: u64) -> Result<RowKeys> {
@@ -40,7 +40,7 @@ proptest! {
 
     #[test]
     fn integers_come_back(start: u64, gaps in prop::collection::vec(0u64..4, 0..300), batch in 1usize..100) {
-        // Gaps of 1 alone are consecutive keys, which take no space; sums wrap around.
+        // If all gaps are 1, the keys are consecutive and take no space; sums wrap around.
         for gaps in [gaps.clone(), vec![1; gaps.len()]] {
             let keys: Vec<u64> = gaps.iter().scan(start, |key, gap| { *key = key.wrapping_add(*gap); Some(*key) }).collect();
             let rows: Vec<u64> = (0..keys.len() as u64).rev().collect();

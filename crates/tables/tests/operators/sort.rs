@@ -1,4 +1,4 @@
-//! The edge sort against a sort of rows.
+//! Compares the edge sort with a sort of rows.
 
 use std::sync::Arc;
 
@@ -79,14 +79,14 @@ fn payload(rows: std::ops::Range<u32>) -> RecordBatch {
 
 type Edges = Vec<(u64, u64)>;
 
-/// How edges are pushed.
+/// The order of pushes.
 #[derive(Debug, Clone, Copy)]
 enum Order {
-    /// As they come, with consecutive numbers.
+    /// In order, with consecutive numbers.
     Straight,
     /// The odd batches first.
     OddFirst,
-    /// With numbers that are all over the place.
+    /// With scattered numbers.
     Numbered,
 }
 
@@ -138,7 +138,7 @@ fn naive(edges: &Edges, columns: Option<&RecordBatch>, order: Order) -> (Edges, 
     (sorted, columns.map(|columns| take_record_batch(columns, &UInt32Array::from(rows)).unwrap()))
 }
 
-/// Ends as graphs have them: dense, with hubs, with far outliers, of every width.
+/// Ends as in real graphs: dense, with hubs, with far outliers, of every width.
 fn ends() -> impl Strategy<Value = u64> {
     prop_oneof![
         4 => 0u64..50,

@@ -1,5 +1,5 @@
-//! Quads as a property graph, in memory and in columns: as [`super::FromQuads`], for graphs whose properties are plain columns, in any
-//! order of the quads, and without a text of its own for each.
+//! Converts quads to a property graph in memory, in columns: like [`super::FromQuads`], for graphs whose properties are plain
+//! columns, for quads in any order, and without a separate string for each.
 
 mod rows;
 mod terms;
@@ -14,7 +14,7 @@ use crate::{Graph, KeyKind, ValueKind, term, xsd};
 
 pub use self::rows::{EdgeRange, QuadRows};
 
-/// Numbers of the predicates that mean something by themselves, in the order in which they are numbered first.
+/// The predicates with a built-in meaning, in the order in which they are numbered first.
 const MEANINGFUL: [&str; 4] = [RDF_TYPE, RDF_REIFIES, POSITION, DIRECTED];
 const TYPE: u32 = 0;
 const REIFIES: u32 = 1;
@@ -25,17 +25,17 @@ const UNDIRECTED: u32 = 3;
 pub struct QuadColumns {
     graph: Graph,
     base: String,
-    /// What the terms of each node type begin with.
+    /// The prefix of the terms of each node type.
     prefixes: Vec<String>,
     terms: Terms,
     /// The node type of each term, or [`NONE`].
     types: Vec<u32>,
-    /// The subject before.
+    /// The previous subject.
     subject: u32,
     predicates: Terms,
     /// By predicate: node types of the ends, and the edge type.
     relations: Vec<Vec<[u32; 3]>>,
-    /// The same of edge types whose rows name their relation.
+    /// The same for edge types whose relation differs by row.
     any_relation: Vec<[u32; 3]>,
     /// By predicate.
     values: Vec<Values>,
@@ -66,8 +66,8 @@ pub struct Triple {
 }
 
 impl QuadColumns {
-    /// A graph as `graph` describes it, from quads whose IRIs are below `base`, or [`BASE`]; nothing where it has other properties
-    /// than plain columns and JSON.
+    /// Creates a collector for a graph as described by `graph`, from quads whose IRIs are below `base`, or [`BASE`]; `None`
+    /// if it has properties other than plain columns and JSON.
     pub fn new(graph: &Graph, base: Option<&str>) -> Option<Self> {
         let of_nodes = graph.nodes.iter().flat_map(|ty| &ty.properties);
         let mut properties = of_nodes.chain(graph.edges.iter().flat_map(|ty| &ty.properties));
@@ -102,7 +102,7 @@ impl QuadColumns {
         Some(columns)
     }
 
-    /// Takes a quad.
+    /// Adds a quad.
     pub fn take(&mut self, quad: &Quad<'_>) {
         let predicate = self.predicate(quad.predicate);
         let subject = self.subject(quad.subject);
@@ -124,20 +124,20 @@ impl QuadColumns {
         }
     }
 
-    /// The edge that a triple is.
+    /// Returns the edge that a triple is.
     pub fn triple(&mut self, subject: &str, predicate: &str, object: &str) -> Option<Triple> {
         let predicate = self.predicate(predicate);
         let subject = self.subject(subject);
         self.edge(subject, predicate, object)
     }
 
-    /// Takes a quad that reifies a triple.
+    /// Adds a quad that reifies a triple.
     pub fn reify(&mut self, reifier: &str, triple: Triple, graph: Option<&str>) {
         let reifier = self.subject(reifier);
         self.reified(reifier, triple, graph);
     }
 
-    /// What it takes in memory, bytes; rows take half as much again.
+    /// Returns its size in memory, bytes; the rows take half as much again.
     pub fn memory(&self) -> u64 {
         let groups = self.groups.iter().map(|group| 8 * group.plain.capacity() + 12 * group.reified.capacity());
         let groups = groups.sum::<usize>() as u64;
@@ -146,15 +146,16 @@ impl QuadColumns {
         terms + values + groups + self.predicates.memory() + self.datatypes.memory() + self.graphs.memory()
     }
 
-    /// Whether some quads had no place, because offsets have 32 bits: then this is of no use.
+    /// Whether some quads did not fit, because offsets have 32 bits; then the result is unusable.
     pub fn is_full(&self) -> bool {
         self.is_full
     }
 
-    /// All quads have come.
+    /// Finishes the collection.
     ///
     /// # Errors
-    /// When a key is not of the type that the description declares, or one is missing before others where keys are rows.
+    /// Returns an error if a key does not match the type in the description, or if keys are rows
+    /// and one before others is missing.
     pub fn finish(self) -> isomorph_error::Result<QuadRows> {
         QuadRows::new(self)
     }
@@ -170,13 +171,13 @@ impl QuadColumns {
         let (number, is_new) = self.terms.number(text);
         if is_new {
             self.types.push(self.type_of(text));
-            // Columns are made of terms, and have offsets of 32 bits.
+            // Columns are made from terms, and have offsets of 32 bits.
             self.is_full |= number >= NONE - 1 || self.terms.text_bytes() > 1 << 30;
         }
         number
     }
 
-    /// The node type of a term, or [`NONE`].
+    /// Returns the node type of a term, or [`NONE`].
     fn type_of(&self, text: &str) -> u32 {
         if !text.starts_with(&self.base) {
             return NONE;
@@ -188,7 +189,7 @@ impl QuadColumns {
                 return ty;
             }
         }
-        // Names that are encoded in another way.
+        // Names with another encoding.
         self.names().node(text).map_or(NONE, |(ty, _)| narrow(ty))
     }
 
@@ -231,9 +232,9 @@ impl QuadColumns {
         Some(Triple { ty, predicate, ends: [subject, object] })
     }
 
-    /// The edge that a triple term is.
+    /// Returns the edge that a triple term is.
     fn quoted(&mut self, text: &str) -> Option<Triple> {
-        // What is quoted is no subject: the next quad may have the same as this.
+        // A quoted subject does not count as the previous subject: the next quad may have the same subject as this one.
         let subject = self.subject;
         let found = match term::resources(text) {
             Some([subject, predicate, object]) => self.triple(subject, predicate, object),

@@ -1,4 +1,4 @@
-//! The rows of a graph whose quads were collected.
+//! The rows of a graph from collected quads.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ use crate::{
     Relations, ValueKind,
 };
 
-/// The rows of a graph, to be read any number of times, on any thread.
+/// The rows of a graph, which can be read repeatedly, on any thread.
 pub struct QuadRows {
     graph: Graph,
     base: String,
@@ -31,9 +31,9 @@ pub struct QuadRows {
     groups: Vec<Group>,
     /// By node type: the terms of its nodes, in the order of its rows.
     nodes: Vec<Vec<u32>>,
-    /// By node type: keys of all terms that are nodes or ends; rows where it has none.
+    /// By node type: the keys of all terms that are nodes or ends; rows if it has no key.
     keys: Vec<Ends>,
-    /// By term: which of the keys of its type it has.
+    /// By term: the position of its key among those of its type.
     places: Vec<u32>,
     /// By node type and by edge type: the predicates of its properties.
     of_nodes: Vec<Vec<u32>>,
@@ -49,7 +49,7 @@ pub struct EdgeRange {
 }
 
 impl EdgeRange {
-    /// How many edges.
+    /// The number of edges.
     pub fn rows(&self) -> usize {
         self.rows.len()
     }
@@ -86,7 +86,7 @@ impl QuadRows {
         Names { graph: &self.graph, base: self.base.clone() }
     }
 
-    /// Finds the subjects of which it is said that they are nodes.
+    /// Finds the subjects that are stated to be nodes.
     fn find_nodes(&mut self, types: &[u32]) {
         let names = self.names();
         let classes: Vec<(String, bool)> =
@@ -116,7 +116,7 @@ impl QuadRows {
         }
     }
 
-    /// Reads the keys of nodes and of ends.
+    /// Parses the keys of nodes and of ends.
     fn number_keys(&mut self, types: &[u32]) -> Result<()> {
         let mut used = vec![false; types.len()];
         let ends = |group: &Group| -> Vec<u32> {
@@ -166,7 +166,7 @@ impl QuadRows {
         Ok(())
     }
 
-    /// Brings nodes in the order of their positions, where they have some.
+    /// Sorts nodes by their positions, if they have positions.
     fn order_nodes(&mut self) -> Result<()> {
         let mut nodes = std::mem::take(&mut self.nodes);
         for ((nodes, ty), keys) in nodes.iter_mut().zip(&self.graph.nodes).zip(&self.keys) {
@@ -174,10 +174,10 @@ impl QuadRows {
                 Ends::Rows(rows) => {
                     let row = |term: &u32| rows.values().get(*self.places.get(*term as usize)? as usize);
                     nodes.sort_by_key(|term| row(term).copied());
-                    // Ends of edges say the rows, and mean another node where one before it is missing.
+                    // Ends of edges refer to rows, and would mean another node if an earlier one is missing.
                     let mut moved = nodes.iter().filter_map(row).zip(0..).filter(|(row, place)| **row != *place);
                     if let Some((row, place)) = moved.next() {
-                        let message = format!("node {row} of {} stands where node {place} is expected", ty.name);
+                        let message = format!("node {row} of {} is at the position of node {place}", ty.name);
                         return Err(Error::malformed(message));
                     }
                 }
@@ -187,7 +187,7 @@ impl QuadRows {
                         let positions = self.values.get(POSITIONED as usize).into_iter();
                         let mut said = positions.flat_map(|values| values.of(term, &mut near));
                         let stated = said.find(|value| value.datatype != NONE);
-                        // Nodes that came without a position are behind all others.
+                        // Nodes without a position come after all others.
                         stated.map_or(Ok(u64::MAX), |value| position(value.text))
                     };
                     let mut placed: Vec<(u64, u32)> =
@@ -202,15 +202,15 @@ impl QuadRows {
         Ok(())
     }
 
-    /// The number of nodes of a type.
+    /// Returns the number of nodes of a type.
     pub fn node_rows(&self, ty: usize) -> usize {
         self.nodes.get(ty).map_or(0, Vec::len)
     }
 
-    /// Nodes of a type.
+    /// Returns nodes of a type.
     ///
     /// # Errors
-    /// When a literal is not of the type that the description declares.
+    /// Returns an error if a literal does not match the type in the description.
     pub fn nodes(&self, at: usize, rows: Range<usize>) -> Result<NodeBatch> {
         let ty = self.graph.nodes.get(at).ok_or_else(|| Error::usage("no such node type"))?;
         let start = rows.start as u64;
@@ -235,7 +235,7 @@ impl QuadRows {
         Ok(NodeBatch { ty: at, start, numbers: None, rows: terms.len(), keys, labels, properties })
     }
 
-    /// The edges of a type, at most so many at once.
+    /// Divides the edges of a type into ranges of at most `at_once` edges.
     pub fn edge_ranges(&self, ty: usize, at_once: usize) -> Vec<EdgeRange> {
         let at_once = at_once.max(1);
         let groups = self.groups.iter().enumerate().filter(|(_, group)| group.ty as usize == ty);
@@ -247,10 +247,10 @@ impl QuadRows {
         ranges.collect()
     }
 
-    /// Some edges.
+    /// Returns some edges.
     ///
     /// # Errors
-    /// When a literal is not of the type that the description declares.
+    /// Returns an error if a literal does not match the type in the description.
     pub fn edges(&self, range: &EdgeRange) -> Result<EdgeBatch> {
         let missing = || Error::usage("no such edges");
         let group = self.groups.get(range.group).ok_or_else(missing)?;
@@ -294,7 +294,7 @@ impl QuadRows {
         })
     }
 
-    /// Keys of terms of a type; rows where it has none.
+    /// Returns the keys of terms of a type, or rows if it has no key.
     fn ends(&self, ty: usize, terms: impl Iterator<Item = u32>) -> Result<Ends> {
         let place = |term: u32| self.places.get(term as usize).copied().unwrap_or(NONE);
         let places = UInt32Array::from_iter_values(terms.map(place));
@@ -311,7 +311,7 @@ impl QuadRows {
         })
     }
 
-    /// Property columns of elements; [`NONE`] stands for those of which nothing can be said.
+    /// Returns the property columns of elements; [`NONE`] means elements without values.
     fn columns(&self, properties: &[Property], predicates: &[u32], owners: &[u32]) -> Result<Columns> {
         let column = |(property, predicate): (&Property, &u32)| {
             self.column(property, self.values.get(*predicate as usize), owners).map(Some)
@@ -362,7 +362,7 @@ impl QuadRows {
     }
 }
 
-/// Mostly one value, or none.
+/// Usually one value, or none.
 struct Few<'v> {
     first: Option<Value<'v>>,
     others: Vec<Value<'v>>,
@@ -375,7 +375,7 @@ impl<'v> FromIterator<Value<'v>> for Few<'v> {
     }
 }
 
-/// Numbers the predicates of all properties, by node type and by edge type.
+/// Returns the predicates of all properties, by node type and by edge type.
 fn predicates(mut columns: QuadColumns) -> (Vec<Vec<u32>>, Vec<Vec<u32>>, QuadColumns) {
     let names = columns.names();
     let of = |properties: &[Property]| properties.iter().map(|property| names.below(&property.name)).collect();
@@ -390,9 +390,9 @@ fn predicates(mut columns: QuadColumns) -> (Vec<Vec<u32>>, Vec<Vec<u32>>, QuadCo
 }
 
 impl Group {
-    /// Each triple once, and no triple that a reifier says.
+    /// Removes repeated triples, and triples that have a reifier.
     fn close(&mut self) {
-        // What a text says twice is said once.
+        // Repeated quads count once.
         if !self.reified.is_sorted_by(|one, other| one < other) {
             self.reified.sort_unstable();
             self.reified.dedup();

@@ -1,38 +1,38 @@
-//! Texts, each kept once and known by a number.
+//! Numbers distinct texts, storing each only once.
 
 use isomorph_error::index;
 use std::hash::{BuildHasher, RandomState};
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// No number of a text.
+/// Marks a missing text.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// A slot of the table without a text.
 const EMPTY: u64 = u64::MAX;
 
-/// The number of a text, a row or a type, from its position.
-#[expect(clippy::cast_possible_truncation, reason = "there are fewer than 2^32: `is_full` and `has_room` see to it")]
+/// Returns the number of a text, a row or a type, from its position.
+#[expect(clippy::cast_possible_truncation, reason = "there are fewer than 2^32: `is_full` and `has_room` check that")]
 pub(super) fn narrow(position: usize) -> u32 {
     position as u32
 }
 
-/// The number in a slot of the table, whose other half is of a hash.
-#[expect(clippy::cast_possible_truncation, reason = "the low half is meant")]
+/// Returns the number in a slot of the table, whose other half is part of a hash.
+#[expect(clippy::cast_possible_truncation, reason = "truncation to the low half is intended")]
 fn in_slot(slot: u64) -> u32 {
     slot as u32
 }
 
-/// Different texts, numbered in the order in which they came.
+/// Distinct texts, numbered in the order of their first occurrence.
 pub(super) struct Terms {
     bytes: String,
-    /// Where each text begins, and where the last one ends.
+    /// The start of each text, followed by the end of the last one.
     starts: Vec<u64>,
-    /// Half a hash and a number. Its length is a power of two.
+    /// Half of a hash and a number per slot. The length is a power of two.
     table: Vec<u64>,
-    /// Drawn for each: whoever chooses texts cannot choose which of them collide.
+    /// Random for each table, so that an attacker cannot choose texts that collide.
     seed: u64,
-    /// The text that was asked for last: subjects mostly follow each other. [`NONE`] before the first.
+    /// The text that was requested last, because subjects are often consecutive. [`NONE`] before the first.
     last: u32,
 }
 
@@ -44,30 +44,31 @@ impl Default for Terms {
 }
 
 impl Terms {
-    /// How many there are.
+    /// Returns the number of texts.
     pub fn len(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// Bytes of all texts together.
+    /// Returns the total size of all texts, bytes.
     pub fn text_bytes(&self) -> usize {
         self.bytes.len()
     }
 
-    /// What they take, bytes.
+    /// Returns its size in memory, bytes.
     pub fn memory(&self) -> u64 {
         self.bytes.capacity() as u64 + 8 * (self.starts.capacity() + self.table.len()) as u64
     }
 
-    /// The text of a number; nothing for others.
+    /// Returns the text of a number, or an empty string if there is none.
     pub fn text(&self, number: u32) -> &str {
         let at = |at: usize| index(self.starts.get(at).copied().unwrap_or_default());
         self.bytes.get(at(number as usize)..at(number as usize + 1)).unwrap_or_default()
     }
 
-    /// The number of a text, and whether it is new. There are fewer than 2^32 texts: the memory that more would need is refused before.
+    /// Returns the number of a text, and whether it is new. There are fewer than 2^32 texts: callers refuse the memory for
+    /// more beforehand.
     pub fn number(&mut self, text: &str) -> (u32, bool) {
-        // What is said of the same subjects by another predicate comes in the same order.
+        // Quads with another predicate usually have the same subjects in the same order.
         for near in [self.last, self.last.wrapping_add(1)] {
             if (near as usize) < self.len() && self.text(near) == text {
                 self.last = near;
@@ -114,7 +115,7 @@ impl Terms {
         self.table = table;
     }
 
-    /// Forgets how to find texts; the texts stay.
+    /// Drops the look-up table; the texts stay.
     pub fn close(&mut self) {
         self.table = vec![EMPTY; 1];
         self.bytes.shrink_to_fit();

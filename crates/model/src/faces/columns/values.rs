@@ -1,20 +1,20 @@
-//! What is said by one predicate: subjects and objects, as columns.
+//! The subjects and objects of one predicate, as columns.
 
 use super::terms::{NONE, narrow};
 
-/// Objects of one predicate, in the order in which they came.
+/// The objects of one predicate, in the order in which they were added.
 #[derive(Default)]
 pub(super) struct Values {
     /// Numbers of subjects.
     subjects: Vec<u32>,
-    /// The number of the first one's datatype; [`NONE`] for what is no literal.
+    /// The number of the first datatype; [`NONE`] if it is not a literal.
     datatype: u32,
-    /// The number of each datatype; nothing as long as they are the same.
+    /// The number of each datatype; empty as long as all are the same.
     datatypes: Vec<u32>,
-    /// Where each text ends.
+    /// The end of each text.
     ends: Vec<u32>,
     texts: String,
-    /// The rows by subject, those of one subject in the order in which they came; nothing where they came so.
+    /// The rows sorted by subject, stably; `None` if they were added in that order.
     order: Option<Vec<u32>>,
 }
 
@@ -23,12 +23,12 @@ pub(super) struct Values {
 pub(super) struct Value<'v> {
     /// Lexical form, or the term.
     pub text: &'v str,
-    /// The number of its datatype; [`NONE`] where it is no literal.
+    /// The number of its datatype; [`NONE`] if it is not a literal.
     pub datatype: u32,
 }
 
 impl Values {
-    /// Whether there is room for a text of so many bytes: offsets have 32 bits, and so have those of columns that are made of texts.
+    /// Whether a text of so many bytes fits: offsets have 32 bits, also in the columns that are made from the texts.
     pub fn has_room(&self, bytes: usize) -> bool {
         self.texts.len() + bytes < 1 << 30 && self.subjects.len() < NONE as usize
     }
@@ -52,7 +52,7 @@ impl Values {
         self.texts.capacity() as u64 + 4 * numbers as u64
     }
 
-    /// All have come: they can be found by subject.
+    /// Finishes the collection, so that objects can be found by subject.
     pub fn close(&mut self) {
         self.texts.shrink_to_fit();
         self.subjects.shrink_to_fit();
@@ -64,7 +64,7 @@ impl Values {
         }
     }
 
-    /// All subjects and objects, in the order in which they came.
+    /// Returns all subjects and objects, in the order in which they were added.
     pub fn all(&self) -> impl Iterator<Item = (u32, Value<'_>)> {
         self.subjects.iter().zip(0..).map(|(subject, row)| (*subject, self.value(row)))
     }
@@ -76,7 +76,7 @@ impl Values {
         Value { text: self.texts.get(start..end(row)).unwrap_or_default(), datatype }
     }
 
-    /// The row at a place in the order of subjects.
+    /// Returns the row at a position in the order of subjects.
     fn row(&self, place: usize) -> usize {
         match &self.order {
             Some(order) => order.get(place).map_or(usize::MAX, |row| *row as usize),
@@ -88,8 +88,8 @@ impl Values {
         self.subjects.get(self.row(place)).copied()
     }
 
-    /// The objects of a subject, in the order in which they came. `near` is where one was found last: subjects that are asked for in
-    /// their order are found at once.
+    /// Returns the objects of a subject, in the order in which they were added. `near` is the position of the last one that
+    /// was found: subjects that are requested in order are found immediately.
     pub fn of<'v>(&'v self, subject: u32, near: &mut usize) -> impl Iterator<Item = Value<'v>> + use<'v> {
         let is_before = |place: usize| self.subject(place).is_some_and(|other| other < subject);
         let mut place = *near;

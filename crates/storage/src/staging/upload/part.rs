@@ -1,4 +1,4 @@
-//! One file on its way to an object store.
+//! The upload of one file to an object store.
 
 use std::collections::VecDeque;
 use std::io;
@@ -13,14 +13,14 @@ use object_store::{MultipartUpload, ObjectStoreExt, PutPayload};
 use super::{Ready, Shared};
 use crate::remote::{Task, explained, failed, run, start};
 
-/// Size of a part, bytes. All but the last are of this size, which some stores demand.
+/// Size of a part, bytes. Some stores require all parts but the last to have the same size.
 const PART: usize = 8 << 20;
-/// Parts of one file that are under way at once.
+/// The number of parts of one file that are uploaded at the same time.
 const UNDER_WAY: usize = 4;
-/// The most parts that S3 takes.
+/// The maximum number of parts in S3.
 const PARTS: usize = 10_000;
 
-/// A file being written: in memory while it fits into one part, then in parts.
+/// A file that is being written: held in memory while it fits into one part, then uploaded in parts.
 #[derive(Debug)]
 pub(in crate::staging) struct Upload {
     shared: Arc<Shared>,
@@ -66,7 +66,7 @@ impl Upload {
 
     fn send(&mut self) -> Result<()> {
         if self.sent == PARTS {
-            return Err(Error::new(Kind::TooLarge, "one object cannot be larger than 80 GB")
+            return Err(Error::new(Kind::TooLarge, "an object must not be larger than 80 GB")
                 .at(Place::file(self.name.clone()))
                 .hint("write several partitions"));
         }
@@ -88,7 +88,7 @@ impl Upload {
 impl Drop for Upload {
     fn drop(&mut self) {
         if let Some(mut parts) = self.parts.take() {
-            // What cannot be removed now is removed by the store's own rules for unfinished uploads.
+            // If this fails, the store's own rules for unfinished uploads remove them.
             let _ = run(async move { parts.abort().await });
         }
     }

@@ -46,7 +46,7 @@ pub(crate) fn of_list(list: &str) -> String {
 /// The hash of a file.
 ///
 /// # Errors
-/// When it cannot be read.
+/// Returns an error if it cannot be read.
 pub(crate) fn of_blob(blob: &Blob) -> Result<String> {
     let mut hasher = Sha256::new();
     for start in (0..blob.size()).step_by(PIECE as usize) {
@@ -66,7 +66,7 @@ pub(crate) fn is_listed(name: &str) -> bool {
 /// The hash of each file by its name, if the checksum that the manifest states is of this kind.
 ///
 /// # Errors
-/// [`rules::CHECKSUM`] when the list is not the one that is stated.
+/// Returns [`rules::CHECKSUM`] if the list is not the one that the manifest states.
 pub(crate) fn listed(members: &Members, stated: &str) -> Result<Option<BTreeMap<String, String>>> {
     let list = members.text(file::CHECKSUMS, 16 * limits::MANIFEST_BYTES)?;
     let Some(list) = list.filter(|_| stated.starts_with(PREFIX)) else { return Ok(None) };
@@ -93,7 +93,8 @@ fn differs(name: &str, what: &str) -> Error {
 /// is not defined as here is noticed.
 ///
 /// # Errors
-/// [`rules::CHECKSUM`], naming the file that is missing or has other bytes; when a file cannot be read.
+/// Returns [`rules::CHECKSUM`] with the name of the file if one is missing or was changed, and an error if a file
+/// cannot be read.
 pub(crate) fn verify(members: &Members, stated: Option<&str>, noticed: &mut Findings) -> Result<()> {
     let Some(stated) = stated else { return Ok(()) };
     let Some(listed) = listed(members, stated)? else {

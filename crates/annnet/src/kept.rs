@@ -40,7 +40,7 @@ pub(crate) const ORIGINAL: &str = "original";
 /// is no room for them.
 ///
 /// # Errors
-/// When a file cannot be read.
+/// Returns an error if a file cannot be read.
 pub(crate) fn note_files(graph: &mut Graph, found: &Members) -> Result<Vec<String>> {
     let (mut object, mut left, mut room) = (String::from("{"), Vec::new(), FILES_BYTES);
     for (name, size) in listed(found)?.into_iter().filter(|(name, _)| !is_known(name)) {
@@ -202,7 +202,7 @@ pub struct Unknown {
 /// anew. Nothing on a web server, which lists nothing.
 ///
 /// # Errors
-/// When the place cannot be listed or opened.
+/// Returns an error if the place cannot be listed or opened.
 pub fn unknown(location: &Location, options: &OpenOptions) -> Result<Unknown> {
     let members = Members::open(location, options)?;
     let unknown = listed(&members)?.into_iter().map(|(name, _)| name).filter(|name| !is_known(name));

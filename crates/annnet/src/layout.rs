@@ -373,7 +373,7 @@ impl Layout {
     /// The layout of `members`, by the files that are there; the manifest's version says nothing.
     ///
     /// # Errors
-    /// When files cannot be opened.
+    /// Returns an error if files cannot be opened.
     pub(crate) fn of(members: &Members) -> Result<Option<Layout>> {
         if members.has(file::EDGES)? {
             for layout in [Layout::V2, Layout::V2Vertex, Layout::V2Early] {
@@ -392,7 +392,7 @@ impl Layout {
 /// Whether an annnet graph is at `location`.
 ///
 /// # Errors
-/// [`Kind::NotFound`] when there is nothing; when the place cannot be looked at.
+/// Returns [`Kind::NotFound`] if nothing exists there, and an error if the location cannot be read.
 pub fn detect(location: &Location) -> Result<bool> {
     let root = match Root::open(location) {
         Ok(root) => root,

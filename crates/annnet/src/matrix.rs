@@ -21,7 +21,7 @@ pub(crate) struct Matrix {
 /// The sides that a matrix states, entities and edges; nothing when there is none, or it states none.
 ///
 /// # Errors
-/// When its description cannot be read.
+/// Returns an error if its description cannot be read.
 pub(crate) fn shape(members: &Members) -> Result<Option<[u64; 2]>> {
     let group = format!("{}/zarr.json", file::INCIDENCE);
     let Some(text) = members.text(&group, limits::MANIFEST_BYTES)? else { return Ok(None) };
@@ -57,7 +57,7 @@ impl Arrays {
     /// Opens the matrix, if there is one.
     ///
     /// # Errors
-    /// When it has no shape, or its arrays are not of one length, or not of numbers.
+    /// Returns an error if it has no shape, or its arrays are not of one length, or not of numbers.
     pub fn open(members: &Members) -> Result<Option<Arrays>> {
         let group = format!("{}/zarr.json", file::INCIDENCE);
         if !members.has(&group)? {
@@ -89,7 +89,7 @@ impl Matrix {
     /// Reads the matrix, if there is one.
     ///
     /// # Errors
-    /// When it is not sound, in an encoding that is not read, or does not fit the budget.
+    /// Returns an error if it is malformed, in an encoding that is not read, or exceeds the budget.
     pub fn read(members: &Members, budget: &Budget) -> Result<Option<Matrix>> {
         let Some(Arrays { row, column, data, .. }) = Arrays::open(members)? else { return Ok(None) };
         let group = format!("{}/zarr.json", file::INCIDENCE);

@@ -197,7 +197,7 @@ impl Found {
     /// where the table of layers says something else of some.
     ///
     /// # Errors
-    /// When the table of layers cannot be read.
+    /// Returns an error if the table of layers cannot be read.
     pub fn note(
         mut self,
         graph: &mut Graph,

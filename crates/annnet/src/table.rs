@@ -38,7 +38,7 @@ impl Table {
     /// Opens a table: one file, or one that has grown and is several.
     ///
     /// # Errors
-    /// When a file is no Parquet, or has other columns than the first; when there is none.
+    /// Returns an error if a file is no Parquet, or has other columns than the first; if there is none.
     pub fn open(name: &str, files: Vec<Blob>) -> Result<Table> {
         let mut readers: Vec<(u64, TableReader)> = Vec::with_capacity(files.len());
         let mut start: u64 = 0;
@@ -70,7 +70,7 @@ impl Table {
     /// Opens a table if it is there. One without columns, as older versions write for no rows, counts as missing.
     ///
     /// # Errors
-    /// As [`Table::open`].
+    /// Returns the errors of [`Table::open`].
     pub fn find(members: &Members, name: &str) -> Result<Option<Table>> {
         if let Some(made) = members.made_table(name) {
             let table = |batch: &RecordBatch| Table { name: name.to_owned(), source: Source::Memory(batch.clone()) };
@@ -86,7 +86,7 @@ impl Table {
     /// Opens a table that a graph is not without.
     ///
     /// # Errors
-    /// As [`Table::open`], and when it is missing.
+    /// Returns the errors of [`Table::open`], and an error if the table is missing.
     pub fn must(members: &Members, name: &str) -> Result<Table> {
         match members.made_table(name) {
             Some(_) => Table::find(members, name)?,
@@ -116,7 +116,7 @@ impl Table {
     /// Whether the Arrow schemas that its files embed can be read.
     ///
     /// # Errors
-    /// When one is damaged.
+    /// Returns an error if one is damaged.
     pub fn check_embedded(&self) -> Result<()> {
         let Source::Files(files) = &self.source else { return Ok(()) };
         let at = |error: Error| error.at(Place::file(&self.name));
@@ -144,7 +144,7 @@ impl Table {
     /// Those of `columns` that are there, in batches of at most `batch_rows` rows.
     ///
     /// # Errors
-    /// When the file cannot be read. Errors of the data come from the iterator.
+    /// Returns an error if the file cannot be read. Errors in the data come from the iterator.
     pub fn batches(&self, columns: &[&str], rows: Range<u64>, batch_rows: usize) -> Result<TableBatches> {
         let columns: Vec<&str> = columns.iter().copied().filter(|column| self.has(column)).collect();
         let at = |error: Error| error.at(Place::file(&self.name));
@@ -188,7 +188,7 @@ impl Table {
     /// Those of `columns` that are there, of some rows, which ascend: for look-ups, by the pages that hold them.
     ///
     /// # Errors
-    /// When there are no such rows, or the file cannot be read.
+    /// Returns an error if there are no such rows, or the file cannot be read.
     pub fn read_rows(&self, columns: &[&str], rows: &[Range<u64>]) -> Result<Cells> {
         let columns: Vec<&str> = columns.iter().copied().filter(|column| self.has(column)).collect();
         let at = |error: Error| error.at(Place::file(&self.name));
@@ -233,7 +233,7 @@ impl Table {
     /// All of those of `columns` that are there; of all columns when none are named. What it takes is held.
     ///
     /// # Errors
-    /// When the file cannot be read or does not fit the budget.
+    /// Returns an error if the file cannot be read or exceeds the budget.
     pub fn read(&self, columns: &[&str], budget: &Budget) -> Result<(Cells, Reservation)> {
         let own = self.schema();
         let all: Vec<&str> = own.fields().iter().map(|field| field.name().as_str()).collect();

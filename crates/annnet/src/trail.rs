@@ -61,7 +61,7 @@ impl Conversion {
 /// A history with `conversions` (JSON objects) behind it.
 ///
 /// # Errors
-/// When it has a column of that name already, or the conversions are none.
+/// Returns an error if it has a column of that name already, or the conversions are none.
 pub(crate) fn with(history: Option<&RecordBatch>, conversions: &[String]) -> Result<RecordBatch> {
     let rows = conversions.len();
     let texts: ArrayRef = Arc::new(StringArray::from_iter_values(conversions));
@@ -116,7 +116,7 @@ pub(crate) fn with(history: Option<&RecordBatch>, conversions: &[String]) -> Res
 /// has the columns of such a one: then there was none before.
 ///
 /// # Errors
-/// When a conversion is no JSON object, or memory is short.
+/// Returns an error if a conversion is not a JSON object, or there is not enough memory.
 pub(crate) fn without(history: RecordBatch) -> Result<(Option<RecordBatch>, Vec<String>)> {
     let Ok(at) = history.schema().index_of(COLUMN) else { return Ok((Some(history), Vec::new())) };
     let Some(texts) = history.column(at).as_string_opt::<i32>() else { return Ok((Some(history), Vec::new())) };
@@ -143,7 +143,7 @@ pub(crate) fn to_metadata(conversions: &[String]) -> String {
 /// Conversions from metadata.
 ///
 /// # Errors
-/// When it is no JSON array.
+/// Returns an error if it is not a JSON array.
 pub(crate) fn of_metadata(text: &str) -> Result<Vec<String>> {
     let mut all = Vec::new();
     json::items(text, file::HISTORY, |item| {

@@ -76,7 +76,7 @@ impl Columns {
     /// edges are left out.
     ///
     /// # Errors
-    /// When a feature is not of its type, and those of `take`.
+    /// Returns an error if a feature is not of its type, and the errors of `take`.
     pub fn nodes(
         &self,
         block: &Block,
@@ -127,7 +127,7 @@ impl Columns {
     /// The edges of a block as batches of at most `rows` rows.
     ///
     /// # Errors
-    /// When a feature is not of its type, and those of `take`.
+    /// Returns an error if a feature is not of its type, and the errors of `take`.
     pub fn edges(
         &self,
         block: &Block,

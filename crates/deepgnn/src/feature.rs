@@ -272,7 +272,7 @@ impl FeatureColumns {
     /// The columns of a range of elements; one without values is `None`.
     ///
     /// # Errors
-    /// When bytes are not what the type says.
+    /// Returns an error if bytes are not what the type says.
     pub fn columns(&self, features: &Features, elements: Range<usize>) -> Result<Vec<Option<ArrayRef>>> {
         let column = |(id, ty, name): &(u32, FeatureType, String)| {
             column(features, elements.clone(), *id as usize, *ty, self.raw)
@@ -398,7 +398,7 @@ impl<'a> SparseView<'a> {
     /// Reads the two counts.
     ///
     /// # Errors
-    /// When the bytes are fewer than they ask for.
+    /// Returns an error if the bytes are fewer than they ask for.
     pub fn of(bytes: &'a [u8]) -> Result<Self> {
         let wrong = || Error::broken(&rules::BOUNDS, format!("{} bytes are no sparse feature", bytes.len()));
         let count = |at: usize| bytes.get(at..at + 4)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes) as usize);

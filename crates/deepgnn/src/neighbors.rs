@@ -18,7 +18,7 @@ const BATCH_ROWS: usize = 1 << 14;
 /// The edges that leave (or reach) a node.
 ///
 /// # Errors
-/// [`Kind::NotFound`] when neither a node nor an edge has the id; when files cannot be read.
+/// Returns [`Kind::NotFound`] if neither a node nor an edge has the id, and an error if files cannot be read.
 pub(crate) fn neighbors<'g>(graph: &'g DeepGnn, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + 'g>> {
     let NodeId::Key(key) = node else {
         return Err(Error::unsupported("nodes of DeepGNN are looked up by their ids").hint("name the node by its id"));

@@ -75,7 +75,7 @@ fn slow_digits(digits: &[u8]) -> Result<i128, Wrong> {
 /// An integer that is written as a decimal, `3.0` or `1e3`: exactly, because 64-bit floats end at 2^53.
 ///
 /// # Errors
-/// When digits other than 0 stand behind the point, or it is no decimal.
+/// Returns an error if digits other than 0 stand behind the point, or it is no decimal.
 pub(crate) fn whole_decimal(text: &[u8]) -> Result<i128, Wrong> {
     let text = text.trim_ascii();
     if float(text)?.is_nan() {

@@ -49,7 +49,7 @@ pub(crate) enum Form {
 /// Whether one of the formats is at `location`, by a look at names, and of JSON at the first bytes.
 ///
 /// # Errors
-/// When there is nothing, or it cannot be looked at.
+/// Returns an error if there is nothing, or it cannot be looked at.
 pub fn detect(location: &Location) -> Result<bool> {
     let name = location.file_name();
     if location.scheme().has_listing()
@@ -104,8 +104,8 @@ impl DeepGnn {
     /// Opens a text, which is read once to find out its rows and types of features, or a binary, of which metadata and lengths of files are read.
     ///
     /// # Errors
-    /// When nothing is there, a text is not sound (with file, line, column and rule), or files of a binary are missing or
-    /// do not fit one another.
+    /// Returns an error if nothing exists there, a text is malformed (with file, line, column and rule), or files of a
+    /// binary are missing or do not match.
     pub fn open(location: &Location, options: &OpenOptions) -> Result<DeepGnn> {
         if options.format.is_none()
             && location.scheme().has_listing()
@@ -134,7 +134,7 @@ impl DeepGnn {
     /// The graph of a text, which is read once.
     ///
     /// # Errors
-    /// When it is not sound.
+    /// Returns an error if it is malformed.
     pub fn of_text(text: Text) -> Result<DeepGnn> {
         let survey = Survey::of(&text)?;
         let (columns, graph) = (survey.columns.clone(), survey.graph.clone());
@@ -163,7 +163,7 @@ impl DeepGnn {
     /// Whether a node has several statements.
     ///
     /// # Errors
-    /// When they cannot be read, or there is no room to sort them.
+    /// Returns an error if they cannot be read, or there is not enough room to sort them.
     pub fn is_split(&self) -> Result<bool> {
         self.united().map(|united| united.is_some())
     }
@@ -209,7 +209,7 @@ impl DeepGnn {
     /// The statements of nodes, if one has several.
     ///
     /// # Errors
-    /// When they cannot be read, or there is no room to sort them.
+    /// Returns an error if they cannot be read, or there is not enough room to sort them.
     pub(crate) fn united(&self) -> Result<Option<&United>> {
         if let Some(known) = self.united.get() {
             return Ok(known.as_ref());

@@ -84,7 +84,7 @@ impl Survey {
     /// Reads a text once.
     ///
     /// # Errors
-    /// When it is not sound.
+    /// Returns an error if it is malformed.
     pub fn of(text: &Text) -> Result<Survey> {
         let mut survey = Survey { findings: text.noticed.clone(), ascends: true, ..Survey::default() };
         let (mut noted, mut nodes, mut edges) = (Noted::default(), 0, 0);

@@ -52,7 +52,7 @@ impl Ids {
 /// The statements of `graph`, if a node has several.
 ///
 /// # Errors
-/// When they cannot be read, or there is no room for them.
+/// Returns an error if they cannot be read, or there is not enough room for them.
 pub(crate) fn united(
     graph: &DeepGnn,
     shown: &Graph,
@@ -242,7 +242,7 @@ impl United {
     /// Says where statements of one node contradict each other.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// Returns an error if they cannot be read.
     pub fn contradictions(&self, graph: &Graph, findings: &mut Findings) -> Result<()> {
         let properties = properties(graph);
         let mut pieces = self.pieces()?;

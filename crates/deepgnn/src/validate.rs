@@ -15,7 +15,7 @@ use crate::write::Records;
 /// Ids of nodes and of sources are sorted within the budget, to find nodes that are stated twice or not at all.
 ///
 /// # Errors
-/// When something cannot be read.
+/// Returns an error if something cannot be read.
 pub(crate) fn validate(graph: &DeepGnn, findings: &mut Findings) -> Result<()> {
     match &graph.form {
         Form::Text(_, survey) => findings.merge(survey.findings.clone()),

@@ -14,7 +14,7 @@ use crate::{Annnet, OpenOptions};
 /// nothing else is touched, but an archive is written again.
 ///
 /// # Errors
-/// When the graph cannot be read, does not fit the budget, or nothing can be written there.
+/// Returns an error if the graph cannot be read, exceeds the budget, or nothing can be written there.
 pub fn write_cache(location: &Location, options: &WriteOptions) -> Result<Changed> {
     let reading = OpenOptions { budget: options.budget.clone(), scratch: options.scratch.clone(), verify: true };
     let annnet = Annnet::open(location, &reading)?;

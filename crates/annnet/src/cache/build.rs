@@ -26,7 +26,7 @@ use crate::zarr::put_group;
 /// Writes both views of a graph.
 ///
 /// # Errors
-/// When the graph cannot be read, does not fit the budget, or files cannot be written.
+/// Returns an error if the graph cannot be read, exceeds the budget, or files cannot be written.
 pub(crate) fn build(annnet: &Annnet, output: &mut Output<'_>, options: &WriteOptions) -> Result<()> {
     let scratch = options.scratch.clone().map_or_else(|| Scratch::new(None), Ok)?;
     let entities = Entities::of(annnet, &options.budget)?;
@@ -116,7 +116,7 @@ pub(crate) fn build(annnet: &Annnet, output: &mut Output<'_>, options: &WriteOpt
 /// on, never summed, with its value (`Float32`).
 ///
 /// # Errors
-/// As [`build`].
+/// Returns the errors of [`build`].
 pub(crate) fn implied(annnet: &Annnet, budget: &Budget, scratch: &Scratch) -> Result<SortedEdges> {
     let entities = Entities::of_matrix(annnet, budget)?;
     let columns = Columns::of(annnet, budget)?;

@@ -18,7 +18,7 @@ const ARRAYS: [(&str, &[&str]); 2] =
 /// Adds a finding for views that are stale, or that differ from what the tables give.
 ///
 /// # Errors
-/// When files cannot be read, or building them again does not fit the budget.
+/// Returns an error if files cannot be read, or building them again exceeds the budget.
 pub(crate) fn check(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     let members = &annnet.members;
     let (csr, csc) = (attributes(members, CSR)?, attributes(members, CSC)?);

@@ -27,7 +27,7 @@ impl Kept {
     /// Nothing yet; an eighth of the budget at most.
     ///
     /// # Errors
-    /// When there is no memory at all.
+    /// Returns an error if no memory is left.
     pub fn within(budget: &Budget) -> Result<Self> {
         Ok(Kept { chunks: Mutex::new((Chunks::new(), budget.reserve(0)?)), most: MOST.min(budget.limit() / 8) })
     }
@@ -64,7 +64,7 @@ impl Numbers {
     /// The array of a group.
     ///
     /// # Errors
-    /// When it is not there, or not sound.
+    /// Returns an error if it is not there, or not sound.
     pub fn open(members: &Members, group: &str, name: &str, at: usize) -> Result<Self> {
         let name = format!("{group}/{name}");
         let array = ArrayReader::open(members, &name)?;

@@ -46,7 +46,7 @@ impl Cache {
     /// Opens the views; nothing when there are none, or when they were built from other files.
     ///
     /// # Errors
-    /// When a file cannot be read, or an array is not sound.
+    /// Returns an error if a file cannot be read, or an array is malformed.
     pub fn open(members: &Members, words: &Words, version: Option<&str>, budget: &Budget) -> Result<Option<Cache>> {
         let (Some(mut csr), Some(mut csc)) = (attributes(members, CSR)?, attributes(members, CSC)?) else {
             return Ok(None);
@@ -86,7 +86,7 @@ impl Cache {
     /// Whether there is a node with this id, or with one of the same hash.
     ///
     /// # Errors
-    /// When an array cannot be read.
+    /// Returns an error if an array cannot be read.
     pub fn knows(&self, id: &str) -> Result<bool> {
         let mut rows = Vec::new();
         self.entities_of(id, &mut rows)?;
@@ -102,7 +102,7 @@ impl Cache {
     /// with equal hashes are taken for one: the ends of the edges decide.
     ///
     /// # Errors
-    /// When an array cannot be read or is not sound.
+    /// Returns an error if an array cannot be read or is malformed.
     pub fn edges_of(&self, id: &str, wanted: &[Side]) -> Result<Vec<u64>> {
         let (mut rows, mut columns) = (Vec::new(), Vec::new());
         let (mut bounds, mut own, mut sides) = (Vec::new(), Vec::new(), Vec::new());

@@ -37,7 +37,7 @@ use isomorph_error::{Kind, Result};
 /// one that changes, and memory that is short are errors as anywhere else.
 ///
 /// # Errors
-/// All that do not say that a view is not sound.
+/// Returns every error except that a view is malformed.
 pub(crate) fn if_sound<T>(said: Result<T>) -> Result<Option<T>> {
     match said {
         Ok(said) => Ok(Some(said)),

@@ -52,7 +52,7 @@ impl LookUps {
     /// Opens a graph for look-ups: by its views where they fit it and tell everything, else as a whole.
     ///
     /// # Errors
-    /// As [`Annnet::open`].
+    /// Returns the errors of [`Annnet::open`].
     pub fn open(location: &Location, options: &OpenOptions) -> Result<Arc<dyn Source>> {
         let members = Members::open(location, options)?;
         let layout = Layout::of(&members)?.ok_or_else(|| not_annnet(&location.to_string()))?;
@@ -96,7 +96,7 @@ impl LookUps {
     /// none, which the views say.
     ///
     /// # Errors
-    /// As [`Annnet::open`], and when an array cannot be read.
+    /// Returns the errors of [`Annnet::open`], and an error if an array cannot be read.
     pub fn with_hyperedges_of(&self, key: &str) -> Result<Option<Annnet>> {
         let sides = [CacheSide::Head, CacheSide::Tail, CacheSide::Member];
         if if_sound(self.cache.edges_of(key, &sides))?.is_some_and(|found| found.is_empty()) {

@@ -19,7 +19,7 @@ pub(super) const SHAPE: &str = "shape";
 /// has the places, sizes and bounds of everything in it, so that it differs when the rest does, as good as always.
 ///
 /// # Errors
-/// When a file cannot be read.
+/// Returns an error if a file cannot be read.
 pub(super) fn built_from(members: &Members, words: &Words, graph_version: Option<&str>) -> Result<Value> {
     let mut files = Map::new();
     for name in [
@@ -53,7 +53,7 @@ pub(super) fn built_from(members: &Members, words: &Words, graph_version: Option
 /// The attributes of a group; nothing when there is none, or no sound one.
 ///
 /// # Errors
-/// When the file cannot be read.
+/// Returns an error if the file cannot be read.
 pub(super) fn attributes(members: &Members, group: &str) -> Result<Option<Map<String, Value>>> {
     let Some(text) = members.text(&format!("{group}/zarr.json"), limits::MANIFEST_BYTES)? else { return Ok(None) };
     // The parser refuses what is nested more than 128 times.

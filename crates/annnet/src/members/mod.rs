@@ -44,7 +44,7 @@ impl Files {
     /// Opens a file if it is there.
     ///
     /// # Errors
-    /// When it is there and cannot be opened.
+    /// Returns an error if it exists but cannot be opened.
     pub fn try_file(&self, name: &str) -> Result<Option<Blob>> {
         match self.0.as_ref() {
             Where::Directory(root) => root.try_file(name),
@@ -77,7 +77,7 @@ impl Members {
     /// The files at `location`.
     ///
     /// # Errors
-    /// When there is nothing, or an archive that must not be unpacked.
+    /// Returns an error if there is nothing, or an archive that must not be unpacked.
     pub fn open(location: &Location, options: &OpenOptions) -> Result<Members> {
         match Root::open(location) {
             Ok(root) => Ok(Members::of_root(root)),
@@ -132,7 +132,7 @@ impl Members {
     /// Whether an archive of a graph is at `location`: by its first bytes, and by the names in it or its own.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if it cannot be read.
     pub fn is_archive(location: &Location) -> Result<bool> {
         let blob = Blob::open(location)?;
         let name = location.file_name().to_ascii_lowercase();
@@ -142,7 +142,7 @@ impl Members {
     /// Opens a file if it is there.
     ///
     /// # Errors
-    /// When it is there and cannot be opened.
+    /// Returns an error if it exists but cannot be opened.
     pub fn try_file(&self, name: &str) -> Result<Option<Blob>> {
         self.files.try_file(name)
     }
@@ -150,7 +150,7 @@ impl Members {
     /// Opens a file that a graph is not without.
     ///
     /// # Errors
-    /// When it is not there or cannot be opened.
+    /// Returns an error if it is not there or cannot be opened.
     pub fn file(&self, name: &str) -> Result<Blob> {
         self.try_file(name)?.ok_or_else(|| Error::broken(&rules::MEMBER, "the file is missing").at(Place::file(name)))
     }
@@ -159,7 +159,7 @@ impl Members {
     /// order of their names. Nothing when it is not there.
     ///
     /// # Errors
-    /// When they cannot be opened, or are too many.
+    /// Returns an error if they cannot be opened, or are too many.
     pub fn parts(&self, name: &str) -> Result<Vec<Blob>> {
         Ok(self.named_parts(name)?.into_iter().map(|(_, blob)| blob).collect())
     }
@@ -167,7 +167,7 @@ impl Members {
     /// The same with their names relative to the root.
     ///
     /// # Errors
-    /// As [`Members::parts`].
+    /// Returns the errors of [`Members::parts`].
     pub fn named_parts(&self, name: &str) -> Result<Vec<(String, Blob)>> {
         let below = format!("{name}/");
         let root = match self.files.0.as_ref() {
@@ -199,7 +199,7 @@ impl Members {
     /// Whether there is such a file, or such a table.
     ///
     /// # Errors
-    /// When it cannot be told.
+    /// Returns an error if this cannot be determined.
     pub fn has(&self, name: &str) -> Result<bool> {
         match name.ends_with(PART_SUFFIX) {
             true => self.parts(name).map(|parts| !parts.is_empty()),
@@ -233,7 +233,7 @@ impl Members {
     /// Reads a JSON file whole, if it is there.
     ///
     /// # Errors
-    /// When it cannot be read, is too large, or is not UTF-8.
+    /// Returns an error if it cannot be read, is too large, or is not UTF-8.
     pub fn text(&self, name: &str, limit: u64) -> Result<Option<String>> {
         if let Some(Some(Made::Text(text))) = self.made.get(name) {
             return Ok(Some(text.clone()));
@@ -251,7 +251,7 @@ impl Members {
     /// Names and sizes (bytes) of all files, sorted.
     ///
     /// # Errors
-    /// When they cannot be listed.
+    /// Returns an error if they cannot be listed.
     pub fn list(&self) -> Result<Vec<(String, u64)>> {
         match self.files.0.as_ref() {
             Where::Directory(root) => {
@@ -267,7 +267,7 @@ impl Members {
     /// Directories in which nothing is, sorted. None in object stores, which have no directories.
     ///
     /// # Errors
-    /// When they cannot be listed, or are nested too deeply.
+    /// Returns an error if they cannot be listed, or are nested too deeply.
     pub fn empty_folders(&self) -> Result<Vec<String>> {
         let root = match self.files.0.as_ref() {
             Where::Archive(_, unpacked) => {

@@ -17,7 +17,7 @@ const HEADER_BYTES: u64 = 16 << 20;
 /// Unpacks an archive.
 ///
 /// # Errors
-/// When it is cut short or damaged, or must not be unpacked.
+/// Returns an error if it is cut short or damaged, or must not be unpacked.
 pub(super) fn unpack(blob: &Blob, options: &OpenOptions) -> Result<Unpacked> {
     let mut unpacking = Unpacking::new(blob.size(), options)?;
     let mut from = MultiGzDecoder::new(blob.reader());

@@ -49,7 +49,7 @@ impl Unpacking {
     /// Nothing of an archive of `bytes` bytes.
     ///
     /// # Errors
-    /// Never, in practice.
+    /// Never fails in practice.
     pub fn new(bytes: u64, options: &OpenOptions) -> Result<Unpacking> {
         Ok(Unpacking {
             files: BTreeMap::new(),
@@ -68,7 +68,7 @@ impl Unpacking {
     /// beside the top-level directory is not.
     ///
     /// # Errors
-    /// When it breaks the rules of names.
+    /// Returns an error if it breaks the rules of names.
     pub fn begin(&mut self, name: &str) -> Result<bool> {
         if self.names.len() >= limits::ZIP_MEMBERS {
             return Err(refused("there are more than 100,000 members", name));
@@ -94,7 +94,7 @@ impl Unpacking {
     /// Unpacks a member of exactly `size` bytes.
     ///
     /// # Errors
-    /// When it is not of that size, or more comes out of the archive than is sane.
+    /// Returns an error if it is not of that size, or more comes out of the archive than is sane.
     pub fn add(&mut self, name: &str, size: u64, from: &mut dyn Read) -> Result<()> {
         self.left = self.left.checked_sub(size).ok_or_else(|| {
             refused("more than 200 times the archive's size comes out of it", name).of_kind(Kind::TooLarge)
@@ -139,7 +139,7 @@ impl Unpacking {
     /// What came out.
     ///
     /// # Errors
-    /// When there is no top-level directory.
+    /// Returns an error if there is no top-level directory.
     pub fn finish(self) -> Result<Unpacked> {
         let Some(top) = self.tops.iter().next() else {
             return Err(refused("there is no top-level directory", ""));

@@ -62,7 +62,7 @@ struct Member {
 /// Unpacks an archive.
 ///
 /// # Errors
-/// When it is cut short or damaged, or must not be unpacked.
+/// Returns an error if it is cut short or damaged, or must not be unpacked.
 pub(super) fn unpack(blob: &Blob, options: &OpenOptions) -> Result<Unpacked> {
     let directory = central(blob)?;
     let mut unpacking = Unpacking::new(blob.size(), options)?;

@@ -34,8 +34,8 @@ impl Attributes {
     /// column has.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::Unsupported`] for a column of a type that the model has no place for; when two columns have
-    /// one name.
+    /// Returns [`isomorph_error::Kind::Unsupported`] for a column of a type that the model does not support, and an
+    /// error if two columns have the same name.
     pub fn of(table: &Table, keys: &[&str], reserved: &[&str], findings: &mut Findings) -> Result<Attributes> {
         let mut attributes = Attributes::default();
         for field in table.schema().fields() {
@@ -64,7 +64,7 @@ impl Attributes {
     /// The attributes in the table of edges.
     ///
     /// # Errors
-    /// As [`Attributes::of`].
+    /// Returns the errors of [`Attributes::of`].
     pub fn of_edges(table: &Table, findings: &mut Findings) -> Result<Attributes> {
         Attributes::of(table, &[column::EDGE_ID], &[column::WEIGHT], findings)
     }
@@ -83,7 +83,7 @@ impl Attributes {
     /// The columns of `cells`, one for each property; nothing for one that is null throughout.
     ///
     /// # Errors
-    /// When a column is of another type than its table said.
+    /// Returns an error if a column is of another type than its table said.
     pub fn columns(&self, cells: &Cells) -> Result<Columns> {
         let column = |(name, property): (&String, &Property)| {
             let said = cells.raw(name).filter(|column| column.null_count() < column.len());
@@ -133,7 +133,7 @@ impl EdgeAttributes {
     /// Finds out how the attributes of edges are to be had; whether the table is in the order of the edges is known.
     ///
     /// # Errors
-    /// When a table cannot be read, or has to be held and does not fit the budget.
+    /// Returns an error if a table cannot be read, or has to be held and exceeds the budget.
     pub fn open(table: Option<Table>, is_beside: bool, budget: &Budget, findings: &mut Findings) -> Result<Self> {
         let none = EdgeAttributes { attributes: Attributes::default(), source: Source::None };
         let Some(table) = table.filter(|table| table.has(column::EDGE_ID)) else { return Ok(none) };
@@ -161,7 +161,7 @@ impl EdgeAttributes {
     /// The attributes of some rows of the edge table, whose ids are `ids`.
     ///
     /// # Errors
-    /// When the table cannot be read.
+    /// Returns an error if the table cannot be read.
     pub fn of_rows(&self, rows: &[Range<u64>], ids: &StringArray) -> Result<Columns> {
         match &self.source {
             Source::None => Ok(self.attributes.absent()),
@@ -176,7 +176,7 @@ impl EdgeAttributes {
     /// The attributes of a range of rows of the edge table, behind so many other properties of their type.
     ///
     /// # Errors
-    /// When the table cannot be read.
+    /// Returns an error if the table cannot be read.
     pub fn reader(
         &self,
         rows: Range<u64>,
@@ -204,7 +204,7 @@ impl AttributeReader<'_> {
     /// The attributes of the next `rows` rows, of which those of `mask` are wanted, whose ids are `ids`.
     ///
     /// # Errors
-    /// When the table cannot be read.
+    /// Returns an error if the table cannot be read.
     pub fn next(&mut self, rows: usize, mask: Option<&BooleanArray>, ids: &StringArray) -> Result<Columns> {
         let attributes = &self.all.attributes;
         match (&self.all.source, &mut self.batches) {

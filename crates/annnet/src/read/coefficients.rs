@@ -43,7 +43,7 @@ impl Coefficients {
     /// Reads the table.
     ///
     /// # Errors
-    /// When it is not sound or does not fit the budget.
+    /// Returns an error if it is malformed or exceeds the budget.
     pub fn read(
         table: &Table,
         entities: &Entities,
@@ -83,7 +83,7 @@ impl Coefficients {
     /// None yet, within a budget.
     ///
     /// # Errors
-    /// Never, in practice.
+    /// Never fails in practice.
     pub fn within(budget: &Budget) -> Result<Coefficients> {
         Ok(Coefficients { edges: IdMap::default(), held: Some(budget.reserve(0)?) })
     }
@@ -91,7 +91,7 @@ impl Coefficients {
     /// Adds the coefficient of a member.
     ///
     /// # Errors
-    /// When it does not fit the budget.
+    /// Returns an error if it exceeds the budget.
     pub fn add(&mut self, edge: u128, member: Placement, value: f64) -> Result<()> {
         if let Some(held) = &mut self.held {
             held.grow(ENTRY_BYTES + 24)?;

@@ -50,7 +50,7 @@ fn parts(members: &Members, folder: &str) -> Result<Vec<(String, String)>> {
 /// The documents of a graph.
 ///
 /// # Errors
-/// When a file is not sound or too large.
+/// Returns an error if a file is malformed or too large.
 pub(crate) fn read(
     members: &Members,
     manifest: &Manifest,

@@ -117,7 +117,7 @@ impl Edges {
     /// Settles the edges of `table`; compares them with their attributes, and marks those that slices name.
     ///
     /// # Errors
-    /// When a table is not sound, a layer is none, or the budget is too small.
+    /// Returns an error if a table is malformed, a layer is invalid, or the budget is too small.
     pub fn settle(
         table: Table,
         known: Known<'_>,
@@ -192,7 +192,7 @@ impl Edges {
     /// Of each edge the layers that its row states, and what follows from its ends for layers and kind.
     ///
     /// # Errors
-    /// When the table cannot be read.
+    /// Returns an error if the table cannot be read.
     pub fn follows(&self, known: Known<'_>, take: &mut dyn FnMut(&str, Option<stated::OfEdge>, Follows)) -> Result<()> {
         let columns = [
             column::EDGE_ID,

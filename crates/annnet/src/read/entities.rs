@@ -78,7 +78,7 @@ impl Entities {
     /// Reads the index of entities, and in `presence` further placements.
     ///
     /// # Errors
-    /// When a table is not sound, a layer is none, or the budget is too small.
+    /// Returns an error if a table is malformed, a layer is invalid, or the budget is too small.
     pub fn read(
         index: &Table,
         presence: Option<(&Table, &str)>,

@@ -44,7 +44,7 @@ impl LayerGroups {
     /// Reads the attributes of layers and placements. A flat graph has none.
     ///
     /// # Errors
-    /// When a table is not sound or does not fit the budget.
+    /// Returns an error if a table is malformed or exceeds the budget.
     pub fn read(
         members: &Members,
         words: &Words,

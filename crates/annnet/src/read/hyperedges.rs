@@ -60,7 +60,7 @@ impl Hyperedges {
     /// Reads the definitions.
     ///
     /// # Errors
-    /// When the table is not sound or does not fit the budget.
+    /// Returns an error if the table is malformed or exceeds the budget.
     pub fn read(
         table: &Table,
         entities: &Entities,

@@ -52,7 +52,7 @@ impl Layers {
     /// Reads aspects and the dictionary of layers.
     ///
     /// # Errors
-    /// When a file is not sound.
+    /// Returns an error if a file is malformed.
     pub fn read(members: &Members, findings: &mut Findings) -> Result<Layers> {
         let mut layers = Layers::new(Layers::aspects(members)?);
         let Some(text) = members.text(file::LAYER_DICT, DOCUMENT_BYTES)? else {
@@ -84,7 +84,7 @@ impl Layers {
     /// Aspects with their labels and attributes; none in a flat graph.
     ///
     /// # Errors
-    /// When a file is not sound.
+    /// Returns an error if a file is malformed.
     pub fn aspects(members: &Members) -> Result<Vec<Aspect>> {
         aspects(members)
     }
@@ -107,7 +107,7 @@ impl Layers {
     /// The layer at a position of the dictionary.
     ///
     /// # Errors
-    /// When there is no such position.
+    /// Returns an error if there is no such position.
     pub fn at(&self, id: i64) -> Result<u32> {
         let found = usize::try_from(id).ok().and_then(|id| self.dictionary.get(id)).copied();
         found.ok_or_else(|| {

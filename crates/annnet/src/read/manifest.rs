@@ -59,7 +59,7 @@ impl Manifest {
     /// Reads the manifest; what is missing in it is a finding.
     ///
     /// # Errors
-    /// When there is none, or it is no JSON object.
+    /// Returns an error if there is none, or it is not a JSON object.
     pub fn read(members: &Members, findings: &mut Findings) -> Result<Manifest> {
         members.file(file::MANIFEST)?;
         let text = members.text(file::MANIFEST, limits::MANIFEST_BYTES)?.unwrap_or_default();

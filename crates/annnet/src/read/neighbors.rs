@@ -17,7 +17,7 @@ const BATCH_ROWS: usize = 1 << 14;
 /// sides have to be asked for.
 ///
 /// # Errors
-/// [`Kind::NotFound`] when there is no such node; when the edges cannot be read.
+/// Returns [`Kind::NotFound`] if the node does not exist, and an error if the edges cannot be read.
 pub(super) fn neighbors<'a>(annnet: &'a Annnet, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + 'a>> {
     let entities = &annnet.entities;
     let row = match node {
@@ -51,7 +51,7 @@ fn by_cache<'a>(annnet: &'a Annnet, cache: &Cache, key: &str, side: Side) -> Res
 /// The edges at `rows`, which `read` reads: the first of them now, so that what is damaged shows, the others as they are pulled.
 ///
 /// # Errors
-/// Those of `read`.
+/// Returns the errors of `read`.
 pub(crate) fn in_pieces<'a>(
     rows: Vec<u64>,
     read: impl Fn(&[u64]) -> Result<Vec<EdgeBatch>> + Send + 'a,
@@ -79,7 +79,7 @@ pub(crate) fn in_pieces<'a>(
 /// The rows that have the node at one side.
 ///
 /// # Errors
-/// When ends are no keys.
+/// Returns an error if ends are no keys.
 pub(crate) fn only_of(batch: EdgeBatch, key: &str, side: Side) -> Result<Vec<EdgeBatch>> {
     let is_wanted = naming(&batch, key, side)?;
     if is_wanted.iter().all(|wanted| *wanted) {

@@ -41,7 +41,7 @@ impl NodeTable {
     /// Finds out how the attributes of `entities` are to be had.
     ///
     /// # Errors
-    /// When the table is not sound, or has to be held and does not fit the budget.
+    /// Returns an error if the table is malformed, or has to be held and exceeds the budget.
     pub fn open(
         table: Option<&Table>,
         id: &str,

@@ -69,7 +69,8 @@ impl Annnet {
     /// Opens a directory, or an archive, which is unpacked. Reads everything but edges, their attributes and memberships; of edges it reads kinds and ends.
     ///
     /// # Errors
-    /// When nothing is there, it is no annnet graph, a file is not sound, or what has to be held does not fit the budget.
+    /// Returns an error if nothing exists there, it is not an annnet graph, a file is malformed, or what must be held
+    /// exceeds the budget.
     pub fn open(location: &Location, options: &OpenOptions) -> Result<Annnet> {
         let members = Members::open(location, options)?;
         let layout = Layout::of(&members)?.ok_or_else(|| not_annnet(&location.to_string()))?;
@@ -81,7 +82,7 @@ impl Annnet {
     /// The graph in files of a layout.
     ///
     /// # Errors
-    /// As [`Annnet::open`].
+    /// Returns the errors of [`Annnet::open`].
     pub(crate) fn of(mut members: Members, layout: Layout, options: &OpenOptions) -> Result<Annnet> {
         let budget = &options.budget;
         let words = layout.words();
@@ -217,7 +218,7 @@ impl Annnet {
     /// The views for look-ups, if there are some that are sound.
     ///
     /// # Errors
-    /// When they cannot be read, or do not fit the budget.
+    /// Returns an error if they cannot be read, or exceed the budget.
     pub(crate) fn cache(&self) -> Result<Option<&Cache>> {
         if self.cache.get().is_none() {
             let version = self.manifest.graph_version.as_deref();
@@ -231,7 +232,7 @@ impl Annnet {
     /// Whether there are views for look-ups that fit the graph.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// Returns an error if they cannot be read.
     pub fn has_views(&self) -> Result<bool> {
         Ok(self.cache()?.is_some())
     }

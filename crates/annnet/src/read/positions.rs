@@ -34,7 +34,7 @@ impl Edges {
     /// Positions are counted: what `col_idx` says is the order alone.
     ///
     /// # Errors
-    /// When the table cannot be read, or the order has to be held and does not fit the budget.
+    /// Returns an error if the table cannot be read, or the order has to be held and exceeds the budget.
     pub fn positions(&self, budget: &Budget, findings: &mut Findings) -> Result<(Option<String>, Option<String>)> {
         let place = || Place::file(&self.table.name).in_field(column::COL_IDX);
         let mut seen = Seen::default();

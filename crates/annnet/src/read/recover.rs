@@ -29,7 +29,7 @@ pub(crate) enum RowsOf {
 /// them. They have the 32 bits of the matrix.
 ///
 /// # Errors
-/// When the edges cannot be read, or the coefficients do not fit the budget.
+/// Returns an error if the edges cannot be read, or the coefficients exceed the budget.
 pub(crate) fn recover(
     matrix: &Matrix,
     rows: RowsOf,

@@ -23,7 +23,7 @@ impl Hashes {
     /// None yet.
     ///
     /// # Errors
-    /// When the budget has next to nothing left.
+    /// Returns an error if the budget has almost no memory left.
     pub fn new(budget: &Budget, scratch: &Scratch) -> Result<Self> {
         EdgeSorter::new(SortOptions::new(budget, scratch).memory(budget.limit() / 8)).map(Hashes)
     }
@@ -31,7 +31,7 @@ impl Hashes {
     /// Adds the hashes of further ids, in any order; several threads may.
     ///
     /// # Errors
-    /// When spilling fails.
+    /// Returns an error if spilling fails.
     pub fn add(&self, hashes: impl Iterator<Item = u128>) -> Result<()> {
         let (high, low): (Vec<u64>, Vec<u64>) = hashes.map(|hash| ((hash >> 64) as u64, hash as u64)).unzip();
         self.0.push(&high, &low, None, 0)
@@ -40,7 +40,7 @@ impl Hashes {
     /// Some hashes that are there more than once, each with the place for its first row.
     ///
     /// # Errors
-    /// When what was spilled cannot be read.
+    /// Returns an error if what was spilled cannot be read.
     pub fn repeated(self) -> Result<IdMap<Option<u64>>> {
         let (mut repeated, mut before) = (IdMap::default(), None);
         let sorted = self.0.finish()?;
@@ -63,7 +63,7 @@ impl Hashes {
 /// Adds a finding for each row of `table` whose id is that of a row before.
 ///
 /// # Errors
-/// When the table cannot be read again.
+/// Returns an error if the table cannot be read again.
 pub(super) fn edges(hashes: Hashes, table: &Table, findings: &mut Findings) -> Result<()> {
     let mut first_rows = hashes.repeated()?;
     if first_rows.is_empty() {

@@ -12,7 +12,8 @@ use isomorph_model::type_name::{ITEM, type_name};
 /// Polars reads it. Most types are shown as they are.
 ///
 /// # Errors
-/// [`isomorph_error::Kind::Unsupported`] for intervals: months have no length, so that nothing is equal to one.
+/// Returns [`isomorph_error::Kind::Unsupported`] for intervals: months have no fixed length, so intervals cannot be
+/// compared.
 pub(super) fn shown_type(data_type: &DataType) -> Result<DataType> {
     let inner = |field: &FieldRef| -> Result<FieldRef> {
         let own = shown_type(field.data_type())?;
@@ -35,7 +36,7 @@ pub(super) fn shown_type(data_type: &DataType) -> Result<DataType> {
 /// A column as the type in which it is shown.
 ///
 /// # Errors
-/// When it is no such column.
+/// Returns an error if it is no such column.
 pub(super) fn shown(column: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
     let wrong = |error: ArrowError| Error::malformed(error.to_string()).caused_by(error);
     Ok(match (column.data_type(), to) {

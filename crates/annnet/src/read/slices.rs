@@ -95,7 +95,7 @@ impl Slices {
     /// [`Slices::settle`].
     ///
     /// # Errors
-    /// When a table is not sound or does not fit the budget.
+    /// Returns an error if a table is malformed or exceeds the budget.
     pub fn read(
         members: &Members,
         (layout, all_in_default): (Layout, bool),
@@ -280,7 +280,7 @@ impl Slices {
     /// All edges are known and marked: finds out whether the default slice holds everything.
     ///
     /// # Errors
-    /// When a table is not sound or does not fit the budget.
+    /// Returns an error if a table is malformed or exceeds the budget.
     pub fn settle(&mut self, default: &str, entities: &Entities, edges: &Edges) -> Result<()> {
         if self.all.is_some() {
             return Ok(());

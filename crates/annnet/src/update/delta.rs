@@ -28,7 +28,7 @@ const LAYERS: usize = 3;
 /// Writes what is new. Attributes of names that the graph `known` shows are in its columns.
 ///
 /// # Errors
-/// When it is something that the format cannot say, or does not fit the budget.
+/// Returns an error if it is something that the format cannot represent, or exceeds the budget.
 pub(super) fn write(
     vertices: &mut Vertices,
     edges: &mut NewEdges,

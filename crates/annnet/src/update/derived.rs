@@ -13,7 +13,8 @@ use crate::write::{Matrix, MatrixRows, WriteOptions};
 /// that of the tables.
 ///
 /// # Errors
-/// When it is not sound, or its rows do not fit the budget; when the layout is not without one, and it cannot go on.
+/// Returns an error if it is malformed, or its rows exceed the budget; if the layout is not without one, and it cannot
+/// go on.
 pub(super) fn resume(
     annnet: &Annnet,
     column: u64,
@@ -62,7 +63,7 @@ fn rows(annnet: &Annnet, layers: &mut LayerIds, options: &WriteOptions) -> Resul
 /// them unless it goes on.
 ///
 /// # Errors
-/// When something is kept in the matrix alone.
+/// Returns an error if something is kept in the matrix alone.
 pub(super) fn stale(annnet: &Annnet, files: &[(String, u64)], goes_on: bool) -> Result<Vec<String>> {
     let is_there =
         |path: &str| files.iter().any(|(name, _)| name.strip_prefix(path).is_some_and(|rest| rest.starts_with('/')));
@@ -83,7 +84,7 @@ pub(super) fn stale(annnet: &Annnet, files: &[(String, u64)], goes_on: bool) -> 
 /// Whether explicit coefficients are kept in the matrix and nowhere else.
 ///
 /// # Errors
-/// When files cannot be opened.
+/// Returns an error if files cannot be opened.
 pub(super) fn is_only_in_matrix(annnet: &Annnet) -> Result<bool> {
     Ok(!annnet.coefficients.is_empty() && !annnet.members.has(file::COEFFICIENTS)?)
 }

@@ -65,7 +65,7 @@ impl NewEdges {
     /// Ids of edges that become entities, so that edges before them can end in them.
     ///
     /// # Errors
-    /// When one is an entity already.
+    /// Returns an error if one is an entity already.
     pub fn announce(input: &Input, ends: &mut Ends<'_>) -> Result<()> {
         let id = input.first_of(&name::EDGE_IDS).ok_or_else(|| input.cells.missing(name::ID))?;
         let own = input.cells.ids(id, &rules::EDGE_ID)?;
@@ -83,7 +83,8 @@ impl NewEdges {
     /// Takes the edges of a table. Those that state no direction are directed when `directed` says so.
     ///
     /// # Errors
-    /// When an id is there already or twice in the table, an end or member is none, or an edge is of no kind.
+    /// Returns an error if an id is there already or twice in the table, an end or member is none, or an edge is of no
+    /// kind.
     pub fn take(input: &Input, ends: &mut Ends<'_>, listed: &mut Listed<'_>, directed: bool) -> Result<NewEdges> {
         let id = input.first_of(&name::EDGE_IDS).ok_or_else(|| input.cells.missing(name::ID))?;
         let own = input.cells.ids(id, &rules::EDGE_ID)?;
@@ -184,7 +185,7 @@ impl NewEdges {
     /// Ids and attributes of the edges of a class.
     ///
     /// # Errors
-    /// When memory is short.
+    /// Returns an error if there is not enough memory.
     pub fn columns(&self, of: Of) -> Result<(ArrayRef, Vec<Option<ArrayRef>>)> {
         let rows = UInt32Array::from(self.classes[of as usize].rows.clone());
         let none = StringArray::new_null(0);
@@ -196,7 +197,7 @@ impl NewEdges {
     /// Fails when an edge of the graph has one of the new ids. Returns the column of the matrix that comes next.
     ///
     /// # Errors
-    /// As said, and when the table cannot be read.
+    /// Returns an error if an id exists already, or if the table cannot be read.
     pub fn next_column(&self, table: &Table, input: Option<&Input>) -> Result<u64> {
         let none = StringArray::new_null(0);
         let own = self.ids.as_ref().unwrap_or(&none);

@@ -69,7 +69,7 @@ impl<'a> Ends<'a> {
     /// The layer of a row of a table; nothing where none is named.
     ///
     /// # Errors
-    /// When the graph has no such labels.
+    /// Returns an error if the graph has no such labels.
     pub fn layer_of(
         &mut self,
         input: &Input,
@@ -111,7 +111,7 @@ impl<'a> Ends<'a> {
     /// The layer of an end, the placeholder in a flat graph.
     ///
     /// # Errors
-    /// When it is no entity, is not placed there, or may be meant in several layers.
+    /// Returns an error if it is no entity, is not placed there, or may be meant in several layers.
     pub fn resolve(&self, id: &str, layer: Option<u32>, place: impl FnOnce() -> Place) -> Result<u32> {
         let wrong = |message: String| Err(Error::broken(&rules::EDGE_END, message).at(place()));
         let added = self.new.get(&ids::hash(id));

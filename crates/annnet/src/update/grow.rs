@@ -46,7 +46,7 @@ impl Tables<'_> {
     /// Puts `rows` behind those of the table `name`.
     ///
     /// # Errors
-    /// When a column holds what the table cannot hold, or nothing can be written.
+    /// Returns an error if a column has values that the table cannot hold, or nothing can be written.
     pub fn grow(&mut self, name: &str, rows: &RecordBatch) -> Result<()> {
         if rows.num_rows() == 0 {
             return Ok(());
@@ -87,7 +87,7 @@ impl Tables<'_> {
     /// Puts other rows in the place of a table, whose files are `parts`.
     ///
     /// # Errors
-    /// When they cannot be read or written.
+    /// Returns an error if they cannot be read or written.
     pub fn replace(
         &mut self,
         name: &str,
@@ -110,7 +110,7 @@ impl Tables<'_> {
     /// Writes a table again: the rows that are `kept` of it, with its columns, and `rows` behind them.
     ///
     /// # Errors
-    /// As [`Tables::grow`].
+    /// Returns the errors of [`Tables::grow`].
     pub fn rewrite(
         &mut self,
         name: &str,

@@ -27,7 +27,7 @@ impl Input {
     /// The rows of `batches` as one; nothing when there are none.
     ///
     /// # Errors
-    /// When the batches differ in their columns.
+    /// Returns an error if the batches differ in their columns.
     pub fn of(name: &str, batches: &[RecordBatch]) -> Result<Option<Input>> {
         let Some(first) = batches.first() else { return Ok(None) };
         let batch = concat_batches(first.schema_ref(), batches)
@@ -56,7 +56,7 @@ impl Input {
     /// A column of lists of text: as it is, or from text.
     ///
     /// # Errors
-    /// When it holds something else.
+    /// Returns an error if it holds something else.
     pub fn lists(&self, name: &str) -> Result<ListArray> {
         match self.cells.raw(name).map(|column| column.data_type()) {
             Some(DataType::Utf8 | DataType::LargeUtf8 | DataType::Dictionary(_, _)) => {}
@@ -85,7 +85,7 @@ impl Input {
     /// A column of lists of numbers: as it is, or from text. Nothing when it is not there.
     ///
     /// # Errors
-    /// When it holds something else.
+    /// Returns an error if it holds something else.
     pub fn numbers(&self, name: &str) -> Result<Option<ListArray>> {
         let Some(column) = self.cells.raw(name) else { return Ok(None) };
         if !matches!(column.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Dictionary(_, _)) {

@@ -17,7 +17,7 @@ const TIME: &str = "ts_utc";
 /// The manifest `text` with some keys changed; keys that are not there come last. All others stay as they are.
 ///
 /// # Errors
-/// When it is no JSON object.
+/// Returns an error if it is not a JSON object.
 pub(super) fn with(text: &str, changes: &[(&str, String)]) -> Result<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut left: Vec<&(&str, String)> = changes.iter().collect();
@@ -34,7 +34,7 @@ pub(super) fn with(text: &str, changes: &[(&str, String)]) -> Result<String> {
 /// The next value of the counter of changes.
 ///
 /// # Errors
-/// When there is none.
+/// Returns an error if there is none.
 pub(super) fn next_version(stated: Option<&str>) -> Result<i64> {
     match stated.map(value).transpose() {
         Ok(None | Some(Value::Null)) => Ok(1),
@@ -54,7 +54,7 @@ fn counter() -> Error {
 /// with the version and the time of the change. What is no scalar is kept as JSON text.
 ///
 /// # Errors
-/// When it is no JSON object.
+/// Returns an error if it is not a JSON object.
 pub(super) fn entry(text: &str, version: i64, time: &str) -> Result<RecordBatch> {
     let mut columns: Vec<(String, ArrayRef)> = Vec::new();
     json::members(text, file::HISTORY, |name, own| {

@@ -53,7 +53,7 @@ impl<'a> Listed<'a> {
     /// Lists a vertex.
     ///
     /// # Errors
-    /// When there is no such slice.
+    /// Returns an error if there is no such slice.
     pub fn node(&mut self, slice: &str, id: &str) -> Result<()> {
         self.check(slice)?;
         if slice != self.default {
@@ -65,7 +65,7 @@ impl<'a> Listed<'a> {
     /// Lists an edge, with its weight there.
     ///
     /// # Errors
-    /// When there is no such slice.
+    /// Returns an error if there is no such slice.
     pub fn edge(&mut self, of: Of, slice: &str, id: &str, weight: Option<f64>) -> Result<()> {
         self.check(slice)?;
         if slice != self.default || weight.is_some() {

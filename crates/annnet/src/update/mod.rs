@@ -112,9 +112,9 @@ pub struct Updated {
 /// the place with this crate.
 ///
 /// # Errors
-/// What is given is checked before a byte is written: ids that are there already, ends, slices and layers that are none.
-/// [`Kind::Unsupported`] for layouts of older versions, which are not changed but converted; [`Kind::Conflict`] when the graph
-/// changed meanwhile; those of writing.
+/// The input is checked before anything is written: existing ids and unknown ends, slices and layers are errors.
+/// Returns [`Kind::Unsupported`] for layouts of older versions, which must be converted first, [`Kind::Conflict`] if
+/// the graph changed meanwhile, and the errors of writing.
 pub fn update(location: &Location, changes: &Changes, options: &UpdateOptions) -> Result<Updated> {
     Update::begin(location, options)?.make(changes)
 }
@@ -131,7 +131,7 @@ impl Update {
     /// Opens the graph at `location`.
     ///
     /// # Errors
-    /// As [`Annnet::open`].
+    /// Returns the errors of [`Annnet::open`].
     pub fn begin(location: &Location, options: &UpdateOptions) -> Result<Self> {
         // Before anything is read: whoever changes it from now on is noticed.
         let before = State::of(location)?;
@@ -147,7 +147,7 @@ impl Update {
     /// Makes the changes.
     ///
     /// # Errors
-    /// As [`update`].
+    /// Returns the errors of [`update`].
     pub fn make(self, changes: &Changes) -> Result<Updated> {
         make(&self.location, self.annnet, &self.before, changes, &self.options)
     }

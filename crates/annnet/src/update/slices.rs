@@ -24,7 +24,7 @@ const BATCH_ROWS: usize = 1 << 16;
 /// that stay in it.
 ///
 /// # Errors
-/// When a member is none of the graph or is named twice; for the default slice, which lists everything.
+/// Returns an error if a member is none of the graph or is named twice; for the default slice, which lists everything.
 pub(super) fn put(
     annnet: &Annnet,
     name: &str,

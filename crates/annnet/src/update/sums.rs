@@ -16,7 +16,7 @@ impl Sums {
     /// Those that the manifest stands for; nothing when it states no checksum.
     ///
     /// # Errors
-    /// When it states one that is defined by nothing here, and would be wrong after the change.
+    /// Returns an error if it states one that is defined by nothing here, and would be wrong after the change.
     pub fn of(members: &Members, stated: Option<&str>) -> Result<Option<Self>> {
         let Some(stated) = stated else { return Ok(None) };
         let listed = checksum::listed(members, stated)?.ok_or_else(|| {

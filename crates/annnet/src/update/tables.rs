@@ -22,7 +22,7 @@ use crate::write::json::object;
 /// Replaces a table.
 ///
 /// # Errors
-/// When it names something that is not there, or something twice; when it cannot be written.
+/// Returns an error if it names something that is not there, or something twice; if it cannot be written.
 pub(super) fn replace(annnet: &Annnet, table: AttributeTable, input: &Input, tables: &mut Tables<'_>) -> Result<()> {
     let words = &annnet.words;
     match table {

@@ -39,7 +39,7 @@ impl Target {
     /// Begins a change of the graph at `location`, whose files are `members`, and whose manifest states a checksum or none.
     ///
     /// # Errors
-    /// When nothing can be written there, or the checksum cannot be made anew.
+    /// Returns an error if nothing can be written there, or the checksum cannot be made anew.
     pub fn begin(
         location: &Location,
         members: &Members,
@@ -75,7 +75,7 @@ impl Target {
     /// Begins a file.
     ///
     /// # Errors
-    /// When it cannot be created.
+    /// Returns an error if it cannot be created.
     pub fn create(&self, name: &str) -> Result<Member> {
         let file = match &self.how {
             How::Directory { redo, .. } => Member::Staged(Box::new(redo.create(name)?)),
@@ -87,7 +87,7 @@ impl Target {
     /// Ends a file.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Returns an error if it cannot be written.
     pub fn finish(&mut self, name: &str, file: Member) -> Result<()> {
         match (file, &mut self.how) {
             (Member::Staged(file), _) => drop(file.finish()?),
@@ -109,7 +109,7 @@ impl Target {
     /// The change is made only as long as this file is what it was, where a store can tell.
     ///
     /// # Errors
-    /// For a name that leaves the root.
+    /// Returns an error if the name leaves the root.
     pub fn expect(&self, name: &str, fingerprint: &Fingerprint) -> Result<()> {
         match &self.how {
             How::Directory { redo, .. } => redo.expect(name, fingerprint),
@@ -120,7 +120,7 @@ impl Target {
     /// Writes a small file whole.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Returns an error if it cannot be written.
     pub fn put(&mut self, name: &str, text: &str) -> Result<()> {
         let mut file = self.create(name)?;
         file.write_all(text.as_bytes()).map_err(|error| Error::from(error).at(Place::file(name)))?;
@@ -130,7 +130,7 @@ impl Target {
     /// Copies a file.
     ///
     /// # Errors
-    /// When it cannot be read or written.
+    /// Returns an error if it cannot be read or written.
     pub fn copy(&mut self, name: &str, from: &Blob) -> Result<()> {
         let mut file = self.create(name)?;
         std::io::copy(&mut from.reader(), &mut file).map_err(|error| Error::from(error).at(Place::file(name)))?;
@@ -141,7 +141,7 @@ impl Target {
     /// manifest may come after it.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// Returns an error if they cannot be written.
     pub fn put_checksums(&mut self) -> Result<Option<String>> {
         let Some((list, stated)) = self.sums.as_ref().map(Sums::finish) else { return Ok(None) };
         self.put(file::CHECKSUMS, &list)?;
@@ -151,7 +151,7 @@ impl Target {
     /// Turns a table into a directory of files, of which it is the one called `first`.
     ///
     /// # Errors
-    /// When it cannot be one.
+    /// Returns an error if it cannot be one.
     pub fn nest(&mut self, name: &str, first: &str) -> Result<()> {
         if let Some(sums) = &mut self.sums {
             sums.rename(name, format!("{name}/{first}"));
@@ -165,7 +165,7 @@ impl Target {
     /// Removes a file, or a directory with everything in it.
     ///
     /// # Errors
-    /// For a name that leaves the root.
+    /// Returns an error if the name leaves the root.
     pub fn remove(&mut self, name: &str) -> Result<()> {
         self.removed.insert(name.to_owned());
         if let Some(sums) = &mut self.sums {
@@ -181,7 +181,8 @@ impl Target {
     /// before the edges that name them, slices before what is in them, the manifest last.
     ///
     /// # Errors
-    /// With everything as before, or recorded and finished by the next opening.
+    /// Returns an error if the change fails: either nothing has changed, or the change is recorded and the next opening
+    /// completes it.
     pub fn commit(self, members: &Members, words: &Words) -> Result<Wrote> {
         let order = order(words);
         let rank = |name: &String| {

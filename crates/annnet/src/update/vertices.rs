@@ -32,7 +32,7 @@ impl Vertices {
     /// Takes the vertices of a table, and places them.
     ///
     /// # Errors
-    /// When one is there already, twice in the table, or in a layer or slice that is none.
+    /// Returns an error if one is there already, twice in the table, or in a layer or slice that is none.
     pub fn take(input: &Input, ends: &mut Ends<'_>, listed: &mut Listed<'_>) -> Result<Vertices> {
         let id = input.first_of(&name::VERTEX_IDS).ok_or_else(|| input.cells.missing(name::ID))?;
         let own = input.cells.ids(id, &rules::ENTITY_ID)?;

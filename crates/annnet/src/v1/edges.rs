@@ -27,7 +27,7 @@ const HELD_ROWS: usize = 1 << 12;
 /// Reads all edges, placeholders and hyperedges with them.
 ///
 /// # Errors
-/// When a table is not sound or does not fit the budget.
+/// Returns an error if a table is malformed or exceeds the budget.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     entities: &entities::Read,

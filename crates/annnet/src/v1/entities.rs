@@ -29,7 +29,7 @@ const PLACEMENT_BYTES: u64 = ENTRY_BYTES + 40;
 /// Reads ids, types and placements.
 ///
 /// # Errors
-/// When no table says who is there, or one is not sound, or they do not fit the budget.
+/// Returns an error if no table says who is there, or one is malformed, or they exceed the budget.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     words: &Words,

@@ -77,7 +77,7 @@ fn table(columns: Vec<(&str, ArrayRef)>) -> Result<RecordBatch> {
 /// Puts the tables of today in the place of those in `members`; returns the memory that they take.
 ///
 /// # Errors
-/// When a table is not sound or does not fit the budget.
+/// Returns an error if a table is malformed or exceeds the budget.
 pub(crate) fn translate(
     members: &mut Members,
     words: &Words,

@@ -11,7 +11,7 @@ use crate::{Annnet, rules};
 /// Checks the edge table.
 ///
 /// # Errors
-/// When it cannot be read on.
+/// Returns an error if it cannot be read to the end.
 pub(super) fn check(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     let table = &annnet.edges.table;
     let columns = [

@@ -17,7 +17,7 @@ const BATCH_ROWS: usize = 1 << 14;
 /// Checks that layers are those of edges that are there, and that an aspect with a list of labels has some.
 ///
 /// # Errors
-/// When a file cannot be read on.
+/// Returns an error if a file cannot be read to the end.
 pub(super) fn check(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     let Some(text) = annnet.members.text(file::LAYERS, DOCUMENT_BYTES)? else { return Ok(()) };
     if !annnet.layers.is_flat() && check_json(&text, file::LAYERS).is_ok() {

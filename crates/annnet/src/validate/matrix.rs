@@ -23,7 +23,7 @@ const ENTRIES: u64 = 1 << 16;
 /// cell lies beyond, and that the cells are those that the tables give.
 ///
 /// # Errors
-/// When it cannot be read on, for another reason than that it is not sound.
+/// Returns an error if it cannot be read to the end, for another reason than that it is malformed.
 pub(super) fn check(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     match matrix(annnet, findings) {
         Err(error) => match error.broken_rule() {

@@ -22,7 +22,7 @@ use crate::{Annnet, cache, checksum, rules};
 /// Adds everything that is broken to `findings`.
 ///
 /// # Errors
-/// When a file cannot be read on.
+/// Returns an error if a file cannot be read to the end.
 pub(crate) fn validate(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     findings.merge(annnet.noticed.clone());
     if !annnet.options.verify {

@@ -19,7 +19,7 @@ type Keys<'a> = &'a dyn Fn(&Cells) -> Result<Vec<Option<u128>>>;
 /// Calls `found` for each row that is about what a row before it is about: with that row, the row, its batch and its place there.
 ///
 /// # Errors
-/// When the table cannot be read.
+/// Returns an error if the table cannot be read.
 pub(super) fn each(
     annnet: &Annnet,
     table: &Table,
@@ -70,7 +70,7 @@ pub(super) fn of_ids(cells: &Cells, columns: &[&str]) -> Result<Vec<Option<u128>
 /// speak.
 ///
 /// # Errors
-/// When a table cannot be read.
+/// Returns an error if a table cannot be read.
 pub(super) fn check(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     if_sound(entities(annnet, findings))?;
     let tables: [(&str, &[&str]); 4] = [

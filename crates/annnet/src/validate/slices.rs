@@ -14,7 +14,7 @@ use crate::{Annnet, rules};
 /// Checks both tables of memberships.
 ///
 /// # Errors
-/// When they cannot be read on.
+/// Returns an error if they cannot be read to the end.
 pub(super) fn check(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     let slices = &annnet.slices;
     let of_nodes = slices.nodes.as_ref().map(|table| (table, annnet.words.node_id));

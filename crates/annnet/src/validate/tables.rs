@@ -14,7 +14,7 @@ const BATCH_ROWS: usize = 1 << 14;
 /// Reads all columns of all tables, and the Arrow schema that each file embeds.
 ///
 /// # Errors
-/// When a file cannot be read on, for another reason than that it is not sound.
+/// Returns an error if a file cannot be read to the end, for another reason than that it is malformed.
 pub(super) fn check(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     let words = &annnet.words;
     let of_words = [words.node_table, words.edge_table, words.presence, words.memberships, words.node_layer_attributes];

@@ -13,7 +13,7 @@ use isomorph_model::{Columns, Ends};
 /// A column of text.
 ///
 /// # Errors
-/// When it holds something else, or a null where there must be none.
+/// Returns an error if it holds something else, or a null where there must be none.
 pub(super) fn text<'a>(column: &'a ArrayRef, what: &str) -> Result<&'a StringArray> {
     column
         .as_string_opt::<i32>()
@@ -23,7 +23,7 @@ pub(super) fn text<'a>(column: &'a ArrayRef, what: &str) -> Result<&'a StringArr
 /// A column of ids: text without nulls.
 ///
 /// # Errors
-/// As [`text`].
+/// Returns the errors of [`text`].
 pub(super) fn ids<'a>(column: &'a ArrayRef, what: &str) -> Result<&'a StringArray> {
     let ids = text(column, what)?;
     match ids.null_count() {
@@ -35,7 +35,7 @@ pub(super) fn ids<'a>(column: &'a ArrayRef, what: &str) -> Result<&'a StringArra
 /// The keys of ends.
 ///
 /// # Errors
-/// When they are rows.
+/// Returns an error if they are rows.
 pub(super) fn keys(ends: &Ends) -> Result<&ArrayRef> {
     match ends {
         Ends::Keys(keys) => Ok(keys),
@@ -46,7 +46,7 @@ pub(super) fn keys(ends: &Ends) -> Result<&ArrayRef> {
 /// A column of lists of labels.
 ///
 /// # Errors
-/// When it holds something else.
+/// Returns an error if it holds something else.
 pub(super) fn lists(column: &ArrayRef) -> Result<&ListArray> {
     let lists = column.as_list_opt::<i32>().filter(|lists| lists.values().as_string_opt::<i32>().is_some());
     lists.ok_or_else(|| Error::usage(format!("layers are {}, and should be lists of text", column.data_type())))
@@ -55,7 +55,7 @@ pub(super) fn lists(column: &ArrayRef) -> Result<&ListArray> {
 /// A column of floats.
 ///
 /// # Errors
-/// When it holds something else.
+/// Returns an error if it holds something else.
 pub(super) fn floats<'a>(column: &'a ArrayRef, what: &str) -> Result<&'a Float64Array> {
     column
         .as_primitive_opt::<Float64Type>()
@@ -75,7 +75,7 @@ pub(super) fn columns(all: &Columns, chosen: &[usize]) -> Vec<Option<ArrayRef>> 
 /// Some rows of a column.
 ///
 /// # Errors
-/// When memory is short.
+/// Returns an error if there is not enough memory.
 pub(crate) fn gather(column: &dyn Array, rows: &UInt32Array) -> Result<ArrayRef> {
     take(column, rows, None).map_err(arrow)
 }
@@ -83,7 +83,7 @@ pub(crate) fn gather(column: &dyn Array, rows: &UInt32Array) -> Result<ArrayRef>
 /// Some rows of columns that may be absent.
 ///
 /// # Errors
-/// As [`gather`].
+/// Returns the errors of [`gather`].
 pub(crate) fn gather_all(columns: Vec<Option<ArrayRef>>, rows: &UInt32Array) -> Result<Vec<Option<ArrayRef>>> {
     columns.into_iter().map(|column| column.map(|column| gather(&column, rows)).transpose()).collect()
 }

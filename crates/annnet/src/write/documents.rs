@@ -41,7 +41,7 @@ pub(crate) struct Counts {
 /// description has them, and `original` is the provenance that it came with.
 ///
 /// # Errors
-/// When a document is of another kind than its file, or cannot be written.
+/// Returns an error if a document is of another kind than its file, or cannot be written.
 pub(super) fn write(
     documents: &[Document],
     (earlier, original): (Option<&str>, Option<&str>),
@@ -142,7 +142,7 @@ fn slug(snapshot: &str) -> String {
 /// Writes the manifest.
 ///
 /// # Errors
-/// When it cannot be written.
+/// Returns an error if it cannot be written.
 pub(super) fn write_manifest(
     (documents, unknown): (&[Document], &[(String, String)]),
     slices: &[String],

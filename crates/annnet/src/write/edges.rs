@@ -85,7 +85,7 @@ impl Edges {
     /// Begins the tables of edges.
     ///
     /// # Errors
-    /// When they cannot be created.
+    /// Returns an error if they cannot be created.
     pub fn new(output: &Output<'_>, shape: &Shape, options: &WriteOptions) -> Result<Self> {
         let columns = [
             (name::EDGE_ID, DataType::Utf8),
@@ -147,7 +147,7 @@ impl Edges {
     /// Adds rows of any kind.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// Returns an error if they cannot be written.
     pub fn push(&mut self, rows: Rows) -> Result<()> {
         let count = rows.ids.len();
         let mut rows = rows;
@@ -195,7 +195,7 @@ impl Edges {
     /// Adds the layers of edges: one, or those of both sides.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// Returns an error if they cannot be written.
     pub fn push_layers(
         &mut self,
         ids: ArrayRef,
@@ -219,7 +219,7 @@ impl Edges {
     /// Adds coefficients. The table is there only when there are some.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// Returns an error if they cannot be written.
     pub fn push_coefficients(
         &mut self,
         ids: &dyn Array,
@@ -250,7 +250,7 @@ impl Edges {
     /// of each role, by rows.
     ///
     /// # Errors
-    /// When they cannot be written, or have to wait for columns before them and do not fit the budget.
+    /// Returns an error if they cannot be written, or have to wait for columns before them and exceed the budget.
     pub fn push_cells(&mut self, cells: &[(u32, i32, f32)], is_first: bool, output: &mut Output<'_>) -> Result<()> {
         let Some(matrix) = &mut self.matrix else { return Ok(()) };
         let column = |row: u32| self.last.values().get(row as usize).map_or(0, |own| own.unsigned_abs());
@@ -273,7 +273,8 @@ impl Edges {
     /// Adds edges with two ends.
     ///
     /// # Errors
-    /// When something is said of an edge that the format cannot say, or the tables cannot be written.
+    /// Returns an error if something is said of an edge that the format cannot represent, or the tables cannot be
+    /// written.
     pub fn write(
         &mut self,
         batch: &EdgeBatch,
@@ -409,7 +410,7 @@ impl Edges {
     /// Ends the tables, and the matrix of so many entities.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// Returns an error if they cannot be written.
     pub fn finish(self, entities: u64, output: &mut Output<'_>) -> Result<()> {
         if let Some(matrix) = self.matrix {
             matrix.finish((entities, self.columns), output)?;

@@ -29,7 +29,7 @@ impl EntityFacts {
     /// Begins the tables.
     ///
     /// # Errors
-    /// When they cannot be created.
+    /// Returns an error if they cannot be created.
     pub fn new(output: &Output<'_>, options: &WriteOptions) -> Result<Self> {
         let create = |path, columns: &[(&str, DataType)]| TableOut::create(output, path, columns, options);
         Ok(EntityFacts {
@@ -48,7 +48,7 @@ impl EntityFacts {
     /// Adds entities; some of them are edges.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// Returns an error if they cannot be written.
     pub fn push(&mut self, ids: &ArrayRef, is_edge: &BooleanArray) -> Result<()> {
         let rows = ids.len();
         let positions: ArrayRef = Arc::new(Int64Array::from_iter_values(self.count..self.count + rows as i64));
@@ -64,7 +64,7 @@ impl EntityFacts {
     /// Ends the tables.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// Returns an error if they cannot be written.
     pub fn finish(self, output: &mut Output<'_>) -> Result<()> {
         [self.to_idx, self.from_idx, self.types].into_iter().try_for_each(|table| table.finish(output))
     }
@@ -85,7 +85,7 @@ impl EdgeFacts {
     /// Begins the tables.
     ///
     /// # Errors
-    /// When they cannot be created.
+    /// Returns an error if they cannot be created.
     pub fn new(output: &Output<'_>, options: &WriteOptions, is_flat: bool) -> Result<Self> {
         let create = |path, columns: &[(&str, DataType)]| TableOut::create(output, path, columns, options);
         let with = |path, column, data_type| create(path, &[(name::EDGE_ID, TEXT), (column, data_type)]);
@@ -104,7 +104,7 @@ impl EdgeFacts {
     /// Adds edges of any kind; `positions` are those of their columns, if they have some.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// Returns an error if they cannot be written.
     pub fn push(&mut self, rows: Rows, positions: Option<Int64Array>) -> Result<()> {
         let count = rows.ids.len();
         let ids = || Some(Arc::clone(&rows.ids));
@@ -141,7 +141,7 @@ impl EdgeFacts {
     /// Ends the tables.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// Returns an error if they cannot be written.
     pub fn finish(self, output: &mut Output<'_>) -> Result<()> {
         let tables = [self.definitions, self.weights, self.directed, self.kinds, self.to_idx, self.from_idx];
         tables.into_iter().try_for_each(|table| table.finish(output))

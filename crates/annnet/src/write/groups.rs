@@ -47,7 +47,7 @@ impl Groups {
     /// Adds aspects.
     ///
     /// # Errors
-    /// When their attributes are no JSON objects.
+    /// Returns an error if their attributes are no JSON objects.
     pub fn add_aspects(&mut self, batch: &GroupBatch, numbers: (Option<usize>, Option<usize>)) -> Result<()> {
         let own = ids(&batch.keys, "names of aspects")?;
         let ordered = column(&batch.properties, numbers.0).and_then(|ordered| ordered.as_boolean_opt());
@@ -72,7 +72,7 @@ impl Groups {
     /// Adds elementary layers.
     ///
     /// # Errors
-    /// When they are not pairs of aspect and label, or cannot be written.
+    /// Returns an error if they are not pairs of aspect and label, or cannot be written.
     pub fn add_elementary(
         &mut self,
         batch: &GroupBatch,
@@ -116,7 +116,7 @@ impl Groups {
     /// Adds what is said of layers.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Returns an error if it cannot be written.
     pub fn add_layers(
         &mut self,
         batch: &GroupBatch,
@@ -140,7 +140,7 @@ impl Groups {
     /// Writes what is left; nothing for a graph without aspects.
     ///
     /// # Errors
-    /// When a label is of no aspect, or a file cannot be written.
+    /// Returns an error if a label is of no aspect, or a file cannot be written.
     pub fn finish(mut self, output: &mut Output<'_>) -> Result<()> {
         for (of, label) in std::mem::take(&mut self.labels) {
             let aspect = self.aspects.iter_mut().find(|aspect| aspect.name == of);

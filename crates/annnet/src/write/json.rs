@@ -32,7 +32,7 @@ pub(crate) fn ascii(text: &str) -> String {
 /// The attributes of one row as a JSON object: texts, numbers and truth values. Other types are in the table of attributes alone.
 ///
 /// # Errors
-/// When a number cannot be told.
+/// Returns an error if a number cannot be determined.
 pub(crate) fn object<'a>(
     names: impl Iterator<Item = &'a String>,
     columns: &[Option<ArrayRef>],

@@ -75,7 +75,7 @@ impl LayerIds {
     /// The numbers of a column of layers; those of nulls are null.
     ///
     /// # Errors
-    /// When the column holds no lists of labels.
+    /// Returns an error if the column holds no lists of labels.
     pub fn column(&mut self, column: &ArrayRef) -> Result<Int64Array> {
         let lists = lists(column)?;
         let labels = lists.values().as_string::<i32>();

@@ -42,7 +42,7 @@ impl MatrixRows {
     /// None yet.
     ///
     /// # Errors
-    /// When there is no memory at all.
+    /// Returns an error if no memory is left.
     pub fn new(options: &WriteOptions) -> Result<Self> {
         Ok(MatrixRows { rows: IdMap::default(), count: 0, held: options.budget.reserve(0)? })
     }
@@ -50,7 +50,7 @@ impl MatrixRows {
     /// Adds the next entities, with their layers.
     ///
     /// # Errors
-    /// When they do not fit the budget, or the matrix.
+    /// Returns an error if they exceed the budget, or the matrix.
     pub fn add(&mut self, ids: &StringArray, layers: &Int64Array) -> Result<()> {
         self.held.grow(ids.len() as u64 * ENTRY_BYTES)?;
         (0..ids.len()).try_for_each(|row| self.put(ids.value(row), layers.value(row)))
@@ -59,7 +59,7 @@ impl MatrixRows {
     /// Adds the next entity of a graph that is there.
     ///
     /// # Errors
-    /// As [`MatrixRows::add`].
+    /// Returns the errors of [`MatrixRows::add`].
     pub fn know(&mut self, id: &str, layer: i64) -> Result<()> {
         self.held.grow(ENTRY_BYTES)?;
         self.put(id, layer)
@@ -103,7 +103,7 @@ impl Matrix {
     /// Begins the arrays.
     ///
     /// # Errors
-    /// When the compression is none of Zarr.
+    /// Returns an error if Zarr does not support the compression.
     pub fn create(options: &WriteOptions) -> Result<Self> {
         let directory = |name: &str| format!("{}/{name}", file::INCIDENCE);
         let row = ArrayWriter::create(&directory("row"), CHUNK, options)?;
@@ -123,7 +123,7 @@ impl Matrix {
     /// Goes on with the matrix of a graph that is there. Nothing when its arrays are not as they are written here.
     ///
     /// # Errors
-    /// When an array is not sound.
+    /// Returns an error if an array is malformed.
     pub fn resume(members: &Members, options: &WriteOptions) -> Result<Option<Self>> {
         let directory = |name: &str| format!("{}/{name}", file::INCIDENCE);
         let row = ArrayWriter::resume(members, &directory("row"), options)?;
@@ -139,7 +139,7 @@ impl Matrix {
     /// Holds cells, a column, a row and a value for each role, until it is the turn of their columns.
     ///
     /// # Errors
-    /// When they do not fit the budget.
+    /// Returns an error if they exceed the budget.
     pub fn hold(&mut self, cells: impl ExactSizeIterator<Item = (u64, i32, f32)>) -> Result<()> {
         self.held.grow((cells.len() * size_of::<(u64, i32, f32)>()) as u64)?;
         self.ahead.extend(cells);
@@ -151,7 +151,7 @@ impl Matrix {
     /// the edge, and is empty afterwards.
     ///
     /// # Errors
-    /// When a chunk cannot be written, or there are more columns than the matrix can have.
+    /// Returns an error if a chunk cannot be written, or there are more columns than the matrix can have.
     pub fn add(&mut self, column: u64, cells: &mut Vec<(i32, f32)>, output: &mut Output<'_>) -> Result<()> {
         self.catch_up(column, output)?;
         self.put(column, cells, output)
@@ -203,7 +203,7 @@ impl Matrix {
     /// Ends the matrix, which has so many entities and edges.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Returns an error if it cannot be written.
     pub fn finish(mut self, (entities, edges): (u64, u64), output: &mut Output<'_>) -> Result<()> {
         self.catch_up(u64::MAX, output)?;
         self.flush(output)?;

@@ -60,7 +60,7 @@ impl Nodes {
     /// Begins the tables of nodes.
     ///
     /// # Errors
-    /// When they cannot be created.
+    /// Returns an error if they cannot be created.
     pub fn new(output: &Output<'_>, shape: &Shape, options: &WriteOptions) -> Result<Self> {
         let index = [
             (name::ENTITY_ID, DataType::Utf8),
@@ -128,7 +128,7 @@ impl Nodes {
     /// Adds nodes; returns their ids.
     ///
     /// # Errors
-    /// When an edge has attributes as a node, or tables cannot be written.
+    /// Returns an error if an edge has attributes as a node, or tables cannot be written.
     pub fn write<'b>(&mut self, batch: &'b NodeBatch, shape: &Shape) -> Result<&'b ArrayRef> {
         let column_of_ids = batch.keys.as_ref().ok_or_else(|| Error::usage("nodes of annnet have ids"))?;
         let own = ids(column_of_ids, "ids of nodes")?;
@@ -213,7 +213,7 @@ impl Nodes {
     /// Adds placements of nodes in layers, with what is said of them.
     ///
     /// # Errors
-    /// When a node is not there, or a table cannot be written.
+    /// Returns an error if a node is not there, or a table cannot be written.
     pub fn place(
         &mut self,
         batch: &MembershipBatch,
@@ -251,7 +251,7 @@ impl Nodes {
     /// All placements are known: writes the index of a graph with layers.
     ///
     /// # Errors
-    /// When a node has no place, or a table cannot be written.
+    /// Returns an error if a node has no place, or a table cannot be written.
     pub fn settle(&mut self, layers: &LayerIds, output: &mut Output<'_>, options: &WriteOptions) -> Result<()> {
         if self.is_flat {
             return Ok(());
@@ -315,7 +315,7 @@ impl Nodes {
     /// Ends the tables.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// Returns an error if they cannot be written.
     pub fn finish(self, output: &mut Output<'_>) -> Result<()> {
         match self.index {
             Index::Placements(table) => table.finish(output)?,

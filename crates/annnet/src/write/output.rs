@@ -76,7 +76,7 @@ impl<'a> Output<'a> {
     /// A place below `staging`.
     ///
     /// # Errors
-    /// When there is no place for temporary files.
+    /// Returns an error if temporary files cannot be created.
     pub fn new(staging: &'a Staging, options: &WriteOptions) -> Result<Self> {
         let scratch = match (options.archive, &options.scratch) {
             (false, _) => None,
@@ -89,7 +89,7 @@ impl<'a> Output<'a> {
     /// A place for files that [`Output::take`] gives away.
     ///
     /// # Errors
-    /// When there is no place for temporary files.
+    /// Returns an error if temporary files cannot be created.
     pub fn apart(options: &WriteOptions) -> Result<Output<'static>> {
         let scratch = match &options.scratch {
             Some(scratch) => scratch.clone(),
@@ -126,7 +126,7 @@ impl<'a> Output<'a> {
     /// Begins a file.
     ///
     /// # Errors
-    /// When it cannot be created.
+    /// Returns an error if it cannot be created.
     pub fn create(&self, name: &str) -> Result<Member> {
         let file = match (&self.scratch, self.staging, self.redo) {
             (None, Some(staging), _) => Member::Staged(Box::new(staging.create(name)?)),
@@ -143,7 +143,7 @@ impl<'a> Output<'a> {
     /// Ends a file.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Returns an error if it cannot be written.
     pub fn finish(&mut self, name: &str, file: Member) -> Result<()> {
         match file {
             Member::Staged(file) => self.done.push((name.to_owned(), file.finish()?.size)),
@@ -159,7 +159,7 @@ impl<'a> Output<'a> {
     /// The files that are complete, to be read.
     ///
     /// # Errors
-    /// On object stores, where they cannot.
+    /// Returns an error on object stores, where written files cannot be read.
     pub fn members(&self, options: &OpenOptions) -> Result<Members> {
         match (self.staging, &self.scratch) {
             (Some(staging), None) => Members::open(&staging.preview()?, options),
@@ -173,7 +173,7 @@ impl<'a> Output<'a> {
     /// Writes a small file whole.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Returns an error if it cannot be written.
     pub fn put(&mut self, name: &str, text: &str) -> Result<()> {
         self.put_bytes(name, text.as_bytes())
     }
@@ -181,7 +181,7 @@ impl<'a> Output<'a> {
     /// Writes a file whole.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Returns an error if it cannot be written.
     pub fn put_bytes(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
         let mut file = self.create(name)?;
         file.write_all(bytes).map_err(|error| Error::from(error).at(Place::file(name)))?;
@@ -191,7 +191,7 @@ impl<'a> Output<'a> {
     /// Writes a file that is kept as it is, unless there is one of its name.
     ///
     /// # Errors
-    /// When it cannot be read or written.
+    /// Returns an error if it cannot be read or written.
     pub fn keep(&mut self, name: &str, blob: &Blob) -> Result<()> {
         let done = self.done.iter().map(|(name, _)| name).chain(self.waiting.iter().map(|(name, _)| name));
         if done.into_iter().any(|own| own == name) {
@@ -206,7 +206,7 @@ impl<'a> Output<'a> {
     /// Makes an empty directory, where no file goes into it.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// Returns an error if it cannot be made.
     pub fn keep_folder(&mut self, folder: &str) -> Result<()> {
         let below =
             |name: &String| name.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
@@ -226,7 +226,7 @@ impl<'a> Output<'a> {
     /// Writes the list of the files that are complete, with their hashes, in a layout that has one.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Returns an error if it cannot be written.
     pub fn put_checksums(&mut self) -> Result<()> {
         if self.layout == WriteLayout::Specification {
             let list = checksum::list(&self.hashes);
@@ -244,7 +244,7 @@ impl<'a> Output<'a> {
     /// Everything is written: the files with their sizes, by name. An archive is made now.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Returns an error if it cannot be written.
     pub fn close(mut self) -> Result<Vec<(String, u64)>> {
         let Some(staging) = self.staging.filter(|_| self.scratch.is_some()) else {
             self.done.sort();

@@ -61,7 +61,7 @@ impl Shape {
     /// The shape of a graph.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::WouldLose`], naming what the format cannot say.
+    /// Returns [`isomorph_error::Kind::WouldLose`], naming what the format cannot represent.
     pub fn of(graph: &Graph) -> Result<Shape> {
         let [node] = graph.nodes.as_slice() else {
             return Err(lost(format!("annnet has one node type, and this graph has {}", graph.nodes.len())));

@@ -63,8 +63,8 @@ impl<'a> AnnnetWriter<'a> {
     /// A sink that writes `graph` into `staging`: a directory, or with [`WriteOptions::archive`] a file.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::WouldLose`] for what annnet cannot say; when files cannot be created, or hold a type that
-    /// Parquet has not.
+    /// Returns [`isomorph_error::Kind::WouldLose`] for what annnet cannot represent, and an error if a file cannot be
+    /// created or a column has a type that Parquet does not support.
     pub fn create(staging: &'a Staging, graph: &Graph, options: &WriteOptions) -> Result<Box<dyn Sink + 'a>> {
         Ok(Box::new(AnnnetWriter::begin(Output::new(staging, options)?, graph, options)?))
     }
@@ -170,7 +170,7 @@ impl AnnnetWriter<'static> {
     /// A sink for rows that go behind those of a graph that is there.
     ///
     /// # Errors
-    /// As [`AnnnetWriter::create`].
+    /// Returns the errors of [`AnnnetWriter::create`].
     pub(crate) fn apart(graph: &Graph, start: Start, options: &WriteOptions) -> Result<Self> {
         let mut writer = AnnnetWriter::begin(Output::apart(options)?, graph, options)?;
         let (rows, matrix) = start.matrix.unzip();
@@ -189,7 +189,7 @@ impl AnnnetWriter<'static> {
     /// Ends the tables and gives them away.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// Returns an error if they cannot be written.
     pub(crate) fn finish_apart(mut self) -> Result<Apart> {
         self.settle()?;
         let AnnnetWriter { mut output, layers, nodes, edges, hyperedges, slices, start, .. } = self;

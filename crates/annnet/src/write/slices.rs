@@ -40,7 +40,7 @@ impl Slices {
     /// Begins the tables of slices.
     ///
     /// # Errors
-    /// When they cannot be created.
+    /// Returns an error if they cannot be created.
     pub fn new(output: &Output<'_>, shape: &Shape, options: &WriteOptions) -> Result<Self> {
         let text = |name| (name, DataType::Utf8);
         let with = |own: Vec<(&'static str, DataType)>, more: &[(String, DataType)], path| {
@@ -74,7 +74,7 @@ impl Slices {
     /// Adds slices with their attributes.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// Returns an error if they cannot be written.
     pub fn write(&mut self, batch: &GroupBatch, shape: &Shape) -> Result<()> {
         let own = ids(&batch.keys, "ids of slices")?;
         self.names.extend(own.iter().flatten().map(str::to_owned));
@@ -93,7 +93,7 @@ impl Slices {
     /// Lists nodes in the slices of everything.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// Returns an error if they cannot be written.
     pub fn list_nodes(&mut self, ids: &ArrayRef, all: &[String]) -> Result<()> {
         for slice in all {
             self.list(vec![Some(same(slice, ids.len())), Some(Arc::clone(ids))], ids.len())?;
@@ -113,7 +113,7 @@ impl Slices {
     /// Lists edges in the slices of everything.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// Returns an error if they cannot be written.
     pub fn list_edges(&mut self, ids: &ArrayRef, own: &StringArray, all: &[String]) -> Result<()> {
         for slice in all {
             let hash = hashes::hash(slice);
@@ -130,7 +130,7 @@ impl Slices {
     /// Adds memberships of nodes or edges. Those in slices of everything add what they say of it.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// Returns an error if they cannot be written.
     pub fn add(&mut self, batch: &MembershipBatch, shape: &Shape) -> Result<()> {
         let Some((of, valued)) = shape.pairs.get(batch.table) else { return Ok(()) };
         let (groups, members) = (keys(&batch.group)?, keys(&batch.member)?);
@@ -162,7 +162,7 @@ impl Slices {
     /// Ends the tables. The slice `default` is always there.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// Returns an error if they cannot be written.
     pub fn finish(mut self, output: &mut Output<'_>) -> Result<Vec<String>> {
         if !self.names.iter().any(|name| name == word::DEFAULT) {
             self.names.push(word::DEFAULT.to_owned());

@@ -49,7 +49,7 @@ impl TableOut {
     /// Begins the table `name`. Every column may have nulls, as in the published files.
     ///
     /// # Errors
-    /// When it cannot be created, or a type cannot be written.
+    /// Returns an error if it cannot be created, or a type cannot be written.
     pub fn create(
         output: &Output<'_>,
         name: &str,
@@ -77,7 +77,7 @@ impl TableOut {
     /// Adds rows; a column that is not there is null throughout.
     ///
     /// # Errors
-    /// When the columns are not those of the table, or cannot be written.
+    /// Returns an error if the columns are not those of the table, or cannot be written.
     pub fn push(&mut self, rows: usize, columns: Vec<Option<ArrayRef>>) -> Result<()> {
         if rows == 0 {
             return Ok(());
@@ -116,7 +116,7 @@ impl TableOut {
     /// Ends the table.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Returns an error if it cannot be written.
     pub fn finish(mut self, output: &mut Output<'_>) -> Result<()> {
         if self.rows > 0 {
             self.flush()?;

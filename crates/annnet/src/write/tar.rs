@@ -26,7 +26,7 @@ const COPY: usize = 1 << 17;
 /// returns its size in bytes.
 ///
 /// # Errors
-/// When a name is too long or a file too large for the format, or something cannot be read or written.
+/// Returns an error if a name is too long or a file too large for the format, or something cannot be read or written.
 pub(crate) fn write(
     file: StagedFile,
     place: &str,

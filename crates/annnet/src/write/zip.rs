@@ -42,7 +42,7 @@ struct Entry {
 /// size in bytes.
 ///
 /// # Errors
-/// When something cannot be read or written.
+/// Returns an error if something cannot be read or written.
 pub(crate) fn write(
     file: StagedFile,
     place: &str,
@@ -82,7 +82,7 @@ impl Archive {
     /// Adds a file. Names must come in ascending order.
     ///
     /// # Errors
-    /// When it cannot be copied.
+    /// Returns an error if it cannot be copied.
     fn add(&mut self, name: &str, content: &ScratchFile) -> Result<()> {
         self.add_folders(Some(name))?;
         let failed = |error: std::io::Error| Error::from(error).at(Place::file("temporary file"));
@@ -133,7 +133,7 @@ impl Archive {
     /// Writes the directory of the archive and returns its size in bytes.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Returns an error if it cannot be written.
     fn finish(mut self) -> Result<u64> {
         self.add_folders(None)?;
         let start = self.at;

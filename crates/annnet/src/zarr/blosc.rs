@@ -82,7 +82,7 @@ impl Packer {
 /// Packs numbers of so many bytes each into a frame of one block.
 ///
 /// # Errors
-/// What the packer has to say.
+/// Returns the compressor's message if it fails.
 pub(super) fn pack(plain: &[u8], number: usize, packer: Packer, level: i32) -> Result<Vec<u8>, String> {
     let size = |bytes: usize| u32::try_from(bytes).map_err(|_| "the chunk is too large for Blosc".to_owned());
     let width = u8::try_from(number).map_err(|_| "the numbers are too wide for Blosc".to_owned())?;
@@ -119,7 +119,7 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<usize> {
 /// Unpacks a frame of `size` bytes.
 ///
 /// # Errors
-/// What is wrong with it.
+/// Returns a message if the frame is malformed.
 pub(super) fn unpack(frame: &[u8], size: usize) -> Result<Vec<u8>, String> {
     let damaged = || "the Blosc frame is damaged".to_owned();
     let header = frame.get(..HEADER).ok_or_else(damaged)?;

@@ -39,7 +39,7 @@ impl Codec {
     /// The codecs that stand for a compression, for numbers of so many bytes. annnet itself writes zstd within Blosc.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::Usage`] for Brotli, which Zarr has not.
+    /// Returns [`isomorph_error::Kind::Usage`] for Brotli, which Zarr does not support.
     pub fn of(compression: Compression, number: usize) -> Result<Vec<Codec>> {
         let blosc = |packer| vec![Codec::Blosc { packer, level: LEVEL, number }];
         Ok(match compression {

@@ -46,8 +46,8 @@ impl Description {
     /// Reads a description.
     ///
     /// # Errors
-    /// When it is none of an array of one dimension, of a type of numbers that is known, in chunks of a sane size; when
-    /// chunks are packed by something else than Blosc, zstd or gzip.
+    /// Returns an error if it is none of an array of one dimension, of a type of numbers that is known, in chunks of a
+    /// sane size; if chunks are packed by something else than Blosc, zstd or gzip.
     pub fn read(text: &str, file: &str) -> Result<Description> {
         let mut found = Found::default();
         json::members(text, file, |name, value| found.member(name, value, file))?;

@@ -28,7 +28,7 @@ impl ArrayReader {
     /// Opens the array in a directory, relative to the root of the graph, if there is one.
     ///
     /// # Errors
-    /// When its description is not sound, or it is of a kind that is not read.
+    /// Returns an error if its description is malformed, or it is of a kind that is not read.
     pub fn open(members: &Members, directory: &str) -> Result<Option<ArrayReader>> {
         let name = format!("{directory}/zarr.json");
         let Some(text) = members.text(&name, limits::MANIFEST_BYTES)? else { return Ok(None) };
@@ -60,7 +60,7 @@ impl ArrayReader {
     /// Some of the numbers, as integers; appended to `out`. What lies beyond the end is not there.
     ///
     /// # Errors
-    /// When a chunk cannot be read, or is not what it should be.
+    /// Returns an error if a chunk cannot be read, or is not what it should be.
     pub fn integers(&self, range: Range<u64>, out: &mut Vec<i64>) -> Result<()> {
         self.each(range, |number, bytes| number.integers(bytes, out))
     }
@@ -68,7 +68,7 @@ impl ArrayReader {
     /// Some of the numbers, as floats; appended to `out`. What lies beyond the end is not there.
     ///
     /// # Errors
-    /// As [`ArrayReader::integers`].
+    /// Returns the errors of [`ArrayReader::integers`].
     pub fn floats(&self, range: Range<u64>, out: &mut Vec<f64>) -> Result<()> {
         self.each(range, |number, bytes| number.floats(bytes, out))
     }
@@ -76,7 +76,7 @@ impl ArrayReader {
     /// The numbers from `start` on, of the type that the array has.
     ///
     /// # Errors
-    /// As [`ArrayReader::integers`].
+    /// Returns the errors of [`ArrayReader::integers`].
     pub fn tail<T: Number>(&self, start: u64) -> Result<Vec<T>> {
         let mut found = Vec::new();
         self.each(start..self.length, |_, bytes| found.extend(T::of(bytes)))?;

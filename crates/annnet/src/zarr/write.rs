@@ -33,7 +33,7 @@ impl<T: Number> ArrayWriter<T> {
     /// Begins the array in a directory relative to the root of the graph, in chunks of so many numbers.
     ///
     /// # Errors
-    /// When the compression is none of Zarr.
+    /// Returns an error if Zarr does not support the compression.
     pub fn create(directory: &str, chunk: NonZeroU64, options: &WriteOptions) -> Result<Self> {
         let described = Description {
             length: 0,
@@ -59,7 +59,7 @@ impl<T: Number> ArrayWriter<T> {
     /// is no such array, or its numbers are of another type.
     ///
     /// # Errors
-    /// When it is not sound, or the compression is none of Zarr.
+    /// Returns an error if it is malformed, or Zarr does not support the compression.
     pub fn resume(members: &Members, directory: &str, options: &WriteOptions) -> Result<Option<Self>> {
         let name = format!("{directory}/zarr.json");
         let Some(text) = members.text(&name, limits::MANIFEST_BYTES)? else { return Ok(None) };
@@ -88,7 +88,7 @@ impl<T: Number> ArrayWriter<T> {
     /// Adds numbers.
     ///
     /// # Errors
-    /// When a chunk cannot be written.
+    /// Returns an error if a chunk cannot be written.
     pub fn push(&mut self, mut numbers: &[T], output: &mut Output<'_>) -> Result<()> {
         self.length += numbers.len() as u64;
         while !numbers.is_empty() {
@@ -119,7 +119,7 @@ impl<T: Number> ArrayWriter<T> {
     /// Ends the array and returns its length.
     ///
     /// # Errors
-    /// When its last chunk or its description cannot be written.
+    /// Returns an error if its last chunk or its description cannot be written.
     pub fn finish(mut self, output: &mut Output<'_>) -> Result<u64> {
         if !self.pending.is_empty() {
             self.flush(output)?;
@@ -135,7 +135,7 @@ impl<T: Number> ArrayWriter<T> {
 /// Writes the description of a group with these attributes.
 ///
 /// # Errors
-/// When it cannot be written.
+/// Returns an error if it cannot be written.
 pub(crate) fn put_group(
     directory: &str,
     attributes: serde_json::Map<String, serde_json::Value>,

@@ -181,7 +181,7 @@ impl<'a> Writer<'a> {
     /// States weight and times of the node that is `entry` of the map.
     ///
     /// # Errors
-    /// When a file cannot be written.
+    /// Returns an error if a file cannot be written.
     pub fn node(&mut self, entry: u64, weight: f32, life: Life) -> Result<()> {
         self.node_weights.put(entry, weight.to_le_bytes())?;
         self.node_times.put(entry, times(stated(life)))
@@ -190,7 +190,7 @@ impl<'a> Writer<'a> {
     /// States the times of an edge, where they are not those that are stored.
     ///
     /// # Errors
-    /// As [`Writer::node`].
+    /// Returns the errors of [`Writer::node`].
     pub fn edge(&mut self, edge: u64, life: Life, stored: Option<(i64, i64)>) -> Result<()> {
         let life = stated(life);
         if stored == Some(life) { Ok(()) } else { self.edge_times.put(edge, times(life)) }
@@ -199,7 +199,7 @@ impl<'a> Writer<'a> {
     /// States the types of the features of nodes, in the order in which they are stored.
     ///
     /// # Errors
-    /// As [`Writer::node`].
+    /// Returns the errors of [`Writer::node`].
     pub fn node_features(&mut self, features: &Features, elements: Range<usize>) -> Result<()> {
         self.node_types.append(features, elements)
     }
@@ -207,7 +207,7 @@ impl<'a> Writer<'a> {
     /// The same of edges.
     ///
     /// # Errors
-    /// As [`Writer::node`].
+    /// Returns the errors of [`Writer::node`].
     pub fn edge_features(&mut self, features: &Features, elements: Range<usize>) -> Result<()> {
         self.edge_types.append(features, elements)
     }
@@ -215,7 +215,7 @@ impl<'a> Writer<'a> {
     /// Ends all files. Whether an id has `several` types is known of all partitions now: one of them may have values of one type alone.
     ///
     /// # Errors
-    /// As [`Writer::node`].
+    /// Returns the errors of [`Writer::node`].
     pub fn finish(self, several: bool) -> Result<()> {
         self.node_weights.finish()?;
         self.node_times.finish()?;
@@ -283,7 +283,7 @@ impl Types {
     /// Of each feature of a range its type, by what it says itself; 0 for the first of its id.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// Returns an error if they cannot be read.
     pub fn read(&self, slots: Range<u64>) -> Result<Vec<[u8; 1]>> {
         self.records.read(slots)
     }
@@ -328,7 +328,7 @@ impl Beside {
     /// Opens what is asked for of `partition`, in which edges have times or not.
     ///
     /// # Errors
-    /// When a file is longer than its elements are many, or is none of such records.
+    /// Returns an error if a file is longer than its elements are many, or is none of such records.
     pub fn open(root: &Root, partition: u32, counts: Counts, has_times: bool, asked: Asked) -> Result<Beside> {
         let file = |what: &str| root.try_file(&name(what, partition));
         let mut beside = Beside::default();
@@ -352,7 +352,7 @@ impl Beside {
     /// The weights of a range of entries; none if they were not asked for.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// Returns an error if they cannot be read.
     pub fn weights(&self, entries: Range<u64>) -> Result<Vec<f32>> {
         let Some(records) = &self.node_weights else { return Ok(Vec::new()) };
         Ok(records.read(entries)?.into_iter().map(f32::from_le_bytes).collect())
@@ -361,7 +361,7 @@ impl Beside {
     /// When the entries of a range live; nothing if that was not asked for.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if it cannot be read.
     pub fn node_lives(&self, entries: Range<u64>) -> Result<Vec<Life>> {
         let Some(records) = &self.node_times else { return Ok(Vec::new()) };
         Ok(records.read(entries)?.iter().map(life).collect())
@@ -370,7 +370,7 @@ impl Beside {
     /// Puts what is stated in the place of what is stored, of a range of edges: nothing, where the binary has no times.
     ///
     /// # Errors
-    /// As [`Beside::node_lives`].
+    /// Returns the errors of [`Beside::node_lives`].
     pub fn edge_lives(&self, edges: Range<u64>, lives: &mut Vec<Life>) -> Result<()> {
         let Some(records) = &self.edge_times else { return Ok(()) };
         let records = records.read(edges)?;

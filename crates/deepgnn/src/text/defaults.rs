@@ -31,7 +31,7 @@ impl Defaults {
     /// Reads defaults out of a JSON text, which may have trailing commas and numbers such as `.5`.
     ///
     /// # Errors
-    /// When it is no JSON object, or a default is none.
+    /// Returns an error if it is not a JSON object, or a default is none.
     pub(super) fn parse(
         text: &[u8],
         name: &str,

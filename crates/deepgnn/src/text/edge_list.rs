@@ -86,7 +86,7 @@ fn removed_with(block: &Block, source: u64, life: Life) -> Life {
 /// Reads one line.
 ///
 /// # Errors
-/// When it is none.
+/// Returns an error if it is none.
 pub(super) fn line(reading: &Reading, text: &[u8], start: usize, block: &mut Block) -> Parsed {
     if text.is_empty() {
         return Ok(());

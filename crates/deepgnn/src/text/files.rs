@@ -66,7 +66,7 @@ impl TextFile {
     /// The bytes of the text from the first to the last.
     ///
     /// # Errors
-    /// When it cannot be unpacked.
+    /// Returns an error if it cannot be unpacked.
     pub fn reader(&self) -> Result<Box<dyn Read + Send>> {
         Ok(match self.packing {
             Packing::None => Box::new(self.blob.reader()),
@@ -82,7 +82,7 @@ impl TextFile {
     /// The first bytes of the text, at most `most`.
     ///
     /// # Errors
-    /// When it cannot be unpacked.
+    /// Returns an error if it cannot be unpacked.
     pub fn begin(&self, most: u64) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let read = self.reader()?.take(most).read_to_end(&mut bytes);
@@ -99,7 +99,7 @@ pub(crate) fn is_text(name: &str) -> bool {
 /// Whether the last name of a place is a pattern, and names texts.
 ///
 /// # Errors
-/// When the directory cannot be listed.
+/// Returns an error if the directory cannot be listed.
 pub(crate) fn is_pattern(location: &Location) -> Result<bool> {
     let Some(directory) = location.parent() else { return Ok(false) };
     let names = Root::open(&directory)?.list_dir("")?;
@@ -180,7 +180,7 @@ fn unpacked(name: &str) -> &str {
 /// The files at a place, sorted by name, and the text of the defaults that lie among or beside them.
 ///
 /// # Errors
-/// When there are none; [`rules::DATASET`] when those of a directory are not one text.
+/// Returns an error if there are no files, and [`rules::DATASET`] if the files of a directory are not one text.
 pub(super) fn find(location: &Location, format: Option<TextFormat>) -> Result<Found> {
     let name = location.file_name();
     if name.contains(['*', '?']) {
@@ -207,7 +207,7 @@ pub(super) fn find(location: &Location, format: Option<TextFormat>) -> Result<Fo
 /// The `meta.json` beside a file.
 ///
 /// # Errors
-/// When it is there and cannot be read: a text without its defaults would be another text.
+/// Returns an error if the file exists but cannot be read: without its defaults, the text would mean something else.
 fn beside(location: &Location) -> Result<Option<(String, Bytes)>> {
     let Some(directory) = location.parent() else { return Ok(None) };
     let blob = match Blob::open(&directory.join(META)?) {
@@ -240,7 +240,7 @@ fn in_directory(root: &Root, entries: &[Entry], location: &Location, wanted: imp
 /// The one format of these files.
 ///
 /// # Errors
-/// When their names do not tell it, or tell several.
+/// Returns an error if their names do not tell it, or tell several.
 pub(super) fn format(files: &[TextFile], location: &Location) -> Result<TextFormat> {
     let mut formats = files.iter().map(|file| of_name(file.blob.name()).0);
     let first = formats.next().flatten();

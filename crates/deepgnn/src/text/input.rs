@@ -62,7 +62,7 @@ impl Text {
     /// Of the text itself nothing is read but, of JSON, the beginning.
     ///
     /// # Errors
-    /// When nothing is there, names do not tell the format, or defaults are not sound.
+    /// Returns an error if nothing exists there, names do not tell the format, or defaults are not sound.
     pub fn open(location: &Location, options: &OpenOptions) -> Result<Text> {
         let (files, meta) = files::find(location, options.format)?;
         let format = options.format.map_or_else(|| files::format(&files, location), Ok)?;
@@ -142,7 +142,7 @@ impl Text {
     /// A piece of a plain file, again.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if it cannot be read.
     pub(crate) fn piece_at(&self, file: usize, line: u64, range: std::ops::Range<u64>) -> Result<Piece> {
         let found = self.files.get(file).ok_or_else(|| Error::usage("no such file"))?;
         let is_last = range.end == found.blob.size();
@@ -152,7 +152,7 @@ impl Text {
     /// Reads a piece into `block`.
     ///
     /// # Errors
-    /// When a record is none: with file, line and column.
+    /// Returns an error with file, line and column if a record is malformed.
     pub(crate) fn parse(&self, parser: &mut Parser, piece: &Piece, block: &mut Block) -> Result<()> {
         block.clear();
         let parsed = parser.piece(&self.reading, &piece.text, piece.is_last, block);
@@ -163,7 +163,7 @@ impl Text {
     /// the next pieces are read.
     ///
     /// # Errors
-    /// The first, in the order of the text, of reading or of `take`.
+    /// Returns the first error, in the order of the text, of reading or of `take`.
     pub(crate) fn each(&self, mut take: impl FnMut(&Piece, &Block) -> Result<()> + Send) -> Result<()> {
         let slots = || (0..rayon::current_num_threads() * 2).map(|_| Slot::default()).collect::<Vec<_>>();
         let (mut ready, mut next) = (slots(), slots());
@@ -249,7 +249,7 @@ impl Pieces<'_> {
     /// The next piece of this file or of a later one.
     ///
     /// # Errors
-    /// When a file cannot be read, or a record is too long.
+    /// Returns an error if a file cannot be read, or a record is too long.
     pub fn next_piece(&mut self) -> Result<Option<Piece>> {
         while self.file < self.text.files.len() {
             if let Some(piece) = self.next_of_file()? {
@@ -263,7 +263,7 @@ impl Pieces<'_> {
     /// The next piece of this file.
     ///
     /// # Errors
-    /// When it cannot be read, or a record is too long.
+    /// Returns an error if it cannot be read, or a record is too long.
     pub fn next_of_file(&mut self) -> Result<Option<Piece>> {
         let (text, is_last) = if self.text.is_plain(self.file) { self.plain()? } else { self.packed()? };
         if text.is_empty() {
@@ -288,7 +288,7 @@ impl Pieces<'_> {
     /// The size of a piece that is tried when `size` holds no whole record.
     ///
     /// # Errors
-    /// When a record is too long.
+    /// Returns an error if a record is too long.
     fn larger(&self, size: u64) -> Result<u64> {
         if size >= self.text.record { Err(self.too_long()) } else { Ok((size * 4).min(self.text.record)) }
     }

@@ -57,7 +57,7 @@ impl Slots {
     /// Puts the time at which the element begins where values state none.
     ///
     /// # Errors
-    /// When another value is older.
+    /// Returns an error if another value is older.
     fn begin_with(&mut self, created: i64) -> Parsed {
         for since in self.since_element.drain(..) {
             let next = self.bytes.get(since.place + 8..).and_then(|bytes| bytes.first_chunk());
@@ -159,7 +159,7 @@ impl Records {
     /// Reads one object.
     ///
     /// # Errors
-    /// When it is none.
+    /// Returns an error if it is none.
     pub fn record(&mut self, reading: &Reading, text: &[u8], start: usize, block: &mut Block) -> Parsed {
         let mut scan = Scan::new(text, start);
         if reading.compat {

@@ -50,7 +50,7 @@ impl<'a> Line<'a> {
 /// Reads one line.
 ///
 /// # Errors
-/// When it is none.
+/// Returns an error if it is none.
 pub(super) fn line(reading: &Reading, text: &[u8], start: usize, block: &mut Block) -> Parsed {
     let mut line = Line { tokens: Tokens::new(text), start };
     let mut of = &reading.defaults.node;

@@ -98,7 +98,7 @@ impl TextFormat {
     /// Checks that it can hold this text as a feature.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::WouldLose`] when it cannot.
+    /// Returns [`isomorph_error::Kind::WouldLose`] if it cannot.
     pub fn check_text(self, text: &str) -> Result<()> {
         write::text::check(self, text)
     }
@@ -165,7 +165,7 @@ impl Empty {
     /// Counts the line that ends here.
     ///
     /// # Errors
-    /// When there are too many.
+    /// Returns an error if there are too many.
     fn see(&mut self, block: &Block, start: usize) -> Parsed {
         let elements = block.nodes.ids.len() + block.edges.sources.len();
         self.lines = if elements == self.elements { self.lines + 1 } else { 0 };
@@ -204,7 +204,7 @@ impl Parser {
     /// Reads a piece of whole records into `block`, which is empty.
     ///
     /// # Errors
-    /// At the first record that is none.
+    /// Returns an error at the first malformed record.
     pub fn piece(&mut self, reading: &Reading, text: &[u8], is_last: bool, block: &mut Block) -> Parsed {
         if let Some((what, hint)) = foreign(reading, text) {
             return Err(Fault::new(&rules::FIELD, format!("{what} where a record should begin"), 0).hinting(hint));
@@ -280,7 +280,7 @@ impl Before {
     /// Takes a record back that is wrong, and notes it; notes weights that are 0 in 32 bits, and those below 0.
     ///
     /// # Errors
-    /// What is wrong, where records are not left out.
+    /// Returns the fault unless malformed records are skipped.
     fn end(self, read: Parsed, start: usize, block: &mut Block) -> Parsed {
         let Before { nodes, edges, repairs } = self;
         let weights = block.nodes.weights[nodes..].iter().chain(&block.edges.weights[edges..]);

@@ -57,7 +57,7 @@ fn unquote(text: &[u8]) -> (Vec<u8>, usize) {
 /// Reads one line.
 ///
 /// # Errors
-/// When it is none.
+/// Returns an error if it is none.
 pub(super) fn line(
     reading: &Reading,
     text: &[u8],

@@ -88,7 +88,7 @@ impl Like {
 /// Reads the values of one feature and appends it. Says whether it was that of the specification's example, and corrected.
 ///
 /// # Errors
-/// When there are too few, or one is no number of the type.
+/// Returns an error if there are too few, or one is no number of the type.
 pub(crate) fn read<'a>(
     words: &mut impl Words<'a>,
     dtype: DType,

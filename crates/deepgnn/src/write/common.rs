@@ -76,7 +76,7 @@ impl Common {
 /// The file of defaults: nothing when there is nothing in common.
 ///
 /// # Errors
-/// When it is no JSON, which cannot be.
+/// Returns an error if it is not JSON, which cannot happen.
 pub(super) fn defaults(nodes: &Common, edges: &Common, format: TextFormat) -> Result<Option<String>> {
     let mut all = Map::new();
     nodes.state("node", format, &mut all);

@@ -23,7 +23,7 @@ use crate::rules;
 /// Adds the nodes of a batch; `see` is told the type and the record of each.
 ///
 /// # Errors
-/// When a column is not of its type, or holds what has no place.
+/// Returns an error if a column is not of its type, or holds what has no place.
 pub(super) fn nodes(
     shape: &Shape,
     properties: &[Property],
@@ -50,7 +50,7 @@ pub(super) fn nodes(
 /// Adds the edges of a batch; `see` is told the type and the record of each. Returns the latest time that one of them states.
 ///
 /// # Errors
-/// As [`nodes`].
+/// Returns the errors of [`nodes`].
 pub(super) fn edges(
     shape: &Shape,
     properties: &[Property],

@@ -43,7 +43,7 @@ pub(super) struct Times {
 /// Hands over all records as lines, in their order.
 ///
 /// # Errors
-/// Those of `take`, and when temporary files cannot be read.
+/// Returns the errors of `take`, and an error if temporary files cannot be read.
 pub(super) fn each(records: Records, times: Times, mut take: impl FnMut(&Lines) -> Result<()>) -> Result<()> {
     let mut lines = Lines::default();
     lines.block.edges.settled = true;

@@ -82,7 +82,7 @@ impl Records {
     /// No records yet; half of `budget` is for them.
     ///
     /// # Errors
-    /// When there is no place for temporary files.
+    /// Returns an error if temporary files cannot be created.
     pub fn new(budget: &Budget, scratch: Option<&Scratch>) -> Result<Self> {
         Ok(Records {
             entries: Vec::new(),
@@ -98,7 +98,7 @@ impl Records {
     /// Adds a record, whose bytes `append` appends.
     ///
     /// # Errors
-    /// Those of `append`, and when a temporary file cannot be written.
+    /// Returns the errors of `append`, and an error if a temporary file cannot be written.
     pub(super) fn push(&mut self, key: Key, append: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Result<()> {
         let start = self.bytes.len();
         append(&mut self.bytes)?;
@@ -116,7 +116,7 @@ impl Records {
     /// Adds an id alone, to be sorted by what it is of behind the id.
     ///
     /// # Errors
-    /// When a temporary file cannot be written.
+    /// Returns an error if a temporary file cannot be written.
     pub fn push_id(&mut self, id: u64, what: u32) -> Result<()> {
         self.push(Key { id, rank: what, created: 0, removed: End::NEVER, other: 0 }, |_| Ok(()))
     }
@@ -124,7 +124,7 @@ impl Records {
     /// Hands over ids in their order, each with what it is of.
     ///
     /// # Errors
-    /// As [`Records::each`].
+    /// Returns the errors of [`Records::each`].
     pub fn each_id(self, mut take: impl FnMut(u64, u32) -> Result<()>) -> Result<()> {
         self.each(|key, _| take(key.id, key.rank))
     }
@@ -165,7 +165,7 @@ impl Records {
     /// Hands over the records in their order.
     ///
     /// # Errors
-    /// Those of `take`, and when a temporary file cannot be written or read.
+    /// Returns the errors of `take`, and an error if a temporary file cannot be written or read.
     pub(super) fn each(mut self, mut take: impl FnMut(Key, &[u8]) -> Result<()>) -> Result<()> {
         if self.runs.is_empty() {
             self.sort();

@@ -49,7 +49,7 @@ impl Shape {
     /// Finds them in a graph of one node type with integer keys and at most one edge type.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::Usage`] when the graph has anything else.
+    /// Returns [`isomorph_error::Kind::Usage`] if the graph has anything else.
     pub fn of(graph: &Graph) -> Result<Shape> {
         let [node] = graph.nodes.as_slice() else {
             return Err(Error::usage("a graph of DeepGNN has one type of nodes"));
@@ -114,7 +114,7 @@ impl Shape {
 /// The number that a relation is.
 ///
 /// # Errors
-/// [`rules::TYPE`] when it is none.
+/// Returns [`rules::TYPE`] if the type is not known.
 pub(super) fn relation(name: &str) -> Result<i32> {
     let number = name.parse::<u16>().ok().filter(|number| number.to_string() == name);
     let wrong = || Error::broken(&rules::TYPE, format!("the relation {name:?} is no type of edges"));

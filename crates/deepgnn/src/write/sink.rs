@@ -40,8 +40,8 @@ impl<'a> DeepGnnWriter<'a> {
     /// as were asked for, packed as its name says.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::Usage`] when the graph is not in the shape of the format; when there is no place for temporary
-    /// files.
+    /// Returns [`isomorph_error::Kind::Usage`] if the graph does not have the shape of the format, and an error if
+    /// temporary files cannot be created.
     pub fn create(staging: &'a Staging, graph: &Graph, options: &WriteOptions) -> Result<Box<dyn Sink + 'a>> {
         let mut shape = Shape::of(graph)?;
         if let Some(format) = options.text.filter(|_| options.without_unheld) {
@@ -63,7 +63,7 @@ impl<'a> DeepGnnWriter<'a> {
     /// The last time that is known: as asked for, as the source had it, or the latest that an edge states.
     ///
     /// # Errors
-    /// When what the source had is no number.
+    /// Returns an error if what the source had is no number.
     fn watermark(&self) -> Result<Option<i64>> {
         let key = crate::batches::WATERMARK;
         let wrong = |text: &String| Error::broken(&rules::TIME, format!("{text:?} is no time")).at(Place::field(key));
@@ -138,7 +138,7 @@ impl Sink for DeepGnnWriter<'_> {
 /// Ids of features of nodes, and then of edges, of which one has values of several types.
 ///
 /// # Errors
-/// [`isomorph_error::Kind::Usage`] when the graph is not in the shape of the format.
+/// Returns [`isomorph_error::Kind::Usage`] if the graph does not have the shape of the format.
 pub fn several(graph: &Graph) -> Result<Vec<u32>> {
     Ok(Shape::of(graph)?.several().collect())
 }
@@ -154,7 +154,7 @@ pub fn hides_times(graph: &Graph, options: &WriteOptions) -> bool {
 /// subject, and why.
 ///
 /// # Errors
-/// [`isomorph_error::Kind::Usage`] when the graph is not in the shape of the format.
+/// Returns [`isomorph_error::Kind::Usage`] if the graph does not have the shape of the format.
 pub fn unheld(graph: &Graph, options: &WriteOptions) -> Result<Vec<(String, String)>> {
     let shape = Shape::of(graph)?;
     let mut found = Vec::new();

@@ -57,7 +57,7 @@ impl Hyperedges {
     /// None yet.
     ///
     /// # Errors
-    /// When there is no memory at all.
+    /// Returns an error if no memory is left.
     pub fn new(options: &WriteOptions) -> Result<Self> {
         Ok(Hyperedges { edges: Vec::new(), members: Vec::new(), held: options.budget.reserve(0)?, count: 0 })
     }
@@ -65,7 +65,7 @@ impl Hyperedges {
     /// Keeps hyperedges.
     ///
     /// # Errors
-    /// When they do not fit the budget.
+    /// Returns an error if they exceed the budget.
     pub fn add(&mut self, batch: HyperedgeBatch) -> Result<()> {
         let columns = batch.properties.iter().flatten().map(|column| column.get_array_memory_size()).sum::<usize>();
         let own = batch.keys.get_array_memory_size() + columns;
@@ -77,7 +77,7 @@ impl Hyperedges {
     /// Keeps members.
     ///
     /// # Errors
-    /// When they do not fit the budget.
+    /// Returns an error if they exceed the budget.
     pub fn add_members(&mut self, batch: MemberBatch) -> Result<()> {
         let own = keys(&batch.owner)?.get_array_memory_size() + keys(&batch.member)?.get_array_memory_size();
         let layers = batch.layers.as_ref().map_or(0, |layers| layers.get_array_memory_size());
@@ -90,7 +90,8 @@ impl Hyperedges {
     /// All members are known: writes everything.
     ///
     /// # Errors
-    /// When a member belongs to nothing, something is said that the format cannot say, or a table cannot be written.
+    /// Returns an error if a member belongs to nothing, something is said that the format cannot represent, or a table
+    /// cannot be written.
     pub fn write(&mut self, beside: &mut Beside<'_, '_>) -> Result<()> {
         let all = std::mem::take(&mut self.members);
         let edges = std::mem::take(&mut self.edges);

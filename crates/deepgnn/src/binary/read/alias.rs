@@ -16,7 +16,7 @@ const BUFFER: u64 = 64 << 10;
 /// probabilities are from 0 to 1, and, of edges, whose weights are known, that it gives each its share.
 ///
 /// # Errors
-/// When something cannot be read.
+/// Returns an error if something cannot be read.
 pub(crate) fn check(binary: &Binary, findings: &mut Findings) -> Result<()> {
     let names = binary.root.list_dir("")?;
     let has =

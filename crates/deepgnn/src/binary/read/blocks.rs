@@ -23,7 +23,7 @@ impl NodeBlocks<'_> {
     /// Reads the next entries into `block`; whether there are any.
     ///
     /// # Errors
-    /// When something points outside.
+    /// Returns an error if something points outside the file.
     pub fn fill(&mut self, block: &mut Block) -> Result<bool> {
         let (partition, keys_only) = (self.partition, self.keys_only);
         while let Some(range) = self.pending.pop() {
@@ -89,7 +89,7 @@ impl EdgeBlocks<'_> {
     /// Reads the next edges into `block`: the number of the first of them, if there are any.
     ///
     /// # Errors
-    /// When something points outside.
+    /// Returns an error if something points outside the file.
     pub fn fill(&mut self, block: &mut Block) -> Result<Option<u64>> {
         let (partition, ends) = (self.partition, &self.ends);
         while let Some(range) = self.pending.pop() {

@@ -16,7 +16,7 @@ const BUFFER: u64 = 64 << 10;
 /// Checks them.
 ///
 /// # Errors
-/// When something cannot be read.
+/// Returns an error if something cannot be read.
 pub(crate) fn check(binary: &Binary, findings: &mut Findings) -> Result<()> {
     let (mut of_nodes, mut of_edges) = (0, 0);
     for partition in &binary.partitions {

@@ -45,7 +45,7 @@ impl BinaryFiles {
     /// Opens a directory: reads its metadata and the lengths of its files.
     ///
     /// # Errors
-    /// When files are missing, or lengths do not fit one another.
+    /// Returns an error if files are missing, or lengths do not match.
     pub fn open(location: &Location) -> Result<BinaryFiles> {
         let binary = Binary::open(location, Asked::default())?;
         let partitions = binary.meta.partitions.iter().zip(&binary.partitions);
@@ -56,8 +56,8 @@ impl BinaryFiles {
     /// Opens some partitions of a directory, by their numbers: the files of the others need not be there.
     ///
     /// # Errors
-    /// As of [`BinaryFiles::open`]; [`Kind::Usage`](isomorph_error::Kind::Usage) when there is no such partition, or a number is given
-    /// twice.
+    /// Returns the errors of [`BinaryFiles::open`], and [`Kind::Usage`](isomorph_error::Kind::Usage) if a partition
+    /// does not exist or its number is given twice.
     pub fn open_some(location: &Location, numbers: &[u32]) -> Result<BinaryFiles> {
         let root = Root::open(location)?;
         let meta = metadata(&root, location)?;
@@ -81,7 +81,7 @@ impl BinaryFiles {
     /// other node, `f32` probability of the first. `None` when it was not written.
     ///
     /// # Errors
-    /// When it cannot be opened.
+    /// Returns an error if it cannot be opened.
     pub fn node_table(&self, ty: u32, partition: u32) -> Result<Option<Blob>> {
         self.root.try_file(&alias("node", ty as usize, partition))
     }
@@ -90,7 +90,7 @@ impl BinaryFiles {
     /// probability of the first. `None` when it was not written.
     ///
     /// # Errors
-    /// As [`BinaryFiles::node_table`].
+    /// Returns the errors of [`BinaryFiles::node_table`].
     pub fn edge_table(&self, ty: u32, partition: u32) -> Result<Option<Blob>> {
         self.root.try_file(&alias("edge", ty as usize, partition))
     }

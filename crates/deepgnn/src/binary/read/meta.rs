@@ -176,7 +176,7 @@ impl Meta {
     /// Reads `meta.json`.
     ///
     /// # Errors
-    /// When it is not what it should be.
+    /// Returns an error if it is not what it should be.
     pub fn of_json(bytes: &[u8]) -> Result<Meta> {
         let value: Value =
             serde_json::from_slice(bytes).map_err(|error| wrong(META, "", "this is no JSON").caused_by(error))?;
@@ -186,7 +186,7 @@ impl Meta {
     /// Reads what `meta.json` holds.
     ///
     /// # Errors
-    /// When it is not what it should be.
+    /// Returns an error if it is not what it should be.
     pub(super) fn of_value(value: &Value) -> Result<Meta> {
         let count = |field: &str| {
             value.get(field).and_then(Value::as_u64).ok_or_else(|| wrong(META, field, "there is no such number"))
@@ -228,7 +228,7 @@ impl Meta {
     /// Reads `meta.txt`: one value in each line, the version first or not at all.
     ///
     /// # Errors
-    /// When it is not what it should be.
+    /// Returns an error if it is not what it should be.
     pub fn of_lines(bytes: &[u8]) -> Result<Meta> {
         let text = std::str::from_utf8(bytes).map_err(|_| wrong(OLD_META, "", "this is no text"))?;
         let mut lines = text.lines().map(str::trim).enumerate().peekable();

@@ -66,7 +66,7 @@ fn of_workers(root: &Root, location: &Location) -> Result<Meta> {
 /// What the metadata of a directory says.
 ///
 /// # Errors
-/// When there is none, or it cannot be read.
+/// Returns an error if there is none, or it cannot be read.
 fn metadata(root: &Root, location: &Location) -> Result<Meta> {
     let limit = isomorph_storage::limits::MANIFEST_BYTES;
     match (root.try_file(META)?, root.try_file(OLD_META)?) {
@@ -81,7 +81,7 @@ impl Binary {
     /// what is asked for.
     ///
     /// # Errors
-    /// When files are missing, or lengths do not fit one another.
+    /// Returns an error if files are missing, or lengths do not match.
     pub fn open(location: &Location, asked: Asked) -> Result<Binary> {
         let root = Root::open(location)?;
         let mut noticed = Findings::keeping(8);

@@ -172,7 +172,7 @@ impl Partition {
     /// Opens the files of partition `number`.
     ///
     /// # Errors
-    /// When one is missing, or its length does not fit the others.
+    /// Returns an error if one is missing, or its length does not fit the others.
     pub fn open(root: &Root, number: u32, temporal: bool, asked: Asked) -> Result<Partition> {
         let names = Names::of(number);
         let map = must(root, &names.map)?;
@@ -252,7 +252,7 @@ impl Partition {
     /// The entries in a range that are of node `id`, with their types, by a pass over all of them.
     ///
     /// # Errors
-    /// When the map cannot be read.
+    /// Returns an error if the map cannot be read.
     pub fn pass(&self, range: Range<u64>, id: u64) -> Result<Passed> {
         let records = self.entries(&range)?;
         let mut passed = Passed::default();
@@ -286,7 +286,7 @@ impl Partition {
     /// The entries of node `id` by binary search; nothing when the map is not known to be sorted.
     ///
     /// # Errors
-    /// When the map cannot be read.
+    /// Returns an error if the map cannot be read.
     pub fn search(&self, id: u64) -> Result<Option<Vec<(u64, i32)>>> {
         if self.sorted.get() != Some(&true) {
             return Ok(None);
@@ -324,7 +324,7 @@ impl Partition {
     /// The same, handed over block by block.
     ///
     /// # Errors
-    /// As [`NodeBlocks::fill`], and those of `take`.
+    /// Returns the errors of [`NodeBlocks::fill`] and of `take`.
     pub fn nodes(
         &self,
         range: Range<u64>,
@@ -360,7 +360,7 @@ impl Partition {
     /// The edges of entries of the map, without features when `ends_only`, as blocks of a bounded size.
     ///
     /// # Errors
-    /// When the entries cannot be read, or point outside.
+    /// Returns an error if the entries cannot be read, or point outside.
     pub fn edge_blocks<'a>(
         &'a self,
         range: Range<u64>,
@@ -385,7 +385,7 @@ impl Partition {
     /// The same, handed over block by block, with the number of the first edge of each.
     ///
     /// # Errors
-    /// As [`Partition::edge_blocks`] and [`EdgeBlocks::fill`], and those of `take`.
+    /// Returns the errors of [`Partition::edge_blocks`], [`EdgeBlocks::fill`] and `take`.
     pub fn edges(
         &self,
         range: Range<u64>,

@@ -69,7 +69,7 @@ pub(crate) struct Lost {
 /// Finds out the weights of all nodes.
 ///
 /// # Errors
-/// When something cannot be read.
+/// Returns an error if something cannot be read.
 pub(crate) fn recover(binary: &Binary, budget: &Budget) -> Result<Weights> {
     let most = binary.partitions.iter().map(|partition| partition.entries).max().unwrap_or(0);
     let needed = most.saturating_mul(NEEDED).saturating_add(4 * binary.entries());

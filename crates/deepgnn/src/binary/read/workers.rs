@@ -24,7 +24,7 @@ fn wrong(file: &str, field: &str, what: impl Into<String>) -> Error {
 /// sum of its worker.)
 ///
 /// # Errors
-/// When a file is not what it should be, versions differ, or two workers wrote one partition.
+/// Returns an error if a file is not what it should be, versions differ, or two workers wrote one partition.
 pub(super) fn merged(files: &[(String, Bytes)]) -> Result<Value> {
     const SUMS: [&str; 2] = ["node_count", "edge_count"];
     const MOST: [&str; 4] = ["node_type_count", "edge_type_count", "node_feature_count", "edge_feature_count"];

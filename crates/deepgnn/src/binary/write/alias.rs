@@ -38,7 +38,7 @@ impl<const ID: usize> Alias<ID> {
     /// Adds an element.
     ///
     /// # Errors
-    /// When there is no room for it.
+    /// Returns an error if there is no room for it.
     #[inline]
     pub fn push(&mut self, id: [u8; ID], weight: f32) -> Result<()> {
         if self.open.capacity() == 0 {
@@ -57,7 +57,7 @@ impl<const ID: usize> Alias<ID> {
     /// two parts, the file has both before those of the alias.
     ///
     /// # Errors
-    /// When there are more than 2^32 elements, or a file cannot be written.
+    /// Returns an error if there are more than 2^32 elements, or a file cannot be written.
     pub fn write(mut self, out: &mut Gathered) -> Result<()> {
         if self.count == 0 {
             return Ok(());

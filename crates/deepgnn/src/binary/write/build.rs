@@ -37,8 +37,8 @@ pub struct Built {
 /// thread, a few pieces of text.
 ///
 /// # Errors
-/// When the text is not sound (with file, line, column and rule), files cannot be written, or `advance`, which is told
-/// of each number of nodes and edges that are done, ends the work with an error.
+/// Returns an error if the text is malformed (with file, line, column and rule), if files cannot be written, or if
+/// `advance`, which is called with the numbers of finished nodes and edges, returns one.
 pub fn build(
     text: &Text,
     staging: &Staging,

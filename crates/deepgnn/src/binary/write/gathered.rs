@@ -28,7 +28,7 @@ impl Gathered {
     /// Begins a file, of one of so many partitions.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// Returns an error if it cannot be made.
     pub fn create(staging: &Staging, name: &str, partitions: u32) -> Result<Self> {
         let piece = (PIECES / partitions.max(1) as usize).clamp(4 << 10, PIECE);
         Ok(Gathered { file: staging.create(name)?, buffer: Vec::with_capacity(piece + EDGE_RECORD), piece })
@@ -37,7 +37,7 @@ impl Gathered {
     /// Appends bytes.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// Returns an error if they cannot be written.
     #[inline]
     pub fn push(&mut self, bytes: &[u8]) -> Result<()> {
         self.buffer.extend_from_slice(bytes);
@@ -54,7 +54,7 @@ impl Gathered {
     /// Writes what is left.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Returns an error if it cannot be written.
     pub fn finish(mut self) -> Result<()> {
         self.file.write_all(&self.buffer)?;
         self.file.finish()?;

@@ -42,7 +42,7 @@ impl Pages {
     /// Appends a page.
     ///
     /// # Errors
-    /// When neither memory nor the temporary file has room.
+    /// Returns an error if neither memory nor the temporary file has room.
     pub fn push(&mut self, bytes: Vec<u8>) -> Result<()> {
         if self.file.is_none() {
             let size = bytes.len() as u64;
@@ -70,7 +70,7 @@ impl Pages {
     /// A page.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if it cannot be read.
     pub fn get(&self, page: usize) -> Result<Cow<'_, [u8]>> {
         match (self.pages.get(page), &self.file) {
             (Some(Page::Here(bytes)), _) => Ok(Cow::Borrowed(bytes)),

@@ -91,7 +91,7 @@ impl<'a> Partition<'a> {
     /// Appends the nodes and edges between two ends of records.
     ///
     /// # Errors
-    /// When an edge breaks a rule, with its number in the block; when a file cannot be written.
+    /// Returns an error with the edge's number in the block if an edge breaks a rule, or if a file cannot be written.
     pub fn append(&mut self, block: &Block, from: RecordEnd, to: RecordEnd) -> Result<Result<(), Refused>> {
         let nodes = from.nodes as usize..to.nodes as usize;
         let mut edge = from.edges as usize;

@@ -23,7 +23,7 @@ impl<'a> Partitions<'a> {
     /// Begins the files of all partitions.
     ///
     /// # Errors
-    /// When one cannot be made.
+    /// Returns an error if one cannot be made.
     pub fn create(staging: &'a Staging, options: &BuildOptions) -> Result<Self> {
         let scratch = options.scratch.clone().map_or_else(|| Scratch::new(None), Ok)?;
         let room = Room { budget: options.budget.clone(), scratch: Some(scratch) };
@@ -35,7 +35,7 @@ impl<'a> Partitions<'a> {
     /// Appends the records of a block; `line` is the number of the line that a record is.
     ///
     /// # Errors
-    /// When an edge breaks a rule, with its number in the block; when a file cannot be written.
+    /// Returns an error with the edge's number in the block if an edge breaks a rule, or if a file cannot be written.
     pub fn append(&mut self, block: &Block, line: impl Fn(usize) -> u64) -> Result<Result<(), Refused>> {
         let whole = block.records.last().copied().unwrap_or_default();
         if let [partition] = self.partitions.as_mut_slice()
@@ -64,7 +64,7 @@ impl<'a> Partitions<'a> {
     /// Writes what is left, and the metadata. A feature id has `several` types, or none has. Returns the numbers of nodes and edges.
     ///
     /// # Errors
-    /// When a file cannot be written.
+    /// Returns an error if a file cannot be written.
     pub fn finish(self, watermark: Option<i64>, several: bool) -> Result<(u64, u64)> {
         let mut metas = Vec::with_capacity(self.partitions.len());
         for (number, partition) in (0..).zip(self.partitions) {

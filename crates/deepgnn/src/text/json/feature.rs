@@ -17,7 +17,7 @@ const MOST_IDS: i128 = 65_536;
 /// Passes a member that may be a map of features.
 ///
 /// # Errors
-/// When it is one of a type that is not known, or its values are none.
+/// Returns an error if it is one of a type that is not known, or its values are none.
 pub(super) fn member(
     reading: &Reading,
     scan: &mut Scan<'_>,
@@ -45,7 +45,7 @@ pub(super) fn member(
 /// Behind an element: reads the features that have waited for others of the same key.
 ///
 /// # Errors
-/// As [`member`].
+/// Returns the errors of [`member`].
 pub(super) fn finish(reading: &Reading, scan: &Scan<'_>, slots: &mut Slots, block: &mut Block) -> Parsed {
     if reading.compat {
         for at in 0..slots.keys.len() {

@@ -21,7 +21,7 @@ impl<'a> Text<'a> {
     /// The bytes that it stands for.
     ///
     /// # Errors
-    /// When an escape is none, or half of a character.
+    /// Returns an error if an escape is none, or half of a character.
     pub fn bytes(&self) -> Parsed<Cow<'a, [u8]>> {
         if !self.escaped {
             if std::str::from_utf8(self.raw).is_err() {
@@ -148,7 +148,7 @@ impl<'a> Scan<'a> {
     /// Passes the end of the text.
     ///
     /// # Errors
-    /// When something is left.
+    /// Returns an error if something is left.
     pub fn end(&mut self) -> Parsed {
         match self.peek() {
             None => Ok(()),
@@ -165,7 +165,7 @@ impl<'a> Scan<'a> {
     /// then [`more`](Self::more) says whether another follows.
     ///
     /// # Errors
-    /// When there is none.
+    /// Returns an error if there is none.
     pub fn open(&mut self) -> Parsed<bool> {
         self.enter()?;
         self.must(b'{')?;
@@ -177,7 +177,7 @@ impl<'a> Scan<'a> {
     /// Behind a member: whether another follows.
     ///
     /// # Errors
-    /// When neither another nor the end does.
+    /// Returns an error if neither another nor the end does.
     #[inline]
     pub fn more(&mut self) -> Parsed<bool> {
         let more = self.goes_on(b'}')?;
@@ -212,7 +212,7 @@ impl<'a> Scan<'a> {
     /// Passes the key of a member, and the colon behind it.
     ///
     /// # Errors
-    /// When there is none.
+    /// Returns an error if there is none.
     pub fn key(&mut self) -> Parsed<(Cow<'a, [u8]>, usize)> {
         let key = self.string()?;
         self.must(b':')?;
@@ -222,7 +222,7 @@ impl<'a> Scan<'a> {
     /// Passes an object; `member` is told each key and its place, and must pass the value.
     ///
     /// # Errors
-    /// When it is none, and those of `member`.
+    /// Returns an error if it is malformed, and the errors of `member`.
     pub fn object(&mut self, mut member: impl FnMut(&mut Self, &[u8], usize) -> Parsed) -> Parsed {
         let mut open = self.open()?;
         while open {
@@ -236,7 +236,7 @@ impl<'a> Scan<'a> {
     /// Passes an array; `item` must pass each value.
     ///
     /// # Errors
-    /// When it is none, and those of `item`.
+    /// Returns an error if it is malformed, and the errors of `item`.
     pub fn array(&mut self, mut item: impl FnMut(&mut Self) -> Parsed) -> Parsed {
         self.enter()?;
         self.must(b'[')?;
@@ -266,7 +266,7 @@ impl<'a> Scan<'a> {
     /// Passes a text.
     ///
     /// # Errors
-    /// When it is none.
+    /// Returns an error if it is none.
     pub fn string(&mut self) -> Parsed<Text<'a>> {
         self.must(b'"')?;
         let begin = self.at;
@@ -364,7 +364,7 @@ impl<'a> Scan<'a> {
     /// Passes a number, or one of the words that Python writes for a float.
     ///
     /// # Errors
-    /// When it is none.
+    /// Returns an error if it is none.
     pub fn number(&mut self, what: &str) -> Parsed<(&'a [u8], usize)> {
         self.peek();
         let rest = &self.text[self.at..];
@@ -400,7 +400,7 @@ impl<'a> Scan<'a> {
     /// Passes a value of any kind.
     ///
     /// # Errors
-    /// When it is none.
+    /// Returns an error if it is none.
     pub fn skip(&mut self) -> Parsed {
         match self.peek() {
             Some(b'{') => self.object(|scan, _, _| scan.skip()),

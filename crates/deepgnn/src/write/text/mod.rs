@@ -122,7 +122,7 @@ impl Texts {
     /// and edges do not say themselves.
     ///
     /// # Errors
-    /// When one cannot be made.
+    /// Returns an error if one cannot be made.
     pub fn create(staging: &Staging, format: TextFormat, options: &WriteOptions, left: [Left; 2]) -> Result<Texts> {
         let own = staging.destination().file_name().to_owned();
         let names = match options.parts {
@@ -146,7 +146,7 @@ impl Texts {
     /// Appends lines.
     ///
     /// # Errors
-    /// When a value has no place in the format, or a file cannot be written.
+    /// Returns an error if a value cannot be stored in the format, or a file cannot be written.
     pub fn append(&mut self, lines: &Lines) -> Result<()> {
         let block = &lines.block;
         let mut from = RecordEnd::default();
@@ -167,7 +167,7 @@ impl Texts {
     /// Ends the files.
     ///
     /// # Errors
-    /// When one cannot be written.
+    /// Returns an error if one cannot be written.
     pub fn finish(self) -> Result<()> {
         self.files.into_iter().try_for_each(TextFile::finish)
     }
@@ -273,7 +273,7 @@ pub(crate) fn is_choosy(format: TextFormat) -> bool {
 /// Checks that a format can hold this text as a feature.
 ///
 /// # Errors
-/// [`ErrorKind::WouldLose`] when it cannot.
+/// Returns [`ErrorKind::WouldLose`] if it cannot.
 pub(crate) fn check(format: TextFormat, text: &str) -> Result<()> {
     // A word has no way to hold a space.
     let space = |c: char| c.is_whitespace() || matches!(c, '\u{1c}'..='\u{1f}');

@@ -33,8 +33,8 @@ pub use open::LookUps;
 
 use isomorph_error::{Kind, Result};
 
-/// What the views say; nothing where they are not sound, because the tables say the same, only slower. A file that cannot be read,
-/// one that changes, and memory that is short are errors as anywhere else.
+/// Converts the error of a malformed view to `None`, because the tables contain the same information and are only
+/// slower. An unreadable file, a file that changes, and insufficient memory remain errors.
 ///
 /// # Errors
 /// Returns every error except that a view is malformed.
@@ -46,18 +46,18 @@ pub(crate) fn if_sound<T>(said: Result<T>) -> Result<Option<T>> {
     }
 }
 
-/// Everything that views are made of.
+/// The folder that contains the views.
 pub(crate) const FOLDER: &str = "cache/";
 /// The view by entities.
 pub(crate) const CSR: &str = "cache/csr.zarr";
 /// The view by edges.
 pub(crate) const CSC: &str = "cache/csc.zarr";
-/// Numbers in a chunk: few enough that a look-up unpacks little, enough that there are not too many files.
+/// Numbers in a chunk: a compromise between unpacking little in a look-up and having few files.
 const CHUNK: std::num::NonZeroU64 = std::num::NonZeroU64::new(1 << 15).unwrap();
 /// Rows of a batch while a view is built.
 const BATCH_ROWS: usize = 1 << 15;
 
-/// The hash of an id, as `id_hash` has it.
+/// Returns the hash of an id, as `id_hash` contains it.
 fn hash_of(id: &str) -> i64 {
     xxhash_rust::xxh3::xxh3_64(id.as_bytes()).cast_signed()
 }

@@ -1,4 +1,4 @@
-//! Where changed files go: into the directory, together; or into an archive, which is replaced whole.
+//! //! Writing changed files: into the directory, together, or into an archive, which is replaced completely.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -13,19 +13,19 @@ use crate::members::{Archive, Members, PART_SUFFIX};
 use crate::write::output::{EMPTY, Member};
 use crate::write::{WriteOptions, tar, zip};
 
-/// What a change wrote.
+/// What a change has written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Wrote {
     pub files: u64,
     pub bytes: u64,
 }
 
-/// The place of a change.
+/// The destination of a change.
 pub(crate) struct Target {
     how: How,
-    /// Checksums, in a graph that has some.
+    /// Checksums, if the graph has any.
     sums: Option<Sums>,
-    /// Files that are written, by their names.
+    /// Names of the files that are written.
     written: BTreeSet<String>,
     removed: BTreeSet<String>,
 }
@@ -36,10 +36,11 @@ enum How {
 }
 
 impl Target {
-    /// Begins a change of the graph at `location`, whose files are `members`, and whose manifest states a checksum or none.
+    /// Begins a change of the graph at `location`, whose files are `members`; `checksum` is the one in its manifest,
+    /// if any.
     ///
     /// # Errors
-    /// Returns an error if nothing can be written there, or the checksum cannot be made anew.
+    /// Returns an error if the location is not writable, or the checksum cannot be updated.
     pub fn begin(
         location: &Location,
         members: &Members,
@@ -62,12 +63,12 @@ impl Target {
         Ok(Target { how, sums, written: BTreeSet::new(), removed: BTreeSet::new() })
     }
 
-    /// Whether a table can become a directory of files.
+    /// Returns whether a table can become a directory of files.
     pub fn can_nest(&self) -> bool {
         matches!(self.how, How::Directory { can_nest: true, .. })
     }
 
-    /// Whether everything is written again.
+    /// Returns whether everything is rewritten.
     pub fn is_archive(&self) -> bool {
         matches!(self.how, How::Archive { .. })
     }
@@ -84,7 +85,7 @@ impl Target {
         Ok(if self.sums.is_some() { file.hashed() } else { file })
     }
 
-    /// Ends a file.
+    /// Completes a file.
     ///
     /// # Errors
     /// Returns an error if it cannot be written.
@@ -99,14 +100,14 @@ impl Target {
                 return self.finish(name, *file);
             }
             (Member::Waiting(_), How::Directory { .. }) => {
-                return Err(Error::usage("this file is for an archive").at(Place::file(name)));
+                return Err(Error::usage("the file was begun for an archive").at(Place::file(name)));
             }
         }
         self.written.insert(name.to_owned());
         Ok(())
     }
 
-    /// The change is made only as long as this file is what it was, where a store can tell.
+    /// Makes the change conditional on this file being unchanged, if the store supports it.
     ///
     /// # Errors
     /// Returns an error if the name leaves the root.
@@ -117,7 +118,7 @@ impl Target {
         }
     }
 
-    /// Writes a small file whole.
+    /// Writes a small file.
     ///
     /// # Errors
     /// Returns an error if it cannot be written.
@@ -137,8 +138,8 @@ impl Target {
         self.finish(name, file)
     }
 
-    /// Writes the checksums of all files, in a graph that has some, and returns what the manifest says of them. Nothing but the
-    /// manifest may come after it.
+    /// Writes the checksums of all files, if the graph has any, and returns the value for the manifest. Only the
+    /// manifest may be written after this.
     ///
     /// # Errors
     /// Returns an error if they cannot be written.
@@ -148,21 +149,21 @@ impl Target {
         Ok(Some(stated))
     }
 
-    /// Turns a table into a directory of files, of which it is the one called `first`.
+    /// Turns a table into a directory of files, in which its current file is called `first`.
     ///
     /// # Errors
-    /// Returns an error if it cannot be one.
+    /// Returns an error if it cannot be turned into one.
     pub fn nest(&mut self, name: &str, first: &str) -> Result<()> {
         if let Some(sums) = &mut self.sums {
             sums.rename(name, format!("{name}/{first}"));
         }
         match &self.how {
             How::Directory { redo, .. } => redo.nest(name, first),
-            How::Archive { .. } => Err(Error::usage("tables of archives are single files").at(Place::file(name))),
+            How::Archive { .. } => Err(Error::usage("tables in archives must be single files").at(Place::file(name))),
         }
     }
 
-    /// Removes a file, or a directory with everything in it.
+    /// Removes a file, or a directory with its contents.
     ///
     /// # Errors
     /// Returns an error if the name leaves the root.
@@ -177,8 +178,8 @@ impl Target {
         }
     }
 
-    /// Makes the change. Its steps come in an order that a foreign reader in between bears best: entities and members
-    /// before the edges that name them, slices before what is in them, the manifest last.
+    /// Makes the change. Its steps are ordered so that a reader that does not know about them is affected least:
+    /// entities and members before the edges that name them, slices before their members, the manifest last.
     ///
     /// # Errors
     /// Returns an error if the change fails: either nothing has changed, or the change is recorded and the next opening
@@ -227,7 +228,7 @@ impl Target {
     }
 }
 
-/// The files of a change, in the order in which they become visible.
+/// Returns the files of a change, in the order in which they become visible.
 fn order(words: &Words) -> [&'static str; 25] {
     [
         file::LAYER_DICT,

@@ -1,5 +1,5 @@
-//! The tables of the specification's layout that have one fact each: positions, types and names of entities, definitions,
-//! weights, directions and kinds of edges.
+//! //! The tables of the specification's layout that contain one fact each: positions, types and names of entities;
+//! definitions, weights, directions and kinds of edges.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ impl EntityFacts {
         })
     }
 
-    /// The positions begin at this one.
+    /// Begins with this position.
     pub fn begin_at(&mut self, idx: u64) {
         self.count = idx as i64;
     }
@@ -61,7 +61,7 @@ impl EntityFacts {
         self.types.push(rows, vec![ids(), Some(types)])
     }
 
-    /// Ends the tables.
+    /// Completes the tables.
     ///
     /// # Errors
     /// Returns an error if they cannot be written.
@@ -101,7 +101,7 @@ impl EdgeFacts {
         })
     }
 
-    /// Adds edges of any kind; `positions` are those of their columns, if they have some.
+    /// Adds edges of any kind; `positions` are those of their columns, if they have any.
     ///
     /// # Errors
     /// Returns an error if they cannot be written.
@@ -128,7 +128,7 @@ impl EdgeFacts {
         self.kinds.push(count, vec![ids(), Some(kinds)])?;
         self.definitions.push(count, vec![ids(), rows.source.0, rows.target.0, Some(types)])?;
         self.weights.push(count, vec![ids(), rows.weights])?;
-        // A direction that is inherited is not stated.
+        // // An inherited direction is not stated.
         let Some(directed) = rows.directed else { return Ok(()) };
         if directed.null_count() == 0 {
             return self.directed.push(count, vec![ids(), Some(Arc::new(directed))]);
@@ -138,7 +138,7 @@ impl EdgeFacts {
         self.directed.push(stated.len(), columns)
     }
 
-    /// Ends the tables.
+    /// Completes the tables.
     ///
     /// # Errors
     /// Returns an error if they cannot be written.

@@ -1,4 +1,4 @@
-//! Slices and who is in them.
+//! //! Slices and their members.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,9 +19,9 @@ use super::{WriteLayout, WriteOptions};
 use crate::layout::{column as name, file, word};
 use crate::read::ids::{self as hashes, ENTRY_BYTES, IdMap};
 
-/// The tables of slices in the making.
+/// The tables of slices that are being written.
 pub(super) struct Slices {
-    /// Ids in their order.
+    /// Ids of slices in their order.
     pub names: Vec<String>,
     /// In the specification's layout: attributes of slices as JSON objects.
     said: HashMap<String, String>,
@@ -31,7 +31,7 @@ pub(super) struct Slices {
     pairs: TableOut,
     nodes: TableOut,
     edges: TableOut,
-    /// Weights of edges in slices that hold everything, and so list them when they come.
+    /// Weights of edges in slices that contain everything; such an edge is listed with its weight when it arrives.
     weights: IdMap<f64>,
     held: Reservation,
 }
@@ -90,7 +90,7 @@ impl Slices {
         self.attributes.push(rows.len(), gather_all(columns, &rows)?)
     }
 
-    /// Lists nodes in the slices of everything.
+    /// Lists nodes in the slices that contain everything.
     ///
     /// # Errors
     /// Returns an error if they cannot be written.
@@ -104,13 +104,13 @@ impl Slices {
     /// Lists nodes in slices.
     fn list(&mut self, mut columns: Vec<Option<ArrayRef>>, rows: usize) -> Result<()> {
         if self.layout == WriteLayout::V2 {
-            // The layer of the node, which nobody states.
+            // // The layer of the node, which is never stated.
             columns.push(None);
         }
         self.nodes.push(rows, columns)
     }
 
-    /// Lists edges in the slices of everything.
+    /// Lists edges in the slices that contain everything.
     ///
     /// # Errors
     /// Returns an error if they cannot be written.
@@ -127,7 +127,7 @@ impl Slices {
         Ok(())
     }
 
-    /// Adds memberships of nodes or edges. Those in slices of everything add what they say of it.
+    /// Adds memberships of nodes or edges. In slices that contain everything, they add values to a membership.
     ///
     /// # Errors
     /// Returns an error if they cannot be written.
@@ -159,7 +159,7 @@ impl Slices {
         self.pairs.push(rows.len(), gather_all(columns, &rows)?)
     }
 
-    /// Ends the tables. The slice `default` is always there.
+    /// Completes the tables. The slice `default` always exists.
     ///
     /// # Errors
     /// Returns an error if they cannot be written.
@@ -181,7 +181,7 @@ impl Slices {
     }
 }
 
-/// The rows in which some column says something.
+/// Returns the rows in which some column has a value.
 pub(super) fn rows_with(columns: &[Option<ArrayRef>], rows: usize) -> UInt32Array {
     let said = |row: usize| columns.iter().flatten().any(|column| column.is_valid(row));
     (0..rows as u32).filter(|row| said(*row as usize)).map(Some).collect()

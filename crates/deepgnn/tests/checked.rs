@@ -75,7 +75,7 @@ fn damaged_tables_are_named() {
     let other = change(&karate, "edge_0_0.alias", &|bytes| bytes[8] ^= 1);
     assert!(other.contains("another element"), "{other}");
     let chance = change(&karate, "node_0_0.alias", &|bytes| bytes[16..20].copy_from_slice(&1.5f32.to_le_bytes()));
-    assert!(chance.contains("1.5 is no probability"), "{chance}");
+    assert!(chance.contains("1.5 is not a probability"), "{chance}");
     // One of two types has one node, which stands for itself alone: otherwise the engine draws a node that is not there.
     let single = change(&files(&root.join("hetero/bin_json_p1")), "node_2_0.alias", &|bytes| {
         bytes.chunks_exact_mut(20).for_each(|record| record[16..].copy_from_slice(&0.25f32.to_le_bytes()));
@@ -149,18 +149,18 @@ fn the_old_metadata_is_compared_too() {
     assert_eq!(told(sound), None);
     let lines: Vec<&str> = sound.lines().collect();
     for (line, text, says) in [
-        (9, "1", "\"1\" is no partition 0"),
-        (10, "x", "\"x\" is no sum of weights"),
-        (13, "nan", "\"nan\" is no sum of weights"),
-        (14, "-1", "\"-1\" is no number of elements"),
-        (17, "1.0", "\"1.0\" is no number of elements"),
+        (9, "1", "found \"1\", expected partition 0"),
+        (10, "x", "found \"x\", expected sum of weights"),
+        (13, "nan", "found \"nan\", expected sum of weights"),
+        (14, "-1", "found \"-1\", expected number of elements"),
+        (17, "1.0", "found \"1.0\", expected number of elements"),
     ] {
         let mut changed = lines.clone();
         changed[line - 1] = text;
         assert_eq!(told(&changed.join("\n")), Some((Some(line as u64), says.to_owned())));
     }
     for (changed, count) in [(lines[..16].join("\n"), 8), (format!("{sound}1\n"), 10)] {
-        assert_eq!(told(&changed), Some((None, format!("types and partitions need 9 lines, and there are {count}"))));
+        assert_eq!(told(&changed), Some((None, format!("types and partitions need 9 lines, but there are {count}"))));
     }
 }
 
@@ -187,9 +187,9 @@ fn times_of_edges_that_the_engine_does_not_expect_are_named() {
     let sound = std::fs::read(&file).unwrap();
     // A byte, what it becomes, and the edge that is named.
     for (byte, value, row, says) in [
-        (8, 6, 1, "created at 4, and the one before it at 6"),
+        (8, 6, 1, "created at 4, but the previous edge at 6"),
         (8, 9, 0, "created at 9 and removed at 8"),
-        (24, 1, 1, "created at 1, and the one before it at 2"),
+        (24, 1, 1, "created at 1, but the previous edge at 2"),
         (32, 0xfe, 1, "created at 4 and removed at -2"),
     ] {
         let mut bytes = sound.clone();

@@ -186,7 +186,7 @@ fn texts_of_another_kind_are_told_of() {
         ("tsv", "\u{feff}0\t0\t1\t\t\n".as_bytes().to_vec(), "without a byte order mark"),
         ("json", "\u{feff}{}\n".as_bytes().to_vec(), "without a byte order mark"),
         ("linear", b"\xff\xfe-\x001\x00".to_vec(), "UTF-8"),
-        ("tsv", b"| node_id | node_type |\n| ---|---|\n| 1 | 0 |\n".to_vec(), "divided by tabs"),
+        ("tsv", b"| node_id | node_type |\n| ---|---|\n| 1 | 0 |\n".to_vec(), "separated by tabs"),
     ] {
         let path = home.path().join(format!("graph.{format}"));
         std::fs::write(&path, text).unwrap();

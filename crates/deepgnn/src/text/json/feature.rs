@@ -401,7 +401,7 @@ impl Sparse {
         let points = coordinates.sides.first().copied().unwrap_or_default();
         let flat = coordinates.sides.len() == 1;
         if values.sides.len() != 1 || if count == 1 { !flat && points != 1 } else { points != count } {
-            let message = format!("{count} values, but coordinates for {points} points");
+            let message = format!("{points} points of coordinates for {count} values");
             return Err(Fault::new(&rules::COORDINATES, message, at));
         }
         let sides = u32::try_from(numbers).and_then(|numbers| Ok((numbers, u32::try_from(width)?)));

@@ -162,5 +162,5 @@ fn edges_of_one_id_are_found_at_opening() {
     };
     assert!(noticed(&files).is_empty());
     files.column("structure/edges.parquet", "edge_id", text(["e", "e"]));
-    assert_eq!(noticed(&files), ["the id \"e\" is that of row 0, too"]);
+    assert_eq!(noticed(&files), ["id \"e\" is repeated: row 0 has it as well"]);
 }

@@ -1,4 +1,4 @@
-//! //! Memory is taken from the budget: a graph that exceeds it is refused.
+//! Memory is taken from the budget: a graph that exceeds it is refused.
 #![allow(clippy::unwrap_used, clippy::panic, unsafe_code)]
 
 mod common;
@@ -20,7 +20,7 @@ struct Counting;
 static NOW: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 
-// // SAFETY: forwards everything to the system's allocator.
+// SAFETY: forwards everything to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let now = NOW.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
@@ -101,7 +101,7 @@ fn opened(path: &Path, budget: u64) -> (Result<Annnet>, usize, u64) {
     (graph, taken, budget.peak())
 }
 
-// // A single test, because allocations are counted for the whole process.
+// A single test, because allocations are counted for the whole process.
 #[test]
 fn what_is_held_is_counted_and_what_does_not_fit_is_refused() {
     let folder = tempfile::tempdir().unwrap();
@@ -116,7 +116,7 @@ fn what_is_held_is_counted_and_what_does_not_fit_is_refused() {
         graph.unwrap();
         println!("{}: {taken} bytes are allocated, {held} are counted", path.display());
         assert!(taken <= held as usize * 3 / 2 + SLACK, "{}: {taken} bytes for {held}", path.display());
-        // // Hashes of ids are spilled to files if memory is low: the minimum is measured with less memory.
+        // Hashes of ids are spilled to files if memory is low: the minimum is measured with less memory.
         let held = (0..3).fold(held, |held, _| {
             let (graph, _, less) = opened(path, held);
             graph.unwrap();
@@ -124,15 +124,15 @@ fn what_is_held_is_counted_and_what_does_not_fit_is_refused() {
         });
         println!("{}: {held} bytes must be held", path.display());
         counted.push(held);
-        // // With slightly less memory, opening is an error, and nothing is allocated beyond it.
+        // With slightly less memory, opening is an error, and nothing is allocated beyond it.
         for part in [2, 10] {
             let (graph, taken, _) = opened(path, held / part);
             assert_eq!(graph.err().map(|error| error.kind()), Some(Kind::TooLarge), "{} {part}", path.display());
             assert!(taken <= (held / part) as usize * 3 / 2 + SLACK, "{} {part}: {taken} bytes", path.display());
         }
     }
-    // // A slice that lacks something is a list: 40 bytes for each edge.
+    // A slice that lacks something is a list: 40 bytes for each edge.
     assert!(counted[1] >= 40 * (EDGES as u64 - 1) && counted[1] > 4 * counted[0], "{counted:?}");
-    // // Tables of the older layouts are held completely.
+    // Tables of the older layouts are held completely.
     assert!(counted[2] > 2 * counted[1], "{counted:?}");
 }

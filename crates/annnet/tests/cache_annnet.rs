@@ -1,4 +1,4 @@
-//! //! Views for look-ups: their content, that look-ups use them, and that stale views are never used.
+//! Views for look-ups: their content, that look-ups use them, and that stale views are never used.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
@@ -169,19 +169,19 @@ fn a_cache_that_does_not_fit_is_not_used() {
     write(&source, &place, &cached(), 5).unwrap();
     let right = found(&open(&place).unwrap());
     assert!(right.iter().any(|lines| !lines.is_empty()));
-    // // Without its chunks, the array is full of zeros: no row has an entry, and look-ups rely on it.
+    // Without its chunks, the array is full of zeros: no row has an entry, and look-ups rely on it.
     let starts = place.join("cache/csr.zarr/indptr/c");
     let chunks = fs::read(starts.join("0")).unwrap();
     fs::remove_dir_all(&starts).unwrap();
     assert!(found(&open(&place).unwrap()).iter().all(Vec::is_empty));
-    // // A chunk that is too short, or that points beyond the edges: the tables are used.
+    // A chunk that is too short, or that points beyond the edges: the tables are used.
     fs::create_dir_all(&starts).unwrap();
     fs::write(starts.join("0"), &chunks[..chunks.len() / 2]).unwrap();
     assert_eq!(found(&open(&place).unwrap()), right);
     let beyond: Vec<u8> = (0..chunks.len() as i64 / 8).flat_map(|row| (row << 40).to_le_bytes()).collect();
     fs::write(starts.join("0"), beyond).unwrap();
     assert_eq!(found(&open(&place).unwrap()), right);
-    // // The graph has changed since, by its counter or by a file.
+    // The graph has changed since, by its counter or by a file.
     fs::remove_dir_all(&starts).unwrap();
     let counted = folder.path().join("counted");
     copy(&place, &counted);
@@ -203,7 +203,7 @@ fn a_graph_that_is_there_gets_its_cache() {
     let (place, whole) = (folder.path().join("graph"), folder.path().join("whole"));
     write(&source, &place, &WriteOptions { cache: false, ..cached() }, 5).unwrap();
     write(&source, &whole, &cached(), 5).unwrap();
-    // // Remains of older views must not be used as chunks of the new ones.
+    // Remains of older views must not be used as chunks of the new ones.
     let stale = place.join("cache/csr.zarr/side/c");
     fs::create_dir_all(&stale).unwrap();
     fs::write(stale.join("7"), [1; 8]).unwrap();
@@ -300,7 +300,7 @@ fn archives_and_the_layout_of_the_text_have_views_as_well() {
                 write(&source, &later, &options, 5).unwrap();
                 let before = open(&later).unwrap().graph().clone();
                 write_cache(&isomorph_storage::Location::from_path(&later), &both).unwrap();
-                // // Once more, replacing the first ones.
+                // Once more, replacing the first ones.
                 write_cache(&isomorph_storage::Location::from_path(&later), &both).unwrap();
                 for place in [&with, &later] {
                     let annnet = open(place).unwrap();
@@ -348,7 +348,7 @@ fn validation_finds_views_that_are_stale_or_wrong() {
     let version = manifest.lines().find(|line| line.contains("\"graph_version\"")).unwrap().to_owned();
     fs::write(place.join("manifest.json"), manifest.replace(&version, "  \"graph_version\": 4711,")).unwrap();
     assert_eq!(broken(&place), ["ANNNET-VIEWS-STALE"]);
-    // // A change removes them, and they are built again.
+    // A change removes them, and they are built again.
     let done = change(&place, &Changes { history: Some("{}".into()), ..Changes::default() }).unwrap();
     assert_eq!(done.removed, ["cache"]);
     assert!(broken(&place).is_empty());

@@ -55,7 +55,7 @@ fn sound_archives_are_read() {
     let mut all = members();
     assert_eq!(View::of(&open(&zip(&all)).unwrap()).value(), expected);
     all.iter_mut().for_each(|member| member.deflate = false);
-    // // Members next to the top-level directory are ignored, and the directory may have any name.
+    // Members next to the top-level directory are ignored, and the directory may have any name.
     all.push(Member::new("README", b"hello"));
     assert_eq!(View::of(&open(&zip(&all)).unwrap()).value(), expected);
     let files = Files::small().bytes();
@@ -83,7 +83,7 @@ fn names_that_lead_astray_are_refused() {
         all.push(Member::new(name, b"x"));
         refused(&all);
         let error = open(&tar(&[("graph.annnet/ok", b'0', b"x"), (name, b'0', b"x")])).err().unwrap();
-        // // In a tar archive, NUL ends a name.
+        // In a tar archive, NUL ends a name.
         let harmless = name.contains('\0');
         assert_eq!(error.broken_rule().map(|rule| rule.id) == Some("ANNNET-ARCHIVE"), !harmless, "{name}: {error}");
     }
@@ -126,7 +126,7 @@ fn bombs_are_refused() {
     all.push(Member::new("graph.annnet/bomb", &vec![0; 64 << 20]));
     let error = open(&zip(&all)).err().unwrap();
     assert_eq!(error.kind(), Kind::TooLarge, "{error}");
-    // // The stated size differs from the real one.
+    // The stated size differs from the real one.
     let mut all = members();
     all[0].size = Some(1);
     refused(&all);
@@ -156,7 +156,7 @@ fn sizes_of_64_bits_that_lie_are_refused() {
             let error = open(&zip64(&members(), &lie)).err().unwrap_or_else(|| panic!("{told} is not the size"));
             assert_eq!(error.broken_rule().map(|rule| rule.id), Some("ANNNET-ARCHIVE"), "{told}: {error}");
         }
-        // // The first header is at 0, and no other position is valid.
+        // The first header is at 0, and no other position is valid.
         let astray = Lie { offset: Some(told), ..Lie::default() };
         assert!(told == 0 || open(&zip64(&members(), &astray)).is_err(), "{told}");
         for directory in [(told, 100), (100, told), (told, told)] {
@@ -237,7 +237,7 @@ fn deep_json_is_refused() {
         for text in
             [deep.clone(), format!(r#"{{"layers": {deep}, "aspects": {deep}, "attributes": {deep}, "x": {deep}}}"#)]
         {
-            // // The matrix is read if there are no coefficients, aspects if there are layers.
+            // The matrix is read if there are no coefficients, aspects if there are layers.
             let mut files = if name.starts_with("layers") { Files::layered() } else { with_matrix(1.0, 1.0) };
             files.put(name, text);
             assert!(files.with(|opened| opened.is_err()), "{name}");
@@ -248,7 +248,7 @@ fn deep_json_is_refused() {
     files.column("structure/hyperedge_definitions.parquet", "members", lists(&[Some(&[member.as_str()])]));
     survive(&files);
     let mut files = Files::layered();
-    // // More would not be unpacked: a page that is compressed so much is a bomb.
+    // More would not be unpacked: a page that is compressed so much is a bomb.
     let deep = "[".repeat(1_000) + &"]".repeat(1_000);
     files.column("layers/tuple_layer_attributes.parquet", "attributes", text([deep.as_str()]));
     let found = files.broken();
@@ -285,7 +285,7 @@ fn a_matrix_gives_what_weights_do_not_imply() {
     assert_eq!(coefficients(&with_matrix(1.0, 1.0)).unwrap(), serde_json::Value::Null);
     let stoichiometric = serde_json::json!([["a", -2.0], ["b", 1.5]]);
     assert_eq!(coefficients(&with_matrix(-2.0, 1.5)).unwrap(), stoichiometric);
-    // // If there is a table of coefficients, the matrix is not read.
+    // If there is a table of coefficients, the matrix is not read.
     let mut files = with_matrix(-2.0, 1.5);
     files.table(
         "structure/edge_coeffs.parquet",
@@ -305,7 +305,7 @@ fn a_missing_chunk_is_full_of_its_fill_value() {
     let mut files = with_matrix(-2.0, 1.5);
     files.remove("structure/incidence.zarr/row/c/0");
     assert_eq!(coefficients(&files).unwrap(), serde_json::json!([["a", -0.5], ["b", 0.0]]));
-    // // Zeros are not cells, and an edge without cells has no coefficients.
+    // Zeros are not cells, and an edge without cells has no coefficients.
     files.remove("structure/incidence.zarr/data/c/0");
     assert_eq!(coefficients(&files).unwrap(), serde_json::Value::Null);
 }
@@ -314,7 +314,7 @@ fn a_missing_chunk_is_full_of_its_fill_value() {
 fn chunks_that_are_cut_short_or_packed_otherwise_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let before = folder.path().join("before");
-    // // Coefficients, so that the matrix contains information.
+    // Coefficients, so that the matrix contains information.
     with_matrix(-2.0, 1.5).write(&before);
     let source = common::open(&before).unwrap();
     let ways = [Compression::Zstd(1), Compression::Lz4, Compression::Gzip(6), Compression::None];
@@ -324,7 +324,7 @@ fn chunks_that_are_cut_short_or_packed_otherwise_are_refused() {
         write(&source, &place, &WriteOptions { matrix: true, compression, ..options() }, 9).unwrap();
         let mut files = Files::default();
         bytes(&place).into_iter().for_each(|(name, bytes)| files.put(&name, bytes));
-        // // They are read from the matrix.
+        // They are read from the matrix.
         files.remove("structure/edge_coeffs.parquet");
         assert_eq!(coefficients(&files).unwrap(), serde_json::json!([["a", -2.0], ["b", 1.5]]), "{compression:?}");
         files
@@ -345,7 +345,7 @@ fn chunks_that_are_cut_short_or_packed_otherwise_are_refused() {
         longer.put(chunk, [whole.as_slice(), whole.as_slice()].concat());
         let _ = coefficients(&longer);
         for (other, theirs) in ways.iter().zip(&written) {
-            // // The compressor is stated in the Blosc frame.
+            // The compressor is stated in the Blosc frame.
             let same = |way: &Compression| matches!(way, Compression::Zstd(_) | Compression::Lz4);
             if way == other || same(way) && same(other) {
                 continue;
@@ -362,7 +362,7 @@ fn an_id_of_two_edges_is_found_in_every_layout() {
     let mut files = Files::small();
     files.column("structure/edges.parquet", "edge_id", text(["e", "e"]));
     assert_eq!(files.broken().iter().filter(|id| **id == "ANNNET-EDGE-ID").count(), 1);
-    // // The same in the layout of the specification's text.
+    // The same in the layout of the specification's text.
     let folder = tempfile::tempdir().unwrap();
     let before = folder.path().join("before");
     Files::small().write(&before);
@@ -412,7 +412,7 @@ fn edges_may_end_in_themselves() {
         );
         files
     };
-    // // An edge that ends in itself at both sides; two that are each other's ends; a cycle of three.
+    // An edge that ends in itself at both sides; two that are each other's ends; a cycle of three.
     for ends in [
         [["e", "e"], ["f", "f"], ["g", "g"]],
         [["f", "f"], ["e", "e"], ["g", "e"]],

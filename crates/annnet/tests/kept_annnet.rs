@@ -1,4 +1,4 @@
-//! //! What a rewrite keeps although it is not content, and how it handles unusual names, kinds and orders.
+//! What a rewrite keeps although it is not content, and how it handles unusual names, kinds and orders.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -38,7 +38,7 @@ fn a_name_that_is_taken_is_numbered() {
     files.column(EDGE_TABLE, "weight_attribute", integers([7, 8]));
     files.column(NODE_TABLE, "entity", text(["edge", "x"]));
     files.column(NODE_TABLE, "entity_attribute", text(["y", "z"]));
-    // // A name that nodes use is free for edges, and vice versa.
+    // A name that nodes use is free for edges, and vice versa.
     files.column(EDGE_TABLE, "entity_attribute_2", integers([1, 2]));
     files.column(NODE_TABLE, "weight_attribute_2", integers([1, 2]));
     rewritten(&files, &options(), |place, [edges, nodes]| {
@@ -81,7 +81,7 @@ fn the_kind_of_an_edge_is_kept() {
         assert_eq!(column(&place.join(EDGES), "edge_id"), ["h", "e", "f", "g"]);
         assert_eq!(column(&place.join(EDGES), "kind"), ["hyper", "node_edge", "binary", "binary"]);
     });
-    // // The layout of the specification's text cannot store it.
+    // The layout of the specification's text cannot store it.
     files.with(|source| {
         let folder = tempfile::tempdir().unwrap();
         let other = WriteOptions { layout: WriteLayout::Specification, ..options() };

@@ -1,4 +1,4 @@
-//! //! The incidence matrix and the tables. Each case was tested with annnet 0.4.1, which reads it as stated here.
+//! The incidence matrix and the tables. Each case was tested with annnet 0.4.1, which reads it as stated here.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -48,7 +48,7 @@ fn cells_are_those_of_the_tables() {
         let with = files("[2, 2]", cells, true);
         assert_eq!(with.broken(), ["ANNNET-MATRIX-CELL"], "{what}");
         assert_eq!(edges(&with), edges(&Files::small()), "{what}: the tables count");
-        // // Without the table of coefficients, the cells are the coefficients.
+        // Without the table of coefficients, the cells are the coefficients.
         assert_eq!(files("[2, 2]", cells, false).broken(), [""; 0], "{what}");
     }
     for has_table in [false, true] {
@@ -57,7 +57,7 @@ fn cells_are_those_of_the_tables() {
         assert_eq!(files("[2, 2]", ([0, 1, 0, 2], SOUND.1), has_table).broken(), ["ANNNET-MATRIX"]);
         assert_eq!(files("[2, 2]", ([0, 1, 0, -1], SOUND.1), has_table).broken(), ["ANNNET-MATRIX"]);
     }
-    // // In several entries, which are summed.
+    // In several entries, which are summed.
     assert_eq!(files("[2, 2]", ([1, 0, 1, 0], [-0.5, 0.5, 1.0, 1.0]), true).broken(), [""; 0]);
 }
 
@@ -103,7 +103,7 @@ fn columns_are_edges_in_their_order() {
 fn a_column_without_cells_says_nothing() {
     let own = edges(&files("[2, 2]", ([0, 1, 0, 1], [0.0, 0.0, 1.0, 1.0]), false));
     assert_eq!(own, edges(&Files::small()));
-    // // An edge with cells has coefficients, and 0 for each member without a cell.
+    // An edge with cells has coefficients, and 0 for each member without a cell.
     let own = edges(&files("[2, 2]", ([0, 1, 0, 1], [0.0, -0.5, 1.0, 1.0]), false));
     assert_eq!(own["e"]["coefficients"], json!([["a", 0.0], ["b", -0.5]]), "{own}");
 }

@@ -114,7 +114,7 @@ fn unknown_keys_and_files_are_ignored_and_kept() {
 /// "If schema_version is older, treat missing sections as optional (e.g., no layers/ folder → monolayer)."
 #[test]
 fn every_missing_section_is_optional() {
-    // // Required tables: the entities, the edges, the manifest, and the layers in which the entities are placed (the
+    // Required tables: the entities, the edges, the manifest, and the layers in which the entities are placed (the
     // section may be missing, but must be complete). Without the table by which a layout is recognised, there is no
     // such graph.
     let needed = [
@@ -143,7 +143,7 @@ fn every_missing_section_is_optional() {
                     continue;
                 }
                 let found = opened.unwrap_or_else(|error| panic!("{layout:?} without {name}: {error}"));
-                // // Which entities and edges exist does not depend on the other tables.
+                // Which entities and edges exist does not depend on the other tables.
                 let ids = |view: &Value| view["edges"].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
                 assert_eq!(ids(&found), ids(&whole), "{layout:?} without {name}");
                 let kind = |view: &Value| view["edges"]["h"]["kind"].clone();
@@ -166,7 +166,7 @@ fn without_layers_a_graph_has_one() {
         assert_eq!(found["edges"], read(&files).0["edges"], "{layout:?}");
         assert_eq!(found["node_attributes"], json!({"a": {}, "b": {}}), "{layout:?}");
     }
-    // // A graph that had layers as well, if only this folder states them.
+    // A graph that had layers as well, if only this folder states them.
     let [_, (_, mut files)] = layouts(&Files::layered());
     files.0.retain(|name, _| !name.starts_with("layers/"));
     let found = read(&files).0;
@@ -210,7 +210,7 @@ fn a_matrix_has_a_shape() {
         }
         changed.broken()
     };
-    // // Whether it is read for its coefficients or not.
+    // Whether it is read for its coefficients or not.
     for coefficients in [false, true] {
         assert_eq!(with(r#"{"shape": [2, 2]}"#, coefficients), [""; 0], "{coefficients}");
         for attributes in

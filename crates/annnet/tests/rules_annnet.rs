@@ -1,4 +1,4 @@
-//! //! Every rule is reported where it is broken, and nothing is reported for valid graphs.
+//! Every rule is reported where it is broken, and nothing is reported for valid graphs.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
@@ -490,7 +490,7 @@ fn what_is_missing_is_not_made_up() {
     files.column(HYPEREDGES, "directed", booleans([None::<bool>]));
     let hyperedge = files.with(|opened| View::of(&opened.unwrap()).value()["edges"]["h"].clone());
     assert_eq!((&hyperedge["source"], &hyperedge["target"]), (&json!(["a"]), &json!(["b"])), "{hyperedge}");
-    // // Members of a directed hyperedge are members if it has no sides, and are ignored otherwise.
+    // Members of a directed hyperedge are members if it has no sides, and are ignored otherwise.
     let mut files = Files::small();
     files.column(HYPEREDGES, "directed", booleans([true]));
     let hyperedge = |files: &Files| files.with(|opened| View::of(&opened.unwrap()).value()["edges"]["h"].clone());

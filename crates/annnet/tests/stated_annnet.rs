@@ -1,4 +1,4 @@
-//! //! Layers and kinds of edges that do not follow from their ends: the published library reads the same from a graph
+//! Layers and kinds of edges that do not follow from their ends: the published library reads the same from a graph
 //! and from its rewritten copy.
 #![allow(clippy::unwrap_used)]
 

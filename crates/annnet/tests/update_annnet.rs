@@ -1,4 +1,4 @@
-//! //! Graphs are changed in place: existing data stays, new data is added, and there is no state in between.
+//! Graphs are changed in place: existing data stays, new data is added, and there is no state in between.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -248,7 +248,7 @@ fn only_what_is_new_is_written() {
     assert_eq!(done.bytes, new);
     assert!(before["slices/registry.parquet"] == after["slices/registry.parquet"], "no slice is new");
     assert_eq!(done.graph_bytes, before.values().map(|own| own.len() as u64).sum::<u64>());
-    // // A second small step rewrites the small last file, and adds no file.
+    // A second small step rewrites the small last file, and adds no file.
     let files = after.len();
     change(folder.path(), &random(&mut Random(10), 3020, 20)).unwrap();
     assert_eq!(bytes(folder.path()).len(), files);
@@ -413,7 +413,7 @@ fn cut_short(
         };
         for fault in other.into_iter().chain([Fault::Kill(step)]) {
             let (_, done) = run(fault);
-            // // Opening completes what was recorded, and compares the checksums.
+            // Opening completes what was recorded, and compares the checksums.
             open(place).unwrap();
             let now = bytes(place);
             let is_new = now == new;

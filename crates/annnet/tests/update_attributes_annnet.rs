@@ -1,4 +1,4 @@
-//! //! Attributes are changed under the names that a graph shows, and others are kept.
+//! Attributes are changed under the names that a graph shows, and others are kept.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -182,7 +182,7 @@ fn edges_that_stay_in_a_slice_keep_their_attributes_there() {
         let slices = give(&[Some("h"), Some("e")], &[None, Some(0.75)]);
         assert_eq!(slices["s"]["edge_attributes"], json!({"e": {"weight": 0.75, "q": 3}, "h": {"q": 4, "r": "r"}}));
         assert_eq!(slices["t"]["edge_attributes"], json!({"e": {"weight": 4.0, "q": 5}}), "another slice");
-        // // An edge that is removed loses its attributes, even if it is added again.
+        // An edge that is removed loses its attributes, even if it is added again.
         let slices = give(&[Some("h")], &[None]);
         assert_eq!(slices["s"]["edge_attributes"], json!({"h": {"q": 4, "r": "r"}}));
         let slices = give(&[Some("e")], &[Some(1.5)]);

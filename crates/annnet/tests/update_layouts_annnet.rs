@@ -1,4 +1,4 @@
-//! //! Changes in every layout and form: many random changes of all kinds give the same graph as a new conversion.
+//! Changes in every layout and form: many random changes of all kinds give the same graph as a new conversion.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
@@ -132,7 +132,7 @@ impl State {
                 0 if is_entity => {}
                 2 | 3 => {
                     let (first, second) = if kind == 2 { (vec![2], self.chance(2)) } else { (vec![0, 1], true) };
-                    // // All members of a side are in one layer.
+                    // All members of a side are in one layer.
                     for at in first {
                         let layer = self.layered.then(|| LAYERS[self.random.below(2) as usize]);
                         let fits =
@@ -380,7 +380,7 @@ fn a_matrix_goes_on_and_is_that_of_a_fresh_write() {
                 assert!(done.removed.is_empty(), "{:?}", done.removed);
             }
             is_sound(&place);
-            // // Rows and columns have another order in a new conversion.
+            // Rows and columns have another order in a new conversion.
             let named = |graph: &Path| {
                 let (about, cells) = cells(graph);
                 let (rows, columns) = match layout {

@@ -1,4 +1,4 @@
-//! //! Changes in object stores, with the in-memory store of the library.
+//! Changes in object stores, with the in-memory store of the library.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -65,7 +65,7 @@ fn graphs_in_object_stores_are_changed_like_those_on_disks() {
                 assert_eq!(done.bytes, written.map(|(name, _)| size(name)).sum::<u64>(), "{layout} {name}");
                 assert_eq!(done.whole, archive);
                 if !archive {
-                    // // Objects do not become directories; objects to which nothing was added are unchanged.
+                    // Objects do not become directories; objects to which nothing was added are unchanged.
                     assert!(after.keys().all(|name| !name.contains(".parquet/")), "{after:?}");
                     assert!(kept >= 4, "{kept}");
                 }

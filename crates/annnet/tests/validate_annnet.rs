@@ -1,4 +1,4 @@
-//! //! A graph that the published library cannot read is invalid, even if isomorph does not need the missing part.
+//! A graph that the published library cannot read is invalid, even if isomorph does not need the missing part.
 #![allow(clippy::unwrap_used)]
 
 mod common;

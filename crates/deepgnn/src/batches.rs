@@ -1,4 +1,4 @@
-//! //! The model of these formats, and conversion of blocks to batches.
+//! The model of these formats, and conversion of blocks to batches.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -52,7 +52,7 @@ impl Columns {
         node.properties = vec![Property::new(TYPE, DataType::Int32).required()];
         node.properties.extend(self.node_weights.then(weight));
         node.properties.extend(times(self.node_times).chain(self.node_features.properties()));
-        // // An edge may end in an id that no node states.
+        // An edge may end in an id that no node states.
         node.implied = true;
         node.rows = nodes;
         let mut edge = EdgeType::new(0, "", 0);
@@ -188,7 +188,7 @@ fn relations(types: &[i32]) -> Relations {
     names.dedup();
     names.sort_unstable();
     names.dedup();
-    // // Every type is among them, and there are fewer than 2^16 types.
+    // Every type is among them, and there are fewer than 2^16 types.
     let index = |ty: &i32| names.binary_search(ty).ok().and_then(|at| u32::try_from(at).ok()).unwrap_or_default();
     let index: UInt32Array = match names.len() {
         1 => vec![0; types.len()].into(),

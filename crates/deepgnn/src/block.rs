@@ -1,4 +1,4 @@
-//! //! Nodes and edges as columns, in the order in which they arrive.
+//! Nodes and edges as columns, in the order in which they arrive.
 //!
 //! A block is the content of a piece of text, or a run of records of a partition. It stores features as the binary
 //! does, so that a text becomes a binary by copying. Their types, which the binary does not store, are kept separately.

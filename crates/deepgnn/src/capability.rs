@@ -1,4 +1,4 @@
-//! //! What DeepGNN can represent, as data for plans and documentation.
+//! What DeepGNN can represent, as data for plans and documentation.
 
 use isomorph_model::KeyKind;
 use isomorph_model::capability::{Capability, Scalar, Values};

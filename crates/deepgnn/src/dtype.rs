@@ -1,4 +1,4 @@
-//! //! Number types, with numpy's names.
+//! Number types, with numpy's names.
 
 use std::fmt;
 
@@ -41,7 +41,7 @@ const NAMES: &[(DType, &str, &[&str])] = &[
 impl DType {
     /// Returns the type with this name, as in numpy.
     pub fn of_name(name: &[u8]) -> Option<DType> {
-        // // The two most common ones.
+        // The two most common ones.
         match name {
             b"float32" => return Some(DType::Float32),
             b"int64" => return Some(DType::Int64),
@@ -97,7 +97,7 @@ impl DType {
 
     /// Returns the number type of this Arrow type.
     pub fn of_arrow(data_type: &DataType) -> Option<DType> {
-        // // Booleans are bytes in columns.
+        // Booleans are bytes in columns.
         let mut numbers = NAMES.iter().map(|(dtype, _, _)| *dtype).filter(|dtype| *dtype != DType::Bool);
         numbers.find(|dtype| dtype.arrow() == *data_type)
     }

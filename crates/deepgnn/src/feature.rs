@@ -1,4 +1,4 @@
-//! //! Features in the model: types of columns, and the columns of a block.
+//! Features in the model: types of columns, and the columns of a block.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -94,7 +94,7 @@ impl FeatureType {
 
     /// Returns a byte that stands for the type, never 0.
     pub(crate) fn tag(self) -> u8 {
-        // // Every type is among them.
+        // Every type is among them.
         let number = |dtype: DType| (0..).zip(DTYPES).find(|(_, other)| *other == dtype).map_or(4, |(at, _)| at);
         match self {
             FeatureType::Text => TEXT,
@@ -248,7 +248,7 @@ impl FeatureColumns {
 
     /// Returns the declared type of the feature `id`; the first one if it has several.
     pub fn type_of(&self, id: usize) -> FeatureType {
-        // // If each lower id has one column, this is its position.
+        // If each lower id has one column, this is its position.
         let at = match self.columns.get(id) {
             Some((own, _, _)) if *own as usize == id => id,
             _ => self.columns.partition_point(|(own, _, _)| (*own as usize) < id),
@@ -416,7 +416,7 @@ impl<'a> SparseView<'a> {
 
 fn sparse<'a>(all: impl Iterator<Item = &'a [u8]>, dtype: DType, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
     let (mut coordinates, mut values) = (Lists::new(8), Lists::new(dtype.size()));
-    // // Number of points of each element.
+    // Number of points of each element.
     let mut points = vec![0i32];
     for bytes in all {
         if bytes.is_empty() {

@@ -1,4 +1,4 @@
-//! //! The edges of one node.
+//! The edges of one node.
 //!
 //! No metadata states that the entries of a map are sorted. The first look-up therefore reads the ids of all entries,
 //! 20 bytes each, and determines whether they are; later look-ups then use binary search. Only the edges of the found

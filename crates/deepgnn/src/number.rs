@@ -1,4 +1,4 @@
-//! //! Numbers in Python's syntax: underscores between digits, signs, `.5`, `inf`, `nan`.
+//! Numbers in Python's syntax: underscores between digits, signs, `.5`, `inf`, `nan`.
 
 use std::io::Write;
 
@@ -106,7 +106,7 @@ pub(crate) fn whole_decimal(text: &[u8]) -> Result<i128, Wrong> {
     if exponent < 0 {
         return Err(Wrong::Fraction);
     }
-    // // 10^38 is the largest power that fits into 128 bits.
+    // 10^38 is the largest power that fits into 128 bits.
     let power = u32::try_from(exponent).ok().and_then(|exponent| 10i128.checked_pow(exponent)).ok_or(Wrong::Range)?;
     let magnitude = magnitude.checked_mul(power).ok_or(Wrong::Range)?;
     Ok(if negative { -magnitude } else { magnitude })
@@ -199,7 +199,7 @@ pub(crate) fn push(dtype: DType, text: &[u8], overflow: Overflow, out: &mut Vec<
     match dtype {
         DType::Float16 | DType::Float32 | DType::Float64 => {
             let value = float(text)?;
-            // // Digits whose value is infinite, such as 1e400. The word `inf` has no digits.
+            // Digits whose value is infinite, such as 1e400. The word `inf` has no digits.
             if value.is_infinite() && overflow == Overflow::Refused && text.iter().any(u8::is_ascii_digit) {
                 return Err(Wrong::Range);
             }
@@ -222,7 +222,7 @@ pub(crate) fn push_float(dtype: DType, value: f64, overflow: Overflow, out: &mut
         DType::Float16 => out.extend_from_slice(&half(value).to_le_bytes()),
         DType::Bool => out.push(u8::from(value != 0.0)),
         _ if value.is_nan() => return Err(Wrong::NotNumber),
-        // // Beyond 128 bits, the cast gives the largest value, which is out of range for every type.
+        // Beyond 128 bits, the cast gives the largest value, which is out of range for every type.
         _ => push_integer(dtype, whole(value), overflow, out)?,
     }
     Ok(())
@@ -293,10 +293,10 @@ fn half(value: f64) -> u16 {
     if magnitude >= HALF_OVERFLOW {
         return sign | 0x7c00;
     }
-    // // Steps below 2^-14 are 2^-24 wide; above, they are 2^-10 of the power of two.
+    // Steps below 2^-14 are 2^-24 wide; above, they are 2^-10 of the power of two.
     let exponent = (((bits >> 52) & 0x7ff) as i32 - 1023).max(-14);
     let steps = (magnitude * 2f64.powi(10 - exponent)).round_ties_even() as u32;
-    // // Steps of a normal number run from 1024 to 2048; the addition carries into the exponent.
+    // Steps of a normal number run from 1024 to 2048; the addition carries into the exponent.
     sign | ((((exponent + 14) as u32) << 10) + steps) as u16
 }
 
@@ -304,7 +304,7 @@ fn half(value: f64) -> u16 {
 /// 0.30000001192092896.
 pub(crate) fn f64_of_shortest(value: f32) -> f64 {
     let wide = f64::from(value);
-    // // A number with few binary digits is its own shortest decimal.
+    // A number with few binary digits is its own shortest decimal.
     if (wide * 4.0).fract() == 0.0 && wide.abs() < 16_384.0 {
         return wide;
     }
@@ -358,7 +358,7 @@ mod tests {
     fn decimals_are_integers_if_nothing_is_cut() {
         let of = |text: &str| whole_decimal(text.as_bytes());
         assert_eq!([of("3.0"), of("-1e3"), of("0.00"), of("1.5e1")], [Ok(3), Ok(-1000), Ok(0), Ok(15)]);
-        // // As a 64-bit float, it would be 9007199254740992.
+        // As a 64-bit float, it would be 9007199254740992.
         assert_eq!([of("9007199254740993.0"), of("18446744073709551615e0")], [Ok((1 << 53) + 1), Ok(u64::MAX.into())]);
         assert_eq!(
             [of("0e999999999999"), of("1e999999999999"), of("1e39")],
@@ -421,7 +421,7 @@ mod tests {
             (2.9802322387695312e-8, 0),
             (2.980232238769532e-8, 1),
             (6.097555160522461e-5, 0x3ff),
-            // // Just above a tie: an intermediate 32-bit float would lose the difference.
+            // Just above a tie: an intermediate 32-bit float would lose the difference.
             (1.0 + 0.00048828125 + 1e-12, 0x3c01),
             (1.0 + 0.00048828125, 0x3c00),
             (2047.75, 0x6800),

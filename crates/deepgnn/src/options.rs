@@ -1,4 +1,4 @@
-//! //! Options for opening and writing texts and binaries.
+//! Options for opening and writing texts and binaries.
 
 use isomorph_storage::{Budget, Location, Scratch};
 
@@ -56,7 +56,7 @@ impl OpenOptions {
     /// even if the graph has none, and EdgeList does not declare that its lines have times.
     pub fn showing(&self, graph: &isomorph_model::Graph) -> OpenOptions {
         let mut options = self.clone();
-        // // A graph of another shape was written through a mapping, which is applied in reverse when it is read.
+        // A graph of another shape was written through a mapping, which is applied in reverse when it is read.
         if let Ok(shape) = Shape::of(graph) {
             options.temporal |= shape.node_times() || shape.edge_times();
             options.no_node_weights |= !shape.nodes.contains(&Role::Weight);
@@ -67,7 +67,7 @@ impl OpenOptions {
             for (roles, declared) in
                 [(&shape.nodes, &mut options.node_features), (&shape.edges, &mut options.edge_features)]
             {
-                // // Nothing is known about raw bytes: a declared type is more specific.
+                // Nothing is known about raw bytes: a declared type is more specific.
                 let is_told =
                     |id: u32, ty: FeatureType| ty == FeatureType::Raw && declared.iter().any(|own| own.0 == id);
                 let of_graph = roles.iter().filter_map(|role| role.feature());

@@ -1,4 +1,4 @@
-//! //! A graph in any of these formats as a source of model batches.
+//! A graph in any of these formats as a source of model batches.
 
 use std::sync::OnceLock;
 
@@ -82,7 +82,7 @@ pub fn detect(location: &Location) -> Result<bool> {
 /// Returns whether JSON begins with an object of a node: a file of this name may contain anything.
 fn begins_with_node(blob: &Blob) -> Result<bool> {
     let begin = blob.read(0..blob.size().min(LOOK))?;
-    // // A graph without nodes is an empty text.
+    // A graph without nodes is an empty text.
     Ok(begin.trim_ascii().is_empty() || memchr::memmem::find(&begin, b"\"node_id\"").is_some())
 }
 
@@ -141,7 +141,7 @@ impl DeepGnn {
         let (columns, graph) = (survey.columns.clone(), survey.graph.clone());
         let (room, united) = (room(&OpenOptions::default()), OnceLock::new());
         if text.raw {
-            // // A comparison with a binary needs all statements.
+            // A comparison with a binary needs all statements.
             united.get_or_init(|| None);
         }
         Ok(DeepGnn { form: Form::Text(text, Box::new(survey)), columns, graph, room, united })
@@ -174,7 +174,7 @@ impl DeepGnn {
         let mut node_weights = asked.node_weights;
         if !(node_weights || options.raw || options.no_node_weights || options.no_recovery) {
             match binary::recover(&binary, &options.budget)? {
-                // // If no weight is stated, it is 1.
+                // If no weight is stated, it is 1.
                 Weights::One => {}
                 Weights::Of(weights) => {
                     node_weights = true;
@@ -186,7 +186,7 @@ impl DeepGnn {
         let columns = Columns {
             node_weights,
             node_times: asked.node_times,
-            // // Only the bytes of a text are compared with a binary.
+            // Only the bytes of a text are compared with a binary.
             edge_times: (binary.meta.watermark >= 0 || asked.edge_times) && !options.raw,
             node_features: FeatureColumns::declared(binary.meta.node_features, &options.node_features, asked.types),
             edge_features: FeatureColumns::declared(binary.meta.edge_features, &options.edge_features, asked.types),

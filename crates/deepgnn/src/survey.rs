@@ -1,4 +1,4 @@
-//! //! A pass over a text that determines its rows, its feature types, and the positions of its pieces.
+//! A pass over a text that determines its rows, its feature types, and the positions of its pieces.
 
 use std::collections::BTreeSet;
 
@@ -63,7 +63,7 @@ impl Noted {
     /// Returns the columns for what was found in `text`.
     pub fn columns(&self, text: &Text) -> Columns {
         if text.raw {
-            // // What the binary cannot store is omitted.
+            // What the binary cannot store is omitted.
             return Columns {
                 node_features: FeatureColumns::declared(narrow(self.of_nodes.last.len()), &[], false).bytes(),
                 edge_features: FeatureColumns::declared(narrow(self.of_edges.last.len()), &[], false).bytes(),

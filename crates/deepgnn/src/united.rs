@@ -1,4 +1,4 @@
-//! //! Nodes that are stated in several lines or partitions, combined into one node each.
+//! Nodes that are stated in several lines or partitions, combined into one node each.
 //!
 //! The engine answers with the first statement that has what is requested, and with the edges of all. The model does
 //! the same: the first value of each property is used, in the order of partitions and lines. If ids ascend, nothing is
@@ -88,7 +88,7 @@ pub(crate) fn united(
 fn repeats(graph: &DeepGnn) -> Result<bool> {
     let mut ids = Ids { last: None, ascend: true };
     match &graph.form {
-        // // Opening the graph has determined this.
+        // Opening the graph has determined this.
         Form::Text(_, survey) => ids.ascend = survey.ascends,
         Form::Binary(_) => graph.node_blocks(true, |block| {
             ids.see(block);

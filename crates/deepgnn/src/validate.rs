@@ -1,4 +1,4 @@
-//! //! Validation of every rule.
+//! Validation of every rule.
 
 use isomorph_error::{Findings, Place, Result};
 use isomorph_model::Source;
@@ -84,14 +84,14 @@ impl Check {
         }
         let edges = &block.edges;
         if matches!(place, BlockPlace::Edges(..)) {
-            // // Texts have already reported theirs.
+            // Texts have already reported theirs.
             for (edge, weight) in edges.weights.iter().enumerate().filter(|(_, weight)| **weight < 0.0) {
                 findings.push(&rules::NEGATIVE, format!("weight {weight}"), of_edge(place, block, edge));
             }
         }
         let mut begins = block.nodes.edges_before.iter().peekable();
         for (edge, ((source, target), ty)) in edges.sources.iter().zip(&edges.targets).zip(&edges.types).enumerate() {
-            // // After a statement of a node, the order of its edges starts again.
+            // After a statement of a node, the order of its edges starts again.
             while begins.next_if(|before| **before as usize <= edge).is_some() {
                 self.last = None;
             }
@@ -102,7 +102,7 @@ impl Check {
                     let message = format!("type {ty} after type {before} of node {source}");
                     findings.push(&rules::TYPE_ORDER, message, of_edge(place, block, edge));
                 }
-                // // Edges with times are sorted by their times.
+                // Edges with times are sorted by their times.
                 Some((_, same, before)) if same == *ty && before > *target && edges.lives.is_empty() => {
                     let message = format!("target {target} after {before} of node {source}");
                     findings.push(&rules::EDGE_ORDER, message, of_edge(place, block, edge));
@@ -115,7 +115,7 @@ impl Check {
     }
 
     fn ids(self, findings: &mut Findings) -> Result<()> {
-        // // The previous id, and whether it is that of a node, or of a source that has been reported.
+        // The previous id, and whether it is that of a node, or of a source that has been reported.
         let mut before: Option<u64> = None;
         self.ids.each_id(|id, what| {
             let is_known = before == Some(id);

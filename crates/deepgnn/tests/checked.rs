@@ -1,4 +1,4 @@
-//! //! Findings of `validate` for binaries: none for those of the published converter; for damaged tables, the table
+//! Findings of `validate` for binaries: none for those of the published converter; for damaged tables, the table
 //! and what is wrong.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -60,7 +60,7 @@ fn damaged_tables_are_named() {
             std::fs::write(home.path().join(file), bytes).unwrap();
         }
         let findings = found(home.path(), 1 << 20);
-        // // The engine cannot open a binary without one of its tables; other tables it reads, whatever their content.
+        // The engine cannot open a binary without one of its tables; other tables it reads, whatever their content.
         let rule = if findings.count(&rules::FILE) > 0 { &rules::FILE } else { &rules::ALIAS };
         assert_eq!(rule.id == rules::FILE.id, !home.path().join(name).exists());
         let told = findings.by_rule().flat_map(|(_, kept)| kept).find(|finding| finding.rule.id == rule.id);
@@ -77,13 +77,13 @@ fn damaged_tables_are_named() {
     assert!(other.contains("another element"), "{other}");
     let chance = change(&karate, "node_0_0.alias", &|bytes| bytes[16..20].copy_from_slice(&1.5f32.to_le_bytes()));
     assert!(chance.contains("1.5 is not a probability"), "{chance}");
-    // // One of two types has one node, which must have probability 1: otherwise the engine draws a node that does not
+    // One of two types has one node, which must have probability 1: otherwise the engine draws a node that does not
     // exist.
     let single = change(&files(&root.join("hetero/bin_json_p1")), "node_2_0.alias", &|bytes| {
         bytes.chunks_exact_mut(20).for_each(|record| record[16..].copy_from_slice(&0.25f32.to_le_bytes()));
     });
     assert!(single.contains("no record has the probability 1"), "{single}");
-    // // All edges are equal, whatever their weights.
+    // All edges are equal, whatever their weights.
     let shares = change(&karate, "edge_0_0.alias", &|bytes| {
         bytes.chunks_exact_mut(36).for_each(|record| {
             record[16..32].fill(0);
@@ -140,7 +140,7 @@ fn the_old_metadata_is_compared_too() {
         found(&out, 1 << 20).count(&rules::SUMS)
     };
     assert_eq!((sums("0.5"), sums("0.75")), (0, 1));
-    // // Malformed metadata about types is reported.
+    // Malformed metadata about types is reported.
     let told = |text: &str| {
         std::fs::write(out.join("meta.txt"), text).unwrap();
         let findings = found(&out, 1 << 20);
@@ -187,7 +187,7 @@ fn times_of_edges_that_the_engine_does_not_expect_are_named() {
     assert_eq!(found(&out, 1 << 20).count(&rules::TIME_ORDER), 0);
     let file = out.join("edge_0_0.timestamp");
     let sound = std::fs::read(&file).unwrap();
-    // // A byte, its new value, and the edge that is reported.
+    // A byte, its new value, and the edge that is reported.
     for (byte, value, row, says) in [
         (8, 6, 1, "created at 4, but the previous edge at 6"),
         (8, 9, 0, "created at 9 and removed at 8"),
@@ -209,7 +209,7 @@ fn times_of_edges_that_the_engine_does_not_expect_are_named() {
 #[test]
 fn later_look_ups_find_what_the_first_does() {
     let home = tempfile::tempdir().unwrap();
-    // // Sorted with repeated entries, sorted with gaps, and unsorted.
+    // Sorted with repeated entries, sorted with gaps, and unsorted.
     let ids: [Vec<u64>; 3] = [
         (0..3000).map(|at| at / 200 * 2).collect(),
         (0..3000).map(|at| at * 3).collect(),
@@ -248,7 +248,7 @@ fn ids_are_compared_within_the_budget() {
     let place = common::text(home.path(), "graph.linear", &lines, None);
     for budget in [1 << 30, 1 << 20] {
         let findings = found(&place, budget);
-        // // Node 0 is stated again, with an edge of 2999, which is never stated.
+        // Node 0 is stated again, with an edge of 2999, which is never stated.
         assert_eq!(findings.count(&rules::NODE_REPEATED), 1, "{findings:?}");
         assert_eq!(findings.count(&rules::EDGE_END), 1, "{findings:?}");
     }
@@ -288,7 +288,7 @@ fn weights_of_nodes_come_back_from_their_tables() {
     ] {
         assert_eq!(of(&fixtures.join(binary)), of(&fixtures.join(text)), "{binary}");
     }
-    // // Without tables they are lost, which is reported; if all weights are 1, none are shown.
+    // Without tables they are lost, which is reported; if all weights are 1, none are shown.
     let home = tempfile::tempdir().unwrap();
     let bare = home.path().join("bare");
     std::fs::create_dir(&bare).unwrap();
@@ -304,7 +304,7 @@ fn weights_of_nodes_come_back_from_their_tables() {
     let text = common::text(home.path(), "g.tsv", "0\t0\t1\n1\t0\t1\n2\t1\t1\n", None);
     common::built(&text, &home.path().join("out"), &OpenOptions::default(), &BuildOptions::default()).unwrap();
     assert_eq!(of(&home.path().join("out")).values().collect::<Vec<_>>(), [&None, &None, &None]);
-    // // A table for which no weights are found is reported, and nothing is guessed.
+    // A table for which no weights are found is reported, and nothing is guessed.
     let text = common::text(home.path(), "g.tsv", "0\t0\t1\n1\t0\t2\n2\t0\t4\n", None);
     common::built(&text, &home.path().join("out"), &OpenOptions::default(), &BuildOptions::default()).unwrap();
     assert_eq!(of(&home.path().join("out")).values().flatten().copied().collect::<Vec<f32>>(), [1.0, 2.0, 4.0]);
@@ -347,7 +347,7 @@ fn what_the_engine_follows_is_checked() {
             bytes[at] ^= byte;
         }
     };
-    // // The number of an entry in the map.
+    // The number of an entry in the map.
     for entry in 0..6 {
         assert!(told("node_0_0.map", &put(20 * entry + 8, 77)).contains(&"DEEPGNN-BOUNDS"), "{entry}");
         assert!(told("node_0_0.map", &put(20 * entry + 15, 1)).contains(&"DEEPGNN-BOUNDS"), "{entry}");
@@ -357,11 +357,11 @@ fn what_the_engine_follows_is_checked() {
         assert!(told(index, &from_end(8, 1)).contains(&"DEEPGNN-BOUNDS"), "{index} ends elsewhere");
     }
     assert!(told("edge_0_0.index", &put(8, 1)).contains(&"DEEPGNN-BOUNDS"), "features before those of the first edge");
-    // // The record after the last edge: its target, the end of all features, its type, its weight.
+    // The record after the last edge: its target, the end of all features, its type, its weight.
     for back in [24, 16, 8, 4] {
         assert!(told("edge_0_0.index", &from_end(back, 1)).contains(&"DEEPGNN-BOUNDS"), "{back}");
     }
-    // // The alias of an element with probability 0 is in the population of the engine's uniform samplers.
+    // The alias of an element with probability 0 is in the population of the engine's uniform samplers.
     let certain = |bytes: &mut Vec<u8>| {
         let record = bytes.chunks_exact_mut(36).find(|record| record[32..] == 1f32.to_le_bytes());
         record.unwrap()[16] ^= 9;

@@ -101,7 +101,7 @@ fn names_of_parts_say_that_files_are_one_graph() {
         assert!(detect(&Location::from_path(home.path())).unwrap(), "{names:?}");
         one_graph(home.path(), None, 2);
     }
-    // // Names that do not state a format, as writers of texts choose them.
+    // Names that do not state a format, as writers of texts choose them.
     one_graph(directory(&["part-00000", "part-00001"]).path(), Some(TextFormat::Tsv), 2);
 }
 

@@ -1,4 +1,4 @@
-//! //! Generated graphs: four texts of one graph make one binary, which has the content of the texts.
+//! Generated graphs: four texts of one graph make one binary, which has the content of the texts.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
@@ -267,7 +267,7 @@ fn texts_in_several_files_are_the_same_graph_also_with_defaults() {
     for seed in 1..25 {
         let mut nodes = sorted(seed);
         if seed % 3 > 0 {
-            // // What all elements have in common: type and weight, and a first feature if they have any.
+            // What all elements have in common: type and weight, and a first feature if they have any.
             let alike = |element: &mut Element| (element.ty, element.weight) = (0, 0.25);
             for node in &mut nodes {
                 alike(&mut node.says);
@@ -346,7 +346,7 @@ fn a_text_in_pieces_is_the_text_as_a_whole() {
     assert!(content.len() > 3 << 20, "{} bytes are not several pieces", content.len());
     let path = text(home.path(), "graph.linear", &content, None);
     let expected = digest(&path, false);
-    // // Compressed, it is one part that is read from its beginning.
+    // Compressed, it is one part that is read from its beginning.
     let packed = path.with_file_name("packed.linear.zst");
     std::fs::write(&packed, zstd::encode_all(content.as_bytes(), 1).unwrap()).unwrap();
     assert_eq!(digest(&packed, false), expected);

@@ -1,4 +1,4 @@
-//! //! Numbers that do not fit into 32 or 16 bits, very long lines, and texts whose beginning has none of these
+//! Numbers that do not fit into 32 or 16 bits, very long lines, and texts whose beginning has none of these
 //! formats.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -75,7 +75,7 @@ fn a_record_that_is_wrong_is_left_out_when_asked() {
         let nan = weighing(format, "7", "NaN");
         let lines = format!("{good}{bad}{nan}{other}");
         let out = read(home.path(), format, &lines, &lenient).unwrap();
-        // // A record of EdgeList is a line: the node of the last one is valid.
+        // A record of EdgeList is a line: the node of the last one is valid.
         let (nodes, skipped) = if format == "edgelist" { (3, 2) } else { (2, 2) };
         assert_eq!((out.nodes, out.edges), (nodes, if format == "edgelist" { 3 } else { 2 }), "{format}");
         let found: Vec<_> = out.findings.by_rule().collect();
@@ -86,7 +86,7 @@ fn a_record_that_is_wrong_is_left_out_when_asked() {
         let graph = DeepGnn::open(&Location::from_path(&home.path().join(format!("text/graph.{format}"))), &lenient);
         assert_eq!(graph.unwrap().graph().node_rows(), Some(nodes), "{format}");
     }
-    // // What a malformed record has added is removed again, including features and repairs.
+    // What a malformed record has added is removed again, including features and repairs.
     let lines = "1\t0\t1\tf:1\t\n2\t0\t1\ti:5;f:2 3\t1,0,1|2,0,1,f:x\n3\t0\t1\tf:4\t\n";
     let with = read(home.path(), "tsv", lines, &lenient).unwrap();
     assert_eq!(with.findings.by_rule().count(), 1);

@@ -1,4 +1,4 @@
-//! //! Results of the published decoders for single lines, valid, unusual and malformed: with `compat`, isomorph reads
+//! Results of the published decoders for single lines, valid, unusual and malformed: with `compat`, isomorph reads
 //! what they read and refuses what they refuse, except for the listed differences.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -15,16 +15,16 @@ const REFUSED: &[(&str, &str)] = &[
     ("meta 2 edges", "DEEPGNN-COORDINATES"),
     ("meta + extra features", "DEEPGNN-COORDINATES"),
     ("sparse truncated", "DEEPGNN-COORDINATES"),
-    // // Fixed-width texts of numpy are not features that its engine supports.
+    // Fixed-width texts of numpy are not features that its engine supports.
     ("dtype names", "DEEPGNN-DTYPE"),
-    // // These raise an error before the decoder is created.
+    // These raise an error before the decoder is created.
     ("feature w/o length", "DEEPGNN-DEFAULTS"),
     ("empty default features", "DEEPGNN-DEFAULTS"),
-    // // The writer cannot write a list as text, an id that is a text, or −1.
+    // The writer cannot write a list as text, an id that is a text, or −1.
     ("json binary as list", "DEEPGNN-DTYPE"),
     ("json string id", "DEEPGNN-JSON"),
     ("edgelist id -1", "DEEPGNN-ID"),
-    // // The decoder was configured for lines with times.
+    // The decoder was configured for lines with times.
     ("edgelist temporal", "DEEPGNN-DTYPE"),
 ];
 
@@ -67,7 +67,7 @@ fn shown(text: &str) -> Option<(String, &str)> {
 
 fn probes(file: &str, content: &str) -> Vec<Probe> {
     let mut found: Vec<Probe> = Vec::new();
-    // // Results of a truncated line are ignored.
+    // Results of a truncated line are ignored.
     let mut is_cut = true;
     for line in content.lines() {
         if let Some((name, rest)) = line.strip_prefix("## ").and_then(|line| line.split_once(" | ")) {
@@ -107,11 +107,11 @@ fn every_probe_is_read_or_refused_as_by_the_published_decoders() {
             match rule {
                 Some(rule) if probe.raises => assert!(rule.starts_with("DEEPGNN-"), "{name}: {refused:?}"),
                 Some(rule) => assert_eq!(Some(rule), listed, "{name}: {refused:?}"),
-                // // The example of the specification is corrected.
+                // The example of the specification is corrected.
                 None if corrected => assert!(probe.line.contains("0 4 1 1 1"), "{name}"),
                 None => assert!(!probe.raises && listed.is_none() || READ.contains(&name.as_str()), "{name} was read"),
             }
-            // // By default, a line is refused with a rule or read: no crash, no incomplete output.
+            // By default, a line is refused with a rule or read: no crash, no incomplete output.
             let default = built(&path, &out, &OpenOptions::default(), &BuildOptions::default());
             if let Err(error) = default {
                 assert!(error.broken_rule().is_some_and(|rule| rule.id.starts_with("DEEPGNN-")), "{name}: {error:?}");

@@ -1,4 +1,4 @@
-//! //! Building from texts gives the same bytes as the published converter.
+//! Building from texts gives the same bytes as the published converter.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
@@ -46,7 +46,7 @@ fn the_karate_club_in_four_formats() {
 fn lines_are_dispatched_by_id_when_asked() {
     let options = BuildOptions { dispatch: Dispatch::Id, ..partitions(3) };
     same("karate/graph.linear", "karate/bin_linear_mod3", OpenOptions::default(), &options);
-    // // A node and its edges stay together, although each has its own line.
+    // A node and its edges stay together, although each has its own line.
     same("karate/graph.edgelist", "karate/bin_linear_mod3", OpenOptions::default(), &options);
 }
 

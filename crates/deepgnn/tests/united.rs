@@ -1,4 +1,4 @@
-//! //! A node that is stated in several lines or partitions is one node.
+//! A node that is stated in several lines or partitions is one node.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
@@ -83,7 +83,7 @@ fn of_each_property_the_first_value_counts() {
         .map(|batch| batch.unwrap().rows() as u64)
         .sum();
     assert_eq!(edges, 3);
-    // // With two partitions, lines 0 and 2 of node 7 are in the first and line 5 in the second.
+    // With two partitions, lines 0 and 2 of node 7 are in the first and line 5 in the second.
     let binary = home.path().join("binary");
     let build = BuildOptions { partitions: 2, ..BuildOptions::default() };
     built(&place, &binary, &OpenOptions::default(), &build).unwrap();
@@ -111,7 +111,7 @@ fn many_are_united_within_the_budget() {
     let mut lines = String::new();
     let mut ids = BTreeSet::from([3]);
     for node in 0..20_000u64 {
-        // // A permutation, so that no ids ascend.
+        // A permutation, so that no ids ascend.
         let id = node * 7919 % 20_011 + 10;
         ids.insert(id);
         lines.push_str(&format!("-1 {id} 1 2 float32 2 {id} 0.5\n"));

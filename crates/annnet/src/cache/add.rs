@@ -1,4 +1,4 @@
-//! //! Adding views to an existing graph.
+//! Adding views to an existing graph.
 
 use std::collections::BTreeSet;
 
@@ -33,7 +33,7 @@ pub fn write_cache(location: &Location, options: &WriteOptions) -> Result<Change
     let mut output = Output::within(&redo);
     build(&annnet, &mut output, options)?;
     let names: BTreeSet<String> = output.close()?.into_iter().map(|(name, _)| name).collect();
-    // // A missing chunk means zeros: chunks of older views must not remain.
+    // A missing chunk means zeros: chunks of older views must not remain.
     for (name, _) in annnet.members.list()? {
         if name.starts_with(FOLDER) && !names.contains(&name) {
             redo.remove(&name)?;

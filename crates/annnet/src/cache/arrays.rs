@@ -1,4 +1,4 @@
-//! //! Writers of the arrays of both views.
+//! Writers of the arrays of both views.
 
 use isomorph_error::{Error, Kind, Result};
 

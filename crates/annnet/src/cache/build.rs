@@ -1,4 +1,4 @@
-//! //! Building both views of an opened graph.
+//! Building both views of an opened graph.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ pub(crate) fn build(annnet: &Annnet, output: &mut Output<'_>, options: &WriteOpt
     };
     let memory = options.budget.limit() / 4;
     let by_entity = sorter(memory)?;
-    // // Edges that are in the order of their columns need no sorting.
+    // Edges that are in the order of their columns need no sorting.
     let by_column = columns.of_rows.is_some().then(|| sorter(memory)).transpose()?;
     let mut csc = Compressed::create(CSC, options)?;
     let mut sequence = 0;

@@ -1,4 +1,4 @@
-//! //! Checks that views match the tables: they are built again in temporary files and compared number by number.
+//! Checks that views match the tables: they are built again in temporary files and compared number by number.
 
 use isomorph_error::{Error, Findings, Kind, Place, Result};
 use isomorph_tables::Compression;
@@ -61,7 +61,7 @@ pub(crate) fn check(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
                 Ok(Some(at)) => {
                     findings.push(&rules::VIEWS, "the number differs from the tables", Place::file(array).row(at))
                 }
-                // // A chunk that cannot be unpacked is also a difference; one that cannot be fetched is not.
+                // A chunk that cannot be unpacked is also a difference; one that cannot be fetched is not.
                 Err(error) if error.broken_rule().is_some() => {
                     findings.push(&rules::VIEWS, error.message(), error.place().clone());
                 }
@@ -83,7 +83,7 @@ fn differs(members: &Members, again: &Members, name: &str) -> Result<Option<u64>
         found.clear();
         right.clear();
         for (array, out) in [(&own, &mut found), (&wanted, &mut right)] {
-            // // Compared as bits: 32-bit integers and these floats convert to 64-bit floats without loss.
+            // Compared as bits: 32-bit integers and these floats convert to 64-bit floats without loss.
             match array.is_integer() {
                 true => array.integers(range.clone(), out)?,
                 false => {

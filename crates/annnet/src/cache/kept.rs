@@ -1,4 +1,4 @@
-//! //! A cache of numbers for repeated look-ups.
+//! A cache of numbers for repeated look-ups.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -40,12 +40,12 @@ impl Kept {
         let bytes = size_of_val::<[i64]>(chunk) as u64;
         let mut chunks = self.chunks.lock().unwrap_or_else(PoisonError::into_inner);
         let (kept, held) = &mut *chunks;
-        // // All chunks at once: it is not known which one is needed next.
+        // All chunks at once: it is not known which one is needed next.
         if held.bytes() + bytes > self.most {
             kept.clear();
             held.shrink(held.bytes());
         }
-        // // Without memory for it, the chunk is unpacked again when it is needed: only time is lost.
+        // Without memory for it, the chunk is unpacked again when it is needed: only time is lost.
         if held.grow(bytes).is_ok() {
             kept.insert(key, Arc::clone(chunk));
         }

@@ -1,4 +1,4 @@
-//! //! Looking up the edges of an entity.
+//! Looking up the edges of an entity.
 
 use isomorph_error::Result;
 use isomorph_storage::Budget;
@@ -115,7 +115,7 @@ impl Cache {
             self.starts.read(row..row + 2, &self.kept, &mut bounds)?;
             let [from, to] = bounds[..] else { continue };
             let range = number(from)?..number(to)?;
-            // // The length that an array claims is not trusted.
+            // The length that an array claims is not trusted.
             if range.end > self.columns.len() {
                 return Err(broken(CSR, "indptr points past the last entry"));
             }
@@ -144,7 +144,7 @@ impl Cache {
         if count == 0 {
             return Ok(());
         }
-        // // Hashes are uniformly distributed, so that the position of a hash can be estimated.
+        // Hashes are uniformly distributed, so that the position of a hash can be estimated.
         let share = (i128::from(hash) - i128::from(i64::MIN)) as u128;
         let at = ((share * u128::from(count)) >> 64) as u64;
         let (mut start, mut chunk) = self.hashes.chunk_of(at, &self.kept)?;

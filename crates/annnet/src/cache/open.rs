@@ -1,4 +1,4 @@
-//! //! A graph opened only for look-ups: rows are read on demand.
+//! A graph opened only for look-ups: rows are read on demand.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ impl LookUps {
     pub fn open(location: &Location, options: &OpenOptions) -> Result<Arc<dyn Source>> {
         let members = Members::open(location, options)?;
         let layout = Layout::of(&members)?.ok_or_else(|| not_annnet(&location.to_string()))?;
-        // // Errors in the tables are reported when they are opened.
+        // Errors in the tables are reported when they are opened.
         match if_sound(LookUps::of(&members, layout, options))?.flatten() {
             Some(look_ups) => Ok(Arc::new(look_ups)),
             None => Ok(Arc::new(Annnet::of(members, layout, options)?)),
@@ -64,7 +64,7 @@ impl LookUps {
     }
 
     fn of(members: &Members, layout: Layout, options: &OpenOptions) -> Result<Option<LookUps>> {
-        // // Older layouts must first be converted to the current tables.
+        // Older layouts must first be converted to the current tables.
         if layout == Layout::V1 {
             return Ok(None);
         }
@@ -109,7 +109,7 @@ impl LookUps {
     fn whole(&self) -> Result<Annnet> {
         let members = Members::of(self.files.clone());
         let layout = Layout::of(&members)?.ok_or_else(|| not_annnet(&self.edges.name))?;
-        // // Files were already verified when the views were opened.
+        // Files were already verified when the views were opened.
         Annnet::of(members, layout, &OpenOptions { verify: false, ..self.options.clone() })
     }
 

@@ -1,4 +1,4 @@
-//! //! Rows of entities and columns of edges in the matrix.
+//! Rows of entities and columns of edges in the matrix.
 
 use std::collections::HashMap;
 

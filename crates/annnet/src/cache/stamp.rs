@@ -1,4 +1,4 @@
-//! //! What views were built from.
+//! What views were built from.
 
 use isomorph_error::Result;
 use isomorph_storage::{TAIL_BYTES, limits};
@@ -41,7 +41,7 @@ pub(super) fn built_from(members: &Members, words: &Words, graph_version: Option
         words.presence,
         words.edge_table,
     ] {
-        // // A table that has grown consists of several files.
+        // A table that has grown consists of several files.
         for (name, blob) in members.named_parts(name)? {
             let tail = blob.read(blob.size().saturating_sub(TAIL_BYTES as u64)..blob.size())?;
             let tail = format!("{:016x}", xxh3_64(&tail));
@@ -57,7 +57,7 @@ pub(super) fn built_from(members: &Members, words: &Words, graph_version: Option
 /// Returns an error if the file cannot be read.
 pub(super) fn attributes(members: &Members, group: &str) -> Result<Option<Map<String, Value>>> {
     let Some(text) = members.text(&format!("{group}/zarr.json"), limits::MANIFEST_BYTES)? else { return Ok(None) };
-    // // The parser refuses more than 128 levels of nesting.
+    // The parser refuses more than 128 levels of nesting.
     let Ok(Value::Object(mut described)) = serde_json::from_str::<Value>(&text) else { return Ok(None) };
     Ok(match described.remove("attributes") {
         Some(Value::Object(attributes)) => Some(attributes),

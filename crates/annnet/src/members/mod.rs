@@ -1,4 +1,4 @@
-//! //! The files of a graph, in a directory or in an archive.
+//! The files of a graph, in a directory or in an archive.
 
 mod tar;
 mod unpacked;
@@ -81,7 +81,7 @@ impl Members {
     pub fn open(location: &Location, options: &OpenOptions) -> Result<Members> {
         match Root::open(location) {
             Ok(root) => Ok(Members::of_root(root)),
-            // // A file, or an object that is not a prefix.
+            // A file, or an object that is not a prefix.
             Err(error) if matches!(error.kind(), Kind::Usage | Kind::NotFound) => {
                 let Ok(blob) = Blob::open(location) else { return Err(error) };
                 let unpacked = match Members::kind_of(&blob)? {
@@ -184,7 +184,7 @@ impl Members {
             Ok(None) if root.location().is_local() || !root.location().scheme().has_listing() => {
                 return Ok(Vec::new());
             }
-            // // Malformed means that a directory has the name of the file; listing it shows whether this is so.
+            // Malformed means that a directory has the name of the file; listing it shows whether this is so.
             Err(error) if error.kind() != Kind::Malformed => return Err(error),
             Ok(None) | Err(_) => {}
         }
@@ -274,7 +274,7 @@ impl Members {
             Where::Archive(_, unpacked) => {
                 let is_above =
                     |folder: &str, name: &str| name.strip_prefix(folder).is_some_and(|own| own.starts_with('/'));
-                // // A name is followed by all names that begin with it; only those that continue with a slash are
+                // A name is followed by all names that begin with it; only those that continue with a slash are
                 // inside.
                 let first_of = |folder: &str| {
                     let inside = format!("{folder}/");

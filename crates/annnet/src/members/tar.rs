@@ -1,4 +1,4 @@
-//! //! Gzipped tar archives, as written by the versions before 0.3.
+//! Gzipped tar archives, as written by the versions before 0.3.
 
 use std::io::Read;
 
@@ -26,14 +26,14 @@ pub(super) fn unpack(blob: &Blob, options: &OpenOptions) -> Result<Unpacked> {
     let mut headers = 0u64;
     loop {
         read_full(&mut from, &mut header, "")?;
-        // // Two records of zeros end the archive; one is enough to detect the end.
+        // Two records of zeros end the archive; one is enough to detect the end.
         if header.iter().all(|byte| *byte == 0) {
             return unpacking.finish();
         }
         let size = number(&header[124..136]).ok_or_else(|| refused("the size of a member is not a number", ""))?;
         check_sum(&header)?;
         let kind = header[156];
-        // // Headers for the next member, or for all: only the name is used.
+        // Headers for the next member, or for all: only the name is used.
         if matches!(kind, b'x' | b'g' | b'L') {
             headers = headers.saturating_add(size);
             if headers > HEADER_BYTES {

@@ -1,4 +1,4 @@
-//! //! The contents of an archive: checked names and bounded sizes, in memory or in temporary files.
+//! The contents of an archive: checked names and bounded sizes, in memory or in temporary files.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::{self, Read, Write};
@@ -103,7 +103,7 @@ impl Unpacking {
         let mut from = from.take(size.saturating_add(1));
         let fits = size <= IN_MEMORY && self.memory.bytes() + size <= self.budget.limit() / 4;
         let (blob, found) = if fits && self.memory.try_grow(size) {
-            // // Memory for a claimed size is not reserved in advance.
+            // Memory for a claimed size is not reserved in advance.
             let mut bytes = Vec::new();
             from.read_to_end(&mut bytes).map_err(failed)?;
             let found = bytes.len() as u64;

@@ -1,4 +1,4 @@
-//! //! Zip archives, as far as annnet writes them: stored or deflated members, no encryption.
+//! Zip archives, as far as annnet writes them: stored or deflated members, no encryption.
 //!
 //! This is a parser of its own, because the published crate keeps only the last of several members with the same name,
 //! and two readers must never see two different graphs in one file.
@@ -154,7 +154,7 @@ fn central(blob: &Blob) -> Result<Bytes> {
     }
     let (offset, size) = place.ok_or_else(no_end)?;
     let range = offset..offset.checked_add(size).filter(|end| *end <= position).ok_or_else(no_end)?;
-    // // A name has at most 64 KiB; real archives do not have so many long ones.
+    // A name has at most 64 KiB; real archives do not have so many long ones.
     if size > limits::ZIP_MEMBERS as u64 * 4096 {
         return Err(damaged("the central directory is too large"));
     }
@@ -197,7 +197,7 @@ fn member(bytes: &[u8]) -> Option<(Member, usize)> {
         }
         extra = extra.get(4 + size..)?;
     }
-    // // The upper half of the attributes is the mode of a Unix file.
+    // The upper half of the attributes is the mode of a Unix file.
     let mode = u32_at(bytes, 38)? >> 16;
     let member = Member {
         name: text.to_owned(),

@@ -1,4 +1,4 @@
-//! //! Attribute tables: every column except the key is a property.
+//! Attribute tables: every column except the key is a property.
 
 use std::ops::Range;
 
@@ -148,7 +148,7 @@ impl EdgeAttributes {
         let (cells, mut held) = table.read(&[], budget)?;
         let ids = cells.text(column::EDGE_ID)?;
         held.grow(ids.len() as u64 * ENTRY_BYTES)?;
-        // // If an edge has several rows, the last one is used, as in the published library.
+        // If an edge has several rows, the last one is used, as in the published library.
         let rows = (0..ids.len()).filter(|&row| ids.is_valid(row)).map(|row| (ids::hash(ids.value(row)), row as u32));
         let rows = rows.collect();
         Ok(EdgeAttributes { attributes, source: Source::ById { cells, rows, _held: held } })

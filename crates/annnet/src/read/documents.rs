@@ -1,4 +1,4 @@
-//! //! Content that belongs to the graph as a whole.
+//! Content that belongs to the graph as a whole.
 
 use std::sync::Arc;
 
@@ -81,7 +81,7 @@ pub(crate) fn read(
                 document::SNAPSHOTS => ('[', "expected a JSON array"),
                 _ => ('{', "expected a JSON object"),
             };
-            // // The published library accepts nothing else as direction policies and snapshots, so other values are
+            // The published library accepts nothing else as direction policies and snapshots, so other values are
             // not passed on.
             if name != document::UNS && !text.trim_start().starts_with(begins) {
                 findings.push(&rules::JSON, wanted, Place::file(file));
@@ -114,7 +114,7 @@ pub(crate) fn read(
     };
     let (cells, held) = table.read(&[], budget)?;
     let typed = |column: &ArrayRef| match column.data_type() {
-        // // A column with only nulls has lost its type.
+        // A column with only nulls has lost its type.
         DataType::Null => new_null_array(&DataType::Utf8, column.len()),
         _ => Arc::clone(column),
     };

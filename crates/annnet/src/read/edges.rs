@@ -1,4 +1,4 @@
-//! //! A pass over all edges that determines the class of each.
+//! A pass over all edges that determines the class of each.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! //! Nodes and their placements.
+//! Nodes and their placements.
 
 use std::collections::HashSet;
 
@@ -136,7 +136,7 @@ impl Entities {
     ) -> Result<()> {
         let ids = cells.ids(column::ENTITY_ID, &rules::ENTITY_ID)?;
         let (types, numbers) = (cells.text(column::TYPE)?, cells.integers(column::LAYER_ID)?);
-        // // The texts of ids, and the memory that a placement takes.
+        // The texts of ids, and the memory that a placement takes.
         let placed = if self.is_flat { 0 } else { ids.len() as u64 * (2 * ENTRY_BYTES) };
         self.held.grow(ids.value_data().len() as u64 + placed)?;
         for row in rows {
@@ -155,7 +155,7 @@ impl Entities {
             if node == next {
                 gathered.push(id).ok_or_else(|| too_many(&cells.name))?;
                 let kind = if types.is_valid(row) { types.value(row) } else { word::NODE };
-                // // Any other type is that of a node, as in the published library.
+                // Any other type is that of a node, as in the published library.
                 self.is_edge.push(kind == word::EDGE_ENTITY);
                 self.edge_count += usize::from(self.is_edge.last() == Some(&true));
             }

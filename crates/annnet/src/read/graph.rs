@@ -1,4 +1,4 @@
-//! //! The description of a graph in the model.
+//! The description of a graph in the model.
 
 use arrow_schema::DataType;
 use isomorph_model::schema::{GroupKind, HyperedgeType, MembershipTable, Owner};

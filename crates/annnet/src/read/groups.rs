@@ -1,4 +1,4 @@
-//! //! Aspects, elementary layers, layers, slices, and the placements of nodes in layers.
+//! Aspects, elementary layers, layers, slices, and the placements of nodes in layers.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -127,7 +127,7 @@ impl LayerGroups {
             let name = if has_aspect { column::ELEMENTARY } else { column::ASPECT };
             findings.push(&rules::COLUMN, "the column is missing", Place::file(&table.name).in_field(name));
         }
-        // // Older files have only the display name, `aspect_label`, from which the layer must be inferred.
+        // Older files have only the display name, `aspect_label`, from which the layer must be inferred.
         let is_named = |row: usize, (aspect, label): &(String, String)| {
             let name = ids.is_valid(row).then(|| ids.value(row));
             name.and_then(|name| name.strip_prefix(aspect.as_str())?.strip_prefix('_')) == Some(label)

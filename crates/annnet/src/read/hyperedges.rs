@@ -100,7 +100,7 @@ impl Hyperedges {
                     Place::file(&table.name).row(row as u64).in_field(*name),
                 );
             }
-            // // If no direction is stated, head and tail make an edge directed; an edge with only members is
+            // If no direction is stated, head and tail make an edge directed; an edge with only members is
             // undirected.
             let directed = stated.unwrap_or(sides.is_some()) && !(lacks_sides && all_alike.is_some());
             for (role, name, list) in &lists {
@@ -164,7 +164,7 @@ fn texts_of(list: &ListArray, row: usize) -> impl Iterator<Item = Option<&str>> 
 /// layer, as older libraries wrote it (in JSON or in Python syntax), is a placement; everything else is an id.
 fn end(text: &str, entities: &Entities, layers: &Layers, file: &str) -> Result<Option<(Placement, bool)>> {
     let bare = |id: &str| entities.resolve(id, None).map(|placement| (placement, true));
-    // // No node is in a layer that nothing else names.
+    // No node is in a layer that nothing else names.
     let placed = |node: &str, labels: &[String]| {
         let placement = layers.find(labels).and_then(|layer| entities.resolve(node, Some(layer)));
         placement.map(|placement| (placement, false))
@@ -214,7 +214,7 @@ fn pair_of(array: &str) -> Option<(String, Vec<String>)> {
 /// Returns how the published library misreads an id, which it decodes a second time: it loses the member, or fails.
 fn misread(id: &str) -> Option<(&'static Rule, &'static str)> {
     match value(id) {
-        // // The library checks whether the result is true.
+        // The library checks whether the result is true.
         Ok(Value::Null) => None,
         Ok(Value::Array(array)) if pair_of(array).is_some() => Some((&rules::HYPEREDGE_JSON, "JSON")),
         Ok(Value::Array(_) | Value::Object(_)) if json::check(id, "").is_ok() => {

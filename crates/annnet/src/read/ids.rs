@@ -1,4 +1,4 @@
-//! //! Ids represented by 128-bit hashes.
+//! Ids represented by 128-bit hashes.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};

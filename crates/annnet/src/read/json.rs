@@ -1,4 +1,4 @@
-//! //! The small JSON files that describe a graph. `NaN` and `Infinity` are accepted as Python writes them.
+//! The small JSON files that describe a graph. `NaN` and `Infinity` are accepted as Python writes them.
 
 use std::borrow::Cow;
 

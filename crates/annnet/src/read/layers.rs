@@ -1,4 +1,4 @@
-//! //! Aspects, labels, and the layers that layer ids refer to.
+//! Aspects, labels, and the layers that layer ids refer to.
 
 use std::collections::HashMap;
 
@@ -69,7 +69,7 @@ impl Layers {
                 Ok(())
             })
         })?;
-        // // A dictionary without layers is that of a flat graph.
+        // A dictionary without layers is that of a flat graph.
         if layers.dictionary.is_empty() {
             layers.dictionary.push(PLACEHOLDER);
         }
@@ -240,7 +240,7 @@ fn aspects(members: &Members) -> Result<Vec<Aspect>> {
         }
         Ok(())
     })?;
-    // // Older versions write the placeholder as the only aspect of a flat graph.
+    // Older versions write the placeholder as the only aspect of a flat graph.
     if aspects.len() == 1 && aspects.iter().all(|aspect| aspect.name == word::NO_LAYER) {
         return Ok(Vec::new());
     }

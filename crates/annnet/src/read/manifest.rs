@@ -75,7 +75,7 @@ impl Manifest {
             match name {
                 "directed" => {
                     manifest.directed = json::boolean(value);
-                    // // Any other value has no clear meaning.
+                    // Any other value has no clear meaning.
                     if manifest.directed.is_none() && value.trim() != "null" {
                         let what = format!("directed is {}, expected true, false or null", shown(value));
                         let place = Place::file(file::MANIFEST).in_field(name);

@@ -1,4 +1,4 @@
-//! //! The edges of one node. With a cache, the pages that contain them are read; without one, a pass over one column
+//! The edges of one node. With a cache, the pages that contain them are read; without one, a pass over one column
 //! finds the row groups that name the node.
 
 use arrow_array::cast::AsArray;
@@ -86,7 +86,7 @@ pub(crate) fn only_of(batch: EdgeBatch, key: &str, side: Side) -> Result<Vec<Edg
     if is_wanted.iter().all(|wanted| *wanted) {
         return Ok(vec![batch]);
     }
-    // // The others have an id with the same hash.
+    // The others have an id with the same hash.
     Ok((0..batch.rows).filter(|row| is_wanted[*row]).map(|row| batch.slice(row, 1)).collect())
 }
 

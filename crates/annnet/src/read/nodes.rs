@@ -55,7 +55,7 @@ impl NodeTable {
             nodes.entity = Some(Arc::new(words.collect::<StringArray>()));
         }
         let Some(table) = table.filter(|table| table.has(id)) else { return Ok(nodes) };
-        // // Also if no node is an edge: the name must not depend on the rows, and a writer treats this property as the
+        // Also if no node is an edge: the name must not depend on the rows, and a writer treats this property as the
         // mark of edges.
         nodes.attributes = Attributes::of(table, &[id], &[well_known::ENTITY], findings)?;
         if nodes.attributes.properties.is_empty() {
@@ -68,7 +68,7 @@ impl NodeTable {
         let (cells, mut held) = table.read(&[], budget)?;
         let ids = cells.text(id)?;
         held.grow(entities.len() as u64 * 8)?;
-        // // If a node has several rows, the last one is used.
+        // If a node has several rows, the last one is used.
         let mut rows: Vec<Option<u32>> = vec![None; entities.len()];
         for (row, id) in ids.iter().enumerate() {
             let node = id.and_then(|id| entities.row(id)).filter(|node| !entities.is_edge[*node as usize]);

@@ -55,7 +55,7 @@ impl<'a> OtherPart<'a> {
         let all = edges.rows_of(self.class);
         let group = edges.groups.get(self.group).cloned();
         let count = group.as_ref().map(|rows| within(all, rows).len() as u64);
-        // // If the group has no rows of this class, nothing is read.
+        // If the group has no rows of this class, nothing is read.
         let rows = group.filter(|_| count > Some(0));
         let mut start = rows.as_ref().map_or(0, |rows| rows.start);
         let open = move || {

@@ -1,4 +1,4 @@
-//! //! Positions of edges among the columns of the matrix, which are their order in the published library.
+//! Positions of edges among the columns of the matrix, which are their order in the published library.
 
 use std::ops::Range;
 
@@ -83,7 +83,7 @@ impl Edges {
         }
         match ascend {
             true => Ok((first.to_metadata(), None)),
-            // // All positions are stated, so that none must be guessed.
+            // All positions are stated, so that none must be guessed.
             false => Ok(((!first.is_empty()).then(|| first.to_string()), Some(others.to_string()))),
         }
     }

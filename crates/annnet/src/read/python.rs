@@ -1,4 +1,4 @@
-//! //! Pairs of a node and a layer in Python syntax: `('a', ('x',))`.
+//! Pairs of a node and a layer in Python syntax: `('a', ('x',))`.
 //!
 //! Older libraries wrote members of hyperedges this way, and the published library still reads every text of this form
 //! as such a pair, even if it is an id. This parser accepts slightly less than Python's `literal_eval`: no bytes, sets,
@@ -84,7 +84,7 @@ impl Reader<'_> {
             '[' if depth < DEPTH => self.items(']', depth),
             quote @ ('\'' | '"') => {
                 let mut text = self.text(quote)?;
-                // // Adjacent strings are concatenated.
+                // Adjacent strings are concatenated.
                 loop {
                     self.blanks();
                     match self.rest.peek() {

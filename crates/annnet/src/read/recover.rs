@@ -1,4 +1,4 @@
-//! //! Coefficients that are stored only in the matrix.
+//! Coefficients that are stored only in the matrix.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! //! Detection of repeated ids.
+//! Detection of repeated ids.
 
 use arrow_array::Array;
 use isomorph_error::{Findings, Place, Result};

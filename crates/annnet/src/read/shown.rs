@@ -1,4 +1,4 @@
-//! //! Attribute types that the model does not support.
+//! Attribute types that the model does not support.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub(super) fn shown_type(data_type: &DataType) -> Result<DataType> {
             let what = format!("values of type {} are not supported", type_name(data_type));
             return Err(Error::unsupported(what));
         }
-        // // A column without values does not reveal its type; most attributes are text.
+        // A column without values does not reveal its type; most attributes are text.
         DataType::Null => DataType::Utf8,
         other => other.clone(),
     })

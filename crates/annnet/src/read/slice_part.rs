@@ -51,7 +51,7 @@ impl<'a> NodeMemberships<'a> {
         let mut is_member = |row: &usize| {
             groups.is_valid(*row)
                 && members.is_valid(*row)
-                // // Members of the slice that contains everything need not be listed, and a node membership has no
+                // Members of the slice that contains everything need not be listed, and a node membership has no
                 // other values.
                 && !named.of(&self.annnet.slices, groups.value(*row)).is_all
                 && self.annnet.entities.row(members.value(*row)).is_some()
@@ -156,7 +156,7 @@ impl<'a> EdgeMemberships<'a> {
     ) -> Result<()> {
         let (slices, edges) = (&self.annnet.slices, &self.annnet.edges);
         let pairs = &slices.pairs;
-        // // One list of rows for each membership table.
+        // One list of rows for each membership table.
         let mut lists: [Chosen; 4] = Default::default();
         let mut named = Runs::default();
         for row in (0..groups.len()).filter(|&row| groups.is_valid(row) && members.is_valid(row)) {

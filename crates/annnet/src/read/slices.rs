@@ -134,11 +134,11 @@ impl Slices {
         if let Some(table) = Table::find(members, file::EDGE_SLICE_ATTRIBUTES)? {
             slices.pairs = Pairs::read(&table, budget, findings)?;
         }
-        // // The specification allows the registry of older layouts to be missing.
+        // The specification allows the registry of older layouts to be missing.
         let rule = if layout == Layout::V1 { &rules::SLICE_UNKNOWN } else { &rules::SLICE_UNREGISTERED };
         slices.read_members((default, words, rule), findings)?;
         if all_in_default {
-            // // The older library adds everything to the default slice when it reads; its files may omit these
+            // The older library adds everything to the default slice when it reads; its files may omit these
             // memberships.
             slices.all = slices.find(default);
         }
@@ -216,7 +216,7 @@ impl Slices {
             for row in (0..cells.rows()).filter(|&row| slices.is_valid(row) && ids.is_valid(row)) {
                 let edge = ids::hash(ids.value(row));
                 self.name_edge(edge)?;
-                // // Attributes of an edge that does not exist are ignored; if a pair has several rows, the last one is
+                // Attributes of an edge that does not exist are ignored; if a pair has several rows, the last one is
                 // used.
                 let counts = self.pairs.row(ids::hash(slices.value(row)), edge) == Some(row as u32);
                 if counts && !listed[row] {
@@ -271,7 +271,7 @@ impl Slices {
 
     /// Records that the edge whose id has this hash exists.
     pub fn mark(&self, edge: u128) {
-        // // If everything is in one slice, no member need be listed.
+        // If everything is in one slice, no member need be listed.
         if !self.known.is_empty()
             && let Some(known) = self.known.get(&edge)
         {
@@ -323,7 +323,7 @@ impl Slices {
         for cells in table.batches(&[column::SLICE_ID, member], 0..table.rows(), BATCH_ROWS)? {
             let cells = cells?;
             let (slices, members) = (cells.text(column::SLICE_ID)?, cells.text(member)?);
-            // // Rows of the same slice are usually adjacent.
+            // Rows of the same slice are usually adjacent.
             let mut last: Option<(&str, Named)> = None;
             for row in (0..cells.rows()).filter(|&row| slices.is_valid(row) && members.is_valid(row)) {
                 let slice = slices.value(row);

@@ -1,4 +1,4 @@
-//! //! A hash table of row numbers, for texts that are stored elsewhere.
+//! A hash table of row numbers, for texts that are stored elsewhere.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -79,7 +79,7 @@ impl Slots {
             if group.is_empty() {
                 return;
             }
-            // // First slots, then texts: each step is done for all searches before the next step, so that their memory
+            // First slots, then texts: each step is done for all searches before the next step, so that their memory
             // accesses overlap.
             let slots = group.iter().map(|(_, hash)| self.slots[self.home(*hash)]);
             let first =

@@ -82,7 +82,7 @@ impl Source for Annnet {
     }
 
     fn about(&self) -> About {
-        // // Web servers have no listing: the number of files is then unknown and shown as 0.
+        // Web servers have no listing: the number of files is then unknown and shown as 0.
         let files = self.members.list().unwrap_or_default();
         let mut layout = Vec::new();
         let mut count = |number: u64, what: &str| {

@@ -1,4 +1,4 @@
-//! //! The columns of input tables, for file formats that do not state their types.
+//! The columns of input tables, for file formats that do not state their types.
 
 use arrow_schema::DataType;
 use isomorph_model::Property;

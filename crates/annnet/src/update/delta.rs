@@ -1,4 +1,4 @@
-//! //! New rows written as separate tables, by the code that writes complete graphs, so that edges are represented in
+//! New rows written as separate tables, by the code that writes complete graphs, so that edges are represented in
 //! one way only.
 
 use std::sync::Arc;

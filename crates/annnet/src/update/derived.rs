@@ -1,4 +1,4 @@
-//! //! Files derived from the tables: a matrix is extended with the new edges or removed; views are removed.
+//! Files derived from the tables: a matrix is extended with the new edges or removed; views are removed.
 
 use isomorph_error::{Error, Place, Result};
 

@@ -126,7 +126,7 @@ impl NewEdges {
                     return Err(Error::broken(&rules::EDGE_END, message).at(input.place(row, column::SOURCE)));
                 }
             };
-            // // Without ends, an edge has no direction. An entity with ends has the direction of the graph, like any
+            // Without ends, an edge has no direction. An entity with ends has the direction of the graph, like any
             // other edge, and must state it: null means undirected for an entity.
             let inherited = directed && of != Of::Placeholders;
             let mut own_direction = if stated.is_valid(row) { stated.value(row) } else { inherited };

@@ -1,4 +1,4 @@
-//! //! Possible ends of new edges: existing entities, and new ones of the same change.
+//! Possible ends of new edges: existing entities, and new ones of the same change.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! //! Appending rows to a table without rewriting its existing rows.
+//! Appending rows to a table without rewriting its existing rows.
 //!
 //! A Parquet file cannot be extended in one step that readers see completely or not at all. A table that grows
 //! therefore becomes a directory of the same name, whose files Polars, pyarrow and pandas read as one table; existing
@@ -247,7 +247,7 @@ fn exactly(column: &ArrayRef, field: &Field, name: &str) -> Result<ArrayRef> {
     if to_text && !is_text {
         return Err(wrong());
     }
-    // // A column without a type has no values to compare.
+    // A column without a type has no values to compare.
     let back = (!is_text && !is_untyped(from)).then(|| cast_with_options(&cast, from, &options)).transpose();
     match back.map_err(|error| wrong().caused_by(error))? {
         Some(back) if back.as_ref() != column.as_ref() => Err(wrong()),

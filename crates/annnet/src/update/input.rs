@@ -1,4 +1,4 @@
-//! //! Input tables, with their columns converted to the expected types.
+//! Input tables, with their columns converted to the expected types.
 
 use std::sync::Arc;
 

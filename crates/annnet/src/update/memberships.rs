@@ -1,4 +1,4 @@
-//! //! Slices of new elements, in addition to the default slice, which lists everything.
+//! Slices of new elements, in addition to the default slice, which lists everything.
 
 use std::sync::Arc;
 

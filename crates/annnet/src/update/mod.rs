@@ -1,4 +1,4 @@
-//! //! Changing a graph in place: adding vertices and edges, replacing attributes or a slice, and adding an entry to
+//! Changing a graph in place: adding vertices and edges, replacing attributes or a slice, and adding an entry to
 //! the history, without rewriting the rest.
 
 mod columns;
@@ -135,7 +135,7 @@ impl Update {
     /// # Errors
     /// Returns the errors of [`Annnet::open`].
     pub fn begin(location: &Location, options: &UpdateOptions) -> Result<Self> {
-        // // Before anything is read, so that changes by others from now on are noticed.
+        // Before anything is read, so that changes by others from now on are noticed.
         let before = State::of(location)?;
         let annnet = Annnet::open(location, &options.open)?;
         Ok(Update { location: location.clone(), options: options.clone(), before, annnet })
@@ -225,7 +225,7 @@ fn make(
     if let State::Manifest(_, fingerprint) = before {
         target.expect(file::MANIFEST, fingerprint)?;
     }
-    // // Nobody else can change the graph between this check and the change.
+    // Nobody else can change the graph between this check and the change.
     let _turn = location.turn()?;
     if State::of(location)? != *before {
         return Err(Error::new(Kind::Conflict, "the graph was changed by another process meanwhile")
@@ -281,7 +281,7 @@ fn add(
     let start = Start { idx: next_idx(annnet)?, column, layers: (layers, in_file), matrix };
     let apart =
         delta::write(&mut vertices, &mut edges, listed, &ends, (start, default_of(annnet), annnet.graph()), writing)?;
-    // // Slices themselves do not change.
+    // Slices themselves do not change.
     for (name, rows) in apart.files.iter().filter(|(name, _)| name != file::REGISTRY) {
         if !name.ends_with(PART_SUFFIX) {
             tables.target.copy(name, &rows.blob()?)?;
@@ -294,7 +294,7 @@ fn add(
         let (cells, _held) = rows.read(&[], &writing.budget)?;
         tables.grow(name, &cells.batch)?;
     }
-    // // In the other layout, layers have no numbers.
+    // In the other layout, layers have no numbers.
     if let Some(dictionary) = apart.layers.filter(|_| writing.layout == WriteLayout::V2) {
         tables.target.put(file::LAYER_DICT, &dictionary)?;
     }
@@ -316,7 +316,7 @@ impl State {
                 let manifest = root.file(file::MANIFEST)?;
                 Ok(State::Manifest(manifest.read_all(limits::MANIFEST_BYTES)?, manifest.opened_as().clone()))
             }
-            // // A file, or nothing, in which case this reports it.
+            // A file, or nothing, in which case this reports it.
             Err(_) => Ok(State::Archive(Blob::open(location)?.fingerprint()?)),
         }
     }

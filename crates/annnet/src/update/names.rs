@@ -1,4 +1,4 @@
-//! //! Names of attributes as a graph shows them, and as its tables store them.
+//! Names of attributes as a graph shows them, and as its tables store them.
 
 use std::collections::BTreeMap;
 

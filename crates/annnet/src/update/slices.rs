@@ -1,4 +1,4 @@
-//! //! Creating a slice, or replacing its members.
+//! Creating a slice, or replacing its members.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ pub(super) fn put(
         tables.grow(file::REGISTRY, &batch(row)?)?;
     } else {
         for path in [annnet.words.memberships, file::EDGE_MEMBERSHIPS, file::EDGE_SLICE_ATTRIBUTES] {
-            // // If there are new rows, the table is rewritten below.
+            // If there are new rows, the table is rewritten below.
             let rows = match path {
                 path if path == annnet.words.memberships => node_rows(annnet, name, nodes.as_ref())?,
                 file::EDGE_MEMBERSHIPS => edge_rows(name, input, edges.as_ref())?,

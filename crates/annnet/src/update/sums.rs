@@ -1,4 +1,4 @@
-//! //! The checksums of a graph whose files change.
+//! The checksums of a graph whose files change.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! //! Replacing attribute tables.
+//! Replacing attribute tables.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -161,7 +161,7 @@ fn edge_slices(annnet: &Annnet, input: &Input, tables: &mut Tables<'_>) -> Resul
         }
         weights.push(weight_of(slice, edge));
     }
-    // // Pairs that have a weight but no attributes any more.
+    // Pairs that have a weight but no attributes any more.
     let mut rest: (Vec<String>, Vec<String>) = Default::default();
     if let (Some(cells), Some(own)) = (&pairs.cells, &pairs.weights) {
         let (old_slices, old_edges) = (cells.text(column::SLICE_ID)?, cells.text(column::EDGE_ID)?);

@@ -1,4 +1,4 @@
-//! //! Writing changed files: into the directory, together, or into an archive, which is replaced completely.
+//! Writing changed files: into the directory, together, or into an archive, which is replaced completely.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;

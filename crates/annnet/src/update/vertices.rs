@@ -1,4 +1,4 @@
-//! //! New vertices, and new placements of existing ones.
+//! New vertices, and new placements of existing ones.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! //! Edges, combined from one table for each fact.
+//! Edges, combined from one table for each fact.
 
 use arrow_array::builder::{ListBuilder, StringBuilder};
 use arrow_array::{Array, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray};
@@ -39,7 +39,7 @@ pub(super) fn read(
     let (weights, directions) = (reader.facts(file::EDGE_WEIGHTS)?, reader.facts(file::EDGE_DIRECTED)?);
     let (kinds, ml_kinds) = (reader.facts(file::EDGE_KIND)?, reader.facts(EDGE_ML_KIND)?);
     let positions = reader.facts(file::EDGE_TO_IDX)?;
-    // // 0.2.0 defines only edges with two ends; the weights cover all edges. Without weights, the other tables list
+    // 0.2.0 defines only edges with two ends; the weights cover all edges. Without weights, the other tables list
     // the edges.
     let mut tables = vec![&definitions.cells, &weights.cells];
     if !reader.members.has(file::EDGE_WEIGHTS)? {
@@ -51,7 +51,7 @@ pub(super) fn read(
     let mut seen: IdMap<()> = IdMap::default();
     for (table, own) in told.iter().enumerate() {
         for id in own.iter().flatten() {
-            // // An id that is defined twice stays two rows, so that the check of the edges finds it.
+            // An id that is defined twice stays two rows, so that the check of the edges finds it.
             if seen.insert(hash(id), ()).is_none() || table == 0 && definitions.cells.rows() > 0 {
                 if ids.len().is_multiple_of(HELD_ROWS) {
                     reader.hold(HELD_ROWS as u64 * (ENTRY_BYTES + ROW_BYTES), file::EDGE_DEFINITIONS)?;
@@ -79,7 +79,7 @@ pub(super) fn read(
         match (text(&kinds, &kind, id), text(&definitions, &types, id)) {
             (Some(word::HYPER), _) | (_, Some(word::HYPER)) => word::HYPER,
             (Some(word::EDGE_PLACEHOLDER), _) => word::EDGE_PLACEHOLDER,
-            // // Nothing states its kind, but it has members.
+            // Nothing states its kind, but it has members.
             (None, None) if !ends && hyperedges.rows.contains_key(&id) => word::HYPER,
             _ if entities.edges.contains_key(&id) && !ends => word::EDGE_PLACEHOLDER,
             _ if entities.edges.contains_key(&id) => word::NODE_EDGE,
@@ -87,7 +87,7 @@ pub(super) fn read(
         }
     };
     let words: Vec<&str> = (0..ids.len()).map(word_of).collect();
-    // // Edges that are entities are in no layer unless they are placed in one, whatever the layers of the edges that
+    // Edges that are entities are in no layer unless they are placed in one, whatever the layers of the edges that
     // end in them.
     let of_layers = |at: usize, second: bool| {
         let end = if second { targets[at] } else { sources[at] };

@@ -39,7 +39,7 @@ pub(super) fn read(
     if !reader.members.has(file::ENTITY_INDEX)? && !reader.members.has(file::ENTITY_TO_IDX)? {
         return Err(Error::broken(&rules::MEMBER, "the file is missing").at(Place::file(file::ENTITY_TO_IDX)));
     }
-    // // 0.2.0 has one table, 0.1 has two.
+    // 0.2.0 has one table, 0.1 has two.
     let index = reader.cells(file::ENTITY_INDEX)?;
     let (index, types) = match index.rows() {
         0 => (reader.cells(file::ENTITY_TO_IDX)?, reader.cells(file::ENTITY_TYPES)?),
@@ -70,14 +70,14 @@ pub(super) fn read(
         _ => index.ids(column::ENTITY_ID, &rules::ENTITY_ID)?,
     };
     let (positions, own) = (index.integers(column::IDX)?, index.lists(LAYER)?);
-    // // Four columns, first as lists; an id and a type are references to texts.
+    // Four columns, first as lists; an id and a type are references to texts.
     let placements = ids.len() as u64 + presence.rows() as u64;
     reader.hold(placements * 2 * (2 * size_of::<&str>() as u64 + 24), file::ENTITY_INDEX)?;
     let (mut of_id, mut of_layer, mut of_position, mut of_type) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for row in 0..ids.len() {
         let id = ids.value(row);
         let mut at = placed.remove(&hash(id)).unwrap_or_default();
-        // // The library did not sort them.
+        // The library did not sort them.
         at.sort_by(|left, right| layers.labels(*left).cmp(layers.labels(*right)));
         if at.is_empty() {
             at.push(if own.is_valid(row) { layers.intern(&labels_of(&own, row)) } else { PLACEHOLDER });
@@ -89,7 +89,7 @@ pub(super) fn read(
             of_type.push(if edges.contains_key(&hash(id)) { word::EDGE_ENTITY } else { word::NODE });
         }
     }
-    // // The remaining ids are not entities.
+    // The remaining ids are not entities.
     for (row, id) in present.iter().enumerate().filter(|_| !placed.is_empty()) {
         if let Some(id) = id.filter(|id| placed.contains_key(&hash(id))) {
             findings.push(&rules::LAYER, unlisted(id), Place::file(words.presence).row(row as u64));

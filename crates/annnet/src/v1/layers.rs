@@ -1,4 +1,4 @@
-//! //! Layers by their labels, and their attributes.
+//! Layers by their labels, and their attributes.
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, Int64Array, ListArray, RecordBatch, StringArray};

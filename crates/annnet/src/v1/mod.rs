@@ -1,4 +1,4 @@
-//! //! Files of 0.1.0 to 0.2.0, converted to the current tables.
+//! Files of 0.1.0 to 0.2.0, converted to the current tables.
 //!
 //! They have one table for each fact, name layers by their labels, and members by plain ids. They are converted in
 //! memory to the tables of the layout since 0.3; all other modules know only that layout. Such files are small: their
@@ -107,7 +107,7 @@ pub(crate) fn translate(
         held.grow(table.get_array_memory_size() as u64)?;
         members.make_table(name, table);
     }
-    // // All placements are now in the index of entities.
+    // All placements are now in the index of entities.
     members.hide(words.presence);
     members.make_text(file::LAYER_DICT, dictionary(&layers));
     Ok(held)

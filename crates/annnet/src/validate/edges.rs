@@ -1,4 +1,4 @@
-//! //! Checks of ids, positions, multilayer kinds, and the owners of coefficients.
+//! Checks of ids, positions, multilayer kinds, and the owners of coefficients.
 
 use arrow_array::Array;
 use isomorph_error::{Findings, Place, Result};
@@ -59,7 +59,7 @@ fn check_rows(annnet: &Annnet, cells: &Cells, start: u64, findings: &mut Finding
         }
         let id = hash(ids.value(row));
         let class = annnet.edges.class_of(id);
-        // // Each with whether it names no layer.
+        // Each with whether it names no layer.
         let ends: Vec<(Placement, bool)> = match class {
             Class::Hyperedge => {
                 let own = known.hyperedges.get(id);
@@ -84,7 +84,7 @@ fn check_rows(annnet: &Annnet, cells: &Cells, start: u64, findings: &mut Finding
             };
             findings.push(&rules::COEFFICIENT_MEMBER, message, Place::file(file::COEFFICIENTS));
         }
-        // // No documented rule defines the kind of hyperedges between layers.
+        // No documented rule defines the kind of hyperedges between layers.
         if class == Class::TwoEnded && stated.is_valid(row) {
             let follows = between(&ends.iter().map(|(end, _)| *end).collect::<Vec<_>>());
             if follows != stated.value(row) {

@@ -1,4 +1,4 @@
-//! //! Checks of layers of edges, and of labels of aspects, that only the published library reads.
+//! Checks of layers of edges, and of labels of aspects, that only the published library reads.
 
 use arrow_array::Array;
 use isomorph_error::{Findings, Place, Result};
@@ -23,14 +23,14 @@ pub(super) fn check(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     if !annnet.layers.is_flat() && check_json(&text, file::LAYERS).is_ok() {
         check_labels(annnet, &text, findings)?;
     }
-    // // In older layouts, the ends take their layers from this table.
+    // In older layouts, the ends take their layers from this table.
     if annnet.layout == Layout::V1 {
         return Ok(());
     }
     match Table::find(&annnet.members, file::EDGE_LAYERS) {
         Ok(Some(table)) => check_edges(annnet, &table, findings),
         Ok(None) => Ok(()),
-        // // Errors in the table are already reported.
+        // Errors in the table are already reported.
         Err(error) if error.broken_rule().is_some() => Ok(()),
         Err(error) => Err(error),
     }

@@ -1,4 +1,4 @@
-//! //! Checks that the incidence matrix matches the graph. If the tables are complete, nothing else reads the matrix.
+//! Checks that the incidence matrix matches the graph. If the tables are complete, nothing else reads the matrix.
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ fn group() -> Place {
 fn matrix(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     let Some(arrays) = Arrays::open(&annnet.members)? else { return Ok(()) };
     let edges = annnet.edges.ids.count - annnet.edges.count(Class::Placeholder);
-    // // Rows are placements, or entities in the specification's layout; the libraries that write that layout state a
+    // Rows are placements, or entities in the specification's layout; the libraries that write that layout state a
     // larger shape than necessary.
     let (rows, is_exact) = match annnet.layout {
         Layout::V1 => (annnet.entities.len() as u64, annnet.manifest.is_specified()),
@@ -61,7 +61,7 @@ fn matrix(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     }
     let scratch = annnet.options.scratch.clone().map_or_else(|| Scratch::new(None), Ok)?;
     let Some(stored) = stored(annnet, &arrays, &scratch, findings)? else { return Ok(()) };
-    // // In the libraries' own files of the layouts before 0.3, coefficients are stored only here, and self-loops
+    // In the libraries' own files of the layouts before 0.3, coefficients are stored only here, and self-loops
     // differ between releases. A matrix of another shape belongs to another graph, and any cell could differ.
     if fits && is_exact {
         let implied = implied(annnet, &annnet.options.budget, &scratch)?;
@@ -115,7 +115,7 @@ fn compare(implied: &SortedEdges, stored: &SortedEdges, values: bool, findings: 
     let (mut implied, mut stored) = (Cells::of(implied)?, Cells::of(stored)?);
     let (mut wanted, mut found) = (implied.next()?, stored.next()?);
     loop {
-        // // A missing cell sorts after all others.
+        // A missing cell sorts after all others.
         let at = |cell: &Option<Cell>| cell.as_ref().map_or((u64::MAX, u64::MAX), |cell| cell.at);
         let (column, row) = at(&wanted).min(at(&found));
         let own = (at(&wanted) == (column, row)).then_some(&wanted).and_then(Option::as_ref);

@@ -1,4 +1,4 @@
-//! //! Validation of every rule of the format, row by row.
+//! Validation of every rule of the format, row by row.
 
 mod edges;
 mod layers;
@@ -126,7 +126,7 @@ fn check_counts(annnet: &Annnet, findings: &mut Findings) {
     let placements = annnet.entities.placements.len() as u64;
     let entities = annnet.entities.len() as u64;
     for (name, count) in &annnet.manifest.counts {
-        // // Since 0.3, nodes are counted by placements, and edges without placeholders.
+        // Since 0.3, nodes are counted by placements, and edges without placeholders.
         let placed = annnet.entities.placements.iter();
         let placed = placed.filter(|placement| !annnet.entities.is_edge[placement.node as usize]).count() as u64;
         let all = annnet.edges.ids.count;

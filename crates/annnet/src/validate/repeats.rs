@@ -1,4 +1,4 @@
-//! //! Checks for repeated rows.
+//! Checks for repeated rows.
 
 use arrow_array::Array;
 use isomorph_error::{Findings, Place, Result};
@@ -105,7 +105,7 @@ fn attributes(annnet: &Annnet, name: &str, columns: &[&str], findings: &mut Find
 }
 
 fn entities(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
-    // // Older layouts have a row for each entity and list placements elsewhere; that of 0.2.0 is read unchanged.
+    // Older layouts have a row for each entity and list placements elsewhere; that of 0.2.0 is read unchanged.
     let (name, layer) = match annnet.layout {
         Layout::V1 => (file::ENTITY_TO_IDX, None),
         _ => (file::ENTITY_INDEX, Some(column::LAYER_ID)),

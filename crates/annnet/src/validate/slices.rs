@@ -1,4 +1,4 @@
-//! //! Checks that members of slices exist.
+//! Checks that members of slices exist.
 
 use arrow_array::Array;
 use arrow_schema::DataType;
@@ -31,7 +31,7 @@ pub(super) fn check(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
             for row in 0..cells.rows() {
                 let place = || Place::file(&table.name).row(start + row as u64);
                 if groups.is_null(row) || members.is_null(row) {
-                    // // The published library fails on a node without a slice, but accepts such an edge.
+                    // The published library fails on a node without a slice, but accepts such an edge.
                     let is_node = member != column::EDGE_ID && annnet.layout != Layout::V1;
                     let is_there =
                         is_node && members.is_valid(row) && annnet.entities.row(members.value(row)).is_some();
@@ -40,7 +40,7 @@ pub(super) fn check(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
                     continue;
                 }
                 let is_there = match member {
-                    // // Members of the slice that contains everything have already been compared with all elements.
+                    // Members of the slice that contains everything have already been compared with all elements.
                     column::EDGE_ID => {
                         slices.find(groups.value(row)) == slices.all || slices.knows(hash(members.value(row)))
                     }

@@ -1,4 +1,4 @@
-//! //! Checks that every table can be read completely and has the columns that the published libraries require, with or
+//! Checks that every table can be read completely and has the columns that the published libraries require, with or
 //! without rows: they read all columns, including those that isomorph does not need.
 
 use isomorph_error::{Findings, Result};
@@ -46,7 +46,7 @@ fn wanted(annnet: &Annnet, name: &str) -> Result<&'static [&'static str]> {
         own if own == words.memberships && words.node_id == NODE_WORDS.node_id => {
             &[column::SLICE_ID, NODE_WORDS.node_id]
         }
-        // // Without aspects, these are not read.
+        // Without aspects, these are not read.
         file::EDGE_LAYERS if annnet.members.has(file::LAYERS)? => &[column::EDGE_ID, column::LAYER_1_ID],
         own if own == words.presence && annnet.members.has(file::LAYERS)? && words.node_id == NODE_WORDS.node_id => {
             &[NODE_WORDS.node_id, column::LAYER_ID]

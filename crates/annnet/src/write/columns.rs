@@ -1,4 +1,4 @@
-//! //! Columns of batches, converted to the types of the tables.
+//! Columns of batches, converted to the types of the tables.
 
 use std::sync::Arc;
 

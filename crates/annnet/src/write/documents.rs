@@ -1,4 +1,4 @@
-//! //! Files that belong to the graph as a whole: manifest, history, snapshots, policies, attributes of the graph.
+//! Files that belong to the graph as a whole: manifest, history, snapshots, policies, attributes of the graph.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -128,7 +128,7 @@ fn write_parts(own: &Document, output: &mut Output<'_>, options: &WriteOptions) 
 /// Returns the part of a snapshot's label that can be used in a file name; the label itself is in the file.
 fn slug(snapshot: &str) -> String {
     let mut slug = String::new();
-    // // A snapshot that is not an object has no label.
+    // A snapshot that is not an object has no label.
     let _ = Members::default().read(snapshot, |name, value| {
         if let ("label", Ok(Value::Text(label))) = (name, json::value(value)) {
             slug = label.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).take(40).collect();
@@ -192,7 +192,7 @@ pub(super) fn write_manifest(
     members.push(("compression", string(options.compression_name())));
     members.push(("encoding", "{\"zarr\": \"v3\", \"parquet\": \"1.0\"}".to_owned()));
     let own: Vec<&str> = members.iter().map(|(name, _)| *name).collect();
-    // // Unknown keys stay after the known ones.
+    // Unknown keys stay after the known ones.
     members.extend(
         unknown.iter().map(|(name, value)| (name.as_str(), value.clone())).filter(|(name, _)| !own.contains(name)),
     );

@@ -1,4 +1,4 @@
-//! //! The table of edges, which is written as edges arrive, and the other tables about edges.
+//! The table of edges, which is written as edges arrive, and the other tables about edges.
 
 use std::sync::Arc;
 
@@ -117,7 +117,7 @@ impl Edges {
             table,
             attributes: TableOut::create(output, options.layout.words().edge_table, &attributes, options)?,
             layers: layers.transpose()?,
-            // // Without this table, readers search a matrix for coefficients.
+            // Without this table, readers search a matrix for coefficients.
             coefficients: options.has_matrix().then(|| create_coefficients(output, options)).transpose()?,
             matrix: options.has_matrix().then(|| Matrix::create(options)).transpose()?,
             columns: 0,
@@ -204,7 +204,7 @@ impl Edges {
         options: &WriteOptions,
     ) -> Result<()> {
         let Some(table) = &mut self.layers else { return Ok(()) };
-        // // If layers are named by their labels, the second one is written only if it differs.
+        // If layers are named by their labels, the second one is written only if it differs.
         let second: Int64Array = match options.layout {
             WriteLayout::V2 => second,
             WriteLayout::Specification => {
@@ -308,11 +308,11 @@ impl Edges {
                     (false, true) => COUPLING,
                     (false, false) => INTER,
                 };
-                // // First and second layer of each edge that has a row.
+                // First and second layer of each edge that has a row.
                 let of_edge = |row: usize| match self.stating.of_edge(own.value(row)).and_then(|own| own.layers) {
                     Some(Said::In(first, second)) => Some((Some(first), second)),
                     Some(Said::Nowhere) => Some((None, None)),
-                    // // In the specification's layout, the ends take their layers from this table: all are stated in
+                    // In the specification's layout, the ends take their layers from this table: all are stated in
                     // it.
                     Some(Said::Nothing) if options.layout == WriteLayout::V2 => None,
                     _ => Some((Some(first.value(row)), Some(second.value(row)))),
@@ -399,7 +399,7 @@ impl Edges {
             if ends.0.value(row) != ends.1.value(row) || at != to {
                 add(1, to, second.value(row));
             } else if first.value(row).to_bits() != second.value(row).to_bits() {
-                // // An entity has one coefficient in an edge, which applies to each of its roles.
+                // An entity has one coefficient in an edge, which applies to each of its roles.
                 return Err(lost(format!("loop {:?} has two coefficients", own.value(row))));
             }
         }

@@ -1,4 +1,4 @@
-//! //! The tables of the specification's layout that contain one fact each: positions, types and names of entities;
+//! The tables of the specification's layout that contain one fact each: positions, types and names of entities;
 //! definitions, weights, directions and kinds of edges.
 
 use std::sync::Arc;
@@ -128,7 +128,7 @@ impl EdgeFacts {
         self.kinds.push(count, vec![ids(), Some(kinds)])?;
         self.definitions.push(count, vec![ids(), rows.source.0, rows.target.0, Some(types)])?;
         self.weights.push(count, vec![ids(), rows.weights])?;
-        // // An inherited direction is not stated.
+        // An inherited direction is not stated.
         let Some(directed) = rows.directed else { return Ok(()) };
         if directed.null_count() == 0 {
             return self.directed.push(count, vec![ids(), Some(Arc::new(directed))]);

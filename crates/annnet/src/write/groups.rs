@@ -1,4 +1,4 @@
-//! //! Aspects, elementary layers, and attributes of layers.
+//! Aspects, elementary layers, and attributes of layers.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -156,10 +156,10 @@ impl Groups {
         }
         let names: Vec<&str> = self.aspects.iter().map(|aspect| aspect.name.as_str()).collect();
         let mut text = format!("{{\n  \"aspects\": {},\n  \"elem_layers\": {{", list(&names));
-        // // The published library refuses an aspect with an empty list, but accepts one that is not listed.
+        // The published library refuses an aspect with an empty list, but accepts one that is not listed.
         for (at, aspect) in self.aspects.iter().filter(|aspect| !aspect.labels.is_empty()).enumerate() {
             let comma = if at == 0 { "" } else { "," };
-            // // Writing to a string does not fail.
+            // Writing to a string does not fail.
             let _ = write!(text, "{comma}\n    {}: {}", string(&aspect.name), list(&aspect.labels));
         }
         text.push_str("\n  }\n}");

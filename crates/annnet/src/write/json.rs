@@ -1,4 +1,4 @@
-//! //! JSON that the published library can read everywhere.
+//! JSON that the published library can read everywhere.
 
 use std::fmt::Write;
 
@@ -22,7 +22,7 @@ pub(crate) fn ascii(text: &str) -> String {
             continue;
         }
         for unit in c.encode_utf16(&mut units) {
-            // // Writing to a string does not fail.
+            // Writing to a string does not fail.
             let _ = write!(out, "\\u{unit:04x}");
         }
     }

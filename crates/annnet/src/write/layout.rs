@@ -1,4 +1,4 @@
-//! //! The layout to write.
+//! The layout to write.
 
 use std::fmt;
 use std::str::FromStr;

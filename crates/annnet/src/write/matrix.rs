@@ -1,4 +1,4 @@
-//! //! The incidence matrix, if requested: Zarr arrays of rows, columns and values, in the order of the columns.
+//! The incidence matrix, if requested: Zarr arrays of rows, columns and values, in the order of the columns.
 //!
 //! A column has the weight of its edge at the source side and, if the edge is directed, minus the weight at the target
 //! side; explicit coefficients replace both. An entity with several roles has their sum, and zeros are not stored.
@@ -160,7 +160,7 @@ impl Matrix {
     /// Writes the held cells of the columns before `end`.
     fn catch_up(&mut self, end: u64, output: &mut Output<'_>) -> Result<()> {
         if !std::mem::replace(&mut self.is_sorted, true) {
-            // // A stable sort, as below.
+            // A stable sort, as below.
             self.ahead.sort_by_key(|(column, ..)| *column);
         }
         let mut own = Vec::new();
@@ -176,7 +176,7 @@ impl Matrix {
 
     fn put(&mut self, column: u64, cells: &mut Vec<(i32, f32)>, output: &mut Output<'_>) -> Result<()> {
         let column = i32::try_from(column).map_err(|_| too_many("edges"))?;
-        // // A stable sort: the values of one entity are summed in the order of its roles.
+        // A stable sort: the values of one entity are summed in the order of its roles.
         cells.sort_by_key(|(row, _)| *row);
         for same in cells.chunk_by(|left, right| left.0 == right.0) {
             let value = same.iter().fold(0.0, |sum, (_, value)| sum + value);

@@ -1,4 +1,4 @@
-//! //! Writing: a [`Sink`](isomorph_model::Sink) for graphs in the shape of the format.
+//! Writing: a [`Sink`](isomorph_model::Sink) for graphs in the shape of the format.
 
 pub(crate) mod columns;
 pub(crate) mod documents;

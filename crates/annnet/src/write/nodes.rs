@@ -1,4 +1,4 @@
-//! //! Nodes, their attributes and their placements.
+//! Nodes, their attributes and their placements.
 
 use std::sync::Arc;
 
@@ -120,7 +120,7 @@ impl Nodes {
 
     /// Returns the row of an entity in the matrix, if one is written. No layer means the placeholder.
     pub fn matrix_row(&self, id: &str, layer: Option<i64>) -> Option<i32> {
-        // // In the specification's layout, an entity has one row, whatever its placements.
+        // In the specification's layout, an entity has one row, whatever its placements.
         let by_layer = matches!(self.index, Index::Placements(_)) && !self.is_flat;
         self.matrix.as_ref()?.of(id, layer.filter(|_| by_layer).unwrap_or(PLACEHOLDER))
     }
@@ -258,7 +258,7 @@ impl Nodes {
         if self.is_flat {
             return Ok(());
         }
-        // // The order of the nodes is that of their first placements. If the placements have another order, those of
+        // The order of the nodes is that of their first placements. If the placements have another order, those of
         // each node are written together.
         let mut placements = std::mem::take(&mut self.placements);
         if !firsts_ascend(&placements) {
@@ -273,7 +273,7 @@ impl Nodes {
         }
         let columns = [(self.words.node_id, DataType::Utf8), layer_column(options.layout)];
         let mut presence = TableOut::create(output, self.words.presence, &columns, options)?;
-        // // If no index states it, edges that are entities must be listed with the nodes: those that are in a layer,
+        // If no index states it, edges that are entities must be listed with the nodes: those that are in a layer,
         // with all their placements.
         let mut listed = vec![false; self.is_entity.len()];
         if matches!(self.index, Index::Entities(_)) {

@@ -1,4 +1,4 @@
-//! //! Options for writing a graph.
+//! Options for writing a graph.
 
 use std::time::SystemTime;
 

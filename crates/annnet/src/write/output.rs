@@ -1,4 +1,4 @@
-//! //! Destinations of the files of a graph: a directory, or temporary files that are combined into one archive.
+//! Destinations of the files of a graph: a directory, or temporary files that are combined into one archive.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};

@@ -1,4 +1,4 @@
-//! //! Which graphs can be written, and where their properties are stored.
+//! Which graphs can be written, and where their properties are stored.
 
 use std::collections::BTreeMap;
 

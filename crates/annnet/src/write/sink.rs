@@ -76,7 +76,7 @@ impl<'a> AnnnetWriter<'a> {
             kind.properties.iter().position(|property| property.name == name)
         };
         let options = options.clone();
-        // // Provenance and manifest state the same time.
+        // Provenance and manifest state the same time.
         let options =
             WriteOptions { created: options.created.or_else(|| Some(std::time::SystemTime::now())), ..options };
         let mut edges = Edges::new(&output, &shape, &options)?;

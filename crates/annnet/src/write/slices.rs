@@ -1,4 +1,4 @@
-//! //! Slices and their members.
+//! Slices and their members.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -104,7 +104,7 @@ impl Slices {
     /// Lists nodes in slices.
     fn list(&mut self, mut columns: Vec<Option<ArrayRef>>, rows: usize) -> Result<()> {
         if self.layout == WriteLayout::V2 {
-            // // The layer of the node, which is never stated.
+            // The layer of the node, which is never stated.
             columns.push(None);
         }
         self.nodes.push(rows, columns)

@@ -1,4 +1,4 @@
-//! //! Writing a table. Rows can be added in batches of any length and are written in batches of equal length, so that
+//! Writing a table. Rows can be added in batches of any length and are written in batches of equal length, so that
 //! the bytes do not depend on the input batches.
 
 use std::sync::Arc;
@@ -106,7 +106,7 @@ impl TableOut {
     }
 
     fn flush(&mut self) -> Result<()> {
-        // // Always copied: a slice would keep the whole input batch in memory.
+        // Always copied: a slice would keep the whole input batch in memory.
         let piece = concat_batches(&self.schema, &self.pending).map_err(|error| self.arrow(error))?;
         self.pending.clear();
         self.rows = 0;

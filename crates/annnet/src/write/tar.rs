@@ -1,4 +1,4 @@
-//! //! The archive form of the specification's layout: a gzipped tar with a single top-level directory, as the
+//! The archive form of the specification's layout: a gzipped tar with a single top-level directory, as the
 //! libraries before 0.3 read it.
 //!
 //! Headers are POSIX (`ustar`), with names of at most 100 bytes below a folder of 12. Owners are empty and times are
@@ -35,7 +35,7 @@ pub(crate) fn write(
     files: &[(String, ScratchFile)],
 ) -> Result<u64> {
     let failed = |error: std::io::Error| Error::from(error).at(Place::file(place));
-    // // The tables are already compressed: the fastest level is sufficient for the rest.
+    // The tables are already compressed: the fastest level is sufficient for the rest.
     let mut out = GzEncoder::new(file, flate2::Compression::fast());
     out.write_all(&header(FOLDER, None)?).map_err(failed)?;
     for folder in folders {
@@ -79,7 +79,7 @@ fn header(name: &str, size: Option<u64>) -> Result<[u8; BLOCK]> {
     }
     header[156] = if size.is_some() { b'0' } else { b'5' };
     header[257..265].copy_from_slice(b"ustar\x0000");
-    // // The checksum counts its own field as spaces.
+    // The checksum counts its own field as spaces.
     header[148..156].fill(b' ');
     let sum: u32 = header.iter().map(|byte| u32::from(*byte)).sum();
     header[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());

@@ -1,4 +1,4 @@
-//! //! The archive form: one zip file with a single top-level directory.
+//! The archive form: one zip file with a single top-level directory.
 //!
 //! Files are stored uncompressed: the tables are already compressed, and the rest is small. Sizes and checksums are
 //! known before a file is written, so that every reader can read the archive from start to end. Times are the earliest
@@ -151,7 +151,7 @@ impl Archive {
             push_common(&mut directory, entry, large);
             let extra = if values.is_empty() { 0 } else { 4 + 8 * values.len() as u16 };
             directory.extend(extra.to_le_bytes());
-            // // No comment, first disk, no internal attributes.
+            // No comment, first disk, no internal attributes.
             directory.extend([0; 6]);
             let mode = if entry.name.ends_with('/') { FOLDER_MODE } else { FILE_MODE };
             directory.extend(mode.to_le_bytes());
@@ -185,7 +185,7 @@ impl Archive {
 fn push_common(out: &mut Vec<u8>, entry: &Entry, large: bool) {
     let size = if large { ELSEWHERE } else { entry.size as u32 };
     out.extend(FLAGS.to_le_bytes());
-    // // Stored, at midnight.
+    // Stored, at midnight.
     out.extend([0; 4]);
     out.extend(DATE.to_le_bytes());
     out.extend(entry.crc.to_le_bytes());

@@ -1,4 +1,4 @@
-//! //! Blosc frames of version 1: blocks of shuffled bytes, compressed with zstd, LZ4, Snappy or zlib.
+//! Blosc frames of version 1: blocks of shuffled bytes, compressed with zstd, LZ4, Snappy or zlib.
 
 /// Size of the header: versions, flags, sizes.
 const HEADER: usize = 16;
@@ -102,7 +102,7 @@ pub(super) fn pack(plain: &[u8], number: usize, packer: Packer, level: i32) -> R
         frame.extend(plain);
         return Ok(frame);
     }
-    // // Header, start of the only block, its length.
+    // Header, start of the only block, its length.
     let start = HEADER + 4;
     frame.extend([packer.number() << PACKER_SHIFT | ONE_STREAM | SHUFFLED, width]);
     for bytes in [plain.len(), plain.len(), start + 4 + packed.len(), start, packed.len()] {
@@ -139,7 +139,7 @@ pub(super) fn unpack(frame: &[u8], size: usize) -> Result<Vec<u8>, String> {
     let mut plain = vec![0; block.min(length)];
     for (at, target) in out.chunks_mut(block.max(1)).enumerate() {
         let mut place = u32_at(frame, HEADER + 4 * at).ok_or_else(damaged)?;
-        // // The last block is not divided if it is shorter than the others.
+        // The last block is not divided if it is shorter than the others.
         let divided = flags & ONE_STREAM == 0 && number > 1 && target.len() == block && block % number == 0;
         let streams = if divided { number } else { 1 };
         let plain = plain.get_mut(..target.len()).ok_or_else(damaged)?;
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn frames_of_every_packer_come_back() {
-        // // Incompressible data is copied: random bytes.
+        // Incompressible data is copied: random bytes.
         let mut state = 1u64;
         let noise: Vec<u8> = (0..4_000)
             .map(|_| {

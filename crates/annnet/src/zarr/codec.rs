@@ -1,4 +1,4 @@
-//! //! Codecs of chunks.
+//! Codecs of chunks.
 //!
 //! The codecs of `zarrs` are not used. They unpack as much as a frame claims, whatever the size of its chunk, and their
 //! Blosc is a C library with four others behind it, one of them in C++, which nothing isolates if a frame is malicious.
@@ -46,7 +46,7 @@ impl Codec {
         Ok(match compression {
             Compression::None => Vec::new(),
             Compression::Zstd(_) => blosc(Packer::Zstd),
-            // // The Blosc of zarr-python has no Snappy; LZ4 is the most similar.
+            // The Blosc of zarr-python has no Snappy; LZ4 is the most similar.
             Compression::Lz4 | Compression::Snappy => blosc(Packer::Lz4),
             Compression::Gzip(level) => vec![Codec::Gzip { level }],
             Compression::Brotli(_) => {

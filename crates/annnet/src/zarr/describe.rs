@@ -1,4 +1,4 @@
-//! //! The description of an array in `zarr.json`, checked before it is used.
+//! The description of an array in `zarr.json`, checked before it is used.
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -144,7 +144,7 @@ impl Found {
                     return Err(unsupported(file, "big-endian numbers are not supported".to_owned()));
                 }
             }
-            // // The compressor of a Blosc frame is stated in the frame itself.
+            // The compressor of a Blosc frame is stated in the frame itself.
             (2.., "blosc") => {
                 json::members(&configuration, file, |name, value| {
                     let number = value.trim().parse::<i64>().ok();

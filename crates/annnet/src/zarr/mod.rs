@@ -1,4 +1,4 @@
-//! //! One-dimensional Zarr arrays of numbers: those of the incidence matrix, and of cached views.
+//! One-dimensional Zarr arrays of numbers: those of the incidence matrix, and of cached views.
 //!
 //! Metadata, chunk grids, chunk names and the order of codecs are handled by the crate `zarrs`. Two things are not: the
 //! contents of a `zarr.json` are checked here before an array is created from it, and chunks are unpacked by the codecs
@@ -62,7 +62,7 @@ mod tests {
             floats.chunks(1_999).for_each(|some| parts.push(some, &mut output).unwrap());
             assert_eq!(whole.finish(&mut output).unwrap(), 2_500);
             parts.finish(&mut output).unwrap();
-            // // Chunks of only zeros are not written, and an array may be empty.
+            // Chunks of only zeros are not written, and an array may be empty.
             let mut zeros = ArrayWriter::create("cache/zeros", chunk, &options).unwrap();
             zeros.push(&[0i32; 1_500], &mut output).unwrap();
             zeros.finish(&mut output).unwrap();

@@ -1,4 +1,4 @@
-//! //! Number types of arrays.
+//! Number types of arrays.
 
 use zarrs::array::{DataType, Element, FillValue, data_type};
 

@@ -92,7 +92,7 @@ impl ArrayReader {
         let width = self.number.bytes() as u64;
         for chunk in range.start / self.chunk..=(end - 1) / self.chunk {
             let bytes = self.bytes_of(chunk)?;
-            // // The length of an array may exceed all chunks; positions within a chunk are below 64 Mi.
+            // The length of an array may exceed all chunks; positions within a chunk are below 64 Mi.
             let first = chunk * self.chunk;
             let (from, to) = (range.start.saturating_sub(first), (end - first).min(self.chunk));
             let bytes = bytes.get((from * width) as usize..(to * width) as usize);

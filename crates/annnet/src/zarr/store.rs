@@ -1,4 +1,4 @@
-//! //! Two stores for `zarrs`: one over the files of a graph, and one that keeps what is written until it goes to a
+//! Two stores for `zarrs`: one over the files of a graph, and one that keeps what is written until it goes to a
 //! file.
 
 use std::sync::{Mutex, PoisonError};

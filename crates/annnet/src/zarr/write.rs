@@ -106,7 +106,7 @@ impl<T: Number> ArrayWriter<T> {
     fn flush(&mut self, output: &mut Output<'_>) -> Result<()> {
         self.pending.resize(self.chunk, T::default());
         let options = CodecOptions::default().with_concurrent_target(1);
-        // // The chunk grid has as many chunks as the array needs.
+        // The chunk grid has as many chunks as the array needs.
         let end = (self.chunks + 1).saturating_mul(self.chunk as u64);
         self.array.set_shape(vec![end]).map_err(|error| failed(&self.directory, error))?;
         let stored = self.array.store_chunk_opt(&[self.chunks], self.pending.as_slice(), &options);

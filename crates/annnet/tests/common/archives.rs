@@ -1,4 +1,4 @@
-//! //! Archives built byte by byte, for tests of damaged ones.
+//! Archives built byte by byte, for tests of damaged ones.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! //! Small graphs built in code, for tests of damaged ones.
+//! Small graphs built in code, for tests of damaged ones.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! //! Cells as the fixtures represent them.
+//! Cells as the fixtures represent them.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! //! Changing a graph and examining the result.
+//! Changing a graph and examining the result.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! //! Shared by the tests of this crate: the location of the fixtures, and a graph in their representation.
+//! Shared by the tests of this crate: the location of the fixtures, and a graph in their representation.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 pub mod archives;

@@ -1,4 +1,4 @@
-//! //! A graph in the representation of the fixtures.
+//! A graph in the representation of the fixtures.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -340,7 +340,7 @@ pub fn normal(mut expected: Value) -> Value {
             (edge["id"].as_str().unwrap().to_owned(), edge)
         })
         .collect();
-    // // The library lists no attributes for an edge without any.
+    // The library lists no attributes for an edge without any.
     let mut attributes = top.remove("edge_attributes").unwrap_or_else(|| json!({}));
     for id in edges.keys() {
         attributes.as_object_mut().unwrap().entry(id).or_insert_with(|| json!({}));

@@ -1,4 +1,4 @@
-//! //! Writing a graph and examining the result.
+//! Writing a graph and examining the result.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! //! What a binary cannot store, in a folder of its directory that no other reader opens: weights of nodes, which it
+//! What a binary cannot store, in a folder of its directory that no other reader opens: weights of nodes, which it
 //! has only in its sampling tables, rounded and combined; times of nodes; times of edges if they are not stored as they
 //! were stated; and types of features if one id has several.
 //!

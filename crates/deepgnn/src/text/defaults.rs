@@ -1,4 +1,4 @@
-//! //! Values that nodes and edges do not state themselves: the file of defaults of Linear.
+//! Values that nodes and edges do not state themselves: the file of defaults of Linear.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! //! EdgeList: a node or an edge in each line, as fields separated by commas.
+//! EdgeList: a node or an edge in each line, as fields separated by commas.
 
 use super::Reading;
 use super::defaults::numbers;
@@ -14,7 +14,7 @@ pub(super) const TEXT: &str = "binary";
 pub(super) fn length(text: &[u8]) -> Option<Length> {
     match *numbers(text, b'/')? {
         [values] => Some(Length::Dense(values)),
-        // // No values or no coordinates: nothing follows, whatever the other number is.
+        // No values or no coordinates: nothing follows, whatever the other number is.
         [0, _] => Some(Length::Dense(0)),
         [values, 0] => Length::of_sides(&[values], values),
         [values, width] => Length::of_sides(&[values, width], values),
@@ -99,7 +99,7 @@ pub(super) fn line(reading: &Reading, text: &[u8], start: usize, block: &mut Blo
     let of = if is_node { &reading.defaults.node } else { &reading.defaults.edge };
     let ((mut target, mut target_at), mut ty) = ((second, second_at), of.ty);
     if ty.is_none() {
-        // // For a node, this is its type; for an edge, the type comes before its target.
+        // For a node, this is its type; for an edge, the type comes before its target.
         let (word, at) = line.must(if is_node { "the type" } else { "the target" })?;
         if is_node {
             ty = Some(values::element_type(word, at)?);
@@ -137,7 +137,7 @@ pub(super) fn line(reading: &Reading, text: &[u8], start: usize, block: &mut Blo
             &mut block.edges.features
         }
     };
-    // // Here, the published converter itself fails on too few values.
+    // Here, the published converter itself fails on too few values.
     let like = Like { truth: reading.compat, overflow: reading.compat, ..Like::default() };
     let mut defaults = of.features.iter();
     loop {
@@ -148,7 +148,7 @@ pub(super) fn line(reading: &Reading, text: &[u8], start: usize, block: &mut Blo
                 let Some((word, at)) = line.word() else { break };
                 let word = word.trim_ascii();
                 if word.is_empty() {
-                    // // A comma at the end. Text after it has no meaning.
+                    // A comma at the end. Text after it has no meaning.
                     if let Some((rest, at)) = line.word().filter(|_| !reading.compat) {
                         let message = format!("unexpected {}", shown(rest));
                         return Err(Fault::new(&rules::FIELD, message, at));

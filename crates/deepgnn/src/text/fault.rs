@@ -1,4 +1,4 @@
-//! //! A fault in a text and its position.
+//! A fault in a text and its position.
 
 use isomorph_error::{Error, Place, Rule};
 

@@ -1,4 +1,4 @@
-//! //! The files of a text: one file, those of a directory, or those that match a pattern; compressed or not.
+//! The files of a text: one file, those of a directory, or those that match a pattern; compressed or not.
 
 use std::io::Read;
 

@@ -1,4 +1,4 @@
-//! //! Texts divided into pieces of whole records, and blocks with their content.
+//! Texts divided into pieces of whole records, and blocks with their content.
 
 use std::io::Read;
 
@@ -73,7 +73,7 @@ impl Text {
                 let blob = isomorph_storage::Blob::open(place)?;
                 Some((place.to_string(), blob.read_all(isomorph_storage::limits::MANIFEST_BYTES)?))
             }
-            // // JSON and TSV state everything.
+            // JSON and TSV state everything.
             None if !format.has_defaults() => None,
             None => meta?.filter(|(_, text)| Defaults::looks_like(text)),
         };
@@ -196,7 +196,7 @@ impl Text {
         let most = self.record.max(slots.len() as u64 * PIECE);
         for slot in slots.iter_mut() {
             if slot.piece.take().is_some_and(|piece| piece.text.len() as u64 > 2 * PIECE) {
-                // // Memory for a long record is not kept for short ones.
+                // Memory for a long record is not kept for short ones.
                 (slot.parser, slot.block) = Default::default();
             }
             if bytes >= most {
@@ -321,7 +321,7 @@ impl Pieces<'_> {
         };
         let mut size = PIECE;
         loop {
-            // // One more byte shows whether the file ends with the piece.
+            // One more byte shows whether the file ends with the piece.
             let wanted = (size + 1).saturating_sub(packed.left.len() as u64);
             let read = packed.reader.by_ref().take(wanted).read_to_end(&mut packed.left);
             let read = read.map_err(|error| {

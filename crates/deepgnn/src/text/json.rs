@@ -230,7 +230,7 @@ impl Records {
         block.node(id, ty, weight, is_temporal.then_some(stated));
         self.node.begin_with(life.created.unwrap_or(0))?;
         self.node.drain_into(&mut block.nodes.features);
-        // // Most texts are sorted, and checking costs less than sorting.
+        // Most texts are sorted, and checking costs less than sorting.
         match is_temporal {
             true => self.edges.sort_by_key(Edge::order),
             false if self.edges.is_sorted_by_key(Edge::order_without_times) => {}
@@ -241,7 +241,7 @@ impl Records {
             let (weight, integral) = edge.weight.unwrap_or_default();
             block.edge(source, target, edge.ty.unwrap_or_default(), weight);
             let created = edge.life.created.or(stated.created);
-            // // The published converter treats 0 as missing here: the time is then that of the node, unless that is 0.
+            // The published converter treats 0 as missing here: the time is then that of the node, unless that is 0.
             let removed = edge.life.removed.filter(|time| *time != 0).or(of_node);
             block.edge_says(integral, is_temporal.then_some(Life { created, removed }));
             match edge.slots.and_then(|slots| self.of_edges.slots.get_mut(slots)) {
@@ -260,7 +260,7 @@ impl Records {
         let mut edge = Edge::default();
         let (mut open, mut twice) = (scan.open()?, false);
         while open {
-            // // Nearly all keys are one of the first four, which differ in their first letters.
+            // Nearly all keys are one of the first four, which differ in their first letters.
             match scan.initial() {
                 Some(b's') if scan.named(b"\"src_id\"") => twice |= edge.source.replace(node_id(scan)?).is_some(),
                 Some(b'd') if scan.named(b"\"dst_id\"") => twice |= edge.target.replace(node_id(scan)?).is_some(),

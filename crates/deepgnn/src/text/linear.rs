@@ -73,7 +73,7 @@ pub(super) fn line(reading: &Reading, text: &[u8], start: usize, block: &mut Blo
             block.edge(source, target, ty, weight);
             features(&mut line, of, reading.compat, block, |block| &mut block.edges.features)?;
         }
-        // // The first element of a line has the defaults of nodes, even if it is an edge.
+        // The first element of a line has the defaults of nodes, even if it is an edge.
         of = &reading.defaults.edge;
     }
     Ok(())
@@ -111,7 +111,7 @@ fn features(
         let values = match values {
             Some(values) => values,
             None => {
-                // // An integer here is the source of the next edge.
+                // An integer here is the source of the next edge.
                 let Some(word) = line.tokens.peek().filter(|word| !number::is_integer(word)) else { break };
                 let at = line.here();
                 line.tokens.next();

@@ -218,7 +218,7 @@ impl Parser {
             let end = memchr::memchr(b'\n', &text[start..]).map_or(text.len(), |at| start + at);
             let line = &text[start..end];
             let line = line.strip_suffix(b"\r").unwrap_or(line);
-            // // The published reader ignores an empty line at the end, in any format.
+            // The published reader ignores an empty line at the end, in any format.
             if !(line.is_empty() && is_last && end + 1 >= text.len()) {
                 let before = Before::of(reading, block);
                 let read = self.line(reading, line, start, block);

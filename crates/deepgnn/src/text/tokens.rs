@@ -1,4 +1,4 @@
-//! //! Words of a line, separated by what Python considers whitespace.
+//! Words of a line, separated by what Python considers whitespace.
 
 /// The words of a line.
 #[derive(Debug, Clone)]

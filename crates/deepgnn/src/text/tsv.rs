@@ -1,4 +1,4 @@
-//! //! TSV: a node in each line, with its neighbours in the last of five columns.
+//! TSV: a node in each line, with its neighbours in the last of five columns.
 
 use std::borrow::Cow;
 
@@ -86,7 +86,7 @@ pub(super) fn line(
         edges.push(neighbor(reading, Field { text, at: all.at + at })?);
         at += text.len() + 1;
     }
-    // // A stable sort: equal edges keep their order.
+    // A stable sort: equal edges keep their order.
     edges.sort_by_key(|edge| (edge.ty, edge.target));
     for edge in edges.iter() {
         if edge.five {
@@ -118,7 +118,7 @@ fn type_and_weight(ty: Field<'_>, weight: Field<'_>) -> Parsed<(i32, f64)> {
 }
 
 fn neighbor(reading: &Reading, all: Field<'_>) -> Parsed<Neighbor> {
-    // // Target, type, weight, and the rest, because a text may contain commas.
+    // Target, type, weight, and the rest, because a text may contain commas.
     let mut fields = [Field { text: &[], at: all.at + all.text.len() }; 4];
     let (mut at, mut count) = (0, 0);
     for field in &mut fields {
@@ -220,7 +220,7 @@ fn feature(reading: &Reading, field: Field<'_>, before: &mut Option<Code>, out: 
     }
     let code = match known {
         Some(Code::Wide(_)) if reading.compat => None,
-        // // With an unknown letter, the converter keeps what it had.
+        // With an unknown letter, the converter keeps what it had.
         None if reading.compat && !name.starts_with(b"f") && !name.starts_with(b"i") && !name.starts_with(b"u") => {
             *before
         }

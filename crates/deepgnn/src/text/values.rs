@@ -1,4 +1,4 @@
-//! //! Features as words: a type, a length, values.
+//! Features as words: a type, a length, values.
 
 use super::fault::{Fault, Parsed, shown};
 use crate::block::{Features, Kind};
@@ -118,7 +118,7 @@ pub(crate) fn read<'a>(
                 return Ok(true);
             }
             if count == 0 || read == 0 {
-                // // The published converter stores nothing of a feature that lacks either.
+                // The published converter stores nothing of a feature that lacks either.
                 out.bytes.truncate(start);
             } else if if read == 1 { !flat && points != 1 } else { points != read } {
                 return Err(Fault::new(
@@ -171,7 +171,7 @@ fn numbers<'a>(words: &mut impl Words<'a>, dtype: DType, count: usize, like: Lik
 
 /// Appends one number.
 pub(crate) fn one(dtype: DType, word: &[u8], at: usize, like: Like, out: &mut Vec<u8>) -> Parsed {
-    // // For the published converter every text is true, including 0 and False.
+    // For the published converter every text is true, including 0 and False.
     if like.truth && dtype == DType::Bool {
         out.push(u8::from(!word.is_empty()));
         return Ok(());

@@ -1,4 +1,4 @@
-//! //! What all nodes, or all edges, have in common, so that a text can omit it for each element.
+//! What all nodes, or all edges, have in common, so that a text can omit it for each element.
 
 use isomorph_error::Result;
 use serde_json::{Map, Value};
@@ -30,7 +30,7 @@ impl Common {
     /// Records an element.
     pub fn see(&mut self, ty: i32, record: &[u8]) {
         let weight = record.first_chunk().map(|bytes| f32::from_le_bytes(*bytes)).filter(|weight| weight.is_finite());
-        // // The length of a sparse feature depends on its values, and a hole has no type.
+        // The length of a sparse feature depends on its values, and a hole has no type.
         let features = encode::kinds(record);
         if !std::mem::replace(&mut self.seen, true) {
             let plain = |(kind, _): &(Kind, usize)| matches!(kind, Kind::Dense(_) | Kind::Text);
@@ -40,7 +40,7 @@ impl Common {
         self.ty = self.ty.filter(|own| *own == ty);
         self.weight = self.weight.filter(|own| weight.is_some_and(|weight| weight.to_bits() == own.to_bits()));
         if !self.features.is_empty() {
-            // // A text is one word, whatever its length.
+            // A text is one word, whatever its length.
             let same = |(a, b): &(&(Kind, usize), (Kind, usize))| a.0 == b.0 && (a.0 == Kind::Text || a.1 == b.1);
             let count = self.features.iter().zip(features).take_while(same).count();
             self.features.truncate(count);

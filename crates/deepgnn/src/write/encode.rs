@@ -1,4 +1,4 @@
-//! //! Conversion of model batches to records, and of records to elements of blocks.
+//! Conversion of model batches to records, and of records to elements of blocks.
 //!
 //! A record is the weight (32 bits), then for each feature a byte with its type, its length (32 bits) and its bytes as
 //! the binary stores them.
@@ -62,7 +62,7 @@ pub(super) fn edges(
     let (sources, targets) = (ends(&batch.source)?, ends(&batch.target)?);
     let rows = Rows::of(&shape.edges, properties, &batch.properties, batch.rows)?;
     let types = match &batch.relations {
-        // // Names that no row uses need not be numbers.
+        // Names that no row uses need not be numbers.
         Some(relations) => relations.names.iter().map(|name| relation(name.unwrap_or_default()).ok()).collect(),
         None => Vec::new(),
     };
@@ -325,7 +325,7 @@ impl Values {
                 let count = values.len() / size;
                 let mut widths = of_row.clone().map(|point| range(coordinates, point, 1).len());
                 let width = widths.next().unwrap_or_default();
-                // // One value may have a point for each of its coordinates, because the published converter stores a
+                // One value may have a point for each of its coordinates, because the published converter stores a
                 // flat list this way.
                 let fits = of_row.len() == count || count == 1 && width == 1;
                 if width == 0 || count == 0 || !fits || widths.any(|other| other != width) {
@@ -357,7 +357,7 @@ fn kind_of(tag: u8, bytes: &[u8]) -> Kind {
         Some(FeatureType::Raw) => Kind::Raw,
         Some(FeatureType::Dense(dtype)) => Kind::Dense(dtype),
         Some(FeatureType::Sparse(dtype)) => {
-            // // Written by this program: a count of 32 bits.
+            // Written by this program: a count of 32 bits.
             let width = SparseView::of(bytes).ok().and_then(|view| u32::try_from(view.width).ok());
             Kind::Sparse(dtype, width.unwrap_or_default())
         }

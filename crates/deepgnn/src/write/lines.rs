@@ -1,4 +1,4 @@
-//! //! Sorted records as blocks of lines: a node with its edges, or the edges of an id that is not a node.
+//! Sorted records as blocks of lines: a node with its edges, or the edges of an id that is not a node.
 
 use isomorph_error::Result;
 
@@ -47,9 +47,9 @@ pub(super) struct Times {
 pub(super) fn each(records: Records, times: Times, mut take: impl FnMut(&Lines) -> Result<()>) -> Result<()> {
     let mut lines = Lines::default();
     lines.block.edges.settled = true;
-    // // The current line: its number and its node.
+    // The current line: its number and its node.
     let mut open: Option<(u64, u64)> = None;
-    // // Whether it has any elements in this block.
+    // Whether it has any elements in this block.
     let mut begun = false;
     records.each(|key, record| {
         let next = match open {

@@ -1,4 +1,4 @@
-//! //! Nodes and edges as records, sorted as the specification requires, in memory or, beyond it, in a temporary file.
+//! Nodes and edges as records, sorted as the specification requires, in memory or, beyond it, in a temporary file.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -180,14 +180,14 @@ impl Records {
         }
         let Some(file) = self.file.take() else { return Ok(()) };
         let size = (self.held.bytes() / self.runs.len() as u64).clamp(READ.0, READ.1);
-        // // Everything collected is now in the file.
+        // Everything collected is now in the file.
         (self.entries, self.bytes) = (Vec::new(), Vec::new());
         let mut runs: Vec<Run<'_>> = self.runs.iter().map(|(start, end)| Run::new(&file, *start, *end, size)).collect();
         let mut heap = BinaryHeap::with_capacity(runs.len());
         for (number, run) in runs.iter_mut().enumerate() {
             heap.extend(run.next_key()?.map(|key| Reverse((key, number))));
         }
-        // // If keys are equal, earlier runs come first.
+        // If keys are equal, earlier runs come first.
         while let Some(Reverse((key, number))) = heap.pop() {
             let Some(run) = runs.get_mut(number) else { break };
             take(key, run.record()?)?;
@@ -263,7 +263,7 @@ mod tests {
             let mixed = n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
             let key =
                 Key { id: mixed % 1000, rank: (mixed % 3) as u32, created: 0, removed: End::NEVER, other: mixed % 2 };
-            // // Long records between short ones.
+            // Long records between short ones.
             let bytes = vec![n as u8; if n == 77 { 300_000 } else { n as usize % 5 }];
             let append = |out: &mut Vec<u8>| {
                 out.extend_from_slice(&bytes);

@@ -1,4 +1,4 @@
-//! //! The meaning of the model's columns in these formats.
+//! The meaning of the model's columns in these formats.
 
 use arrow_schema::DataType;
 use isomorph_error::{Error, Result};
@@ -155,7 +155,7 @@ fn feature_type(property: &Property) -> Result<FeatureType> {
             let values = fields.iter().find(|field| field.name() == "values");
             values.and_then(|field| items(field.data_type())).map(FeatureType::Sparse)
         }
-        // // For values at times, the name states their type.
+        // For values at times, the name states their type.
         (ValueKind::Raw, DataType::Binary | DataType::LargeBinary) => {
             let named = property.name.split_once(':').and_then(|(_, ty)| ty.parse().ok());
             Some(named.filter(|ty| matches!(ty, FeatureType::Timed(_))).unwrap_or(FeatureType::Raw))

@@ -1,4 +1,4 @@
-//! //! The sink for model batches, which writes a binary or a text.
+//! The sink for model batches, which writes a binary or a text.
 
 use std::io::Write;
 
@@ -124,7 +124,7 @@ impl Sink for DeepGnnWriter<'_> {
                 let watermark = self.watermark()?;
                 let options = BuildOptions { watermark, ..self.options.binary };
                 let mut partitions = Partitions::create(self.staging, &options)?;
-                // // Times of nodes can only be stored in the sidecar.
+                // Times of nodes can only be stored in the sidecar.
                 let times = Times { nodes: options.beside && self.shape.node_times(), edges: self.shape.edge_times() };
                 lines::each(self.records, times, |lines| {
                     let number = |at: usize| lines.numbers.get(at).copied().unwrap_or_default();

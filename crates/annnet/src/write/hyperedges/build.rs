@@ -1,4 +1,4 @@
-//! //! Building the rows of hyperedges, placeholders and edges with a missing end.
+//! Building the rows of hyperedges, placeholders and edges with a missing end.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -129,7 +129,7 @@ impl<'a> Build<'a> {
                     self.ends[side].append_option(end.map(|(entity, _)| entity));
                     self.end_layers[side].append_option(end.and_then(|(_, layer)| layer).filter(|_| !self.is_flat));
                 }
-                // // The specification's layout names the layers of edges in one table only.
+                // The specification's layout names the layers of edges in one table only.
                 if self.layout == WriteLayout::Specification
                     && let Some(layer) = ends.iter().flatten().find_map(|(_, layer)| *layer).filter(|_| !self.is_flat)
                 {
@@ -221,7 +221,7 @@ impl<'a> Build<'a> {
             let id = self.own.value(row);
             let value = of(member).ok_or_else(|| lost(format!("{entity:?} has no coefficient in hyperedge {id:?}")))?;
             if !self.seen.insert((hashes::hash(entity), member.layer)) {
-                // // An entity in both roles has one coefficient, which applies to each.
+                // An entity in both roles has one coefficient, which applies to each.
                 let known = self.coefficients.values.get(start..).unwrap_or_default();
                 if known.iter().all(|known| known.to_bits() != value.to_bits()) {
                     return Err(lost(format!("{entity:?} has two coefficients in hyperedge {id:?}")));
@@ -230,7 +230,7 @@ impl<'a> Build<'a> {
             }
             self.coefficients.edges.push(row as u32);
             self.coefficients.entities.push(self.coefficients.entities.len() as u32);
-            // // The published library looks a coefficient up by the member as it has read it: a layer that is named
+            // The published library looks a coefficient up by the member as it has read it: a layer that is named
             // there must be named here.
             let implied =
                 self.layout == WriteLayout::V2 && self.class == Class::Hyperedge && reads_as_something_else(entity);

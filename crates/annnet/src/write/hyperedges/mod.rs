@@ -1,4 +1,4 @@
-//! //! Hyperedges, placeholders and edges with a missing end. They are held until all their members are known.
+//! Hyperedges, placeholders and edges with a missing end. They are held until all their members are known.
 
 mod build;
 mod sides;

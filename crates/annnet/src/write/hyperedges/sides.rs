@@ -1,4 +1,4 @@
-//! //! Properties that the members of a hyperedge share.
+//! Properties that the members of a hyperedge share.
 
 use crate::read::ids as hashes;
 

@@ -1,4 +1,4 @@
-//! //! Checking the tables for weighted sampling against their elements.
+//! Checking the tables for weighted sampling against their elements.
 
 use bytes::Bytes;
 use isomorph_error::{Findings, Place, Result};
@@ -189,7 +189,7 @@ impl<'a> Tables<'a> {
             }
             let count = table.count as f64;
             let (shares, expected) = (table.shares, table.weights.map(|weights| weights / table.total * count));
-            // // Shares are rounded to 32 bits, each by a small amount.
+            // Shares are rounded to 32 bits, each by a small amount.
             let differs =
                 |at: usize| expected[at].is_finite() && (shares[at] - expected[at]).abs() > 1e-5 * count + 1e-3;
             if differs(0) || differs(1) {

@@ -1,4 +1,4 @@
-//! //! Entries and edges of a partition as blocks of bounded size.
+//! Entries and edges of a partition as blocks of bounded size.
 
 use std::ops::Range;
 
@@ -45,7 +45,7 @@ impl NodeBlocks<'_> {
                 continue;
             }
             block.clear();
-            // // The binary stores them only in its sampling tables.
+            // The binary stores them only in its sampling tables.
             let (weights, lives) = match keys_only {
                 false => (partition.weights(range.clone())?, partition.beside.node_lives(range.clone())?),
                 true => Default::default(),
@@ -94,7 +94,7 @@ impl EdgeBlocks<'_> {
         let (partition, ends) = (self.partition, &self.ends);
         while let Some(range) = self.pending.pop() {
             let size = EDGE_RECORD as u64;
-            // // The record after the last edge states where its features end.
+            // The record after the last edge states where its features end.
             let records = partition.edge_index.read(range.start * size..(range.end + 1) * size)?;
             let slots: Vec<u64> = records.chunks_exact(EDGE_RECORD).map(|record| word(&record[8..])).collect();
             if let Some(at) = slots.windows(2).position(|pair| pair[0] > pair[1]) {
@@ -119,7 +119,7 @@ impl EdgeBlocks<'_> {
                     entry += 1;
                 }
                 if ends[entry] == edge {
-                    // // The order of edge types starts again with each entry, even of the same node.
+                    // The order of edge types starts again with each entry, even of the same node.
                     #[expect(clippy::cast_possible_truncation, reason = "at most EDGES")]
                     block.nodes.edges_before.push((edge - range.start) as u32);
                 }

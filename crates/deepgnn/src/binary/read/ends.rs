@@ -1,4 +1,4 @@
-//! //! Checks of data that the published engine uses and that reading all elements does not cover: first and last
+//! Checks of data that the published engine uses and that reading all elements does not cover: first and last
 //! entries of indexes, numbers of entries, the record after the last edge, and the metadata about features and times.
 
 use isomorph_error::{Findings, Place, Result};
@@ -58,7 +58,7 @@ pub(crate) fn check(binary: &Binary, findings: &mut Findings) -> Result<()> {
 /// Checks that edges of one type from one entry are sorted by their creation, and that each is created before it is
 /// removed.
 fn in_order(partition: &Partition, times: &Blob, findings: &mut Findings) -> Result<()> {
-    // // Type and creation time of the previous edge of the same entry.
+    // Type and creation time of the previous edge of the same entry.
     let mut last: Option<(i32, i64)> = None;
     partition.edges(0..partition.entries, &FeatureColumns::default(), true, &mut |start, block| {
         let mut begins = block.nodes.edges_before.iter().peekable();

@@ -1,4 +1,4 @@
-//! //! The files of a binary, for readers that access records in place: the sampling engine.
+//! The files of a binary, for readers that access records in place: the sampling engine.
 
 use isomorph_error::{Error, Result};
 use isomorph_storage::{Blob, Location, Root};

@@ -1,4 +1,4 @@
-//! //! One partition. Every length and offset is checked before it is used.
+//! One partition. Every length and offset is checked before it is used.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -147,7 +147,7 @@ impl FeatureFiles {
                 let kind = match own.unwrap_or_else(|| columns.type_of(id)) {
                     _ if offsets[at] == offsets[at + 1] => Kind::Hole,
                     FeatureType::Dense(dtype) => Kind::Dense(dtype),
-                    // // The number of coordinates of a point is stored with the feature.
+                    // The number of coordinates of a point is stored with the feature.
                     FeatureType::Sparse(dtype) => Kind::Sparse(dtype, 0),
                     FeatureType::Text => Kind::Text,
                     FeatureType::Timed(timed) => Kind::Temporal(timed),
@@ -289,7 +289,7 @@ impl Partition {
             last = end;
             sorted && follows && !passed.unsorted
         });
-        // // Another look-up may have recorded the same.
+        // Another look-up may have recorded the same.
         let _ = self.sorted.set(sorted);
     }
 
@@ -309,7 +309,7 @@ impl Partition {
         }
         let mut found = Vec::new();
         loop {
-            // // Reads a few entries at a time while they belong to the node, which may have many.
+            // Reads a few entries at a time while they belong to the node, which may have many.
             let end = self.entries.min(from + NEAR.max(to - from));
             let passed = self.pass(from..end, id)?;
             let goes_on = passed.ends.is_some_and(|(_, last)| last <= id);

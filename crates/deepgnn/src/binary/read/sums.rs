@@ -1,4 +1,4 @@
-//! //! Comparing the counts and sums of the metadata with the nodes and edges of the partitions.
+//! Comparing the counts and sums of the metadata with the nodes and edges of the partitions.
 
 use isomorph_error::{Findings, Place};
 
@@ -28,7 +28,7 @@ struct Of {
 
 impl Of {
     fn add(&mut self, ty: i32, weight: f64) {
-        // // Types that were read are from 0 to 65535.
+        // Types that were read are from 0 to 65535.
         let ty = ty.unsigned_abs() as usize;
         if self.counts.len() <= ty {
             self.counts.resize(ty + 1, 0);
@@ -71,7 +71,7 @@ impl<'a> Sums<'a> {
         let place = |name: &str| Place::field(format!("partitions.{}.{name}", self.partition));
         let stated = |types: &'a Types| types.weights.get(self.partition).map(Vec::as_slice).unwrap_or_default();
         for (ty, sum) in stated(&self.meta.node_types).iter().enumerate() {
-            // // Weights of nodes are not known from anywhere else, but without nodes the sum must be 0.
+            // Weights of nodes are not known from anywhere else, but without nodes the sum must be 0.
             if *sum != 0.0 && self.nodes.sums.get(ty).is_none_or(|(count, ..)| *count == 0) {
                 let message = format!("the sum is {sum} for type {ty}, which has no nodes");
                 findings.push(&rules::SUMS, message, place("node_weight"));
@@ -79,7 +79,7 @@ impl<'a> Sums<'a> {
         }
         for (ty, stated) in stated(&self.meta.edge_types).iter().enumerate() {
             let (count, sum, size) = self.edges.sums.get(ty).copied().unwrap_or_default();
-            // // Edges have 32 bits of each weight; the sum was computed before they were rounded.
+            // Edges have 32 bits of each weight; the sum was computed before they were rounded.
             let slack = size * (f64::from(f32::EPSILON) + count as f64 * f64::EPSILON)
                 + count as f64 * f64::from(f32::MIN_POSITIVE);
             if (sum - stated).abs() > slack {

@@ -1,4 +1,4 @@
-//! //! Recovering weights of nodes, which a binary stores only in its tables for weighted sampling, scaled and
+//! Recovering weights of nodes, which a binary stores only in its tables for weighted sampling, scaled and
 //! combined.
 //!
 //! A table is computed from the weights by a fixed sequence of 32-bit operations. Each step is undone: an element below
@@ -162,7 +162,7 @@ impl Table {
     fn read(bytes: &[u8], ids: impl Iterator<Item = u64> + Clone) -> Option<Table> {
         let mut numbers: HashMap<u64, u32> = HashMap::new();
         for (number, id) in (0..).zip(ids.clone()) {
-            // // An id of several elements is ambiguous.
+            // An id of several elements is ambiguous.
             numbers.entry(id).and_modify(|number| *number = NONE).or_insert(number);
         }
         let mut table = Table { chances: Vec::new(), others: Vec::new() };
@@ -211,7 +211,7 @@ impl Table {
         let near = single(sum);
         let tried = (0..=2 * SUMS).map(|at| if at % 2 == 0 { at / 2 } else { -(at + 1) / 2 });
         let totals = tried.map(|step| f32::from_bits(near.to_bits().wrapping_add_signed(step)));
-        // // Among the scales for which there are weights, the one with the fewest digits comes first: it is the right
+        // Among the scales for which there are weights, the one with the fewest digits comes first: it is the right
         // one if weights are decimals. If they are not, the nearest scale comes first.
         let mut found: Vec<(usize, f32, Vec<Bounds>)> = totals
             .filter(|total| total.is_finite() && *total > 0.0)
@@ -246,7 +246,7 @@ impl Table {
                 bounds.push(None);
                 continue;
             }
-            // // First a large element that became small, then small ones from the last to the first.
+            // First a large element that became small, then small ones from the last to the first.
             own.sort_by_key(|child| (!is_large[*child as usize], std::cmp::Reverse(*child)));
             let taken: Vec<f32> = own.iter().map(|child| self.chances[*child as usize]).collect();
             bounds.push(Some(before(chance, &taken)?));
@@ -259,7 +259,7 @@ impl Table {
         let mut weights = self.chosen(bounds, sum);
         let over = bounds.iter().position(Option::is_none)?;
         let stated = weights[over];
-        // // The table does not contain the weight of an element that remains at the end: it gets what the last bits of
+        // The table does not contain the weight of an element that remains at the end: it gets what the last bits of
         // the others lack.
         let step = total.map_or(0.0, |total| (total.next_up() - total) / 4.0);
         let tries = total.map_or(1, |_| (WORK / weights.len().max(1)).clamp(4, NUDGES));
@@ -312,7 +312,7 @@ fn before(chance: f32, taken: &[f32]) -> Option<(f32, f32)> {
     if !(guess > 0.0 && guess.is_finite()) {
         return None;
     }
-    // // Positive floats have the order of their bits.
+    // Positive floats have the order of their bits.
     let at = |bits: u32| after(f32::from_bits(bits));
     let mut step = 1;
     let (mut low, mut high) = (guess.to_bits(), guess.to_bits());
@@ -434,7 +434,7 @@ mod tests {
                 assert!((found - weight).abs() <= (weight + sum) * 2e-6, "{round}: {found} {weight}");
             }
         }
-        // // Sums of such weights have many roundings; for a few, no total is found.
+        // Sums of such weights have many roundings; for a few, no total is found.
         assert!(lost <= 4, "{lost}");
     }
 }

@@ -1,4 +1,4 @@
-//! //! The metadata that several workers of the published converter wrote separately (`meta_0.json` and so on),
+//! The metadata that several workers of the published converter wrote separately (`meta_0.json` and so on),
 //! combined.
 
 use bytes::Bytes;

@@ -1,4 +1,4 @@
-//! //! Tables for weighted sampling, built by Vose's method with 32-bit floats.
+//! Tables for weighted sampling, built by Vose's method with 32-bit floats.
 //!
 //! The method keeps two stacks of elements, those below the mean and the others, filled in ascending order. An element
 //! that becomes small is pushed onto the stack of small ones and popped next. Both stacks are therefore traversed from
@@ -98,7 +98,7 @@ impl<const ID: usize> Alias<ID> {
         let mut small = Sweep::new(self, scale, true);
         let mut large = Sweep::new(self, scale, false);
         let (mut of_small, mut of_large) = (Results::new(self), Results::new(self));
-        // // An element that was large and has become small is on top of the stack of small ones.
+        // An element that was large and has become small is on top of the stack of small ones.
         let mut fallen: Option<(u32, f32)> = None;
         let mut top = large.next()?;
         while let Some((high, high_weight)) = top {
@@ -121,7 +121,7 @@ impl<const ID: usize> Alias<ID> {
                 top = Some((high, weight));
             }
         }
-        // // The remaining element has probability 1.
+        // The remaining element has probability 1.
         if let Some((low, _)) = fallen {
             of_large.push(low, result(1.0, NONE))?;
         }
@@ -140,7 +140,7 @@ impl<const ID: usize> Alias<ID> {
     /// Writes the records in their order.
     fn emit(&self, scale: f32, of_small: &Results<4>, of_large: &Results<8>, out: &mut Gathered) -> Result<()> {
         let mut buffer = Vec::with_capacity(PAGE * (2 * ID + 4));
-        // // Aliases of either kind ascend with their elements, so that each needs only one page at a time.
+        // Aliases of either kind ascend with their elements, so that each needs only one page at a time.
         let (mut beside_small, mut beside_large) = (Ids::new(self), Ids::new(self));
         for page in 0..self.pages.len() {
             let bytes = self.page(page)?;
@@ -205,7 +205,7 @@ struct Sweep<'a, const ID: usize> {
     left: usize,
 }
 
-// // 16 bits are enough for the elements of a page.
+// 16 bits are enough for the elements of a page.
 const _: () = assert!(PAGE <= 1 << 16);
 
 impl<'a, const ID: usize> Sweep<'a, ID> {
@@ -240,7 +240,7 @@ impl<'a, const ID: usize> Sweep<'a, ID> {
                 let at = at as u16;
                 *place = at;
             }
-            // // A weight that is not a number is not small.
+            // A weight that is not a number is not small.
             self.left += usize::from((weight_of(record) * self.scale < 1.0) == self.small);
         }
     }

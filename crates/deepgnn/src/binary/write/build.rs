@@ -1,4 +1,4 @@
-//! //! Building a binary from a text in one pass.
+//! Building a binary from a text in one pass.
 
 use isomorph_error::{Error, Findings, Place, Result};
 use isomorph_model::Graph;

@@ -1,4 +1,4 @@
-//! //! Features of nodes or edges: the start of each, and their bytes.
+//! Features of nodes or edges: the start of each, and their bytes.
 
 use isomorph_error::{Result, index};
 use isomorph_storage::Staging;

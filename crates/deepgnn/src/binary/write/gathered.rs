@@ -1,4 +1,4 @@
-//! //! Buffered writing of files in large blocks.
+//! Buffered writing of files in large blocks.
 //!
 //! If a file is written in blocks of 2 MiB, aligned to pages of that size, Linux keeps it in pages of this size in
 //! memory, and a process that maps it (the sampling engine) finds its records sooner. A file that is written in smaller

@@ -1,4 +1,4 @@
-//! //! The metadata, formatted as by Python.
+//! The metadata, formatted as by Python.
 
 use std::fmt::Write;
 
@@ -63,7 +63,7 @@ pub(super) fn text(partitions: &[PartitionMeta], watermark: Option<i64>) -> Stri
     for (number, meta) in partitions.iter().enumerate() {
         let separator = if number == 0 { "" } else { ", " };
         let (nodes, edges) = (sums(&meta.node_weights, node_types), sums(&meta.edge_weights, edge_types));
-        // // Writing to a string does not fail.
+        // Writing to a string does not fail.
         let _ = write!(out, "{separator}\"{number}\": {{\"node_weight\": [{nodes}], \"edge_weight\": [{edges}]}}");
     }
     let counts = |of: fn(&PartitionMeta) -> &PerType<u64>, types: usize| {

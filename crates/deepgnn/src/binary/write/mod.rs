@@ -1,4 +1,4 @@
-//! //! Writing a binary with the same bytes as the published converter.
+//! Writing a binary with the same bytes as the published converter.
 
 mod alias;
 mod build;

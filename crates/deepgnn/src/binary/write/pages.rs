@@ -1,4 +1,4 @@
-//! //! Records that are kept until all are known: in memory or, beyond it, in a temporary file.
+//! Records that are kept until all are known: in memory or, beyond it, in a temporary file.
 
 use std::borrow::Cow;
 use std::io::{Seek, SeekFrom, Write};

@@ -95,7 +95,7 @@ impl<'a> Partition<'a> {
     pub fn append(&mut self, block: &Block, from: RecordEnd, to: RecordEnd) -> Result<Result<(), Refused>> {
         let nodes = from.nodes as usize..to.nodes as usize;
         let mut edge = from.edges as usize;
-        // // The lifetime of a node applies only to the edges of its own record, as in the published converter.
+        // The lifetime of a node applies only to the edges of its own record, as in the published converter.
         let mut life = (0, -1);
         let first_slot = (self.edge_features.slots, block.edges.features.slots_before(edge));
         let first_of_nodes = block.nodes.features.slots_before(nodes.start);
@@ -279,7 +279,7 @@ fn times_of(edge: Life, node: (i64, i64)) -> Result<(i64, i64)> {
 
 impl Sum {
     fn add(&mut self, weight: f64, integral: bool) {
-        // // Python adds integers as integers until the first float.
+        // Python adds integers as integers until the first float.
         self.is_float |= !integral;
         self.sum += weight;
     }

@@ -1,4 +1,4 @@
-//! //! All partitions of a binary, and what they share.
+//! All partitions of a binary, and what they share.
 
 use std::io::Write;
 

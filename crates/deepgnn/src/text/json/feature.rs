@@ -38,7 +38,7 @@ pub(super) fn member(
         }
         None => slots.keys.push(Key { at: key_at, length: key.len(), value }),
     }
-    // // For a repeated key, the published converter uses the last value, in the position of the first.
+    // For a repeated key, the published converter uses the last value, in the position of the first.
     if reading.compat { scan.skip() } else { features(reading, scan, key, key_at, slots, block) }
 }
 
@@ -116,7 +116,7 @@ impl Form {
             }
             Form::Dense(dtype) => {
                 let out = &mut slots.bytes;
-                // // Python's floats do not accept null.
+                // Python's floats do not accept null.
                 if scan.null() {
                     let nan = number::push_float(dtype, f64::NAN, scan.overflow, out);
                     nan.map_err(|wrong| Fault::number(wrong, dtype.name(), b"null", at))?;
@@ -184,7 +184,7 @@ impl Form {
             found.push((created, start..values.len()));
             Ok(())
         })?;
-        // // A value without a time exists since its element does.
+        // A value without a time exists since its element does.
         found.sort_by_key(|(created, _)| *created);
         let count = u32::try_from(found.len()).map_err(|_| Fault::new(&rules::NUMBER, "too many times", at))?;
         let mut offset = 4 + 8 * (2 * i64::from(count) + 1);
@@ -242,7 +242,7 @@ fn only_text(scan: &mut Scan<'_>, out: &mut Vec<u8>) -> Parsed {
 fn is_temporal(scan: &Scan<'_>) -> bool {
     let mut ahead = scan.clone();
     let mut temporal = false;
-    // // Errors in it are reported when it is parsed.
+    // Errors in it are reported when it is parsed.
     let _ = ahead.array(|scan| {
         temporal |= scan.peek() == Some(b'{');
         Err(Fault::new(&rules::JSON, "", 0))
@@ -275,7 +275,7 @@ fn tensor(
         return value(scan, dtype, out, block);
     }
     let mut count = 0;
-    // // The level of numbers is by far the longest: one pass without recursion.
+    // The level of numbers is by far the longest: one pass without recursion.
     scan.array(|scan| {
         count += 1;
         match scan.peek() {
@@ -302,7 +302,7 @@ fn ragged(at: usize) -> Box<Fault> {
 /// Appends one number. A string that contains a number is accepted as well, and so are true and false.
 fn value(scan: &mut Scan<'_>, dtype: DType, out: &mut Vec<u8>, block: &mut Block) -> Parsed {
     let (at, overflow) = (scan.here(), scan.overflow);
-    // // The common case.
+    // The common case.
     let quick = match dtype {
         DType::Float16 | DType::Float32 | DType::Float64 => {
             scan.decimal().map(|(value, whole)| number::push_float(dtype, of_python(value, whole), overflow, out))

@@ -1,4 +1,4 @@
-//! //! A JSON scanner that builds no tree.
+//! A JSON scanner that builds no tree.
 
 use std::borrow::Cow;
 
@@ -29,7 +29,7 @@ impl<'a> Text<'a> {
             }
             return Ok(Cow::Borrowed(self.raw));
         }
-        // // Including the quotes around it.
+        // Including the quotes around it.
         let mut quoted = Vec::with_capacity(self.raw.len() + 2);
         quoted.push(b'"');
         quoted.extend_from_slice(self.raw);
@@ -46,7 +46,7 @@ impl<'a> Text<'a> {
 fn ordinary(text: &[u8]) -> usize {
     const ONES: u64 = u64::MAX / 255;
     const TOPS: u64 = ONES << 7;
-    // // Sets the top bit of each byte below `ONES * limit`; above the lowest such byte, other bits may be set wrongly.
+    // Sets the top bit of each byte below `ONES * limit`; above the lowest such byte, other bits may be set wrongly.
     let below = |word: u64, limit: u64| word.wrapping_sub(ONES * limit) & !word & TOPS;
     let mut passed = 0;
     let mut words = text.chunks_exact(8);
@@ -115,7 +115,7 @@ impl<'a> Scan<'a> {
     #[inline]
     pub fn peek(&mut self) -> Option<u8> {
         while let Some(byte) = self.text.get(self.at) {
-            // // Most bytes are above all spaces: one comparison.
+            // Most bytes are above all spaces: one comparison.
             if *byte > b' ' || !matches!(byte, b' ' | b'\t' | b'\n' | b'\r') {
                 return Some(*byte);
             }
@@ -335,7 +335,7 @@ impl<'a> Scan<'a> {
         if passed {
             self.at += usize::from(sign < 0) + length;
         }
-        // // 18 digits are less than 2^63; a longer number was not accepted.
+        // 18 digits are less than 2^63; a longer number was not accepted.
         passed.then(|| sign * value.cast_signed())
     }
 
@@ -426,7 +426,7 @@ mod tests {
             let text: Vec<u8> = (0..case % 40)
                 .map(|_| {
                     state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-                    // // Bytes adjacent to the searched ones, and with the top bit set, are what the bit trick could
+                    // Bytes adjacent to the searched ones, and with the top bit set, are what the bit trick could
                     // get wrong.
                     [b'a', b'!', b'#', b'[', b']', b' ', 0x80, 0xa2, 0xdc, 0xff, b'"', b'\\', 0x1f, 0]
                         [(state >> 33) as usize % 14]

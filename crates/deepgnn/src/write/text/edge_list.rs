@@ -1,4 +1,4 @@
-//! //! EdgeList: a node or an edge in each line, as fields separated by commas.
+//! EdgeList: a node or an edge in each line, as fields separated by commas.
 
 use isomorph_error::Result;
 

@@ -174,7 +174,7 @@ fn value(kind: Kind, bytes: &[u8], out: &mut Vec<u8>) -> Result<()> {
         Kind::Text => {
             let text = serde_json::to_string(text_of(bytes)?);
             let text = text.map_err(|error| Error::malformed(error.to_string()))?;
-            // // Characters that end a line in Python are written as escapes.
+            // Characters that end a line in Python are written as escapes.
             for c in text.chars() {
                 match c {
                     '\u{85}' | '\u{2028}' | '\u{2029}' => {

@@ -23,7 +23,7 @@ impl Format for Linear {
         if !first {
             out.push(b' ');
         } else if self.left != [Left::default(); 2] {
-            // // The first element of a line is read with the defaults of nodes, even if it is an edge.
+            // The first element of a line is read with the defaults of nodes, even if it is an edge.
             let what = format!("edges of {source}, which is not a node, together with a file of defaults");
             return Err(no_place(what, TextFormat::Linear).hint("--text edgelist"));
         }

@@ -1,4 +1,4 @@
-//! //! Texts, written as the specification requires and the published converter reads them.
+//! Texts, written as the specification requires and the published converter reads them.
 
 mod edge_list;
 mod json;
@@ -42,7 +42,7 @@ impl Packed {
             Packing::Gzip => Packed::Gzip(GzEncoder::new(file, Compression::default())),
             Packing::Zstd => {
                 let mut encoder = zstd::Encoder::new(file, 0)?;
-                // // As in gzip, so that a flipped bit is detected.
+                // As in gzip, so that a flipped bit is detected.
                 encoder.include_checksum(true)?;
                 Packed::Zstd(encoder)
             }
@@ -128,7 +128,7 @@ impl Texts {
         let names = match options.parts {
             None => vec![own],
             Some(count) => {
-                // // The published converter reads files in the order of their names.
+                // The published converter reads files in the order of their names.
                 let width = count.saturating_sub(1).to_string().len();
                 let ending = match of_name(&own).1 {
                     Packing::None => "",
@@ -275,17 +275,17 @@ pub(crate) fn is_choosy(format: TextFormat) -> bool {
 /// # Errors
 /// Returns [`ErrorKind::WouldLose`] if it cannot.
 pub(crate) fn check(format: TextFormat, text: &str) -> Result<()> {
-    // // A word cannot contain a space.
+    // A word cannot contain a space.
     let space = |c: char| c.is_whitespace() || matches!(c, '\u{1c}'..='\u{1f}');
     match format {
         TextFormat::Linear if text.contains(space) || has_line_end(text) => {
             Err(no_place(format!("spaces, as in the text {text:?}"), format))
         }
-        // // A backslash is kept unchanged, and escapes the comma after it.
+        // A backslash is kept unchanged, and escapes the comma after it.
         TextFormat::EdgeList if has_line_end(text) || text.contains("\\,") || text.ends_with('\\') => {
             Err(no_place(format!("the text {text:?}"), format))
         }
-        // // Field separators cannot be escaped, and the published converter loses texts with a colon.
+        // Field separators cannot be escaped, and the published converter loses texts with a colon.
         TextFormat::Tsv if has_line_end(text) || text.contains([':', ';', ',', '|', '\t']) => {
             Err(no_place(format!("the text {text:?}"), format))
         }

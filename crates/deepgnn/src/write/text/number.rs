@@ -1,4 +1,4 @@
-//! //! Numbers as words that Python, and therefore the published converter, reads as the same bits.
+//! Numbers as words that Python, and therefore the published converter, reads as the same bits.
 
 use std::io::Write;
 
@@ -6,7 +6,7 @@ use crate::DType;
 
 /// Appends an integer.
 pub(super) fn integer(value: impl Into<i128>, out: &mut Vec<u8>) {
-    // // Writing to a vector does not fail.
+    // Writing to a vector does not fail.
     let _ = write!(out, "{}", value.into());
 }
 
@@ -34,7 +34,7 @@ fn float(value: impl std::fmt::Debug, is_finite: bool, out: &mut Vec<u8>) {
     let start = out.len();
     let _ = write!(out, "{value:?}");
     if !is_finite {
-        // // `NaN` and `inf` as words that Python's JSON also accepts.
+        // `NaN` and `inf` as words that Python's JSON also accepts.
         let word: &[u8] = match &out[start..] {
             b"inf" => b"Infinity",
             b"-inf" => b"-Infinity",
@@ -103,7 +103,7 @@ mod tests {
             text.split(|byte| *byte == b' ').for_each(|word| push(dtype, word, Overflow::Refused, &mut back).unwrap());
             assert_eq!(back, bytes, "{dtype} {}", String::from_utf8_lossy(&text));
         };
-        // // Every 16-bit float except NaNs, of which one stands for all.
+        // Every 16-bit float except NaNs, of which one stands for all.
         for bits in (0..=u16::MAX).filter(|bits| bits & 0x7c00 != 0x7c00 || bits & 0x3ff == 0) {
             again(DType::Float16, &bits.to_le_bytes());
         }

@@ -26,7 +26,7 @@ isomorph_error::rules! {
     /// A coefficient of an entity that is not a member of its edge.
     COEFFICIENT_MEMBER "ANNNET-COEFFICIENT-MEMBER" Warning
         "each coefficient belongs to a member of its edge and names the same layer as that member",
-        "correct the member or its layer, or remove the row: it is not read, and a member without a coefficient of its own gets 0";
+        "correct the member or its layer, or remove the row: it is not read, and members of the edge without a coefficient get 0";
     /// A column is missing or has the wrong type.
     COLUMN "ANNNET-COLUMN" Error
         "tables have the columns of their layout: ids are text, layers and positions are integers, weights are floats",
@@ -93,7 +93,7 @@ isomorph_error::rules! {
         "a layer has one declared label for each aspect", "declare the label in its aspect, and write one label for each aspect";
     /// Attributes of a layer that does not match the aspects.
     LAYER_ATTRIBUTES "ANNNET-LAYER-ATTRIBUTES" Error
-        "attributes belong to layers with one declared label for each aspect, and elem_layers lists only aspects, each with labels",
+        "attributes belong to layers with one declared label for each aspect, and elem_layers lists only aspects, each with at least one label",
         "correct elem_layers in layers/metadata.json, or remove the row; the published library cannot read such a graph";
     /// An invalid layer id.
     LAYER_ID "ANNNET-LAYER-ID" Error

@@ -1,22 +1,22 @@
-//! Input that somebody made to do harm, or that was damaged on the way.
+//! Malicious and damaged input.
 //!
 //! | bad input | tests |
 //! |---|---|
 //! | archives: `..`, absolute names, backslashes, drives | `names_that_lead_astray_are_refused` |
-//! | duplicate and case-colliding names | `names_that_are_there_twice_are_refused`, `two_names_for_one_member_are_refused` |
+//! | duplicate names, also if they differ only in case | `names_that_are_there_twice_are_refused`, `two_names_for_one_member_are_refused` |
 //! | symlinks, devices, encrypted members | `links_and_secrets_are_refused` |
-//! | ratio bombs, sizes that lie | `bombs_are_refused`, `sizes_of_64_bits_that_lie_are_refused` |
-//! | nested tops | `more_than_one_top_is_refused` |
-//! | archives and files that are cut short, flipped bytes | `archives_that_are_cut_short_are_refused`, `files_that_are_cut_short_or_flipped_are_survived` |
-//! | Zarr: chunks that are missing (fill value), truncated, of another codec | `a_missing_chunk_is_full_of_its_fill_value`, `chunks_that_are_cut_short_or_packed_otherwise_are_refused` |
-//! | Zarr: shapes that disagree, other types, grids, codecs; cells beyond the shape | `matrices_that_are_none_are_refused`; `ANNNET-MATRIX`, `ANNNET-MATRIX-SHAPE` in `rules_annnet` |
+//! | decompression bombs, wrong sizes | `bombs_are_refused`, `sizes_of_64_bits_that_lie_are_refused` |
+//! | several top-level directories | `more_than_one_top_is_refused` |
+//! | truncated archives and files, flipped bytes | `archives_that_are_cut_short_are_refused`, `files_that_are_cut_short_or_flipped_are_survived` |
+//! | Zarr: missing chunks (fill value), truncated chunks, other codecs | `a_missing_chunk_is_full_of_its_fill_value`, `chunks_that_are_cut_short_or_packed_otherwise_are_refused` |
+//! | Zarr: inconsistent shapes, other types, grids, codecs; cells outside the shape | `matrices_that_are_none_are_refused`; `ANNNET-MATRIX`, `ANNNET-MATRIX-SHAPE` in `rules_annnet` |
 //! | layer ids out of range | `ANNNET-LAYER-ID` in `rules_annnet` |
 //! | duplicate edge ids | `an_id_of_two_edges_is_found_in_every_layout`, `ANNNET-EDGE-ID` in `rules_annnet` |
-//! | cyclic edge entities | `edges_may_end_in_themselves` |
+//! | cycles of edges that are entities | `edges_may_end_in_themselves` |
 //! | JSON depth 10^5 | `deep_json_is_refused` |
 //! | a checksum that does not match | `the_checksum_names_the_file_that_was_changed` in `specification_annnet` |
-//! | a table in the place of another | `a_table_in_the_place_of_another_is_survived` |
-//! | a graph that does not fit the memory | `budget_annnet` |
+//! | a table in place of another | `a_table_in_the_place_of_another_is_survived` |
+//! | a graph that exceeds the memory | `budget_annnet` |
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;

@@ -61,7 +61,7 @@ pub(crate) fn check(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
                 Ok(Some(at)) => {
                     findings.push(&rules::VIEWS, "the number differs from the tables", Place::file(array).row(at))
                 }
-                // A chunk that cannot be unpacked is also a difference; one that cannot be fetched is not.
+                // A chunk that cannot be unpacked is also a difference; one that cannot be fetched is an error.
                 Err(error) if error.broken_rule().is_some() => {
                     findings.push(&rules::VIEWS, error.message(), error.place().clone());
                 }

@@ -1,19 +1,20 @@
 //! Materialised views of the incidence matrix, for look-ups: `cache/csr.zarr` by entities, `cache/csc.zarr` by edges.
 //!
-//! | array | of | what |
+//! | array | view | content |
 //! |---|---|---|
-//! | `indptr` | both | where the entries of each row (column) begin; one more than there are, int64 |
+//! | `indptr` | both | where the entries of each row (column) begin, and the end of the last; int64 |
 //! | `indices` | both | the column (row) of each entry, int32 |
 //! | `data` | both | its value, float32: as in the incidence matrix, but never summed |
 //! | `side` | csr | which side of the edge the entity is on: 0 source, 1 target, 2 head, 3 tail, 4 member; int8 |
 //! | `row` | csc | the row of each column in the table of edges, int64 |
 //! | `id_hash`, `id_row` | csr | XXH3-64 of the id of each entity, ascending, int64; and its row, int32 |
 //!
-//! The table of edges is `structure/edges.parquet`; in the layouts before it, the table that they are told in when they are
-//! read: placeholders, then the edges in the order of their positions. Rows are entities in the order of `idx`, in every layer they are placed in; columns are edges in the order of
-//! `col_idx`, without placeholders. A directed loop has two entries, which cancel when they are summed. The attributes
-//! of both groups name the files that they were built from, with the counter of changes, sizes and hashes of their
-//! ends: what does not fit the graph is not used.
+//! The table of edges is `structure/edges.parquet`; in older layouts it is the table to which they are converted when
+//! they are read: placeholders, then the edges in the order of their positions. Rows are entities in the order of `idx`,
+//! in every layer in which they are placed; columns are edges in the order of `col_idx`, without placeholders. A directed
+//! loop has two entries, which cancel when they are summed. The attributes of both groups name the files from which they
+//! were built, with the counter of changes, and the sizes and hashes of the ends of these files: views that do not match
+//! the graph are not used.
 
 mod add;
 mod arrays;

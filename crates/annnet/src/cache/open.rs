@@ -92,8 +92,8 @@ impl LookUps {
         }))
     }
 
-    /// Opens the graph as a whole if there are hyperedges whose member the node is, or a node with the same hash;
-    /// returns `None` if the views state that there are none.
+    /// Opens the graph as a whole if the node, or another with the same hash, is a member of a hyperedge; returns `None`
+    /// if the views state that it is not.
     ///
     /// # Errors
     /// Returns the errors of [`Annnet::open`], and an error if an array cannot be read.

@@ -180,7 +180,7 @@ fn what_a_text_has_no_place_for_is_said_before() {
     let text = fixture("deepgnn/hetero/graph.linear");
     let home = Home::new();
     let done = home.run(&["convert", &text, "graph.tsv"]).exits(4);
-    assert!(done.err.contains("TSV has no features of type sparse"), "{}", done.err);
+    assert!(done.err.contains("TSV does not support features of type sparse"), "{}", done.err);
     let done = home.run(&["convert", &text, "graph.json", "--to", "deepgnn", "--no-samplers"]).exits(2);
     assert!(done.err.contains("--no-samplers is for a binary"), "{}", done.err);
     let done =
@@ -279,7 +279,7 @@ fn two_features_of_a_type_come_back_from_every_format() {
             let to = format!("{number}-{output}");
             if output == "a.tsv" && text.contains("sparse") {
                 let done = home.run(&["convert", &from, &to, "--to", "deepgnn"]).exits(4);
-                assert!(done.err.contains("TSV has no features of type sparse-float32"), "{}", done.err);
+                assert!(done.err.contains("TSV does not support features of type sparse-float32"), "{}", done.err);
                 continue;
             }
             let format: &[&str] = if output == "a.json" { &["--to", "deepgnn"] } else { &[] };

@@ -233,8 +233,8 @@ fn what_does_not_fit_an_annnet_graph_is_refused_and_changes_nothing() {
         assert!(done.err.contains(says) && done.err.ends_with("nothing was changed\n"), "{}", done.err);
         assert_eq!(files(&home.at("net")), before, "{arguments:?}");
     };
-    refused(3, "\"ada\" is there already", &["--vertices", "twice.csv"]);
-    refused(3, "\"nobody\" is no entity", &["--edges", "loose.csv"]);
+    refused(3, "\"ada\" already exists", &["--vertices", "twice.csv"]);
+    refused(3, "\"nobody\" is not an entity", &["--edges", "loose.csv"]);
     refused(3, "tarmac", &["--edges", "typo.jsonl"]);
     refused(3, "there is no node \"nobody\"", &["--slice", "x=s.csv"]);
     home.run(&["extend", "net", "--attributes", "people=s.csv"]).exits(2);

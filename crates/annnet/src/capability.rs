@@ -1,11 +1,11 @@
-//! What annnet can say, as data: plans and the documentation are made from it.
+//! What annnet can represent, as data for plans and documentation.
 
 use arrow_schema::{DataType, TimeUnit};
 use isomorph_model::capability::{Capability, Directions, Documents, Scalar, Values};
 
 use crate::layout::document;
 
-/// What annnet can say: text-keyed nodes and edges with typed attributes, hyperedges, layers and slices.
+/// What annnet can represent: text-keyed nodes and edges with typed attributes, hyperedges, layers and slices.
 pub const CAPABILITY: Capability = Capability {
     order: true,
     nodes: ATTRIBUTES,
@@ -20,14 +20,14 @@ pub const CAPABILITY: Capability = Capability {
     ..Capability::LEAST
 };
 
-/// Whether attributes of this type are read as they were written.
+/// Returns whether attributes of this type are read back as they were written.
 pub fn holds(data_type: &DataType) -> bool {
     use DataType as T;
     match data_type {
         T::Boolean | T::Int8 | T::Int16 | T::Int32 | T::Int64 | T::UInt8 | T::UInt16 | T::UInt32 | T::UInt64 => true,
         T::Float16 | T::Float32 | T::Float64 | T::Utf8 | T::Binary | T::FixedSizeBinary(_) => true,
         T::Date32 | T::Decimal128(..) | T::Decimal256(..) => true,
-        // Of these the Arrow schema in the file says what they are, as the published library has it.
+        // The Arrow schema in the file names these types, as in files of the published library.
         T::Duration(_) => true,
         T::Time32(unit) | T::Time64(unit) | T::Timestamp(unit, _) => *unit != TimeUnit::Second,
         T::List(item) => holds(item.data_type()),

@@ -1,7 +1,7 @@
-//! Columns as they are wanted.
+//! Columns converted to the expected types.
 //!
-//! The same column comes as `large_string` from Polars, as `string` from pyarrow, as Parquet's type Null where it is
-//! null throughout, and as doubles where pandas had integers with gaps. Here it becomes one type.
+//! The same column is `large_string` in files of Polars, `string` in files of pyarrow, Parquet's type Null if all
+//! values are null, and a double if pandas had integers with gaps. This module converts them to one type.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use isomorph_model::type_name::{list_of, type_name};
 
 use crate::rules;
 
-/// Rows of a table, whose columns can be had as what they should be.
+/// Rows of a table, whose columns can be requested with their expected types.
 #[derive(Debug, Clone)]
 pub(crate) struct Cells {
     pub name: String,
@@ -25,7 +25,7 @@ pub(crate) struct Cells {
 }
 
 impl Cells {
-    /// Rows of nothing.
+    /// Returns a table without rows and columns.
     pub fn empty(name: &str) -> Cells {
         let options = RecordBatchOptions::new().with_row_count(Some(0));
         let batch = RecordBatch::try_new_with_options(Arc::new(Schema::empty()), Vec::new(), &options);
@@ -40,7 +40,7 @@ impl Cells {
     }
 
     fn wrong(&self, column: &str, found: &DataType, wanted: &str) -> Error {
-        let message = format!("the column holds {}, which is no {wanted}", type_name(found));
+        let message = format!("expected {wanted}, found {}", type_name(found));
         Error::broken(&rules::COLUMN, message).at(Place::file(&self.name).in_field(column))
     }
 
@@ -50,12 +50,12 @@ impl Cells {
             .map_err(|error| self.wrong(column, cells.data_type(), wanted).caused_by(error))
     }
 
-    /// The column `name` as it is; nothing when it is not there.
+    /// Returns the column `name` unchanged, if it exists.
     pub fn raw(&self, name: &str) -> Option<&ArrayRef> {
         self.batch.column_by_name(name)
     }
 
-    /// A column of text; null throughout when it is not there.
+    /// Returns a column of text; all values are null if it does not exist.
     pub fn text(&self, name: &str) -> Result<StringArray> {
         let cells = match self.raw(name) {
             None => return Ok(StringArray::new_null(self.rows())),
@@ -71,7 +71,8 @@ impl Cells {
         }
     }
 
-    /// A column of integers; null throughout when it is not there. Doubles are taken when they are whole.
+    /// Returns a column of integers; all values are null if it does not exist. Doubles are accepted if they are whole
+    /// numbers.
     pub fn integers(&self, name: &str) -> Result<Int64Array> {
         let cells = match self.raw(name) {
             None => return Ok(Int64Array::new_null(self.rows())),
@@ -90,14 +91,14 @@ impl Cells {
                 if floats.iter().flatten().any(|value| !value.is_nan() && !whole(value)) {
                     return Err(self.wrong(name, other, "integer"));
                 }
-                // pandas writes NaN where an integer is missing.
+                // pandas writes NaN for a missing integer.
                 Ok(floats.iter().map(|value| value.filter(|value| !value.is_nan()).map(|value| value as i64)).collect())
             }
             other => Err(self.wrong(name, other, "integer")),
         }
     }
 
-    /// A column of floats; null throughout when it is not there.
+    /// Returns a column of floats; all values are null if it does not exist.
     pub fn floats(&self, name: &str) -> Result<Float64Array> {
         let cells = match self.raw(name) {
             None => return Ok(Float64Array::new_null(self.rows())),
@@ -113,7 +114,7 @@ impl Cells {
         }
     }
 
-    /// A column of booleans; null throughout when it is not there.
+    /// Returns a column of booleans; all values are null if it does not exist.
     pub fn booleans(&self, name: &str) -> Result<BooleanArray> {
         let cells = match self.raw(name) {
             None => return Ok(BooleanArray::new_null(self.rows())),
@@ -126,7 +127,7 @@ impl Cells {
         }
     }
 
-    /// A column of lists of text; null throughout when it is not there.
+    /// Returns a column of lists of text; all values are null if it does not exist.
     pub fn lists(&self, name: &str) -> Result<ListArray> {
         let wanted = list_of(DataType::Utf8);
         let none = || new_null_array(&wanted, self.rows()).as_list::<i32>().clone();
@@ -142,7 +143,7 @@ impl Cells {
         }
     }
 
-    /// A column of ids, without nulls.
+    /// Returns a column of ids, without nulls.
     pub fn ids(&self, name: &str, rule: &'static isomorph_error::Rule) -> Result<StringArray> {
         if self.raw(name).is_none() {
             return Err(self.missing(name));
@@ -157,7 +158,7 @@ impl Cells {
         }
     }
 
-    /// The error for a column that is not there.
+    /// Returns the error for a missing column.
     pub fn missing(&self, name: &str) -> Error {
         Error::broken(&rules::COLUMN, "the column is missing").at(Place::file(&self.name).in_field(name))
     }

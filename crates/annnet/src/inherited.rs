@@ -1,8 +1,9 @@
-//! Edges that state no direction of their own, and have that of the graph.
+//! Edges that state no direction and inherit that of the graph.
 //!
-//! Which they are is no content: the model has the direction that each edge has. So that a rewrite does not state what nobody
-//! stated, it travels beside the graph: for edges with two ends, placeholders and edges with a missing end the runs of those
-//! that inherit, in the order of their kind. What hyperedges state says nothing: their members do.
+//! Whether a direction is inherited is not content: in the model, each edge has a direction. So that a rewrite does not
+//! state directions that the input did not state, this is kept in the metadata of the graph: for edges with two ends,
+//! placeholders and edges with a missing end, the runs of edges that inherit, in the order of their kind. Hyperedges
+//! are not included: their members determine their direction.
 
 use arrow_array::{Array, BooleanArray, StringArray};
 use isomorph_model::Graph;
@@ -11,13 +12,13 @@ use crate::layout::word;
 use crate::order::Runs;
 use crate::read::Class;
 
-/// The key of a description's metadata: for each of [`CLASSES`] the number of its edges, `:`, and runs; `;` between them.
+/// Metadata key: for each of [`CLASSES`] the number of its edges, `:`, and runs, separated by `;`.
 const METADATA: &str = "annnet.inherited";
 /// The kinds of edges whose direction may be inherited.
 const CLASSES: [Class; 3] = [Class::TwoEnded, Class::Placeholder, Class::OneSided];
 
-/// Takes out of a description what it says of rows by their position alone: for graphs that come from files of another format,
-/// which may have them in another order.
+/// Removes from a description everything that refers to rows by their position alone. For graphs read from another
+/// format, whose rows may be in another order.
 pub fn forget_rows(graph: &mut Graph) {
     graph.metadata.remove(METADATA);
     graph.metadata.remove(crate::order::OTHERS);
@@ -27,12 +28,12 @@ fn position(class: Class) -> Option<usize> {
     CLASSES.iter().position(|own| *own == class)
 }
 
-/// What was found while edges were read.
+/// What was collected while edges were read.
 #[derive(Debug, Default)]
 pub(crate) struct Inherited {
     counts: [u64; 3],
     runs: [Runs; 3],
-    /// There are more runs than travel: then none does.
+    /// There are more runs than can be kept: none is kept.
     too_many: bool,
 }
 
@@ -46,7 +47,7 @@ impl Inherited {
         self.counts[at] += 1;
     }
 
-    /// Adds what was found in the rows behind these.
+    /// Adds what was collected from the rows that follow.
     pub fn append(&mut self, other: &Inherited) {
         self.too_many |= other.too_many;
         for (at, runs) in self.runs.iter_mut().enumerate() {
@@ -55,7 +56,7 @@ impl Inherited {
         }
     }
 
-    /// Lets it travel with a graph, where some edges inherit.
+    /// Stores it in the metadata of a graph, if some edges inherit.
     pub fn note(&self, graph: &mut Graph) {
         if self.too_many || self.runs.iter().all(Runs::is_empty) {
             return;
@@ -66,17 +67,18 @@ impl Inherited {
     }
 }
 
-/// Leaves directions out that were inherited, while edges are written.
+/// Removes inherited directions while edges are written.
 #[derive(Debug, Default)]
 pub(crate) struct Inheriting {
-    /// What an edge has that states none.
+    /// The direction of an edge that states none.
     default: bool,
-    /// For each class the edges told so far, the runs that inherit, and which of these is the next.
+    /// For each class: the number of edges seen so far, the runs that inherit, and the index of the next run.
     classes: [(u64, Runs, usize); 3],
 }
 
 impl Inheriting {
-    /// What travels with a graph, where it has as many edges as were read; `default` is the direction of its edges.
+    /// Reads the metadata of a graph, if it has as many edges as were read; `default` is the direction that its edges
+    /// inherit.
     pub fn of(graph: &Graph, default: bool) -> Inheriting {
         let mut all = Inheriting { default, ..Inheriting::default() };
         let Some(text) = graph.metadata.get(METADATA) else { return all };
@@ -96,8 +98,8 @@ impl Inheriting {
         all
     }
 
-    /// The directions of the next edges, which are of one kind and come before those with two ends or are among them, without
-    /// those that were inherited and still are what they would be.
+    /// Returns the directions of the next edges without those that were inherited and are still the same. The edges are
+    /// of one kind, and come before the edges with two ends or are among them.
     pub fn leave_out(&mut self, kinds: &StringArray, is_first: bool, directed: BooleanArray) -> BooleanArray {
         let class = match kinds.iter().next().flatten() {
             Some(word::HYPER) | None => return directed,
@@ -133,7 +135,7 @@ mod tests {
 
     use super::*;
 
-    /// A graph of five edges, of which these inherit; told in parts of two and three.
+    /// A graph of five edges, some of which inherit, delivered in batches of two and three.
     fn graph(inherits: [bool; 5]) -> Graph {
         let mut all = Inherited::default();
         for part in [&inherits[..2], &inherits[2..]] {
@@ -165,7 +167,7 @@ mod tests {
         assert_eq!(own.metadata[METADATA], "5:0+1,2+2;0:;0:");
         let (yes, no) = (Some(true), Some(false));
         assert_eq!(written(&own, true, [true; 5], word::BINARY), [None, yes, None, None, yes]);
-        // What has changed since, or would read as another direction, is stated.
+        // A direction that has changed since, or that would be read differently, is stated.
         assert_eq!(written(&own, true, [true, true, false, true, true], word::BINARY), [None, yes, no, None, yes]);
         assert_eq!(written(&own, false, [true; 5], word::BINARY), [yes; 5]);
         assert_eq!(written(&own, true, [true; 5], word::NODE_EDGE), [yes; 5]);

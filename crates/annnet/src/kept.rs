@@ -1,8 +1,8 @@
-//! What a rewrite keeps although nothing here understands it: keys of the manifest, files and folders that no layout names, and
-//! the names of attributes that reading had to change.
+//! What a rewrite keeps although isomorph does not interpret it: keys of the manifest, files and folders that belong to
+//! no layout, and the original names of attributes that were renamed on reading.
 //!
-//! Keys, names, provenance and small files travel as metadata of the graph, which is no content. Large files have no place there:
-//! whoever rewrites a graph takes them from the place it was opened at.
+//! Keys, names, provenance and small files are stored in the metadata of the graph, which is not content. Large files
+//! are not stored there; a rewrite copies them from the location that was opened.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -17,30 +17,31 @@ use crate::layout::{Layout, file};
 use crate::members::Members;
 use crate::read::json::{members, strings};
 
-/// Metadata: an object of the unknown keys of the manifest.
+/// Metadata key: an object with the unknown keys of the manifest.
 const KEYS: &str = "annnet.manifest";
-/// Metadata: an object of names that properties have, with those of their columns.
+/// Metadata key: an object that maps names of properties to names of columns.
 const NAMES: &str = "annnet.names";
-/// Folders of which every file is known: arrays, what is made anew, what lies beside a graph.
+/// Folders whose files are all known: arrays, derived files, the sidecar.
 const FOLDERS: [&str; 3] = [file::INCIDENCE, "cache", "_isomorph"];
-/// A table that only 0.2.0 writes, and which follows from the ends.
+/// A table that only 0.2.0 writes, and that follows from the ends.
 const ML_KIND: &str = "layers/edge_ml_kind.parquet";
 
-/// Metadata: an object of the files that no layout names: their text, or in a list the hexadecimal digits of their bytes.
+/// Metadata key: an object with the files that belong to no layout: their text, or, in a list, their bytes in
+/// hexadecimal.
 const FILES: &str = "annnet.files";
-/// Metadata: the provenance that the graph came with.
+/// Metadata key: the provenance of the input.
 const PROVENANCE: &str = "annnet.provenance";
-/// Bytes of files that travel, and of the provenance.
+/// Maximum number of bytes of files, and of the provenance, in the metadata.
 const FILES_BYTES: u64 = 1 << 20;
 const PROVENANCE_BYTES: u64 = 1 << 16;
-/// The key of a provenance of ours under which that of the library stands.
+/// The key in isomorph's provenance that holds the provenance of the published library.
 pub(crate) const ORIGINAL: &str = "original";
 
-/// Lets small files that no layout names travel with a graph, and its provenance. Returns the names of the files that do not: there
-/// is no room for them.
+/// Stores small files that belong to no layout, and the provenance, in the metadata of a graph. Returns the names of
+/// the files that are too large.
 ///
 /// # Errors
-/// When a file cannot be read.
+/// Returns an error if a file cannot be read.
 pub(crate) fn note_files(graph: &mut Graph, found: &Members) -> Result<Vec<String>> {
     let (mut object, mut left, mut room) = (String::from("{"), Vec::new(), FILES_BYTES);
     for (name, size) in listed(found)?.into_iter().filter(|(name, _)| !is_known(name)) {
@@ -57,7 +58,7 @@ pub(crate) fn note_files(graph: &mut Graph, found: &Members) -> Result<Vec<Strin
             Ok(text) => push_string(&mut object, text),
             Err(_) => {
                 object.push_str("[\"");
-                // Writing into a text does not fail.
+                // Writing to a string does not fail.
                 for byte in &bytes {
                     let _ = write!(object, "{byte:02x}");
                 }
@@ -74,9 +75,10 @@ pub(crate) fn note_files(graph: &mut Graph, found: &Members) -> Result<Vec<Strin
     Ok(left)
 }
 
-/// The provenance that a graph came with: of one that isomorph wrote, that of the graph it was made of.
+/// Returns the provenance of a graph. If isomorph wrote the graph, this is the provenance of the graph that it was
+/// converted from.
 fn provenance_of(found: &Members) -> Result<Option<String>> {
-    // What is too large or no JSON object tells nothing that anybody could read.
+    // A provenance that is too large or not a JSON object is ignored.
     if !found.has(file::PROVENANCE)? || found.file(file::PROVENANCE)?.size() > PROVENANCE_BYTES {
         return Ok(None);
     }
@@ -96,14 +98,14 @@ fn provenance_of(found: &Members) -> Result<Option<String>> {
     Ok(if is_ours { original } else { Some(text.trim().to_owned()) })
 }
 
-/// The provenance that travels with a graph.
+/// Returns the provenance stored in the metadata of a graph.
 pub(crate) fn provenance(graph: &Graph) -> Option<String> {
     let text = graph.metadata.get(PROVENANCE)?;
-    // It may come from beside a graph of another format, where anybody can have changed it.
+    // It may come from the sidecar of another format, where anybody can have changed it.
     crate::read::check_json(text, PROVENANCE).is_ok().then(|| text.clone())
 }
 
-/// The files that travel with a graph. What cannot be understood is nothing.
+/// Returns the files stored in the metadata of a graph. Entries that cannot be parsed are ignored.
 pub(crate) fn files(graph: &Graph) -> Vec<(String, Blob)> {
     let mut found = Vec::new();
     let text = graph.metadata.get(FILES).map(String::as_str).unwrap_or("{}");
@@ -126,7 +128,7 @@ fn of_hex(digits: &str) -> Option<Vec<u8>> {
     pairs.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
 }
 
-/// The files of a graph with their sizes; none on a web server, which lists nothing.
+/// Lists the files of a graph with their sizes. Returns none on a web server, which has no listing.
 fn listed(members: &Members) -> Result<Vec<(String, u64)>> {
     match members.list() {
         Err(error) if error.kind() == Kind::Unsupported => Ok(Vec::new()),
@@ -134,7 +136,7 @@ fn listed(members: &Members) -> Result<Vec<(String, u64)>> {
     }
 }
 
-/// Lets unknown keys and changed names travel with a graph.
+/// Stores unknown keys and changed names in the metadata of a graph.
 pub(crate) fn note(graph: &mut Graph, keys: &[(String, String)], names: &[(String, String)]) {
     let mut object = String::from("{");
     for (name, value) in keys {
@@ -158,14 +160,15 @@ pub(crate) fn note(graph: &mut Graph, keys: &[(String, String)], names: &[(Strin
     }
 }
 
-/// Gives `graph` the changed names of another one, so that its properties go into the same columns.
+/// Copies the changed names of another graph to `graph`, so that its properties go into the same columns.
 pub(crate) fn same_names(graph: &mut Graph, as_in: &Graph) {
     if let Some(names) = as_in.metadata.get(NAMES) {
         graph.metadata.insert(NAMES.to_owned(), names.clone());
     }
 }
 
-/// The unknown keys that travel with a graph, each with its JSON. What cannot be understood is nothing.
+/// Returns the unknown keys stored in the metadata of a graph, each with its JSON. Entries that cannot be parsed are
+/// ignored.
 pub(crate) fn keys(graph: &Graph) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let text = graph.metadata.get(KEYS).map(String::as_str).unwrap_or("{}");
@@ -176,7 +179,7 @@ pub(crate) fn keys(graph: &Graph) -> Vec<(String, String)> {
     if read.is_ok() { found } else { Vec::new() }
 }
 
-/// The names of columns by those of their properties, where they differ.
+/// Maps names of properties to names of columns where they differ.
 pub(crate) fn names(graph: &Graph) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let text = graph.metadata.get(NAMES).map(String::as_str).unwrap_or("{}");
@@ -189,20 +192,20 @@ pub(crate) fn names(graph: &Graph) -> BTreeMap<String, String> {
     if read.is_ok() { found } else { BTreeMap::new() }
 }
 
-/// What of a graph's files a rewrite keeps as it is, by names relative to the root.
+/// Files and directories that a rewrite keeps unchanged, by names relative to the root.
 #[derive(Debug, Clone, Default)]
 pub struct Unknown {
-    /// Files that no layout names, byte for byte.
+    /// Files that belong to no layout, byte for byte.
     pub files: Vec<(String, Blob)>,
-    /// Directories in which nothing is, of any name: the published library makes some.
+    /// Empty directories with any name: the published library creates some.
     pub folders: Vec<String>,
 }
 
-/// What no layout names at `location`, and empty directories. What is hidden is not among it, nor are caches, which are made
-/// anew. Nothing on a web server, which lists nothing.
+/// Returns the files at `location` that belong to no layout, and empty directories. Hidden files and derived caches are
+/// not included. Returns nothing on a web server, which has no listing.
 ///
 /// # Errors
-/// When the place cannot be listed or opened.
+/// Returns an error if the location cannot be listed or opened.
 pub fn unknown(location: &Location, options: &OpenOptions) -> Result<Unknown> {
     let members = Members::open(location, options)?;
     let unknown = listed(&members)?.into_iter().map(|(name, _)| name).filter(|name| !is_known(name));
@@ -212,13 +215,13 @@ pub fn unknown(location: &Location, options: &OpenOptions) -> Result<Unknown> {
     Ok(Unknown { files, folders })
 }
 
-/// Whether a folder is hidden or holds what follows from other files.
+/// Returns whether a folder is hidden or holds files derived from others.
 fn is_made_anew(folder: &str) -> bool {
     let own = |known: &str| folder.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     folder.split('/').any(|part| part.starts_with('.')) || FOLDERS.into_iter().any(own)
 }
 
-/// Whether some layout names a file, or it is nobody's to keep.
+/// Returns whether a file belongs to some layout, or must not be kept.
 fn is_known(name: &str) -> bool {
     let within = |folder: &str| name.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
     let of_words = |layout: Layout| {

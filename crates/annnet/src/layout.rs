@@ -1,4 +1,4 @@
-//! Where everything lies: names of files and columns, of each layout, and which layout is at a place.
+//! Names of files and columns in each layout, and detection of the layout of a graph.
 
 use isomorph_error::{Error, Kind, Result};
 use isomorph_storage::{Location, Root, Scheme};
@@ -7,9 +7,9 @@ use crate::members::Members;
 
 /// Files whose names are the same in every layout, relative to the root.
 pub mod file {
-    /// Direction, version, slices.
+    /// Direction, version and slices.
     pub const MANIFEST: &str = "manifest.json";
-    /// The layers that ids refer to (v2).
+    /// The layers that layer ids refer to (v2).
     pub const LAYER_DICT: &str = "structure/layer_dict.json";
     /// Placements of entities (v2, and 0.2.0).
     pub const ENTITY_INDEX: &str = "structure/entity_index.parquet";
@@ -67,14 +67,14 @@ pub mod file {
     pub const SNAPSHOT_FOLDER: &str = "audit/snapshots/";
     /// SHA-256 of every file, as `sha256sum` writes them.
     pub const CHECKSUMS: &str = "audit/checksums.sha256";
-    /// Who wrote it. Never content.
+    /// Information about the writer. Never content.
     pub const PROVENANCE: &str = "audit/provenance.json";
     /// Attributes of the graph.
     pub const UNS: &str = "uns/graph_attributes.json";
     /// Results of algorithms, one file each.
     pub const RESULT_FOLDER: &str = "uns/results/";
 
-    /// All of them that are files.
+    /// All files.
     pub(crate) const ALL: [&str; 30] = [
         MANIFEST,
         LAYER_DICT,
@@ -173,8 +173,8 @@ pub mod column {
     pub const NAME: &str = "name";
 }
 
-/// The columns that each table has to have, whatever the layout; of several in one place, any. A table without rows states
-/// nothing and needs none.
+/// The columns that each table must have in any layout; any column of an inner list is enough. A table without rows
+/// needs no columns.
 const REQUIRED: &[(&str, &[&[&str]])] = &[
     (file::ENTITY_INDEX, &[&[column::ENTITY_ID], &[column::IDX], &[column::LAYER_ID, column::LAYER]]),
     (file::EDGES, &[&[column::EDGE_ID], &[column::COL_IDX]]),
@@ -197,7 +197,7 @@ const REQUIRED: &[(&str, &[&[&str]])] = &[
     (file::EDGE_MEMBERSHIPS, &[&[column::SLICE_ID], &[column::EDGE_ID]]),
 ];
 
-/// The column that a table with these columns lacks, if there is one.
+/// Returns a required column that is missing from a table with these columns, if there is one.
 pub(crate) fn lacks(table: &str, has: impl Fn(&str) -> bool) -> Option<&'static str> {
     let lacking = |all: &[&[&'static str]]| all.iter().find(|any| !any.iter().any(|name| has(name))).map(|any| any[0]);
     if let Some((_, columns)) = REQUIRED.iter().find(|(own, _)| *own == table) {
@@ -225,7 +225,7 @@ pub mod document {
     pub const HISTORY: &str = "history";
     /// Labelled states, JSON.
     pub const SNAPSHOTS: &str = "snapshots";
-    /// Direction of edges that state none: JSON `true`, `false` or `null`.
+    /// Direction of edges without a stated direction: JSON `true`, `false` or `null`.
     pub const DIRECTED: &str = "directed";
     /// The active slice, a JSON string.
     pub const ACTIVE_SLICE: &str = "active_slice";
@@ -238,7 +238,7 @@ pub mod document {
     /// Results of algorithms by name, JSON.
     pub const RESULTS: &str = "results";
 
-    /// All of them.
+    /// All documents.
     pub const ALL: [&str; 9] =
         [UNS, RESULTS, HISTORY, SNAPSHOTS, DIRECTED, ACTIVE_SLICE, DEFAULT_SLICE, GRAPH_VERSION, POLICIES];
 }
@@ -247,13 +247,13 @@ pub mod document {
 pub mod word {
     /// The only node type.
     pub const NODE: &str = "node";
-    /// The only relation, and what `entity` says of a node that is an edge.
+    /// The only relation, and the value of `entity` for a node that is an edge.
     pub const EDGE: &str = "edge";
     /// Hyperedge type of real hyperedges.
     pub const HYPEREDGE: &str = "hyperedge";
     /// Hyperedge type of edges that are entities without ends.
     pub const PLACEHOLDER: &str = "placeholder";
-    /// Hyperedge type of edges of which one end is missing.
+    /// Hyperedge type of edges with a missing end.
     pub const ONE_SIDED: &str = "one_sided";
     /// Group kind.
     pub const SLICE: &str = "slice";
@@ -267,9 +267,9 @@ pub mod word {
     pub const ATTRIBUTES: &str = "attributes";
     /// Property of aspects: whether their labels have an order.
     pub const ORDERED: &str = "ordered";
-    /// Key of that flag in `aspect_attributes.json`.
+    /// Key of this flag in `aspect_attributes.json`.
     pub const ORDERED_KEY: &str = "__ordered__";
-    /// The label that stands for no layer, in each aspect.
+    /// The label that stands for no layer in each aspect.
     pub const NO_LAYER: &str = "_";
     /// The slice that always exists.
     pub const DEFAULT: &str = "default";
@@ -279,13 +279,13 @@ pub mod word {
     pub const HYPER: &str = "hyper";
     /// Kind of an edge that is an entity; `vertex_edge` in older files.
     pub const NODE_EDGE: &str = "node_edge";
-    /// The older word for it.
+    /// The older word for [`NODE_EDGE`].
     pub const VERTEX_EDGE: &str = "vertex_edge";
     /// Kind of an entity without ends.
     pub const EDGE_PLACEHOLDER: &str = "edge_placeholder";
-    /// What `type` says of a node in v1.
+    /// Value of `type` for a node in v1.
     pub const VERTEX: &str = "vertex";
-    /// What `edge_type` says of an edge that is no entity (v1).
+    /// Value of `edge_type` for an edge that is not an entity (v1).
     pub const REGULAR: &str = "regular";
     /// Type of an entity that is an edge; `edge` in the oldest files.
     pub const EDGE_ENTITY: &str = "edge_entity";
@@ -310,7 +310,7 @@ pub struct Words {
     pub node_layer_id: &'static str,
 }
 
-/// The words of 0.4.1.
+/// The names of 0.4.1.
 pub(crate) const NODE_WORDS: Words = Words {
     node_table: "tables/_node_table.parquet",
     edge_table: "tables/_edge_table.parquet",
@@ -321,7 +321,7 @@ pub(crate) const NODE_WORDS: Words = Words {
     node_layer_id: "node_layer_id",
 };
 
-/// The words before that.
+/// The names before 0.4.1.
 pub(crate) const VERTEX_WORDS: Words = Words {
     node_table: "tables/_vertex_table.parquet",
     edge_table: "tables/_edge_table.parquet",
@@ -332,21 +332,21 @@ pub(crate) const VERTEX_WORDS: Words = Words {
     node_layer_id: "vertex_layer_id",
 };
 
-/// A layout: which files there are, and what they are called.
+/// A layout: which files a graph has, and their names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
     /// 0.4.1: integer layers, one table of edges.
     V2,
-    /// The same with `vertex` for `node`.
+    /// The same with `vertex` instead of `node`.
     V2Vertex,
-    /// The same before its attribute tables got their underscore.
+    /// The same, before the names of its attribute tables had an underscore.
     V2Early,
-    /// 0.1.0 to 0.2.0, and the specification's text: a table for each fact.
+    /// 0.1.0 to 0.2.0, and the specification's text: one table for each fact.
     V1,
 }
 
 impl Layout {
-    /// Its name, for people.
+    /// Returns the name that is shown to users.
     pub fn name(self) -> &'static str {
         match self {
             Layout::V2 => "v2",
@@ -356,7 +356,7 @@ impl Layout {
         }
     }
 
-    /// What is called how.
+    /// Returns the names of files and columns.
     pub fn words(self) -> Words {
         let attributes = |words| Words {
             node_table: "tables/vertex_attributes.parquet",
@@ -370,10 +370,10 @@ impl Layout {
         }
     }
 
-    /// The layout of `members`, by the files that are there; the manifest's version says nothing.
+    /// Returns the layout of `members`, judged by the files that exist; the version in the manifest is not used.
     ///
     /// # Errors
-    /// When files cannot be opened.
+    /// Returns an error if files cannot be opened.
     pub(crate) fn of(members: &Members) -> Result<Option<Layout>> {
         if members.has(file::EDGES)? {
             for layout in [Layout::V2, Layout::V2Vertex, Layout::V2Early] {
@@ -389,31 +389,31 @@ impl Layout {
     }
 }
 
-/// Whether an annnet graph is at `location`.
+/// Returns whether `location` contains an annnet graph.
 ///
 /// # Errors
-/// [`Kind::NotFound`] when there is nothing; when the place cannot be looked at.
+/// Returns [`Kind::NotFound`] if nothing exists there, and an error if the location cannot be read.
 pub fn detect(location: &Location) -> Result<bool> {
     let root = match Root::open(location) {
         Ok(root) => root,
-        // A file; or, elsewhere, an object that is no prefix.
+        // A file; on an object store, an object that is not a prefix.
         Err(error) if error.kind() == Kind::Usage => return Members::is_archive(location),
         Err(error) if error.kind() == Kind::NotFound && location.scheme() != Scheme::Local => {
             return Members::is_archive(location);
         }
         Err(error) => return Err(error),
     };
-    // A web address of a file opens as a root too.
+    // The web address of a file can also be opened as a root.
     if !location.scheme().has_listing() && location.file_name().ends_with(".annnet") {
         return Members::is_archive(location);
     }
     Ok(Layout::of(&Members::of_root(root))?.is_some())
 }
 
-/// The error for a place that holds no annnet graph.
+/// Returns the error for a location that does not contain an annnet graph.
 pub(crate) fn not_annnet(location: &str) -> Error {
     Error::unsupported(
-        "this is no annnet graph: neither structure/edges.parquet nor structure/edge_definitions.parquet",
+        "not an annnet graph: it has neither structure/edges.parquet nor structure/edge_definitions.parquet",
     )
     .at(location)
 }

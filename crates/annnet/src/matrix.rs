@@ -8,7 +8,7 @@ use crate::members::Members;
 use crate::read::json;
 use crate::zarr::{ArrayReader, broken};
 
-/// Bytes that an entry takes, and again while the arrays are put together.
+/// Bytes that an entry takes, including those needed while the arrays are combined.
 const ENTRY_BYTES: u64 = 48;
 
 /// The entries of a matrix, in the order of their columns.
@@ -18,17 +18,17 @@ pub(crate) struct Matrix {
     _held: Reservation,
 }
 
-/// The sides that a matrix states, entities and edges; nothing when there is none, or it states none.
+/// Returns the shape that a matrix states, entities and edges; `None` if there is no matrix or it states no shape.
 ///
 /// # Errors
-/// When its description cannot be read.
+/// Returns an error if its description cannot be read.
 pub(crate) fn shape(members: &Members) -> Result<Option<[u64; 2]>> {
     let group = format!("{}/zarr.json", file::INCIDENCE);
     let Some(text) = members.text(&group, limits::MANIFEST_BYTES)? else { return Ok(None) };
     let mut sides = Vec::new();
     json::members(&text, &group, |name, value| match name {
-        "zarr_format" if json::count(value) != Some(3) => Err(broken(&group, "this is not version 3 of Zarr")),
-        "node_type" if json::string(value).as_deref() != Some("group") => Err(broken(&group, "this is no group")),
+        "zarr_format" if json::count(value) != Some(3) => Err(broken(&group, "expected version 3 of Zarr")),
+        "node_type" if json::string(value).as_deref() != Some("group") => Err(broken(&group, "expected a Zarr group")),
         "attributes" if value.trim_start().starts_with('{') => json::members(value, &group, |name, value| match name {
             "shape" if value.trim_start().starts_with('[') => json::items(value, &group, |side| {
                 sides.push(json::count(side));
@@ -44,7 +44,7 @@ pub(crate) fn shape(members: &Members) -> Result<Option<[u64; 2]>> {
     })
 }
 
-/// The arrays of a matrix, opened.
+/// The opened arrays of a matrix.
 pub(crate) struct Arrays {
     pub row: ArrayReader,
     pub column: ArrayReader,
@@ -57,13 +57,13 @@ impl Arrays {
     /// Opens the matrix, if there is one.
     ///
     /// # Errors
-    /// When it has no shape, or its arrays are not of one length, or not of numbers.
+    /// Returns an error if it has no shape, or its arrays are not numeric or differ in length.
     pub fn open(members: &Members) -> Result<Option<Arrays>> {
         let group = format!("{}/zarr.json", file::INCIDENCE);
         if !members.has(&group)? {
             return Ok(None);
         }
-        let shape = shape(members)?.ok_or_else(|| broken(&group, "the attribute shape, two counts, is missing"))?;
+        let shape = shape(members)?.ok_or_else(|| broken(&group, "the attribute shape (two counts) is missing"))?;
         let array = |name: &str| {
             let directory = format!("{}/{name}", file::INCIDENCE);
             let array = ArrayReader::open(members, &directory)?;
@@ -74,7 +74,7 @@ impl Arrays {
             return Err(broken(&group, "row, col and data differ in length"));
         }
         if !row.is_integer() || !column.is_integer() {
-            return Err(broken(&group, "row and col are no integers"));
+            return Err(broken(&group, "row and col must be integers"));
         }
         Ok(Some(Arrays { row, column, data, shape }))
     }
@@ -89,12 +89,12 @@ impl Matrix {
     /// Reads the matrix, if there is one.
     ///
     /// # Errors
-    /// When it is not sound, in an encoding that is not read, or does not fit the budget.
+    /// Returns an error if it is malformed, has an unsupported encoding, or exceeds the budget.
     pub fn read(members: &Members, budget: &Budget) -> Result<Option<Matrix>> {
         let Some(Arrays { row, column, data, .. }) = Arrays::open(members)? else { return Ok(None) };
         let group = format!("{}/zarr.json", file::INCIDENCE);
         let wanted = row.len().checked_mul(ENTRY_BYTES);
-        let wanted = wanted.ok_or_else(|| broken(&group, "it is too long").of_kind(Kind::TooLarge))?;
+        let wanted = wanted.ok_or_else(|| broken(&group, "the matrix has too many entries").of_kind(Kind::TooLarge))?;
         let held = budget.reserve(wanted).map_err(|error| error.at(Place::file(&group)))?;
         let (mut rows, mut columns, mut values) = (Vec::new(), Vec::new(), Vec::new());
         row.integers(0..row.len(), &mut rows)?;
@@ -106,7 +106,7 @@ impl Matrix {
         Ok(Some(Matrix { entries, _held: held }))
     }
 
-    /// The entries of a column.
+    /// Returns the entries of a column.
     pub fn column(&self, column: i64) -> &[(i64, i64, f64)] {
         let start = self.entries.partition_point(|(own, _, _)| *own < column);
         let end = self.entries.partition_point(|(own, _, _)| *own <= column);

@@ -1,16 +1,17 @@
-//! How a graph is opened.
+//! Options for opening a graph.
 
 use isomorph_storage::{Budget, Scratch};
 
 /// Options of [`crate::Annnet::open`].
 #[derive(Debug, Clone)]
 pub struct OpenOptions {
-    /// Memory for what is held: nodes, members of hyperedges, coefficients, attributes of slices, members of archives.
+    /// Memory for nodes, members of hyperedges, coefficients, attributes of slices, and members of archives.
     pub budget: Budget,
-    /// Where members of archives go that do not fit; the system's directory for temporary files if nothing is given.
+    /// Where members of archives are stored that do not fit into memory. Default: the system's directory for temporary
+    /// files.
     pub scratch: Option<Scratch>,
-    /// Whether the bytes of all files are compared with the checksum of the manifest, where there is one. That reads them
-    /// all; validation does it in any case.
+    /// Whether all files are compared with the checksum in the manifest, if there is one. This reads every file.
+    /// Validation always does it.
     pub verify: bool,
 }
 

@@ -1,9 +1,10 @@
 //! The order of edges across their kinds.
 //!
-//! Hyperedges, placeholders and edges with a missing end are told apart from those with two ends, and written before them. Where
-//! the others stood among all columns of the incidence matrix travels beside the graph, as runs of positions, so that a
-//! rewrite gives each edge the place that it had by its `col_idx`: the published library sorts by that. Edges with two ends
-//! are told in the order of their file; where that is not the order of `col_idx`, their positions travel, too.
+//! Hyperedges, placeholders and edges with a missing end are separate types in the model and are written before the
+//! edges with two ends. Their positions among all columns of the incidence matrix are kept in the metadata of the
+//! graph, as runs of positions, so that a rewrite gives each edge the position that its `col_idx` had: the published
+//! library sorts by it. Edges with two ends are delivered in the order of their file; if that is not the order of
+//! `col_idx`, their positions are kept as well.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -12,16 +13,16 @@ use std::ops::Range;
 use arrow_array::Int64Array;
 use isomorph_model::Graph;
 
-/// The key of a description's metadata: runs as `start+length`, hyperedges before edges with a missing end.
+/// Metadata key: runs as `start+length`, hyperedges before edges with a missing end.
 pub(crate) const METADATA: &str = "annnet.positions";
-/// The key of a description's metadata for the runs of edges with two ends, where they do not ascend.
+/// Metadata key: the runs of edges with two ends, if they do not ascend.
 pub(crate) const OTHERS: &str = "annnet.order";
-/// Most runs: with more, the order is that of writing.
+/// Maximum number of runs; if there are more, the order of writing is used.
 const RUNS: usize = 1 << 17;
-/// No position is as large as this, so that sums of two stay integers of 63 bits.
+/// Positions are smaller than this, so that the sum of two fits into 63 bits.
 const LARGEST: u64 = 1 << 61;
 
-/// Positions as runs, in the order in which they come.
+/// Positions as runs, in the order in which they are added.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Runs(Vec<Range<u64>>);
 
@@ -35,7 +36,7 @@ impl fmt::Display for Runs {
 }
 
 impl Runs {
-    /// Adds a position; false when it is none, or there are too many runs.
+    /// Adds a position. Returns false if it is invalid, or if there are too many runs.
     pub fn push(&mut self, position: Option<i64>) -> bool {
         let Some(position) = position.and_then(|own| u64::try_from(own).ok()).filter(|own| *own < LARGEST) else {
             return false;
@@ -47,7 +48,7 @@ impl Runs {
         self.0.len() <= RUNS
     }
 
-    /// Adds the positions of others, moved by `offset`; false as [`Runs::push`].
+    /// Adds the positions of `other`, shifted by `offset`. Returns false under the same conditions as [`Runs::push`].
     pub fn append(&mut self, other: &Runs, offset: u64) -> bool {
         for run in &other.0 {
             let (start, end) = (run.start.saturating_add(offset), run.end.saturating_add(offset));
@@ -62,17 +63,17 @@ impl Runs {
         self.0.len() <= RUNS
     }
 
-    /// Whether there is no position.
+    /// Returns whether there are no positions.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Run number `at`.
+    /// Returns the run with number `at`.
     pub fn get(&self, at: usize) -> Option<&Range<u64>> {
         self.0.get(at)
     }
 
-    /// The runs as text; nothing when they are what a writer does anyway.
+    /// Returns the runs as text; `None` if they are what a writer does by default.
     pub fn to_metadata(&self) -> Option<String> {
         if matches!(self.0.as_slice(), [] | [Range { start: 0, .. }]) {
             return None;
@@ -80,7 +81,7 @@ impl Runs {
         Some(self.to_string())
     }
 
-    /// Runs from a text, if it is one.
+    /// Parses runs from a text, if it is valid.
     pub fn of_text(text: &str) -> Option<Runs> {
         let mut runs = Vec::new();
         for run in text.split(',').take(RUNS + 1) {
@@ -95,45 +96,46 @@ impl Runs {
     }
 }
 
-/// What a description tells of the order of edges.
+/// The order of edges that a description states.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
-    /// Positions of edges that come before those with two ends.
+    /// Positions of the edges that come before those with two ends.
     pub first: Option<String>,
-    /// Positions of those with two ends, where they do not ascend, and how many there are.
+    /// Positions of the edges with two ends, if they do not ascend, and their number.
     pub others: Option<(String, u64)>,
 }
 
 impl Told {
-    /// What travels with a graph.
+    /// Reads the order from the metadata of a graph.
     pub fn of(graph: &Graph) -> Told {
         let rows = graph.edges.first().and_then(|edge| edge.rows);
         Told { first: graph.metadata.get(METADATA).cloned(), others: graph.metadata.get(OTHERS).cloned().zip(rows) }
     }
 }
 
-/// Gives positions to edges: to those that are told first the ones that they had, to all others the ones between, or theirs.
+/// Assigns positions to edges: edges that are written first get their original positions, all others the positions in
+/// between, or their own.
 #[derive(Debug, Default)]
 pub(crate) struct Positions {
-    /// In the order in which they are given.
+    /// In the order in which they are assigned.
     kept: VecDeque<Range<u64>>,
-    /// The same by position, from the next one on.
+    /// The same runs sorted by position, from the next position on.
     taken: VecDeque<Range<u64>>,
     were_kept: bool,
-    /// Positions of the others, where they do not ascend.
+    /// Positions of the other edges, if they do not ascend.
     others: VecDeque<Range<u64>>,
     are_mixed: bool,
     next: u64,
 }
 
 impl Positions {
-    /// From `next` on, in the order of writing.
+    /// Starts at `next`, in the order of writing.
     pub fn from(next: u64) -> Self {
         Positions { next, ..Positions::default() }
     }
 
-    /// Keeps the positions that are told for the `count` edges that come first, and for the others. Where they are not those of
-    /// so many edges, or some are the same, they count for nothing.
+    /// Uses the stated positions for the `count` edges that come first, and for the others. If the stated positions are
+    /// not for this number of edges, or are not unique, they are ignored.
     pub fn keep(&mut self, told: &Told, count: u64) {
         let sum = |runs: &[Range<u64>]| runs.iter().try_fold(0u64, |sum, run| sum.checked_add(run.end - run.start));
         let first = told.first.as_deref().map_or(Some(Runs::default()), Runs::of_text);
@@ -157,17 +159,17 @@ impl Positions {
         }
     }
 
-    /// Whether edges with two ends have the positions that they had, which do not ascend.
+    /// Returns whether edges with two ends have their original positions, which do not ascend.
     pub fn are_mixed(&self) -> bool {
         self.are_mixed
     }
 
-    /// Whether edges that are told first have the positions that they had.
+    /// Returns whether edges that are written first have their original positions.
     pub fn were_kept(&self) -> bool {
         self.were_kept
     }
 
-    /// The positions of edges that are told first.
+    /// Returns the next positions of edges that are written first.
     pub fn first(&mut self, rows: usize) -> Int64Array {
         if self.kept.is_empty() {
             return self.between(rows);
@@ -175,11 +177,11 @@ impl Positions {
         Int64Array::from(taken_from(&mut self.kept, rows))
     }
 
-    /// The positions of the others.
+    /// Returns the next positions of the other edges.
     pub fn between(&mut self, rows: usize) -> Int64Array {
         if !self.others.is_empty() {
             let mut all = taken_from(&mut self.others, rows);
-            // There are no more than were told.
+            // There are no further stated positions.
             while all.len() < rows {
                 all.push(self.next as i64);
                 self.next += 1;
@@ -208,7 +210,7 @@ impl Positions {
     }
 }
 
-/// The next positions of runs, at most so many.
+/// Takes the next positions from runs, at most `rows`.
 fn taken_from(runs: &mut VecDeque<Range<u64>>, rows: usize) -> Vec<i64> {
     let mut all: Vec<i64> = Vec::with_capacity(rows);
     while all.len() < rows {
@@ -257,7 +259,7 @@ mod tests {
             (first, [1, 2].map(|rows| positions.between(rows).values().to_vec()).concat())
         };
         assert_eq!(given("3+1,2+1,0+1", 3), (vec![1], vec![3, 2, 0]));
-        // Not of so many, not without gaps.
+        // Not for this number of edges, or with gaps.
         assert_eq!(given("3+1,2+1,0+1", 4).1, vec![0, 2, 3]);
         assert_eq!(given("4+1,2+1,0+1", 3).1, vec![1, 2, 3]);
     }

@@ -1,7 +1,7 @@
-//! Layers and kinds of edges that were set by hand: those that do not follow from the ends, or from the index of entities.
+//! Layers and kinds of edges that were set explicitly and do not follow from the ends or from the index of entities.
 //!
-//! They are no content of the model, in which layers are those of the ends. So that a rewrite keeps what somebody set, they travel
-//! beside the graph, by the ids of the edges.
+//! They are not content of the model, in which layers belong to the ends. They are kept in the metadata of the graph,
+//! by edge id, so that a rewrite preserves them.
 
 use std::collections::HashMap;
 
@@ -18,66 +18,67 @@ use crate::rules;
 use crate::table::Table;
 use crate::write::{LayerIds, list};
 
-/// The key of a description's metadata: by ids of edges an object of `kind` (between layers), `layers`, and `edge_kind` (of
-/// edges with two ends: whether one is an entity). Layers are a list of one or two, an empty list where the edge lies in none, and
-/// null where no row says what follows from the ends.
+/// Key in the metadata of a description. Its value maps edge ids to objects with `kind` (between layers), `layers`, and
+/// `edge_kind` (of edges with two ends: whether one is an entity). `layers` is a list of one or two layers, an empty
+/// list if the edge is in no layer, and null if no row states what follows from the ends.
 const METADATA: &str = "annnet.stated";
-/// Most edges: with more, none travels.
+/// Maximum number of edges; if there are more, none is kept.
 const MOST: usize = 1 << 16;
-/// What `ml_kind` says of edges within a layer, between layers of one node, and across both.
+/// Values of `ml_kind` for edges within a layer, between layers of one node, and across both.
 pub(crate) const INTRA: &str = "intra";
 pub(crate) const COUPLING: &str = "coupling";
 pub(crate) const INTER: &str = "inter";
 
-/// What edges of a graph state of their layers and kinds that does not follow from their ends, as one text: what is compared where
-/// annnet becomes annnet, because no digest has it.
+/// Returns the explicitly set layers and kinds of edges that do not follow from their ends, as one text. Conversions
+/// from annnet to annnet compare it, because no digest covers it.
 pub fn stated(graph: &Graph) -> Option<&str> {
     graph.metadata.get(METADATA).map(String::as_str)
 }
 
-/// The layers of an edge: one, or those of both sides.
+/// The layers of an edge: one, or one for each side.
 pub(crate) type OfEdge = (u32, Option<u32>);
 
-/// What follows from the ends of an edge: what a writer says of it unless something else is stated.
+/// What follows from the ends of an edge. A writer uses it unless something else is stated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Follows {
-    /// None of an edge with a missing end.
+    /// `None` for an edge with a missing end.
     pub kind: Option<&'static str>,
-    /// None in a flat graph, where the members of a side lie in several layers, and of an edge with a missing end.
+    /// `None` in a flat graph, if the members of a side are in several layers, and for an edge with a missing end.
     pub layers: Option<OfEdge>,
-    /// Whether the edge has two ends: what says where these lie says where it lies.
+    /// Whether the edge has two ends, so that the layers of the ends determine the layers of the edge.
     has_ends: bool,
     is_flat: bool,
 }
 
-/// What is stated of the layers of an edge.
+/// The stated layers of an edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Said<L> {
-    /// No row names them, and they are those of the ends.
+    /// No row names them; they are those of the ends.
     Nothing,
-    /// It lies in none.
+    /// The edge is in no layer.
     Nowhere,
-    /// It lies in this one, or its sides in these.
+    /// The edge is in this layer, or its sides are in these layers.
     In(L, Option<L>),
 }
 
-/// What the row of an edge says of it: its kind between layers, and the layers that the published library takes where the table of
-/// layers has no row: those of the ends if both are named with theirs, or the one of a hyperedge.
+/// What the row of an edge states: its kind between layers, and the layers that the published library uses if the layer
+/// table has no row for the edge. These are the layers of both ends if the row states them, or the one layer of a
+/// hyperedge.
 pub(crate) type OwnRow<'a> = (Option<&'a str>, Option<OfEdge>);
 
 impl Follows {
-    /// Of an edge with a missing end, or with none.
+    /// Returns the value for an edge with a missing end, or without ends.
     pub fn of_none(is_flat: bool) -> Self {
         Follows { kind: None, layers: None, has_ends: false, is_flat }
     }
 
-    /// Whether a kind is this one. In a flat graph nothing is asked by kinds, and none is that of a layer.
+    /// Returns whether the kind is this one. In a flat graph, a missing kind counts as the kind within a layer.
     fn is_kind(self, kind: Option<&str>) -> bool {
         let plain = self.is_flat.then_some(INTRA);
         kind.or(plain) == self.kind.or(plain)
     }
 
-    /// Of an edge with these ends; in a flat graph all lie in one layer that nobody names.
+    /// Returns the value for an edge with these ends. In a flat graph, all edges are in one unnamed layer.
     pub fn of_ends(source: Placement, target: Placement, is_flat: bool) -> Self {
         let kind = match (source.layer == target.layer, source.node == target.node) {
             (true, _) => INTRA,
@@ -88,7 +89,7 @@ impl Follows {
         Follows { kind, layers, has_ends: true, is_flat }
     }
 
-    /// Of a hyperedge with these members.
+    /// Returns the value for a hyperedge with these members.
     pub fn of_members(all: &[(Placement, Role)], is_flat: bool) -> Self {
         let agreed = |of: &dyn Fn(&Placement) -> u32, side: &dyn Fn(Role) -> bool| {
             let mut own = all.iter().filter(|(_, role)| side(*role)).map(|(member, _)| of(member));
@@ -108,32 +109,33 @@ impl Follows {
     }
 }
 
-/// What was found of edges while they were read.
+/// What was collected while edges were read.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
-    /// What is stated of edges and does not follow.
+    /// Stated layers and kinds that do not follow from the ends.
     own: All,
-    /// The layers that rows of edges state where none follow. They count where the table of layers has no row for the edge.
+    /// Layers stated in rows of edges where none follow from the ends. They count if the layer table has no row for the
+    /// edge.
     alone: All,
-    /// The sum of what follows for the layers of all edges.
+    /// Sum of the layers that follow from the ends of all edges.
     sum: u128,
 }
 
-/// Edges of which something is stated.
+/// Edges with explicitly stated layers or kinds.
 #[derive(Debug, Default)]
 struct All {
     edges: Vec<(String, Stated)>,
-    /// How many there are, also those that do not travel.
+    /// Their number, including those that are not kept.
     count: u64,
 }
 
-/// What is stated of an edge, where it is not what follows. A null says something as well: the published library finds an edge
-/// without a kind, or without layers, in other layers than it would be in by its ends.
+/// What an edge states that differs from what follows. A null is also a statement: the published library finds an edge
+/// without a kind, or without layers, in other layers than its ends imply.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Stated {
     kind: Option<Option<String>>,
     layers: Option<Said<u32>>,
-    /// What the kind of an edge with two ends says, where the index of entities says something else.
+    /// The kind stated for an edge with two ends that contradicts the index of entities.
     edge_kind: Option<&'static str>,
 }
 
@@ -150,7 +152,7 @@ impl All {
         self.edges.extend(other.edges.into_iter().take(MOST.saturating_sub(self.edges.len())));
     }
 
-    /// Adds the layers of edges, of which some may be there already.
+    /// Adds the layers of edges, some of which may already be recorded.
     fn add_layers(&mut self, layers: All) {
         let mut at: HashMap<String, usize> = HashMap::new();
         for (row, (id, _)) in self.edges.iter().enumerate() {
@@ -170,7 +172,7 @@ impl All {
 }
 
 impl Found {
-    /// Adds an edge: its kind where it does not follow, what its row says, and what follows.
+    /// Adds an edge: its kind if it does not follow, what its row states, and what follows from its ends.
     pub fn add(&mut self, id: &str, edge_kind: Option<&'static str>, (kind, alone): OwnRow<'_>, follows: Follows) {
         match (follows.layers, alone) {
             (Some(layers), _) => self.sum = self.sum.wrapping_add(mix(id, Some(layers))),
@@ -186,18 +188,18 @@ impl Found {
         }
     }
 
-    /// Adds what was found in other rows.
+    /// Adds what was collected from other rows.
     pub fn merge(&mut self, other: Found) {
         self.own.append(other.own);
         self.alone.append(other.alone);
         self.sum = self.sum.wrapping_add(other.sum);
     }
 
-    /// Lets what is stated travel with a graph. `each_edge` tells of every edge the layers that its row states and what follows,
-    /// where the table of layers says something else of some.
+    /// Writes what is stated to the metadata of a graph. `each_edge` delivers, for every edge, the layers that its row
+    /// states and what follows from its ends; it is called if the layer table states something different for some edge.
     ///
     /// # Errors
-    /// When the table of layers cannot be read.
+    /// Returns an error if the table of layers cannot be read.
     pub fn note(
         mut self,
         graph: &mut Graph,
@@ -210,7 +212,8 @@ impl Found {
             let table = Table::find(found, file::EDGE_LAYERS)?;
             let mut sum = 0u128;
             each(table.as_ref(), known, |id, layers| sum = sum.wrapping_add(mix(id, layers)))?;
-            // Where all that follows is stated and nothing else, what the rows of edges say counts for those without layers alone.
+            // If everything that follows is stated and nothing else, the rows of edges count only for edges without
+            // layers.
             if sum != self.sum {
                 self.alone = All::default();
                 let mut rows: HashMap<u128, Option<OfEdge>> = HashMap::new();
@@ -239,7 +242,7 @@ impl Found {
             findings.push(&rules::EDGE_LAYERS, message, Place::file(file::EDGE_LAYERS));
             return Ok(());
         }
-        // The order of edges in the file says nothing.
+        // The order of edges in the file has no meaning.
         own.edges.sort_by(|(one, _), (other, _)| one.cmp(other));
         if !own.edges.is_empty() {
             graph.metadata.insert(METADATA.to_owned(), own.to_metadata(known));
@@ -296,7 +299,7 @@ fn mix(id: &str, layers: Option<OfEdge>) -> u128 {
     xxh3_128(&bytes)
 }
 
-/// The rows of the table of layers. One without a first layer says that the edge lies in none.
+/// Calls `take` for each row of the layer table. A row without a first layer states that the edge is in no layer.
 fn each(table: Option<&Table>, known: Known<'_>, mut take: impl FnMut(&str, Option<OfEdge>)) -> Result<()> {
     let Some(table) = table else { return Ok(()) };
     let columns = [column::EDGE_ID, column::LAYER_1_ID, column::LAYER_2_ID];
@@ -318,33 +321,33 @@ fn each(table: Option<&Table>, known: Known<'_>, mut take: impl FnMut(&str, Opti
     Ok(())
 }
 
-/// What a writer states of edges: the kind, and numbers of layers.
+/// What a writer states about edges: the kind, and numbers of layers.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stating(HashMap<String, Own>);
 
-/// What is stated of one edge.
+/// What is stated about one edge.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Own {
     pub kind: Option<Option<String>>,
     pub layers: Option<Said<i64>>,
-    /// Of an edge with two ends: whether its kind is that of an entity.
+    /// For an edge with two ends: whether its kind is that of an entity.
     pub is_entity: Option<bool>,
 }
 
 impl Own {
-    /// Whether something else is stated than what follows from the ends.
+    /// Returns whether something is stated that differs from what follows from the ends.
     fn is_other(&self) -> bool {
         self.kind.is_some() || !matches!(self.layers, None | Some(Said::Nothing)) || self.is_entity.is_some()
     }
 
-    /// The kind that is written for an edge, where `follows` is that of its ends.
+    /// Returns the kind that is written for an edge; `follows` is the kind that follows from its ends.
     pub fn kind_of<'a>(own: Option<&'a Own>, follows: Option<&'a str>) -> Option<&'a str> {
         own.and_then(|own| own.kind.as_ref()).map_or(follows, Option::as_deref)
     }
 }
 
 impl Stating {
-    /// What travels with a graph. What cannot be understood is nothing.
+    /// Reads the stated values from the metadata of a graph. Entries that cannot be parsed are ignored.
     pub fn of(graph: &Graph, layers: &mut LayerIds) -> Stating {
         let mut all = HashMap::new();
         let text = graph.metadata.get(METADATA).map(String::as_str).unwrap_or("{}");
@@ -377,19 +380,19 @@ impl Stating {
         if read.is_ok() { Stating(all) } else { Stating::default() }
     }
 
-    /// An edge whose kind or layers are stated otherwise than they follow, if there is one. That no row states what follows is no
-    /// loss in a layout where all layers are stated.
+    /// Returns an edge whose stated kind or layers differ from what follows, if there is one. If no row states what
+    /// follows, nothing is lost in a layout in which all layers are stated.
     pub fn any(&self) -> Option<&str> {
         self.0.iter().filter(|(_, own)| own.is_other()).map(|(id, _)| id.as_str()).min()
     }
 
-    /// The kind of an edge with two ends, which is an entity by the index or not.
+    /// Returns the kind of an edge with two ends; `is_entity` says whether the index of entities lists it.
     pub fn edge_kind(&self, id: &str, is_entity: bool) -> &'static str {
         let stated = self.of_edge(id).and_then(|own| own.is_entity);
         if stated.unwrap_or(is_entity) { word::NODE_EDGE } else { word::BINARY }
     }
 
-    /// What is stated of an edge.
+    /// Returns what is stated about an edge.
     pub fn of_edge(&self, id: &str) -> Option<&Own> {
         if self.0.is_empty() { None } else { self.0.get(id) }
     }

@@ -1,4 +1,4 @@
-//! Tables of a graph: files, or what stands for them.
+//! Tables of a graph: files, or tables in memory that replace them.
 
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
@@ -15,8 +15,8 @@ use crate::layout::lacks;
 use crate::members::Members;
 use crate::rules;
 
-/// Unpacked pages of all graphs of the process, 128 MiB at most: look-ups go all over a table of a million edges, which
-/// are half of that. Nothing but look-ups fills it.
+/// Unpacked pages of all graphs of the process, at most 128 MiB. Look-ups access a table of a million edges at random,
+/// and such a table takes half of that. Only look-ups fill it.
 static LOOK_UP_PAGES: LazyLock<PageCache> = LazyLock::new(|| PageCache::new(128 << 20));
 
 /// A table of a graph.
@@ -29,16 +29,16 @@ pub(crate) struct Table {
 
 #[derive(Clone)]
 enum Source {
-    /// Files with the row at which each begins.
+    /// Files, each with the number of its first row.
     Files(Arc<[(u64, TableReader)]>),
     Memory(RecordBatch),
 }
 
 impl Table {
-    /// Opens a table: one file, or one that has grown and is several.
+    /// Opens a table: one file, or several files of a table that has grown.
     ///
     /// # Errors
-    /// When a file is no Parquet, or has other columns than the first; when there is none.
+    /// Returns an error if there is no file, a file is not Parquet, or its columns differ from those of the first.
     pub fn open(name: &str, files: Vec<Blob>) -> Result<Table> {
         let mut readers: Vec<(u64, TableReader)> = Vec::with_capacity(files.len());
         let mut start: u64 = 0;
@@ -50,7 +50,7 @@ impl Table {
             if let Some((_, first)) = readers.first() {
                 same_columns(first.schema(), reader.schema()).map_err(|error| error.at(place))?;
             }
-            // Parquet always says how many rows there are.
+            // Parquet files always state their number of rows.
             let rows = reader.row_count().unwrap_or_default();
             let end = start.checked_add(rows).ok_or_else(|| too_many(name))?;
             readers.push((start, reader));
@@ -67,10 +67,11 @@ impl Table {
         }
     }
 
-    /// Opens a table if it is there. One without columns, as older versions write for no rows, counts as missing.
+    /// Opens a table if it exists. A table without columns, which older versions write if there are no rows, counts as
+    /// missing.
     ///
     /// # Errors
-    /// As [`Table::open`].
+    /// Returns the errors of [`Table::open`].
     pub fn find(members: &Members, name: &str) -> Result<Option<Table>> {
         if let Some(made) = members.made_table(name) {
             let table = |batch: &RecordBatch| Table { name: name.to_owned(), source: Source::Memory(batch.clone()) };
@@ -83,10 +84,10 @@ impl Table {
         Ok(Some(Table::open(name, files)?).filter(|table| !table.schema().fields().is_empty()))
     }
 
-    /// Opens a table that a graph is not without.
+    /// Opens a table that is required.
     ///
     /// # Errors
-    /// As [`Table::open`], and when it is missing.
+    /// Returns the errors of [`Table::open`], and an error if the table is missing.
     pub fn must(members: &Members, name: &str) -> Result<Table> {
         match members.made_table(name) {
             Some(_) => Table::find(members, name)?,
@@ -113,10 +114,10 @@ impl Table {
         }
     }
 
-    /// Whether the Arrow schemas that its files embed can be read.
+    /// Checks that the Arrow schemas embedded in its files can be read.
     ///
     /// # Errors
-    /// When one is damaged.
+    /// Returns an error if one is damaged.
     pub fn check_embedded(&self) -> Result<()> {
         let Source::Files(files) = &self.source else { return Ok(()) };
         let at = |error: Error| error.at(Place::file(&self.name));
@@ -127,7 +128,7 @@ impl Table {
         self.schema().column_with_name(column).is_some()
     }
 
-    /// The rows of each row group.
+    /// Returns the row ranges of the row groups.
     pub fn groups(&self) -> Vec<Range<u64>> {
         match &self.source {
             Source::Files(files) => files
@@ -141,10 +142,10 @@ impl Table {
         }
     }
 
-    /// Those of `columns` that are there, in batches of at most `batch_rows` rows.
+    /// Reads those of `columns` that exist, in batches of at most `batch_rows` rows.
     ///
     /// # Errors
-    /// When the file cannot be read. Errors of the data come from the iterator.
+    /// Returns an error if the file cannot be read. Errors in the data come from the iterator.
     pub fn batches(&self, columns: &[&str], rows: Range<u64>, batch_rows: usize) -> Result<TableBatches> {
         let columns: Vec<&str> = columns.iter().copied().filter(|column| self.has(column)).collect();
         let at = |error: Error| error.at(Place::file(&self.name));
@@ -185,10 +186,11 @@ impl Table {
         Ok(TableBatches { name: self.name.clone(), batches, rest: None })
     }
 
-    /// Those of `columns` that are there, of some rows, which ascend: for look-ups, by the pages that hold them.
+    /// Reads those of `columns` that exist for ascending row ranges. For look-ups: only the pages that hold these rows
+    /// are read.
     ///
     /// # Errors
-    /// When there are no such rows, or the file cannot be read.
+    /// Returns an error if the rows do not exist, or the file cannot be read.
     pub fn read_rows(&self, columns: &[&str], rows: &[Range<u64>]) -> Result<Cells> {
         let columns: Vec<&str> = columns.iter().copied().filter(|column| self.has(column)).collect();
         let at = |error: Error| error.at(Place::file(&self.name));
@@ -226,14 +228,15 @@ impl Table {
         };
         match batch.num_rows() as u64 == wanted {
             true => Ok(Cells { name: self.name.clone(), batch }),
-            false => Err(at(Error::usage("there are no such rows"))),
+            false => Err(at(Error::usage("row numbers are out of range"))),
         }
     }
 
-    /// All of those of `columns` that are there; of all columns when none are named. What it takes is held.
+    /// Reads all rows of those of `columns` that exist, or of all columns if none are named. Its memory is reserved in
+    /// the budget.
     ///
     /// # Errors
-    /// When the file cannot be read or does not fit the budget.
+    /// Returns an error if the file cannot be read or exceeds the budget.
     pub fn read(&self, columns: &[&str], budget: &Budget) -> Result<(Cells, Reservation)> {
         let own = self.schema();
         let all: Vec<&str> = own.fields().iter().map(|field| field.name().as_str()).collect();
@@ -264,18 +267,18 @@ impl Table {
     }
 }
 
-/// Fails unless a further file of a table has the columns of the first, in whatever order and width.
+/// Checks that a further file of a table has the same columns as the first, in any order and width.
 fn same_columns(first: &Schema, other: &Schema) -> Result<()> {
     let missing = |one: &Schema, all: &Schema| {
         one.fields().iter().find(|field| all.column_with_name(field.name()).is_none()).map(|field| field.name().clone())
     };
     match missing(first, other).or_else(|| missing(other, first)) {
         None => Ok(()),
-        Some(name) => Err(Error::broken(&rules::COLUMN, format!("the files of the table disagree on {name}"))),
+        Some(name) => Err(Error::broken(&rules::COLUMN, format!("not all files of the table have the column {name}"))),
     }
 }
 
-/// The columns of a batch as the first file has them.
+/// Converts the columns of a batch to the schema of the first file.
 fn as_first(batch: RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
     let wrong = |error: arrow_schema::ArrowError| Error::broken(&rules::COLUMN, error.to_string()).caused_by(error);
     let options = arrow_cast::CastOptions { safe: false, ..arrow_cast::CastOptions::default() };
@@ -293,7 +296,7 @@ fn too_many(name: &str) -> Error {
     Error::new(isomorph_error::Kind::TooLarge, "the table has more than 2^64 rows").at(Place::file(name))
 }
 
-/// Batches of a table; can be taken in any lengths.
+/// Batches of a table, which can be taken in any lengths.
 pub(crate) struct TableBatches {
     name: String,
     batches: Box<dyn Iterator<Item = Result<RecordBatch>> + Send>,
@@ -316,7 +319,7 @@ impl Iterator for TableBatches {
 }
 
 impl TableBatches {
-    /// The next `rows` rows as one batch; fewer at the end of the table.
+    /// Returns the next `rows` rows as one batch; fewer at the end of the table.
     pub fn take_rows(&mut self, rows: usize) -> Result<Option<Cells>> {
         let mut found: Vec<RecordBatch> = Vec::new();
         let mut missing = rows;

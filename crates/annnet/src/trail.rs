@@ -1,7 +1,7 @@
-//! Conversions in the history of a graph: what isomorph writes there beside the operations of the graph's own library.
+//! Conversions in the history of a graph: rows that isomorph writes next to the operations of the published library.
 //!
-//! They are no content. Who converts a graph has not changed it, and a graph that was converted twice is still the same. So
-//! a row is told by a column that only isomorph fills, and neither the row nor the column is part of the document `history`.
+//! They are not content: converting a graph does not change it. A conversion is a row with a value in a column that
+//! only isomorph fills, and neither the row nor the column is part of the document `history`.
 
 use std::sync::Arc;
 
@@ -16,34 +16,34 @@ use isomorph_model::json::{Value, push_string, value};
 use crate::layout::file;
 use crate::read::json;
 
-/// The column that tells a conversion: a JSON object.
+/// The column that marks a conversion: a JSON object.
 pub(crate) const COLUMN: &str = "isomorph_conversion";
-/// The key of a description's metadata under which conversions travel: a JSON array of such objects.
+/// Key in the metadata of a description: a JSON array of conversions.
 pub(crate) const METADATA: &str = "annnet.conversions";
-/// What `op` says of it.
+/// Value of `op` for a conversion.
 const OPERATION: &str = "isomorph.convert";
-/// Columns of the history of a graph that had none.
+/// Columns of the history of a graph that had no history before.
 const COLUMNS: [(&str, DataType); 3] =
     [("op", DataType::Utf8), ("ts_utc", DataType::Utf8), ("version", DataType::Int64)];
 
-/// What a graph was converted from. A conversion into annnet leaves it in history and provenance.
+/// The source of a conversion. A conversion to annnet records it in history and provenance.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conversion {
-    /// What the source is called, without the directories it lies in: they are nobody's business but the writer's.
+    /// Name of the source, without its directories, which are private to the writer.
     pub from: String,
-    /// The format that it was in.
+    /// Format of the source.
     pub format: String,
-    /// Whether what travelled beside it said that it is a graph of another format: which.
+    /// The original format, if the sidecar of the source says that the graph came from another format.
     pub of: Option<String>,
 }
 
 impl Conversion {
-    /// The record of the conversion by `writer` at `time`, as a JSON object.
+    /// Returns the record of the conversion by `writer` at `time`, as a JSON object.
     pub(crate) fn to_json(&self, writer: &str, time: &str, version: &str) -> String {
         let mut out = String::from("{");
         let texts = [("from", Some(&self.from)), ("format", Some(&self.format)), ("of", self.of.as_ref())];
         let given = texts.into_iter().filter_map(|(name, text)| text.map(|text| (name, text.as_str())));
-        // A place such as `.` has no name.
+        // A path such as `.` has no file name.
         let given = given.filter(|(_, text)| !text.is_empty());
         for (name, text) in given.chain([("by", writer), ("ts_utc", time)]) {
             push_string(&mut out, name);
@@ -58,10 +58,10 @@ impl Conversion {
     }
 }
 
-/// A history with `conversions` (JSON objects) behind it.
+/// Returns a history with `conversions` (JSON objects) appended.
 ///
 /// # Errors
-/// When it has a column of that name already, or the conversions are none.
+/// Returns an error if the history already has a column of that name, or a conversion is not a JSON object.
 pub(crate) fn with(history: Option<&RecordBatch>, conversions: &[String]) -> Result<RecordBatch> {
     let rows = conversions.len();
     let texts: ArrayRef = Arc::new(StringArray::from_iter_values(conversions));
@@ -72,9 +72,7 @@ pub(crate) fn with(history: Option<&RecordBatch>, conversions: &[String]) -> Res
         None => COLUMNS.map(|(name, data_type)| Field::new(name, data_type, true)).to_vec(),
     };
     if fields.iter().any(|field| field.name() == COLUMN) {
-        return Err(
-            Error::usage(format!("the history has a column {COLUMN} of its own")).at(Place::file(file::HISTORY))
-        );
+        return Err(Error::usage(format!("the history already has a column {COLUMN}")).at(Place::file(file::HISTORY)));
     }
     let mut versions = Vec::with_capacity(rows);
     let mut times = Vec::with_capacity(rows);
@@ -91,7 +89,7 @@ pub(crate) fn with(history: Option<&RecordBatch>, conversions: &[String]) -> Res
         versions.push(version);
         times.push(time);
     }
-    // Only columns that are there: one more would be one more in the document.
+    // Only existing columns are filled: an additional one would become part of the document.
     let column = |field: &Field| -> ArrayRef {
         match (field.name().as_str(), field.data_type()) {
             ("op", DataType::Utf8) => Arc::new(StringArray::from_iter_values(std::iter::repeat_n(OPERATION, rows))),
@@ -112,11 +110,11 @@ pub(crate) fn with(history: Option<&RecordBatch>, conversions: &[String]) -> Res
     concat_batches(&schema, [&before, &own]).map_err(broken)
 }
 
-/// A history without its conversions, which come beside it. Nothing is left of one that holds conversions alone and
-/// has the columns of such a one: then there was none before.
+/// Returns a history without its conversions, and the conversions. The history is `None` if it contains only
+/// conversions and has only the columns that isomorph writes: then the graph had no history before.
 ///
 /// # Errors
-/// When a conversion is no JSON object, or memory is short.
+/// Returns an error if a conversion is not a JSON object, or there is not enough memory.
 pub(crate) fn without(history: RecordBatch) -> Result<(Option<RecordBatch>, Vec<String>)> {
     let Ok(at) = history.schema().index_of(COLUMN) else { return Ok((Some(history), Vec::new())) };
     let Some(texts) = history.column(at).as_string_opt::<i32>() else { return Ok((Some(history), Vec::new())) };
@@ -135,15 +133,15 @@ pub(crate) fn without(history: RecordBatch) -> Result<(Option<RecordBatch>, Vec<
     Ok(((!had_none).then_some(kept), conversions))
 }
 
-/// Conversions as they travel in metadata.
+/// Returns conversions as text for the metadata.
 pub(crate) fn to_metadata(conversions: &[String]) -> String {
     format!("[{}]", conversions.join(", "))
 }
 
-/// Conversions from metadata.
+/// Parses conversions from the metadata.
 ///
 /// # Errors
-/// When it is no JSON array.
+/// Returns an error if it is not a JSON array.
 pub(crate) fn of_metadata(text: &str) -> Result<Vec<String>> {
     let mut all = Vec::new();
     json::items(text, file::HISTORY, |item| {

@@ -1,4 +1,4 @@
-//! What is held in memory is taken from the budget: a graph that is too large for it is refused.
+//! Memory is taken from the budget: a graph that exceeds it is refused.
 #![allow(clippy::unwrap_used, clippy::panic, unsafe_code)]
 
 mod common;
@@ -14,13 +14,13 @@ use isomorph_annnet::{Annnet, OpenOptions, WriteLayout, WriteOptions};
 use isomorph_error::{Kind, Result};
 use isomorph_storage::{Budget, Location};
 
-/// Counts the bytes that are allocated now, and the most there were.
+/// Counts the currently allocated bytes, and their maximum.
 struct Counting;
 
 static NOW: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: passes everything on to the system's allocator.
+// SAFETY: forwards everything to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let now = NOW.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
@@ -39,10 +39,10 @@ static ALLOCATOR: Counting = Counting;
 
 const NODES: usize = 20_000;
 const EDGES: usize = 100_000;
-/// What is not counted: buffers of readers, on each thread.
+/// What is not counted: read buffers of each thread.
 const SLACK: usize = 24 << 20;
 
-/// A graph of many edges; its default slice lacks one of them, or holds them all.
+/// A graph with many edges; its default slice lacks one of them, or contains them all.
 fn large(lacking: bool) -> Files {
     let mut files = Files::small();
     files.remove("structure/hyperedge_definitions.parquet");
@@ -90,7 +90,7 @@ fn large(lacking: bool) -> Files {
     files
 }
 
-/// What opening takes: bytes that are allocated at once, and bytes that are counted.
+/// Returns the maximum of allocated bytes, and the bytes taken from the budget, while a graph is opened.
 fn opened(path: &Path, budget: u64) -> (Result<Annnet>, usize, u64) {
     let budget = Budget::new(budget);
     let before = NOW.load(Ordering::Relaxed);
@@ -101,7 +101,7 @@ fn opened(path: &Path, budget: u64) -> (Result<Annnet>, usize, u64) {
     (graph, taken, budget.peak())
 }
 
-// One test: what is allocated is counted for the whole process.
+// A single test, because allocations are counted for the whole process.
 #[test]
 fn what_is_held_is_counted_and_what_does_not_fit_is_refused() {
     let folder = tempfile::tempdir().unwrap();
@@ -116,7 +116,7 @@ fn what_is_held_is_counted_and_what_does_not_fit_is_refused() {
         graph.unwrap();
         println!("{}: {taken} bytes are allocated, {held} are counted", path.display());
         assert!(taken <= held as usize * 3 / 2 + SLACK, "{}: {taken} bytes for {held}", path.display());
-        // Hashes of ids wait in files where there is no room: what must be held is what is taken with less.
+        // Hashes of ids are spilled to files if memory is low: the minimum is measured with less memory.
         let held = (0..3).fold(held, |held, _| {
             let (graph, _, less) = opened(path, held);
             graph.unwrap();
@@ -124,7 +124,7 @@ fn what_is_held_is_counted_and_what_does_not_fit_is_refused() {
         });
         println!("{}: {held} bytes must be held", path.display());
         counted.push(held);
-        // A little less is an error, and long before that nothing is allocated that is not there.
+        // With slightly less memory, opening is an error, and nothing is allocated beyond it.
         for part in [2, 10] {
             let (graph, taken, _) = opened(path, held / part);
             assert_eq!(graph.err().map(|error| error.kind()), Some(Kind::TooLarge), "{} {part}", path.display());
@@ -133,6 +133,6 @@ fn what_is_held_is_counted_and_what_does_not_fit_is_refused() {
     }
     // A slice that lacks something is a list: 40 bytes for each edge.
     assert!(counted[1] >= 40 * (EDGES as u64 - 1) && counted[1] > 4 * counted[0], "{counted:?}");
-    // And tables of the older layouts are held whole.
+    // Tables of the older layouts are held completely.
     assert!(counted[2] > 2 * counted[1], "{counted:?}");
 }

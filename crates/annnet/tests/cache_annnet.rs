@@ -1,4 +1,4 @@
-//! Views for look-ups: what is in them, that look-ups use them, and that one which does not fit is never used.
+//! Views for look-ups: their content, that look-ups use them, and that stale views are never used.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
@@ -18,7 +18,7 @@ use isomorph_model::{Batch, EdgeBatch, Ends, NodeId, Request, Side, Source, Tabl
 use isomorph_tables::Compression;
 use serde_json::Value;
 
-/// Graphs of which the library dumped the matrix, and of which what is read is all that is in the files.
+/// Graphs whose matrix was dumped by the library, and whose files contain nothing that is not read.
 const WHOLE: [&str; 10] = [
     "aspects_without_nodes",
     "attr_types",
@@ -36,7 +36,7 @@ fn cached() -> WriteOptions {
     WriteOptions { cache: true, compression: Compression::None, ..WriteOptions::default() }
 }
 
-/// The numbers of an array that is stored plainly.
+/// The numbers of an uncompressed array.
 fn numbers<T, const N: usize>(directory: &Path, of: impl Fn([u8; N]) -> T) -> Vec<T> {
     let described: Value = serde_json::from_slice(&fs::read(directory.join("zarr.json")).unwrap()).unwrap();
     let length = described["shape"][0].as_u64().unwrap() as usize;
@@ -45,7 +45,7 @@ fn numbers<T, const N: usize>(directory: &Path, of: impl Fn([u8; N]) -> T) -> Ve
     bytes.chunks_exact(N).take(length).map(|bytes| of(bytes.try_into().unwrap())).collect()
 }
 
-/// Row, column and value of each entry, of which equal places are summed; zeros are left out.
+/// Row, column and value of each entry; entries of the same cell are summed, and zeros are omitted.
 fn cells(group: &Path, by_row: bool) -> BTreeMap<(usize, usize), f64> {
     let starts = numbers(&group.join("indptr"), i64::from_le_bytes);
     let indices = numbers(&group.join("indices"), i32::from_le_bytes);
@@ -108,7 +108,7 @@ fn column_of_edges(graph: &Path, rows: &[i64]) -> Vec<String> {
     ids.column(0).as_string::<i32>().iter().flatten().map(str::to_owned).collect()
 }
 
-/// Every edge that a look-up finds, for each node and side.
+/// Returns every edge that a look-up finds, for each node and side.
 fn found(annnet: &Annnet) -> Vec<Vec<String>> {
     let nodes = annnet.graph().nodes[0].rows.unwrap();
     let look = |(node, side)| {
@@ -139,7 +139,7 @@ fn lines(batches: Vec<EdgeBatch>) -> Vec<String> {
     lines
 }
 
-/// A single value; a null is one like any other, whether its column is there or not.
+/// A single value; a null is shown even if its column is absent.
 fn text_of(column: &arrow_array::ArrayRef) -> String {
     match column.is_null(0) {
         true => "null".to_owned(),
@@ -169,12 +169,12 @@ fn a_cache_that_does_not_fit_is_not_used() {
     write(&source, &place, &cached(), 5).unwrap();
     let right = found(&open(&place).unwrap());
     assert!(right.iter().any(|lines| !lines.is_empty()));
-    // Without its chunks the array is full of zeros: no row has an entry, and look-ups believe it.
+    // Without its chunks, the array is full of zeros: no row has an entry, and look-ups rely on it.
     let starts = place.join("cache/csr.zarr/indptr/c");
     let chunks = fs::read(starts.join("0")).unwrap();
     fs::remove_dir_all(&starts).unwrap();
     assert!(found(&open(&place).unwrap()).iter().all(Vec::is_empty));
-    // A chunk that is too short, or that points beyond the edges: the tables answer.
+    // A chunk that is too short, or that points beyond the edges: the tables are used.
     fs::create_dir_all(&starts).unwrap();
     fs::write(starts.join("0"), &chunks[..chunks.len() / 2]).unwrap();
     assert_eq!(found(&open(&place).unwrap()), right);
@@ -203,7 +203,7 @@ fn a_graph_that_is_there_gets_its_cache() {
     let (place, whole) = (folder.path().join("graph"), folder.path().join("whole"));
     write(&source, &place, &WriteOptions { cache: false, ..cached() }, 5).unwrap();
     write(&source, &whole, &cached(), 5).unwrap();
-    // What is left of older views must not be taken for a chunk of the new ones.
+    // Remains of older views must not be used as chunks of the new ones.
     let stale = place.join("cache/csr.zarr/side/c");
     fs::create_dir_all(&stale).unwrap();
     fs::write(stale.join("7"), [1; 8]).unwrap();
@@ -300,7 +300,7 @@ fn archives_and_the_layout_of_the_text_have_views_as_well() {
                 write(&source, &later, &options, 5).unwrap();
                 let before = open(&later).unwrap().graph().clone();
                 write_cache(&isomorph_storage::Location::from_path(&later), &both).unwrap();
-                // Once more in the place of the first ones.
+                // Once more, replacing the first ones.
                 write_cache(&isomorph_storage::Location::from_path(&later), &both).unwrap();
                 for place in [&with, &later] {
                     let annnet = open(place).unwrap();
@@ -348,7 +348,7 @@ fn validation_finds_views_that_are_stale_or_wrong() {
     let version = manifest.lines().find(|line| line.contains("\"graph_version\"")).unwrap().to_owned();
     fs::write(place.join("manifest.json"), manifest.replace(&version, "  \"graph_version\": 4711,")).unwrap();
     assert_eq!(broken(&place), ["ANNNET-VIEWS-STALE"]);
-    // A change takes them away, and they are made again.
+    // A change removes them, and they are built again.
     let done = change(&place, &Changes { history: Some("{}".into()), ..Changes::default() }).unwrap();
     assert_eq!(done.removed, ["cache"]);
     assert!(broken(&place).is_empty());

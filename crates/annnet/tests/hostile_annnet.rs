@@ -1,22 +1,22 @@
-//! Input that somebody made to do harm, or that was damaged on the way.
+//! Malicious and damaged input.
 //!
 //! | bad input | tests |
 //! |---|---|
 //! | archives: `..`, absolute names, backslashes, drives | `names_that_lead_astray_are_refused` |
-//! | duplicate and case-colliding names | `names_that_are_there_twice_are_refused`, `two_names_for_one_member_are_refused` |
+//! | duplicate names, also if they differ only in case | `names_that_are_there_twice_are_refused`, `two_names_for_one_member_are_refused` |
 //! | symlinks, devices, encrypted members | `links_and_secrets_are_refused` |
-//! | ratio bombs, sizes that lie | `bombs_are_refused`, `sizes_of_64_bits_that_lie_are_refused` |
-//! | nested tops | `more_than_one_top_is_refused` |
-//! | archives and files that are cut short, flipped bytes | `archives_that_are_cut_short_are_refused`, `files_that_are_cut_short_or_flipped_are_survived` |
-//! | Zarr: chunks that are missing (fill value), truncated, of another codec | `a_missing_chunk_is_full_of_its_fill_value`, `chunks_that_are_cut_short_or_packed_otherwise_are_refused` |
-//! | Zarr: shapes that disagree, other types, grids, codecs; cells beyond the shape | `matrices_that_are_none_are_refused`; `ANNNET-MATRIX`, `ANNNET-MATRIX-SHAPE` in `rules_annnet` |
+//! | decompression bombs, wrong sizes | `bombs_are_refused`, `sizes_of_64_bits_that_lie_are_refused` |
+//! | several top-level directories | `more_than_one_top_is_refused` |
+//! | truncated archives and files, flipped bytes | `archives_that_are_cut_short_are_refused`, `files_that_are_cut_short_or_flipped_are_survived` |
+//! | Zarr: missing chunks (fill value), truncated chunks, other codecs | `a_missing_chunk_is_full_of_its_fill_value`, `chunks_that_are_cut_short_or_packed_otherwise_are_refused` |
+//! | Zarr: inconsistent shapes, other types, grids, codecs; cells outside the shape | `matrices_that_are_none_are_refused`; `ANNNET-MATRIX`, `ANNNET-MATRIX-SHAPE` in `rules_annnet` |
 //! | layer ids out of range | `ANNNET-LAYER-ID` in `rules_annnet` |
 //! | duplicate edge ids | `an_id_of_two_edges_is_found_in_every_layout`, `ANNNET-EDGE-ID` in `rules_annnet` |
-//! | cyclic edge entities | `edges_may_end_in_themselves` |
+//! | cycles of edges that are entities | `edges_may_end_in_themselves` |
 //! | JSON depth 10^5 | `deep_json_is_refused` |
 //! | a checksum that does not match | `the_checksum_names_the_file_that_was_changed` in `specification_annnet` |
-//! | a table in the place of another | `a_table_in_the_place_of_another_is_survived` |
-//! | a graph that does not fit the memory | `budget_annnet` |
+//! | a table in place of another | `a_table_in_the_place_of_another_is_survived` |
+//! | a graph that exceeds the memory | `budget_annnet` |
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
@@ -55,7 +55,7 @@ fn sound_archives_are_read() {
     let mut all = members();
     assert_eq!(View::of(&open(&zip(&all)).unwrap()).value(), expected);
     all.iter_mut().for_each(|member| member.deflate = false);
-    // Whatever lies beside the directory is passed over, and the directory may have any name.
+    // Members next to the top-level directory are ignored, and the directory may have any name.
     all.push(Member::new("README", b"hello"));
     assert_eq!(View::of(&open(&zip(&all)).unwrap()).value(), expected);
     let files = Files::small().bytes();
@@ -83,7 +83,7 @@ fn names_that_lead_astray_are_refused() {
         all.push(Member::new(name, b"x"));
         refused(&all);
         let error = open(&tar(&[("graph.annnet/ok", b'0', b"x"), (name, b'0', b"x")])).err().unwrap();
-        // A NUL ends a name in a tar.
+        // In a tar archive, NUL ends a name.
         let harmless = name.contains('\0');
         assert_eq!(error.broken_rule().map(|rule| rule.id) == Some("ANNNET-ARCHIVE"), !harmless, "{name}: {error}");
     }
@@ -126,7 +126,7 @@ fn bombs_are_refused() {
     all.push(Member::new("graph.annnet/bomb", &vec![0; 64 << 20]));
     let error = open(&zip(&all)).err().unwrap();
     assert_eq!(error.kind(), Kind::TooLarge, "{error}");
-    // The size that is promised is not the one that comes.
+    // The stated size differs from the real one.
     let mut all = members();
     all[0].size = Some(1);
     refused(&all);
@@ -156,7 +156,7 @@ fn sizes_of_64_bits_that_lie_are_refused() {
             let error = open(&zip64(&members(), &lie)).err().unwrap_or_else(|| panic!("{told} is not the size"));
             assert_eq!(error.broken_rule().map(|rule| rule.id), Some("ANNNET-ARCHIVE"), "{told}: {error}");
         }
-        // The first header is at 0, and every other place is none.
+        // The first header is at 0, and no other position is valid.
         let astray = Lie { offset: Some(told), ..Lie::default() };
         assert!(told == 0 || open(&zip64(&members(), &astray)).is_err(), "{told}");
         for directory in [(told, 100), (100, told), (told, told)] {
@@ -189,7 +189,7 @@ fn archives_that_are_cut_short_are_refused() {
     }
 }
 
-/// Reads and checks everything; what comes of it does not matter, as long as something does.
+/// Reads and validates everything; any result is accepted, but no crash.
 fn survive(files: &Files) {
     files.with(|opened| {
         let Ok(annnet) = opened else { return };
@@ -237,7 +237,7 @@ fn deep_json_is_refused() {
         for text in
             [deep.clone(), format!(r#"{{"layers": {deep}, "aspects": {deep}, "attributes": {deep}, "x": {deep}}}"#)]
         {
-            // The matrix is read where there are no coefficients, aspects where there are layers.
+            // The matrix is read if there are no coefficients, aspects if there are layers.
             let mut files = if name.starts_with("layers") { Files::layered() } else { with_matrix(1.0, 1.0) };
             files.put(name, text);
             assert!(files.with(|opened| opened.is_err()), "{name}");
@@ -248,7 +248,7 @@ fn deep_json_is_refused() {
     files.column("structure/hyperedge_definitions.parquet", "members", lists(&[Some(&[member.as_str()])]));
     survive(&files);
     let mut files = Files::layered();
-    // More would not be unpacked: a page that shrinks so far is a bomb.
+    // More would not be unpacked: a page that is compressed so much is a bomb.
     let deep = "[".repeat(1_000) + &"]".repeat(1_000);
     files.column("layers/tuple_layer_attributes.parquet", "attributes", text([deep.as_str()]));
     let found = files.broken();
@@ -269,7 +269,7 @@ fn a_table_in_the_place_of_another_is_survived() {
     }
 }
 
-/// A matrix of the small graph: `e` is a → b with 0.5, and `h` is what is given for a and b.
+/// A matrix of the small graph: `e` is a → b with 0.5, and `h` has these values for a and b.
 fn with_matrix(a: f32, b: f32) -> Files {
     let mut files = Files::small();
     files.matrix("[2, 2]", [0, 1, 0, 1], [0.5, -0.5, a, b]);
@@ -285,7 +285,7 @@ fn a_matrix_gives_what_weights_do_not_imply() {
     assert_eq!(coefficients(&with_matrix(1.0, 1.0)).unwrap(), serde_json::Value::Null);
     let stoichiometric = serde_json::json!([["a", -2.0], ["b", 1.5]]);
     assert_eq!(coefficients(&with_matrix(-2.0, 1.5)).unwrap(), stoichiometric);
-    // Where there is a table of coefficients, the matrix is not read at all.
+    // If there is a table of coefficients, the matrix is not read.
     let mut files = with_matrix(-2.0, 1.5);
     files.table(
         "structure/edge_coeffs.parquet",
@@ -305,7 +305,7 @@ fn a_missing_chunk_is_full_of_its_fill_value() {
     let mut files = with_matrix(-2.0, 1.5);
     files.remove("structure/incidence.zarr/row/c/0");
     assert_eq!(coefficients(&files).unwrap(), serde_json::json!([["a", -0.5], ["b", 0.0]]));
-    // Zeros are no cells, and an edge without cells has no coefficients.
+    // Zeros are not cells, and an edge without cells has no coefficients.
     files.remove("structure/incidence.zarr/data/c/0");
     assert_eq!(coefficients(&files).unwrap(), serde_json::Value::Null);
 }
@@ -314,7 +314,7 @@ fn a_missing_chunk_is_full_of_its_fill_value() {
 fn chunks_that_are_cut_short_or_packed_otherwise_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let before = folder.path().join("before");
-    // Coefficients, so that the matrix says something.
+    // Coefficients, so that the matrix contains information.
     with_matrix(-2.0, 1.5).write(&before);
     let source = common::open(&before).unwrap();
     let ways = [Compression::Zstd(1), Compression::Lz4, Compression::Gzip(6), Compression::None];
@@ -324,7 +324,7 @@ fn chunks_that_are_cut_short_or_packed_otherwise_are_refused() {
         write(&source, &place, &WriteOptions { matrix: true, compression, ..options() }, 9).unwrap();
         let mut files = Files::default();
         bytes(&place).into_iter().for_each(|(name, bytes)| files.put(&name, bytes));
-        // They come from the matrix alone.
+        // They are read from the matrix.
         files.remove("structure/edge_coeffs.parquet");
         assert_eq!(coefficients(&files).unwrap(), serde_json::json!([["a", -2.0], ["b", 1.5]]), "{compression:?}");
         files
@@ -345,7 +345,7 @@ fn chunks_that_are_cut_short_or_packed_otherwise_are_refused() {
         longer.put(chunk, [whole.as_slice(), whole.as_slice()].concat());
         let _ = coefficients(&longer);
         for (other, theirs) in ways.iter().zip(&written) {
-            // The frame of Blosc says itself by what it is packed.
+            // The compressor is stated in the Blosc frame.
             let same = |way: &Compression| matches!(way, Compression::Zstd(_) | Compression::Lz4);
             if way == other || same(way) && same(other) {
                 continue;
@@ -412,7 +412,7 @@ fn edges_may_end_in_themselves() {
         );
         files
     };
-    // An edge from itself to itself; two that are each other's ends; a circle of three.
+    // An edge that ends in itself at both sides; two that are each other's ends; a cycle of three.
     for ends in [
         [["e", "e"], ["f", "f"], ["g", "g"]],
         [["f", "f"], ["e", "e"], ["g", "e"]],

@@ -1,4 +1,4 @@
-//! What a rewrite keeps although it is no content, and what it must not make of names, kinds and orders.
+//! What a rewrite keeps although it is not content, and how it handles unusual names, kinds and orders.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -14,7 +14,7 @@ const ENTITIES: &str = "structure/entity_index.parquet";
 const EDGE_TABLE: &str = "tables/_edge_table.parquet";
 const NODE_TABLE: &str = "tables/_node_table.parquet";
 
-/// Reads a graph, writes it, and gives the place to `look`, with the names of the properties of edges and of nodes.
+/// Reads a graph, writes it, and calls `look` with the location and the names of the properties of edges and of nodes.
 fn rewritten(files: &Files, options: &WriteOptions, look: impl FnOnce(&std::path::Path, [Vec<String>; 2])) {
     files.with(|source| {
         let source = source.unwrap();
@@ -38,7 +38,7 @@ fn a_name_that_is_taken_is_numbered() {
     files.column(EDGE_TABLE, "weight_attribute", integers([7, 8]));
     files.column(NODE_TABLE, "entity", text(["edge", "x"]));
     files.column(NODE_TABLE, "entity_attribute", text(["y", "z"]));
-    // Of edges a name of nodes is free, and the other way round.
+    // A name that nodes use is free for edges, and vice versa.
     files.column(EDGE_TABLE, "entity_attribute_2", integers([1, 2]));
     files.column(NODE_TABLE, "weight_attribute_2", integers([1, 2]));
     rewritten(&files, &options(), |place, [edges, nodes]| {
@@ -81,7 +81,7 @@ fn the_kind_of_an_edge_is_kept() {
         assert_eq!(column(&place.join(EDGES), "edge_id"), ["h", "e", "f", "g"]);
         assert_eq!(column(&place.join(EDGES), "kind"), ["hyper", "node_edge", "binary", "binary"]);
     });
-    // The layout of the text has no place for it.
+    // The layout of the specification's text cannot store it.
     files.with(|source| {
         let folder = tempfile::tempdir().unwrap();
         let other = WriteOptions { layout: WriteLayout::Specification, ..options() };

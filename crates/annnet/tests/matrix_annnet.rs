@@ -1,4 +1,4 @@
-//! What the incidence matrix says beside the tables. Each case was put before annnet 0.4.1, which reads it as it says here.
+//! The incidence matrix and the tables. Each case was tested with annnet 0.4.1, which reads it as stated here.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -14,7 +14,7 @@ type Cells = ([i32; 4], [f32; 4]);
 /// The cells of [`Files::small`]: an edge of 0.5 from the first node to the second, a hyperedge over both.
 const SOUND: Cells = ([0, 1, 0, 1], [0.5, -0.5, 1.0, 1.0]);
 
-/// A small graph with a matrix, and with a table of no coefficients beside it or without.
+/// A small graph with a matrix, with or without an empty table of coefficients.
 fn files(shape: &str, (rows, data): Cells, has_table: bool) -> Files {
     let mut files = Files::small();
     files.matrix(shape, rows, data);
@@ -48,7 +48,7 @@ fn cells_are_those_of_the_tables() {
         let with = files("[2, 2]", cells, true);
         assert_eq!(with.broken(), ["ANNNET-MATRIX-CELL"], "{what}");
         assert_eq!(edges(&with), edges(&Files::small()), "{what}: the tables count");
-        // Without the table of coefficients the cells are the coefficients.
+        // Without the table of coefficients, the cells are the coefficients.
         assert_eq!(files("[2, 2]", cells, false).broken(), [""; 0], "{what}");
     }
     for has_table in [false, true] {
@@ -57,7 +57,7 @@ fn cells_are_those_of_the_tables() {
         assert_eq!(files("[2, 2]", ([0, 1, 0, 2], SOUND.1), has_table).broken(), ["ANNNET-MATRIX"]);
         assert_eq!(files("[2, 2]", ([0, 1, 0, -1], SOUND.1), has_table).broken(), ["ANNNET-MATRIX"]);
     }
-    // In parts, that are added up.
+    // In several entries, which are summed.
     assert_eq!(files("[2, 2]", ([1, 0, 1, 0], [-0.5, 0.5, 1.0, 1.0]), true).broken(), [""; 0]);
 }
 
@@ -82,7 +82,7 @@ fn several_sides_are_one_cell() {
     }
 }
 
-/// Positions say the order of edges; columns are numbered by it.
+/// Positions give the order of edges, by which columns are numbered.
 #[test]
 fn columns_are_edges_in_their_order() {
     let sound = edges(&Files::small());
@@ -98,12 +98,12 @@ fn columns_are_edges_in_their_order() {
     assert_eq!(swapped.broken(), [""; 0]);
 }
 
-/// An edge without cells has what its weight and direction give.
+/// An edge without cells has the values that its weight and direction imply.
 #[test]
 fn a_column_without_cells_says_nothing() {
     let own = edges(&files("[2, 2]", ([0, 1, 0, 1], [0.0, 0.0, 1.0, 1.0]), false));
     assert_eq!(own, edges(&Files::small()));
-    // One with some has coefficients, and 0 for whoever has no cell.
+    // An edge with cells has coefficients, and 0 for each member without a cell.
     let own = edges(&files("[2, 2]", ([0, 1, 0, 1], [0.0, -0.5, 1.0, 1.0]), false));
     assert_eq!(own["e"]["coefficients"], json!([["a", 0.0], ["b", -0.5]]), "{own}");
 }

@@ -1,4 +1,4 @@
-//! Members of hyperedges and entities, as older libraries wrote them and as the published one takes them.
+//! Members of hyperedges and entities, as older libraries wrote them and as the published library reads them.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -28,7 +28,7 @@ fn ids_that_the_published_library_takes_for_pairs_are_named() {
         ("([1], (3,))", Some("ANNNET-HYPEREDGE-NESTED")),
         ("('a', 'b')", None),
         ("(a)", None),
-        // It asks whether something came of decoding, and nothing is nothing.
+        // The library checks whether decoding had a result, and null is none.
         ("null", None),
     ] {
         let mut files = Files::small();
@@ -64,7 +64,7 @@ fn pairs_of_node_and_layer_in_older_forms_are_placements() {
         assert_eq!(members(&files), members(&now), "{forms:?}");
         assert_eq!(members(&files).as_array().map(Vec::len), Some(2));
     }
-    // In another layer there is nobody.
+    // No node is in another layer.
     assert_eq!(in_forms(["('a', ('t1',))", "\"b\""]).broken(), ["ANNNET-HYPEREDGE-MEMBER"]);
 }
 

@@ -1,4 +1,4 @@
-//! What the published library wrote reads as it read it itself.
+//! Graphs that the published library wrote are read as the library reads them.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -28,7 +28,7 @@ fn directories_read_as_the_library_reads_them() {
 fn coefficients_are_recovered_from_a_matrix() {
     let found = reads("legacy_matrix_coeffs", "graph.annnet.d");
     assert!(found.is_empty(), "{found:#?}");
-    // A matrix that says what weights and directions imply adds nothing.
+    // A matrix that weights and directions imply adds nothing.
     for fixture in ["plain_directed", "plain_undirected"] {
         let found = reads(fixture, "graph_matrix.annnet.d");
         assert!(found.is_empty(), "{found:#?}");
@@ -53,7 +53,7 @@ fn archives_and_directories_hold_the_same() {
     assert!(archives > 0);
 }
 
-/// What the older library says of edges, in the words of this one.
+/// The edges of the older library in the representation of the current one.
 fn of_v1(expected: &Value) -> Value {
     let of = |name: &str| expected[name].as_object().unwrap();
     let layered = !expected["aspects"].as_array().unwrap().is_empty();
@@ -185,7 +185,7 @@ fn what_is_read_does_not_depend_on_how_much_at_a_time() {
 #[test]
 fn what_the_library_wrote_breaks_no_rule() {
     let root = fixtures();
-    // Members whose ids read as JSON are lost by the library itself.
+    // The library itself loses members whose ids are valid JSON.
     let known = ["jsonlike_ids_lossy: ANNNET-HYPEREDGE-JSON"];
     let mut found = Vec::new();
     let older = [
@@ -218,7 +218,7 @@ fn what_the_library_loses_is_kept() {
     all.sort_by_key(|end| end.as_str().map(str::to_owned));
     all.dedup();
     assert_eq!(json!(all), members, "{edges:#}");
-    // A stale definition of a hyperedge says nothing of an edge of that id.
+    // A stale definition of a hyperedge does not apply to another edge with its id.
     let edge = &view("stale_overwrite")["edges"]["h"];
     assert_eq!((edge["kind"].as_str(), edge["source"].as_array().map(Vec::len)), (Some("binary"), Some(1)), "{edge:#}");
 }

@@ -12,7 +12,7 @@ use isomorph_error::Findings;
 use isomorph_model::{MemoryGraph, Source};
 use serde_json::{Value, json};
 
-/// The same graph in the layouts v2 and 1.1. Without a checksum, which would stop every change at the door.
+/// The same graph in the layouts v2 and 1.1, without a checksum, which would make every changed file an error.
 fn layouts(files: &Files) -> [(Layout, Files); 2] {
     let folder = tempfile::tempdir().unwrap();
     let (before, after) = (folder.path().join("before"), folder.path().join("after"));
@@ -36,7 +36,7 @@ fn manifest(files: &mut Files, change: impl FnOnce(&mut serde_json::Map<String, 
     files.put("manifest.json", Value::Object(object).to_string());
 }
 
-/// What is read, and the ids of the rules that are broken.
+/// The graph that is read, and the ids of the broken rules.
 fn read(files: &Files) -> (Value, Vec<&'static str>) {
     files.with(|opened| {
         let annnet = opened.unwrap();
@@ -114,8 +114,9 @@ fn unknown_keys_and_files_are_ignored_and_kept() {
 /// "If schema_version is older, treat missing sections as optional (e.g., no layers/ folder → monolayer)."
 #[test]
 fn every_missing_section_is_optional() {
-    // What a graph is not without: who is in it, its edges, what it says of itself, and the layers that its entities are placed
-    // in (the section may be missing, but not half of it). Without the table by which a layout is told there is no such graph.
+    // Required tables: the entities, the edges, the manifest, and the layers in which the entities are placed (the
+    // section may be missing, but must be complete). Without the table by which a layout is recognised, there is no
+    // such graph.
     let needed = [
         "manifest.json",
         "structure/layer_dict.json",
@@ -142,7 +143,7 @@ fn every_missing_section_is_optional() {
                     continue;
                 }
                 let found = opened.unwrap_or_else(|error| panic!("{layout:?} without {name}: {error}"));
-                // Who is there and what edges there are does not depend on what else is said.
+                // Which entities and edges exist does not depend on the other tables.
                 let ids = |view: &Value| view["edges"].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
                 assert_eq!(ids(&found), ids(&whole), "{layout:?} without {name}");
                 let kind = |view: &Value| view["edges"]["h"]["kind"].clone();
@@ -165,7 +166,7 @@ fn without_layers_a_graph_has_one() {
         assert_eq!(found["edges"], read(&files).0["edges"], "{layout:?}");
         assert_eq!(found["node_attributes"], json!({"a": {}, "b": {}}), "{layout:?}");
     }
-    // Of a graph that had some, too, where only that folder tells them.
+    // A graph that had layers as well, if only this folder states them.
     let [_, (_, mut files)] = layouts(&Files::layered());
     files.0.retain(|name, _| !name.starts_with("layers/"));
     let found = read(&files).0;

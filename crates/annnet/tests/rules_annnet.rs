@@ -1,4 +1,4 @@
-//! Every rule is found where it is broken, and nothing is found in what is sound.
+//! Every rule is reported where it is broken, and nothing is reported for valid graphs.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
@@ -18,7 +18,7 @@ const EDGE_LAYERS: &str = "layers/edge_layers.parquet";
 const LAYER_ATTRIBUTES: &str = "layers/tuple_layer_attributes.parquet";
 const ELEMENTARY: &str = "layers/elem_layer_attributes.parquet";
 
-/// The description of a view that does not say what it was built from.
+/// The description of a view that does not state what it was built from.
 const VIEW: &str = r#"{"zarr_format": 3, "node_type": "group", "attributes": {"shape": [2, 2]}}"#;
 
 type Break = fn(&mut Files);
@@ -40,7 +40,7 @@ fn coefficients(files: &mut Files, entity: &'static str) {
     );
 }
 
-/// A table of coefficients without rows: the matrix says nothing that the tables do not say.
+/// An empty table of coefficients: the matrix adds nothing to the tables.
 fn no_coefficients(files: &mut Files) {
     files.table(
         "structure/edge_coeffs.parquet",
@@ -53,14 +53,14 @@ fn no_coefficients(files: &mut Files) {
     );
 }
 
-/// A hyperedge with a head and a tail and no members.
+/// A hyperedge with head and tail and without members.
 fn sides(files: &mut Files) {
     files.column(HYPEREDGES, "members", lists(&[None]));
     files.column(HYPEREDGES, "head", lists(&[Some(&["\"a\""])]));
     files.column(HYPEREDGES, "tail", lists(&[Some(&["\"b\""])]));
 }
 
-/// A layered graph in which a placement has such attributes.
+/// A layered graph in which a placement has these attributes.
 fn placed(files: &mut Files, attributes: Option<&'static str>) {
     *files = Files::layered();
     files.table(
@@ -69,7 +69,7 @@ fn placed(files: &mut Files, attributes: Option<&'static str>) {
     );
 }
 
-/// A layered graph in which a layer has such attributes.
+/// A layered graph in which a layer has these attributes.
 fn layer_attributes(files: &mut Files, attributes: Option<&'static str>) {
     *files = Files::layered();
     files.column(LAYER_ATTRIBUTES, "attributes", text([attributes]));
@@ -97,7 +97,7 @@ fn edge_layers(files: &mut Files) {
     );
 }
 
-/// A layered graph in which the second node is in the layer of its edge by the table of placements alone.
+/// A layered graph in which only the placement table has the second node in the layer of its edge.
 fn late(files: &mut Files, layer: i64) {
     *files = Files::layered();
     files.put("structure/layer_dict.json", r#"{"layers": [["_"], ["t0"], ["t1"], ["t9"]]}"#);
@@ -108,7 +108,7 @@ fn late(files: &mut Files, layer: i64) {
     );
 }
 
-/// How each rule is broken. Archives and older layouts are in tests of their own.
+/// How each rule is broken. Archives and older layouts have tests of their own.
 const BREAKS: &[(&str, Break)] = &[
     ("ANNNET-ATTRIBUTES-REPEATED", |files| {
         files.table("tables/_node_table.parquet", vec![("node_id", text(["a", "a"])), ("n", integers([1, 2]))]);
@@ -456,8 +456,8 @@ fn no_column_that_a_table_needs_is_taken_for_empty() {
     }
 }
 
-/// What annnet takes, too: a dictionary of layers that names none in a flat graph, a table of layers and attributes of elementary
-/// layers that say what is so, a placement that only its table has and that no edge ends in.
+/// Constructs that annnet also accepts: a dictionary without layers in a flat graph, a layer table and attributes of
+/// elementary layers that agree with the rest, and a placement that only its table has and that no edge ends in.
 #[test]
 fn nothing_is_found_where_the_published_library_reads_the_same() {
     for dictionary in [r#"{"layers": []}"#, "{}"] {
@@ -482,7 +482,7 @@ fn nothing_is_found_where_the_published_library_reads_the_same() {
     assert_eq!(files.broken(), [""; 0], "pandas writes NaN for null");
 }
 
-/// What is read all the same, for whoever goes on with `--lenient`.
+/// Constructs that are read with `--lenient`.
 #[test]
 fn what_is_missing_is_not_made_up() {
     let mut files = Files::small();
@@ -490,7 +490,7 @@ fn what_is_missing_is_not_made_up() {
     files.column(HYPEREDGES, "directed", booleans([None::<bool>]));
     let hyperedge = files.with(|opened| View::of(&opened.unwrap()).value()["edges"]["h"].clone());
     assert_eq!((&hyperedge["source"], &hyperedge["target"]), (&json!(["a"]), &json!(["b"])), "{hyperedge}");
-    // Members of a directed hyperedge are members where it has no sides, and nothing beside those.
+    // Members of a directed hyperedge are members if it has no sides, and are ignored otherwise.
     let mut files = Files::small();
     files.column(HYPEREDGES, "directed", booleans([true]));
     let hyperedge = |files: &Files| files.with(|opened| View::of(&opened.unwrap()).value()["edges"]["h"].clone());

@@ -1,4 +1,4 @@
-//! How graphs are read where the specification leaves it open: as the library does, or so that nothing is lost.
+//! How graphs are read where the specification is ambiguous: as the library does, or so that nothing is lost.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
@@ -138,7 +138,7 @@ fn ends_without_a_layer_are_where_the_node_is() {
     files.column(EDGES, "target_layer_id", integers([None::<i64>, None]));
     let view = view(&files);
     assert_eq!(view["edges"]["e"]["target"], json!([["b", ["t1"]]]));
-    // Where a node is in several layers, nothing tells which is meant.
+    // If a node is in several layers, it is ambiguous which is meant.
     files.table(
         "structure/entity_index.parquet",
         vec![("entity_id", text(["a", "b", "b"])), ("layer_id", integers([1, 2, 1])), ("idx", integers([0, 1, 2]))],

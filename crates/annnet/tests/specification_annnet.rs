@@ -1,4 +1,4 @@
-//! The layout of the specification's text: every file and key that it names, and back.
+//! The layout of the specification's text: every file and key that it names, and conversion back.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
@@ -22,7 +22,7 @@ fn specification() -> WriteOptions {
     WriteOptions { layout: WriteLayout::Specification, ..options() }
 }
 
-/// A fixture as a directory, or where there is none as an archive.
+/// A fixture as a directory or, if there is none, as an archive.
 fn form(graph: &str) -> String {
     let archive = matches!(graph, "v1_0.1.1/empty" | "v1_0.1.1/multilayer");
     format!("{graph}/{}", if archive { "graph.annnet" } else { "graph.annnet.d" })
@@ -36,7 +36,7 @@ fn written(fixture: &str, folder: &Path) -> (Annnet, PathBuf) {
     (source, place)
 }
 
-/// A graph of which the order of placements is left out: the text keeps that of entities only.
+/// A graph without the order of placements: this layout keeps only that of entities.
 fn unplaced(graph: &Annnet) -> Value {
     let mut value = View::of(graph).value();
     if let Some(entities) = value["entities"].as_array_mut() {
@@ -86,9 +86,9 @@ fn an_edge_with_one_end_stays_in_its_layer() {
     for (number, side) in ["source", "target"].into_iter().enumerate() {
         let mut files = Files::layered();
         files.column("structure/edges.parquet", side, text([None::<&str>, None]));
-        // With one end no kind follows, and one that is stated would be lost.
+        // With one end, no kind follows, and a stated one would be lost.
         files.column("structure/edges.parquet", "ml_kind", text([None, Some("inter")]));
-        // The end that is left has two places to be in.
+        // The remaining end is placed in two layers.
         files.table(
             "structure/entity_index.parquet",
             vec![
@@ -181,7 +181,7 @@ fn every_file_and_key_that_the_text_names_is_there() {
     assert_eq!(manifest["created"], json!("1970-01-01T00:00:01.500000Z"));
     let counts: Vec<&String> = manifest["counts"].as_object().unwrap().keys().collect();
     assert_eq!(counts, ["vertices", "edges", "entities", "slices", "hyperedges", "aspects"]);
-    // The shape of the matrix is that of the counts.
+    // The shape of the matrix matches the counts.
     let group: Value = serde_json::from_slice(&files["structure/incidence.zarr/zarr.json"]).unwrap();
     assert_eq!(group["attributes"]["shape"], json!([manifest["counts"]["entities"], manifest["counts"]["edges"]]));
 }
@@ -220,7 +220,7 @@ fn the_checksum_names_the_file_that_was_changed() {
         changed[at] ^= 1;
         std::fs::write(&path, &changed).unwrap();
         assert_eq!(of(&copied), (Some("ANNNET-CHECKSUM"), name.clone()));
-        // Whoever does not compare is told by validation.
+        // Validation reports it even if the checksums are not compared.
         let options = OpenOptions { verify: false, ..OpenOptions::default() };
         if let Ok(graph) = Annnet::open(&Location::from_path(&copied), &options) {
             let mut findings = Findings::keeping(1);
@@ -232,7 +232,7 @@ fn the_checksum_names_the_file_that_was_changed() {
         match name.as_str() {
             // Without the list there is nothing to compare with.
             "audit/checksums.sha256" => assert_eq!(rule, None),
-            // And without this table nobody knows what it is.
+            // Without this table, the layout cannot be recognised.
             "structure/edge_definitions.parquet" => assert!(open(&copied).is_err() && rule.is_none()),
             _ => assert_eq!((rule, file), (Some("ANNNET-CHECKSUM"), name.clone())),
         }
@@ -248,7 +248,7 @@ fn the_list_is_that_of_sha256sum() {
     let mut there: Vec<String> = bytes(&place).into_keys().collect();
     there.retain(|name| name != "manifest.json" && name != "audit/checksums.sha256");
     assert_eq!(listed, there);
-    // The hash of an empty chunk of bytes is known to everybody; that of ours to whoever has the tool.
+    // The expected hash of an empty input is well known; other hashes are checked with the tool, if it is installed.
     let Ok(done) = std::process::Command::new("sha256sum")
         .args(["--check", "--strict", "--quiet", "audit/checksums.sha256"])
         .current_dir(&place)
@@ -297,7 +297,7 @@ fn snapshots_and_results_have_files_of_their_own() {
         let labelled = own.contains_key("audit/snapshots/000001-second____.json");
         assert_eq!(labelled, layout == WriteLayout::Specification, "{:?}", own.keys());
     }
-    // What is no JSON is not taken for some.
+    // Invalid JSON is not read as JSON.
     files.put("uns/results/broken.json", "{");
     assert_eq!(files.broken(), ["ANNNET-JSON"]);
 }

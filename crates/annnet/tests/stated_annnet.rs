@@ -1,5 +1,5 @@
-//! Layers and kinds of edges that do not follow from their ends: what the published library takes from a graph it takes from
-//! the rewritten one.
+//! Layers and kinds of edges that do not follow from their ends: the published library reads the same from a graph
+//! and from its rewritten copy.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -17,12 +17,12 @@ use isomorph_model::Source;
 const EDGES: &str = "structure/edges.parquet";
 const LAYERS: &str = "layers/edge_layers.parquet";
 
-/// Edges of every kind: with two ends (of the last no layers are named), hyperedges within a layer, between two, of one side, in
-/// no layers that can be told, and without members, an entity without ends, an edge without a target, and one with a target that
-/// is nowhere.
+/// Edges of every kind: with two ends (the last one without layers); hyperedges within a layer, between two layers,
+/// with one side, with ambiguous layers, and without members; an entity without ends; an edge without a target, and one
+/// whose target does not exist.
 const IDS: [&str; 11] = ["e", "f", "s", "h", "p", "o", "u", "m", "q", "t", "z"];
 
-/// A graph with these edges, with this as the kind and the layer of hyperedges in each row.
+/// A graph with these edges; each row has this kind and this layer of hyperedges.
 fn graph(kind: Option<&str>, hyper_layer: Option<i64>) -> Files {
     let mut files = Files::layered();
     for name in
@@ -95,8 +95,8 @@ fn graph(kind: Option<&str>, hyper_layer: Option<i64>) -> Files {
     files
 }
 
-/// Kind and layers of each edge as annnet 0.4.1 takes them: its row in the table of layers counts; without one it is in the layer
-/// that a hyperedge states, and of other edges in those that are stated for both ends.
+/// Kind and layers of each edge as annnet 0.4.1 reads them: its row in the layer table counts; without one, a hyperedge
+/// is in the layer that it states, and another edge in those stated for both ends.
 fn taken(root: &Path) -> BTreeMap<String, [String; 2]> {
     let text = std::fs::read_to_string(root.join("structure/layer_dict.json")).unwrap();
     let dictionary: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -126,7 +126,7 @@ fn taken(root: &Path) -> BTreeMap<String, [String; 2]> {
     (0..ids.len()).map(|row| (ids[row].clone(), [ml_kinds[row].clone(), of_edge(row)])).collect()
 }
 
-/// Rows of the table of layers for all edges.
+/// Adds rows to the layer table for all edges.
 fn rows(files: &mut Files, first: Option<i64>, second: Option<i64>) {
     files.table(
         LAYERS,

@@ -1,4 +1,4 @@
-//! Attributes of every type that the libraries put into Parquet: what each becomes, and that it comes back.
+//! Attributes of every type that the libraries store in Parquet: how each is read, and that it is preserved.
 //!
 //! `interop/annnet_types.py` wrote the files in `types/`.
 #![allow(clippy::unwrap_used, clippy::panic)]
@@ -24,7 +24,7 @@ use isomorph_model::type_name::type_name;
 use isomorph_model::{Batch, MemoryGraph, Source};
 use isomorph_storage::Location;
 
-/// What a column is read as, and its first two cells; the third is null.
+/// The name and type of a column, and its first two cells; the third is null.
 type Shown = (&'static str, &'static str, &'static str, &'static str);
 
 /// Written by pyarrow 26.
@@ -41,7 +41,7 @@ const PYARROW: &[Shown] = &[
     ("half", "half", "0.5", "-2"),
     ("float", "float", "0.5", "inf"),
     ("double", "double", "0.1", "NaN"),
-    // Text, bytes and lists have variants of layout. They are one type.
+    // Text, bytes and lists have several memory layouts, which are read as one type.
     ("string", "string", "é", ""),
     ("large_string", "string", "é", ""),
     ("string_view", "string", "é", ""),
@@ -71,8 +71,8 @@ const PYARROW: &[Shown] = &[
     ("decimal128", "decimal(38, 10)", "-1.5000000000", "0.0000000000"),
     ("decimal256", "decimal256(50, 10)", "111111111111111111111111111111111111111.5000000000", "0.0000000000"),
     ("null", "string", "", ""),
-    // Of times and timestamps Parquet has no seconds, and of zones UTC alone: names are in the embedded schema, but for those of
-    // seconds, whose unit it contradicts.
+    // Parquet has no seconds for times and timestamps, and no zones except UTC: zone names are in the embedded
+    // schema, but not for seconds, whose unit contradicts it.
     ("time32_s", "time[ms]", "12:30:00", "00:00:00"),
     ("time32_ms", "time[ms]", "12:30:00", "00:00:00"),
     ("time64_us", "time[us]", "12:30:00.500", "00:00:00"),
@@ -93,7 +93,7 @@ const PYARROW: &[Shown] = &[
     ("timestamp_ms_offset", "timestamp[ms, +02:00]", "1774747800123", ""),
     ("timestamp_us_offset", "timestamp[us, +02:00]", "1774747800123000", ""),
     ("timestamp_ns_offset", "timestamp[ns, +02:00]", "1774747800123000000", ""),
-    // Spans are in the embedded schema alone: Parquet has integers.
+    // Durations are only in the embedded schema: Parquet has integers.
     ("duration_s", "duration[s]", "-PT172800S", "P0D"),
     ("duration_ms", "duration[ms]", "-PT172799.995S", "P0D"),
     ("duration_us", "duration[us]", "-PT172799.995S", "P0D"),
@@ -152,7 +152,7 @@ fn files(name: &str) -> Files {
     files
 }
 
-/// A cell as text; moments of a zone by their number, because the crate that shows them knows no names of zones.
+/// A cell as text; timestamps with a zone as numbers, because the formatter does not know names of zones.
 fn cell(column: &ArrayRef, row: usize) -> String {
     let plain: ArrayRef = match column.data_type() {
         arrow_schema::DataType::Timestamp(_, Some(_)) => {

@@ -1,4 +1,4 @@
-//! Graphs are changed where they lie: what was there stays, what is new is there, and nothing is in between.
+//! Graphs are changed in place: existing data stays, new data is added, and there is no state in between.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -96,7 +96,7 @@ fn a_graph_with_layers_gets_vertices_and_further_places() {
     assert_eq!(after["edges"]["k"]["source"], json!([["a", ["t1"]], ["b", ["t1"]]]));
 }
 
-/// Null would be undirected for an edge that is an entity: what is added states the direction of the graph.
+/// Null would mean undirected for an edge that is an entity: a new edge states the direction of the graph.
 #[test]
 fn an_entity_with_ends_has_the_direction_of_the_graph() {
     for directed in [true, false] {
@@ -121,8 +121,8 @@ fn an_entity_with_ends_has_the_direction_of_the_graph() {
     }
 }
 
-/// Where a graph has hyperedges of one kind only, the columns of the other are nulls without a type of their own, and may be so
-/// inside of lists.
+/// If a graph has hyperedges of one kind only, the columns of the other kind contain nulls without a type, possibly
+/// within lists.
 #[test]
 fn the_first_hyperedge_of_the_other_kind_gives_its_columns_their_type() {
     let untyped = |rows: usize| -> [ArrayRef; 2] {
@@ -146,7 +146,7 @@ fn the_first_hyperedge_of_the_other_kind_gives_its_columns_their_type() {
     }
 }
 
-/// `count` vertices and thrice as many edges, numbered from `start`, over all vertices below `start + count`.
+/// `count` vertices and three times as many edges, numbered from `start`, between all vertices below `start + count`.
 fn random(random: &mut Random, start: u64, count: u64) -> Changes {
     let ids: Vec<String> = (start..start + count).map(|at| format!("v{at}")).collect();
     let vertices = table(vec![
@@ -178,7 +178,7 @@ fn random(random: &mut Random, start: u64, count: u64) -> Changes {
     Changes { vertices: vec![vertices], edges: vec![edges], ..Changes::default() }
 }
 
-/// A graph whose tables are large enough to grow by files of their own.
+/// A graph whose tables are large enough to grow by additional files.
 fn large(path: &Path, seed: u64, vertices: u64) {
     Files::small().write(path);
     change(path, &random(&mut Random(seed), 0, vertices)).unwrap();
@@ -248,7 +248,7 @@ fn only_what_is_new_is_written() {
     assert_eq!(done.bytes, new);
     assert!(before["slices/registry.parquet"] == after["slices/registry.parquet"], "no slice is new");
     assert_eq!(done.graph_bytes, before.values().map(|own| own.len() as u64).sum::<u64>());
-    // A second small step writes the small last file again, and no file is added.
+    // A second small step rewrites the small last file, and adds no file.
     let files = after.len();
     change(folder.path(), &random(&mut Random(10), 3020, 20)).unwrap();
     assert_eq!(bytes(folder.path()).len(), files);
@@ -385,7 +385,8 @@ fn an_archive_is_replaced_whole() {
     assert!(after["entities"].as_array().unwrap().contains(&json!(["new", ["_"], "node"])));
 }
 
-/// Runs `work` at a copy of `base` with every fault at each step, or at one of `stride`; afterwards the place is as before or as after it.
+/// Runs `work` on a copy of `base` with every fault at each step, or at every `stride`-th step; afterwards the location
+/// is as before or as after the change.
 fn cut_short(
     (base, place): (&Path, &Path),
     stride: usize,
@@ -412,7 +413,7 @@ fn cut_short(
         };
         for fault in other.into_iter().chain([Fault::Kill(step)]) {
             let (_, done) = run(fault);
-            // Opening finishes what was recorded, and compares the checksums that there are.
+            // Opening completes what was recorded, and compares the checksums.
             open(place).unwrap();
             let now = bytes(place);
             let is_new = now == new;

@@ -1,4 +1,4 @@
-//! Attributes are changed under the names that a graph shows, and what is not named stays.
+//! Attributes are changed under the names that a graph shows, and others are kept.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -19,7 +19,7 @@ use serde_json::json;
 const EDGE_TABLE: &str = "tables/_edge_table.parquet";
 const NODE_TABLE: &str = "tables/_node_table.parquet";
 
-/// A graph with attributes that are called as what is none.
+/// A graph whose attributes have reserved names.
 fn reserved() -> Files {
     let mut files = Files::small();
     files.column(EDGE_TABLE, "weight", integers([70, 71]));
@@ -94,7 +94,7 @@ fn a_replaced_table_has_the_names_that_are_shown() {
     is_sound(path);
 }
 
-/// The name depends on the other columns: without them the one of the file would be shown under another name.
+/// The shown name depends on the other columns: without them, the column of the file would have another shown name.
 #[test]
 fn a_numbered_name_stays_what_it_is() {
     let folder = tempfile::tempdir().unwrap();
@@ -123,7 +123,7 @@ fn a_numbered_name_stays_what_it_is() {
     assert_eq!(view(path)["edge_attributes"]["e"], json!({"weight_attribute_2": 9}));
 }
 
-/// The hint names a column that is taken.
+/// The hint takes names of existing columns into account.
 #[test]
 fn a_name_with_two_meanings_is_refused_with_another_that_works() {
     for files in [reserved(), Files::small()] {
@@ -144,7 +144,7 @@ fn a_name_with_two_meanings_is_refused_with_another_that_works() {
     }
 }
 
-/// The table of members has no columns for attributes of edges there.
+/// The table of members has no columns for attributes of edges in the slice.
 #[test]
 fn edges_that_stay_in_a_slice_keep_their_attributes_there() {
     for layout in [WriteLayout::V2, WriteLayout::Specification] {
@@ -182,7 +182,7 @@ fn edges_that_stay_in_a_slice_keep_their_attributes_there() {
         let slices = give(&[Some("h"), Some("e")], &[None, Some(0.75)]);
         assert_eq!(slices["s"]["edge_attributes"], json!({"e": {"weight": 0.75, "q": 3}, "h": {"q": 4, "r": "r"}}));
         assert_eq!(slices["t"]["edge_attributes"], json!({"e": {"weight": 4.0, "q": 5}}), "another slice");
-        // Who leaves takes them along, and comes back without.
+        // An edge that is removed loses its attributes, even if it is added again.
         let slices = give(&[Some("h")], &[None]);
         assert_eq!(slices["s"]["edge_attributes"], json!({"h": {"q": 4, "r": "r"}}));
         let slices = give(&[Some("e")], &[Some(1.5)]);

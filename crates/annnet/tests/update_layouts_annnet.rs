@@ -1,4 +1,4 @@
-//! Changes in every layout and form: many random ones, of all kinds, come to the same graph as a fresh write of it.
+//! Changes in every layout and form: many random changes of all kinds give the same graph as a new conversion.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
@@ -20,11 +20,11 @@ use isomorph_model::digest::Digest;
 use isomorph_storage::{Blob, Location};
 use isomorph_tables::{Encoding, ReadOptions, Selection, TableReader};
 
-/// A graph as it will be after the changes that were made up so far.
+/// The expected graph after the changes generated so far.
 struct State {
     random: Random,
     layered: bool,
-    /// Entities with the layers that they are placed in; edges among them are in none.
+    /// Entities with the layers in which they are placed; entities that are edges are in none.
     entities: Vec<(String, Vec<&'static str>)>,
     nodes: Vec<String>,
     edges: Vec<String>,
@@ -62,7 +62,7 @@ impl State {
         if self.chance(9) { format!("{}", self.next) } else { format!("{kind}{}\u{e9}", self.next) }
     }
 
-    /// An entity, with a layer that it is placed in.
+    /// An entity, with a layer in which it is placed.
     fn end(&mut self) -> (String, Option<&'static str>) {
         let (id, layers) = &self.entities[self.random.below(self.entities.len() as u64) as usize];
         let at = self.random.below(layers.len() as u64) as usize;
@@ -132,7 +132,7 @@ impl State {
                 0 if is_entity => {}
                 2 | 3 => {
                     let (first, second) = if kind == 2 { (vec![2], self.chance(2)) } else { (vec![0, 1], true) };
-                    // The members of a side lie in one layer.
+                    // All members of a side are in one layer.
                     for at in first {
                         let layer = self.layered.then(|| LAYERS[self.random.below(2) as usize]);
                         let fits =
@@ -215,7 +215,7 @@ impl State {
         Changes { vertices: self.vertices(), edges: self.edges(), ..Changes::default() }
     }
 
-    /// Any change that there is.
+    /// A random change of any kind.
     fn change(&mut self) -> Changes {
         let of = |kind, columns| Changes { table: Some((kind, vec![table(columns)])), ..Changes::default() };
         let id = self.next as i64;
@@ -260,7 +260,7 @@ impl State {
     }
 }
 
-/// The graph in every form in which it can be changed: with its matrix or without.
+/// The graph in every form in which it can be changed, with and without its matrix.
 fn forms(folder: &Path, state: &State) -> Vec<PathBuf> {
     let base = folder.join("base");
     state.files().write(&base);
@@ -285,7 +285,7 @@ fn digest(path: &Path) -> Digest {
     MemoryGraph::read(&open(path).unwrap()).unwrap().digest().unwrap()
 }
 
-/// The graph of `changed` in a fresh write of the form that it has.
+/// The graph of `changed`, newly written in the same form.
 fn fresh(changed: &Path, folder: &Path) -> PathBuf {
     let name = changed.file_name().unwrap().to_str().unwrap();
     let place = folder.join(format!("fresh-{name}"));
@@ -344,7 +344,7 @@ fn additions_in_steps_are_additions_at_once_in_every_layout() {
     }
 }
 
-/// Row, column and value of each entry of a matrix that is stored plainly, in the order of columns and rows.
+/// Row, column and value of each entry of an uncompressed matrix, sorted by column and row.
 fn cells(graph: &Path) -> (String, Vec<(i32, i32, u32)>) {
     let group = graph.join("structure/incidence.zarr");
     let numbers = |name: &str| -> Vec<[u8; 4]> {
@@ -380,7 +380,7 @@ fn a_matrix_goes_on_and_is_that_of_a_fresh_write() {
                 assert!(done.removed.is_empty(), "{:?}", done.removed);
             }
             is_sound(&place);
-            // Rows and columns of a fresh write stand in another order.
+            // Rows and columns have another order in a new conversion.
             let named = |graph: &Path| {
                 let (about, cells) = cells(graph);
                 let (rows, columns) = match layout {

@@ -1,4 +1,4 @@
-//! Changes in object stores, by the store in memory that comes with the library.
+//! Changes in object stores, with the in-memory store of the library.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -16,7 +16,7 @@ use isomorph_model::{MemoryGraph, Source};
 use isomorph_storage::{Blob, Location, Root};
 use object_store::memory::InMemory;
 
-/// Every object below a place with its entity tag.
+/// Every object below a location with its entity tag.
 fn tags(place: &Location) -> BTreeMap<String, String> {
     let bucket = place.parent().unwrap();
     let root = Root::open(&bucket).unwrap();
@@ -65,7 +65,7 @@ fn graphs_in_object_stores_are_changed_like_those_on_disks() {
                 assert_eq!(done.bytes, written.map(|(name, _)| size(name)).sum::<u64>(), "{layout} {name}");
                 assert_eq!(done.whole, archive);
                 if !archive {
-                    // Objects do not become directories; what nothing was added to stays the same object.
+                    // Objects do not become directories; objects to which nothing was added are unchanged.
                     assert!(after.keys().all(|name| !name.contains(".parquet/")), "{after:?}");
                     assert!(kept >= 4, "{kept}");
                 }

@@ -23,7 +23,7 @@ fn addition(id: &str) -> Changes {
 
 fn has(place: &Path, id: &str) -> bool {
     let rows = open(place).unwrap().graph().nodes[0].rows;
-    // Of its two nodes and the new ones: look-ups tell a node that is missing from one without edges.
+    // Its two nodes and the new ones: look-ups distinguish a missing node from a node without edges.
     assert!(rows >= Some(3), "{rows:?}");
     let graph = open(place).unwrap();
     graph.neighbors(0, isomorph_model::NodeId::Key(id), isomorph_model::Side::Out).is_ok()
@@ -46,7 +46,7 @@ fn of_two_changes_at_once_one_is_refused() {
             let done = update(&Location::from_path(&elsewhere), &addition("other"), &options());
             *outcome.lock().unwrap() = Some(done);
         };
-        // When the first has seen that nobody changed the graph, and has not changed it yet.
+        // After the first has checked that nobody changed the graph, and before it changes it.
         let step = step.replace("PLACE", &place.display().to_string());
         let disk = FaultDisk::new(Arc::new(RealDisk), Fault::None).meanwhile(&step, work);
         update(&Location::from_path(&place).on_disk(Arc::new(disk)), &addition("own"), &options()).unwrap();

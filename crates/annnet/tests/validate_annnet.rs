@@ -1,4 +1,4 @@
-//! What the published library cannot read is not sound, also where nothing here needs it.
+//! A graph that the published library cannot read is invalid, even if isomorph does not need the missing part.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -14,7 +14,7 @@ use isomorph_error::{Findings, Severity};
 use isomorph_model::Source;
 use isomorph_tables::{Compression, Encoding, TableWriter, WriteOptions};
 
-/// The rules of errors that validation finds, or that it ends with.
+/// The rules of errors that validation finds, or with which it ends.
 fn errors(path: &Path) -> Vec<&'static str> {
     let mut findings = Findings::keeping(1);
     let error = open(path).and_then(|graph| graph.validate(&mut findings)).err();
@@ -22,7 +22,7 @@ fn errors(path: &Path) -> Vec<&'static str> {
     found.map(|rule| rule.id).chain(error.map(|error| error.broken_rule().unwrap().id)).collect()
 }
 
-/// The bytes of a table in which the first value of a column has a length that cannot be.
+/// The bytes of a table in which the first value of a column has an impossible length.
 fn damaged(columns: Vec<(&str, arrow_array::ArrayRef)>, value: &str) -> Vec<u8> {
     let columns = columns.into_iter().map(|(name, column)| (name, column, true));
     let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
@@ -73,7 +73,7 @@ fn a_damaged_arrow_schema_is_found() {
     }
 }
 
-/// The published library takes the embedded types for those of the columns, and fails where they are others.
+/// The published library trusts the embedded types of columns, and fails if they are wrong.
 #[test]
 fn an_arrow_schema_of_other_types_is_found() {
     let folder = tempfile::tempdir().unwrap();
@@ -147,7 +147,7 @@ fn older_layouts_may_lack_sections_and_newer_ones_may_not() {
     }
 }
 
-/// A repeated id is found when the graph is opened, so that no command goes on with one of the two edges.
+/// A repeated id is found when the graph is opened, so that no command continues with one of the two edges.
 #[test]
 fn edges_of_one_id_are_found_at_opening() {
     let mut files = Files::small();
@@ -162,5 +162,5 @@ fn edges_of_one_id_are_found_at_opening() {
     };
     assert!(noticed(&files).is_empty());
     files.column("structure/edges.parquet", "edge_id", text(["e", "e"]));
-    assert_eq!(noticed(&files), ["the id \"e\" is that of row 0, too"]);
+    assert_eq!(noticed(&files), ["id \"e\" is repeated: row 0 has it as well"]);
 }

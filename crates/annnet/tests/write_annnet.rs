@@ -1,4 +1,4 @@
-//! What is written reads back as the same graph, whatever the form.
+//! What is written is read back as the same graph, in every form.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -64,8 +64,8 @@ fn bytes_depend_on_the_graph_alone() {
 
 #[test]
 fn coefficients_name_the_layer_that_their_members_name() {
-    // The published library takes ids that read as JSON for something else; with a layer it keeps them, and then it looks
-    // their coefficients up with that layer.
+    // The published library misreads ids that are valid JSON. With a layer it keeps them, but then it looks up their
+    // coefficients with that layer.
     let mut files = Files::small();
     let ids = ["{a}", "b"];
     files.column("structure/entity_index.parquet", "entity_id", text(ids));
@@ -92,7 +92,7 @@ fn coefficients_name_the_layer_that_their_members_name() {
             let rows = column("edge_id").into_iter().zip(column("entity_id")).zip(column(name));
             let named: Vec<_> = rows.filter(|(_, layer)| !layer.is_empty()).collect();
             match layout {
-                // The ends of edges are plain columns, which nobody decodes.
+                // The ends of edges are plain columns, which are not decoded.
                 WriteLayout::V2 => {
                     assert_eq!(named, [(("h".to_owned(), "{a}".to_owned()), "0".to_owned())]);
                     let members = self::column(&place.join("structure/hyperedge_definitions.parquet"), "members");
@@ -144,12 +144,12 @@ fn layers_and_kinds_that_somebody_set_are_kept() {
         assert_eq!(rows, [["e", "t2", ""], ["h", "t1", ""]]);
         assert_eq!(labels("structure/edges.parquet", "hyper_layer_id"), ["t1", ""]);
         assert_eq!(column(&place.join("structure/edges.parquet"), "ml_kind"), ["inter", "coupling"]);
-        // The layout of the text has no place for them.
+        // The layout of the specification's text cannot store them.
         let other = WriteOptions { layout: WriteLayout::Specification, ..options() };
         let refused = write(&source, &folder.path().join("text"), &other, 1).unwrap_err();
         assert_eq!(refused.kind(), isomorph_error::Kind::WouldLose);
     });
-    // That an edge states neither is kept as well: the published library finds it in other layers then.
+    // It is also kept that an edge states neither, because the published library then finds it in other layers.
     let mut files = Files::layered();
     files.column("structure/edges.parquet", "ml_kind", text([None::<&str>, None]));
     files.table(
@@ -171,14 +171,14 @@ fn layers_and_kinds_that_somebody_set_are_kept() {
     files.column("structure/edges.parquet", "ml_kind", text([Some("inter"), Some("inter")]));
     files.remove("layers/edge_layers.parquet");
     files.with(|source| {
-        // All layers are stated in the layout of the text, and nothing is lost by it.
+        // In the layout of the specification's text, all layers are stated, and nothing is lost.
         let folder = tempfile::tempdir().unwrap();
         let other = WriteOptions { layout: WriteLayout::Specification, ..options() };
         let place = folder.path().join("text");
         write(&source.unwrap(), &place, &other, 1).unwrap();
         assert_eq!(column(&place.join("layers/edge_layers.parquet"), "edge_id"), ["e"]);
     });
-    // What follows from the ends is not said twice.
+    // What follows from the ends is not stated again.
     Files::layered().with(|source| assert!(!source.unwrap().graph().metadata.contains_key("annnet.stated")));
 }
 
@@ -208,7 +208,7 @@ fn the_manifest_names_what_is_there() {
     }
 }
 
-/// The numbers of an array of one chunk without compression, each of four bytes.
+/// The 4-byte numbers of an array of one uncompressed chunk.
 fn numbers<T>(directory: &Path, of: impl Fn([u8; 4]) -> T) -> Vec<T> {
     let text = std::fs::read_to_string(directory.join("zarr.json")).unwrap();
     let described: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -272,7 +272,7 @@ fn a_direction_that_is_inherited_is_not_stated() {
         let manifest =
             format!(r#"{{"graph_version": 1, "directed": {graph}, "active_slice": "s", "default_slice": "default"}}"#);
         files.put("manifest.json", manifest);
-        // Two edges that inherit, with one between them that states what they inherit, and one with an end too few.
+        // Two edges that inherit, one between them that states the inherited direction, and one with a missing end.
         let ids = ["e", "f", "g", "h", "o"];
         files.table(
             "structure/edges.parquet",
@@ -337,7 +337,7 @@ fn empty_folders_are_kept() {
         let options = WriteOptions { layout, archive: true, keep: unknown(&place), ..options() };
         write(&open(&place).unwrap(), &archive, &options, 9).unwrap();
         assert_eq!(unknown(&archive).folders, expected, "{layout}");
-        // Where a file goes, no folder is empty.
+        // A folder that contains a file is not empty.
         std::fs::create_dir_all(place.join("slices/registry.parquet.d")).unwrap();
         std::fs::write(place.join("uns/results/x.json"), "1").unwrap();
         assert_eq!(unknown(&place).folders, ["audit/snapshots", "future/deep", "slices/registry.parquet.d"]);
@@ -349,7 +349,7 @@ fn the_matrix_is_that_of_the_published_library() {
     let folder = tempfile::tempdir().unwrap();
     for fixture in newest() {
         let (root, source) = graph(fixture);
-        // What it shows of these is not all that is in the files.
+        // Their files contain more than is shown.
         if matches!(fixture, "jsonlike_ids_lossy" | "stale_overwrite") {
             continue;
         }
@@ -385,7 +385,7 @@ fn the_matrix_is_that_of_the_published_library() {
         own.sort();
         theirs.sort();
         assert_eq!(own, theirs, "{fixture}");
-        // And the graph with it is the graph without.
+        // The graph with it is the same as without.
         let found = differing(&place, &source);
         assert!(found.is_empty(), "{fixture}: {found:#?}");
     }
@@ -404,7 +404,7 @@ fn chunks_are_packed_as_asked_for() {
         let described = std::fs::read_to_string(array.join("zarr.json")).unwrap();
         assert!(described.contains(&format!("\"cname\": \"{name}\"")), "{described}");
         assert_eq!(std::fs::read(array.join("c/0")).unwrap()[2] >> 5, flags, "{name}");
-        // Without the table of coefficients they come from the matrix.
+        // Without the table of coefficients, they are read from the matrix.
         std::fs::remove_file(place.join("structure/edge_coeffs.parquet")).unwrap();
         let found = View::of(&open(&place).unwrap()).value();
         let third = f64::from(1.0f32 / 3.0);
@@ -485,11 +485,11 @@ fn what_nobody_knows_is_kept() {
         assert_eq!(manifest["future"], serde_json::json!({"a": [1, "é"]}));
         assert!(manifest["née"].is_null() && manifest.as_object().unwrap().contains_key("née"));
         assert_eq!(manifest["counts"]["edges"], 2, "what is known is said anew");
-        // An attribute that is called like a column of the edges has its name again.
+        // An attribute with the name of a column of edges has its original name again.
         let table =
             if layout == WriteLayout::V2 { "tables/_edge_table.parquet" } else { "tables/edge_attributes.parquet" };
         assert_eq!(column(&place.join(table), "weight").iter().filter(|cell| *cell == "heavy").count(), 1);
-        // And once more, in an archive.
+        // Once more, in an archive.
         let archive = folder.path().join(format!("{layout}.annnet"));
         let keep = isomorph_annnet::unknown(&Location::from_path(&place), &OpenOptions::default()).unwrap();
         let again = open(&place).unwrap();

@@ -257,7 +257,7 @@ fn values_at_times_become_json_again() {
     options.write.get_mut::<isomorph_deepgnn::WriteOptions>().text = Some(TextFormat::Json);
     for (types, wrong) in [
         ([(0, "raw"), (1, "text-at-times")], "needs the type of its values"),
-        ([(0, "float32-at-times"), (1, "text-at-times")], "no values of type float32 at times"),
+        ([(0, "float32-at-times"), (1, "text-at-times")], "not values of type float32 at times"),
     ] {
         let opened = declared(&types);
         let done = Plan::new(&opened, &destination, &options, &resources(), &Silent)

@@ -1,4 +1,4 @@
-//! The model of these formats, and blocks as batches of it.
+//! The model of these formats, and conversion of blocks to batches.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,21 +16,21 @@ use crate::block::{Block, Life};
 use crate::feature::FeatureColumns;
 use crate::number;
 
-/// The name of the one type of nodes.
+/// Name of the only node type.
 pub(crate) const NODE: &str = "node";
 
-/// The property that holds the type of a node.
+/// Property with the type of a node.
 pub(crate) const TYPE: &str = "type";
 
-/// The last time that a binary knows, among what is said of a graph.
+/// Metadata key of a graph: the last time that a binary knows.
 pub(crate) const WATERMARK: &str = "deepgnn.watermark";
 
-/// What rows have beside keys, ends, types and weights.
+/// Columns other than keys, ends, types and weights.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Columns {
     pub node_features: FeatureColumns,
     pub edge_features: FeatureColumns,
-    /// Whether nodes have weights: of a binary those that lie beside it.
+    /// Whether nodes have weights; for a binary, those in its sidecar.
     pub node_weights: bool,
     /// Whether nodes have times.
     pub node_times: bool,
@@ -44,7 +44,7 @@ fn times(wanted: bool) -> impl Iterator<Item = Property> {
 }
 
 impl Columns {
-    /// The description of a graph with these columns.
+    /// Returns the description of a graph with these columns.
     pub fn graph(&self, nodes: Option<u64>, edges: Option<u64>) -> Graph {
         let key = Key { kind: KeyKind::Int, data_type: DataType::UInt64, name: Some("node_id".to_owned()) };
         let weight = || Property::new(well_known::WEIGHT, DataType::Float32).required();
@@ -52,7 +52,7 @@ impl Columns {
         node.properties = vec![Property::new(TYPE, DataType::Int32).required()];
         node.properties.extend(self.node_weights.then(weight));
         node.properties.extend(times(self.node_times).chain(self.node_features.properties()));
-        // An edge may end in an id that nothing describes.
+        // An edge may end in an id that no node states.
         node.implied = true;
         node.rows = nodes;
         let mut edge = EdgeType::new(0, "", 0);
@@ -63,7 +63,7 @@ impl Columns {
         Graph { nodes: vec![node], edges: vec![edge], ..Graph::default() }
     }
 
-    /// Whether a feature id has values of several types.
+    /// Returns whether a feature id has values of several types.
     pub fn has_several(&self) -> bool {
         self.node_features.has_several() || self.edge_features.has_several()
     }
@@ -72,11 +72,11 @@ impl Columns {
         1 + usize::from(self.node_weights) + 2 * usize::from(self.node_times) + self.node_features.len()
     }
 
-    /// The nodes of a block as batches of at most `rows` rows, the first of which is row `start`. Those that only stand for
-    /// edges are left out.
+    /// Delivers the nodes of a block as batches of at most `rows` rows; the first is row `start`. Entries that only
+    /// stand for edges are skipped.
     ///
     /// # Errors
-    /// When a feature is not of its type, and those of `take`.
+    /// Returns an error if a feature is not of its type, and the errors of `take`.
     pub fn nodes(
         &self,
         block: &Block,
@@ -124,10 +124,10 @@ impl Columns {
         Ok(start)
     }
 
-    /// The edges of a block as batches of at most `rows` rows.
+    /// Delivers the edges of a block as batches of at most `rows` rows.
     ///
     /// # Errors
-    /// When a feature is not of its type, and those of `take`.
+    /// Returns an error if a feature is not of its type, and the errors of `take`.
     pub fn edges(
         &self,
         block: &Block,
@@ -169,12 +169,12 @@ fn pieces(range: Range<usize>, rows: usize) -> impl Iterator<Item = Range<usize>
     range.clone().step_by(rows).map(move |start| start..range.end.min(start + rows))
 }
 
-/// Weights as they are stored: with 32 bits.
+/// Returns weights as they are stored: with 32 bits.
 fn weights(weights: &[f64]) -> ArrayRef {
     Arc::new(weights.iter().map(|weight| number::single(*weight)).collect::<Float32Array>())
 }
 
-/// Times; 0 as the beginning and −1 as the end say that there is none.
+/// Returns lifetimes; a beginning of 0 and an end of −1 mean that there is none.
 fn lives(lives: impl Iterator<Item = Life>) -> [Option<ArrayRef>; 2] {
     let stated = |time: Option<i64>, none: i64| time.filter(|time| *time != none);
     let (created, removed): (Vec<_>, Vec<_>) =
@@ -182,13 +182,13 @@ fn lives(lives: impl Iterator<Item = Life>) -> [Option<ArrayRef>; 2] {
     [created, removed].map(|times| Some(Arc::new(Int64Array::from(times)) as ArrayRef))
 }
 
-/// Types of edges as relations: their numbers are the names.
+/// Returns types of edges as relations: their numbers are the names.
 fn relations(types: &[i32]) -> Relations {
     let mut names = types.to_vec();
     names.dedup();
     names.sort_unstable();
     names.dedup();
-    // Each is among them, and types are fewer than 2^16.
+    // Every type is among them, and there are fewer than 2^16 types.
     let index = |ty: &i32| names.binary_search(ty).ok().and_then(|at| u32::try_from(at).ok()).unwrap_or_default();
     let index: UInt32Array = match names.len() {
         1 => vec![0; types.len()].into(),

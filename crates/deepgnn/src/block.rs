@@ -1,27 +1,28 @@
-//! Nodes and edges in the order in which they arrive, as columns.
+//! Nodes and edges as columns, in the order in which they arrive.
 //!
-//! A block is what a piece of text says, or a run of records of a partition. Features lie in it as the binary stores
-//! them, so that text becomes binary by copying; what the binary does not store, their type, stands beside them.
+//! A block is the content of a piece of text, or a run of records of a partition. It stores features as the binary
+//! does, so that a text becomes a binary by copying. Their types, which the binary does not store, are kept separately.
 
 use isomorph_error::{Rule, index};
 
 use crate::DType;
 use crate::feature::Timed;
 
-/// What a feature of an element is.
+/// The kind of a feature of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Kind {
-    /// Nothing: an id that is passed over.
+    /// Nothing: an unused id.
     Hole,
     /// Numbers of one type.
     Dense(DType),
     /// Text, in UTF-8.
     Text,
-    /// Points with so many coordinates, and their values: two 32-bit counts, the coordinates as 64-bit integers, the values.
+    /// Points with this many coordinates, and their values: two 32-bit counts, the coordinates as 64-bit integers, the
+    /// values.
     Sparse(DType, u32),
     /// Values at times: a count, times, offsets, values.
     Temporal(Timed),
-    /// Bytes whose type nothing says.
+    /// Bytes of unknown type.
     Raw,
 }
 
@@ -32,21 +33,21 @@ pub(crate) fn narrow(count: usize) -> u32 {
     count as u32
 }
 
-/// The features of elements, one element after another.
+/// The features of consecutive elements.
 #[derive(Debug, Default)]
 pub(crate) struct Features {
-    /// Behind the last feature of each element.
+    /// End of the features of each element.
     pub ends: Vec<u32>,
-    /// What each feature is.
+    /// Kind of each feature.
     pub kinds: Vec<Kind>,
-    /// Behind the bytes of each feature.
+    /// End of the bytes of each feature.
     pub bytes_ends: Vec<u64>,
     /// The bytes of all features.
     pub bytes: Vec<u8>,
 }
 
 impl Features {
-    /// Ends a feature whose bytes have been appended. One without bytes is a hole.
+    /// Ends a feature whose bytes have been appended. A feature without bytes is a hole.
     pub fn end_feature(&mut self, kind: Kind) {
         let end = self.bytes.len() as u64;
         let empty = self.bytes_ends.last().copied().unwrap_or_default() == end;
@@ -59,28 +60,28 @@ impl Features {
         self.ends.push(narrow(self.kinds.len()));
     }
 
-    /// The numbers of the features of an element.
+    /// Returns the indexes of the features of an element.
     pub fn of(&self, element: usize) -> std::ops::Range<usize> {
         let start = element.checked_sub(1).map_or(0, |before| self.ends[before]);
         start as usize..self.ends[element] as usize
     }
 
-    /// How many features come before those of an element.
+    /// Returns the number of features before those of an element.
     pub fn slots_before(&self, element: usize) -> u64 {
         element.checked_sub(1).map_or(0, |before| u64::from(self.ends[before]))
     }
 
-    /// The bytes of a feature.
+    /// Returns the bytes of a feature.
     pub fn bytes_of(&self, feature: usize) -> &[u8] {
         &self.bytes[index(self.start_of(feature))..index(self.bytes_ends[feature])]
     }
 
-    /// Where the bytes of a feature begin, also of the one behind the last.
+    /// Returns where the bytes of a feature begin; also valid for the index after the last.
     pub fn start_of(&self, feature: usize) -> u64 {
         feature.checked_sub(1).map_or(0, |before| self.bytes_ends[before])
     }
 
-    /// Keeps the features of the first elements.
+    /// Keeps only the features of the first elements.
     fn truncate(&mut self, elements: usize) {
         self.ends.truncate(elements);
         let features = self.ends.last().map_or(0, |end| *end as usize);
@@ -97,7 +98,7 @@ impl Features {
     }
 }
 
-/// When an element lives: since, and until. Text says neither, either or both.
+/// The lifetime of an element: since, and until. A text states neither, either or both.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Life {
     pub created: Option<i64>,
@@ -108,12 +109,12 @@ pub(crate) struct Life {
 #[derive(Debug, Default)]
 pub(crate) struct Nodes {
     pub ids: Vec<u64>,
-    /// −1 for a node that only stands for the edges behind it.
+    /// −1 for an entry that only stands for the edges after it.
     pub types: Vec<i32>,
     pub weights: Vec<f64>,
-    /// Times, empty when no node has any.
+    /// Lifetimes; empty if no node has one.
     pub lives: Vec<Life>,
-    /// How many edges of the block come before each node.
+    /// Number of edges of the block before each node.
     pub edges_before: Vec<u32>,
     pub features: Features,
 }
@@ -125,35 +126,35 @@ pub(crate) struct Edges {
     pub targets: Vec<u64>,
     pub types: Vec<i32>,
     pub weights: Vec<f64>,
-    /// Whether a weight was written as an integer, which sums of weights show; empty when none was.
+    /// Whether a weight was written as an integer, which is visible in sums of weights; empty if none was.
     pub integral: Vec<bool>,
-    /// Times, empty when no edge has any.
+    /// Lifetimes; empty if no edge has one.
     pub lives: Vec<Life>,
-    /// Times are those that are stored, whatever those of nodes are.
+    /// The times are those that are stored, independent of the times of nodes.
     pub settled: bool,
     pub features: Features,
 }
 
-/// Where a record (a line, or a JSON object) ends, in nodes and edges of the block.
+/// The end of a record (a line or a JSON object), as counts of nodes and edges in the block.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct RecordEnd {
     pub nodes: u32,
     pub edges: u32,
-    /// Where it begins in the bytes of the block.
+    /// Offset of its first byte in the block.
     pub at: u32,
 }
 
-/// A repair: the rule, how often, and where first, in bytes of the block.
+/// A repair: the rule, the number of occurrences, and the offset of the first in the block.
 #[derive(Debug, Clone)]
 pub(crate) struct Repair {
     pub rule: &'static Rule,
     pub count: u64,
     pub at: usize,
-    /// What was wrong there, where the rule alone does not say it.
+    /// What was wrong, if the rule alone does not say it.
     pub message: Option<String>,
 }
 
-/// Records that are left out of a block and told of one by one; the others are counted.
+/// Number of skipped records in a block that are reported individually; further ones are only counted.
 const TOLD: usize = 8;
 
 /// Nodes and edges in their order.
@@ -185,7 +186,7 @@ impl Block {
         edges.weights.push(weight);
     }
 
-    /// Says more of the edge that was begun last.
+    /// Sets further properties of the edge that was begun last.
     pub fn edge_says(&mut self, integral: bool, life: Option<Life>) {
         let edges = &mut self.edges;
         let at = edges.sources.len().saturating_sub(1);
@@ -196,13 +197,13 @@ impl Block {
         }
     }
 
-    /// Ends a record that began at `at`, in bytes of the block.
+    /// Ends a record that began at the offset `at` of the block.
     pub fn end_record(&mut self, at: usize) {
         let (nodes, edges) = (narrow(self.nodes.ids.len()), narrow(self.edges.sources.len()));
         self.records.push(RecordEnd { nodes, edges, at: narrow(at) });
     }
 
-    /// Notes a repair at `at`, in bytes of the block.
+    /// Records a repair at the offset `at` of the block.
     pub fn repaired(&mut self, rule: &'static Rule, at: usize) {
         match self.repairs.iter_mut().find(|repair| repair.rule.id == rule.id) {
             Some(repair) => repair.count += 1,
@@ -210,7 +211,7 @@ impl Block {
         }
     }
 
-    /// Notes that the record at `at` was left out, and why.
+    /// Records that the record at `at` was skipped, and why.
     pub fn skipped(&mut self, rule: &'static Rule, at: usize, message: String) {
         let of_rule = self.repairs.iter().filter(|repair| repair.rule.id == rule.id).count();
         match self.repairs.iter_mut().rfind(|repair| repair.rule.id == rule.id) {
@@ -219,7 +220,7 @@ impl Block {
         }
     }
 
-    /// Takes back what has been added behind this number of nodes, edges and repairs.
+    /// Removes what was added after these numbers of nodes, edges and repairs.
     pub fn undo_to(&mut self, nodes: usize, edges: usize, repairs: Vec<Repair>) {
         self.nodes.ids.truncate(nodes);
         self.nodes.types.truncate(nodes);
@@ -237,22 +238,22 @@ impl Block {
         self.repairs = repairs;
     }
 
-    /// Life of node number `node`.
+    /// Returns the lifetime of a node.
     pub fn node_life(&self, node: usize) -> Life {
         self.nodes.lives.get(node).copied().unwrap_or_default()
     }
 
-    /// Life of edge number `edge`.
+    /// Returns the lifetime of an edge.
     pub fn edge_life(&self, edge: usize) -> Life {
         self.edges.lives.get(edge).copied().unwrap_or_default()
     }
 
-    /// Whether the weight of edge number `edge` was written as an integer.
+    /// Returns whether the weight of an edge was written as an integer.
     pub fn is_integral(&self, edge: usize) -> bool {
         self.edges.integral.get(edge).copied().unwrap_or_default()
     }
 
-    /// Empties it, keeping its memory.
+    /// Clears the block but keeps its memory.
     pub fn clear(&mut self) {
         let (nodes, edges) = (&mut self.nodes, &mut self.edges);
         nodes.ids.clear();

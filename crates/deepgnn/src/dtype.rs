@@ -1,10 +1,10 @@
-//! Types of numbers, as numpy names them.
+//! Number types, with numpy's names.
 
 use std::fmt;
 
 use arrow_schema::DataType;
 
-/// The type of the numbers of a feature.
+/// The number type of a feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)]
 pub enum DType {
@@ -22,7 +22,7 @@ pub enum DType {
     Float64,
 }
 
-/// All types with their names, and the other names that numpy has for them on a 64-bit machine.
+/// All types with their names, and numpy's other names for them on a 64-bit machine.
 const NAMES: &[(DType, &str, &[&str])] = &[
     (DType::Bool, "bool", &["bool_", "b1", "?"]),
     (DType::Int8, "int8", &["i1", "byte", "b"]),
@@ -39,9 +39,9 @@ const NAMES: &[(DType, &str, &[&str])] = &[
 ];
 
 impl DType {
-    /// The type of this name, as numpy reads it.
+    /// Returns the type with this name, as in numpy.
     pub fn of_name(name: &[u8]) -> Option<DType> {
-        // The two that nearly every file has.
+        // The two most common ones.
         match name {
             b"float32" => return Some(DType::Float32),
             b"int64" => return Some(DType::Int64),
@@ -53,7 +53,7 @@ impl DType {
         NAMES.iter().find(known).map(|(dtype, _, _)| *dtype)
     }
 
-    /// The type that a JSON key names before `_feature`: `float` is 32 bits there, `double` is 64.
+    /// Returns the type that a JSON key names before `_feature`: `float` has 32 bits, `double` has 64.
     pub fn of_json_key(word: &[u8]) -> Option<DType> {
         match word {
             b"float" => Some(DType::Float32),
@@ -63,12 +63,12 @@ impl DType {
         }
     }
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         NAMES.iter().find(|(dtype, _, _)| *dtype == self).map_or("", |(_, name, _)| name)
     }
 
-    /// Bytes of one number.
+    /// Returns the number of bytes of one number.
     pub fn size(self) -> usize {
         match self {
             DType::Bool | DType::Int8 | DType::UInt8 => 1,
@@ -78,7 +78,7 @@ impl DType {
         }
     }
 
-    /// The Arrow type of one number. Truth values are bytes, as they are stored: tensors are of numbers.
+    /// Returns the Arrow type of one number. Booleans are bytes, as they are stored, because tensors contain numbers.
     pub fn arrow(self) -> DataType {
         match self {
             DType::Int8 => DataType::Int8,
@@ -95,9 +95,9 @@ impl DType {
         }
     }
 
-    /// The type of numbers of this Arrow type.
+    /// Returns the number type of this Arrow type.
     pub fn of_arrow(data_type: &DataType) -> Option<DType> {
-        // Truth values are bytes in columns.
+        // Booleans are bytes in columns.
         let mut numbers = NAMES.iter().map(|(dtype, _, _)| *dtype).filter(|dtype| *dtype != DType::Bool);
         numbers.find(|dtype| dtype.arrow() == *data_type)
     }

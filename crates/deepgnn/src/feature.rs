@@ -1,4 +1,4 @@
-//! What features are in the model: types of columns, and the columns of a block.
+//! Features in the model: types of columns, and the columns of a block.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -19,7 +19,7 @@ use crate::{DType, rules};
 /// The type of the values of a feature, which the binary does not store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum FeatureType {
-    /// Numbers: a tensor of one side.
+    /// Numbers: a one-dimensional tensor.
     Dense(DType),
     /// Points and values: a sparse tensor.
     Sparse(DType),
@@ -27,11 +27,11 @@ pub enum FeatureType {
     Text,
     /// Values at times: bytes as the engine reads them.
     Timed(Timed),
-    /// Bytes: nothing says of what.
+    /// Bytes of unknown type.
     Raw,
 }
 
-/// What values at times are.
+/// The type of values at times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Timed {
     /// Numbers.
@@ -43,7 +43,7 @@ pub enum Timed {
 }
 
 impl Timed {
-    /// The type of one of them.
+    /// Returns the type of one value.
     pub(crate) fn value(self) -> FeatureType {
         match self {
             Timed::Dense(dtype) => FeatureType::Dense(dtype),
@@ -61,10 +61,10 @@ const TIMED: u8 = 0xc0;
 const TIMED_SPARSE: u8 = TIMED | 0x10;
 const TIMED_TEXT: u8 = TIMED | 0x20;
 
-/// What stands behind the type of values at times.
+/// Suffix of the type name of values at times.
 const AT_TIMES: &str = "-at-times";
 
-/// The types of numbers that columns have, by what stands for them in a byte.
+/// The number types that columns can have; the position stands for the type in a byte.
 const DTYPES: [DType; 11] = [
     DType::Int8,
     DType::Int16,
@@ -80,7 +80,7 @@ const DTYPES: [DType; 11] = [
 ];
 
 impl FeatureType {
-    /// The type of a column that holds features of this kind; of a hole none.
+    /// Returns the type of a column that contains features of this kind; `None` for a hole.
     pub(crate) fn of(kind: Kind) -> Option<FeatureType> {
         match kind {
             Kind::Hole => None,
@@ -92,9 +92,9 @@ impl FeatureType {
         }
     }
 
-    /// A byte that stands for it, never 0.
+    /// Returns a byte that stands for the type, never 0.
     pub(crate) fn tag(self) -> u8 {
-        // Each is among them.
+        // Every type is among them.
         let number = |dtype: DType| (0..).zip(DTYPES).find(|(_, other)| *other == dtype).map_or(4, |(at, _)| at);
         match self {
             FeatureType::Text => TEXT,
@@ -107,7 +107,7 @@ impl FeatureType {
         }
     }
 
-    /// What a byte stands for.
+    /// Returns the type that a byte stands for.
     pub(crate) fn of_tag(tag: u8) -> Option<FeatureType> {
         let numbered = |bits: u8| DTYPES.get(usize::from(tag & bits)).copied();
         let dtype = || numbered(0x3f);
@@ -123,7 +123,7 @@ impl FeatureType {
         }
     }
 
-    /// The type as columns have it: truth values are bytes.
+    /// Returns the type in columns: booleans are bytes.
     fn of_column(self) -> FeatureType {
         let number = |dtype| if dtype == DType::Bool { DType::UInt8 } else { dtype };
         match self {
@@ -135,7 +135,7 @@ impl FeatureType {
         }
     }
 
-    /// What a column of it is called. Of values at times the type stands in the name alone.
+    /// Returns the name of its column. For values at times, only the name states the type.
     fn name(self, id: u32, several: bool) -> String {
         if several || matches!(self, FeatureType::Timed(_)) { format!("{id}:{self}") } else { id.to_string() }
     }
@@ -156,7 +156,7 @@ impl FeatureType {
     }
 }
 
-/// Coordinates, a list for each point, and values.
+/// Returns the fields for coordinates (a list for each point) and values.
 fn sparse_fields(dtype: DType) -> Fields {
     let list = |data_type| DataType::List(Arc::new(Field::new_list_field(data_type, true)));
     Fields::from(vec![
@@ -177,14 +177,15 @@ impl fmt::Display for FeatureType {
     }
 }
 
-/// A type of numbers as numpy names it, the same behind `sparse-`, or `text`, each of them before `-at-times`; or `raw`.
+/// Parses a number type with its numpy name, the same after `sparse-`, or `text`, each optionally followed by
+/// `-at-times`; or `raw`.
 impl FromStr for FeatureType {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
         let unknown = |name: &str| {
             let known = "float32, sparse-int64, text, float32-at-times, raw";
-            Error::usage(format!("{name:?} is no type of features")).hint(known)
+            Error::usage(format!("{name:?} is not a feature type")).hint(known)
         };
         let dtype = |name: &str| DType::of_name(name.as_bytes()).ok_or_else(|| unknown(name));
         if let Some(name) = text.strip_suffix(AT_TIMES) {
@@ -210,12 +211,13 @@ impl FromStr for FeatureType {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FeatureColumns {
     columns: Vec<(u32, FeatureType, String)>,
-    /// All are bytes, whatever is known of them.
+    /// All are bytes, even if a type is known.
     raw: bool,
 }
 
 impl FeatureColumns {
-    /// A column for each id and type. A feature whose rows do not agree on a type has several, named with their types.
+    /// Creates a column for each id and type. A feature whose rows have different types has several columns, with their
+    /// types in their names.
     pub fn of(found: &BTreeSet<(u32, FeatureType)>) -> Self {
         let column = |(id, ty): &(u32, FeatureType)| {
             let types = found.range((*id, FeatureType::Dense(DType::Bool))..).take_while(|(other, _)| other == id);
@@ -224,8 +226,8 @@ impl FeatureColumns {
         FeatureColumns { columns: found.iter().map(column).collect(), raw: false }
     }
 
-    /// Columns of the first `count` features, whose types are those declared last, or all that are declared of an id where it may have
-    /// `several`, and bytes otherwise.
+    /// Creates columns for the first `count` features. The type of a feature is the one declared last, or all that are
+    /// declared for the id if it may have `several`; otherwise it is bytes.
     pub fn declared(count: u32, declared: &[(u32, FeatureType)], several: bool) -> Self {
         if several {
             let mut found: BTreeSet<_> = declared.iter().map(|(id, ty)| (*id, ty.of_column())).collect();
@@ -239,14 +241,14 @@ impl FeatureColumns {
         FeatureColumns { columns: (0..count).map(column).collect(), raw: false }
     }
 
-    /// The same, with everything as bytes.
+    /// Returns the same columns with everything as bytes.
     pub fn bytes(self) -> Self {
         FeatureColumns { raw: true, ..self }
     }
 
-    /// The type of feature `id` of those that were declared, the first where it has several.
+    /// Returns the declared type of the feature `id`; the first one if it has several.
     pub fn type_of(&self, id: usize) -> FeatureType {
-        // As long as each id before has one column, it stands there.
+        // If each lower id has one column, this is its position.
         let at = match self.columns.get(id) {
             Some((own, _, _)) if *own as usize == id => id,
             _ => self.columns.partition_point(|(own, _, _)| (*own as usize) < id),
@@ -254,25 +256,25 @@ impl FeatureColumns {
         self.columns.get(at).filter(|(own, _, _)| *own as usize == id).map_or(FeatureType::Raw, |(_, ty, _)| *ty)
     }
 
-    /// Whether an id has several columns.
+    /// Returns whether an id has several columns.
     pub fn has_several(&self) -> bool {
         self.columns.windows(2).any(|pair| pair[0].0 == pair[1].0)
     }
 
-    /// Their properties.
+    /// Returns their properties.
     pub fn properties(&self) -> impl Iterator<Item = Property> {
         self.columns.iter().map(|(id, ty, name)| ty.property(name.clone(), *id))
     }
 
-    /// Number of columns.
+    /// Returns the number of columns.
     pub fn len(&self) -> usize {
         self.columns.len()
     }
 
-    /// The columns of a range of elements; one without values is `None`.
+    /// Returns the columns of a range of elements; a column without values is `None`.
     ///
     /// # Errors
-    /// When bytes are not what the type says.
+    /// Returns an error if bytes do not match the type.
     pub fn columns(&self, features: &Features, elements: Range<usize>) -> Result<Vec<Option<ArrayRef>>> {
         let column = |(id, ty, name): &(u32, FeatureType, String)| {
             column(features, elements.clone(), *id as usize, *ty, self.raw)
@@ -282,7 +284,7 @@ impl FeatureColumns {
     }
 }
 
-/// A list column in the making.
+/// A builder of a list column.
 struct Lists {
     offsets: Vec<i32>,
     bytes: MutableBuffer,
@@ -337,13 +339,13 @@ fn column(
         FeatureType::Text => {
             let text = |element| value(element).map(std::str::from_utf8).transpose();
             let texts = elements.map(text).collect::<std::result::Result<StringArray, _>>();
-            Arc::new(texts.map_err(|_| Error::broken(&rules::BOUNDS, "a text that is not UTF-8"))?)
+            Arc::new(texts.map_err(|_| Error::broken(&rules::BOUNDS, "a text is not valid UTF-8"))?)
         }
         FeatureType::Dense(dtype) => {
             let mut lists = Lists::new(dtype.size());
             for bytes in elements.map(|element| value(element).unwrap_or_default()) {
                 if !bytes.len().is_multiple_of(dtype.size()) {
-                    let message = format!("{} bytes are no numbers of type {dtype}", bytes.len());
+                    let message = format!("{} bytes are not numbers of type {dtype}", bytes.len());
                     return Err(Error::broken(&rules::BOUNDS, message));
                 }
                 lists.push(bytes)?;
@@ -355,15 +357,15 @@ fn column(
     }))
 }
 
-/// Values at times, as they are stored: their number, times that do not descend, where each value begins and the last ends, the values,
-/// 8 zeros.
+/// Values at times, as they are stored: their number, times that do not descend, the start of each value and the end of
+/// the last, the values, 8 zeros.
 pub(crate) struct Times<'a> {
     pub count: usize,
     bytes: &'a [u8],
 }
 
 impl<'a> Times<'a> {
-    /// Values that are stored exactly so; `None` when these bytes are something else.
+    /// Parses values that are stored exactly like this; returns `None` for other bytes.
     pub fn of(bytes: &'a [u8]) -> Option<Self> {
         let count = bytes.first_chunk().map(|bytes| u32::from_le_bytes(*bytes) as usize).filter(|count| *count > 0)?;
         let begin = count.checked_mul(16)?.checked_add(12)?;
@@ -380,14 +382,14 @@ impl<'a> Times<'a> {
         self.bytes.get(at..)?.first_chunk().map(|bytes| i64::from_le_bytes(*bytes))
     }
 
-    /// The time of a value, and its bytes.
+    /// Returns the time of a value, and its bytes.
     pub fn get(&self, number: usize) -> Option<(i64, &'a [u8])> {
         let offset = |at: usize| usize::try_from(self.word(4 + 8 * (self.count + at))?).ok();
         Some((self.word(4 + 8 * number)?, self.bytes.get(offset(number)?..offset(number + 1)?)?))
     }
 }
 
-/// A sparse feature: coordinates, their number for each point, values.
+/// A sparse feature: coordinates, the number of coordinates of a point, values.
 pub(crate) struct SparseView<'a> {
     pub coordinates: &'a [u8],
     pub width: usize,
@@ -395,12 +397,12 @@ pub(crate) struct SparseView<'a> {
 }
 
 impl<'a> SparseView<'a> {
-    /// Reads the two counts.
+    /// Parses the two counts.
     ///
     /// # Errors
-    /// When the bytes are fewer than they ask for.
+    /// Returns an error if there are fewer bytes than they require.
     pub fn of(bytes: &'a [u8]) -> Result<Self> {
-        let wrong = || Error::broken(&rules::BOUNDS, format!("{} bytes are no sparse feature", bytes.len()));
+        let wrong = || Error::broken(&rules::BOUNDS, format!("{} bytes are not a sparse feature", bytes.len()));
         let count = |at: usize| bytes.get(at..at + 4)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes) as usize);
         let (count, width) = count(0).zip(count(4)).ok_or_else(wrong)?;
         let end = count.checked_mul(8).and_then(|size| size.checked_add(8)).ok_or_else(wrong)?;
@@ -414,7 +416,7 @@ impl<'a> SparseView<'a> {
 
 fn sparse<'a>(all: impl Iterator<Item = &'a [u8]>, dtype: DType, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
     let (mut coordinates, mut values) = (Lists::new(8), Lists::new(dtype.size()));
-    // Points of each element.
+    // Number of points of each element.
     let mut points = vec![0i32];
     for bytes in all {
         if bytes.is_empty() {
@@ -422,7 +424,7 @@ fn sparse<'a>(all: impl Iterator<Item = &'a [u8]>, dtype: DType, nulls: Option<N
         } else {
             let view = SparseView::of(bytes)?;
             if !view.values.len().is_multiple_of(dtype.size()) {
-                return Err(Error::broken(&rules::BOUNDS, format!("values are no numbers of type {dtype}")));
+                return Err(Error::broken(&rules::BOUNDS, format!("values are not numbers of type {dtype}")));
             }
             for point in view.coordinates.chunks(view.width * 8) {
                 coordinates.push(point)?;

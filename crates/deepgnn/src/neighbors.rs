@@ -1,8 +1,9 @@
 //! The edges of one node.
 //!
-//! Nothing says that the entries of a map are sorted, so the first look-up passes over the ids of all of them, 20 bytes each, and sees
-//! whether they are: then the next ones search. Of edges a look-up reads those of the entries that it found; edges that reach a node are found
-//! by a pass over all ends, and those of a text by a pass over the text.
+//! No metadata states that the entries of a map are sorted. The first look-up therefore reads the ids of all entries,
+//! 20 bytes each, and determines whether they are; later look-ups then use binary search. Only the edges of the found
+//! entries are read. Edges that reach a node are found by a pass over all ends; for a text, all edges are found by a
+//! pass over the text.
 
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::{Batch, EdgeBatch, NodeId, Part, Side, part};
@@ -15,13 +16,13 @@ use crate::source::{DeepGnn, Form};
 /// Rows of a batch.
 const BATCH_ROWS: usize = 1 << 14;
 
-/// The edges that leave (or reach) a node.
+/// Returns the edges that leave (or reach) a node.
 ///
 /// # Errors
-/// [`Kind::NotFound`] when neither a node nor an edge has the id; when files cannot be read.
+/// Returns [`Kind::NotFound`] if neither a node nor an edge has the id, and an error if files cannot be read.
 pub(crate) fn neighbors<'g>(graph: &'g DeepGnn, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + 'g>> {
     let NodeId::Key(key) = node else {
-        return Err(Error::unsupported("nodes of DeepGNN are looked up by their ids").hint("name the node by its id"));
+        return Err(Error::unsupported("nodes of DeepGNN are looked up by id").hint("specify the node by its id"));
     };
     let missing = || Error::new(Kind::NotFound, format!("there is no node {key}"));
     let id: u64 = key.parse().map_err(|_| missing())?;
@@ -49,7 +50,7 @@ pub(crate) fn neighbors<'g>(graph: &'g DeepGnn, node: NodeId<'_>, side: Side) ->
     Ok(part::of(None, first.map(Ok).into_iter().chain(found)))
 }
 
-/// The edges of a block that have the node on one side.
+/// Returns the edges of a block that have the node on one side.
 fn only(
     graph: &DeepGnn,
     block: &Block,
@@ -78,7 +79,7 @@ fn only(
     })
 }
 
-/// The entries of a node in each partition, with their types.
+/// Finds the entries of a node in each partition, with their types.
 fn entries(binary: &Binary, id: u64) -> Result<Vec<(&Partition, u64, i32)>> {
     let mut found = Vec::new();
     let mut unknown = vec![false; binary.partitions.len()];
@@ -105,7 +106,7 @@ fn entries(binary: &Binary, id: u64) -> Result<Vec<(&Partition, u64, i32)>> {
     Ok(found)
 }
 
-/// Whether the node is there, and the edges that leave it, block by block.
+/// Returns whether the node exists, and the edges that leave it, block by block.
 fn leaving<'g>(graph: &'g DeepGnn, binary: &'g Binary, id: u64) -> Result<(bool, Box<dyn Part + 'g>)> {
     let entries = entries(binary, id)?;
     let exists = entries.iter().any(|(_, _, ty)| *ty != DUMMY);
@@ -125,7 +126,7 @@ fn leaving<'g>(graph: &'g DeepGnn, binary: &'g Binary, id: u64) -> Result<(bool,
     Ok((exists, found))
 }
 
-/// Whether the node is there, and the edges that reach it: some pieces at a time, side by side.
+/// Returns whether the node exists, and the edges that reach it; several pieces are read in parallel.
 fn reaching<'g>(graph: &'g DeepGnn, binary: &'g Binary, id: u64) -> Result<(bool, Box<dyn Part + 'g>)> {
     let exists = entries(binary, id)?.iter().any(|(_, _, ty)| *ty != DUMMY);
     let of_piece = move |piece: &Piece| -> Result<Vec<EdgeBatch>> {

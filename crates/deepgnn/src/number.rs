@@ -1,27 +1,27 @@
-//! Numbers as Python reads them: underscores between digits, signs, `.5`, `inf`, `nan`.
+//! Numbers in Python's syntax: underscores between digits, signs, `.5`, `inf`, `nan`.
 
 use std::io::Write;
 
 use crate::DType;
 
-/// Why a text is no number of a type.
+/// Why a text is not a number of a type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wrong {
-    /// It is no number.
+    /// It is not a number.
     NotNumber,
     /// It is too large or too small.
     Range,
-    /// It has something behind the point, and is to be an integer.
+    /// It has a fraction, but an integer is required.
     Fraction,
 }
 
-/// Powers of ten that 64-bit floats hold exactly.
+/// Powers of ten that 64-bit floats represent exactly.
 const POWERS: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
     1e21, 1e22,
 ];
 
-/// An integer.
+/// Parses an integer.
 pub(crate) fn integer(text: &[u8]) -> Result<i128, Wrong> {
     let text = text.trim_ascii();
     let (negative, digits) = match text {
@@ -36,7 +36,7 @@ pub(crate) fn integer(text: &[u8]) -> Result<i128, Wrong> {
     Ok(if negative { -magnitude } else { magnitude })
 }
 
-/// At most 18 digits and nothing else.
+/// Parses at most 18 digits and nothing else.
 fn plain_digits(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() || digits.len() > 18 {
         return None;
@@ -52,7 +52,7 @@ fn plain_digits(digits: &[u8]) -> Option<u64> {
     Some(value)
 }
 
-/// Digits with single underscores between them.
+/// Parses digits with single underscores between them.
 fn slow_digits(digits: &[u8]) -> Result<i128, Wrong> {
     let mut value = 0i128;
     let mut before = b'_';
@@ -72,10 +72,11 @@ fn slow_digits(digits: &[u8]) -> Result<i128, Wrong> {
     if before == b'_' { Err(Wrong::NotNumber) } else { Ok(value) }
 }
 
-/// An integer that is written as a decimal, `3.0` or `1e3`: exactly, because 64-bit floats end at 2^53.
+/// Parses an integer that is written as a decimal, such as `3.0` or `1e3`. The result is exact, because 64-bit floats
+/// are exact only up to 2^53.
 ///
 /// # Errors
-/// When digits other than 0 stand behind the point, or it is no decimal.
+/// Returns an error if it has a fraction other than 0, or is not a decimal.
 pub(crate) fn whole_decimal(text: &[u8]) -> Result<i128, Wrong> {
     let text = text.trim_ascii();
     if float(text)?.is_nan() {
@@ -105,13 +106,13 @@ pub(crate) fn whole_decimal(text: &[u8]) -> Result<i128, Wrong> {
     if exponent < 0 {
         return Err(Wrong::Fraction);
     }
-    // 10^38 is the last power that 128 bits hold.
+    // 10^38 is the largest power that fits into 128 bits.
     let power = u32::try_from(exponent).ok().and_then(|exponent| 10i128.checked_pow(exponent)).ok_or(Wrong::Range)?;
     let magnitude = magnitude.checked_mul(power).ok_or(Wrong::Range)?;
     Ok(if negative { -magnitude } else { magnitude })
 }
 
-/// Whether a text is an integer, whatever its size.
+/// Returns whether a text is an integer of any size.
 pub(crate) fn is_integer(text: &[u8]) -> bool {
     match text.first() {
         Some(b'0'..=b'9' | b'-' | b'+') => integer(text) != Err(Wrong::NotNumber),
@@ -119,7 +120,7 @@ pub(crate) fn is_integer(text: &[u8]) -> bool {
     }
 }
 
-/// An id: an integer of 64 bits without sign.
+/// Parses an id: an unsigned 64-bit integer.
 pub(crate) fn id(text: &[u8]) -> Result<u64, Wrong> {
     match plain_digits(text) {
         Some(value) => Ok(value),
@@ -127,7 +128,7 @@ pub(crate) fn id(text: &[u8]) -> Result<u64, Wrong> {
     }
 }
 
-/// A float.
+/// Parses a float.
 pub(crate) fn float(text: &[u8]) -> Result<f64, Wrong> {
     if let Some(value) = short_decimal(text) {
         return Ok(value);
@@ -148,7 +149,8 @@ pub(crate) fn float(text: &[u8]) -> Result<f64, Wrong> {
     text.replace('_', "").parse().map_err(|_| Wrong::NotNumber)
 }
 
-/// A decimal of few digits without exponent: its digits and the power of ten are exact, so their quotient is rounded right.
+/// Parses a short decimal without exponent: its digits and the power of ten are exact, so that their quotient is
+/// rounded correctly.
 fn short_decimal(text: &[u8]) -> Option<f64> {
     let (negative, digits) = match text {
         [b'-', rest @ ..] => (true, rest),
@@ -172,8 +174,8 @@ fn short_decimal(text: &[u8]) -> Option<f64> {
     of_digits(negative, value, digits.len() - usize::from(point.is_some()), decimals)
 }
 
-/// The number that `count` digits make, the last `decimals` of them behind the point; nothing when there are none, or too many to be
-/// exact.
+/// Returns the number with `count` digits, the last `decimals` of them after the point; `None` if there are none, or
+/// too many to be exact.
 #[inline]
 pub(crate) fn of_digits(negative: bool, value: u64, count: usize, decimals: usize) -> Option<f64> {
     if !(1..=16).contains(&count) || value >= 1 << 53 {
@@ -183,21 +185,21 @@ pub(crate) fn of_digits(negative: bool, value: u64, count: usize, decimals: usiz
     Some(if negative { -value } else { value })
 }
 
-/// What becomes of a finite number that a float type cannot hold.
+/// How a finite number that a float type cannot represent is handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Overflow {
     /// It is out of range.
     Refused,
-    /// It is infinite, as numpy has it.
+    /// It becomes infinite, as in numpy.
     Infinite,
 }
 
-/// Appends a number of a type. Floats of 16 and 32 bits are rounded from 64, as numpy does with Python's floats.
+/// Appends a number of a type. Floats of 16 and 32 bits are rounded from 64 bits, as numpy does with Python's floats.
 pub(crate) fn push(dtype: DType, text: &[u8], overflow: Overflow, out: &mut Vec<u8>) -> Result<(), Wrong> {
     match dtype {
         DType::Float16 | DType::Float32 | DType::Float64 => {
             let value = float(text)?;
-            // Digits that make infinity: 1e400. The word for it has none.
+            // Digits whose value is infinite, such as 1e400. The word `inf` has no digits.
             if value.is_infinite() && overflow == Overflow::Refused && text.iter().any(u8::is_ascii_digit) {
                 return Err(Wrong::Range);
             }
@@ -209,7 +211,7 @@ pub(crate) fn push(dtype: DType, text: &[u8], overflow: Overflow, out: &mut Vec<
     Ok(())
 }
 
-/// Appends a float as a number of a type; integers lose what stands behind the point, as numpy does it: see [`whole_decimal`].
+/// Appends a float as a number of a type; integer types truncate the fraction, as in numpy: see [`whole_decimal`].
 pub(crate) fn push_float(dtype: DType, value: f64, overflow: Overflow, out: &mut Vec<u8>) -> Result<(), Wrong> {
     let refused = |is_finite: bool| !is_finite && value.is_finite() && overflow == Overflow::Refused;
     match dtype {
@@ -220,7 +222,7 @@ pub(crate) fn push_float(dtype: DType, value: f64, overflow: Overflow, out: &mut
         DType::Float16 => out.extend_from_slice(&half(value).to_le_bytes()),
         DType::Bool => out.push(u8::from(value != 0.0)),
         _ if value.is_nan() => return Err(Wrong::NotNumber),
-        // Beyond 128 bits the cast gives the largest, which is out of every range.
+        // Beyond 128 bits, the cast gives the largest value, which is out of range for every type.
         _ => push_integer(dtype, whole(value), overflow, out)?,
     }
     Ok(())
@@ -260,24 +262,27 @@ fn truth(text: &[u8]) -> Result<u8, Wrong> {
     }
 }
 
-/// From here on a number is infinite in 16 bits. The largest is 65504; this is half of the way to the next.
+/// From here on, a number is infinite in 16 bits. The largest finite number is 65504; this is halfway to the next.
 const HALF_OVERFLOW: f64 = 65520.0;
 
-/// A number with 32 bits, rounded to the nearest: as weights are stored.
+/// Rounds a number to the nearest 32-bit float, as weights are stored.
 #[inline]
-#[expect(clippy::cast_possible_truncation, reason = "rounded on purpose; what is too large is infinite")]
+#[expect(clippy::cast_possible_truncation, reason = "rounded on purpose; numbers that are too large become infinite")]
 pub(crate) fn single(value: f64) -> f32 {
     value as f32
 }
 
-/// What stands before the point.
-#[expect(clippy::cast_possible_truncation, reason = "cut on purpose; what is too large becomes the largest")]
+/// Truncates the fraction.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "truncated on purpose; numbers that are too large become the largest"
+)]
 fn whole(value: f64) -> i128 {
     value as i128
 }
 
-/// A float of 16 bits, rounded once, to the nearest and to even.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "fields of 11 and 16 bits, none below 0")]
+/// Rounds to a 16-bit float once, to nearest even.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "fields of 11 and 16 bits, not negative")]
 fn half(value: f64) -> u16 {
     let bits = value.to_bits();
     let sign = ((bits >> 48) & 0x8000) as u16;
@@ -288,17 +293,18 @@ fn half(value: f64) -> u16 {
     if magnitude >= HALF_OVERFLOW {
         return sign | 0x7c00;
     }
-    // Steps below 2^-14 are 2^-24 wide; above, a thousandth of the power of two.
+    // Steps below 2^-14 are 2^-24 wide; above, they are 2^-10 of the power of two.
     let exponent = (((bits >> 52) & 0x7ff) as i32 - 1023).max(-14);
     let steps = (magnitude * 2f64.powi(10 - exponent)).round_ties_even() as u32;
-    // Steps of a normal number run from 1024 to 2048; the carry into the exponent is what the sum does.
+    // Steps of a normal number run from 1024 to 2048; the addition carries into the exponent.
     sign | ((((exponent + 14) as u32) << 10) + steps) as u16
 }
 
-/// The 64-bit float that the shortest decimal for 32 bits means: 0.3, where the bits themselves are 0.30000001192092896.
+/// Returns the 64-bit float of the shortest decimal for a 32-bit float: 0.3, although the bits themselves mean
+/// 0.30000001192092896.
 pub(crate) fn f64_of_shortest(value: f32) -> f64 {
     let wide = f64::from(value);
-    // What has few binary digits is its own shortest decimal.
+    // A number with few binary digits is its own shortest decimal.
     if (wide * 4.0).fract() == 0.0 && wide.abs() < 16_384.0 {
         return wide;
     }
@@ -312,7 +318,7 @@ pub(crate) fn f64_of_shortest(value: f32) -> f64 {
     std::str::from_utf8(&text[..used]).ok().and_then(|text| text.parse().ok()).unwrap_or(wide)
 }
 
-/// A float as Python writes it: the shortest digits that mean it, an exponent below 1e-4 and from 1e16 on.
+/// Formats a float as Python does: the shortest digits that represent it, with an exponent below 1e-4 and from 1e16 on.
 pub(crate) fn python_text(value: f64) -> String {
     if value.is_nan() {
         return "NaN".to_owned();
@@ -352,7 +358,7 @@ mod tests {
     fn decimals_are_integers_if_nothing_is_cut() {
         let of = |text: &str| whole_decimal(text.as_bytes());
         assert_eq!([of("3.0"), of("-1e3"), of("0.00"), of("1.5e1")], [Ok(3), Ok(-1000), Ok(0), Ok(15)]);
-        // 64-bit floats have 9007199254740992 for it.
+        // As a 64-bit float, it would be 9007199254740992.
         assert_eq!([of("9007199254740993.0"), of("18446744073709551615e0")], [Ok((1 << 53) + 1), Ok(u64::MAX.into())]);
         assert_eq!(
             [of("0e999999999999"), of("1e999999999999"), of("1e39")],
@@ -415,7 +421,7 @@ mod tests {
             (2.9802322387695312e-8, 0),
             (2.980232238769532e-8, 1),
             (6.097555160522461e-5, 0x3ff),
-            // Just above a tie: 32 bits in between would lose the difference.
+            // Just above a tie: an intermediate 32-bit float would lose the difference.
             (1.0 + 0.00048828125 + 1e-12, 0x3c01),
             (1.0 + 0.00048828125, 0x3c00),
             (2047.75, 0x6800),

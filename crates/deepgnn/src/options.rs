@@ -1,4 +1,4 @@
-//! How texts and partitions are opened and written.
+//! Options for opening and writing texts and binaries.
 
 use isomorph_storage::{Budget, Location, Scratch};
 
@@ -9,51 +9,54 @@ use crate::write::{Role, Shape};
 /// Options of [`crate::DeepGnn::open`] and [`crate::Text::open`].
 #[derive(Debug, Clone, Default)]
 pub struct OpenOptions {
-    /// The text format, if names are not to tell it.
+    /// The text format, if names do not state it.
     pub format: Option<crate::TextFormat>,
-    /// The file of defaults, where it is not `meta.json` beside the text.
+    /// The file of defaults, if it is not `meta.json` next to the text.
     pub defaults: Option<Location>,
-    /// Reads everything that the published converter reads as it reads it, also where that loses data.
+    /// Read everything that the published converter reads as it reads it, even if data is lost.
     pub compat: bool,
-    /// Records of a text that are wrong are left out, and told of as findings.
+    /// Skip malformed records of a text and report them as findings.
     pub lenient: bool,
-    /// Lines of EdgeList have two times behind the weight.
+    /// Lines of EdgeList have two times after the weight.
     pub temporal: bool,
-    /// A text shows what its binary would: features are bytes, and nothing has times.
+    /// Show a text as its binary would be shown: features are bytes, and nothing has times.
     pub raw: bool,
-    /// A text is not read when it is opened, and shows no graph: for who makes a binary of it.
+    /// Do not read a text when it is opened, and show no graph: for building a binary from it.
     pub later: bool,
-    /// No weights of nodes are shown: for a graph that had none, because a text must state them, and a binary has tables of them.
+    /// Show no weights of nodes: for a graph that had none, because a text must state them, and a binary has tables of
+    /// them.
     pub no_node_weights: bool,
-    /// Types of the features of nodes in a binary, which does not store them; bytes otherwise.
+    /// Types of the features of nodes in a binary, which does not store them. Default: bytes.
     pub node_features: Vec<(u32, crate::FeatureType)>,
-    /// The same of edges.
+    /// Types of the features of edges in a binary.
     pub edge_features: Vec<(u32, crate::FeatureType)>,
-    /// A binary shows the weights of nodes that lie beside it, and 1 otherwise. Without this they are recovered from its tables for
-    /// sampling, and shown unless all are 1.
+    /// Show the weights of nodes in the sidecar of a binary, or 1 if there are none. Without this option, weights are
+    /// recovered from the sampling tables, and shown unless all are 1.
     pub node_weights: bool,
-    /// Weights of nodes that are in the tables of a binary alone are not recovered, which takes reading the tables: for look-ups.
+    /// Do not recover weights of nodes that are only in the sampling tables of a binary, because this reads the tables:
+    /// for look-ups.
     pub no_recovery: bool,
-    /// A binary shows times of nodes: those that lie beside it.
+    /// Show times of nodes from the sidecar of a binary.
     pub node_times: bool,
-    /// A binary shows times of edges as they were stated: what lies beside it says where they are not those that it stores, if it stores any.
+    /// Show times of edges of a binary as they were stated: if it stores times, its sidecar contains those that are
+    /// stored differently.
     pub edge_times: bool,
-    /// Of several types that are declared of a feature all count, and what lies beside a binary says which of them a value has; else the
-    /// last that is declared.
+    /// If several types are declared for a feature, use all of them, and the sidecar of the binary for the type of each
+    /// value. Without this option, the type declared last is used.
     pub several_types: bool,
-    /// Memory for what is sorted while a graph is checked.
+    /// Memory for sorting while a graph is validated.
     pub budget: Budget,
-    /// Where it goes beyond that.
+    /// Where data is stored that does not fit into memory.
     pub scratch: Option<Scratch>,
 }
 
 impl OpenOptions {
-    /// The options to open files that were written from `graph`: they show what it had. Of a binary much of that
-    /// lies beside it, and types of features are nowhere else;
-    /// text states weights of nodes also where the graph has none, and EdgeList says nowhere that its lines have times.
+    /// Returns the options to open files that were written from `graph`, so that they show what it had. For a binary,
+    /// much of this is in its sidecar, and types of features are stored nowhere else; a text states weights of nodes
+    /// even if the graph has none, and EdgeList does not declare that its lines have times.
     pub fn showing(&self, graph: &isomorph_model::Graph) -> OpenOptions {
         let mut options = self.clone();
-        // A graph of another shape was written by way of a mapping, which is told of again when it is read.
+        // A graph of another shape was written through a mapping, which is applied in reverse when it is read.
         if let Ok(shape) = Shape::of(graph) {
             options.temporal |= shape.node_times() || shape.edge_times();
             options.no_node_weights |= !shape.nodes.contains(&Role::Weight);
@@ -64,7 +67,7 @@ impl OpenOptions {
             for (roles, declared) in
                 [(&shape.nodes, &mut options.node_features), (&shape.edges, &mut options.edge_features)]
             {
-                // Of bytes nothing is known: who says a type knows more.
+                // Nothing is known about raw bytes: a declared type is more specific.
                 let is_told =
                     |id: u32, ty: FeatureType| ty == FeatureType::Raw && declared.iter().any(|own| own.0 == id);
                 let of_graph = roles.iter().filter_map(|role| role.feature());
@@ -76,7 +79,7 @@ impl OpenOptions {
         options
     }
 
-    /// Whether these say the type of a feature of `graph` of which it knows bytes alone.
+    /// Returns whether these options declare the type of a feature that is raw bytes in `graph`.
     pub fn types_raw_features_of(&self, graph: &isomorph_model::Graph) -> bool {
         let Ok(shape) = Shape::of(graph) else { return false };
         [(&shape.nodes, &self.node_features), (&shape.edges, &self.edge_features)].into_iter().any(
@@ -87,7 +90,7 @@ impl OpenOptions {
         )
     }
 
-    /// What is asked for of what lies beside a binary.
+    /// Returns the files of the sidecar to read.
     pub(crate) fn asked(&self) -> Asked {
         let asked = |what: bool| what && !self.raw;
         Asked {
@@ -99,13 +102,13 @@ impl OpenOptions {
     }
 }
 
-/// What decides which partition a line goes to.
+/// How lines are assigned to partitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Dispatch {
-    /// Line i goes to partition i modulo their number, as the published converter does it.
+    /// Line i goes to partition i modulo the number of partitions, as in the published converter.
     #[default]
     Line,
-    /// The first id of the line modulo the number of partitions: a node and its edges stay together.
+    /// By the first id of the line, modulo the number of partitions: a node and its edges stay together.
     Id,
 }
 
@@ -114,36 +117,38 @@ pub enum Dispatch {
 pub struct BuildOptions {
     /// Number of partitions, at least one.
     pub partitions: u32,
-    /// What decides which partition a line goes to.
+    /// How lines are assigned to partitions.
     pub dispatch: Dispatch,
     /// Write tables for weighted sampling of nodes.
     pub node_samplers: bool,
     /// Write tables for weighted sampling of edges.
     pub edge_samplers: bool,
-    /// The last time that is known, for graphs with times; they are stored exactly when there is one.
+    /// The last known time, for graphs with times; times are stored only if it is set.
     pub watermark: Option<i64>,
-    /// Write what a binary has no place for into the folder [`crate::BESIDE`] inside it: weights and times of
-    /// nodes, times of edges that it does not store as they are stated, and types of features where an id has several.
+    /// Write what a binary cannot store to the folder [`crate::BESIDE`] in it: weights and times of nodes, times of
+    /// edges that are not stored as they are stated, and types of features if an id has several.
     pub beside: bool,
-    /// Memory for tables of sampling; what does not fit goes to temporary files.
+    /// Memory for sampling tables; larger ones go to temporary files.
     pub budget: Budget,
-    /// Where those are.
+    /// Where temporary files are created.
     pub scratch: Option<Scratch>,
 }
 
 /// Options of [`crate::DeepGnnWriter`].
 #[derive(Debug, Clone, Default)]
 pub struct WriteOptions {
-    /// Write a text of this format; a binary otherwise.
+    /// Write a text in this format. Default: a binary.
     pub text: Option<crate::TextFormat>,
-    /// Write the text as a directory of so many files; lines go to them as to the partitions of a binary.
+    /// Write the text as a directory with this number of files; lines are distributed to them as to the partitions of a
+    /// binary.
     pub parts: Option<u32>,
-    /// Leave out of Linear and EdgeList what all nodes or all edges share, and state it once, in `meta.json` among the files: for a text in
-    /// several files, or in one that is in a directory of its own.
+    /// Omit what all nodes or all edges share from Linear and EdgeList, and state it once in `meta.json` among the
+    /// files: for a text in several files, or in one file that is in its own directory.
     pub leave_out: bool,
-    /// Write holes for features that the format of the text has no way to write, which [`crate::unheld`] lists; else they are an error.
+    /// Write holes for features that the text format cannot store, which [`crate::unheld`] lists. Without this option,
+    /// they are an error.
     pub without_unheld: bool,
-    /// How a binary is written, and with what memory.
+    /// Options for a binary, including memory.
     pub binary: BuildOptions,
 }
 

@@ -1,4 +1,4 @@
-//! A graph of any of these formats as a source of model batches.
+//! A graph in any of these formats as a source of model batches.
 
 use std::sync::OnceLock;
 
@@ -16,7 +16,7 @@ use crate::united::{self, United};
 use crate::write::Records;
 use crate::{OpenOptions, neighbors, rules, validate};
 
-/// First bytes of a file that tell JSON of nodes from other JSON.
+/// Number of bytes in which JSON of nodes is distinguished from other JSON.
 const LOOK: u64 = 64 << 10;
 
 /// An opened graph: a text in one of the four formats, or a binary.
@@ -34,22 +34,22 @@ pub struct DeepGnn {
     pub(crate) form: Form,
     pub(crate) columns: Columns,
     graph: Graph,
-    /// Memory and place of what is sorted.
+    /// Memory and temporary files for sorting.
     room: (Budget, Option<Scratch>),
-    /// The statements of nodes, where some have several; found out when nodes are read.
+    /// The statements of nodes, if some have several; determined when nodes are read.
     united: OnceLock<Option<United>>,
 }
 
-/// What it is stored as.
+/// The stored form of a graph.
 pub(crate) enum Form {
     Text(Text, Box<Survey>),
     Binary(Box<Binary>),
 }
 
-/// Whether one of the formats is at `location`, by a look at names, and of JSON at the first bytes.
+/// Returns whether `location` has one of the formats, judged by names and, for JSON, by the first bytes.
 ///
 /// # Errors
-/// When there is nothing, or it cannot be looked at.
+/// Returns an error if nothing exists there, or it cannot be read.
 pub fn detect(location: &Location) -> Result<bool> {
     let name = location.file_name();
     if location.scheme().has_listing()
@@ -79,14 +79,14 @@ pub fn detect(location: &Location) -> Result<bool> {
     begins_with_node(&Blob::open(location)?)
 }
 
-/// Whether JSON begins with an object of a node: a file of that name may hold anything.
+/// Returns whether JSON begins with an object of a node: a file of this name may contain anything.
 fn begins_with_node(blob: &Blob) -> Result<bool> {
     let begin = blob.read(0..blob.size().min(LOOK))?;
     // A graph without nodes is an empty text.
     Ok(begin.trim_ascii().is_empty() || memchr::memmem::find(&begin, b"\"node_id\"").is_some())
 }
 
-/// Whether all of these that are called `.json` begin with a node.
+/// Returns whether all files among these called `.json` begin with a node.
 fn all_of_nodes<'a>(names: impl Iterator<Item = &'a String>, root: &Root) -> Result<bool> {
     for name in names.filter(|name| name.to_ascii_lowercase().ends_with(".json")) {
         if !begins_with_node(&root.file(name)?)? {
@@ -101,11 +101,12 @@ fn is_binary(names: &[String]) -> bool {
 }
 
 impl DeepGnn {
-    /// Opens a text, which is read once to find out its rows and types of features, or a binary, of which metadata and lengths of files are read.
+    /// Opens a text, which is read once to determine its rows and feature types, or a binary, of which metadata and
+    /// file lengths are read.
     ///
     /// # Errors
-    /// When nothing is there, a text is not sound (with file, line, column and rule), or files of a binary are missing or
-    /// do not fit one another.
+    /// Returns an error if nothing exists there, a text is malformed (with file, line, column and rule), or files of a
+    /// binary are missing or do not match.
     pub fn open(location: &Location, options: &OpenOptions) -> Result<DeepGnn> {
         if options.format.is_none()
             && location.scheme().has_listing()
@@ -131,22 +132,22 @@ impl DeepGnn {
         Ok(DeepGnn { room: room(options), ..DeepGnn::of_text(text)? })
     }
 
-    /// The graph of a text, which is read once.
+    /// Opens the graph of a text, which is read once.
     ///
     /// # Errors
-    /// When it is not sound.
+    /// Returns an error if it is malformed.
     pub fn of_text(text: Text) -> Result<DeepGnn> {
         let survey = Survey::of(&text)?;
         let (columns, graph) = (survey.columns.clone(), survey.graph.clone());
         let (room, united) = (room(&OpenOptions::default()), OnceLock::new());
         if text.raw {
-            // What is compared with a binary has all of its statements.
+            // A comparison with a binary needs all statements.
             united.get_or_init(|| None);
         }
         Ok(DeepGnn { form: Form::Text(text, Box::new(survey)), columns, graph, room, united })
     }
 
-    /// The text, if it is one.
+    /// Returns the text, if it is one.
     pub fn text(&self) -> Option<&Text> {
         match &self.form {
             Form::Text(text, _) => Some(text),
@@ -154,16 +155,16 @@ impl DeepGnn {
         }
     }
 
-    /// The same with each statement of a node as a node of its own: what a text and its binary are compared by, in which they come in
-    /// different orders.
+    /// Returns the graph with each statement of a node as a separate node. This is how a text and its binary are
+    /// compared, because their orders differ.
     pub fn as_stated(self) -> DeepGnn {
         DeepGnn { united: OnceLock::from(None), ..self }
     }
 
-    /// Whether a node has several statements.
+    /// Returns whether a node has several statements.
     ///
     /// # Errors
-    /// When they cannot be read, or there is no room to sort them.
+    /// Returns an error if they cannot be read or sorted.
     pub fn is_split(&self) -> Result<bool> {
         self.united().map(|united| united.is_some())
     }
@@ -173,7 +174,7 @@ impl DeepGnn {
         let mut node_weights = asked.node_weights;
         if !(node_weights || options.raw || options.no_node_weights || options.no_recovery) {
             match binary::recover(&binary, &options.budget)? {
-                // What states no weight weighs 1.
+                // If no weight is stated, it is 1.
                 Weights::One => {}
                 Weights::Of(weights) => {
                     node_weights = true;
@@ -185,7 +186,7 @@ impl DeepGnn {
         let columns = Columns {
             node_weights,
             node_times: asked.node_times,
-            // Of a text nothing but its bytes is compared with a binary.
+            // Only the bytes of a text are compared with a binary.
             edge_times: (binary.meta.watermark >= 0 || asked.edge_times) && !options.raw,
             node_features: FeatureColumns::declared(binary.meta.node_features, &options.node_features, asked.types),
             edge_features: FeatureColumns::declared(binary.meta.edge_features, &options.edge_features, asked.types),
@@ -201,15 +202,15 @@ impl DeepGnn {
         Ok(DeepGnn { form: Form::Binary(Box::new(binary)), columns, graph, room: room(options), united })
     }
 
-    /// A sort within the memory that it was opened with.
+    /// Creates a sorter within the memory that the graph was opened with.
     pub(crate) fn records(&self) -> Result<Records> {
         Records::new(&self.room.0, self.room.1.as_ref())
     }
 
-    /// The statements of nodes, if one has several.
+    /// Returns the statements of nodes, if one has several.
     ///
     /// # Errors
-    /// When they cannot be read, or there is no room to sort them.
+    /// Returns an error if they cannot be read or sorted.
     pub(crate) fn united(&self) -> Result<Option<&United>> {
         if let Some(known) = self.united.get() {
             return Ok(known.as_ref());
@@ -218,7 +219,7 @@ impl DeepGnn {
         Ok(self.united.get_or_init(|| found).as_ref())
     }
 
-    /// Hands over all nodes as blocks, in their order; ids and types alone of a binary where they are `bare`.
+    /// Delivers all nodes as blocks, in their order. With `bare`, only ids and types of a binary are read.
     pub(crate) fn node_blocks(&self, bare: bool, mut take: impl FnMut(&Block) -> Result<()> + Send) -> Result<()> {
         match &self.form {
             Form::Text(text, _) => text.each(|_, block| take(block)),
@@ -229,7 +230,7 @@ impl DeepGnn {
         }
     }
 
-    /// Hands over everything as blocks, in its order, with what names a place for errors.
+    /// Delivers everything as blocks, in its order, each with the source of its records for errors.
     pub(crate) fn blocks(&self, mut take: impl FnMut(BlockPlace<'_>, &Block) -> Result<()> + Send) -> Result<()> {
         match &self.form {
             Form::Text(text, _) => text.each(|piece, block| take(BlockPlace::Text(text, piece), block)),
@@ -256,21 +257,21 @@ fn room(options: &OpenOptions) -> (Budget, Option<Scratch>) {
     (options.budget.clone(), options.scratch.clone())
 }
 
-/// Where a block comes from.
+/// The source of a block.
 pub(crate) enum BlockPlace<'a> {
     Text(&'a Text, &'a text::Piece),
-    /// The number of a partition, from this entry on.
+    /// The number of a partition, and the first entry.
     Nodes(usize, &'a binary::Partition, u64),
-    /// The number of a partition, from this edge on.
+    /// The number of a partition, and the first edge.
     Edges(usize, &'a binary::Partition, u64),
 }
 
-/// Which tables of a part are wanted.
+/// The requested tables of a part.
 #[derive(Debug, Clone, Copy)]
 struct Wanted {
     nodes: bool,
     edges: bool,
-    /// Keys or ends alone.
+    /// Only keys or ends.
     bare: bool,
     rows: usize,
 }
@@ -298,7 +299,7 @@ struct TextPart<'a> {
 }
 
 impl<'a> TextPart<'a> {
-    /// The part of a scan that it is.
+    /// Returns it as a part of a scan.
     fn part(self) -> Box<dyn Part + 'a> {
         let TextPart { text, columns, place, wanted: Wanted { nodes, edges, bare, rows } } = self;
         let count = |wanted: bool, rows: u64| if wanted { rows } else { 0 };
@@ -334,7 +335,7 @@ struct BinaryPart<'a> {
 }
 
 impl<'a> BinaryPart<'a> {
-    /// The part of a scan that it is: nodes, then edges.
+    /// Returns it as parts of a scan: nodes, then edges.
     fn part(self) -> Box<dyn Part + 'a> {
         let BinaryPart { binary, columns, piece, wanted: Wanted { nodes, edges, bare, rows } } = self;
         let before: u64 = binary.partitions.iter().take(piece.partition).map(|other| other.entries).sum();
@@ -372,7 +373,7 @@ impl Source for DeepGnn {
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
         if request.order != EdgeOrder::Any {
-            return Err(Error::unsupported("the edges of DeepGNN files come in the order of their lines"));
+            return Err(Error::unsupported("edges in DeepGNN files are in the order of their lines"));
         }
         let Some(mut wanted) = Wanted::of(request) else { return Ok(Vec::new()) };
         let columns = &self.columns;
@@ -442,7 +443,7 @@ impl Source for DeepGnn {
     fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         match edge {
             0 => neighbors::neighbors(self, node, side),
-            _ => Err(Error::usage("DeepGNN has one table of edges")),
+            _ => Err(Error::usage("DeepGNN has only one edge table")),
         }
     }
 

@@ -1,4 +1,4 @@
-//! The one pass over a text that finds out its rows, its types of features, and where its pieces are.
+//! A pass over a text that determines its rows, its feature types, and the positions of its pieces.
 
 use std::collections::BTreeSet;
 
@@ -11,12 +11,12 @@ use crate::block::{Block, Features, Kind, narrow};
 use crate::feature::{FeatureColumns, FeatureType};
 use crate::text::{Piece, Text};
 
-/// Where a piece is that can be read again, or a whole file that cannot be read from its middle.
+/// The position of a piece that can be read again, or a whole file that cannot be read from the middle.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
     pub file: usize,
     pub line: u64,
-    /// Nothing for a whole file.
+    /// `None` for a whole file.
     pub range: Option<std::ops::Range<u64>>,
     /// Row of the first node.
     pub first_node: u64,
@@ -24,33 +24,33 @@ pub(crate) struct Place {
     pub edges: u64,
 }
 
-/// What was found out.
+/// The result of the pass.
 #[derive(Debug, Default)]
 pub(crate) struct Survey {
     pub columns: Columns,
     pub graph: Graph,
     pub places: Vec<Place>,
     pub records: u64,
-    /// Whether the ids of nodes ascend: then none is stated again.
+    /// Whether the ids of nodes ascend; if so, no node is repeated.
     pub ascends: bool,
     pub findings: Findings,
 }
 
 type Found = BTreeSet<(u32, FeatureType)>;
 
-/// What elements have, noted on the way.
+/// What elements have, collected during the pass.
 #[derive(Debug, Default)]
 pub(crate) struct Noted {
     of_nodes: Kinds,
     of_edges: Kinds,
     node_times: bool,
     edge_times: bool,
-    /// Whether a node states when it lives; lines with times may state that it always does.
+    /// Whether a node states a lifetime; lines with times may state that it is unlimited.
     pub lives: bool,
 }
 
 impl Noted {
-    /// Notes the elements of a block.
+    /// Records the elements of a block.
     pub fn see(&mut self, block: &Block) {
         self.of_nodes.see(&block.nodes.features);
         self.of_edges.see(&block.edges.features);
@@ -60,10 +60,10 @@ impl Noted {
         self.lives |= block.nodes.lives.iter().any(|life| stated(life.created, 0) || stated(life.removed, -1));
     }
 
-    /// The columns of what was noted in `text`.
+    /// Returns the columns for what was found in `text`.
     pub fn columns(&self, text: &Text) -> Columns {
         if text.raw {
-            // What the binary has no place for is left out.
+            // What the binary cannot store is omitted.
             return Columns {
                 node_features: FeatureColumns::declared(narrow(self.of_nodes.last.len()), &[], false).bytes(),
                 edge_features: FeatureColumns::declared(narrow(self.of_edges.last.len()), &[], false).bytes(),
@@ -84,7 +84,7 @@ impl Survey {
     /// Reads a text once.
     ///
     /// # Errors
-    /// When it is not sound.
+    /// Returns an error if it is malformed.
     pub fn of(text: &Text) -> Result<Survey> {
         let mut survey = Survey { findings: text.noticed.clone(), ascends: true, ..Survey::default() };
         let (mut noted, mut nodes, mut edges) = (Noted::default(), 0, 0);
@@ -122,12 +122,12 @@ impl Survey {
     }
 }
 
-/// The types of the features of elements.
+/// The feature types of elements.
 #[derive(Debug, Default)]
 struct Kinds {
     found: Found,
-    /// What each feature was when it was last there: nearly always what it is again. As long as the most features that an element has,
-    /// holes at its end included.
+    /// The last kind of each feature, which is nearly always its next kind. As long as the largest number of features
+    /// of an element, including holes at its end.
     last: Vec<Kind>,
 }
 

@@ -1,8 +1,9 @@
-//! Nodes that several lines, or several partitions, describe: one node each.
+//! Nodes that are stated in several lines or partitions, combined into one node each.
 //!
-//! The engine answers with the first statement that has what is asked for, and with the edges of all. So does the model: of each
-//! property the first value counts, in the order of partitions and of lines. Where ids ascend through all of it nothing repeats, which
-//! a pass over the ids tells; else ids are sorted, and only where some repeat, the nodes are sorted too, within the budget.
+//! The engine answers with the first statement that has what is requested, and with the edges of all. The model does
+//! the same: the first value of each property is used, in the order of partitions and lines. If ids ascend, nothing is
+//! repeated, which a pass over the ids determines. Otherwise, ids are sorted, and only if some are repeated, the nodes
+//! are sorted as well, within the budget.
 
 use std::sync::Arc;
 
@@ -23,17 +24,17 @@ use crate::block::Block;
 use crate::rules;
 use crate::source::{DeepGnn, Form};
 
-/// Rows of a batch on the way into order.
+/// Rows of a batch while sorting.
 const ROWS: usize = 1 << 14;
 
-/// The statements of all nodes, sorted by id and, of one node, in the order in which they count.
+/// The statements of all nodes, sorted by id and, for one node, by their precedence.
 pub(crate) struct United {
     sorted: SortedEdges,
     /// Number of columns.
     width: usize,
 }
 
-/// Whether ids are stated again, found out by a pass over them.
+/// A pass over ids that determines whether any is repeated.
 struct Ids {
     last: Option<u64>,
     ascend: bool,
@@ -49,10 +50,10 @@ impl Ids {
     }
 }
 
-/// The statements of `graph`, if a node has several.
+/// Returns the statements of `graph`, if a node has several.
 ///
 /// # Errors
-/// When they cannot be read, or there is no room for them.
+/// Returns an error if they cannot be read or sorted.
 pub(crate) fn united(
     graph: &DeepGnn,
     shown: &Graph,
@@ -83,11 +84,11 @@ pub(crate) fn united(
     Ok(Some(United { sorted: sorter.finish()?, width: properties.len() }))
 }
 
-/// Whether a node is stated more than once.
+/// Returns whether a node is stated more than once.
 fn repeats(graph: &DeepGnn) -> Result<bool> {
     let mut ids = Ids { last: None, ascend: true };
     match &graph.form {
-        // Opening it has told.
+        // Opening the graph has determined this.
         Form::Text(_, survey) => ids.ascend = survey.ascends,
         Form::Binary(_) => graph.node_blocks(true, |block| {
             ids.see(block);
@@ -138,14 +139,14 @@ fn malformed(error: ArrowError) -> Error {
     Error::malformed(error.to_string())
 }
 
-/// Runs of equal ids: where each begins, and the number of rows behind the last.
+/// Returns the runs of equal ids: the start of each, and the number of rows at the end.
 fn runs(ids: &UInt64Array) -> Vec<usize> {
     let values = ids.values();
     let begins = (0..values.len()).filter(|row| *row == 0 || values[row - 1] != values[*row]);
     begins.chain([values.len()]).collect()
 }
 
-/// One row for each run: of each column the first value that the run has.
+/// Returns one row for each run: the first value that the run has in each column.
 fn first_values(runs: &[usize], columns: &RecordBatch) -> Result<RecordBatch> {
     let pick = |column: &ArrayRef| {
         let rows = runs.windows(2).map(|run| {
@@ -162,9 +163,9 @@ fn first_values(runs: &[usize], columns: &RecordBatch) -> Result<RecordBatch> {
 /// Statements in their order.
 struct Piece {
     ids: UInt64Array,
-    /// Where each node begins, and the number of rows behind the last.
+    /// The start of each node, and the number of rows at the end.
     begins: Vec<usize>,
-    /// How many of the nodes are settled: the last one may go on. Then the next piece begins with what is known of it.
+    /// Number of nodes that are complete: the last one may continue. Its known values then start the next piece.
     settled: usize,
     columns: RecordBatch,
 }
@@ -202,7 +203,7 @@ impl United {
         Ok(Pieces { stream: self.sorted.stream()?, pending: None })
     }
 
-    /// All nodes by their ids, as one part; ids alone where it is `bare`.
+    /// Returns all nodes by id, as one part; with `bare`, only ids.
     pub fn part(&self, bare: bool, rows: usize) -> Box<dyn Part + '_> {
         let (mut start, at_once) = (0, rows.max(1));
         part::stepped(
@@ -239,10 +240,10 @@ impl United {
         )
     }
 
-    /// Says where statements of one node contradict each other.
+    /// Reports contradicting statements of a node.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// Returns an error if they cannot be read.
     pub fn contradictions(&self, graph: &Graph, findings: &mut Findings) -> Result<()> {
         let properties = properties(graph);
         let mut pieces = self.pieces()?;
@@ -263,7 +264,7 @@ impl United {
     }
 }
 
-/// A row of a piece, for Arrow.
+/// Converts a row number of a piece for Arrow.
 #[expect(clippy::cast_possible_truncation, reason = "a piece is a batch of a sorted scan, far below 2^32 rows")]
 fn row_number(row: usize) -> u32 {
     row as u32

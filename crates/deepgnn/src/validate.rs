@@ -1,4 +1,4 @@
-//! Checking every rule.
+//! Validation of every rule.
 
 use isomorph_error::{Findings, Place, Result};
 use isomorph_model::Source;
@@ -10,12 +10,12 @@ use crate::source::{BlockPlace, DeepGnn, Form};
 use crate::text::{Fault, Piece, Text, TextFormat};
 use crate::write::Records;
 
-/// Reads everything. What cannot be read ends the check: the first such line or record is reported as an error.
+/// Reads everything. A line or record that cannot be read ends the check and is reported as an error.
 ///
-/// Ids of nodes and of sources are sorted within the budget, to find nodes that are stated twice or not at all.
+/// Ids of nodes and of sources are sorted within the budget, to find nodes that are repeated or missing.
 ///
 /// # Errors
-/// When something cannot be read.
+/// Returns an error if a file cannot be read.
 pub(crate) fn validate(graph: &DeepGnn, findings: &mut Findings) -> Result<()> {
     match &graph.form {
         Form::Text(_, survey) => findings.merge(survey.findings.clone()),
@@ -44,7 +44,8 @@ pub(crate) fn validate(graph: &DeepGnn, findings: &mut Findings) -> Result<()> {
     }
     if let Form::Binary(binary) = &graph.form {
         if binary.meta.nodes != nodes {
-            let message = format!("{} says {} nodes, the partitions have {nodes}", binary.meta.file, binary.meta.nodes);
+            let message =
+                format!("{} states {} nodes, but the partitions have {nodes}", binary.meta.file, binary.meta.nodes);
             findings.push(&rules::COUNTS, message, Place::file(binary.meta.file).in_field("node_count"));
         }
         if let Some(sums) = sums {
@@ -60,12 +61,12 @@ pub(crate) fn validate(graph: &DeepGnn, findings: &mut Findings) -> Result<()> {
 }
 
 struct Check {
-    /// Nodes, and sources of edges, each run of equal ones once.
+    /// Ids of nodes, and of sources of edges; runs of equal ids are stored once.
     ids: Records,
     nodes: u64,
-    /// The node before, of a text whose nodes are sorted.
+    /// The previous node, of a text whose nodes must be sorted.
     last_node: Option<u64>,
-    /// The edge before: source, type, target.
+    /// The previous edge: source, type, target.
     last: Option<(u64, i32, u64)>,
 }
 
@@ -77,20 +78,20 @@ impl Check {
             self.nodes += 1;
             self.ids.push_id(*id, NODE)?;
             if let Some(before) = self.last_node.replace(*id).filter(|before| is_sorted && before > id) {
-                let message = format!("node {id} behind node {before}");
+                let message = format!("node {id} after node {before}");
                 findings.push(&rules::NODE_ORDER, message, of_node(place, block, node));
             }
         }
         let edges = &block.edges;
         if matches!(place, BlockPlace::Edges(..)) {
-            // Texts have told of theirs.
+            // Texts have already reported theirs.
             for (edge, weight) in edges.weights.iter().enumerate().filter(|(_, weight)| **weight < 0.0) {
                 findings.push(&rules::NEGATIVE, format!("weight {weight}"), of_edge(place, block, edge));
             }
         }
         let mut begins = block.nodes.edges_before.iter().peekable();
         for (edge, ((source, target), ty)) in edges.sources.iter().zip(&edges.targets).zip(&edges.types).enumerate() {
-            // Behind a statement of a node its edges begin anew.
+            // After a statement of a node, the order of its edges starts again.
             while begins.next_if(|before| **before as usize <= edge).is_some() {
                 self.last = None;
             }
@@ -98,12 +99,12 @@ impl Check {
                 Some((before, _, _)) if before != *source => self.ids.push_id(*source, SOURCE)?,
                 None => self.ids.push_id(*source, SOURCE)?,
                 Some((_, before, _)) if before > *ty => {
-                    let message = format!("type {ty} behind type {before} of node {source}");
+                    let message = format!("type {ty} after type {before} of node {source}");
                     findings.push(&rules::TYPE_ORDER, message, of_edge(place, block, edge));
                 }
-                // Edges with times are in the order of their times.
+                // Edges with times are sorted by their times.
                 Some((_, same, before)) if same == *ty && before > *target && edges.lives.is_empty() => {
-                    let message = format!("target {target} behind {before} of node {source}");
+                    let message = format!("target {target} after {before} of node {source}");
                     findings.push(&rules::EDGE_ORDER, message, of_edge(place, block, edge));
                 }
                 Some(_) => {}
@@ -114,7 +115,7 @@ impl Check {
     }
 
     fn ids(self, findings: &mut Findings) -> Result<()> {
-        // The id before, and whether it is that of a node or of a source that has been told of.
+        // The previous id, and whether it is that of a node, or of a source that has been reported.
         let mut before: Option<u64> = None;
         self.ids.each_id(|id, what| {
             let is_known = before == Some(id);
@@ -124,7 +125,7 @@ impl Check {
                     findings.push(&rules::NODE_REPEATED, format!("node {id} is stated again"), Place::default());
                 }
                 SOURCE if !is_known => {
-                    let message = format!("node {id} has edges and is not stated");
+                    let message = format!("node {id} has edges but is not stated");
                     findings.push(&rules::EDGE_END, message, Place::default());
                 }
                 _ => {}
@@ -134,11 +135,11 @@ impl Check {
     }
 }
 
-/// What an id is of: nodes come before sources.
+/// What an id belongs to: nodes sort before sources.
 const NODE: u32 = 0;
 const SOURCE: u32 = 1;
 
-/// The place of the first record of a block for which `is_before` does not hold.
+/// Returns the location of the first record of a block for which `is_before` is false.
 fn of_record(text: &Text, piece: &Piece, block: &Block, is_before: impl Fn(&RecordEnd) -> bool) -> Place {
     let record = block.records.partition_point(is_before);
     let at = block.records.get(record).map_or(0, |end| end.at as usize);

@@ -1,4 +1,5 @@
-//! What `validate` says of binaries: of those of the published converter nothing, of damaged tables which and why.
+//! Findings of `validate` for binaries: none for those of the published converter; for damaged tables, the table
+//! and what is wrong.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
@@ -59,7 +60,7 @@ fn damaged_tables_are_named() {
             std::fs::write(home.path().join(file), bytes).unwrap();
         }
         let findings = found(home.path(), 1 << 20);
-        // The engine does not open a binary without one of its tables; others it reads, whatever they say.
+        // The engine cannot open a binary without one of its tables; other tables it reads, whatever their content.
         let rule = if findings.count(&rules::FILE) > 0 { &rules::FILE } else { &rules::ALIAS };
         assert_eq!(rule.id == rules::FILE.id, !home.path().join(name).exists());
         let told = findings.by_rule().flat_map(|(_, kept)| kept).find(|finding| finding.rule.id == rule.id);
@@ -75,13 +76,14 @@ fn damaged_tables_are_named() {
     let other = change(&karate, "edge_0_0.alias", &|bytes| bytes[8] ^= 1);
     assert!(other.contains("another element"), "{other}");
     let chance = change(&karate, "node_0_0.alias", &|bytes| bytes[16..20].copy_from_slice(&1.5f32.to_le_bytes()));
-    assert!(chance.contains("1.5 is no probability"), "{chance}");
-    // One of two types has one node, which stands for itself alone: otherwise the engine draws a node that is not there.
+    assert!(chance.contains("1.5 is not a probability"), "{chance}");
+    // One of two types has one node, which must have probability 1: otherwise the engine draws a node that does not
+    // exist.
     let single = change(&files(&root.join("hetero/bin_json_p1")), "node_2_0.alias", &|bytes| {
         bytes.chunks_exact_mut(20).for_each(|record| record[16..].copy_from_slice(&0.25f32.to_le_bytes()));
     });
     assert!(single.contains("no record has the probability 1"), "{single}");
-    // Every edge alike, whatever its weight.
+    // All edges are equal, whatever their weights.
     let shares = change(&karate, "edge_0_0.alias", &|bytes| {
         bytes.chunks_exact_mut(36).for_each(|record| {
             record[16..32].fill(0);
@@ -138,7 +140,7 @@ fn the_old_metadata_is_compared_too() {
         found(&out, 1 << 20).count(&rules::SUMS)
     };
     assert_eq!((sums("0.5"), sums("0.75")), (0, 1));
-    // What it says of types is not passed over where it cannot be understood.
+    // Malformed metadata about types is reported.
     let told = |text: &str| {
         std::fs::write(out.join("meta.txt"), text).unwrap();
         let findings = found(&out, 1 << 20);
@@ -149,22 +151,22 @@ fn the_old_metadata_is_compared_too() {
     assert_eq!(told(sound), None);
     let lines: Vec<&str> = sound.lines().collect();
     for (line, text, says) in [
-        (9, "1", "\"1\" is no partition 0"),
-        (10, "x", "\"x\" is no sum of weights"),
-        (13, "nan", "\"nan\" is no sum of weights"),
-        (14, "-1", "\"-1\" is no number of elements"),
-        (17, "1.0", "\"1.0\" is no number of elements"),
+        (9, "1", "found \"1\", expected partition 0"),
+        (10, "x", "found \"x\", expected sum of weights"),
+        (13, "nan", "found \"nan\", expected sum of weights"),
+        (14, "-1", "found \"-1\", expected number of elements"),
+        (17, "1.0", "found \"1.0\", expected number of elements"),
     ] {
         let mut changed = lines.clone();
         changed[line - 1] = text;
         assert_eq!(told(&changed.join("\n")), Some((Some(line as u64), says.to_owned())));
     }
     for (changed, count) in [(lines[..16].join("\n"), 8), (format!("{sound}1\n"), 10)] {
-        assert_eq!(told(&changed), Some((None, format!("types and partitions need 9 lines, and there are {count}"))));
+        assert_eq!(told(&changed), Some((None, format!("types and partitions need 9 lines, but there are {count}"))));
     }
 }
 
-/// The published engine searches the times of edges, and answers otherwise where they are in no order.
+/// The published engine searches the times of edges, and gives other answers if they are unsorted.
 #[test]
 fn times_of_edges_that_the_engine_does_not_expect_are_named() {
     let home = tempfile::tempdir().unwrap();
@@ -185,11 +187,11 @@ fn times_of_edges_that_the_engine_does_not_expect_are_named() {
     assert_eq!(found(&out, 1 << 20).count(&rules::TIME_ORDER), 0);
     let file = out.join("edge_0_0.timestamp");
     let sound = std::fs::read(&file).unwrap();
-    // A byte, what it becomes, and the edge that is named.
+    // A byte, its new value, and the edge that is reported.
     for (byte, value, row, says) in [
-        (8, 6, 1, "created at 4, and the one before it at 6"),
+        (8, 6, 1, "created at 4, but the previous edge at 6"),
         (8, 9, 0, "created at 9 and removed at 8"),
-        (24, 1, 1, "created at 1, and the one before it at 2"),
+        (24, 1, 1, "created at 1, but the previous edge at 2"),
         (32, 0xfe, 1, "created at 4 and removed at -2"),
     ] {
         let mut bytes = sound.clone();
@@ -203,11 +205,11 @@ fn times_of_edges_that_the_engine_does_not_expect_are_named() {
     }
 }
 
-/// The first look-up passes over all entries, the next ones search where entries are sorted: they find the same.
+/// The first look-up reads all entries, later ones use binary search if entries are sorted: they find the same.
 #[test]
 fn later_look_ups_find_what_the_first_does() {
     let home = tempfile::tempdir().unwrap();
-    // Sorted with entries that repeat, sorted with gaps, and in no order.
+    // Sorted with repeated entries, sorted with gaps, and unsorted.
     let ids: [Vec<u64>; 3] = [
         (0..3000).map(|at| at / 200 * 2).collect(),
         (0..3000).map(|at| at * 3).collect(),
@@ -252,7 +254,8 @@ fn ids_are_compared_within_the_budget() {
     }
 }
 
-/// Weights of nodes come back from the tables of a binary that nothing lies beside, those of the published converter included.
+/// Weights of nodes are recovered from the tables of a binary without a sidecar, including those of the published
+/// converter.
 #[test]
 fn weights_of_nodes_come_back_from_their_tables() {
     let of = |path: &std::path::Path| {
@@ -285,7 +288,7 @@ fn weights_of_nodes_come_back_from_their_tables() {
     ] {
         assert_eq!(of(&fixtures.join(binary)), of(&fixtures.join(text)), "{binary}");
     }
-    // Without tables they are lost, and that is said; where each weighs 1 none is shown.
+    // Without tables they are lost, which is reported; if all weights are 1, none are shown.
     let home = tempfile::tempdir().unwrap();
     let bare = home.path().join("bare");
     std::fs::create_dir(&bare).unwrap();
@@ -301,7 +304,7 @@ fn weights_of_nodes_come_back_from_their_tables() {
     let text = common::text(home.path(), "g.tsv", "0\t0\t1\n1\t0\t1\n2\t1\t1\n", None);
     common::built(&text, &home.path().join("out"), &OpenOptions::default(), &BuildOptions::default()).unwrap();
     assert_eq!(of(&home.path().join("out")).values().collect::<Vec<_>>(), [&None, &None, &None]);
-    // A table of which no weights are known is told of, and nothing is guessed.
+    // A table for which no weights are found is reported, and nothing is guessed.
     let text = common::text(home.path(), "g.tsv", "0\t0\t1\n1\t0\t2\n2\t0\t4\n", None);
     common::built(&text, &home.path().join("out"), &OpenOptions::default(), &BuildOptions::default()).unwrap();
     assert_eq!(of(&home.path().join("out")).values().flatten().copied().collect::<Vec<f32>>(), [1.0, 2.0, 4.0]);
@@ -313,7 +316,7 @@ fn weights_of_nodes_come_back_from_their_tables() {
     assert_eq!(damaged.about().findings.count(&rules::NODE_WEIGHTS), 1);
 }
 
-/// What the published engine follows and reading the elements does not meet.
+/// Data that the published engine uses and that reading the elements does not cover.
 #[test]
 fn what_the_engine_follows_is_checked() {
     let whole = files(&fixtures().join("hetero/bin_linear_p1"));
@@ -344,7 +347,7 @@ fn what_the_engine_follows_is_checked() {
             bytes[at] ^= byte;
         }
     };
-    // The number that the map states of an entry.
+    // The number of an entry in the map.
     for entry in 0..6 {
         assert!(told("node_0_0.map", &put(20 * entry + 8, 77)).contains(&"DEEPGNN-BOUNDS"), "{entry}");
         assert!(told("node_0_0.map", &put(20 * entry + 15, 1)).contains(&"DEEPGNN-BOUNDS"), "{entry}");
@@ -354,11 +357,11 @@ fn what_the_engine_follows_is_checked() {
         assert!(told(index, &from_end(8, 1)).contains(&"DEEPGNN-BOUNDS"), "{index} ends elsewhere");
     }
     assert!(told("edge_0_0.index", &put(8, 1)).contains(&"DEEPGNN-BOUNDS"), "features before those of the first edge");
-    // The record behind the last edge: its target, the end of all features, its type, its weight.
+    // The record after the last edge: its target, the end of all features, its type, its weight.
     for back in [24, 16, 8, 4] {
         assert!(told("edge_0_0.index", &from_end(back, 1)).contains(&"DEEPGNN-BOUNDS"), "{back}");
     }
-    // What takes the place of an element with the chance 0 is in the population of the engine's even samplers.
+    // The alias of an element with probability 0 is in the population of the engine's uniform samplers.
     let certain = |bytes: &mut Vec<u8>| {
         let record = bytes.chunks_exact_mut(36).find(|record| record[32..] == 1f32.to_le_bytes());
         record.unwrap()[16] ^= 9;
@@ -383,7 +386,7 @@ fn what_the_engine_follows_is_checked() {
     }
 }
 
-/// Edges of a node that lies on several entries, or in several partitions, are in order on each alone.
+/// If edges of a node belong to several entries or partitions, only the edges of each entry must be sorted.
 #[test]
 fn types_of_edges_begin_anew_with_each_entry() {
     let home = tempfile::tempdir().unwrap();

@@ -7,7 +7,7 @@ use isomorph_deepgnn::{DeepGnn, OpenOptions, TextFormat, detect, rules};
 use isomorph_model::Source;
 use isomorph_storage::Location;
 
-/// A node without edges, in each of the texts.
+/// A node without edges, in each text format.
 fn node(format: TextFormat, id: u64) -> String {
     match format {
         TextFormat::Linear => format!("-1 {id} 0 1.0\n"),
@@ -31,7 +31,7 @@ fn opened(home: &Path, format: Option<TextFormat>) -> isomorph_error::Result<Dee
     DeepGnn::open(&Location::from_path(home), &OpenOptions { format, ..OpenOptions::default() })
 }
 
-/// The directory is refused as a graph, also when somebody says that it is one, and the error names its files.
+/// Checks that the directory is refused as a graph, even if the format is given, and that the error names its files.
 #[track_caller]
 fn refused(home: &Path, format: Option<TextFormat>, files: &[&str]) {
     assert!(!detect(&Location::from_path(home)).unwrap());
@@ -101,7 +101,7 @@ fn names_of_parts_say_that_files_are_one_graph() {
         assert!(detect(&Location::from_path(home.path())).unwrap(), "{names:?}");
         one_graph(home.path(), None, 2);
     }
-    // Names that tell no format, as writers of texts give them.
+    // Names that do not state a format, as writers of texts choose them.
     one_graph(directory(&["part-00000", "part-00001"]).path(), Some(TextFormat::Tsv), 2);
 }
 

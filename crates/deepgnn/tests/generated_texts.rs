@@ -1,4 +1,4 @@
-//! Generated graphs: four texts of one graph make one binary, which says what the texts say.
+//! Generated graphs: four texts of one graph make one binary, which has the content of the texts.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
@@ -11,7 +11,7 @@ use isomorph_deepgnn::{BuildOptions, DeepGnn, Dispatch, OpenOptions, TextFormat,
 use isomorph_model::MemoryGraph;
 use isomorph_storage::{Budget, Location};
 
-/// Numbers that look random and are the same in every run.
+/// Pseudo-random numbers that are the same in every run.
 struct Dice(u64);
 
 impl Dice {
@@ -75,7 +75,7 @@ fn graph(seed: u64) -> Vec<Node> {
     nodes
 }
 
-/// Features in words, divided by `mark`.
+/// Features as words, separated by `mark`.
 fn words(features: &[Feature], mark: char, text: &str) -> String {
     let mut out = String::new();
     for feature in features {
@@ -182,7 +182,7 @@ fn tsv(nodes: &[Node]) -> String {
     out
 }
 
-/// JSON has one object for each type of features, so that several of one type have to share it.
+/// JSON has one object for each feature type, so that several features of one type share it.
 fn shares_no_type(nodes: &[Node]) -> bool {
     let all = nodes.iter().flat_map(|node| std::iter::once(&node.says).chain(node.edges.iter().map(|(_, edge)| edge)));
     all.into_iter().all(|element| {
@@ -223,7 +223,7 @@ fn four_texts_make_one_binary() {
     assert!(with_json > 0);
 }
 
-/// A graph in the order that the specification demands, with weights of 32 bits.
+/// A graph in the order that the specification requires, with 32-bit weights.
 fn sorted(seed: u64) -> Vec<Node> {
     let mut nodes = graph(seed);
     nodes.sort_by_key(|node| node.id);
@@ -267,7 +267,7 @@ fn texts_in_several_files_are_the_same_graph_also_with_defaults() {
     for seed in 1..25 {
         let mut nodes = sorted(seed);
         if seed % 3 > 0 {
-            // What all have in common: type and weight, and a feature at the beginning where they have any.
+            // What all elements have in common: type and weight, and a first feature if they have any.
             let alike = |element: &mut Element| (element.ty, element.weight) = (0, 0.25);
             for node in &mut nodes {
                 alike(&mut node.says);
@@ -330,7 +330,8 @@ fn partitions_are_the_same_graph() {
     }
 }
 
-/// A text that is cut into many pieces says what it says in one: the pieces of a large file are a mebibyte each.
+/// A text has the same content whether it is cut into many pieces or one: the pieces of a large file are a mebibyte
+/// each.
 #[test]
 fn a_text_in_pieces_is_the_text_as_a_whole() {
     let home = tempfile::tempdir().unwrap();
@@ -345,7 +346,7 @@ fn a_text_in_pieces_is_the_text_as_a_whole() {
     assert!(content.len() > 3 << 20, "{} bytes are not several pieces", content.len());
     let path = text(home.path(), "graph.linear", &content, None);
     let expected = digest(&path, false);
-    // Packed, it is one part that is read from its beginning.
+    // Compressed, it is one part that is read from its beginning.
     let packed = path.with_file_name("packed.linear.zst");
     std::fs::write(&packed, zstd::encode_all(content.as_bytes(), 1).unwrap()).unwrap();
     assert_eq!(digest(&packed, false), expected);

@@ -1,4 +1,4 @@
-//! Damaged binaries: an error or another graph, never a panic, and no allocation that the files do not ask for.
+//! Damaged binaries: an error or another graph, never a panic, and no allocation beyond the size of the files.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
@@ -52,7 +52,7 @@ fn a_sound_binary_is_read() {
     let home = tempfile::tempdir().unwrap();
     let path = binary(home.path(), "sound");
     assert_eq!(read(&path, &OpenOptions::default()).unwrap(), 3 + 3);
-    // The edge of the third node has numbers where sparse numbers are declared.
+    // The edge of the third node has a dense feature where a sparse one is declared.
     let error = read(&path, &options()).unwrap_err();
     assert_eq!(error.broken_rule().unwrap().id, "DEEPGNN-BOUNDS");
 }

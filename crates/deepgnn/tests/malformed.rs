@@ -1,4 +1,5 @@
-//! Lines that are odd or wrong: each is refused with its place and its rule, or read as the published converter reads it.
+//! Unusual or malformed lines: each is refused with its position and rule, or read as the published converter reads
+//! it.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
@@ -9,7 +10,7 @@ use common::{built, files, text};
 use isomorph_deepgnn::{BuildOptions, OpenOptions, rules};
 use isomorph_error::{Error, Findings};
 
-/// Builds a text of one line, behind one that is sound.
+/// Builds a text of one line, after a valid line.
 fn build(
     format: &str,
     line: &str,
@@ -184,7 +185,7 @@ fn tables_of_tabs() {
     let rules: Vec<_> = findings.by_rule().map(|(count, found)| (found[0].rule.id, count)).collect();
     assert_eq!(rules, [("DEEPGNN-NEIGHBOR-FIELDS", 1), ("DEEPGNN-TSV-WIDTH", 2)]);
     refused("tsv", spec, None, true, 30, "DEEPGNN-DTYPE");
-    // What the published converter loses is lost only when asked.
+    // What the published converter loses is lost only on request.
     same("1\t0\t1\tb:a:b", "-1 1 0 1 binary_feature 1 a:b", false);
     same("1\t0\t1\tf:;b:a:b;f:2", "-1 1 0 1 uint8 0 uint8 0 float32 1 2", true);
     same("1\t0\t1\tf:1;x:1 2", "-1 1 0 1 float32 1 1 float32 2 1 2", true);
@@ -192,7 +193,7 @@ fn tables_of_tabs() {
     same("1\t0\t1\t\t2,0,1,b:x,y", "-1 1 0 1 1 2 0 1 binary_feature 1 x", true);
 }
 
-/// A record of a node 1 without edges, and what else it says.
+/// A record of node 1 without edges, with further members.
 fn node(says: &str) -> String {
     format!(r#"{{"node_id": 1, "node_type": 0, "node_weight": 1.0, "edge": []{says}}}"#)
 }
@@ -284,7 +285,7 @@ fn json_that_is_read() {
     // The published converter drops fractions of integers.
     let cut = node(r#", "int32_feature": {"0": [1.7, -1.7]}"#);
     assert!(same(&cut, "-1 1 0 1 int32 2 1 -1", true).is_empty());
-    // Its 64-bit floats have 9007199254740992 for it, and so it is with `compat`.
+    // As a 64-bit float it would be 9007199254740992, which is the result with `compat`.
     let large = node(r#", "int64_feature": {"0": [9007199254740993.0]}"#);
     assert!(same(&large, "-1 1 0 1 int64 1 9007199254740993", false).is_empty());
     assert!(same(&large, "-1 1 0 1 int64 1 9007199254740992", true).is_empty());
@@ -313,11 +314,12 @@ fn values_at_times_lie_as_the_engine_reads_them() {
     assert_eq!(files["node_features_0_0.data"], expected);
 }
 
-/// The documentation of the published engine has texts and sparse features at times; its converter has not.
+/// The documentation of the published engine describes texts and sparse features at times; its converter does not
+/// support them.
 #[test]
 fn texts_and_points_at_times_lie_as_values_without_times_do() {
     let number = |value: i64| value.to_le_bytes().to_vec();
-    // A count, times, where the values begin and the last ends, the values, 8 zeros.
+    // A count, times, the start of each value and the end of the last, the values, 8 zeros.
     let blob = |times: &[i64], values: &[Vec<u8>]| {
         let mut bytes = (times.len() as u32).to_le_bytes().to_vec();
         times.iter().for_each(|time| bytes.extend(number(*time)));
@@ -332,7 +334,7 @@ fn texts_and_points_at_times_lie_as_values_without_times_do() {
         bytes
     };
     let at = |more: &str| build("json", &node(more), None, false).unwrap().0["node_features_0_0.data"].clone();
-    // Values are in the order of their times, and one that states none is there since its element is.
+    // Values are sorted by their times, and a value without a time exists since its element does.
     let words = r#", "binary_feature": {"0": [{"values": ["xbox"], "created_at": 20, "removed_at": 23},
         {"values": "microsoft"}]}, "created_at": 13"#
         .replace('\n', "");
@@ -385,7 +387,7 @@ fn keys_that_come_twice() {
     let node = |rest: &str| format!(r#"{{"node_id": 1, "node_type": 0, "node_weight": 1, {rest}}}"#);
     let edge =
         |rest: &str| node(&format!(r#""edge": [{{"src_id": 1, "dst_id": 2, "edge_type": 0, "weight": 2{rest}}}]"#));
-    // Both are read, and that is said; or the last alone, in the place of the first.
+    // Both are read, which is reported; or only the last, in the position of the first.
     for (line, both, last) in [
         (
             node(r#""float_feature": {"0": [1]}, "float_feature": {"1": [2]}, "edge": []"#),
@@ -450,7 +452,7 @@ fn the_example_of_the_specification_is_corrected_when_asked() {
         assert_eq!(error.broken_rule().map(|rule| rule.id), Some("DEEPGNN-COORDINATES"), "{text}");
         assert!(error.hints().any(|hint| hint.contains("3,3 0 4 10")), "{error:?}");
     }
-    // Nothing else of two coordinates and three values is guessed.
+    // Other combinations of two coordinates and three values are not guessed.
     for other in ["uint8 2,3 0 5 1 1 1", "uint8 2,3 0 4 1 1 2", "int8 2,3 0 4 1 1 1"] {
         refused(
             "linear",

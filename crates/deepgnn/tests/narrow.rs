@@ -1,4 +1,5 @@
-//! Numbers that 32 bits or 16 cannot hold, lines without end, and texts that begin as no text of these formats does.
+//! Numbers that do not fit into 32 or 16 bits, very long lines, and texts whose beginning has none of these
+//! formats.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
@@ -14,7 +15,7 @@ use isomorph_storage::{Budget, Location};
 
 const FORMATS: [&str; 4] = ["linear", "edgelist", "json", "tsv"];
 
-/// A node of this weight with an edge of that one, in a format.
+/// A node and an edge with these weights, in a format.
 fn weighing(format: &str, node: &str, edge: &str) -> String {
     match format {
         "linear" => format!("-1 0 0 {node} 0 1 0 {edge}\n"),
@@ -74,7 +75,7 @@ fn a_record_that_is_wrong_is_left_out_when_asked() {
         let nan = weighing(format, "7", "NaN");
         let lines = format!("{good}{bad}{nan}{other}");
         let out = read(home.path(), format, &lines, &lenient).unwrap();
-        // A record of EdgeList is a line: the node of the last is sound.
+        // A record of EdgeList is a line: the node of the last one is valid.
         let (nodes, skipped) = if format == "edgelist" { (3, 2) } else { (2, 2) };
         assert_eq!((out.nodes, out.edges), (nodes, if format == "edgelist" { 3 } else { 2 }), "{format}");
         let found: Vec<_> = out.findings.by_rule().collect();
@@ -85,7 +86,7 @@ fn a_record_that_is_wrong_is_left_out_when_asked() {
         let graph = DeepGnn::open(&Location::from_path(&home.path().join(format!("text/graph.{format}"))), &lenient);
         assert_eq!(graph.unwrap().graph().node_rows(), Some(nodes), "{format}");
     }
-    // What a record has added before it breaks is taken back, features and repairs included.
+    // What a malformed record has added is removed again, including features and repairs.
     let lines = "1\t0\t1\tf:1\t\n2\t0\t1\ti:5;f:2 3\t1,0,1|2,0,1,f:x\n3\t0\t1\tf:4\t\n";
     let with = read(home.path(), "tsv", lines, &lenient).unwrap();
     assert_eq!(with.findings.by_rule().count(), 1);
@@ -186,7 +187,7 @@ fn texts_of_another_kind_are_told_of() {
         ("tsv", "\u{feff}0\t0\t1\t\t\n".as_bytes().to_vec(), "without a byte order mark"),
         ("json", "\u{feff}{}\n".as_bytes().to_vec(), "without a byte order mark"),
         ("linear", b"\xff\xfe-\x001\x00".to_vec(), "UTF-8"),
-        ("tsv", b"| node_id | node_type |\n| ---|---|\n| 1 | 0 |\n".to_vec(), "divided by tabs"),
+        ("tsv", b"| node_id | node_type |\n| ---|---|\n| 1 | 0 |\n".to_vec(), "separated by tabs"),
     ] {
         let path = home.path().join(format!("graph.{format}"));
         std::fs::write(&path, text).unwrap();

@@ -1,5 +1,5 @@
-//! What the published decoders yield or raise for single lines, valid, odd and malformed: with `compat` we read what they
-//! read, and refuse what they raise, but for the differences that are listed.
+//! Results of the published decoders for single lines, valid, unusual and malformed: with `compat`, isomorph reads
+//! what they read and refuses what they refuse, except for the listed differences.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
@@ -7,7 +7,7 @@ mod common;
 use common::{built, fixtures, text};
 use isomorph_deepgnn::{BuildOptions, OpenOptions, rules};
 
-/// Read by the decoder; refused by the writer behind it, or without any meaning.
+/// Read by the decoder, but refused by its writer, or without any meaning.
 const REFUSED: &[(&str, &str)] = &[
     // The writer refuses two points for three values.
     ("spec line", "DEEPGNN-COORDINATES"),
@@ -15,20 +15,21 @@ const REFUSED: &[(&str, &str)] = &[
     ("meta 2 edges", "DEEPGNN-COORDINATES"),
     ("meta + extra features", "DEEPGNN-COORDINATES"),
     ("sparse truncated", "DEEPGNN-COORDINATES"),
-    // Fixed-width texts of numpy are no feature that its engine could name.
+    // Fixed-width texts of numpy are not features that its engine supports.
     ("dtype names", "DEEPGNN-DTYPE"),
-    // The decoder was never made: these raise before it is.
+    // These raise an error before the decoder is created.
     ("feature w/o length", "DEEPGNN-DEFAULTS"),
     ("empty default features", "DEEPGNN-DEFAULTS"),
-    // The writer cannot write a list as text, an id that is text, or −1.
+    // The writer cannot write a list as text, an id that is a text, or −1.
     ("json binary as list", "DEEPGNN-DTYPE"),
     ("json string id", "DEEPGNN-JSON"),
     ("edgelist id -1", "DEEPGNN-ID"),
-    // It was told that lines have times.
+    // The decoder was configured for lines with times.
     ("edgelist temporal", "DEEPGNN-DTYPE"),
 ];
 
-/// Read although the decoder raises: for a line that a file without lines does not have, and for what its documentation has.
+/// Read although the decoder raises an error: a line that does not occur in a file without lines, and constructs of its
+/// documentation.
 const READ: &[&str] = &["tsv empty", "json temporal binary", "json temporal sparse"];
 
 struct Probe {
@@ -39,7 +40,7 @@ struct Probe {
     raises: bool,
 }
 
-/// The text that Python shows as `'…'` or `"…"`, and what follows it; nothing where it was cut.
+/// Returns the text that Python shows as `'…'` or `"…"`, and what follows it; `None` if it was truncated.
 fn shown(text: &str) -> Option<(String, &str)> {
     let quote = text.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
     let mut out = String::new();
@@ -66,7 +67,7 @@ fn shown(text: &str) -> Option<(String, &str)> {
 
 fn probes(file: &str, content: &str) -> Vec<Probe> {
     let mut found: Vec<Probe> = Vec::new();
-    // Results of a line that was cut belong to nobody.
+    // Results of a truncated line are ignored.
     let mut is_cut = true;
     for line in content.lines() {
         if let Some((name, rest)) = line.strip_prefix("## ").and_then(|line| line.split_once(" | ")) {
@@ -110,7 +111,7 @@ fn every_probe_is_read_or_refused_as_by_the_published_decoders() {
                 None if corrected => assert!(probe.line.contains("0 4 1 1 1"), "{name}"),
                 None => assert!(!probe.raises && listed.is_none() || READ.contains(&name.as_str()), "{name} was read"),
             }
-            // By default a line is refused with a rule, or read as well: nothing dies, nothing is half published.
+            // By default, a line is refused with a rule or read: no crash, no incomplete output.
             let default = built(&path, &out, &OpenOptions::default(), &BuildOptions::default());
             if let Err(error) = default {
                 assert!(error.broken_rule().is_some_and(|rule| rule.id.starts_with("DEEPGNN-")), "{name}: {error:?}");

@@ -1,4 +1,4 @@
-//! What is read from a binary is what the published engine reads, and what the text says.
+//! Reading a binary gives the same result as the published engine, and as the text.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
@@ -23,7 +23,7 @@ fn digest(graph: &DeepGnn) -> isomorph_model::digest::Digest {
     MemoryGraph::read(graph).unwrap().digest_table().unwrap().digest()
 }
 
-/// What two workers wrote is what one would have written, whichever partitions each has.
+/// The files of two workers are read like those of one, whatever partitions each has.
 #[test]
 fn metadata_of_several_workers_is_read_as_one() {
     let root = common::fixtures();
@@ -37,11 +37,11 @@ fn metadata_of_several_workers_is_read_as_one() {
     let share = |partitions: &[&str], nodes: u64, edges: u64, types: usize| {
         let mut own = meta.clone();
         (own["node_count"], own["edge_count"]) = (nodes.into(), edges.into());
-        // A worker knows the types that it has seen.
+        // A worker knows only the types that it has seen.
         own["edge_type_count"] = types.into();
         own["edge_count_per_type"].as_array_mut().unwrap().truncate(types);
         if !partitions.contains(&"0") {
-            // The other one has counted all of them.
+            // The other worker has counted all of them.
             for counts in ["node_count_per_type", "edge_count_per_type"] {
                 own[counts].as_array_mut().unwrap().fill(0.into());
             }
@@ -112,7 +112,7 @@ fn types_that_are_declared_make_a_binary_say_what_its_text_says() {
     };
     let binary = open(&root.join("karate/bin_linear_p3"), &options);
     let text = open(&root.join("karate/graph.tsv"), &OpenOptions::default());
-    // All but the weights of nodes, which a binary does not store.
+    // Everything except the weights of nodes, which a binary does not store.
     let columns = |graph: &DeepGnn| {
         let mut names: Vec<_> =
             graph.graph().nodes[0].properties.iter().map(|property| property.name.clone()).collect();
@@ -198,7 +198,7 @@ fn neighbours_are_those_of_the_published_engine() {
             for (at, (target, ty, weight)) in ours.iter().enumerate() {
                 let (dst, w, t) = (targets[at], weights[at], types[at]);
                 assert_eq!((*target as f64, *ty as f64), (dst, t), "{directory}");
-                // The engine keeps cumulative sums, and their differences are off in the last digits.
+                // The engine stores cumulative sums, whose differences are inexact in the last digits.
                 assert!((f64::from(*weight) - w).abs() < 1e-4, "{directory}: {weight} {w}");
                 compared += 1;
             }
@@ -224,7 +224,7 @@ fn sound_graphs_break_no_rule() {
         let mut findings = Findings::default();
         open(&root.join(path), &OpenOptions::default()).validate(&mut findings).unwrap();
         assert_eq!(findings.worst().filter(|worst| *worst == Severity::Error), None, "{path}");
-        // In the binary of an edge list nodes without entry of their own stand in some partitions.
+        // In the binary of an edge list, some partitions have nodes without an entry of their own.
         assert!(findings.by_rule().all(|(_, found)| found[0].rule.id == "DEEPGNN-EDGE-ORDER"), "{path}: {findings:?}");
     }
 }
@@ -255,7 +255,7 @@ fn packed_texts_directories_and_patterns() {
         );
     }
     assert_ne!(digest(&open(&directory.join("part-?.tsv"), &OpenOptions::default())), expected);
-    // Half a gzip file is an error, not the end.
+    // A truncated gzip file is an error, not the end of the text.
     let half = std::fs::read(directory.join("part-2.tsv.gz")).unwrap();
     std::fs::write(directory.join("part-2.tsv.gz"), &half[..half.len() / 2]).unwrap();
     assert!(DeepGnn::open(&Location::from_path(&directory), &OpenOptions::default()).is_err());

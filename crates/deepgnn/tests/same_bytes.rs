@@ -1,4 +1,4 @@
-//! Texts become the bytes that the published converter made of them.
+//! Building from texts gives the same bytes as the published converter.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
@@ -25,7 +25,7 @@ fn compat() -> OpenOptions {
     OpenOptions { compat: true, ..OpenOptions::default() }
 }
 
-/// With a file of defaults that lies beside the text under another name.
+/// With a file of defaults next to the text, under another name.
 fn with_defaults(name: &str) -> OpenOptions {
     let place = Location::from_path(&fixtures().join(name));
     OpenOptions { defaults: Some(place), ..OpenOptions::default() }
@@ -46,7 +46,7 @@ fn the_karate_club_in_four_formats() {
 fn lines_are_dispatched_by_id_when_asked() {
     let options = BuildOptions { dispatch: Dispatch::Id, ..partitions(3) };
     same("karate/graph.linear", "karate/bin_linear_mod3", OpenOptions::default(), &options);
-    // A node and its edges stay together, though each has its own line.
+    // A node and its edges stay together, although each has its own line.
     same("karate/graph.edgelist", "karate/bin_linear_mod3", OpenOptions::default(), &options);
 }
 

@@ -1,4 +1,4 @@
-//! Nodes that several lines or several partitions describe are one node.
+//! A node that is stated in several lines or partitions is one node.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
@@ -25,7 +25,7 @@ fn open(path: &Path, budget: u64) -> DeepGnn {
     DeepGnn::open(&Location::from_path(path), &options).unwrap()
 }
 
-/// Each node with its properties as text, by name; a node that comes twice fails.
+/// Each node with its properties as text, by name; fails if a node is delivered twice.
 fn nodes(graph: &DeepGnn, rows: usize) -> BTreeMap<u64, BTreeMap<String, String>> {
     let mut found = BTreeMap::new();
     for mut part in graph.scan(&Request::of(Tables::Nodes(0)).in_batches_of(rows)).unwrap() {
@@ -52,7 +52,7 @@ fn says(node: &BTreeMap<String, String>, name: &str) -> Option<String> {
     node.get(name).cloned()
 }
 
-/// Node 7 on three lines that do not agree, node 9 on two that do, and edges beside each.
+/// Node 7 on three lines that contradict each other, node 9 on two, with edges on each.
 const SPLIT: &str = "\
 -1 7 1 1.5 uint8 0 binary_feature 1 seven 7 9 0 0.5
 -1 9 0 1 float32 2 1 2
@@ -83,7 +83,7 @@ fn of_each_property_the_first_value_counts() {
         .map(|batch| batch.unwrap().rows() as u64)
         .sum();
     assert_eq!(edges, 3);
-    // In two partitions the lines of 7 are 0, 2 in the first and 5 in the second.
+    // With two partitions, lines 0 and 2 of node 7 are in the first and line 5 in the second.
     let binary = home.path().join("binary");
     let build = BuildOptions { partitions: 2, ..BuildOptions::default() };
     built(&place, &binary, &OpenOptions::default(), &build).unwrap();
@@ -103,14 +103,15 @@ fn contradictions_are_named() {
     assert_eq!(findings.count(&rules::NODE_REPEATED), 3);
 }
 
-/// Thousands of split nodes and one with more statements than a batch has rows, with room and with next to none.
+/// Thousands of repeated nodes, and one with more statements than a batch has rows, with ample memory and with very
+/// little.
 #[test]
 fn many_are_united_within_the_budget() {
     let home = tempfile::tempdir().unwrap();
     let mut lines = String::new();
     let mut ids = BTreeSet::from([3]);
     for node in 0..20_000u64 {
-        // A permutation, so that ids ascend nowhere.
+        // A permutation, so that no ids ascend.
         let id = node * 7919 % 20_011 + 10;
         ids.insert(id);
         lines.push_str(&format!("-1 {id} 1 2 float32 2 {id} 0.5\n"));

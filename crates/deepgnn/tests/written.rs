@@ -1,4 +1,5 @@
-//! Graphs of the model become the bytes that the published converter makes of the same graph, and texts that it reads.
+//! Graphs of the model are written as the same bytes that the published converter makes of the same graph, and as
+//! texts that it reads.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
@@ -23,8 +24,8 @@ fn text(format: TextFormat) -> WriteOptions {
     WriteOptions { text: Some(format), ..WriteOptions::default() }
 }
 
-/// The graphs of the fixtures whose lines are sorted, and what the published converter made of them without holes at the
-/// ends of features, which a graph does not have.
+/// The fixtures whose lines are sorted, and the output of the published converter for them, without holes at the ends
+/// of features, which a graph does not have.
 const GRAPHS: &[(&str, &str)] = &[
     ("karate/graph.linear", "karate/bin_linear"),
     ("karate/graph.tsv", "karate/bin_tsv"),
@@ -51,7 +52,7 @@ fn graphs_become_the_binary_of_the_published_converter() {
             }
         }
     }
-    // Nodes and their edges were scattered over three partitions there, whose entries without a type stand for no node.
+    // There, nodes and their edges were distributed to three partitions, whose entries without a type are not nodes.
     let scattered = open(&root.join("karate/bin_edgelist_p3"), &OpenOptions::default());
     let by_id = BuildOptions { dispatch: Dispatch::Id, node_samplers: false, ..binary(3).binary };
     written(&scattered, &out, &WriteOptions { binary: by_id, ..WriteOptions::default() }, 7).unwrap();
@@ -99,17 +100,17 @@ fn what_a_text_cannot_hold_is_an_error_that_says_what_can() {
     assert!(unheld.iter().any(|(subject, why)| subject.starts_with("feature") && why.contains("sparse")), "{unheld:?}");
     assert!(isomorph_deepgnn::unheld(hetero.graph(), &text(TextFormat::Json)).unwrap().is_empty());
     assert!(matches!(written_as(&hetero, TextFormat::Tsv), Err((Kind::WouldLose, _))));
-    // Who was told does without.
+    // With this option, the features are dropped.
     let without = WriteOptions { without_unheld: true, ..text(TextFormat::Tsv) };
     written(&hetero, &home.path().join("less.tsv"), &without, 100).unwrap();
     let less = std::fs::read_to_string(home.path().join("less.tsv")).unwrap();
     assert!(less.lines().count() == std::fs::read_to_string(root.join("hetero/graph.linear")).unwrap().lines().count());
     assert!(less.contains("f32:"), "{less}");
-    // Values whose type nothing says.
+    // Values of unknown type.
     let raw = open(&root.join("karate/bin_linear_p1"), &OpenOptions::default());
     let unheld = isomorph_deepgnn::unheld(raw.graph(), &text(TextFormat::Linear)).unwrap();
     assert!(unheld.iter().any(|(_, why)| why.contains("--node-features")), "{unheld:?}");
-    // Texts with what divides words, fields and lines.
+    // Texts with separators of words, fields and lines.
     for (value, formats) in [
         ("two words", &[TextFormat::Linear][..]),
         ("a,b", &[TextFormat::Tsv]),
@@ -127,7 +128,7 @@ fn what_a_text_cannot_hold_is_an_error_that_says_what_can() {
             match written_as(&source, format) {
                 Err((kind, message)) => {
                     assert!(formats.contains(&format), "{value} as {format}: {message}");
-                    assert!(kind == Kind::WouldLose && message.contains("no place"), "{message}");
+                    assert!(kind == Kind::WouldLose && message.contains("cannot store"), "{message}");
                 }
                 Ok(()) => {
                     assert!(!formats.contains(&format), "{value} as {format}");
@@ -140,7 +141,7 @@ fn what_a_text_cannot_hold_is_an_error_that_says_what_can() {
             }
         }
     }
-    // Edges of what is no node: JSON and TSV have no line for them.
+    // Edges of an id that is not a node: JSON and TSV have no line for them.
     let place = common::text(home.path(), "graph.edgelist", "1,-1,0,1\n1,0,5,1.5\n2,0,1,2.5\n", None);
     let source = open(&place, &OpenOptions::default());
     for format in TextFormat::ALL {

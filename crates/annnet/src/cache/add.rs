@@ -1,4 +1,4 @@
-//! Giving a graph that is there its views.
+//! Adding views to an existing graph.
 
 use std::collections::BTreeSet;
 
@@ -10,11 +10,11 @@ use crate::update::Target;
 use crate::write::{Output, WriteOptions};
 use crate::{Annnet, OpenOptions};
 
-/// Writes `cache/csr.zarr` and `cache/csc.zarr` of the graph at `location` in the place of older ones. They change together;
-/// nothing else is touched, but an archive is written again.
+/// Writes `cache/csr.zarr` and `cache/csc.zarr` of the graph at `location`, replacing older ones. Both change together;
+/// no other files change, but an archive is rewritten.
 ///
 /// # Errors
-/// When the graph cannot be read, does not fit the budget, or nothing can be written there.
+/// Returns an error if the graph cannot be read, the budget is exceeded, or the location is not writable.
 pub fn write_cache(location: &Location, options: &WriteOptions) -> Result<Changed> {
     let reading = OpenOptions { budget: options.budget.clone(), scratch: options.scratch.clone(), verify: true };
     let annnet = Annnet::open(location, &reading)?;
@@ -33,7 +33,7 @@ pub fn write_cache(location: &Location, options: &WriteOptions) -> Result<Change
     let mut output = Output::within(&redo);
     build(&annnet, &mut output, options)?;
     let names: BTreeSet<String> = output.close()?.into_iter().map(|(name, _)| name).collect();
-    // A chunk that is missing is full of zeros: one of older views must not stand in its place.
+    // A missing chunk means zeros: chunks of older views must not remain.
     for (name, _) in annnet.members.list()? {
         if name.starts_with(FOLDER) && !names.contains(&name) {
             redo.remove(&name)?;

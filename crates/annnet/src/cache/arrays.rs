@@ -1,4 +1,4 @@
-//! The arrays of both views in the making.
+//! Writers of the arrays of both views.
 
 use isomorph_error::{Error, Kind, Result};
 
@@ -6,7 +6,7 @@ use super::CHUNK;
 use crate::write::{Output, WriteOptions};
 use crate::zarr::{ArrayWriter, Number};
 
-/// An array that gathers numbers before they go to their chunk.
+/// An array that collects numbers before they are written to their chunk.
 pub(super) struct Column<T> {
     array: ArrayWriter<T>,
     pending: Vec<T>,
@@ -35,12 +35,12 @@ impl<T: Number> Column<T> {
     }
 }
 
-/// `indptr`, `indices` and `data`: entries come in the order of the rows (columns) that they are compressed by.
+/// `indptr`, `indices` and `data`. Entries arrive in the order of the rows (columns) that are compressed.
 pub(super) struct Compressed {
     starts: Column<i64>,
     indices: Column<i32>,
     data: Column<f32>,
-    /// Rows that have begun.
+    /// Number of rows that have begun.
     begun: u64,
     entries: i64,
 }
@@ -73,7 +73,7 @@ impl Compressed {
         Ok(())
     }
 
-    /// Ends the arrays of so many rows.
+    /// Completes the arrays for this number of rows.
     pub fn finish(mut self, rows: u64, output: &mut Output<'_>) -> Result<()> {
         self.begin(rows, output)?;
         self.starts.finish(output)?;
@@ -82,10 +82,13 @@ impl Compressed {
     }
 }
 
-/// A row or column as the arrays have it.
+/// Converts the number of a row or column to the type of the arrays.
 pub(super) fn number(row: u64) -> Result<i32> {
     i32::try_from(row).map_err(|_| {
-        Error::new(Kind::TooLarge, "the cache has 32 bits for the numbers of entities and edges, and there are more")
-            .hint("leave out --cache")
+        Error::new(
+            Kind::TooLarge,
+            "the graph has more entities or edges than the 32-bit numbers of the cache can count",
+        )
+        .hint("omit --cache")
     })
 }

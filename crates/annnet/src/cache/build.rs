@@ -1,4 +1,4 @@
-//! Building both views from an opened graph.
+//! Building both views of an opened graph.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ use crate::zarr::put_group;
 /// Writes both views of a graph.
 ///
 /// # Errors
-/// When the graph cannot be read, does not fit the budget, or files cannot be written.
+/// Returns an error if the graph cannot be read, exceeds the budget, or files cannot be written.
 pub(crate) fn build(annnet: &Annnet, output: &mut Output<'_>, options: &WriteOptions) -> Result<()> {
     let scratch = options.scratch.clone().map_or_else(|| Scratch::new(None), Ok)?;
     let entities = Entities::of(annnet, &options.budget)?;
@@ -40,7 +40,7 @@ pub(crate) fn build(annnet: &Annnet, output: &mut Output<'_>, options: &WriteOpt
     };
     let memory = options.budget.limit() / 4;
     let by_entity = sorter(memory)?;
-    // Edges that stand in the order of their columns need no sort.
+    // Edges that are in the order of their columns need no sorting.
     let by_column = columns.of_rows.is_some().then(|| sorter(memory)).transpose()?;
     let mut csc = Compressed::create(CSC, options)?;
     let mut sequence = 0;
@@ -112,11 +112,11 @@ pub(crate) fn build(annnet: &Annnet, output: &mut Output<'_>, options: &WriteOpt
     put_group(CSR, attributes, output)
 }
 
-/// The entries of the incidence matrix that the tables imply, by column and row: one for each side of an edge that an entity is
-/// on, never summed, with its value (`Float32`).
+/// Returns the entries of the incidence matrix that the tables imply, sorted by column and row, each with its value
+/// (`Float32`): one for each side of an edge that an entity is on, never summed.
 ///
 /// # Errors
-/// As [`build`].
+/// Returns the errors of [`build`].
 pub(crate) fn implied(annnet: &Annnet, budget: &Budget, scratch: &Scratch) -> Result<SortedEdges> {
     let entities = Entities::of_matrix(annnet, budget)?;
     let columns = Columns::of(annnet, budget)?;
@@ -173,17 +173,17 @@ impl Entries {
     }
 }
 
-/// An edge whose entries were added last.
+/// The edge whose entries were added last.
 struct Edge {
     column: u64,
-    /// Number of its first entry.
+    /// Index of its first entry.
     from: usize,
-    /// Every end states its layer.
+    /// Whether every end states its layer.
     is_placed: bool,
     is_last: bool,
 }
 
-/// Adds the entries of each edge in the order of the table, and says so.
+/// Adds the entries of each edge, in the order of the table, and reports each edge.
 fn each_edge(
     annnet: &Annnet,
     columns: &Columns,

@@ -1,4 +1,4 @@
-//! Whether views say what the tables say: they are built again, aside, and compared number by number.
+//! Checks that views match the tables: they are built again in temporary files and compared number by number.
 
 use isomorph_error::{Error, Findings, Kind, Place, Result};
 use isomorph_tables::Compression;
@@ -15,10 +15,10 @@ use crate::zarr::ArrayReader;
 const ARRAYS: [(&str, &[&str]); 2] =
     [(CSR, &["indptr", "indices", "data", "side", "id_hash", "id_row"]), (CSC, &["indptr", "indices", "data", "row"])];
 
-/// Adds a finding for views that are stale, or that differ from what the tables give.
+/// Adds a finding for views that are stale or that differ from the tables.
 ///
 /// # Errors
-/// When files cannot be read, or building them again does not fit the budget.
+/// Returns an error if files cannot be read, or building the views exceeds the budget.
 pub(crate) fn check(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     let members = &annnet.members;
     let (csr, csc) = (attributes(members, CSR)?, attributes(members, CSC)?);
@@ -26,14 +26,14 @@ pub(crate) fn check(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
         (None, None) => return Ok(()),
         (Some(csr), Some(csc)) => (csr, csc),
         (Some(_), None) | (None, Some(_)) => {
-            findings.push(&rules::VIEWS, "there is one view without the other", Place::file(super::FOLDER));
+            findings.push(&rules::VIEWS, "one of the two views is missing", Place::file(super::FOLDER));
             return Ok(());
         }
     };
     let stamp = built_from(members, &annnet.words, annnet.manifest.graph_version.as_deref())?;
     for (view, own) in [(CSR, &csr), (CSC, &csc)] {
         if own.get(BUILT_FROM) != Some(&stamp) {
-            findings.push(&rules::VIEWS_STALE, "it was built from other files than these", Place::file(view));
+            findings.push(&rules::VIEWS_STALE, "the view was built from other files", Place::file(view));
             return Ok(());
         }
     }
@@ -52,16 +52,16 @@ pub(crate) fn check(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
             all.as_ref().and_then(|all| all.get(name)).cloned()
         };
         if [SHAPE, FACTS].iter().any(|name| of(&own, name) != of(&wanted, name)) {
-            findings.push(&rules::VIEWS, "what is said of the graph differs from it", Place::file(view));
+            findings.push(&rules::VIEWS, "the stated facts differ from the graph", Place::file(view));
         }
         for name in names {
             let array = format!("{view}/{name}");
             match differs(members, &again, &array) {
                 Ok(None) => {}
                 Ok(Some(at)) => {
-                    findings.push(&rules::VIEWS, "the tables give another number", Place::file(array).row(at))
+                    findings.push(&rules::VIEWS, "the number differs from the tables", Place::file(array).row(at))
                 }
-                // What cannot be unpacked is wrong as well; what cannot be fetched is another matter.
+                // A chunk that cannot be unpacked is also a difference; one that cannot be fetched is an error.
                 Err(error) if error.broken_rule().is_some() => {
                     findings.push(&rules::VIEWS, error.message(), error.place().clone());
                 }
@@ -72,7 +72,7 @@ pub(crate) fn check(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     Ok(())
 }
 
-/// The position of the first number that differs.
+/// Returns the position of the first number that differs.
 fn differs(members: &Members, again: &Members, name: &str) -> Result<Option<u64>> {
     let missing = || Error::broken(&rules::VIEWS, "the array is missing").at(Place::file(name));
     let own = ArrayReader::open(members, name)?.ok_or_else(missing)?;
@@ -83,7 +83,7 @@ fn differs(members: &Members, again: &Members, name: &str) -> Result<Option<u64>
         found.clear();
         right.clear();
         for (array, out) in [(&own, &mut found), (&wanted, &mut right)] {
-            // As bits: integers of 32 bits and these floats are floats of 64 bits without a loss.
+            // Compared as bits: 32-bit integers and these floats convert to 64-bit floats without loss.
             match array.is_integer() {
                 true => array.integers(range.clone(), out)?,
                 false => {

@@ -1,4 +1,4 @@
-//! Numbers that look-ups come back to.
+//! A cache of numbers for repeated look-ups.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use super::CHUNK;
 use crate::members::Members;
 use crate::zarr::{ArrayReader, broken};
 
-/// Most bytes that are kept of all arrays together.
+/// Maximum number of bytes kept for all arrays together.
 const MOST: u64 = 64 << 20;
 
 /// Unpacked chunks of all arrays.
@@ -24,10 +24,10 @@ pub(super) struct Kept {
 type Chunks = HashMap<(usize, u64), Arc<[i64]>>;
 
 impl Kept {
-    /// Nothing yet; an eighth of the budget at most.
+    /// Creates an empty cache of at most an eighth of the budget.
     ///
     /// # Errors
-    /// When there is no memory at all.
+    /// Returns an error if no memory is left in the budget.
     pub fn within(budget: &Budget) -> Result<Self> {
         Ok(Kept { chunks: Mutex::new((Chunks::new(), budget.reserve(0)?)), most: MOST.min(budget.limit() / 8) })
     }
@@ -40,35 +40,36 @@ impl Kept {
         let bytes = size_of_val::<[i64]>(chunk) as u64;
         let mut chunks = self.chunks.lock().unwrap_or_else(PoisonError::into_inner);
         let (kept, held) = &mut *chunks;
-        // All at once: which of them is wanted next is not known.
+        // All chunks at once: it is not known which one is needed next.
         if held.bytes() + bytes > self.most {
             kept.clear();
             held.shrink(held.bytes());
         }
-        // Without memory for it a chunk is unpacked again: nothing but time is lost.
+        // Without memory for it, the chunk is unpacked again when it is needed: only time is lost.
         if held.grow(bytes).is_ok() {
             kept.insert(key, Arc::clone(chunk));
         }
     }
 }
 
-/// An array of whole numbers, of which chunks are kept.
+/// An array of integers whose chunks are cached.
 pub(super) struct Numbers {
     name: String,
-    /// Which of the arrays it is.
+    /// Index of the array.
     at: usize,
     array: ArrayReader,
 }
 
 impl Numbers {
-    /// The array of a group.
+    /// Opens the array of a group.
     ///
     /// # Errors
-    /// When it is not there, or not sound.
+    /// Returns an error if it is missing or malformed.
     pub fn open(members: &Members, group: &str, name: &str, at: usize) -> Result<Self> {
         let name = format!("{group}/{name}");
         let array = ArrayReader::open(members, &name)?;
-        let array = array.filter(ArrayReader::is_integer).ok_or_else(|| broken(&name, "there are no whole numbers"))?;
+        let array =
+            array.filter(ArrayReader::is_integer).ok_or_else(|| broken(&name, "expected an array of integers"))?;
         Ok(Numbers { name, at, array })
     }
 
@@ -76,7 +77,7 @@ impl Numbers {
         self.array.len()
     }
 
-    /// The numbers of the chunk that a position lies in, and the position of its first.
+    /// Returns the numbers of the chunk that contains a position, and the position of its first number.
     pub fn chunk_of(&self, at: u64, kept: &Kept) -> Result<(u64, Arc<[i64]>)> {
         let number = at / CHUNK;
         let start = number * CHUNK.get();
@@ -91,9 +92,9 @@ impl Numbers {
         Ok((start, chunk))
     }
 
-    /// Appends some of the numbers, all of which must be there.
+    /// Appends a range of the numbers, all of which must exist.
     pub fn read(&self, range: Range<u64>, kept: &Kept, out: &mut Vec<i64>) -> Result<()> {
-        let missing = || broken(&self.name, "there are fewer numbers than others point to");
+        let missing = || broken(&self.name, "the array is shorter than other arrays require");
         let mut at = range.start;
         while at < range.end {
             let (start, chunk) = self.chunk_of(at, kept)?;

@@ -1,4 +1,4 @@
-//! Looking the edges of an entity up.
+//! Looking up the edges of an entity.
 
 use isomorph_error::Result;
 use isomorph_storage::Budget;
@@ -11,7 +11,7 @@ use crate::layout::Words;
 use crate::members::Members;
 use crate::zarr::broken;
 
-/// Which side of an edge an entity is on, as `side` has it.
+/// The side of an edge that an entity is on, as in `side`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Source = 0,
@@ -21,32 +21,32 @@ pub(crate) enum Side {
     Member = 4,
 }
 
-/// Both views of a graph that they fit.
+/// Both views of a graph, if they match it.
 pub(crate) struct Cache {
     starts: Numbers,
     columns: Numbers,
     sides: Numbers,
     hashes: Numbers,
     id_rows: Numbers,
-    /// The row in the table of edges of each column.
+    /// The row of each column in the edge table.
     rows: Numbers,
     kept: Kept,
     budget: Budget,
     facts: Value,
 }
 
-/// Chunks to go back or forth from where a hash should be.
+/// Maximum number of chunks to search in either direction from the estimated position of a hash.
 const MOST_STEPS: u32 = 16;
-/// Layers that one id is placed in, at most.
+/// Maximum number of layers in which one id is placed.
 const MOST_LAYERS: usize = 1 << 16;
-/// Bytes that an entry takes while it is looked at.
+/// Bytes that an entry takes while it is examined.
 const ENTRY_BYTES: u64 = 32;
 
 impl Cache {
-    /// Opens the views; nothing when there are none, or when they were built from other files.
+    /// Opens the views; returns `None` if there are none, or if they were built from other files.
     ///
     /// # Errors
-    /// When a file cannot be read, or an array is not sound.
+    /// Returns an error if a file cannot be read, or an array is malformed.
     pub fn open(members: &Members, words: &Words, version: Option<&str>, budget: &Budget) -> Result<Option<Cache>> {
         let (Some(mut csr), Some(mut csc)) = (attributes(members, CSR)?, attributes(members, CSC)?) else {
             return Ok(None);
@@ -72,37 +72,37 @@ impl Cache {
             facts: csr.remove(FACTS).unwrap_or_default(),
         };
         if cache.sides.len() != cache.columns.len() || cache.id_rows.len() != cache.hashes.len() {
-            return Err(broken(CSR, "its arrays differ in length"));
+            return Err(broken(CSR, "the arrays differ in length"));
         }
         Ok(Some(cache))
     }
 
-    /// Whether rows of edges tell everything of an edge: it has two ends and no coefficients, states their layers, and its
-    /// attributes are in the same row of their table.
+    /// Returns whether the row of an edge contains everything about it: the edge has two ends and no coefficients,
+    /// states their layers, and its attributes are in the same row of their table.
     pub fn is_direct(&self) -> bool {
         self.facts.get("direct").and_then(Value::as_bool) == Some(true)
     }
 
-    /// Whether there is a node with this id, or with one of the same hash.
+    /// Returns whether there is a node with this id, or with another id of the same hash.
     ///
     /// # Errors
-    /// When an array cannot be read.
+    /// Returns an error if an array cannot be read.
     pub fn knows(&self, id: &str) -> Result<bool> {
         let mut rows = Vec::new();
         self.entities_of(id, &mut rows)?;
         Ok(!rows.is_empty())
     }
 
-    /// Number of nodes.
+    /// Returns the number of nodes.
     pub fn nodes(&self) -> Option<u64> {
         self.facts.get("nodes").and_then(Value::as_u64)
     }
 
-    /// Rows in the table of edges on one of these sides of which an entity is, in any layer, ascending and each once. Ids
-    /// with equal hashes are taken for one: the ends of the edges decide.
+    /// Returns the rows of the edge table in which an entity is on one of these sides, in any layer, in ascending order
+    /// without repetition. Ids with equal hashes are not distinguished: the caller compares the ends of the edges.
     ///
     /// # Errors
-    /// When an array cannot be read or is not sound.
+    /// Returns an error if an array cannot be read or is malformed.
     pub fn edges_of(&self, id: &str, wanted: &[Side]) -> Result<Vec<u64>> {
         let (mut rows, mut columns) = (Vec::new(), Vec::new());
         let (mut bounds, mut own, mut sides) = (Vec::new(), Vec::new(), Vec::new());
@@ -115,9 +115,9 @@ impl Cache {
             self.starts.read(row..row + 2, &self.kept, &mut bounds)?;
             let [from, to] = bounds[..] else { continue };
             let range = number(from)?..number(to)?;
-            // What an array claims is not taken for granted.
+            // The length that an array claims is not trusted.
             if range.end > self.columns.len() {
-                return Err(broken(CSR, "indptr points behind the entries"));
+                return Err(broken(CSR, "indptr points past the last entry"));
             }
             held.grow(range.end.saturating_sub(range.start).saturating_mul(ENTRY_BYTES))?;
             own.clear();
@@ -144,14 +144,18 @@ impl Cache {
         if count == 0 {
             return Ok(());
         }
-        // Hashes are spread evenly: where one stands can be told nearly.
+        // Hashes are uniformly distributed, so that the position of a hash can be estimated.
         let share = (i128::from(hash) - i128::from(i64::MIN)) as u128;
         let at = ((share * u128::from(count)) >> 64) as u64;
         let (mut start, mut chunk) = self.hashes.chunk_of(at, &self.kept)?;
         let mut steps = 0;
         let mut step = || {
             steps += 1;
-            if steps > MOST_STEPS { Err(broken(CSR, "the hashes of ids are not spread evenly")) } else { Ok(()) }
+            if steps > MOST_STEPS {
+                Err(broken(CSR, "the hashes of ids are not uniformly distributed"))
+            } else {
+                Ok(())
+            }
         };
         while start > 0 && chunk.first().is_none_or(|first| *first >= hash) {
             step()?;
@@ -164,7 +168,7 @@ impl Cache {
         self.rows_from(start + chunk.partition_point(|own| *own < hash) as u64, hash, out)
     }
 
-    /// Appends the rows of a hash that begins at a position, or is not there.
+    /// Appends the rows of a hash, if it begins at this position.
     fn rows_from(&self, mut at: u64, hash: i64, out: &mut Vec<i64>) -> Result<()> {
         let mut own = Vec::with_capacity(1);
         while at < self.hashes.len() {

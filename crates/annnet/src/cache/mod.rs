@@ -1,19 +1,20 @@
 //! Materialised views of the incidence matrix, for look-ups: `cache/csr.zarr` by entities, `cache/csc.zarr` by edges.
 //!
-//! | array | of | what |
+//! | array | view | content |
 //! |---|---|---|
-//! | `indptr` | both | where the entries of each row (column) begin; one more than there are, int64 |
+//! | `indptr` | both | where the entries of each row (column) begin, and the end of the last; int64 |
 //! | `indices` | both | the column (row) of each entry, int32 |
 //! | `data` | both | its value, float32: as in the incidence matrix, but never summed |
 //! | `side` | csr | which side of the edge the entity is on: 0 source, 1 target, 2 head, 3 tail, 4 member; int8 |
 //! | `row` | csc | the row of each column in the table of edges, int64 |
 //! | `id_hash`, `id_row` | csr | XXH3-64 of the id of each entity, ascending, int64; and its row, int32 |
 //!
-//! The table of edges is `structure/edges.parquet`; in the layouts before it, the table that they are told in when they are
-//! read: placeholders, then the edges in the order of their positions. Rows are entities in the order of `idx`, in every layer they are placed in; columns are edges in the order of
-//! `col_idx`, without placeholders. A directed loop has two entries, which cancel when they are summed. The attributes
-//! of both groups name the files that they were built from, with the counter of changes, sizes and hashes of their
-//! ends: what does not fit the graph is not used.
+//! The table of edges is `structure/edges.parquet`; in older layouts it is the table to which they are converted when
+//! they are read: placeholders, then the edges in the order of their positions. Rows are entities in the order of `idx`,
+//! in every layer in which they are placed; columns are edges in the order of `col_idx`, without placeholders. A directed
+//! loop has two entries, which cancel when they are summed. The attributes of both groups name the files from which they
+//! were built, with the counter of changes, and the sizes and hashes of the ends of these files: views that do not match
+//! the graph are not used.
 
 mod add;
 mod arrays;
@@ -33,11 +34,11 @@ pub use open::LookUps;
 
 use isomorph_error::{Kind, Result};
 
-/// What the views say; nothing where they are not sound, because the tables say the same, only slower. A file that cannot be read,
-/// one that changes, and memory that is short are errors as anywhere else.
+/// Converts the error of a malformed view to `None`, because the tables contain the same information and are only
+/// slower. An unreadable file, a file that changes, and insufficient memory remain errors.
 ///
 /// # Errors
-/// All that do not say that a view is not sound.
+/// Returns every error except that a view is malformed.
 pub(crate) fn if_sound<T>(said: Result<T>) -> Result<Option<T>> {
     match said {
         Ok(said) => Ok(Some(said)),
@@ -46,18 +47,18 @@ pub(crate) fn if_sound<T>(said: Result<T>) -> Result<Option<T>> {
     }
 }
 
-/// Everything that views are made of.
+/// The folder that contains the views.
 pub(crate) const FOLDER: &str = "cache/";
 /// The view by entities.
 pub(crate) const CSR: &str = "cache/csr.zarr";
 /// The view by edges.
 pub(crate) const CSC: &str = "cache/csc.zarr";
-/// Numbers in a chunk: few enough that a look-up unpacks little, enough that there are not too many files.
+/// Numbers in a chunk: a compromise between unpacking little in a look-up and having few files.
 const CHUNK: std::num::NonZeroU64 = std::num::NonZeroU64::new(1 << 15).unwrap();
 /// Rows of a batch while a view is built.
 const BATCH_ROWS: usize = 1 << 15;
 
-/// The hash of an id, as `id_hash` has it.
+/// Returns the hash of an id, as `id_hash` contains it.
 fn hash_of(id: &str) -> i64 {
     xxhash_rust::xxh3::xxh3_64(id.as_bytes()).cast_signed()
 }

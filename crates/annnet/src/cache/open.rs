@@ -1,4 +1,4 @@
-//! A graph opened for nothing but look-ups: no row is read before one is asked for.
+//! A graph opened only for look-ups: rows are read on demand.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -42,21 +42,21 @@ pub struct LookUps {
     edges: Table,
     files: Files,
     options: OpenOptions,
-    /// The table of attributes, row by row beside that of edges.
+    /// The attribute table, with the rows in the order of the edge table.
     beside: Option<Table>,
     attributes: Attributes,
     graph: Graph,
 }
 
 impl LookUps {
-    /// Opens a graph for look-ups: by its views where they fit it and tell everything, else as a whole.
+    /// Opens a graph for look-ups: through its views if they match it and are sufficient, otherwise as a whole.
     ///
     /// # Errors
-    /// As [`Annnet::open`].
+    /// Returns the errors of [`Annnet::open`].
     pub fn open(location: &Location, options: &OpenOptions) -> Result<Arc<dyn Source>> {
         let members = Members::open(location, options)?;
         let layout = Layout::of(&members)?.ok_or_else(|| not_annnet(&location.to_string()))?;
-        // What is wrong with the tables is told when they are opened.
+        // Errors in the tables are reported when they are opened.
         match if_sound(LookUps::of(&members, layout, options))?.flatten() {
             Some(look_ups) => Ok(Arc::new(look_ups)),
             None => Ok(Arc::new(Annnet::of(members, layout, options)?)),
@@ -64,7 +64,7 @@ impl LookUps {
     }
 
     fn of(members: &Members, layout: Layout, options: &OpenOptions) -> Result<Option<LookUps>> {
-        // Older layouts are told in other tables first.
+        // Older layouts must first be converted to the current tables.
         if layout == Layout::V1 {
             return Ok(None);
         }
@@ -92,11 +92,11 @@ impl LookUps {
         }))
     }
 
-    /// The graph as a whole, if there are hyperedges that the node is a member of, or one of the same hash; nothing if there are
-    /// none, which the views say.
+    /// Opens the graph as a whole if the node, or another with the same hash, is a member of a hyperedge; returns `None`
+    /// if the views state that it is not.
     ///
     /// # Errors
-    /// As [`Annnet::open`], and when an array cannot be read.
+    /// Returns the errors of [`Annnet::open`], and an error if an array cannot be read.
     pub fn with_hyperedges_of(&self, key: &str) -> Result<Option<Annnet>> {
         let sides = [CacheSide::Head, CacheSide::Tail, CacheSide::Member];
         if if_sound(self.cache.edges_of(key, &sides))?.is_some_and(|found| found.is_empty()) {
@@ -105,15 +105,15 @@ impl LookUps {
         self.whole().map(Some)
     }
 
-    /// The graph as a whole.
+    /// Opens the graph as a whole.
     fn whole(&self) -> Result<Annnet> {
         let members = Members::of(self.files.clone());
         let layout = Layout::of(&members)?.ok_or_else(|| not_annnet(&self.edges.name))?;
-        // What was compared when the views were opened is not compared again.
+        // Files were already verified when the views were opened.
         Annnet::of(members, layout, &OpenOptions { verify: false, ..self.options.clone() })
     }
 
-    /// The edges that the views name.
+    /// Returns the edges that the views name.
     fn by_views(&self, key: &str, side: Side) -> Result<Box<dyn Part + '_>> {
         let wanted = if side == Side::Out { CacheSide::Source } else { CacheSide::Target };
         let rows = self.cache.edges_of(key, &[wanted])?;
@@ -165,15 +165,15 @@ impl Source for LookUps {
     }
 
     fn scan(&self, _request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
-        Err(Error::usage("this graph was opened for look-ups only"))
+        Err(Error::usage("the graph was opened for look-ups only"))
     }
 
     fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         let NodeId::Key(key) = node else {
-            return Err(Error::usage("a graph that was opened for look-ups knows its nodes by their ids"));
+            return Err(Error::usage("a graph opened for look-ups identifies nodes by their ids"));
         };
         if edge > 0 {
-            return Err(Error::usage("there is one type of edges"));
+            return Err(Error::usage("annnet has only one edge type"));
         }
         match if_sound(self.by_views(key, side))? {
             Some(found) => Ok(found),

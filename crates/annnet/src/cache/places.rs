@@ -1,4 +1,4 @@
-//! Which row of the matrix an entity is, and which column an edge.
+//! Rows of entities and columns of edges in the matrix.
 
 use std::collections::HashMap;
 
@@ -15,10 +15,10 @@ use crate::write::{Output, WriteOptions};
 /// Bytes of a placement with its row.
 const PLACED_BYTES: u64 = 24;
 
-/// Rows of entities in every layer they are placed in.
+/// Rows of entities in every layer in which they are placed.
 pub(super) struct Entities {
     pub count: u64,
-    /// Of a graph with layers; in a flat graph a row is that of the node.
+    /// For a graph with layers; in a flat graph, the row is that of the node.
     placed: Option<HashMap<Placement, u32>>,
     _held: Reservation,
 }
@@ -34,7 +34,8 @@ impl Entities {
         Ok(Entities { count: entities.placements.len() as u64, placed: Some(rows.collect()), _held: held })
     }
 
-    /// Rows of the incidence matrix: in the layouts before 0.3 an entity has one, however many layers it is in.
+    /// Returns the rows of the incidence matrix: in the layouts before 0.3, an entity has one row, however many layers
+    /// it is in.
     pub fn of_matrix(annnet: &Annnet, budget: &Budget) -> Result<Self> {
         if annnet.layout == Layout::V1 {
             let count = annnet.entities.len() as u64;
@@ -50,7 +51,7 @@ impl Entities {
         }
     }
 
-    /// Hashes of ids, ascending, with their rows.
+    /// Writes the hashes of ids in ascending order, with their rows.
     pub fn write_ids(&self, annnet: &Annnet, options: &WriteOptions, output: &mut Output<'_>) -> Result<()> {
         let entities = &annnet.entities;
         let _held = options.budget.reserve(self.count * 16)?;
@@ -71,18 +72,19 @@ impl Entities {
     }
 }
 
-/// Which rows of the edge table are which columns.
+/// The mapping between rows of the edge table and columns of the matrix.
 pub(super) struct Columns {
     pub count: u64,
-    /// The column of each row, and the row of each column; nothing when rows that are columns stand in their order.
+    /// The column of each row, and the row of each column; `None` if the rows that are columns are already in their
+    /// order.
     pub of_rows: Option<(Vec<u64>, Vec<u64>)>,
-    /// Rows that are no columns.
+    /// Rows that are not columns.
     placeholders: Vec<u64>,
     total: u64,
     _held: Reservation,
 }
 
-/// The column of a row that is none.
+/// The column of a row that has none.
 pub(super) const NONE: u64 = u64::MAX;
 
 impl Columns {
@@ -126,7 +128,7 @@ impl Columns {
         Ok(Columns { count, of_rows: Some((columns, rows)), placeholders, total, _held: held })
     }
 
-    /// The column of a row; `before` are the placeholders before it.
+    /// Returns the column of a row; `before` is the number of placeholders before it.
     pub fn of_row(&self, row: u64, before: u64) -> u64 {
         match &self.of_rows {
             None => row - before,
@@ -134,7 +136,7 @@ impl Columns {
         }
     }
 
-    /// The row of each column, in order.
+    /// Calls `take` with the row of each column, in order.
     pub fn rows(&self, mut take: impl FnMut(i64) -> Result<()>) -> Result<()> {
         if let Some((_, rows)) = &self.of_rows {
             return rows.iter().try_for_each(|row| take(row.cast_signed()));

@@ -1,4 +1,4 @@
-//! The files of a graph, whether they lie in a directory or in an archive.
+//! The files of a graph, in a directory or in an archive.
 
 mod tar;
 mod unpacked;
@@ -25,26 +25,26 @@ const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
 #[derive(Debug)]
 pub(crate) struct Members {
     files: Files,
-    /// What was made to stand for a file of another layout; nothing hides a file.
+    /// Tables and texts that replace files of another layout; `None` hides a file.
     made: BTreeMap<String, Option<Made>>,
 }
 
-/// What stands for a file.
+/// A table or text that replaces a file.
 #[derive(Debug)]
 enum Made {
     Table(RecordBatch),
     Text(String),
 }
 
-/// The files as they are, without what was made to stand for some. Clones share them.
+/// The original files, without replacements. Clones share them.
 #[derive(Debug, Clone)]
 pub(crate) struct Files(Arc<Where>);
 
 impl Files {
-    /// Opens a file if it is there.
+    /// Opens a file if it exists.
     ///
     /// # Errors
-    /// When it is there and cannot be opened.
+    /// Returns an error if it exists but cannot be opened.
     pub fn try_file(&self, name: &str) -> Result<Option<Blob>> {
         match self.0.as_ref() {
             Where::Directory(root) => root.try_file(name),
@@ -53,14 +53,14 @@ impl Files {
     }
 }
 
-/// Where the files are.
+/// The location of the files.
 #[derive(Debug)]
 enum Where {
     /// In a directory, or below a prefix.
     Directory(Root),
     /// Unpacked from an archive.
     Archive(Archive, Unpacked),
-    /// One by one.
+    /// Individual files.
     Apart(BTreeMap<String, Blob>),
 }
 
@@ -69,19 +69,19 @@ enum Where {
 pub(crate) enum Archive {
     /// Zip: since 0.3.
     Zip,
-    /// A gzipped tar: before that.
+    /// A gzipped tar: before 0.3.
     Tar,
 }
 
 impl Members {
-    /// The files at `location`.
+    /// Opens the files at `location`.
     ///
     /// # Errors
-    /// When there is nothing, or an archive that must not be unpacked.
+    /// Returns an error if nothing exists there, or an archive must not be unpacked.
     pub fn open(location: &Location, options: &OpenOptions) -> Result<Members> {
         match Root::open(location) {
             Ok(root) => Ok(Members::of_root(root)),
-            // A file, or an object that is no prefix.
+            // A file, or an object that is not a prefix.
             Err(error) if matches!(error.kind(), Kind::Usage | Kind::NotFound) => {
                 let Ok(blob) = Blob::open(location) else { return Err(error) };
                 let unpacked = match Members::kind_of(&blob)? {
@@ -96,12 +96,12 @@ impl Members {
         }
     }
 
-    /// The files below `root`.
+    /// Returns the files below `root`.
     pub fn of_root(root: Root) -> Members {
         Members::at(Where::Directory(root))
     }
 
-    /// Files that lie one by one somewhere, by their names relative to the root of the graph.
+    /// Returns individual files, by their names relative to the root of the graph.
     pub fn of_files(files: BTreeMap<String, Blob>) -> Members {
         Members::at(Where::Apart(files))
     }
@@ -110,12 +110,12 @@ impl Members {
         Members::of(Files(Arc::new(place)))
     }
 
-    /// These files, and nothing made.
+    /// Returns these files, without replacements.
     pub fn of(files: Files) -> Members {
         Members { files, made: BTreeMap::new() }
     }
 
-    /// The files as they are.
+    /// Returns the original files.
     pub fn files(&self) -> Files {
         self.files.clone()
     }
@@ -129,45 +129,46 @@ impl Members {
         })
     }
 
-    /// Whether an archive of a graph is at `location`: by its first bytes, and by the names in it or its own.
+    /// Returns whether `location` is an archive of a graph, judged by its first bytes, and by the names in it or its
+    /// own name.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if it cannot be read.
     pub fn is_archive(location: &Location) -> Result<bool> {
         let blob = Blob::open(location)?;
         let name = location.file_name().to_ascii_lowercase();
         Ok(Members::kind_of(&blob)?.is_some() && (name.ends_with(".annnet") || zip::names_graph(&blob)))
     }
 
-    /// Opens a file if it is there.
+    /// Opens a file if it exists.
     ///
     /// # Errors
-    /// When it is there and cannot be opened.
+    /// Returns an error if it exists but cannot be opened.
     pub fn try_file(&self, name: &str) -> Result<Option<Blob>> {
         self.files.try_file(name)
     }
 
-    /// Opens a file that a graph is not without.
+    /// Opens a required file.
     ///
     /// # Errors
-    /// When it is not there or cannot be opened.
+    /// Returns an error if it is missing or cannot be opened.
     pub fn file(&self, name: &str) -> Result<Blob> {
         self.try_file(name)?.ok_or_else(|| Error::broken(&rules::MEMBER, "the file is missing").at(Place::file(name)))
     }
 
-    /// The files of a table: the one of that name, or, once it has grown, those in the directory of that name, in the
-    /// order of their names. Nothing when it is not there.
+    /// Opens the files of a table: the file of this name or, for a table that has grown, the files in the directory of
+    /// this name, sorted by name. Returns none if the table does not exist.
     ///
     /// # Errors
-    /// When they cannot be opened, or are too many.
+    /// Returns an error if they cannot be opened, or there are too many.
     pub fn parts(&self, name: &str) -> Result<Vec<Blob>> {
         Ok(self.named_parts(name)?.into_iter().map(|(_, blob)| blob).collect())
     }
 
-    /// The same with their names relative to the root.
+    /// Opens the same files, with their names relative to the root.
     ///
     /// # Errors
-    /// As [`Members::parts`].
+    /// Returns the errors of [`Members::parts`].
     pub fn named_parts(&self, name: &str) -> Result<Vec<(String, Blob)>> {
         let below = format!("{name}/");
         let root = match self.files.0.as_ref() {
@@ -183,7 +184,7 @@ impl Members {
             Ok(None) if root.location().is_local() || !root.location().scheme().has_listing() => {
                 return Ok(Vec::new());
             }
-            // Malformed is a directory in the place of a file: that there is one is found out by listing it.
+            // Malformed means that a directory has the name of the file; listing it shows whether this is so.
             Err(error) if error.kind() != Kind::Malformed => return Err(error),
             Ok(None) | Err(_) => {}
         }
@@ -196,10 +197,10 @@ impl Members {
         at_most(name, names)?.into_iter().map(|name| root.file(&name).map(|blob| (name, blob))).collect()
     }
 
-    /// Whether there is such a file, or such a table.
+    /// Returns whether a file or table exists.
     ///
     /// # Errors
-    /// When it cannot be told.
+    /// Returns an error if this cannot be determined.
     pub fn has(&self, name: &str) -> Result<bool> {
         match name.ends_with(PART_SUFFIX) {
             true => self.parts(name).map(|parts| !parts.is_empty()),
@@ -207,12 +208,12 @@ impl Members {
         }
     }
 
-    /// Puts a table in the place of a file.
+    /// Replaces a file by a table.
     pub fn make_table(&mut self, name: &str, table: RecordBatch) {
         self.made.insert(name.to_owned(), Some(Made::Table(table)));
     }
 
-    /// Puts a text in the place of a file.
+    /// Replaces a file by a text.
     pub fn make_text(&mut self, name: &str, text: String) {
         self.made.insert(name.to_owned(), Some(Made::Text(text)));
     }
@@ -222,7 +223,7 @@ impl Members {
         self.made.insert(name.to_owned(), None);
     }
 
-    /// The table that was put in the place of a file; nothing inside when the file is hidden.
+    /// Returns the table that replaces a file; `Some(None)` if the file is hidden.
     pub fn made_table(&self, name: &str) -> Option<Option<&RecordBatch>> {
         self.made.get(name).map(|made| match made {
             Some(Made::Table(table)) => Some(table),
@@ -230,10 +231,10 @@ impl Members {
         })
     }
 
-    /// Reads a JSON file whole, if it is there.
+    /// Reads a JSON file completely, if it exists.
     ///
     /// # Errors
-    /// When it cannot be read, is too large, or is not UTF-8.
+    /// Returns an error if it cannot be read, is too large, or is not UTF-8.
     pub fn text(&self, name: &str, limit: u64) -> Result<Option<String>> {
         if let Some(Some(Made::Text(text))) = self.made.get(name) {
             return Ok(Some(text.clone()));
@@ -242,16 +243,16 @@ impl Members {
         let bytes: Bytes = blob.read_all(limit)?;
         let text = String::from_utf8(bytes.into());
         let text = text.map_err(|error| {
-            Error::broken(&rules::JSON, "the file is not UTF-8")
+            Error::broken(&rules::JSON, "the file is not valid UTF-8")
                 .at(Place::file(name).offset(error.utf8_error().valid_up_to() as u64))
         })?;
         Ok(Some(text))
     }
 
-    /// Names and sizes (bytes) of all files, sorted.
+    /// Returns names and sizes (in bytes) of all files, sorted.
     ///
     /// # Errors
-    /// When they cannot be listed.
+    /// Returns an error if they cannot be listed.
     pub fn list(&self) -> Result<Vec<(String, u64)>> {
         match self.files.0.as_ref() {
             Where::Directory(root) => {
@@ -264,16 +265,17 @@ impl Members {
         }
     }
 
-    /// Directories in which nothing is, sorted. None in object stores, which have no directories.
+    /// Returns empty directories, sorted. Object stores have no directories.
     ///
     /// # Errors
-    /// When they cannot be listed, or are nested too deeply.
+    /// Returns an error if they cannot be listed, or are nested too deeply.
     pub fn empty_folders(&self) -> Result<Vec<String>> {
         let root = match self.files.0.as_ref() {
             Where::Archive(_, unpacked) => {
                 let is_above =
                     |folder: &str, name: &str| name.strip_prefix(folder).is_some_and(|own| own.starts_with('/'));
-                // Behind a name those come that begin with it; only those with a slash next are inside.
+                // A name is followed by all names that begin with it; only those that continue with a slash are
+                // inside.
                 let first_of = |folder: &str| {
                     let inside = format!("{folder}/");
                     let file = unpacked.files.range(inside.clone()..).next().map(|(name, _)| name);
@@ -303,7 +305,7 @@ impl Members {
         Ok(empty)
     }
 
-    /// The archive that they come from.
+    /// Returns the kind of the archive that contains the files, if there is one.
     pub fn archive(&self) -> Option<Archive> {
         match self.files.0.as_ref() {
             Where::Directory(_) | Where::Apart(_) => None,
@@ -312,12 +314,12 @@ impl Members {
     }
 }
 
-/// How the files of a table that has grown end.
+/// Suffix of the files of a table that has grown.
 pub(crate) const PART_SUFFIX: &str = ".parquet";
-/// Most files of one table.
+/// Maximum number of files of one table.
 const PARTS: usize = 10_000;
 
-/// Whether a file is part of the table whose directory is `below`, which ends with a slash.
+/// Returns whether a file is part of the table whose directory is `below`, which ends with a slash.
 fn is_part(path: &str, below: &str) -> bool {
     path.strip_prefix(below).is_some_and(|own| own.ends_with(PART_SUFFIX) && !own.contains('/'))
 }
@@ -330,5 +332,5 @@ fn at_most<T>(name: &str, parts: Vec<T>) -> Result<Vec<T>> {
     Ok(parts)
 }
 
-/// Most bytes of a JSON file whose content is kept as it is.
+/// Maximum size of a JSON file whose content is kept as it is.
 pub(crate) const DOCUMENT_BYTES: u64 = 16 * limits::MANIFEST_BYTES;

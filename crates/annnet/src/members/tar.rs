@@ -1,4 +1,4 @@
-//! Gzipped tar archives, as the versions before 0.3 write them.
+//! Gzipped tar archives, as written by the versions before 0.3.
 
 use std::io::Read;
 
@@ -9,15 +9,15 @@ use isomorph_storage::Blob;
 use super::unpacked::{Unpacked, Unpacking, refused};
 use crate::OpenOptions;
 
-/// A record, bytes; members are padded to it.
+/// Size of a record in bytes; members are padded to it.
 const BLOCK: u64 = 512;
-/// Most bytes of all headers that belong to other members.
+/// Maximum size of all headers that describe other members.
 const HEADER_BYTES: u64 = 16 << 20;
 
 /// Unpacks an archive.
 ///
 /// # Errors
-/// When it is cut short or damaged, or must not be unpacked.
+/// Returns an error if it is truncated or damaged, or must not be unpacked.
 pub(super) fn unpack(blob: &Blob, options: &OpenOptions) -> Result<Unpacked> {
     let mut unpacking = Unpacking::new(blob.size(), options)?;
     let mut from = MultiGzDecoder::new(blob.reader());
@@ -26,14 +26,14 @@ pub(super) fn unpack(blob: &Blob, options: &OpenOptions) -> Result<Unpacked> {
     let mut headers = 0u64;
     loop {
         read_full(&mut from, &mut header, "")?;
-        // Two records of zeros end the archive; one is enough to know.
+        // Two records of zeros end the archive; one is enough to detect the end.
         if header.iter().all(|byte| *byte == 0) {
             return unpacking.finish();
         }
-        let size = number(&header[124..136]).ok_or_else(|| refused("the size of a member is no number", ""))?;
+        let size = number(&header[124..136]).ok_or_else(|| refused("the size of a member is not a number", ""))?;
         check_sum(&header)?;
         let kind = header[156];
-        // Headers for the next member, or for all: only its name is of interest.
+        // Headers for the next member, or for all: only the name is used.
         if matches!(kind, b'x' | b'g' | b'L') {
             headers = headers.saturating_add(size);
             if headers > HEADER_BYTES {
@@ -77,7 +77,7 @@ pub(super) fn unpack(blob: &Blob, options: &OpenOptions) -> Result<Unpacked> {
 }
 
 fn read_full(from: &mut dyn Read, buffer: &mut [u8], name: &str) -> Result<()> {
-    from.read_exact(buffer).map_err(|error| refused(format!("the archive is cut short: {error}"), name))
+    from.read_exact(buffer).map_err(|error| refused(format!("the archive is truncated: {error}"), name))
 }
 
 fn skip_padding(from: &mut dyn Read, size: u64) -> Result<()> {
@@ -86,7 +86,7 @@ fn skip_padding(from: &mut dyn Read, size: u64) -> Result<()> {
     read_full(from, &mut padding[..length as usize], "")
 }
 
-/// An octal number, with blanks around it.
+/// Parses an octal number, with spaces around it.
 fn number(field: &[u8]) -> Option<u64> {
     let digits = std::str::from_utf8(field).ok()?.trim_matches(['\0', ' ']);
     if digits.starts_with('+') {
@@ -95,18 +95,18 @@ fn number(field: &[u8]) -> Option<u64> {
     u64::from_str_radix(digits, 8).ok().or_else(|| digits.is_empty().then_some(0))
 }
 
-/// The sum of a header counts its own field as blanks.
+/// Verifies the checksum of a header, which counts its own field as spaces.
 fn check_sum(header: &[u8]) -> Result<()> {
     let sum =
         header.iter().enumerate().map(|(at, byte)| u64::from(if (148..156).contains(&at) { b' ' } else { *byte }));
     match number(&header[148..156]) == Some(sum.sum()) {
         true => Ok(()),
-        false => Err(refused("the checksum of a header is another", "")),
+        false => Err(refused("the checksum of a header is wrong", "")),
     }
 }
 
 fn text(bytes: Vec<u8>) -> Result<String> {
-    String::from_utf8(bytes).map_err(|_| refused("the name of a member is not UTF-8", ""))
+    String::from_utf8(bytes).map_err(|_| refused("the name of a member is not valid UTF-8", ""))
 }
 
 fn short_name(header: &[u8]) -> Vec<u8> {
@@ -118,7 +118,7 @@ fn short_name(header: &[u8]) -> Vec<u8> {
     }
 }
 
-/// The path among records like `30 path=graph.annnet/manifest.json\n`.
+/// Returns the path among records like `30 path=graph.annnet/manifest.json\n`.
 fn pax_path(mut records: &[u8]) -> Option<Vec<u8>> {
     let mut path = None;
     while !records.is_empty() {

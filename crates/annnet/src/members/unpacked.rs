@@ -1,4 +1,4 @@
-//! What comes out of an archive: checked names, bounded sizes, in memory or in temporary files.
+//! The contents of an archive: checked names and bounded sizes, in memory or in temporary files.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::{self, Read, Write};
@@ -9,12 +9,12 @@ use isomorph_storage::{Blob, Budget, Reservation, Scratch, ScratchFile, check_re
 
 use crate::{OpenOptions, rules};
 
-/// Members of at most so many bytes stay in memory when the budget allows it.
+/// Members of at most this many bytes stay in memory if the budget allows it.
 const IN_MEMORY: u64 = 8 << 20;
-/// What an archive may grow by whatever its size, bytes.
+/// Number of bytes to which any archive may expand, whatever its size.
 const SLACK: u64 = 16 << 20;
 
-/// The files of an archive by their names below its top-level directory, and what holds them.
+/// The files of an archive by their names below its top-level directory, and the memory or files that hold them.
 #[derive(Debug)]
 pub(crate) struct Unpacked {
     pub files: BTreeMap<String, Blob>,
@@ -27,11 +27,11 @@ pub(crate) struct Unpacked {
 /// An archive that is being unpacked.
 pub(super) struct Unpacking {
     files: BTreeMap<String, Blob>,
-    /// Names in lower case: some places do not tell them apart.
+    /// Names in lower case, because some file systems are case-insensitive.
     names: HashSet<String>,
     tops: BTreeSet<String>,
     folders: BTreeSet<String>,
-    /// Bytes that may still come out.
+    /// Bytes that may still be unpacked.
     left: u64,
     budget: Budget,
     memory: Reservation,
@@ -39,17 +39,17 @@ pub(super) struct Unpacking {
     scratch: Vec<ScratchFile>,
 }
 
-/// The error for an archive that must not be unpacked.
+/// Returns the error for an archive that must not be unpacked.
 pub(super) fn refused(why: impl Into<String>, member: &str) -> Error {
     let shown: String = member.chars().take(80).collect();
     Error::broken(&rules::ARCHIVE, why).at(Place::file(shown))
 }
 
 impl Unpacking {
-    /// Nothing of an archive of `bytes` bytes.
+    /// Begins an archive of `bytes` bytes.
     ///
     /// # Errors
-    /// Never, in practice.
+    /// Never fails in practice.
     pub fn new(bytes: u64, options: &OpenOptions) -> Result<Unpacking> {
         Ok(Unpacking {
             files: BTreeMap::new(),
@@ -64,19 +64,19 @@ impl Unpacking {
         })
     }
 
-    /// Checks the name of a member, which ends in `/` when it is a directory. Says whether it is to be unpacked: what lies
-    /// beside the top-level directory is not.
+    /// Checks the name of a member, which ends in `/` if it is a directory. Returns whether the member is to be
+    /// unpacked: members next to the top-level directory are not.
     ///
     /// # Errors
-    /// When it breaks the rules of names.
+    /// Returns an error if the name is not allowed.
     pub fn begin(&mut self, name: &str) -> Result<bool> {
         if self.names.len() >= limits::ZIP_MEMBERS {
-            return Err(refused("there are more than 100,000 members", name));
+            return Err(refused("the archive has more than 100,000 members", name));
         }
         let (path, is_directory) = name.strip_suffix('/').map_or((name, false), |path| (path, true));
         check_relative(path).map_err(|error| refused(error.message(), name))?;
         if !self.names.insert(path.to_lowercase()) {
-            return Err(refused("two members have one name, or names that differ in case only", name));
+            return Err(refused("two members have the same name, or names that differ only in case", name));
         }
         let (top, below) = path.split_once('/').map_or((path, false), |(top, _)| (top, true));
         if is_directory || below {
@@ -86,7 +86,7 @@ impl Unpacking {
             self.folders.insert(path.to_owned());
         }
         if self.tops.len() > 1 {
-            return Err(refused("there is more than one top-level directory", name));
+            return Err(refused("the archive has more than one top-level directory", name));
         }
         Ok(below && !is_directory)
     }
@@ -94,16 +94,16 @@ impl Unpacking {
     /// Unpacks a member of exactly `size` bytes.
     ///
     /// # Errors
-    /// When it is not of that size, or more comes out of the archive than is sane.
+    /// Returns an error if it has another size, or the archive expands too much.
     pub fn add(&mut self, name: &str, size: u64, from: &mut dyn Read) -> Result<()> {
         self.left = self.left.checked_sub(size).ok_or_else(|| {
-            refused("more than 200 times the archive's size comes out of it", name).of_kind(Kind::TooLarge)
+            refused("the archive expands to more than 200 times its size", name).of_kind(Kind::TooLarge)
         })?;
-        let failed = |error: io::Error| refused(format!("the member cannot be unpacked: {error}"), name);
+        let failed = |error: io::Error| refused(format!("cannot unpack this member: {error}"), name);
         let mut from = from.take(size.saturating_add(1));
         let fits = size <= IN_MEMORY && self.memory.bytes() + size <= self.budget.limit() / 4;
         let (blob, found) = if fits && self.memory.try_grow(size) {
-            // What is claimed is not reserved before it comes.
+            // Memory for a claimed size is not reserved in advance.
             let mut bytes = Vec::new();
             from.read_to_end(&mut bytes).map_err(failed)?;
             let found = bytes.len() as u64;
@@ -113,7 +113,7 @@ impl Unpacking {
                 self.temporary = Some(Scratch::new(None)?);
             }
             let Some(scratch) = &self.temporary else {
-                return Err(Error::usage("there is no place for temporary files"));
+                return Err(Error::usage("temporary files cannot be created"));
             };
             let mut file = scratch.create()?;
             let mut buffer = vec![0; 1 << 16];
@@ -130,19 +130,19 @@ impl Unpacking {
             (blob, found)
         };
         if found != size {
-            return Err(refused(format!("{size} bytes are promised, others come out"), name));
+            return Err(refused(format!("the unpacked member does not have the stated size of {size} bytes"), name));
         }
         self.files.insert(name.to_owned(), blob);
         Ok(())
     }
 
-    /// What came out.
+    /// Returns the unpacked files.
     ///
     /// # Errors
-    /// When there is no top-level directory.
+    /// Returns an error if the archive has no top-level directory.
     pub fn finish(self) -> Result<Unpacked> {
         let Some(top) = self.tops.iter().next() else {
-            return Err(refused("there is no top-level directory", ""));
+            return Err(refused("the archive has no top-level directory", ""));
         };
         let below = |name: String| name.get(top.len() + 1..).map(str::to_owned);
         let files = self.files.into_iter().filter_map(|(name, blob)| Some((below(name)?, blob))).collect();

@@ -1,7 +1,7 @@
 //! Zip archives, as far as annnet writes them: stored or deflated members, no encryption.
 //!
-//! Read by hand because the published crate keeps only the last of several members of one name, and two readers that
-//! see two different graphs in one file is what must not happen.
+//! This is a parser of its own, because the published crate keeps only the last of several members with the same name,
+//! and two readers must never see two different graphs in one file.
 
 use std::io::Read;
 
@@ -21,16 +21,16 @@ const LOCATOR_64: [u8; 4] = *b"PK\x06\x07";
 const CENTRAL: [u8; 4] = *b"PK\x01\x02";
 const LOCAL: [u8; 4] = *b"PK\x03\x04";
 
-/// Sizes of their fixed parts, bytes.
+/// Sizes of the fixed parts of the records in bytes.
 const END_BYTES: usize = 22;
 const LOCATOR_BYTES: u64 = 20;
 const END_64_BYTES: u64 = 56;
 const CENTRAL_BYTES: usize = 46;
 const LOCAL_BYTES: u64 = 30;
-/// A comment may stand behind the end record.
+/// Maximum size of the comment after the end record.
 const COMMENT_BYTES: u64 = 65_535;
 
-/// Stands for a value that the 64-bit extension holds.
+/// Stands for a value that is in the 64-bit extension.
 const IN_64: u32 = u32::MAX;
 
 fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
@@ -45,7 +45,7 @@ fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
 }
 
-/// One member, as the central directory has it.
+/// One member, as in the central directory.
 #[derive(Debug)]
 struct Member {
     name: String,
@@ -54,7 +54,7 @@ struct Member {
     crc: u32,
     packed: u64,
     size: u64,
-    /// Where its local header is.
+    /// Position of its local header.
     offset: u64,
     is_link: bool,
 }
@@ -62,7 +62,7 @@ struct Member {
 /// Unpacks an archive.
 ///
 /// # Errors
-/// When it is cut short or damaged, or must not be unpacked.
+/// Returns an error if it is truncated or damaged, or must not be unpacked.
 pub(super) fn unpack(blob: &Blob, options: &OpenOptions) -> Result<Unpacked> {
     let directory = central(blob)?;
     let mut unpacking = Unpacking::new(blob.size(), options)?;
@@ -71,7 +71,7 @@ pub(super) fn unpack(blob: &Blob, options: &OpenOptions) -> Result<Unpacked> {
         let (member, length) = member(rest).ok_or_else(|| damaged("the central directory is damaged"))?;
         rest = rest.get(length..).unwrap_or_default();
         if member.is_link {
-            return Err(refused("the member is a link", &member.name));
+            return Err(refused("the member is a symbolic link", &member.name));
         }
         if unpacking.begin(&member.name)? {
             add(blob, &member, &mut unpacking)?;
@@ -80,7 +80,7 @@ pub(super) fn unpack(blob: &Blob, options: &OpenOptions) -> Result<Unpacked> {
     unpacking.finish()
 }
 
-/// Whether the names in an archive are those of a graph.
+/// Returns whether the names in an archive are those of a graph.
 pub(super) fn names_graph(blob: &Blob) -> bool {
     let Ok(directory) = central(blob) else { return false };
     let mut rest = directory.as_ref();
@@ -103,7 +103,7 @@ fn add(blob: &Blob, member: &Member, unpacking: &mut Unpacking) -> Result<()> {
     if member.flags & 1 != 0 {
         return Err(Error::unsupported("the member is encrypted").at(name));
     }
-    let outside = || refused("the member does not lie in the archive", name);
+    let outside = || refused("the member is outside the archive", name);
     let end = member.offset.checked_add(LOCAL_BYTES).filter(|end| *end <= blob.size()).ok_or_else(outside)?;
     let header = blob.read(member.offset..end)?;
     if header.get(..4) != Some(&LOCAL[..]) {
@@ -113,7 +113,7 @@ fn add(blob: &Blob, member: &Member, unpacking: &mut Unpacking) -> Result<()> {
     let name_end = end + u64::from(skipped.0);
     let own = blob.read(end..name_end.min(blob.size()))?;
     if own.as_ref() != name.as_bytes() {
-        return Err(refused("the member has another name in its own header", name));
+        return Err(refused("the name in the member's own header differs", name));
     }
     let start = name_end + u64::from(skipped.1);
     let packed = start.checked_add(member.packed).filter(|end| *end <= blob.size()).ok_or_else(outside)?;
@@ -127,15 +127,15 @@ fn add(blob: &Blob, member: &Member, unpacking: &mut Unpacking) -> Result<()> {
             unpacking.add(name, member.size, &mut own)?;
             checked.hasher = own.hasher;
         }
-        other => return Err(Error::unsupported(format!("the member is packed by method {other}")).at(name)),
+        other => return Err(Error::unsupported(format!("compression method {other} is not supported")).at(name)),
     }
     if checked.hasher.finalize() != member.crc {
-        return Err(refused("the checksum of the member is another", name));
+        return Err(refused("the checksum of the member is wrong", name));
     }
     Ok(())
 }
 
-/// The bytes of the central directory.
+/// Reads the central directory.
 fn central(blob: &Blob) -> Result<Bytes> {
     let from = blob.size().saturating_sub(END_BYTES as u64 + COMMENT_BYTES);
     let tail = blob.read(from..blob.size())?;
@@ -144,7 +144,7 @@ fn central(blob: &Blob) -> Result<Bytes> {
         let comment = u16_at(&tail, at + 20).map(usize::from);
         tail.get(*at..at + 4) == Some(&END[..]) && comment == Some(tail.len() - at - END_BYTES)
     };
-    let no_end = || damaged("the archive has no end: it is cut short or damaged");
+    let no_end = || damaged("the archive has no end record: it is truncated or damaged");
     let at = starts.filter(|at| tail.len() >= at + END_BYTES).find(is_end).ok_or_else(no_end)?;
     let end = &tail[at..];
     let mut place = u32_at(end, 16).map(u64::from).zip(u32_at(end, 12).map(u64::from));
@@ -154,14 +154,14 @@ fn central(blob: &Blob) -> Result<Bytes> {
     }
     let (offset, size) = place.ok_or_else(no_end)?;
     let range = offset..offset.checked_add(size).filter(|end| *end <= position).ok_or_else(no_end)?;
-    // A name has at most 64 KiB; nobody has so many long ones.
+    // A name has at most 64 KiB; real archives do not have so many long ones.
     if size > limits::ZIP_MEMBERS as u64 * 4096 {
         return Err(damaged("the central directory is too large"));
     }
     blob.read(range)
 }
 
-/// Place and size of the central directory of a large archive.
+/// Returns position and size of the central directory of a large archive.
 fn central_64(blob: &Blob, end: u64) -> Result<Option<(u64, u64)>> {
     let Some(at) = end.checked_sub(LOCATOR_BYTES) else { return Ok(None) };
     let locator = blob.read(at..end)?;
@@ -174,7 +174,7 @@ fn central_64(blob: &Blob, end: u64) -> Result<Option<(u64, u64)>> {
     Ok(u64_at(&record, 48).zip(u64_at(&record, 40)).filter(|_| record.get(..4) == Some(&END_64[..])))
 }
 
-/// The first member of what is left of the directory, and how many bytes it takes there.
+/// Parses the next member of the directory. Returns it with its length in bytes.
 fn member(bytes: &[u8]) -> Option<(Member, usize)> {
     if bytes.get(..4)? != CENTRAL {
         return None;
@@ -212,7 +212,7 @@ fn member(bytes: &[u8]) -> Option<(Member, usize)> {
     Some((member, length))
 }
 
-/// A range of a blob, read from its start to its end.
+/// A range of a blob, read from start to end.
 struct Ranged<'a> {
     blob: &'a Blob,
     at: u64,
@@ -229,7 +229,7 @@ impl Read for Ranged<'_> {
     }
 }
 
-/// Counts the checksum of what passes.
+/// Computes the checksum of the bytes that it passes on.
 struct Checked<'a> {
     hasher: crc32fast::Hasher,
     from: &'a mut dyn Read,

@@ -1,4 +1,4 @@
-//! Tables of attributes: every column but the key is a property.
+//! Attribute tables: every column except the key is a property.
 
 use std::ops::Range;
 
@@ -23,19 +23,19 @@ const INDEX_PREFIX: &str = "__index_level_";
 /// The attribute columns of a table.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Attributes {
-    /// Names of properties that are not those of their columns, with these.
+    /// Names of properties that differ from those of their columns, with the names of the columns.
     pub renamed: Vec<(String, String)>,
     columns: Vec<String>,
     pub properties: Vec<Property>,
 }
 
 impl Attributes {
-    /// The columns of `table` that are not among `keys`; those called like something `reserved` get another name, which no
-    /// column has.
+    /// Returns the columns of `table` that are not in `keys`. Columns with a name in `reserved` get another, unused
+    /// name.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::Unsupported`] for a column of a type that the model has no place for; when two columns have
-    /// one name.
+    /// Returns [`isomorph_error::Kind::Unsupported`] for a column of a type that the model does not support, and an
+    /// error if two columns have the same name.
     pub fn of(table: &Table, keys: &[&str], reserved: &[&str], findings: &mut Findings) -> Result<Attributes> {
         let mut attributes = Attributes::default();
         for field in table.schema().fields() {
@@ -45,11 +45,11 @@ impl Attributes {
             }
             let place = || Place::file(&table.name).in_field(name);
             if attributes.columns.iter().any(|own| own == name) {
-                return Err(Error::broken(&rules::COLUMN, format!("two columns are called {name}")).at(place()));
+                return Err(Error::broken(&rules::COLUMN, format!("two columns have the name {name}")).at(place()));
             }
             let mut shown = name.to_owned();
             if reserved.contains(&name) {
-                findings.push(&rules::RESERVED, format!("the attribute is called {name}"), place());
+                findings.push(&rules::RESERVED, format!("an attribute has the reserved name {name}"), place());
                 shown = shown_name(name, |name| reserved.contains(&name) || table.has(name));
                 attributes.renamed.push((shown.clone(), name.to_owned()));
             }
@@ -61,29 +61,29 @@ impl Attributes {
         Ok(attributes)
     }
 
-    /// The attributes in the table of edges.
+    /// Returns the attributes in the table of edges.
     ///
     /// # Errors
-    /// As [`Attributes::of`].
+    /// Returns the errors of [`Attributes::of`].
     pub fn of_edges(table: &Table, findings: &mut Findings) -> Result<Attributes> {
         Attributes::of(table, &[column::EDGE_ID], &[column::WEIGHT], findings)
     }
 
-    /// Names of the columns in the table.
+    /// Returns the names of the columns in the table.
     pub fn names(&self) -> Vec<&str> {
         self.names_of(None, 0)
     }
 
-    /// Names of the columns that are wanted, where the properties before them are so many.
+    /// Returns the names of the requested columns; `before` is the number of properties before them.
     pub fn names_of(&self, narrowing: Option<&Narrowing>, before: usize) -> Vec<&str> {
         let is_wanted = |at: usize| narrowing.is_none_or(|narrowing| narrowing.wants(before + at));
         self.columns.iter().enumerate().filter(|(at, _)| is_wanted(*at)).map(|(_, name)| name.as_str()).collect()
     }
 
-    /// The columns of `cells`, one for each property; nothing for one that is null throughout.
+    /// Returns the columns of `cells`, one for each property; `None` if all values are null.
     ///
     /// # Errors
-    /// When a column is of another type than its table said.
+    /// Returns an error if a column has another type than its table declared.
     pub fn columns(&self, cells: &Cells) -> Result<Columns> {
         let column = |(name, property): (&String, &Property)| {
             let said = cells.raw(name).filter(|column| column.null_count() < column.len());
@@ -94,7 +94,7 @@ impl Attributes {
         self.columns.iter().zip(&self.properties).map(column).collect()
     }
 
-    /// The columns of some rows of `cells`; a null stands for a row that is not there.
+    /// Returns the columns for some rows of `cells`; a null stands for a missing row.
     pub fn take(&self, cells: &Cells, rows: &UInt32Array) -> Result<Columns> {
         let all = self.columns(cells)?.into_iter();
         all.map(|column| column.map(|column| take(column.as_ref(), rows, None)).transpose())
@@ -103,13 +103,14 @@ impl Attributes {
             .collect()
     }
 
-    /// Nothing, for so many properties.
+    /// Returns absent columns for all properties.
     pub fn absent(&self) -> Columns {
         vec![None; self.properties.len()]
     }
 }
 
-/// What an attribute is called whose name the model has for something else: numbered where that is taken, too.
+/// Returns another name for an attribute whose name the model uses otherwise; if that name is taken too, it gets a
+/// number.
 pub(crate) fn shown_name(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
     let first = format!("{name}_attribute");
     let numbered = (2u64..).map(|number| format!("{first}_{number}"));
@@ -117,7 +118,7 @@ pub(crate) fn shown_name(name: &str, is_taken: impl Fn(&str) -> bool) -> String 
     found.unwrap_or(first)
 }
 
-/// The attributes of edges: beside the edges when both tables are in one order, by id otherwise.
+/// The attributes of edges: read row by row with the edges if both tables have the same order, otherwise by id.
 pub(crate) struct EdgeAttributes {
     pub attributes: Attributes,
     source: Source,
@@ -130,10 +131,10 @@ enum Source {
 }
 
 impl EdgeAttributes {
-    /// Finds out how the attributes of edges are to be had; whether the table is in the order of the edges is known.
+    /// Determines how the attributes of edges are read; `is_beside` says whether the table has the order of the edges.
     ///
     /// # Errors
-    /// When a table cannot be read, or has to be held and does not fit the budget.
+    /// Returns an error if a table cannot be read, or must be held and exceeds the budget.
     pub fn open(table: Option<Table>, is_beside: bool, budget: &Budget, findings: &mut Findings) -> Result<Self> {
         let none = EdgeAttributes { attributes: Attributes::default(), source: Source::None };
         let Some(table) = table.filter(|table| table.has(column::EDGE_ID)) else { return Ok(none) };
@@ -147,21 +148,21 @@ impl EdgeAttributes {
         let (cells, mut held) = table.read(&[], budget)?;
         let ids = cells.text(column::EDGE_ID)?;
         held.grow(ids.len() as u64 * ENTRY_BYTES)?;
-        // Of several rows for one edge the last one counts, as in the published library.
+        // If an edge has several rows, the last one is used, as in the published library.
         let rows = (0..ids.len()).filter(|&row| ids.is_valid(row)).map(|row| (ids::hash(ids.value(row)), row as u32));
         let rows = rows.collect();
         Ok(EdgeAttributes { attributes, source: Source::ById { cells, rows, _held: held } })
     }
 
-    /// Whether they are in the rows of their edges, if there are any.
+    /// Returns whether attributes are in the same rows as their edges, if there are any attributes.
     pub fn is_by_row(&self) -> bool {
         !matches!(self.source, Source::ById { .. })
     }
 
-    /// The attributes of some rows of the edge table, whose ids are `ids`.
+    /// Reads the attributes of some rows of the edge table, whose ids are `ids`.
     ///
     /// # Errors
-    /// When the table cannot be read.
+    /// Returns an error if the table cannot be read.
     pub fn of_rows(&self, rows: &[Range<u64>], ids: &StringArray) -> Result<Columns> {
         match &self.source {
             Source::None => Ok(self.attributes.absent()),
@@ -173,10 +174,11 @@ impl EdgeAttributes {
         }
     }
 
-    /// The attributes of a range of rows of the edge table, behind so many other properties of their type.
+    /// Returns a reader for the attributes of a range of rows of the edge table; `before` is the number of properties
+    /// before them.
     ///
     /// # Errors
-    /// When the table cannot be read.
+    /// Returns an error if the table cannot be read.
     pub fn reader(
         &self,
         rows: Range<u64>,
@@ -193,7 +195,7 @@ impl EdgeAttributes {
     }
 }
 
-/// Attributes of edges, batch by batch.
+/// Reads attributes of edges batch by batch.
 pub(crate) struct AttributeReader<'a> {
     all: &'a EdgeAttributes,
     batches: Option<TableBatches>,
@@ -201,10 +203,10 @@ pub(crate) struct AttributeReader<'a> {
 }
 
 impl AttributeReader<'_> {
-    /// The attributes of the next `rows` rows, of which those of `mask` are wanted, whose ids are `ids`.
+    /// Reads the attributes of the next `rows` rows, of which those in `mask` are wanted; `ids` are their ids.
     ///
     /// # Errors
-    /// When the table cannot be read.
+    /// Returns an error if the table cannot be read.
     pub fn next(&mut self, rows: usize, mask: Option<&BooleanArray>, ids: &StringArray) -> Result<Columns> {
         let attributes = &self.all.attributes;
         match (&self.all.source, &mut self.batches) {

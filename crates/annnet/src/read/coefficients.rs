@@ -11,8 +11,8 @@ use crate::layout::column;
 use crate::rules;
 use crate::table::Table;
 
-/// Coefficients by edge. Each is that of every role its entity has in the edge: the published library reads them so,
-/// whatever it meant when it wrote them.
+/// Coefficients by edge. A coefficient applies to every role that its entity has in the edge: the published library
+/// reads coefficients this way, whatever it meant when it wrote them.
 #[derive(Debug, Default)]
 pub(crate) struct Coefficients {
     edges: IdMap<Vec<Own>>,
@@ -24,7 +24,7 @@ pub(crate) struct Coefficients {
 struct Own {
     member: Placement,
     value: Option<f64>,
-    /// It names no layer in a graph that has some: it is that of a member that names none either, wherever that is.
+    /// It names no layer although the graph has layers: it applies to a member that also names no layer, in any layer.
     is_bare: bool,
 }
 
@@ -35,7 +35,7 @@ impl Own {
 }
 
 impl Coefficients {
-    /// Whether there are none.
+    /// Returns whether there are no coefficients.
     pub fn is_empty(&self) -> bool {
         self.edges.is_empty()
     }
@@ -43,7 +43,7 @@ impl Coefficients {
     /// Reads the table.
     ///
     /// # Errors
-    /// When it is not sound or does not fit the budget.
+    /// Returns an error if it is malformed or exceeds the budget.
     pub fn read(
         table: &Table,
         entities: &Entities,
@@ -62,7 +62,8 @@ impl Coefficients {
             let place = || Place::file(&table.name).row(row as u64);
             let value = values.is_valid(row).then(|| values.value(row));
             if value.is_none() {
-                let message = format!("the coefficient of {:?} in {:?} is missing", entity.value(row), edge.value(row));
+                let message =
+                    format!("the coefficient of {:?} in edge {:?} is missing", entity.value(row), edge.value(row));
                 findings.push(&rules::COEFFICIENT, message, place().in_field(column::COEFFICIENT));
             }
             let layer = numbers.is_valid(row).then(|| layers.at(numbers.value(row))).transpose();
@@ -72,7 +73,7 @@ impl Coefficients {
             match entities.resolve(entity.value(row), layer) {
                 Some(member) => list.push(Own { member, value, is_bare }),
                 None => {
-                    let message = format!("{:?} is no member of {:?}", entity.value(row), edge.value(row));
+                    let message = format!("{:?} is not a member of edge {:?}", entity.value(row), edge.value(row));
                     findings.push(&rules::COEFFICIENT_MEMBER, message, place());
                 }
             }
@@ -80,10 +81,10 @@ impl Coefficients {
         Ok(coefficients)
     }
 
-    /// None yet, within a budget.
+    /// Creates an empty collection within a budget.
     ///
     /// # Errors
-    /// Never, in practice.
+    /// Never fails in practice.
     pub fn within(budget: &Budget) -> Result<Coefficients> {
         Ok(Coefficients { edges: IdMap::default(), held: Some(budget.reserve(0)?) })
     }
@@ -91,7 +92,7 @@ impl Coefficients {
     /// Adds the coefficient of a member.
     ///
     /// # Errors
-    /// When it does not fit the budget.
+    /// Returns an error if it exceeds the budget.
     pub fn add(&mut self, edge: u128, member: Placement, value: f64) -> Result<()> {
         if let Some(held) = &mut self.held {
             held.grow(ENTRY_BYTES + 24)?;
@@ -100,19 +101,20 @@ impl Coefficients {
         Ok(())
     }
 
-    /// Whether the edge whose id has this hash has some.
+    /// Returns whether the edge whose id has this hash has coefficients.
     pub fn has(&self, edge: u128) -> bool {
         !self.edges.is_empty() && self.edges.contains_key(&edge)
     }
 
-    /// What has a coefficient in an edge that is that of none of these members, of which each may name no layer.
+    /// Returns the coefficients of an edge that belong to none of these members; the flag of a member says that it
+    /// names no layer.
     pub fn others(&self, edge: u128, members: &[(Placement, bool)]) -> impl Iterator<Item = Placement> {
         let all = self.edges.get(&edge).into_iter().flatten();
         all.filter(|own| !members.iter().any(|(member, is_bare)| own.is_of(*member, *is_bare))).map(|own| own.member)
     }
 
-    /// The coefficient of a member, which names no layer if it is bare; 0 when only others of the edge have one; nothing when none
-    /// has, or its value is missing.
+    /// Returns the coefficient of a member, which names no layer if `is_bare` is set: 0 if only other members of the
+    /// edge have one, `None` if no member has one or its value is missing.
     pub fn of(&self, edge: u128, member: Option<Placement>, is_bare: bool) -> Option<f64> {
         let list = self.edges.get(&edge)?;
         let found = list.iter().rev().find(|own| member.is_some_and(|member| own.is_of(member, is_bare)));

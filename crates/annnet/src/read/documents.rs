@@ -1,4 +1,4 @@
-//! What belongs to the graph and to no element.
+//! Content that belongs to the graph as a whole.
 
 use std::sync::Arc;
 
@@ -18,16 +18,17 @@ use crate::rules;
 use crate::table::Table;
 use crate::trail;
 
-/// What a graph has beside its elements.
+/// The documents of a graph, and what is read with them.
 pub(crate) struct Found {
     pub documents: Vec<Document>,
-    /// Conversions that its history tells, which are no content.
+    /// Conversions recorded in its history, which are not content.
     pub conversions: Vec<String>,
     /// The memory that the history takes.
     pub held: Option<Reservation>,
 }
 
-/// The JSON files of a folder by their names without `.json`, in their order. Where files cannot be listed there are none.
+/// Reads the JSON files of a folder, by their names without `.json`, in their order. Returns none if files cannot be
+/// listed.
 fn parts(members: &Members, folder: &str) -> Result<Vec<(String, String)>> {
     let listed = match members.list() {
         Err(error) if error.kind() == Kind::Unsupported => return Ok(Vec::new()),
@@ -38,7 +39,8 @@ fn parts(members: &Members, folder: &str) -> Result<Vec<(String, String)>> {
     for (file, size) in listed {
         let name = file.strip_prefix(folder).and_then(|name| name.strip_suffix(".json"));
         let Some(name) = name.filter(|name| !name.contains('/')) else { continue };
-        let too_large = || Error::new(Kind::TooLarge, "the files of this folder are too large").at(Place::file(folder));
+        let too_large =
+            || Error::new(Kind::TooLarge, "the files in this directory are too large").at(Place::file(folder));
         left = left.checked_sub(size).ok_or_else(too_large)?;
         let Some(text) = members.text(&file, DOCUMENT_BYTES)? else { continue };
         json::check(&text, &file)?;
@@ -47,10 +49,10 @@ fn parts(members: &Members, folder: &str) -> Result<Vec<(String, String)>> {
     Ok(found)
 }
 
-/// The documents of a graph.
+/// Reads the documents of a graph.
 ///
 /// # Errors
-/// When a file is not sound or too large.
+/// Returns an error if a file is malformed or too large.
 pub(crate) fn read(
     members: &Members,
     manifest: &Manifest,
@@ -76,10 +78,11 @@ pub(crate) fn read(
         if let Some(text) = members.text(file, DOCUMENT_BYTES)? {
             json::check(&text, file)?;
             let (begins, wanted) = match name {
-                document::SNAPSHOTS => ('[', "this should be a JSON array"),
-                _ => ('{', "this should be a JSON object"),
+                document::SNAPSHOTS => ('[', "expected a JSON array"),
+                _ => ('{', "expected a JSON object"),
             };
-            // The published library reads nothing else in direction policies and snapshots: it is not handed on.
+            // The published library accepts nothing else as direction policies and snapshots, so other values are
+            // not passed on.
             if name != document::UNS && !text.trim_start().starts_with(begins) {
                 findings.push(&rules::JSON, wanted, Place::file(file));
                 continue;
@@ -111,7 +114,7 @@ pub(crate) fn read(
     };
     let (cells, held) = table.read(&[], budget)?;
     let typed = |column: &ArrayRef| match column.data_type() {
-        // A column of nulls only has lost its type.
+        // A column with only nulls has lost its type.
         DataType::Null => new_null_array(&DataType::Utf8, column.len()),
         _ => Arc::clone(column),
     };

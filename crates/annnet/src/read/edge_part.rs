@@ -17,16 +17,16 @@ use super::layers::LayerColumns;
 use crate::cells::Cells;
 use crate::layout::{column, word};
 
-/// The edges with two ends of one part of the table.
+/// The edges with two ends in one part of the table.
 pub(crate) struct EdgePart<'a> {
     pub annnet: &'a Annnet,
     pub group: usize,
-    /// What is read beside keys and ends, if not everything.
+    /// The columns to read in addition to keys and ends; all if `None`.
     pub narrowing: Option<Arc<Narrowing>>,
     pub batch_rows: usize,
 }
 
-/// The columns of edges, as the table names them.
+/// The columns of edges, by their names in the table.
 pub(crate) const COLUMNS: [&str; 8] = [
     column::EDGE_ID,
     column::WEIGHT,
@@ -39,7 +39,7 @@ pub(crate) const COLUMNS: [&str; 8] = [
 ];
 
 impl<'a> EdgePart<'a> {
-    /// The part of a scan that it is.
+    /// Returns it as a part of a scan.
     pub fn part(self) -> Box<dyn Part + 'a> {
         let (annnet, batch_rows) = (self.annnet, self.batch_rows.max(1));
         let edges = &annnet.edges;
@@ -76,7 +76,7 @@ impl<'a> EdgePart<'a> {
 }
 
 impl EdgePart<'_> {
-    /// The edges with two ends among some rows of the table, which ascend.
+    /// Returns the edges with two ends among some ascending rows of the table.
     pub fn of_rows(&self, rows: &[u64]) -> Result<Option<EdgeBatch>> {
         let edges = &self.annnet.edges;
         let others = Class::OTHERS.map(|class| edges.rows_of(class));
@@ -115,7 +115,7 @@ impl EdgePart<'_> {
         })
     }
 
-    /// Layers of ends, with their coefficients where edges have some.
+    /// Returns the layers of ends, with coefficients if some edges have any.
     fn details(&self, cells: &Cells, keys: &StringArray, ends: &StringArray, layer: &str) -> Result<ArrayRef> {
         let known = self.annnet.known();
         let numbers = cells.integers(layer)?;
@@ -153,7 +153,7 @@ impl EdgePart<'_> {
     }
 }
 
-/// Rows that ascend, as ranges.
+/// Converts ascending rows to ranges.
 pub(crate) fn ranges_of(rows: &[u64]) -> Vec<Range<u64>> {
     let mut ranges: Vec<Range<u64>> = Vec::with_capacity(rows.len());
     for row in rows.iter().copied() {
@@ -165,14 +165,14 @@ pub(crate) fn ranges_of(rows: &[u64]) -> Vec<Range<u64>> {
     ranges
 }
 
-/// The rows of a mask.
+/// Returns the rows of a mask.
 pub(crate) fn masked(cells: Cells, mask: Option<&BooleanArray>) -> Result<Cells> {
     let Some(mask) = mask else { return Ok(cells) };
     let batch = filter_record_batch(&cells.batch, mask).map_err(|error| Error::malformed(error.to_string()))?;
     Ok(Cells { name: cells.name, batch })
 }
 
-/// Weights; 1 where none is stated.
+/// Returns weights; 1 if none is stated.
 pub(crate) fn weights(cells: &Cells) -> Result<ArrayRef> {
     let weights = cells.floats(column::WEIGHT)?;
     Ok(match weights.null_count() {
@@ -181,7 +181,7 @@ pub(crate) fn weights(cells: &Cells) -> Result<ArrayRef> {
     })
 }
 
-/// Directions: the row's, else the graph's; an edge that is an entity has none unless it states one.
+/// Returns directions: the row's, else the graph's. An edge that is an entity has no direction unless it states one.
 pub(crate) fn directions(cells: &Cells, default: bool) -> Result<Option<BooleanArray>> {
     let stated = cells.booleans(column::DIRECTED)?;
     if stated.null_count() == 0 {

@@ -1,4 +1,4 @@
-//! One pass over all edges that settles what each of them is.
+//! A pass over all edges that determines the class of each.
 
 use std::ops::Range;
 
@@ -23,24 +23,24 @@ use crate::table::Table;
 /// Rows of a batch.
 pub(super) const BATCH_ROWS: usize = 1 << 15;
 
-/// What a row of the edge table is.
+/// The class of a row of the edge table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Class {
     /// An edge with two ends.
     TwoEnded,
-    /// A hyperedge, whatever the number of its members.
+    /// A hyperedge with any number of members.
     Hyperedge,
     /// An entity without ends.
     Placeholder,
-    /// An edge that should have two ends and has not.
+    /// An edge of which one or both ends are missing.
     OneSided,
 }
 
 impl Class {
-    /// Those that become hyperedge types, in their order.
+    /// The classes that become hyperedge types, in their order.
     pub const OTHERS: [Class; 3] = [Class::Hyperedge, Class::Placeholder, Class::OneSided];
 
-    /// Name of the type.
+    /// Returns the name of the type.
     pub fn name(self) -> &'static str {
         match self {
             Class::TwoEnded => word::EDGE,
@@ -51,7 +51,7 @@ impl Class {
     }
 }
 
-/// A number of ids, and the sum of their hashes: equal for equal sets.
+/// A number of ids and the sum of their hashes: equal for equal sets.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct IdSum {
     pub count: u64,
@@ -70,29 +70,29 @@ impl IdSum {
     }
 }
 
-/// The edge table, settled.
+/// The edge table after the pass.
 pub(crate) struct Edges {
     pub table: Table,
-    /// Rows of each part.
+    /// Row ranges of the parts.
     pub groups: Vec<Range<u64>>,
-    /// Rows of hyperedges, placeholders, one-sided edges; ascending.
+    /// Rows of hyperedges, placeholders and one-sided edges, ascending.
     others: [Vec<u64>; 3],
-    /// Edges that have not two ends, by the hashes of their ids.
+    /// Edges that do not have two ends, by the hashes of their ids.
     class_of: IdMap<Class>,
     /// All ids.
     pub ids: IdSum,
     /// Whether edges with two ends have explicit coefficients.
     pub has_coefficients: bool,
-    /// Whether row by row the table of attributes speaks of the same edges.
+    /// Whether the attribute table has the same edges row by row.
     pub is_beside: bool,
-    /// Who states no direction.
+    /// Edges that state no direction.
     pub inherited: Inherited,
-    /// Layers and kinds that do not follow from the ends, until they are noted.
+    /// Layers and kinds that do not follow from the ends, until they are written to the metadata.
     pub stated: stated::Found,
     _held: Reservation,
 }
 
-/// What an edge's ends are compared with.
+/// What the ends of an edge are compared with.
 #[derive(Clone, Copy)]
 pub(crate) struct Known<'a> {
     pub entities: &'a Entities,
@@ -101,7 +101,7 @@ pub(crate) struct Known<'a> {
     pub coefficients: &'a Coefficients,
 }
 
-/// What one part of the table holds.
+/// What one part of the table contains.
 #[derive(Default)]
 struct Found {
     others: Vec<(u64, Class, u128)>,
@@ -114,10 +114,11 @@ struct Found {
 }
 
 impl Edges {
-    /// Settles the edges of `table`; compares them with their attributes, and marks those that slices name.
+    /// Determines the classes of the edges of `table`, compares the table with that of their attributes, and marks
+    /// edges that slices name.
     ///
     /// # Errors
-    /// When a table is not sound, a layer is none, or the budget is too small.
+    /// Returns an error if a table is malformed, a layer is invalid, or the budget is too small.
     pub fn settle(
         table: Table,
         known: Known<'_>,
@@ -169,19 +170,19 @@ impl Edges {
         }
         let unused = (known.hyperedges.len() as u64).saturating_sub(hyperedges);
         if unused > 0 {
-            let message = format!("{unused} of its rows name no edge of kind hyper");
+            let message = format!("{unused} rows refer to no edge of kind hyper");
             findings.push(&rules::HYPEREDGE, message, Place::file(crate::layout::file::HYPEREDGES));
         }
         Ok(edges)
     }
 
-    /// Rows of a class, ascending; those of edges with two ends are all the others.
+    /// Returns the rows of a class, ascending. All rows not in another class are edges with two ends.
     pub fn rows_of(&self, class: Class) -> &[u64] {
         let at = Class::OTHERS.iter().position(|other| *other == class);
         at.and_then(|at| self.others.get(at)).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Number of rows of a class.
+    /// Returns the number of rows of a class.
     pub fn count(&self, class: Class) -> u64 {
         match class {
             Class::TwoEnded => self.ids.count - self.others.iter().map(|rows| rows.len() as u64).sum::<u64>(),
@@ -189,10 +190,11 @@ impl Edges {
         }
     }
 
-    /// Of each edge the layers that its row states, and what follows from its ends for layers and kind.
+    /// Calls `take` for each edge with the layers that its row states, and with the layers and kind that follow from
+    /// its ends.
     ///
     /// # Errors
-    /// When the table cannot be read.
+    /// Returns an error if the table cannot be read.
     pub fn follows(&self, known: Known<'_>, take: &mut dyn FnMut(&str, Option<stated::OfEdge>, Follows)) -> Result<()> {
         let columns = [
             column::EDGE_ID,
@@ -240,12 +242,12 @@ impl Edges {
         Ok(())
     }
 
-    /// What the edge with this id is, if it is none with two ends. Whether it is there at all is not known here.
+    /// Returns the class of the edge with this id. It does not check whether the edge exists.
     pub fn class_of(&self, id: u128) -> Class {
         self.class_of.get(&id).copied().unwrap_or(Class::TwoEnded)
     }
 
-    /// Which of the rows are of a class; nothing when all are.
+    /// Returns a mask of the rows of a class; `None` if all rows are of this class.
     pub fn mask(&self, class: Class, rows: Range<u64>) -> Option<BooleanArray> {
         let len = (rows.end - rows.start) as usize;
         let mut mask = vec![class == Class::TwoEnded; len];
@@ -260,7 +262,7 @@ impl Edges {
     }
 }
 
-/// The part of sorted `rows` that lies in a range.
+/// Returns the part of the sorted `rows` that is in a range.
 pub(crate) fn within<'a>(rows: &'a [u64], range: &Range<u64>) -> &'a [u64] {
     let start = rows.partition_point(|row| *row < range.start);
     let end = rows.partition_point(|row| *row < range.end);
@@ -315,13 +317,13 @@ fn settle_part(
                 Some(word::HYPER) => Class::Hyperedge,
                 Some(word::EDGE_PLACEHOLDER) => Class::Placeholder,
                 Some(other) => {
-                    let message = format!("the kind {other:?} of {:?} is not known", ids.value(row));
+                    let message = format!("unknown kind {other:?} of edge {:?}", ids.value(row));
                     found.findings.push(&rules::EDGE_KIND, message, place().in_field(column::KIND));
                     Class::TwoEnded
                 }
             };
             if class == Class::Placeholder && (sources.is_valid(row) || targets.is_valid(row)) {
-                let message = format!("the placeholder {:?} has an end", ids.value(row));
+                let message = format!("placeholder {:?} has an end", ids.value(row));
                 found.findings.push(&rules::PLACEHOLDER, message, place().in_field(column::KIND));
             }
             let kind = of_entity(known, ids.value(row), kinds.is_valid(row).then(|| kinds.value(row)));
@@ -357,8 +359,9 @@ fn settle_part(
                 found.stated.add(ids.value(row), kind, (ml_kind, alone), follows);
                 if let Some((name, end)) = missing {
                     class = Class::OneSided;
-                    let what = end.map_or("is missing".to_owned(), |end| format!("{end:?} is no entity of its layer"));
-                    let message = format!("the {name} of {:?} {what}", ids.value(row));
+                    let what =
+                        end.map_or("is missing".to_owned(), |end| format!("{end:?} is not an entity of this layer"));
+                    let message = format!("{name} of edge {:?} {what}", ids.value(row));
                     found.findings.push(&rules::EDGE_END, message, place().in_field(name));
                 }
             }
@@ -368,7 +371,7 @@ fn settle_part(
                 Class::Hyperedge => {
                     let members = known.hyperedges.get(id).map(|known| known.members);
                     if members.is_none() {
-                        let message = format!("the hyperedge {:?} has no members", ids.value(row));
+                        let message = format!("hyperedge {:?} has no members", ids.value(row));
                         found.findings.push(&rules::HYPEREDGE, message, place());
                     }
                     let layer = stated(known, &of_members, row).map_err(|error| error.at(place()))?;
@@ -390,25 +393,26 @@ fn settle_part(
     Ok(found)
 }
 
-/// The kind of an edge with two ends, where it is not what the index of entities says of it: a node can have the id of an edge that
-/// is an entity. No kind, and one that is not known, are those of an edge that is none, as the published library has it.
+/// Returns the kind of an edge with two ends if it differs from what the index of entities states: a node can have the
+/// id of an edge that is an entity. As in the published library, a missing or unknown kind is that of an edge that is
+/// not an entity.
 fn of_entity(known: Known<'_>, id: &str, kind: Option<&str>) -> Option<&'static str> {
     let is_stated = matches!(kind, Some(word::NODE_EDGE | word::VERTEX_EDGE));
     let follows = known.entities.is_edge_entity(id);
     (is_stated != follows).then_some(if is_stated { word::NODE_EDGE } else { word::BINARY })
 }
 
-/// The layer that a row states of an end, if it names the end.
+/// Returns the layer that a row states for an end, if the row names the end.
 fn layer_of(known: Known<'_>, ends: &StringArray, layers: &Int64Array, row: usize) -> Result<Option<u32>> {
     if ends.is_valid(row) { stated(known, layers, row) } else { Ok(None) }
 }
 
-/// The layers of an edge that states those of both ends.
+/// Returns the layers of an edge that states the layers of both ends.
 fn both(source: Option<u32>, target: Option<u32>) -> Option<stated::OfEdge> {
     source.zip(target).map(|(source, target)| (source, Some(target)))
 }
 
-/// What an end of a row means.
+/// Resolves an end of a row.
 pub(crate) fn resolve(
     known: Known<'_>,
     end: Option<&str>,
@@ -419,7 +423,7 @@ pub(crate) fn resolve(
     Ok(known.entities.resolve(end, stated(known, layers, row)?))
 }
 
-/// The layer that a row states.
+/// Returns the layer that a row states.
 fn stated(known: Known<'_>, layers: &Int64Array, row: usize) -> Result<Option<u32>> {
     layers.is_valid(row).then(|| known.layers.at(layers.value(row))).transpose()
 }

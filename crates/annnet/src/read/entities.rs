@@ -1,4 +1,4 @@
-//! Nodes, and where they are placed.
+//! Nodes and their placements.
 
 use std::collections::HashSet;
 
@@ -24,7 +24,7 @@ const BATCH_ROWS: usize = 1 << 15;
 pub(crate) struct Placement {
     /// Row of the node.
     pub node: u32,
-    /// The layer; the placeholder in a flat graph.
+    /// The layer; in a flat graph the placeholder.
     pub layer: u32,
 }
 
@@ -33,23 +33,23 @@ pub(crate) struct Placement {
 pub(crate) struct Entities {
     /// Ids.
     pub keys: StringArray,
-    /// Whether a node is an edge that is an entity.
+    /// Whether each node is an edge that is an entity.
     pub is_edge: Vec<bool>,
-    /// How many of them are.
+    /// The number of these nodes.
     edge_count: usize,
-    /// Placements in the order of the format, each once; empty in a flat graph.
+    /// Distinct placements in the order of the format; empty in a flat graph.
     pub placements: Vec<Placement>,
     rows: Slots,
     placed: HashSet<Placement>,
-    /// Those of them that only the table of placements has: the published library has edges end in none of these.
+    /// The placements that only the placement table has: in the published library, no edge ends in them.
     late: HashSet<Placement>,
-    /// The only layer of a node in the index, or nothing when it has several there.
+    /// The only layer of each node in the index; `None` if the index has several.
     only: Vec<Option<u32>>,
     is_flat: bool,
     held: Reservation,
 }
 
-/// Ids while they are gathered: as [`StringArray`] holds them.
+/// Ids while they are collected, in the memory layout of [`StringArray`].
 struct Gathered {
     offsets: Vec<i32>,
     bytes: Vec<u8>,
@@ -75,10 +75,10 @@ impl Gathered {
 }
 
 impl Entities {
-    /// Reads the index of entities, and in `presence` further placements.
+    /// Reads the index of entities, and further placements in `presence`.
     ///
     /// # Errors
-    /// When a table is not sound, a layer is none, or the budget is too small.
+    /// Returns an error if a table is malformed, a layer is invalid, or the budget is too small.
     pub fn read(
         index: &Table,
         presence: Option<(&Table, &str)>,
@@ -125,7 +125,7 @@ impl Entities {
         Ok(entities)
     }
 
-    /// Adds the entities in `rows` of `cells`, of which the first is row `start` of the table.
+    /// Adds the entities in `rows` of `cells`; the first is row `start` of the table.
     fn add(
         &mut self,
         cells: &Cells,
@@ -136,7 +136,7 @@ impl Entities {
     ) -> Result<()> {
         let ids = cells.ids(column::ENTITY_ID, &rules::ENTITY_ID)?;
         let (types, numbers) = (cells.text(column::TYPE)?, cells.integers(column::LAYER_ID)?);
-        // Texts of ids, and what a placement takes.
+        // The texts of ids, and the memory that a placement takes.
         let placed = if self.is_flat { 0 } else { ids.len() as u64 * (2 * ENTRY_BYTES) };
         self.held.grow(ids.value_data().len() as u64 + placed)?;
         for row in rows {
@@ -147,7 +147,7 @@ impl Entities {
             };
             let id = ids.value(row);
             if self.is_flat && layer != PLACEHOLDER {
-                let message = format!("{id:?} is in the layer {:?} of a graph without aspects", layers.labels(layer));
+                let message = format!("{id:?} is in layer {:?}, but the graph has no aspects", layers.labels(layer));
                 return Err(Error::broken(&rules::LAYER_ID, message).at(at()));
             }
             let next = self.is_edge.len() as u32;
@@ -155,7 +155,7 @@ impl Entities {
             if node == next {
                 gathered.push(id).ok_or_else(|| too_many(&cells.name))?;
                 let kind = if types.is_valid(row) { types.value(row) } else { word::NODE };
-                // Every other word is that of a node, as the published library has it.
+                // Any other type is that of a node, as in the published library.
                 self.is_edge.push(kind == word::EDGE_ENTITY);
                 self.edge_count += usize::from(self.is_edge.last() == Some(&true));
             }
@@ -177,7 +177,7 @@ impl Entities {
         }
     }
 
-    /// Placements that only the table of placements has. Nodes that are nowhere else are not made up.
+    /// Adds placements that only the placement table has. It does not create nodes that are listed nowhere else.
     fn add_presence(
         &mut self,
         table: &Table,
@@ -199,8 +199,9 @@ impl Entities {
                         let is_bare = self.placed.contains(&bare) && !self.late.contains(&bare);
                         if layer != PLACEHOLDER && is_bare && !self.is_edge[node as usize] {
                             let id = ids.value(row);
-                            let message =
-                                format!("{id:?} is at the placeholder in the index, and in another layer here");
+                            let message = format!(
+                                "{id:?} is at the placeholder in the index, but in another layer in this table"
+                            );
                             findings.push(&rules::PLACEMENT_MOVED, message, place());
                         }
                         if let Some(what) = layers.misfit(layer as usize) {
@@ -218,28 +219,28 @@ impl Entities {
         Ok(())
     }
 
-    /// Number of nodes.
+    /// Returns the number of nodes.
     pub fn len(&self) -> usize {
         self.keys.len()
     }
 
-    /// Whether there is an edge among the nodes.
+    /// Returns whether one of the nodes is an edge.
     pub fn has_edges(&self) -> bool {
         self.edge_count > 0
     }
 
-    /// Whether the node `id` is an edge.
+    /// Returns whether the node `id` is an edge.
     pub fn is_edge_entity(&self, id: &str) -> bool {
         self.edge_count > 0 && self.row(id).is_some_and(|row| self.is_edge.get(row as usize) == Some(&true))
     }
 
-    /// The row of the node `id`.
+    /// Returns the row of the node `id`.
     pub fn row(&self, id: &str) -> Option<u32> {
         let text = |row: u32| self.keys.value(row as usize).as_bytes();
         self.rows.find(id.as_bytes(), text)
     }
 
-    /// The rows of nodes; nothing for a null and for who is not there.
+    /// Returns the rows of nodes; `None` for a null and for an unknown node.
     pub fn rows_of(&self, ids: &StringArray) -> Vec<Option<u32>> {
         let text = |row: u32| self.keys.value(row as usize).as_bytes();
         let mut rows = Vec::with_capacity(ids.len());
@@ -247,12 +248,12 @@ impl Entities {
         rows
     }
 
-    /// What an end means: a node in a layer if that is named; else in its only layer, or in none.
+    /// Resolves an end: the node in the named layer; if no layer is named, in its only layer or in none.
     pub fn resolve(&self, id: &str, layer: Option<u32>) -> Option<Placement> {
         self.placement(self.row(id)?, layer)
     }
 
-    /// As [`Entities::resolve`], for the row of a node.
+    /// Same as [`Entities::resolve`], for the row of a node.
     pub fn placement(&self, node: u32, layer: Option<u32>) -> Option<Placement> {
         if self.is_flat {
             return (layer.unwrap_or(PLACEHOLDER) == PLACEHOLDER).then_some(Placement { node, layer: PLACEHOLDER });
@@ -262,29 +263,31 @@ impl Entities {
         self.placed.contains(&placement).then_some(placement)
     }
 
-    /// What is wrong with an end at a placement, if it is one that the index does not have.
+    /// Returns the message for an end at a placement that the index lacks, if it is one.
     pub fn late(&self, placement: Placement, layers: &Layers) -> Option<String> {
         if self.late.is_empty() || !self.late.contains(&placement) {
             return None;
         }
         let (id, labels) = (self.keys.value(placement.node as usize), layers.labels(placement.layer));
         Some(format!(
-            "an edge ends in {id:?} in the layer {labels:?}, a placement that structure/entity_index.parquet lacks"
+            "an edge ends in {id:?} in layer {labels:?}, but structure/entity_index.parquet lacks this placement"
         ))
     }
 
-    /// The keys of some nodes.
+    /// Returns the keys of some nodes.
     pub fn keys_of(&self, nodes: &UInt32Array) -> Result<arrow_array::ArrayRef> {
         take(&self.keys, nodes, None).map_err(|error| Error::malformed(error.to_string()).caused_by(error))
     }
 }
 
-/// What is wrong with a node that only the table of placements names.
+/// Returns the message for a node that only the placement table names.
 pub(crate) fn unlisted(id: &str) -> String {
-    format!("{id:?} is placed in a layer and is no entity: it is left out, the published library makes it a node there")
+    format!(
+        "{id:?} is placed in a layer but is not an entity: it is ignored; the published library creates a node there"
+    )
 }
 
-/// The rows in the order of `idx`, when that is not the order of the file. A missing `idx` comes first.
+/// Returns the rows in the order of `idx`, if this differs from the order of the file. A missing `idx` sorts first.
 fn in_order(index: &Table, budget: &Budget, findings: &mut Findings) -> Result<Option<(Vec<usize>, Reservation)>> {
     if !index.has(column::IDX) {
         return Err(Cells::empty(&index.name).missing(column::IDX));
@@ -315,5 +318,5 @@ fn in_order(index: &Table, budget: &Budget, findings: &mut Findings) -> Result<O
 }
 
 fn too_many(name: &str) -> Error {
-    Error::new(isomorph_error::Kind::TooLarge, "there are more than 4,294,967,295 placements").at(Place::file(name))
+    Error::new(isomorph_error::Kind::TooLarge, "the table has more than 4,294,967,295 placements").at(Place::file(name))
 }

@@ -1,4 +1,4 @@
-//! The description of a graph as the model sees it.
+//! The description of a graph in the model.
 
 use arrow_schema::DataType;
 use isomorph_model::schema::{GroupKind, HyperedgeType, MembershipTable, Owner};
@@ -11,7 +11,7 @@ use super::layers::Layers;
 use super::slices::Slices;
 use crate::layout::{column, word};
 
-/// What a description is made of.
+/// The parts of a description.
 pub(crate) struct Parts<'a> {
     pub nodes: u64,
     pub node_properties: Vec<Property>,
@@ -25,7 +25,7 @@ pub(crate) struct Parts<'a> {
     pub documents: Vec<Document>,
 }
 
-/// The key of a layer or an elementary layer.
+/// Returns the key of a layer or an elementary layer.
 fn tuple() -> Key {
     Key { kind: KeyKind::Tuple, data_type: list_of(DataType::Utf8), name: None }
 }
@@ -42,7 +42,7 @@ fn group(kind: &str, key: Key, ordered: bool, properties: Vec<Property>) -> Grou
     GroupKind { kind: kind.to_owned(), key, ordered, properties, all: Vec::new(), memberships: Vec::new() }
 }
 
-/// The description.
+/// Builds the description.
 pub(crate) fn describe(parts: Parts<'_>) -> Graph {
     let mut node = NodeType::new(word::NODE, Key::utf8());
     node.ordered = true;
@@ -84,7 +84,7 @@ pub(crate) fn describe(parts: Parts<'_>) -> Graph {
     Graph { nodes: vec![node], edges: vec![edge], hyperedges, groups, documents: parts.documents, ..Graph::default() }
 }
 
-/// The type of edges with two ends, and the properties of edges of all kinds.
+/// Returns the type of edges with two ends, and the properties of edges of all kinds.
 fn edge_type(attributes: &Attributes, is_layered: bool, rows: Option<u64>) -> (EdgeType, Vec<Property>) {
     let properties: Vec<Property> =
         std::iter::once(weight().required()).chain(attributes.properties.iter().cloned()).collect();
@@ -97,7 +97,7 @@ fn edge_type(attributes: &Attributes, is_layered: bool, rows: Option<u64>) -> (E
     (edge, properties)
 }
 
-/// The description of nodes without their attributes, and of edges with two ends.
+/// Describes nodes without their attributes, and edges with two ends.
 pub(crate) fn describe_edges(
     nodes: Option<u64>,
     edges: Option<u64>,

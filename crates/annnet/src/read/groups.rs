@@ -1,4 +1,4 @@
-//! Aspects, elementary layers, layers and slices, and the placements of nodes in layers.
+//! Aspects, elementary layers, layers, slices, and the placements of nodes in layers.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,17 +19,17 @@ use crate::members::Members;
 use crate::rules;
 use crate::table::Table;
 
-/// What is wrong with attributes that are none.
-const NO_OBJECT: &str = "this should be a JSON object";
+/// Message for attributes that are not a JSON object.
+const NO_OBJECT: &str = "expected a JSON object";
 
 fn is_object(text: &str) -> bool {
     text.trim_start().starts_with('{')
 }
 
-/// What is said of layers, beside who is in them.
+/// What is stated about layers, except who is in them.
 #[derive(Default)]
 pub(crate) struct LayerGroups {
-    /// Layers that are there, in the order of their numbers.
+    /// Existing layers, in the order of their numbers.
     pub layers: Vec<u32>,
     layer_attributes: HashMap<u32, String>,
     placement_attributes: HashMap<Placement, u32>,
@@ -44,7 +44,7 @@ impl LayerGroups {
     /// Reads the attributes of layers and placements. A flat graph has none.
     ///
     /// # Errors
-    /// When a table is not sound or does not fit the budget.
+    /// Returns an error if a table is malformed or exceeds the budget.
     pub fn read(
         members: &Members,
         words: &Words,
@@ -65,7 +65,7 @@ impl LayerGroups {
             for row in 0..cells.rows() {
                 let place = || Place::file(&table.name).row(row as u64);
                 if ids.is_null(row) {
-                    findings.push(&rules::LAYER, "the layer is missing: its attributes are left out", place());
+                    findings.push(&rules::LAYER, "the layer is missing: its attributes are ignored", place());
                     continue;
                 }
                 let layer = layers.at(ids.value(row)).map_err(|error| error.at(place()))?;
@@ -127,7 +127,7 @@ impl LayerGroups {
             let name = if has_aspect { column::ELEMENTARY } else { column::ASPECT };
             findings.push(&rules::COLUMN, "the column is missing", Place::file(&table.name).in_field(name));
         }
-        // Older files have only the name that is shown, `aspect_label`: who it is must be found out.
+        // Older files have only the display name, `aspect_label`, from which the layer must be inferred.
         let is_named = |row: usize, (aspect, label): &(String, String)| {
             let name = ids.is_valid(row).then(|| ids.value(row));
             name.and_then(|name| name.strip_prefix(aspect.as_str())?.strip_prefix('_')) == Some(label)
@@ -135,7 +135,7 @@ impl LayerGroups {
         for row in 0..cells.rows() {
             let place = || Place::file(&table.name).row(row as u64);
             if has_aspect && has_label && (aspects.is_null(row) || labels.is_null(row)) {
-                findings.push(&rules::LAYER, "aspect or label is missing: the attributes are left out", place());
+                findings.push(&rules::LAYER, "aspect or label is missing: the attributes are ignored", place());
                 continue;
             }
             let key = match has_aspect && has_label {
@@ -145,7 +145,7 @@ impl LayerGroups {
             match key {
                 Some(key) => {
                     if !pairs(layers).any(|pair| pair == key) {
-                        let message = format!("{key:?} is no declared aspect and label: the attributes are left out");
+                        let message = format!("{key:?} is not a declared aspect and label: the attributes are ignored");
                         findings.push(&rules::LAYER, message, place());
                     }
                     self.elementary_rows.insert(key, row as u32);
@@ -169,7 +169,7 @@ impl LayerGroups {
     }
 }
 
-/// All elementary layers: aspect and label.
+/// Returns all elementary layers: aspect and label.
 pub(crate) fn pairs(layers: &Layers) -> impl Iterator<Item = (String, String)> + '_ {
     let of = |aspect: &super::layers::Aspect| {
         let name = aspect.name.clone();
@@ -179,7 +179,7 @@ pub(crate) fn pairs(layers: &Layers) -> impl Iterator<Item = (String, String)> +
     layers.aspects.iter().flat_map(of)
 }
 
-/// All groups, and who is placed where.
+/// All groups and placements.
 pub(crate) struct GroupPart<'a> {
     pub annnet: &'a Annnet,
     pub batch_rows: usize,
@@ -199,7 +199,7 @@ impl GroupPart<'_> {
 }
 
 impl<'a> GroupPart<'a> {
-    /// The part of a scan that it is.
+    /// Returns it as a part of a scan.
     pub fn part(self) -> Box<dyn Part + 'a> {
         let open = || Ok(None);
         part::stepped(None, open, move |placements, take| match placements {
@@ -215,7 +215,7 @@ impl<'a> GroupPart<'a> {
         })
     }
 
-    /// All groups.
+    /// Delivers all groups.
     fn all(&self, take: Take<'_>) -> Result<()> {
         let (slices, attributes) = self.annnet.slices.groups()?;
         self.groups(word::SLICE, Arc::new(slices), attributes, take)?;
@@ -235,7 +235,7 @@ impl<'a> GroupPart<'a> {
         self.groups(word::LAYER, keys, vec![Some(Arc::new(texts.collect::<StringArray>()))], take)
     }
 
-    /// Who is placed where.
+    /// Delivers the placements.
     fn placed(&self, placements: &[Placement], take: Take<'_>) -> Result<()> {
         let groups = &self.annnet.layer_groups;
         let Some(kind) = self.kind(word::LAYER).filter(|_| !self.annnet.layers.is_flat()) else { return Ok(()) };

@@ -15,14 +15,14 @@ use crate::layout::column;
 use crate::rules;
 use crate::table::Table;
 
-/// What a member is in its hyperedge.
+/// The role of a member in its hyperedge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     /// On the source side of a directed hyperedge.
     Head,
     /// On the target side.
     Tail,
-    /// Of an undirected one.
+    /// A member of an undirected hyperedge.
     Member,
 }
 
@@ -41,7 +41,7 @@ impl Role {
 pub(crate) struct Definition<'a> {
     pub directed: bool,
     pub members: &'a [(Placement, Role)],
-    /// Which of them name no layer.
+    /// Whether each member names no layer.
     pub are_bare: &'a [bool],
 }
 
@@ -60,7 +60,7 @@ impl Hyperedges {
     /// Reads the definitions.
     ///
     /// # Errors
-    /// When the table is not sound or does not fit the budget.
+    /// Returns an error if the table is malformed or exceeds the budget.
     pub fn read(
         table: &Table,
         entities: &Entities,
@@ -87,20 +87,21 @@ impl Hyperedges {
             let all_alike = lists.iter().find(|(role, _, list)| *role == Role::Member && is_given(list));
             let lacks_sides = sides.is_none() && stated == Some(true);
             if let Some((_, name, _)) = all_alike.filter(|_| stated == Some(true)) {
-                let message = format!("{:?} is directed and has {name}, which are on no side", ids.value(row));
+                let message = format!("hyperedge {:?} is directed but has {name}, which have no side", ids.value(row));
                 let place = Place::file(&table.name).row(row as u64).in_field(*name);
                 findings.push(&rules::HYPEREDGE_SIDES, message, place);
             }
             if let Some((_, name, _)) = sides.filter(|_| stated != Some(true)) {
                 let what = if stated.is_none() { "states no direction" } else { "is undirected" };
-                let message = format!("{:?} has a {name} and {what}", ids.value(row));
+                let message = format!("hyperedge {:?} has a {name} but {what}", ids.value(row));
                 findings.push(
                     &rules::HYPEREDGE_SIDES,
                     message,
                     Place::file(&table.name).row(row as u64).in_field(*name),
                 );
             }
-            // Where no direction is stated, head and tail are one; one that has nothing but members is not directed.
+            // If no direction is stated, head and tail make an edge directed; an edge with only members is
+            // undirected.
             let directed = stated.unwrap_or(sides.is_some()) && !(lacks_sides && all_alike.is_some());
             for (role, name, list) in &lists {
                 if directed && *role == Role::Member {
@@ -110,7 +111,7 @@ impl Hyperedges {
                 let place = || Place::file(&table.name).row(row as u64).in_field(*name);
                 for text in texts_of(list, row).flatten() {
                     if let Some((rule, what)) = json::string(text).and_then(|id| misread(&id)) {
-                        findings.push(rule, format!("the id of {text} reads as {what}"), place());
+                        findings.push(rule, format!("id {text} reads as {what}"), place());
                     }
                     match end(text, entities, layers, &table.name)? {
                         Some((placement, is_bare)) => {
@@ -121,7 +122,7 @@ impl Hyperedges {
                             all.are_bare.push(is_bare);
                         }
                         None => {
-                            let message = format!("the member {text} of {:?} is no entity", ids.value(row));
+                            let message = format!("member {text} of hyperedge {:?} is not an entity", ids.value(row));
                             findings.push(&rules::HYPEREDGE_MEMBER, message, place());
                         }
                     }
@@ -134,12 +135,12 @@ impl Hyperedges {
         Ok(all)
     }
 
-    /// Number of definitions.
+    /// Returns the number of definitions.
     pub fn len(&self) -> usize {
         self.directed.len()
     }
 
-    /// The definition of the edge whose id has this hash.
+    /// Returns the definition of the edge whose id has this hash.
     pub fn get(&self, edge: u128) -> Option<Definition<'_>> {
         let row = *self.rows.get(&edge)? as usize;
         let start = row.checked_sub(1).and_then(|row| self.ends.get(row)).copied().unwrap_or_default();
@@ -149,7 +150,7 @@ impl Hyperedges {
     }
 }
 
-/// The texts of one row of a list column.
+/// Returns the texts of one row of a list column.
 fn texts_of(list: &ListArray, row: usize) -> impl Iterator<Item = Option<&str>> {
     let range = match list.is_valid(row) {
         true => list.value_offsets()[row] as usize..list.value_offsets()[row + 1] as usize,
@@ -159,11 +160,11 @@ fn texts_of(list: &ListArray, row: usize) -> impl Iterator<Item = Option<&str>> 
     range.map(move |at| values.is_valid(at).then(|| values.value(at)))
 }
 
-/// The end that a text means, and whether it names no layer: JSON is decoded once, older libraries wrote a pair of node and layer
-/// (as JSON, or as Python does), and everything else is an id.
+/// Returns the end that a text stands for, and whether it names no layer. JSON is decoded once; a pair of node and
+/// layer, as older libraries wrote it (in JSON or in Python syntax), is a placement; everything else is an id.
 fn end(text: &str, entities: &Entities, layers: &Layers, file: &str) -> Result<Option<(Placement, bool)>> {
     let bare = |id: &str| entities.resolve(id, None).map(|placement| (placement, true));
-    // A layer that nothing else names holds nobody.
+    // No node is in a layer that nothing else names.
     let placed = |node: &str, labels: &[String]| {
         let placement = layers.find(labels).and_then(|layer| entities.resolve(node, Some(layer)));
         placement.map(|placement| (placement, false))
@@ -199,7 +200,7 @@ fn end(text: &str, entities: &Entities, layers: &Layers, file: &str) -> Result<O
     }
 }
 
-/// Node and labels of a JSON array of both.
+/// Parses node and labels from a JSON array of both.
 fn pair_of(array: &str) -> Option<(String, Vec<String>)> {
     let mut items = Vec::new();
     let read = json::items(array, "", |item| {
@@ -210,18 +211,18 @@ fn pair_of(array: &str) -> Option<(String, Vec<String>)> {
     Some((json::string(&node)?.into_owned(), json::strings(&labels, "").ok()?))
 }
 
-/// What the published library takes an id for, which it decodes a second time: it loses the member, or fails.
+/// Returns how the published library misreads an id, which it decodes a second time: it loses the member, or fails.
 fn misread(id: &str) -> Option<(&'static Rule, &'static str)> {
     match value(id) {
-        // It asks whether something came of it.
+        // The library checks whether the result is true.
         Ok(Value::Null) => None,
         Ok(Value::Array(array)) if pair_of(array).is_some() => Some((&rules::HYPEREDGE_JSON, "JSON")),
         Ok(Value::Array(_) | Value::Object(_)) if json::check(id, "").is_ok() => {
             Some((&rules::HYPEREDGE_NESTED, "JSON"))
         }
         Err(_) | Ok(Value::Array(_) | Value::Object(_)) => match python::pair(id)? {
-            Pair::Unhashable => Some((&rules::HYPEREDGE_NESTED, "a pair of Python")),
-            Pair::Placement(..) | Pair::Nobody => Some((&rules::HYPEREDGE_JSON, "a pair of Python")),
+            Pair::Unhashable => Some((&rules::HYPEREDGE_NESTED, "a Python pair")),
+            Pair::Placement(..) | Pair::Nobody => Some((&rules::HYPEREDGE_JSON, "a Python pair")),
         },
         Ok(_) => Some((&rules::HYPEREDGE_JSON, "JSON")),
     }

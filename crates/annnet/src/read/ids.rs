@@ -1,30 +1,30 @@
-//! Ids by their 128-bit hashes.
+//! Ids represented by 128-bit hashes.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use xxhash_rust::xxh3::xxh3_128;
 
-/// The hash of an id.
+/// Returns the hash of an id.
 pub(crate) fn hash(id: &str) -> u128 {
     xxh3_128(id.as_bytes())
 }
 
-/// The hash of two ids in their order, from the hashes of both.
+/// Returns the hash of an ordered pair of ids, from the hashes of both.
 pub(crate) fn pair(first: u128, second: u128) -> u128 {
     first.rotate_left(64).wrapping_mul(PAIR).wrapping_add(second)
 }
 
-/// An odd number without order in its bits: the hash of a pair is no sum of its ids.
+/// An odd number with irregular bits, so that the hash of a pair is not a plain sum of its ids.
 const PAIR: u128 = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;
 
-/// What is known of ids.
+/// A map keyed by hashes of ids.
 pub(crate) type IdMap<T> = HashMap<u128, T, BuildHasherDefault<Taken>>;
 
-/// Bytes that an entry of an [`IdMap`] takes, about.
+/// Approximate number of bytes of an entry of an [`IdMap`].
 pub(crate) const ENTRY_BYTES: u64 = 40;
 
-/// A hash that is taken as it is.
+/// A hasher that uses a hash unchanged.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Taken(u64);
 

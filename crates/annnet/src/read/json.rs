@@ -1,4 +1,4 @@
-//! The little JSON that a graph is described with. `NaN` and `Infinity` are taken as Python writes them.
+//! The small JSON files that describe a graph. `NaN` and `Infinity` are accepted as Python writes them.
 
 use std::borrow::Cow;
 
@@ -7,17 +7,17 @@ use isomorph_model::json::{self, Members, Value};
 
 use crate::rules;
 
-/// The error for JSON that is none.
+/// Returns the error for malformed JSON.
 pub(crate) fn broken(file: &str, error: Error) -> Error {
     let message = error.message().to_owned();
     Error::broken(&rules::JSON, message).at(Place::file(file)).caused_by(error)
 }
 
 fn unexpected(file: &str, wanted: &str) -> Error {
-    Error::broken(&rules::JSON, format!("this should be {wanted}")).at(Place::file(file))
+    Error::broken(&rules::JSON, format!("expected {wanted}")).at(Place::file(file))
 }
 
-/// Fails unless `text` is one JSON value.
+/// Checks that `text` is one JSON value.
 pub(crate) fn check(text: &str, file: &str) -> Result<()> {
     let mut values = 0;
     json::items(&format!("[{text}\n]"), |_| {
@@ -28,7 +28,7 @@ pub(crate) fn check(text: &str, file: &str) -> Result<()> {
     if values == 1 { Ok(()) } else { Err(unexpected(file, "one JSON value")) }
 }
 
-/// Fails where `text`, which is JSON, has a text that cannot be read: Python writes half of a character as an escape.
+/// Checks that all strings in `text`, which is valid JSON, can be read: Python writes unpaired surrogates as escapes.
 pub(crate) fn check_texts(text: &str, file: &str) -> Result<()> {
     fn whole(text: &str) -> Result<()> {
         match json::value(text)? {
@@ -76,7 +76,7 @@ pub(crate) fn items(text: &str, file: &str, mut each: impl FnMut(&str) -> Result
     }
 }
 
-/// A string, if that is what `text` is.
+/// Returns a string, if `text` is one.
 pub(crate) fn string(text: &str) -> Option<Cow<'_, str>> {
     match json::value(text) {
         Ok(Value::Text(text)) => Some(text),
@@ -84,7 +84,7 @@ pub(crate) fn string(text: &str) -> Option<Cow<'_, str>> {
     }
 }
 
-/// An array of strings.
+/// Parses an array of strings.
 pub(crate) fn strings(text: &str, file: &str) -> Result<Vec<String>> {
     let mut all = Vec::new();
     items(text, file, |item| {
@@ -94,7 +94,7 @@ pub(crate) fn strings(text: &str, file: &str) -> Result<Vec<String>> {
     Ok(all)
 }
 
-/// A boolean, if that is what `text` is.
+/// Returns a boolean, if `text` is one.
 pub(crate) fn boolean(text: &str) -> Option<bool> {
     match json::value(text) {
         Ok(Value::Bool(value)) => Some(value),
@@ -102,7 +102,7 @@ pub(crate) fn boolean(text: &str) -> Option<bool> {
     }
 }
 
-/// A count, if that is what `text` is.
+/// Returns a count, if `text` is one.
 pub(crate) fn count(text: &str) -> Option<u64> {
     match json::value(text) {
         Ok(Value::Integer(value)) => u64::try_from(value).ok(),

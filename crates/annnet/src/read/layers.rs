@@ -1,4 +1,4 @@
-//! Aspects, labels, and the layers that numbers stand for.
+//! Aspects, labels, and the layers that layer ids refer to.
 
 use std::collections::HashMap;
 
@@ -19,21 +19,21 @@ use crate::rules;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Aspect {
     pub name: String,
-    /// Labels in the order of their declaration.
+    /// Labels in the order in which they are declared.
     pub labels: Vec<String>,
-    /// Whether that order means something.
+    /// Whether this order is significant.
     pub ordered: bool,
     /// Attributes, a JSON object.
     pub attributes: Option<String>,
 }
 
-/// The layers of a graph, each once. A flat graph has none but the placeholder.
+/// The distinct layers of a graph. A flat graph has only the placeholder.
 #[derive(Debug)]
 pub(crate) struct Layers {
     pub aspects: Vec<Aspect>,
     tuples: Vec<Vec<String>>,
     numbers: HashMap<Vec<String>, u32>,
-    /// For each position in the file its layer.
+    /// The layer of each position in the file.
     dictionary: Vec<u32>,
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct Layers {
 pub(crate) const PLACEHOLDER: u32 = 0;
 
 impl Layers {
-    /// Layers of a graph with these aspects, without any but the placeholder.
+    /// Creates layers for a graph with these aspects; only the placeholder exists at first.
     pub fn new(aspects: Vec<Aspect>) -> Layers {
         let mut layers = Layers { aspects, tuples: Vec::new(), numbers: HashMap::new(), dictionary: Vec::new() };
         let rank = layers.aspects.len().max(1);
@@ -49,10 +49,10 @@ impl Layers {
         layers
     }
 
-    /// Reads aspects and the dictionary of layers.
+    /// Reads the aspects and the dictionary of layers.
     ///
     /// # Errors
-    /// When a file is not sound.
+    /// Returns an error if a file is malformed.
     pub fn read(members: &Members, findings: &mut Findings) -> Result<Layers> {
         let mut layers = Layers::new(Layers::aspects(members)?);
         let Some(text) = members.text(file::LAYER_DICT, DOCUMENT_BYTES)? else {
@@ -69,7 +69,7 @@ impl Layers {
                 Ok(())
             })
         })?;
-        // Without a layer of its own the dictionary is that of a flat graph.
+        // A dictionary without layers is that of a flat graph.
         if layers.dictionary.is_empty() {
             layers.dictionary.push(PLACEHOLDER);
         }
@@ -81,53 +81,55 @@ impl Layers {
         Ok(layers)
     }
 
-    /// Aspects with their labels and attributes; none in a flat graph.
+    /// Reads the aspects with their labels and attributes; none in a flat graph.
     ///
     /// # Errors
-    /// When a file is not sound.
+    /// Returns an error if a file is malformed.
     pub fn aspects(members: &Members) -> Result<Vec<Aspect>> {
         aspects(members)
     }
 
-    /// Whether there is one layer only, which nobody names.
+    /// Returns whether there is only one, unnamed layer.
     pub fn is_flat(&self) -> bool {
         self.aspects.is_empty()
     }
 
-    /// Number of layers, the placeholder counted.
+    /// Returns the number of layers, including the placeholder.
     pub fn len(&self) -> usize {
         self.tuples.len()
     }
 
-    /// The labels of a layer.
+    /// Returns the labels of a layer.
     pub fn labels(&self, layer: u32) -> &[String] {
         self.tuples.get(layer as usize).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The layer at a position of the dictionary.
+    /// Returns the layer at a position of the dictionary.
     ///
     /// # Errors
-    /// When there is no such position.
+    /// Returns an error if the dictionary has no such position.
     pub fn at(&self, id: i64) -> Result<u32> {
         let found = usize::try_from(id).ok().and_then(|id| self.dictionary.get(id)).copied();
         found.ok_or_else(|| {
-            let message = format!("layer {id} is not among the {} of structure/layer_dict.json", self.dictionary.len());
+            let message =
+                format!("layer id is {id}, but structure/layer_dict.json has {} layers", self.dictionary.len());
             Error::broken(&rules::LAYER_ID, message)
         })
     }
 
-    /// The first position of a layer in the dictionary.
+    /// Returns the first position of a layer in the dictionary.
     pub fn position(&self, layer: u32) -> Option<i64> {
         self.dictionary.iter().position(|own| *own == layer).map(|at| at as i64)
     }
 
-    /// Bytes that the labels take, about.
+    /// Returns the approximate number of bytes that the labels take.
     pub fn bytes(&self) -> u64 {
         let label = |label: &String| 2 * (label.len() + size_of::<String>()) as u64;
         self.tuples.iter().map(|labels| 96 + labels.iter().map(label).sum::<u64>()).sum()
     }
 
-    /// The number of a layer, which is known from now on. The one-element placeholder stands for that of any rank.
+    /// Returns the number of a layer, and adds the layer if it is new. The placeholder of one element stands for the
+    /// placeholder of any rank.
     pub fn intern(&mut self, labels: &[String]) -> u32 {
         if let Some(number) = self.find(labels) {
             return number;
@@ -138,7 +140,7 @@ impl Layers {
         number
     }
 
-    /// The number of a layer that is known.
+    /// Returns the number of a layer, if it is known.
     pub fn find(&self, labels: &[String]) -> Option<u32> {
         match labels {
             [only] if only == word::NO_LAYER && !self.tuples.is_empty() => Some(PLACEHOLDER),
@@ -146,7 +148,7 @@ impl Layers {
         }
     }
 
-    /// What keeps a layer from fitting the aspects.
+    /// Returns why a layer does not match the aspects, if it does not.
     pub fn misfit(&self, at: usize) -> Option<String> {
         let labels = self.tuples.get(at)?;
         if at == PLACEHOLDER as usize {
@@ -154,7 +156,7 @@ impl Layers {
         }
         if labels.len() != self.aspects.len() {
             return Some(format!(
-                "the layer {labels:?} has {} labels for {} aspects",
+                "layer {labels:?} has {} labels, but the graph has {} aspects",
                 labels.len(),
                 self.aspects.len()
             ));
@@ -162,15 +164,15 @@ impl Layers {
         let mut pairs = self.aspects.iter().zip(labels);
         let known = |aspect: &Aspect, label: &String| label == word::NO_LAYER || aspect.labels.contains(label);
         let (aspect, label) = pairs.find(|(aspect, label)| !known(aspect, label))?;
-        Some(format!("the label {label:?} of {labels:?} is not one of the aspect {:?}", aspect.name))
+        Some(format!("label {label:?} of layer {labels:?} is not declared in aspect {:?}", aspect.name))
     }
 
-    /// All layers as lists of labels.
+    /// Returns all layers as lists of labels.
     fn lists(&self) -> ListArray {
         tuples(self.tuples.iter().map(Vec::as_slice))
     }
 
-    /// A way to write layers into columns.
+    /// Returns a writer of columns of layers.
     pub fn columns(&self) -> LayerColumns {
         LayerColumns(std::sync::Arc::new(self.lists()))
     }
@@ -181,18 +183,18 @@ impl Layers {
 pub(crate) struct LayerColumns(ArrayRef);
 
 impl LayerColumns {
-    /// A column of layers; a missing one is null.
+    /// Returns a column of layers; a missing layer is null.
     pub fn column(&self, layers: &UInt32Array) -> Result<ArrayRef> {
         take(self.0.as_ref(), layers, None).map_err(|error| Error::malformed(error.to_string()).caused_by(error))
     }
 
-    /// The type of such a column.
+    /// Returns the type of such a column.
     pub fn data_type() -> DataType {
         isomorph_model::type_name::list_of(DataType::Utf8)
     }
 }
 
-/// Lists of labels.
+/// Builds a column of lists of labels.
 pub(crate) fn tuples<'a>(all: impl Iterator<Item = &'a [String]>) -> ListArray {
     let mut builder = ListBuilder::new(StringBuilder::new()).with_field(Field::new(ITEM, DataType::Utf8, true));
     for labels in all {
@@ -202,7 +204,7 @@ pub(crate) fn tuples<'a>(all: impl Iterator<Item = &'a [String]>) -> ListArray {
     builder.finish()
 }
 
-/// Whether the published library takes a value for true: it asks as Python does.
+/// Returns whether the published library treats a value as true: it follows Python's rules of truth.
 fn is_true(text: &str) -> bool {
     match value(text) {
         Ok(Value::Bool(own)) => own,
@@ -217,7 +219,7 @@ fn is_true(text: &str) -> bool {
     }
 }
 
-/// Aspects with their labels and attributes; none in a flat graph.
+/// Reads the aspects with their labels and attributes; none in a flat graph.
 fn aspects(members: &Members) -> Result<Vec<Aspect>> {
     let mut aspects: Vec<Aspect> = Vec::new();
     let Some(text) = members.text(file::LAYERS, DOCUMENT_BYTES)? else { return Ok(aspects) };
@@ -238,7 +240,7 @@ fn aspects(members: &Members) -> Result<Vec<Aspect>> {
         }
         Ok(())
     })?;
-    // Older versions name the placeholder as the only aspect of a flat graph.
+    // Older versions write the placeholder as the only aspect of a flat graph.
     if aspects.len() == 1 && aspects.iter().all(|aspect| aspect.name == word::NO_LAYER) {
         return Ok(Vec::new());
     }

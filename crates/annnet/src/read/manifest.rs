@@ -9,7 +9,7 @@ use crate::layout::file;
 use crate::members::Members;
 use crate::rules;
 
-/// Keys that some version writes. Others are remembered.
+/// Keys that some version writes. Other keys are kept for a rewrite.
 const KNOWN: [&str; 16] = [
     "format",
     "version",
@@ -29,10 +29,10 @@ const KNOWN: [&str; 16] = [
     "checksum",
 ];
 
-/// What the manifest says.
+/// The content of the manifest.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Manifest {
-    /// Direction of edges that state none; nothing is directed.
+    /// Direction of edges that state none; `None` means directed.
     pub directed: Option<bool>,
     /// Counter of changes, as JSON.
     pub graph_version: Option<String>,
@@ -40,26 +40,26 @@ pub(crate) struct Manifest {
     pub default_slice: Option<String>,
     pub annnet_version: Option<String>,
     pub version: Option<String>,
-    /// What stands for the bytes of all files.
+    /// The checksum of all files.
     pub checksum: Option<String>,
     pub created: Option<String>,
     pub compression: Option<String>,
     /// Counts by name.
     pub counts: Vec<(String, u64)>,
-    /// Keys that no version writes, with their JSON: what a rewrite keeps.
+    /// Keys that no version writes, with their JSON. A rewrite keeps them.
     pub unknown: Vec<(String, String)>,
 }
 
-/// The beginning of a JSON value, for an error.
+/// Returns the beginning of a JSON value, for an error message.
 fn shown(value: &str) -> String {
     value.trim().chars().take(40).collect()
 }
 
 impl Manifest {
-    /// Reads the manifest; what is missing in it is a finding.
+    /// Reads the manifest; missing keys become findings.
     ///
     /// # Errors
-    /// When there is none, or it is no JSON object.
+    /// Returns an error if it is missing, or is not a JSON object.
     pub fn read(members: &Members, findings: &mut Findings) -> Result<Manifest> {
         members.file(file::MANIFEST)?;
         let text = members.text(file::MANIFEST, limits::MANIFEST_BYTES)?.unwrap_or_default();
@@ -75,9 +75,9 @@ impl Manifest {
             match name {
                 "directed" => {
                     manifest.directed = json::boolean(value);
-                    // Which direction another value means, nobody can know.
+                    // Any other value has no clear meaning.
                     if manifest.directed.is_none() && value.trim() != "null" {
-                        let what = format!("directed is {}, neither true nor false nor null", shown(value));
+                        let what = format!("directed is {}, expected true, false or null", shown(value));
                         let place = Place::file(file::MANIFEST).in_field(name);
                         return Err(Error::broken(&rules::MANIFEST, what).at(place));
                     }
@@ -119,13 +119,13 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Whether the files are those of the specification's text, which no published library has written: they say all that
-    /// they hold, and nothing has to be made up for a writer that left something out.
+    /// Returns whether the files follow the specification's text, which no published library has written. Such files
+    /// are complete, so nothing that a writer omitted must be reconstructed.
     pub fn is_specified(&self) -> bool {
         self.version.as_deref().is_some_and(|version| version.starts_with("1.1"))
     }
 
-    /// Whether an edge that states no direction has one.
+    /// Returns whether an edge that states no direction is directed.
     pub fn is_directed(&self) -> bool {
         self.directed.unwrap_or(true)
     }

@@ -1,5 +1,5 @@
-//! The edges of one node: with a cache the few pages that hold them; without one a pass over one column finds the row
-//! groups that name it.
+//! The edges of one node. With a cache, the pages that contain them are read; without one, a pass over one column
+//! finds the row groups that name the node.
 
 use arrow_array::cast::AsArray;
 use isomorph_error::{Error, Kind, Result};
@@ -13,11 +13,11 @@ use crate::layout::column;
 /// Rows of a batch.
 const BATCH_ROWS: usize = 1 << 14;
 
-/// Edges with two ends whose source (or target) is a node, whether they have a direction or not: for an edge without one, both
-/// sides have to be asked for.
+/// Returns the edges with two ends whose source (or target) is a node, directed or not. To get all undirected edges,
+/// both sides must be requested.
 ///
 /// # Errors
-/// [`Kind::NotFound`] when there is no such node; when the edges cannot be read.
+/// Returns [`Kind::NotFound`] if the node does not exist, and an error if the edges cannot be read.
 pub(super) fn neighbors<'a>(annnet: &'a Annnet, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + 'a>> {
     let entities = &annnet.entities;
     let row = match node {
@@ -36,7 +36,7 @@ pub(super) fn neighbors<'a>(annnet: &'a Annnet, node: NodeId<'_>, side: Side) ->
     })
 }
 
-/// The edges that the cache names, from the pages that hold them.
+/// Reads the edges that the cache names, from the pages that contain them.
 fn by_cache<'a>(annnet: &'a Annnet, cache: &Cache, key: &str, side: Side) -> Result<Box<dyn Part + 'a>> {
     let sides = if side == Side::Out { [cache::Side::Source] } else { [cache::Side::Target] };
     let rows = cache.edges_of(key, &sides)?;
@@ -48,10 +48,11 @@ fn by_cache<'a>(annnet: &'a Annnet, cache: &Cache, key: &str, side: Side) -> Res
     })
 }
 
-/// The edges at `rows`, which `read` reads: the first of them now, so that what is damaged shows, the others as they are pulled.
+/// Reads the edges at `rows` through `read`: the first batch immediately, so that damage is reported at once, the
+/// others on demand.
 ///
 /// # Errors
-/// Those of `read`.
+/// Returns the errors of `read`.
 pub(crate) fn in_pieces<'a>(
     rows: Vec<u64>,
     read: impl Fn(&[u64]) -> Result<Vec<EdgeBatch>> + Send + 'a,
@@ -76,29 +77,29 @@ pub(crate) fn in_pieces<'a>(
     Ok(part::stepped(None, move || Ok(Some(first)), step))
 }
 
-/// The rows that have the node at one side.
+/// Keeps the rows that have the node at one side.
 ///
 /// # Errors
-/// When ends are no keys.
+/// Returns an error if the ends are not keys.
 pub(crate) fn only_of(batch: EdgeBatch, key: &str, side: Side) -> Result<Vec<EdgeBatch>> {
     let is_wanted = naming(&batch, key, side)?;
     if is_wanted.iter().all(|wanted| *wanted) {
         return Ok(vec![batch]);
     }
-    // The others have an id of the same hash.
+    // The others have an id with the same hash.
     Ok((0..batch.rows).filter(|row| is_wanted[*row]).map(|row| batch.slice(row, 1)).collect())
 }
 
-/// Which rows have the node at one side.
+/// Returns which rows have the node at one side.
 fn naming(batch: &EdgeBatch, key: &str, side: Side) -> Result<Vec<bool>> {
     let ends = if side == Side::Out { &batch.source } else { &batch.target };
     match ends {
         Ends::Keys(ends) => Ok(ends.as_string::<i32>().iter().map(|end| end == Some(key)).collect()),
-        Ends::Rows(_) => Err(Error::usage("ends of annnet are keys")),
+        Ends::Rows(_) => Err(Error::usage("the ends of annnet edges must be keys")),
     }
 }
 
-/// The edges of the row groups that name the node.
+/// Reads the edges of the row groups that name the node.
 fn by_pass<'a>(annnet: &'a Annnet, key: &str, side: Side) -> Box<dyn Part + 'a> {
     let name = if side == Side::Out { column::SOURCE } else { column::TARGET };
     let (key, mut groups) = (key.to_owned(), annnet.edges.groups.iter().enumerate());

@@ -23,7 +23,7 @@ const BATCH_ROWS: usize = 1 << 15;
 pub(crate) struct NodeTable {
     attributes: Attributes,
     source: Source,
-    /// What `entity` says, when a node is an edge.
+    /// The column `entity`, if a node is an edge.
     entity: Option<ArrayRef>,
 }
 
@@ -31,17 +31,17 @@ pub(crate) struct NodeTable {
 enum Source {
     #[default]
     None,
-    /// The table has the nodes in their own order: it is read as it is wanted.
+    /// The table has the nodes in the order of the graph: it is read on demand.
     Beside(Table),
-    /// Another order, or other nodes: held in memory, with the row of the table by node.
+    /// The table has another order or other nodes: it is held in memory, with the row of the table for each node.
     Held { cells: Cells, rows: UInt32Array, _held: Reservation },
 }
 
 impl NodeTable {
-    /// Finds out how the attributes of `entities` are to be had.
+    /// Determines how the attributes of `entities` are read.
     ///
     /// # Errors
-    /// When the table is not sound, or has to be held and does not fit the budget.
+    /// Returns an error if the table is malformed, or must be held and exceeds the budget.
     pub fn open(
         table: Option<&Table>,
         id: &str,
@@ -55,7 +55,8 @@ impl NodeTable {
             nodes.entity = Some(Arc::new(words.collect::<StringArray>()));
         }
         let Some(table) = table.filter(|table| table.has(id)) else { return Ok(nodes) };
-        // Also where no node is an edge: a name does not depend on rows, and whoever writes the property takes it for the mark.
+        // Also if no node is an edge: the name must not depend on the rows, and a writer treats this property as the
+        // mark of edges.
         nodes.attributes = Attributes::of(table, &[id], &[well_known::ENTITY], findings)?;
         if nodes.attributes.properties.is_empty() {
             return Ok(nodes);
@@ -67,7 +68,7 @@ impl NodeTable {
         let (cells, mut held) = table.read(&[], budget)?;
         let ids = cells.text(id)?;
         held.grow(entities.len() as u64 * 8)?;
-        // Of several rows for one node the last one counts.
+        // If a node has several rows, the last one is used.
         let mut rows: Vec<Option<u32>> = vec![None; entities.len()];
         for (row, id) in ids.iter().enumerate() {
             let node = id.and_then(|id| entities.row(id)).filter(|node| !entities.is_edge[*node as usize]);
@@ -79,23 +80,23 @@ impl NodeTable {
         Ok(nodes)
     }
 
-    /// The attributes of nodes, without the mark of those that are edges.
+    /// Returns the attributes of nodes, without the mark of nodes that are edges.
     pub fn own_properties(&self) -> &[Property] {
         &self.attributes.properties
     }
 
-    /// Names of properties that are not those of their columns, with these.
+    /// Returns the names of properties that differ from those of their columns, with the names of the columns.
     pub fn renamed(&self) -> &[(String, String)] {
         &self.attributes.renamed
     }
 
-    /// The properties of nodes.
+    /// Returns the properties of nodes.
     pub fn properties(&self) -> Vec<Property> {
         let entity = self.entity.iter().map(|_| Property::new(well_known::ENTITY, DataType::Utf8));
         entity.chain(self.attributes.properties.iter().cloned()).collect()
     }
 
-    /// The rows that can be read side by side.
+    /// Returns ranges of rows that can be read in parallel.
     pub fn groups(&self, nodes: usize) -> Vec<Range<usize>> {
         match &self.source {
             Source::Beside(table) => table.groups().iter().map(|rows| rows.start as usize..rows.end as usize).collect(),
@@ -132,7 +133,7 @@ impl NodeTable {
     }
 }
 
-/// Whether row by row the table speaks of the nodes in their order.
+/// Returns whether the table has the nodes in their order, row by row.
 fn is_beside(table: &Table, id: &str, entities: &Entities) -> Result<bool> {
     if table.rows() != entities.len() as u64 || entities.has_edges() {
         return Ok(false);
@@ -148,18 +149,18 @@ fn is_beside(table: &Table, id: &str, entities: &Entities) -> Result<bool> {
     Ok(start == entities.len())
 }
 
-/// Some of the nodes, in their order.
+/// A range of the nodes, in their order.
 pub(crate) struct NodePart<'a> {
     pub entities: &'a Entities,
     pub table: &'a NodeTable,
     pub nodes: Range<usize>,
-    /// What is read beside keys, if not everything.
+    /// The columns to read in addition to keys; all if `None`.
     pub narrowing: Option<Arc<Narrowing>>,
     pub batch_rows: usize,
 }
 
 impl<'a> NodePart<'a> {
-    /// The part of a scan that it is.
+    /// Returns it as a part of a scan.
     pub fn part(self) -> Box<dyn Part + 'a> {
         let NodePart { entities, table, nodes, narrowing, batch_rows } = self;
         let (batch_rows, rows) = (batch_rows.max(1), nodes.len() as u64);

@@ -51,37 +51,39 @@ pub struct Annnet {
     pub(crate) coefficients: Coefficients,
     pub(crate) edges: Edges,
     pub(crate) edge_attributes: EdgeAttributes,
-    /// The hyperedge types that there are.
+    /// The hyperedge types of the graph.
     pub(crate) others: Vec<Class>,
     pub(crate) slices: Slices,
     pub(crate) layer_groups: LayerGroups,
     pub(crate) graph: Graph,
-    /// What was noticed while opening.
+    /// Findings made while opening.
     pub(crate) noticed: Findings,
-    /// Files that no layout names and that are too large to travel with the graph.
+    /// Files that belong to no layout and are too large for the metadata of the graph.
     left: Vec<String>,
-    /// Views for look-ups, opened by the first; nothing inside when there are none that fit.
+    /// Views for look-ups, opened at the first look-up; `None` if there are none that match the graph.
     cache: OnceLock<Option<Cache>>,
     _held: Vec<Reservation>,
 }
 
 impl Annnet {
-    /// Opens a directory, or an archive, which is unpacked. Reads everything but edges, their attributes and memberships; of edges it reads kinds and ends.
+    /// Opens a directory or an archive, which is unpacked. Reads everything except edges, their attributes and
+    /// memberships; of the edges, it reads kinds and ends.
     ///
     /// # Errors
-    /// When nothing is there, it is no annnet graph, a file is not sound, or what has to be held does not fit the budget.
+    /// Returns an error if nothing exists there, it is not an annnet graph, a file is malformed, or the data that must
+    /// be held exceeds the budget.
     pub fn open(location: &Location, options: &OpenOptions) -> Result<Annnet> {
         let members = Members::open(location, options)?;
         let layout = Layout::of(&members)?.ok_or_else(|| not_annnet(&location.to_string()))?;
-        // Where files lie elsewhere they are read in ranges; to compare their bytes is to fetch them all.
+        // Remote files are read in ranges; comparing their bytes would fetch them completely.
         let verify = options.verify && (location.is_local() || members.archive().is_some());
         Annnet::of(members, layout, &OpenOptions { verify, ..options.clone() })
     }
 
-    /// The graph in files of a layout.
+    /// Opens a graph from files with a known layout.
     ///
     /// # Errors
-    /// As [`Annnet::open`].
+    /// Returns the errors of [`Annnet::open`].
     pub(crate) fn of(mut members: Members, layout: Layout, options: &OpenOptions) -> Result<Annnet> {
         let budget = &options.budget;
         let words = layout.words();
@@ -141,7 +143,7 @@ impl Annnet {
             file::EDGE_MEMBERSHIPS,
         ] {
             if !members.has(name)? {
-                // The specification lets readers do without sections of older layouts.
+                // The specification allows sections of older layouts to be missing.
                 let rule = if layout == Layout::V1 { &rules::SECTION } else { &rules::MEMBER };
                 noticed.push(rule, "the file is missing", Place::file(name));
             }
@@ -162,7 +164,7 @@ impl Annnet {
         graph.metadata.extend(first.map(|first| (order::METADATA.to_owned(), first)));
         graph.metadata.extend(ends.map(|ends| (order::OTHERS.to_owned(), ends)));
         edges.inherited.note(&mut graph);
-        // In older layouts layers are those of the edges, and the ends have them from there.
+        // In older layouts, the ends take their layers from the edges.
         if layout != Layout::V1 {
             let stated = std::mem::take(&mut edges.stated);
             stated.note(&mut graph, &members, known, |take| edges.follows(known, take), &mut noticed)?;
@@ -199,7 +201,7 @@ impl Annnet {
         })
     }
 
-    /// What ends of edges are compared with.
+    /// Returns what ends of edges are compared with.
     pub(crate) fn known(&self) -> Known<'_> {
         Known {
             entities: &self.entities,
@@ -209,15 +211,15 @@ impl Annnet {
         }
     }
 
-    /// Whether ends of edges have layers, or coefficients.
+    /// Returns whether ends of edges have layers or coefficients.
     pub(crate) fn is_layered(&self) -> bool {
         !self.layers.is_flat() || self.edges.has_coefficients
     }
 
-    /// The views for look-ups, if there are some that are sound.
+    /// Returns the views for look-ups, if there are valid ones.
     ///
     /// # Errors
-    /// When they cannot be read, or do not fit the budget.
+    /// Returns an error if they cannot be read, or exceed the budget.
     pub(crate) fn cache(&self) -> Result<Option<&Cache>> {
         if self.cache.get().is_none() {
             let version = self.manifest.graph_version.as_deref();
@@ -228,30 +230,31 @@ impl Annnet {
         Ok(self.cache.get().and_then(Option::as_ref))
     }
 
-    /// Whether there are views for look-ups that fit the graph.
+    /// Returns whether the graph has views for look-ups that match it.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// Returns an error if they cannot be read.
     pub fn has_views(&self) -> Result<bool> {
         Ok(self.cache()?.is_some())
     }
 
-    /// Files that no layout names and that travel with the graph into another format, by their names.
+    /// Returns the names of files that belong to no layout and are kept in the metadata of the graph when it is
+    /// converted to another format.
     pub fn files_that_travel(&self) -> Vec<String> {
         kept::files(&self.graph).into_iter().map(|(name, _)| name).collect()
     }
 
-    /// Files that no layout names and for which there is no room there: all together have more than 1 MiB.
+    /// Returns the names of files that belong to no layout and are not kept, because together they exceed 1 MiB.
     pub fn files_left_out(&self) -> &[String] {
         &self.left
     }
 
-    /// The layout of the files.
+    /// Returns the layout of the files.
     pub fn layout(&self) -> Layout {
         self.layout
     }
 
-    /// Keys of the manifest that no version of annnet writes, with their JSON: what a rewrite should keep.
+    /// Returns the keys of the manifest that no version of annnet writes, with their JSON. A rewrite should keep them.
     pub fn unknown_keys(&self) -> &[(String, String)] {
         &self.manifest.unknown
     }

@@ -17,7 +17,7 @@ use super::ids;
 use crate::cells::Cells;
 use crate::layout::column;
 
-/// Rows of one part of the table that are of one class, which is not that of edges with two ends.
+/// Rows of one part of the table that are of one class other than edges with two ends.
 pub(crate) struct OtherPart<'a> {
     pub annnet: &'a Annnet,
     /// Index of the hyperedge type.
@@ -27,7 +27,7 @@ pub(crate) struct OtherPart<'a> {
     pub batch_rows: usize,
 }
 
-/// Members that were collected.
+/// Collected members.
 #[derive(Default)]
 struct Collected {
     owner: Vec<u32>,
@@ -48,14 +48,14 @@ impl Collected {
 }
 
 impl<'a> OtherPart<'a> {
-    /// The part of a scan that it is.
+    /// Returns it as a part of a scan.
     pub fn part(self) -> Box<dyn Part + 'a> {
         let (annnet, batch_rows) = (self.annnet, self.batch_rows.max(1));
         let edges = &annnet.edges;
         let all = edges.rows_of(self.class);
         let group = edges.groups.get(self.group).cloned();
         let count = group.as_ref().map(|rows| within(all, rows).len() as u64);
-        // Where there is none of this class, nothing is read.
+        // If the group has no rows of this class, nothing is read.
         let rows = group.filter(|_| count > Some(0));
         let mut start = rows.as_ref().map_or(0, |rows| rows.start);
         let open = move || {

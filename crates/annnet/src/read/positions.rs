@@ -1,4 +1,4 @@
-//! Where edges stand among the columns of the matrix: the order in which the published library has them.
+//! Positions of edges among the columns of the matrix, which are their order in the published library.
 
 use std::ops::Range;
 
@@ -11,30 +11,30 @@ use crate::layout::column;
 use crate::order::Runs;
 use crate::rules;
 
-/// A `col_idx` and its row. Of equal ones the order of the file counts, as in the published library.
+/// A `col_idx` and its row. If values are equal, the order of the file decides, as in the published library.
 type At = (i64, u64);
 
 /// What was seen of `col_idx` so far.
 #[derive(Default)]
 struct Seen {
-    /// One that several edges have.
+    /// A value that several edges have.
     equal: Option<i64>,
 }
 
 impl Seen {
-    /// Two that follow each other in their order. Several edges without a column of their own say nothing.
+    /// Compares two consecutive values. Several edges without a column of their own are not reported.
     fn pair(&mut self, before: i64, next: i64) {
         self.equal = self.equal.or((before == next && next >= 0).then_some(next));
     }
 }
 
 impl Edges {
-    /// Where hyperedges and edges with a missing end stand among all columns of the matrix, for the metadata of the
-    /// description, and where the other edges do if the file has them in another order; nothing where it says nothing.
-    /// Positions are counted: what `col_idx` says is the order alone.
+    /// Returns the positions of hyperedges and edges with a missing end among all columns of the matrix, for the
+    /// metadata of the description, and those of the other edges if their order in the file differs; `None` if they
+    /// carry no information. Positions are counted: the values of `col_idx` only give the order.
     ///
     /// # Errors
-    /// When the table cannot be read, or the order has to be held and does not fit the budget.
+    /// Returns an error if the table cannot be read, or the order must be held and exceeds the budget.
     pub fn positions(&self, budget: &Budget, findings: &mut Findings) -> Result<(Option<String>, Option<String>)> {
         let place = || Place::file(&self.table.name).in_field(column::COL_IDX);
         let mut seen = Seen::default();
@@ -74,22 +74,22 @@ impl Edges {
             is_told &= (0..self.table.rows()).filter(is_other).all(|row| others.push(rank(row)));
         }
         if let Some(equal) = seen.equal {
-            findings.push(&rules::EDGE_ORDER, format!("several edges have the col_idx {equal}"), place());
+            findings.push(&rules::EDGE_ORDER, format!("several edges have col_idx {equal}"), place());
         }
         if !is_told {
-            let message = "the order of col_idx is in too many pieces in the file";
+            let message = "the order of col_idx has too many runs in the file";
             findings.push(&rules::EDGE_ORDER, message, place());
             return Ok((None, None));
         }
         match ascend {
             true => Ok((first.to_metadata(), None)),
-            // All positions are told, so that none is guessed.
+            // All positions are stated, so that none must be guessed.
             false => Ok(((!first.is_empty()).then(|| first.to_string()), Some(others.to_string()))),
         }
     }
 
-    /// Rows of edges that come before those with two ends, in the order in which they are told, with their ranks among all: those
-    /// with two ends ascend.
+    /// Returns the rows of edges that come before those with two ends, in the order in which they are delivered, with
+    /// their ranks among all edges. Edges with two ends ascend.
     fn among(&self, sorted: &[At], seen: &mut Seen) -> Result<Vec<(u64, u64)>> {
         sorted.windows(2).for_each(|pair| seen.pair(pair[0].0, pair[1].0));
         let mut ranks: Vec<(u64, u64)> = Vec::with_capacity(sorted.len());
@@ -112,8 +112,8 @@ impl Edges {
         Ok(ranks)
     }
 
-    /// Calls `take` with what `col_idx` says of each edge but placeholders, with its row, and whether it is told before those with
-    /// two ends.
+    /// Calls `take` for each edge except placeholders with its `col_idx`, its row, and whether it is delivered before
+    /// the edges with two ends.
     fn each_position(&self, take: &mut dyn FnMut(Option<i64>, u64, bool)) -> Result<()> {
         let mut start = 0;
         for cells in self.table.batches(&[column::COL_IDX], 0..self.table.rows(), BATCH_ROWS)? {

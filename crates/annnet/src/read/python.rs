@@ -1,13 +1,13 @@
-//! Pairs of a node and a layer as Python writes them: `('a', ('x',))`.
+//! Pairs of a node and a layer in Python syntax: `('a', ('x',))`.
 //!
-//! Older libraries wrote members of hyperedges so, and the published one still takes every text of this form for such a pair, also
-//! one that is an id. What is read here is a little less than what Python's `literal_eval` takes: no bytes, sets, dictionaries,
-//! complex numbers, nor prefixes of texts.
+//! Older libraries wrote members of hyperedges this way, and the published library still reads every text of this form
+//! as such a pair, even if it is an id. This parser accepts slightly less than Python's `literal_eval`: no bytes, sets,
+//! dictionaries, complex numbers, or string prefixes.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// Deepest nesting that is followed.
+/// Maximum nesting depth.
 const DEPTH: usize = 64;
 
 /// A literal.
@@ -20,7 +20,7 @@ enum Literal {
 }
 
 impl Literal {
-    /// Whether a set can hold it.
+    /// Returns whether a set can contain it.
     fn is_hashable(&self) -> bool {
         match self {
             Literal::List(_) => false,
@@ -30,18 +30,18 @@ impl Literal {
     }
 }
 
-/// What a text of this form is.
+/// The meaning of a text of this form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Pair {
     /// A node, and the labels of a layer.
     Placement(String, Vec<String>),
-    /// Something that nothing is called.
+    /// A value that cannot be the name of a node.
     Nobody,
-    /// Something that no set can hold.
+    /// A value that a set cannot contain.
     Unhashable,
 }
 
-/// The pair that a text is taken for, if it is taken for one.
+/// Returns the pair that a text is read as, if it is read as one.
 pub(super) fn pair(text: &str) -> Option<Pair> {
     if !text.starts_with('(') || !text.ends_with(')') {
         return None;
@@ -84,7 +84,7 @@ impl Reader<'_> {
             '[' if depth < DEPTH => self.items(']', depth),
             quote @ ('\'' | '"') => {
                 let mut text = self.text(quote)?;
-                // Texts that follow each other are one.
+                // Adjacent strings are concatenated.
                 loop {
                     self.blanks();
                     match self.rest.peek() {
@@ -100,7 +100,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Items up to the bracket that ends them. One item in round brackets without a comma is itself.
+    /// Parses items up to the closing bracket. A single item in round brackets without a comma is that item itself.
     fn items(&mut self, end: char, depth: usize) -> Option<Literal> {
         self.rest.next()?;
         let (mut items, mut commas) = (Vec::new(), 0);
@@ -153,7 +153,7 @@ impl Reader<'_> {
         char::from_u32(code)
     }
 
-    /// A number, a truth value, or `None`.
+    /// Parses a number, a boolean, or `None`.
     fn word(&mut self) -> Option<Literal> {
         let mut word = String::new();
         while let Some(own) = self.rest.next_if(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '+' | '-')) {

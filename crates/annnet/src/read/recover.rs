@@ -1,4 +1,4 @@
-//! Coefficients that only the matrix has.
+//! Coefficients that are stored only in the matrix.
 
 use std::collections::BTreeMap;
 
@@ -16,20 +16,21 @@ use crate::layout::{column, word};
 use crate::matrix::Matrix;
 use crate::table::Table;
 
-/// How rows of a matrix are numbered, and what it says of self-loops.
+/// How rows of a matrix are numbered, and whether its self-loops are meaningful.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RowsOf {
-    /// Placements, in their order; columns are edges in the order of their positions, and one without cells says nothing.
+    /// Rows are placements, in their order. Columns are edges in the order of their positions; a column without cells
+    /// states nothing.
     Placements,
-    /// Nodes, in their order; columns are positions, and those of self-loops mean nothing (v1).
+    /// Rows are nodes, in their order. Columns are positions, and those of self-loops have no meaning (v1).
     Nodes,
 }
 
-/// The coefficients of the edges whose columns are not what weight and direction imply, as the published library finds
-/// them. They have the 32 bits of the matrix.
+/// Returns the coefficients of edges whose columns differ from what weight and direction imply, as the published
+/// library determines them. They have the 32 bits of the matrix.
 ///
 /// # Errors
-/// When the edges cannot be read, or the coefficients do not fit the budget.
+/// Returns an error if the edges cannot be read, or the coefficients exceed the budget.
 pub(crate) fn recover(
     matrix: &Matrix,
     rows: RowsOf,
@@ -120,8 +121,8 @@ struct Ranks {
 }
 
 impl Ranks {
-    /// The positions of edges say their order and nothing else: they may begin anywhere and have gaps. Equal ones stand in the order
-    /// of the table.
+    /// Positions of edges only give their order: they may start anywhere and have gaps. Edges with equal positions are
+    /// in the order of the table.
     fn of(table: &Table, budget: &Budget) -> Result<Ranks> {
         // Positions, their order, and ranks.
         let held = budget.reserve(table.rows() * 3 * size_of::<i64>() as u64)?;

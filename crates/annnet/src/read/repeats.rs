@@ -1,4 +1,4 @@
-//! What is there twice, and must not be.
+//! Detection of repeated ids.
 
 use arrow_array::Array;
 use isomorph_error::{Findings, Place, Result};
@@ -10,37 +10,37 @@ use crate::layout::column;
 use crate::rules;
 use crate::table::Table;
 
-/// Ids that are named; of damage that repeats more, some are enough.
+/// Maximum number of repeated ids that are reported; more of them add no information.
 const NAMED: usize = 64;
 
 /// Rows of a batch.
 const BATCH_ROWS: usize = 1 << 15;
 
-/// The hashes of all ids, or of pairs of them, to be sorted: 16 bytes for each, in temporary files beyond the memory.
+/// The hashes of all ids, or of pairs of ids, for sorting: 16 bytes each, in temporary files if they exceed the memory.
 pub(crate) struct Hashes(EdgeSorter);
 
 impl Hashes {
-    /// None yet.
+    /// Creates an empty collection.
     ///
     /// # Errors
-    /// When the budget has next to nothing left.
+    /// Returns an error if almost no memory is left in the budget.
     pub fn new(budget: &Budget, scratch: &Scratch) -> Result<Self> {
         EdgeSorter::new(SortOptions::new(budget, scratch).memory(budget.limit() / 8)).map(Hashes)
     }
 
-    /// Adds the hashes of further ids, in any order; several threads may.
+    /// Adds the hashes of further ids, in any order. Several threads may call it.
     ///
     /// # Errors
-    /// When spilling fails.
+    /// Returns an error if spilling fails.
     pub fn add(&self, hashes: impl Iterator<Item = u128>) -> Result<()> {
         let (high, low): (Vec<u64>, Vec<u64>) = hashes.map(|hash| ((hash >> 64) as u64, hash as u64)).unzip();
         self.0.push(&high, &low, None, 0)
     }
 
-    /// Some hashes that are there more than once, each with the place for its first row.
+    /// Returns some of the hashes that occur more than once, each with a slot for its first row.
     ///
     /// # Errors
-    /// When what was spilled cannot be read.
+    /// Returns an error if the spilled data cannot be read.
     pub fn repeated(self) -> Result<IdMap<Option<u64>>> {
         let (mut repeated, mut before) = (IdMap::default(), None);
         let sorted = self.0.finish()?;
@@ -60,10 +60,10 @@ impl Hashes {
     }
 }
 
-/// Adds a finding for each row of `table` whose id is that of a row before.
+/// Adds a finding for each row of `table` whose id occurs in an earlier row.
 ///
 /// # Errors
-/// When the table cannot be read again.
+/// Returns an error if the table cannot be read again.
 pub(super) fn edges(hashes: Hashes, table: &Table, findings: &mut Findings) -> Result<()> {
     let mut first_rows = hashes.repeated()?;
     if first_rows.is_empty() {
@@ -75,7 +75,7 @@ pub(super) fn edges(hashes: Hashes, table: &Table, findings: &mut Findings) -> R
         for row in 0..own.len() {
             let at = start + row as u64;
             if let Some(first) = before(&mut first_rows, ids::hash(own.value(row)), at) {
-                let message = format!("the id {:?} is that of row {first}, too", own.value(row));
+                let message = format!("id {:?} is repeated: row {first} has it as well", own.value(row));
                 findings.push(&rules::EDGE_ID, message, Place::file(&table.name).row(at).in_field(column::EDGE_ID));
             }
         }
@@ -84,7 +84,7 @@ pub(super) fn edges(hashes: Hashes, table: &Table, findings: &mut Findings) -> R
     Ok(())
 }
 
-/// The first row of what is repeated, for every further one.
+/// Returns the first row of a repeated hash, for each further row.
 pub(crate) fn before(first_rows: &mut IdMap<Option<u64>>, hash: u128, row: u64) -> Option<u64> {
     let first = first_rows.get_mut(&hash)?;
     let before = *first;

@@ -1,4 +1,4 @@
-//! Types of attributes that the model has no place for.
+//! Attribute types that the model does not support.
 
 use std::sync::Arc;
 
@@ -8,11 +8,12 @@ use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields};
 use isomorph_error::{Error, Result};
 use isomorph_model::type_name::{ITEM, type_name};
 
-/// The type in which the model shows values of another: a map is the list of its entries, each with `key` and `value`, as
-/// Polars reads it. Most types are shown as they are.
+/// Returns the type in which the model shows values of another type: a map becomes the list of its entries, each with
+/// `key` and `value`, as Polars reads it. Most types are unchanged.
 ///
 /// # Errors
-/// [`isomorph_error::Kind::Unsupported`] for intervals: months have no length, so that nothing is equal to one.
+/// Returns [`isomorph_error::Kind::Unsupported`] for intervals: months have no fixed length, so intervals cannot be
+/// compared.
 pub(super) fn shown_type(data_type: &DataType) -> Result<DataType> {
     let inner = |field: &FieldRef| -> Result<FieldRef> {
         let own = shown_type(field.data_type())?;
@@ -23,19 +24,19 @@ pub(super) fn shown_type(data_type: &DataType) -> Result<DataType> {
         DataType::List(item) => DataType::List(inner(item)?),
         DataType::Struct(fields) => DataType::Struct(fields.iter().map(inner).collect::<Result<Fields>>()?),
         DataType::Interval(_) | DataType::Union(..) => {
-            let what = format!("the model has no place for values of type {}", type_name(data_type));
+            let what = format!("values of type {} are not supported", type_name(data_type));
             return Err(Error::unsupported(what));
         }
-        // Without a value there is no type to be seen; text is what most attributes are.
+        // A column without values does not reveal its type; most attributes are text.
         DataType::Null => DataType::Utf8,
         other => other.clone(),
     })
 }
 
-/// A column as the type in which it is shown.
+/// Converts a column to the type in which it is shown.
 ///
 /// # Errors
-/// When it is no such column.
+/// Returns an error if the column cannot be converted.
 pub(super) fn shown(column: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
     let wrong = |error: ArrowError| Error::malformed(error.to_string()).caused_by(error);
     Ok(match (column.data_type(), to) {
@@ -61,7 +62,7 @@ pub(super) fn shown(column: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
             Arc::new(StructArray::try_new(fields.clone(), columns, parts.nulls().cloned()).map_err(wrong)?)
         }
         (own, to) => {
-            return Err(Error::usage(format!("{} is not shown as {}", type_name(own), type_name(to))));
+            return Err(Error::usage(format!("{} cannot be converted to {}", type_name(own), type_name(to))));
         }
     })
 }

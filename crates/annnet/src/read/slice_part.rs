@@ -16,10 +16,10 @@ use super::slices::Slices;
 use crate::cells::Cells;
 use crate::layout::column;
 
-/// Memberships of nodes, of one part of their table.
+/// Memberships of nodes, from one part of their table.
 pub(crate) struct NodeMemberships<'a> {
     pub annnet: &'a Annnet,
-    /// Index of the kind `slice`.
+    /// Index of the group kind `slice`.
     pub kind: usize,
     pub rows: Range<u64>,
     pub batch_rows: usize,
@@ -31,7 +31,7 @@ fn gather(column: &dyn Array, rows: &[u32]) -> Result<ArrayRef> {
 }
 
 impl<'a> NodeMemberships<'a> {
-    /// The part of a scan that it is.
+    /// Returns it as a part of a scan.
     pub fn part(self) -> Box<dyn Part + 'a> {
         let slices = &self.annnet.slices;
         let (rows, id, batch_rows) = (self.rows.clone(), self.annnet.words.node_id, self.batch_rows);
@@ -51,7 +51,8 @@ impl<'a> NodeMemberships<'a> {
         let mut is_member = |row: &usize| {
             groups.is_valid(*row)
                 && members.is_valid(*row)
-                // Who is in the slice of everything need not be said, and there is nothing more to say.
+                // Members of the slice that contains everything need not be listed, and a node membership has no
+                // other values.
                 && !named.of(&self.annnet.slices, groups.value(*row)).is_all
                 && self.annnet.entities.row(members.value(*row)).is_some()
         };
@@ -69,7 +70,7 @@ impl<'a> NodeMemberships<'a> {
     }
 }
 
-/// The slice of a row: rows of one slice stand together, most often, so that it is looked up once.
+/// The slice of a row. Rows of the same slice are usually adjacent, so that it is looked up once.
 #[derive(Default)]
 struct Runs<'a>(Option<(&'a str, Run)>);
 
@@ -92,7 +93,7 @@ impl<'a> Runs<'a> {
     }
 }
 
-/// Rows whose members are of one class.
+/// Rows whose members are of the same class.
 #[derive(Default)]
 struct Chosen {
     rows: Vec<u32>,
@@ -103,15 +104,15 @@ struct Chosen {
 /// Memberships of edges of all kinds.
 pub(crate) struct EdgeMemberships<'a> {
     pub annnet: &'a Annnet,
-    /// Index of the kind `slice`.
+    /// Index of the group kind `slice`.
     pub kind: usize,
-    /// Rows of the table; nothing for edges with attributes in a slice that the table does not list.
+    /// Rows of the table; `None` for edges that have attributes in a slice but are not listed in the table.
     pub rows: Option<Range<u64>>,
     pub batch_rows: usize,
 }
 
 impl<'a> EdgeMemberships<'a> {
-    /// The part of a scan that it is.
+    /// Returns it as a part of a scan.
     pub fn part(self) -> Box<dyn Part + 'a> {
         match self.rows.clone() {
             Some(rows) => self.listed(rows),
@@ -155,7 +156,7 @@ impl<'a> EdgeMemberships<'a> {
     ) -> Result<()> {
         let (slices, edges) = (&self.annnet.slices, &self.annnet.edges);
         let pairs = &slices.pairs;
-        // One list of rows for each table of members.
+        // One list of rows for each membership table.
         let mut lists: [Chosen; 4] = Default::default();
         let mut named = Runs::default();
         for row in (0..groups.len()).filter(|&row| groups.is_valid(row) && members.is_valid(row)) {
@@ -199,7 +200,8 @@ impl<'a> EdgeMemberships<'a> {
         Ok(())
     }
 
-    /// Index of the membership table of a class: nodes come first, then edges, then the hyperedge types that there are.
+    /// Returns the index of the membership table of a class: first nodes, then edges, then the hyperedge types of the
+    /// graph.
     fn table(&self, class: usize) -> Option<usize> {
         if class == Class::TwoEnded as usize {
             return Some(1);

@@ -17,15 +17,15 @@ use crate::members::Members;
 use crate::rules;
 use crate::table::Table;
 
-/// Rows of a batch while slices are settled.
+/// Rows of a batch while slices are checked.
 const BATCH_ROWS: usize = 1 << 15;
 
-/// The slices of a graph; memberships stay in their tables.
+/// The slices of a graph. Memberships stay in their tables.
 pub(crate) struct Slices {
     /// Ids in the order of the registry.
     pub names: Vec<String>,
     numbers: HashMap<String, u32>,
-    /// The slice that everything is in.
+    /// The slice that contains everything.
     pub all: Option<u32>,
     pub attributes: Attributes,
     cells: Option<Cells>,
@@ -36,17 +36,17 @@ pub(crate) struct Slices {
     pub nodes: Option<Table>,
     /// Memberships of edges.
     pub edges: Option<Table>,
-    /// Weights that memberships state and the attributes of pairs do not, where others of their table state none, by slice and edge:
-    /// of a membership that is listed again without a weight this is it.
+    /// Weights of memberships by slice and edge, if the attributes of the pair state none and other rows of the table
+    /// have no weight. They apply to memberships that are repeated without a weight.
     stated: IdMap<f64>,
-    /// Edges that some table of slices names; whether they are there.
+    /// Edges that a table of slices names, and whether they exist.
     known: IdMap<AtomicBool>,
-    /// What is listed in the default slice.
+    /// The members listed in the default slice.
     in_default: (IdSum, IdSum),
     held: Reservation,
 }
 
-/// The slice of a row.
+/// The slice named by a row.
 struct Named {
     hash: u128,
     is_default: bool,
@@ -78,24 +78,24 @@ impl Pairs {
         Ok(Pairs { attributes, cells: Some(cells), weights, rows, unlisted: Vec::new(), _held: Some(held) })
     }
 
-    /// The weight in a row.
+    /// Returns the weight in a row.
     fn weight(&self, row: Option<u32>) -> Option<f64> {
         let (weights, row) = (self.weights.as_ref()?, row? as usize);
         weights.is_valid(row).then(|| weights.value(row))
     }
 
-    /// The row of an edge in a slice, by the hashes of both.
+    /// Returns the row of an edge in a slice, by the hashes of both.
     pub fn row(&self, slice: u128, edge: u128) -> Option<u32> {
         if self.rows.is_empty() { None } else { self.rows.get(&ids::pair(slice, edge)).copied() }
     }
 }
 
 impl Slices {
-    /// Reads which slices there are and whom they name. Whether that is there is not known yet: see [`Slices::mark`] and
-    /// [`Slices::settle`].
+    /// Reads the slices and the ids of their members. Whether the members exist is determined later: see
+    /// [`Slices::mark`] and [`Slices::settle`].
     ///
     /// # Errors
-    /// When a table is not sound or does not fit the budget.
+    /// Returns an error if a table is malformed or exceeds the budget.
     pub fn read(
         members: &Members,
         (layout, all_in_default): (Layout, bool),
@@ -134,18 +134,19 @@ impl Slices {
         if let Some(table) = Table::find(members, file::EDGE_SLICE_ATTRIBUTES)? {
             slices.pairs = Pairs::read(&table, budget, findings)?;
         }
-        // The specification lets readers do without the registry of older layouts.
+        // The specification allows the registry of older layouts to be missing.
         let rule = if layout == Layout::V1 { &rules::SLICE_UNKNOWN } else { &rules::SLICE_UNREGISTERED };
         slices.read_members((default, words, rule), findings)?;
         if all_in_default {
-            // The older library puts everything into the default slice again when it reads; its files may leave that out.
+            // The older library adds everything to the default slice when it reads; its files may omit these
+            // memberships.
             slices.all = slices.find(default);
         }
         slices.attributes(members, budget, findings)?;
         Ok(slices)
     }
 
-    /// The number of a slice, which is there from now on.
+    /// Returns the number of a slice, and adds the slice if it is new.
     fn number(&mut self, name: &str) -> u32 {
         if let Some(number) = self.numbers.get(name) {
             return *number;
@@ -156,7 +157,7 @@ impl Slices {
         number
     }
 
-    /// The number of a slice that is in use, which breaks `rule` if it is not registered.
+    /// Returns the number of a slice in use, and reports `rule` if it is not registered.
     fn registered(
         &mut self,
         name: &str,
@@ -165,22 +166,22 @@ impl Slices {
         findings: &mut Findings,
     ) -> u32 {
         if self.find(name).is_none() {
-            findings.push(rule, format!("{name:?} is not registered"), place());
+            findings.push(rule, format!("slice {name:?} is not in the registry"), place());
         }
         self.number(name)
     }
 
-    /// The number of a slice that is there.
+    /// Returns the number of a slice, if it exists.
     pub fn find(&self, name: &str) -> Option<u32> {
         self.numbers.get(name).copied()
     }
 
-    /// Whether an edge that a slice names is there.
+    /// Returns whether an edge that a slice names exists.
     pub fn knows(&self, edge: u128) -> bool {
         self.known.get(&edge).is_some_and(|known| known.load(Ordering::Relaxed))
     }
 
-    /// Reads who is listed. A slice of nodes that is not registered breaks `rule`.
+    /// Reads the listed members. A node membership in an unregistered slice breaks `rule`.
     fn read_members(
         &mut self,
         (default, words, rule): (&str, &Words, &'static Rule),
@@ -215,12 +216,13 @@ impl Slices {
             for row in (0..cells.rows()).filter(|&row| slices.is_valid(row) && ids.is_valid(row)) {
                 let edge = ids::hash(ids.value(row));
                 self.name_edge(edge)?;
-                // Attributes of what is nowhere are passed over; of a pair that is told twice the last row counts.
+                // Attributes of an edge that does not exist are ignored; if a pair has several rows, the last one is
+                // used.
                 let counts = self.pairs.row(ids::hash(slices.value(row)), edge) == Some(row as u32);
                 if counts && !listed[row] {
                     let place = || Place::file(&cells.name).row(row as u64);
                     self.registered(slices.value(row), &rules::SLICE_UNKNOWN, place, findings);
-                    let message = format!("{:?} is not listed in {:?}", ids.value(row), slices.value(row));
+                    let message = format!("edge {:?} is not listed in slice {:?}", ids.value(row), slices.value(row));
                     findings.push(&rules::SLICE_UNLISTED, message, place());
                     self.pairs.unlisted.push(row as u32);
                 }
@@ -229,8 +231,8 @@ impl Slices {
         Ok(())
     }
 
-    /// Holds the weights that a row without one may need: the published library reads memberships that are listed again as one,
-    /// with the last weight that is stated.
+    /// Keeps the weights that rows without a weight may need: the published library reads repeated memberships as one,
+    /// with the last stated weight.
     fn read_weights(&mut self) -> Result<()> {
         let Some(table) = self.edges.clone().filter(|table| table.has(column::WEIGHT)) else { return Ok(()) };
         let (mut some, mut none) = (false, false);
@@ -260,16 +262,16 @@ impl Slices {
         Ok(())
     }
 
-    /// The weight of a membership that states none: that of the attributes of the pair, else the one that it has where it is listed
-    /// again.
+    /// Returns the weight of a membership that states none: that in the attributes of the pair, else that of a repeated
+    /// row.
     pub fn weight(&self, slice: u128, edge: u128, pair: Option<u32>) -> Option<f64> {
         let again = || if self.stated.is_empty() { None } else { self.stated.get(&ids::pair(slice, edge)).copied() };
         self.pairs.weight(pair).or_else(again)
     }
 
-    /// Notes that the edge whose id has this hash is there.
+    /// Records that the edge whose id has this hash exists.
     pub fn mark(&self, edge: u128) {
-        // When everything is in one slice, nothing may be named.
+        // If everything is in one slice, no member need be listed.
         if !self.known.is_empty()
             && let Some(known) = self.known.get(&edge)
         {
@@ -277,10 +279,10 @@ impl Slices {
         }
     }
 
-    /// All edges are known and marked: finds out whether the default slice holds everything.
+    /// Determines whether the default slice contains everything, once all edges are known and marked.
     ///
     /// # Errors
-    /// When a table is not sound or does not fit the budget.
+    /// Returns an error if a table is malformed or exceeds the budget.
     pub fn settle(&mut self, default: &str, entities: &Entities, edges: &Edges) -> Result<()> {
         if self.all.is_some() {
             return Ok(());
@@ -308,7 +310,7 @@ impl Slices {
         Ok(())
     }
 
-    /// Calls `each` with the slice and the hash of the member of each row. A slice that is not there is from now on.
+    /// Calls `each` with the slice and the hash of the member of each row. Unknown slices are added.
     fn each(
         &mut self,
         table: &Table,
@@ -321,7 +323,7 @@ impl Slices {
         for cells in table.batches(&[column::SLICE_ID, member], 0..table.rows(), BATCH_ROWS)? {
             let cells = cells?;
             let (slices, members) = (cells.text(column::SLICE_ID)?, cells.text(member)?);
-            // Rows of one slice stand together, most often.
+            // Rows of the same slice are usually adjacent.
             let mut last: Option<(&str, Named)> = None;
             for row in (0..cells.rows()).filter(|&row| slices.is_valid(row) && members.is_valid(row)) {
                 let slice = slices.value(row);
@@ -365,7 +367,7 @@ impl Slices {
         self.held.grow(held.bytes())
     }
 
-    /// Keys and attributes of all slices.
+    /// Returns the keys and attributes of all slices.
     pub fn groups(&self) -> Result<(StringArray, isomorph_model::Columns)> {
         let keys = StringArray::from_iter_values(&self.names);
         let columns = match &self.cells {
@@ -375,12 +377,14 @@ impl Slices {
         Ok((keys, columns))
     }
 
-    /// The active slice: the manifest's if it is there, else the default.
+    /// Returns the active slice: the manifest's if it exists, otherwise the default.
     pub fn active(&self, stated: Option<&str>, default: &str, findings: &mut Findings) -> String {
         match stated {
             Some(name) if self.find(name).is_some() => name.to_owned(),
             other => {
-                let message = other.map_or("none is named".to_owned(), |name| format!("{name:?} is not registered"));
+                let message = other.map_or("no active slice is named".to_owned(), |name| {
+                    format!("active slice {name:?} is not in the registry")
+                });
                 let place = Place::file(file::MANIFEST).in_field("active_slice");
                 findings.push(&rules::SLICE_ACTIVE, message, place);
                 let known = self.find(default).is_some();

@@ -1,27 +1,27 @@
-//! Rows of texts that lie elsewhere: a hash table of row numbers.
+//! A hash table of row numbers, for texts that are stored elsewhere.
 
 use std::hash::{BuildHasher, RandomState};
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// An empty slot. No row has the number `u32::MAX`.
+/// An empty slot. `u32::MAX` is not a row number.
 const EMPTY: u64 = u64::MAX;
 
-/// Searches that are under way at once.
+/// Number of searches that run at the same time.
 const AT_ONCE: usize = 32;
 
-/// Open addressing with linear probing, at most three quarters full. A slot holds half of the hash and the row; whether
-/// a text is equal is decided by its bytes alone.
+/// Open addressing with linear probing, at most three quarters full. A slot holds half of the hash and the row; only a
+/// comparison of the bytes decides whether texts are equal.
 #[derive(Debug)]
 pub(crate) struct Slots {
-    /// Secret, so that nobody can choose ids that collide.
+    /// Secret, so that nobody can choose colliding ids.
     seed: u64,
     slots: Vec<u64>,
     used: usize,
 }
 
 impl Slots {
-    /// A table that holds so many rows before it grows.
+    /// Creates a table that holds this many rows before it grows.
     pub fn for_rows(rows: usize) -> Self {
         Slots { seed: RandomState::new().hash_one(rows), slots: vec![EMPTY; Slots::len_for(rows)], used: 0 }
     }
@@ -30,7 +30,7 @@ impl Slots {
         rows / 3 * 4 + 8
     }
 
-    /// Bytes of a table of so many rows.
+    /// Returns the number of bytes of a table for this many rows.
     pub fn bytes_for(rows: usize) -> u64 {
         (Slots::len_for(rows) * size_of::<u64>()) as u64
     }
@@ -39,12 +39,12 @@ impl Slots {
         xxh3_64_with_seed(text, self.seed)
     }
 
-    /// The slot where the search for a hash begins.
+    /// Returns the slot where the search for a hash begins.
     fn home(&self, hash: u64) -> usize {
         ((u128::from(hash) * self.slots.len() as u128) >> 64) as usize
     }
 
-    /// The row of a text, or the empty slot where the search for it ended.
+    /// Returns the row of a text, or the empty slot where the search for it ended.
     fn probe<'t>(&self, hash: u64, text: &[u8], of: impl Fn(u32) -> &'t [u8]) -> Result<u32, usize> {
         let mut at = self.home(hash);
         loop {
@@ -60,7 +60,7 @@ impl Slots {
         }
     }
 
-    /// The row of a text; `of` gives the text of a row.
+    /// Returns the row of a text; `of` returns the text of a row.
     pub fn find<'t>(&self, text: &[u8], of: impl Fn(u32) -> &'t [u8]) -> Option<u32> {
         self.probe(self.hash(text), text, of).ok()
     }
@@ -79,7 +79,8 @@ impl Slots {
             if group.is_empty() {
                 return;
             }
-            // Slots, then texts: each step of all searches before the next step of any, so that they wait together.
+            // First slots, then texts: each step is done for all searches before the next step, so that their memory
+            // accesses overlap.
             let slots = group.iter().map(|(_, hash)| self.slots[self.home(*hash)]);
             let first =
                 |slot: u64| if slot == EMPTY { 0 } else { of(slot as u32).first().copied().unwrap_or_default() };
@@ -90,7 +91,7 @@ impl Slots {
         }
     }
 
-    /// The row of a text, which is `next` from now on if it is new.
+    /// Returns the row of a text; a new text gets the row `next`.
     pub fn find_or_insert<'t>(&mut self, text: &[u8], next: u32, of: impl Fn(u32) -> &'t [u8]) -> u32 {
         if (self.used + 1) * 4 > self.slots.len() * 3 {
             self.grow(&of);
@@ -121,7 +122,8 @@ impl Slots {
     }
 }
 
-/// The half of a hash that a slot holds, in its place. The other half, more or less, is in the position.
+/// Returns the half of a hash that a slot holds, in its position. The other half mostly follows from the position of
+/// the slot.
 fn tag(hash: u64) -> u64 {
     hash << 32
 }

@@ -57,10 +57,10 @@ impl Source for Annnet {
         &self.graph
     }
 
-    /// Edges, hyperedges and memberships come in one part for each row group of their tables.
+    /// Edges, hyperedges and memberships are delivered in one part for each row group of their tables.
     fn scan(&self, request: &Request) -> Result<Parts<'_>> {
         if request.order != EdgeOrder::Any {
-            return Err(Error::unsupported("the edges of annnet files come in no order of their ends"));
+            return Err(Error::unsupported("edges in annnet files are not sorted by their ends"));
         }
         let rows = request.batch_rows.max(1);
         let least = || Some(Arc::new(Narrowing::least()));
@@ -82,7 +82,7 @@ impl Source for Annnet {
     }
 
     fn about(&self) -> About {
-        // Web servers list nothing: then their number is not known, which is shown as 0.
+        // Web servers have no listing: the number of files is then unknown and shown as 0.
         let files = self.members.list().unwrap_or_default();
         let mut layout = Vec::new();
         let mut count = |number: u64, what: &str| {
@@ -117,7 +117,7 @@ impl Source for Annnet {
 
     fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         if edge > 0 {
-            return Err(Error::usage("there is one type of edges"));
+            return Err(Error::usage("annnet has only one edge type"));
         }
         neighbors(self, node, side)
     }

@@ -1,4 +1,4 @@
-//! The columns of tables that are given, for formats whose files do not say what they hold.
+//! The columns of input tables, for file formats that do not state their types.
 
 use arrow_schema::DataType;
 use isomorph_model::Property;
@@ -8,37 +8,37 @@ use super::AttributeTable;
 use crate::layout::{column, word};
 use crate::read::Annnet;
 
-/// Names of columns in tables that are given, where they are none of the format.
+/// Names of columns in input tables that are not columns of the format.
 pub(super) mod name {
     use crate::layout::{NODE_WORDS, VERTEX_WORDS, column};
 
-    /// What everything may be called by.
+    /// Identifies an element in any table.
     pub const ID: &str = "id";
-    /// What vertices are called by: in any table, in those of the format, and of its older versions.
+    /// Columns that identify vertices: in any table, in tables of the format, and in tables of its older versions.
     pub const VERTEX_IDS: [&str; 3] = [ID, NODE_WORDS.node_id, VERTEX_WORDS.node_id];
-    /// The same of edges.
+    /// Columns that identify edges.
     pub const EDGE_IDS: [&str; 2] = [ID, column::EDGE_ID];
-    /// The same of slices.
+    /// Columns that identify slices.
     pub const SLICE_IDS: [&str; 2] = [ID, column::SLICE_ID];
-    /// Slices beside the default one.
+    /// Slices in addition to the default slice.
     pub const SLICES: &str = "slices";
     /// Weights in these slices.
     pub const SLICE_WEIGHTS: &str = "slice_weights";
     /// Whether an edge is an entity.
     pub const ENTITY: &str = "entity";
-    /// Layers of both sides.
+    /// Layers of both ends.
     pub const SIDE_LAYERS: [&str; 2] = ["source_layer", "target_layer"];
     /// Coefficients of both ends.
     pub const END_COEFFICIENTS: [&str; 2] = ["source_coefficient", "target_coefficient"];
-    /// Coefficients of members: of those in the head, in the tail, of all.
+    /// Coefficients of members in the head, in the tail, and of an undirected hyperedge.
     pub const MEMBER_COEFFICIENTS: [&str; 3] = ["head_coefficients", "tail_coefficients", "member_coefficients"];
-    /// A node, and an edge, as members of a slice.
+    /// A node as a member of a slice.
     pub const NODE: &str = "node";
-    /// See [`NODE`].
+    /// An edge as a member of a slice.
     pub const EDGE: &str = "edge";
 }
 
-/// The columns of edges that are no attributes, with their types.
+/// Returns the columns of edges that are not attributes, with their types.
 pub(super) fn of_edges() -> Vec<(&'static str, DataType)> {
     let (text, float) = (DataType::Utf8, DataType::Float64);
     let mut all = vec![
@@ -58,7 +58,7 @@ pub(super) fn of_edges() -> Vec<(&'static str, DataType)> {
     all
 }
 
-/// What the rows of a table are about.
+/// The kind of an input table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rows {
     /// New vertices.
@@ -71,7 +71,7 @@ pub enum Rows {
     Table(AttributeTable),
 }
 
-/// Columns that have a meaning of their own, and the attributes that `annnet` has already, with their types.
+/// Returns the columns with a fixed meaning, and the existing attributes of `annnet`, with their types.
 pub fn columns(annnet: &Annnet, rows: Rows) -> Vec<(String, DataType)> {
     let text = || DataType::Utf8;
     let texts = || list_of(DataType::Utf8);

@@ -1,5 +1,5 @@
-//! What is added, written as tables of their own: by the same code that writes whole graphs, so that there is one way in
-//! which an edge is told.
+//! New rows written as separate tables, by the code that writes complete graphs, so that edges are represented in
+//! one way only.
 
 use std::sync::Arc;
 
@@ -22,13 +22,13 @@ use crate::layout::{column, word};
 use crate::write::columns::same;
 use crate::write::{AnnnetWriter, Apart, Start, WriteOptions};
 
-/// Group kind of layers, behind slices, aspects and elementary layers.
+/// Index of the group kind of layers, after slices, aspects and elementary layers.
 const LAYERS: usize = 3;
 
-/// Writes what is new. Attributes of names that the graph `known` shows are in its columns.
+/// Writes new rows. Attributes with names that the graph `known` shows go into its columns.
 ///
 /// # Errors
-/// When it is something that the format cannot say, or does not fit the budget.
+/// Returns an error if the format cannot represent them, or they exceed the budget.
 pub(super) fn write(
     vertices: &mut Vertices,
     edges: &mut NewEdges,
@@ -108,7 +108,7 @@ fn nodes(keys: ArrayRef, properties: Vec<Option<ArrayRef>>) -> Batch {
     })
 }
 
-/// Edges with two ends.
+/// Builds the batch of edges with two ends.
 fn two_ended(edges: &mut NewEdges, ends: &Ends<'_>) -> Result<EdgeBatch> {
     let (keys, attributes) = edges.columns(Of::Edges)?;
     let rows = keys.len();
@@ -152,7 +152,7 @@ fn two_ended(edges: &mut NewEdges, ends: &Ends<'_>) -> Result<EdgeBatch> {
     })
 }
 
-/// What is new, described as a graph whose default slice holds all of it.
+/// Describes the new rows as a graph whose default slice contains all of them.
 fn describe(vertices: &Vertices, edges: &NewEdges, no_entities: bool, is_flat: bool, default: &str) -> Result<Graph> {
     let property = |(name, column): &(String, ArrayRef)| Property::new(name.clone(), column.data_type().clone());
     let weight = || Property::new(well_known::WEIGHT, DataType::Float64);

@@ -1,4 +1,4 @@
-//! Files that follow from the tables: a matrix goes on with the new edges, or goes; views go.
+//! Files derived from the tables: a matrix is extended with the new edges or removed; views are removed.
 
 use isomorph_error::{Error, Place, Result};
 
@@ -9,11 +9,12 @@ use crate::read::Annnet;
 use crate::write::layers::LayerIds;
 use crate::write::{Matrix, MatrixRows, WriteOptions};
 
-/// The matrix of a graph, to which columns from number `column` on are to be added; nothing when there is none, or it is not
-/// that of the tables.
+/// Returns the matrix of a graph, ready for columns from number `column` on; `None` if there is none, or if it does not
+/// match the tables.
 ///
 /// # Errors
-/// When it is not sound, or its rows do not fit the budget; when the layout is not without one, and it cannot go on.
+/// Returns an error if it is malformed, its rows exceed the budget, or the layout requires a matrix and this one cannot
+/// be extended.
 pub(super) fn resume(
     annnet: &Annnet,
     column: u64,
@@ -32,14 +33,14 @@ pub(super) fn resume(
         None => None,
     };
     if found.is_none() && annnet.layout() == Layout::V1 {
-        return Err(Error::unsupported("the incidence matrix is not that of the tables, and cannot be gone on with")
+        return Err(Error::unsupported("the incidence matrix does not match the tables and cannot be extended")
             .at(Place::file(file::INCIDENCE))
-            .hint("isomorph convert PATH NEW --layout 1.1    makes a new one"));
+            .hint("isomorph convert PATH NEW --layout 1.1    builds a new one"));
     }
     Ok(found)
 }
 
-/// The row of each entity: one for each placement, or, in the specification's layout, one for each entity.
+/// Returns the row of each entity: one for each placement, or, in the specification's layout, one for each entity.
 fn rows(annnet: &Annnet, layers: &mut LayerIds, options: &WriteOptions) -> Result<MatrixRows> {
     let mut rows = MatrixRows::new(options)?;
     let entities = &annnet.entities;
@@ -58,11 +59,11 @@ fn rows(annnet: &Annnet, layers: &mut LayerIds, options: &WriteOptions) -> Resul
     Ok(rows)
 }
 
-/// Derived files that are there and do not fit new edges: they go, and whoever wants them makes them again. The matrix is among
-/// them unless it goes on.
+/// Returns the derived files that do not match new edges. They are removed and can be derived again. The matrix is
+/// among them unless it is extended.
 ///
 /// # Errors
-/// When something is kept in the matrix alone.
+/// Returns an error if some data is stored only in the matrix.
 pub(super) fn stale(annnet: &Annnet, files: &[(String, u64)], goes_on: bool) -> Result<Vec<String>> {
     let is_there =
         |path: &str| files.iter().any(|(name, _)| name.strip_prefix(path).is_some_and(|rest| rest.starts_with('/')));
@@ -80,17 +81,19 @@ pub(super) fn stale(annnet: &Annnet, files: &[(String, u64)], goes_on: bool) -> 
     Ok(gone)
 }
 
-/// Whether explicit coefficients are kept in the matrix and nowhere else.
+/// Returns whether explicit coefficients are stored only in the matrix.
 ///
 /// # Errors
-/// When files cannot be opened.
+/// Returns an error if files cannot be opened.
 pub(super) fn is_only_in_matrix(annnet: &Annnet) -> Result<bool> {
     Ok(!annnet.coefficients.is_empty() && !annnet.members.has(file::COEFFICIENTS)?)
 }
 
-/// The error for that.
+/// Returns the error for this case.
 pub(super) fn only_in_matrix() -> Error {
-    Error::unsupported("explicit coefficients are kept in the incidence matrix alone, which the new edges do not fit")
-        .at(Place::file(file::INCIDENCE))
-        .hint("isomorph convert PATH NEW    writes a table of them")
+    Error::unsupported(
+        "explicit coefficients are stored only in the incidence matrix, which cannot be extended with the new edges",
+    )
+    .at(Place::file(file::INCIDENCE))
+    .hint("isomorph convert PATH NEW    writes them to a table")
 }

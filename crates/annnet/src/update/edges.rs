@@ -19,7 +19,7 @@ use crate::rules;
 use crate::table::Table;
 use crate::write::columns::gather;
 
-/// Members of hyperedges by their roles, with the columns of their coefficients.
+/// Columns of members of hyperedges by role, and columns of their coefficients.
 const ROLES: [(&str, &str, &str); 3] = [
     (column::HEAD, "head", name::MEMBER_COEFFICIENTS[0]),
     (column::TAIL, "tail", name::MEMBER_COEFFICIENTS[1]),
@@ -37,11 +37,11 @@ pub(super) struct Class {
 /// New edges.
 #[derive(Default)]
 pub(super) struct NewEdges {
-    /// Ids, weights, directions of edges with two ends, of hyperedges, of placeholders; in the order of [`Of`].
+    /// Ids, weights and directions of edges with two ends, hyperedges and placeholders, in the order of [`Of`].
     pub classes: [Class; 3],
     pub ids: Option<StringArray>,
     pub attributes: Vec<(String, ArrayRef)>,
-    /// Ends of edges with two ends, their layers, their coefficients.
+    /// Edges with two ends: their ends, the layers of these, and their coefficients.
     pub ends: [StringBuilder; 2],
     pub layers: [Vec<u32>; 2],
     pub coefficients: [Float64Builder; 2],
@@ -62,17 +62,17 @@ pub(super) struct Members {
 }
 
 impl NewEdges {
-    /// Ids of edges that become entities, so that edges before them can end in them.
+    /// Adds the ids of edges that become entities, so that earlier edges can end in them.
     ///
     /// # Errors
-    /// When one is an entity already.
+    /// Returns an error if one is already an entity.
     pub fn announce(input: &Input, ends: &mut Ends<'_>) -> Result<()> {
         let id = input.first_of(&name::EDGE_IDS).ok_or_else(|| input.cells.missing(name::ID))?;
         let own = input.cells.ids(id, &rules::EDGE_ID)?;
         let entity = input.cells.booleans(name::ENTITY)?;
         for row in (0..own.len()).filter(|row| entity.is_valid(*row) && entity.value(*row)) {
             if ends.is_old(own.value(row)) || ends.is_new(own.value(row)) {
-                let message = format!("{:?} is an entity already", own.value(row));
+                let message = format!("{:?} is already an entity", own.value(row));
                 return Err(Error::broken(&rules::ENTITY_ID, message).at(input.place(row, id)));
             }
             ends.place(own.value(row), PLACEHOLDER);
@@ -80,10 +80,11 @@ impl NewEdges {
         Ok(())
     }
 
-    /// Takes the edges of a table. Those that state no direction are directed when `directed` says so.
+    /// Reads the edges of a table. Edges that state no direction are directed if `directed` is true.
     ///
     /// # Errors
-    /// When an id is there already or twice in the table, an end or member is none, or an edge is of no kind.
+    /// Returns an error if an id already exists or is repeated in the table, an end or member does not exist, or an
+    /// edge has no kind.
     pub fn take(input: &Input, ends: &mut Ends<'_>, listed: &mut Listed<'_>, directed: bool) -> Result<NewEdges> {
         let id = input.first_of(&name::EDGE_IDS).ok_or_else(|| input.cells.missing(name::ID))?;
         let own = input.cells.ids(id, &rules::EDGE_ID)?;
@@ -106,7 +107,9 @@ impl NewEdges {
         for row in 0..own.len() {
             let edge = own.value(row);
             if !seen.insert(ids::hash(edge)) {
-                return Err(Error::broken(&rules::EDGE_ID, format!("{edge:?} is there twice")).at(input.place(row, id)));
+                return Err(
+                    Error::broken(&rules::EDGE_ID, format!("edge {edge:?} is listed twice")).at(input.place(row, id))
+                );
             }
             let is_entity = entity.is_valid(row) && entity.value(row);
             let has_members = lists.iter().any(|list| list.is_valid(row));
@@ -119,12 +122,12 @@ impl NewEdges {
                 (false, false) if has_members && !is_entity => Of::Hyperedges,
                 (false, false) if is_entity && !has_members => Of::Placeholders,
                 _ => {
-                    let message = "an edge has a source and a target, or members, or is an entity without ends";
+                    let message = "an edge must have a source and a target, or members, or be an entity without ends";
                     return Err(Error::broken(&rules::EDGE_END, message).at(input.place(row, column::SOURCE)));
                 }
             };
-            // Without ends there is nothing to point from or to. An entity with ends has the direction of the graph like any other
-            // edge, and must state it: null is undirected for an entity.
+            // Without ends, an edge has no direction. An entity with ends has the direction of the graph, like any
+            // other edge, and must state it: null means undirected for an entity.
             let inherited = directed && of != Of::Placeholders;
             let mut own_direction = if stated.is_valid(row) { stated.value(row) } else { inherited };
             match of {
@@ -143,7 +146,7 @@ impl NewEdges {
                 Of::Hyperedges => {
                     own_direction = lists[0].is_valid(row) || lists[1].is_valid(row);
                     if own_direction && lists[2].is_valid(row) {
-                        let message = "a hyperedge has head and tail, or members";
+                        let message = "a hyperedge must have head and tail, or members, not both";
                         return Err(Error::broken(&rules::HYPEREDGE, message).at(input.place(row, column::MEMBERS)));
                     }
                     for (at, (column, role, _)) in ROLES.into_iter().enumerate() {
@@ -176,15 +179,15 @@ impl NewEdges {
         Ok(edges)
     }
 
-    /// Number of edges.
+    /// Returns the number of edges.
     pub fn len(&self) -> usize {
         self.classes.iter().map(|class| class.rows.len()).sum()
     }
 
-    /// Ids and attributes of the edges of a class.
+    /// Returns the ids and attributes of the edges of a class.
     ///
     /// # Errors
-    /// When memory is short.
+    /// Returns an error if there is not enough memory.
     pub fn columns(&self, of: Of) -> Result<(ArrayRef, Vec<Option<ArrayRef>>)> {
         let rows = UInt32Array::from(self.classes[of as usize].rows.clone());
         let none = StringArray::new_null(0);
@@ -193,10 +196,10 @@ impl NewEdges {
         Ok((ids, columns.collect::<Result<_>>()?))
     }
 
-    /// Fails when an edge of the graph has one of the new ids. Returns the column of the matrix that comes next.
+    /// Checks that no edge of the graph has one of the new ids. Returns the next column of the matrix.
     ///
     /// # Errors
-    /// As said, and when the table cannot be read.
+    /// Returns an error if an id exists already, or if the table cannot be read.
     pub fn next_column(&self, table: &Table, input: Option<&Input>) -> Result<u64> {
         let none = StringArray::new_null(0);
         let own = self.ids.as_ref().unwrap_or(&none);
@@ -207,7 +210,7 @@ impl NewEdges {
             for id in cells.text(column::EDGE_ID)?.iter().flatten() {
                 if let (Some(row), Some(input)) = (new.get(&ids::hash(id)), input) {
                     let place = input.place(u64::from(*row) as usize, column::EDGE_ID);
-                    return Err(Error::broken(&rules::EDGE_ID, format!("{id:?} is there already")).at(place));
+                    return Err(Error::broken(&rules::EDGE_ID, format!("edge {id:?} already exists")).at(place));
                 }
             }
             let last = cells.integers(column::COL_IDX)?.iter().flatten().max();
@@ -227,11 +230,11 @@ impl Members {
     }
 }
 
-/// The numbers that stand beside the items of a list in one row.
+/// The numbers for the items of a list in one row.
 struct Coefficients<'a>(Option<(&'a Float64Array, usize)>);
 
 impl<'a> Coefficients<'a> {
-    /// Nothing when there are not as many as items.
+    /// Returns `None` if the number of numbers differs from the number of items. A row without numbers is valid.
     fn of(numbers: Option<&'a ListArray>, items: &ListArray, row: usize) -> Option<Self> {
         let Some(numbers) = numbers.filter(|numbers| numbers.is_valid(row)) else { return Some(Coefficients(None)) };
         let own = range(numbers, row);
@@ -246,5 +249,6 @@ impl<'a> Coefficients<'a> {
 }
 
 fn uneven(input: &Input, row: usize, column: &str) -> Error {
-    Error::malformed("there are not as many numbers as items of the list").at(input.place(row, column))
+    Error::malformed("the number of coefficients differs from the number of items in the list")
+        .at(input.place(row, column))
 }

@@ -1,4 +1,4 @@
-//! What ends of new edges may be: entities that are there, and those that come with them.
+//! Possible ends of new edges: existing entities, and new ones of the same change.
 
 use std::collections::HashMap;
 
@@ -11,19 +11,19 @@ use crate::read::ids::{self, IdMap};
 use crate::read::layers::{Layers, PLACEHOLDER};
 use crate::rules;
 
-/// All entities after the change, and the layers that they are placed in.
+/// All entities after the change, and the layers in which they are placed.
 pub(super) struct Ends<'a> {
     annnet: &'a Annnet,
-    /// The layers of the graph with those that are new behind them.
+    /// The layers of the graph, followed by new ones.
     pub layers: Layers,
-    /// Placements that are new, by the hashes of ids; of a flat graph the ids alone.
+    /// New placements by the hashes of ids; in a flat graph only the ids.
     new: IdMap<Vec<u32>>,
-    /// Layers by their labels as they stand in a table.
+    /// Layers by their labels as they are written in a table.
     seen: HashMap<Vec<u8>, u32>,
 }
 
 impl<'a> Ends<'a> {
-    /// The entities of `annnet`.
+    /// Creates the set of ends from the entities of `annnet`.
     pub fn of(annnet: &'a Annnet) -> Self {
         let mut layers = Layers::new(annnet.layers.aspects.clone());
         for layer in 0..annnet.layers.len() as u32 {
@@ -32,44 +32,44 @@ impl<'a> Ends<'a> {
         Ends { annnet, layers, new: IdMap::default(), seen: HashMap::new() }
     }
 
-    /// Whether the graph has no layers.
+    /// Returns whether the graph has no layers.
     pub fn is_flat(&self) -> bool {
         self.layers.is_flat()
     }
 
-    /// Whether an entity is there already.
+    /// Returns whether an entity exists already.
     pub fn is_old(&self, id: &str) -> bool {
         self.annnet.entities.row(id).is_some()
     }
 
-    /// Whether an entity comes with this change.
+    /// Returns whether an entity is added by this change.
     pub fn is_new(&self, id: &str) -> bool {
         self.new.contains_key(&ids::hash(id))
     }
 
-    /// Whether an entity is placed in a layer.
+    /// Returns whether an entity is placed in a layer.
     pub fn is_placed(&self, id: &str, layer: u32) -> bool {
         let old = (layer as usize) < self.annnet.layers.len();
         let old = old && self.annnet.entities.resolve(id, Some(layer)).is_some();
         old || self.new.get(&ids::hash(id)).is_some_and(|layers| layers.contains(&layer))
     }
 
-    /// Whether an entity that is there can get further places: in the specification's layout edges cannot, whose only place is said
-    /// by no row.
+    /// Returns whether an existing entity can be placed in further layers. In the specification's layout, edges cannot,
+    /// because no row states the single placement that they have.
     pub fn is_placeable(&self, id: &str) -> bool {
         let is_edge = |row: u32| self.annnet.entities.is_edge.get(row as usize).copied().unwrap_or_default();
         self.annnet.layout() != Layout::V1 || !self.annnet.entities.row(id).is_some_and(is_edge)
     }
 
-    /// Places an entity that is new, or is new there.
+    /// Places an entity that is new, or new in this layer.
     pub fn place(&mut self, id: &str, layer: u32) {
         self.new.entry(ids::hash(id)).or_default().push(layer);
     }
 
-    /// The layer of a row of a table; nothing where none is named.
+    /// Returns the layer of a row of a table; `None` if no layer is named.
     ///
     /// # Errors
-    /// When the graph has no such labels.
+    /// Returns an error if the graph has no layer with these labels.
     pub fn layer_of(
         &mut self,
         input: &Input,
@@ -96,10 +96,9 @@ impl<'a> Ends<'a> {
         if own.len() != aspects.len() || !aspects.iter().zip(&own).all(known) {
             let message = match aspects.is_empty() {
                 true => "the graph has no layers".to_owned(),
-                false => format!(
-                    "{own:?} is no layer: it should have one declared label for each of {} aspects",
-                    aspects.len()
-                ),
+                false => {
+                    format!("{own:?} is not a layer: expected one declared label for each of {} aspects", aspects.len())
+                }
             };
             return Err(Error::broken(&rules::LAYER, message).at(input.place(row, column)));
         }
@@ -108,15 +107,16 @@ impl<'a> Ends<'a> {
         Ok(Some(layer))
     }
 
-    /// The layer of an end, the placeholder in a flat graph.
+    /// Returns the layer of an end; the placeholder in a flat graph.
     ///
     /// # Errors
-    /// When it is no entity, is not placed there, or may be meant in several layers.
+    /// Returns an error if the end is not an entity, is not placed in this layer, or is placed in several layers and
+    /// none is named.
     pub fn resolve(&self, id: &str, layer: Option<u32>, place: impl FnOnce() -> Place) -> Result<u32> {
         let wrong = |message: String| Err(Error::broken(&rules::EDGE_END, message).at(place()));
         let added = self.new.get(&ids::hash(id));
         if added.is_none() && !self.is_old(id) {
-            return wrong(format!("{id:?} is no entity of the graph, and does not come with it"));
+            return wrong(format!("{id:?} is not an entity of the graph or of this change"));
         }
         if self.is_flat() {
             return Ok(PLACEHOLDER);
@@ -124,7 +124,7 @@ impl<'a> Ends<'a> {
         if let Some(layer) = layer {
             return match self.is_placed(id, layer) {
                 true => Ok(layer),
-                false => wrong(format!("{id:?} is not placed in {:?}", self.layers.labels(layer))),
+                false => wrong(format!("{id:?} is not placed in layer {:?}", self.layers.labels(layer))),
             };
         }
         let old = self.annnet.entities.resolve(id, None).map(|placement| placement.layer);
@@ -135,7 +135,7 @@ impl<'a> Ends<'a> {
         };
         match found {
             Some(layer) => Ok(layer),
-            None => wrong(format!("{id:?} is placed in several layers, and none is named")),
+            None => wrong(format!("{id:?} is placed in several layers: name one of them")),
         }
     }
 }

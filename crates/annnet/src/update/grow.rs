@@ -1,7 +1,8 @@
-//! Rows that go behind those of a table, without writing those again.
+//! Appending rows to a table without rewriting its existing rows.
 //!
-//! Parquet files cannot be added to in one step that a reader sees whole. So a table that grows becomes a directory of the
-//! same name, whose files Polars, pyarrow and pandas read as one table; its rows stay in the file in which they are.
+//! A Parquet file cannot be extended in one step that readers see completely or not at all. A table that grows
+//! therefore becomes a directory of the same name, whose files Polars, pyarrow and pandas read as one table; existing
+//! rows stay in their file.
 
 use std::sync::Arc;
 
@@ -19,23 +20,24 @@ use crate::rules;
 use crate::table::Table;
 use crate::write::output::Member;
 
-/// A last file of at most so many bytes is written again with the new rows, so that small tables stay one file.
+/// A last file of at most this many bytes is rewritten with the new rows, so that small tables stay one file.
 const SMALL: u64 = 1 << 16;
-/// And one of at most this part of its table, so that there are never many more than so many files.
+/// A last file of at most this fraction of its table is rewritten as well, so that a table never has many more files
+/// than this.
 const SHARE: u64 = 100;
-/// Rows of a row group, as in tables that are written whole.
+/// Rows of a row group, as in tables that are written completely.
 const ROW_GROUP_ROWS: usize = 1 << 17;
-/// Rows that are copied at once.
+/// Rows that are copied at a time.
 const BATCH_ROWS: usize = 1 << 16;
-/// The Arrow schema that Polars and pyarrow leave in a file, and then expect in each file of a table.
+/// The Arrow schema that Polars and pyarrow embed in a file, and then expect in each file of a table.
 const ARROW_SCHEMA: &str = "ARROW:schema";
 
-/// The name of a file of a table that has grown.
+/// Returns the name of a file of a table that has grown.
 fn part(number: u64) -> String {
     format!("part-{number:06}{PART_SUFFIX}")
 }
 
-/// Writes tables of a graph.
+/// Writes the tables of a graph.
 pub(super) struct Tables<'a> {
     pub members: &'a Members,
     pub target: &'a mut Target,
@@ -43,10 +45,10 @@ pub(super) struct Tables<'a> {
 }
 
 impl Tables<'_> {
-    /// Puts `rows` behind those of the table `name`.
+    /// Appends `rows` to the table `name`.
     ///
     /// # Errors
-    /// When a column holds what the table cannot hold, or nothing can be written.
+    /// Returns an error if a column has values that the table cannot hold, or the file cannot be written.
     pub fn grow(&mut self, name: &str, rows: &RecordBatch) -> Result<()> {
         if rows.num_rows() == 0 {
             return Ok(());
@@ -84,10 +86,10 @@ impl Tables<'_> {
         self.write(&format!("{name}/{}", part(next)), &schema, kept, [Ok(new)])
     }
 
-    /// Puts other rows in the place of a table, whose files are `parts`.
+    /// Replaces the rows of a table, whose files are `parts`.
     ///
     /// # Errors
-    /// When they cannot be read or written.
+    /// Returns an error if they cannot be read or written.
     pub fn replace(
         &mut self,
         name: &str,
@@ -107,10 +109,10 @@ impl Tables<'_> {
         parts.iter().filter(|own| own.name() != first).try_for_each(|other| self.target.remove(other.name()))
     }
 
-    /// Writes a table again: the rows that are `kept` of it, with its columns, and `rows` behind them.
+    /// Rewrites a table: those of its rows that are `kept`, with its columns, followed by `rows`.
     ///
     /// # Errors
-    /// As [`Tables::grow`].
+    /// Returns the errors of [`Tables::grow`].
     pub fn rewrite(
         &mut self,
         name: &str,
@@ -152,7 +154,7 @@ impl Tables<'_> {
     }
 }
 
-/// The number in the name of a file of a table.
+/// Returns the number in the name of a file of a table.
 fn number(path: &str) -> Option<u64> {
     let own = path.rsplit_once('/')?.1;
     let digits = own.strip_prefix("part-")?.strip_suffix(PART_SUFFIX)?;
@@ -163,7 +165,7 @@ fn names(schema: &Schema) -> Vec<&str> {
     schema.fields().iter().map(|field| field.name().as_str()).collect()
 }
 
-/// The Arrow schema that the first file holds.
+/// Returns the Arrow schema embedded in the first file.
 fn kept_schema(parts: &[Blob]) -> Result<Option<String>> {
     let Some(first) = parts.first() else { return Ok(None) };
     let reader = TableReader::open(first.clone(), Encoding::Parquet, &ReadOptions::default())?;
@@ -171,13 +173,13 @@ fn kept_schema(parts: &[Blob]) -> Result<Option<String>> {
     Ok(metadata.into_iter().find(|(key, _)| *key == ARROW_SCHEMA).map(|(_, schema)| schema.to_owned()))
 }
 
-/// The same, where the columns are those of the file.
+/// Returns the embedded Arrow schema if the columns are still those of the file.
 fn same_schema(parts: &[Blob], same: bool) -> Result<Option<String>> {
     if same { kept_schema(parts) } else { Ok(None) }
 }
 
-/// The columns of a table with those of new rows, and whether they are what they were. Columns of the new rows in which
-/// nothing stands are left out.
+/// Returns the columns of a table combined with those of new rows, and whether they are unchanged. Columns of the new
+/// rows without values are omitted.
 fn fitting(old: &SchemaRef, rows: &RecordBatch) -> (SchemaRef, bool) {
     let own = rows.schema();
     let said = |name: &str| rows.column_by_name(name).is_some_and(|column| column.null_count() < column.len());
@@ -203,7 +205,7 @@ fn fitting(old: &SchemaRef, rows: &RecordBatch) -> (SchemaRef, bool) {
     (Arc::new(Schema::new(fields)), same)
 }
 
-/// Whether a column has no type of its own: writers give none to one of nulls, or of empty lists.
+/// Returns whether a column has no type of its own: writers give none to a column of nulls or of empty lists.
 fn is_untyped(data_type: &DataType) -> bool {
     match data_type {
         DataType::Null => true,
@@ -212,7 +214,7 @@ fn is_untyped(data_type: &DataType) -> bool {
     }
 }
 
-/// Rows with the columns of `schema`.
+/// Converts rows to the columns of `schema`.
 fn fit(rows: &RecordBatch, schema: &SchemaRef, name: &str) -> Result<RecordBatch> {
     let column = |field: &Arc<Field>| match rows.column_by_name(field.name()) {
         Some(column) => exactly(column, field, name),
@@ -224,7 +226,7 @@ fn fit(rows: &RecordBatch, schema: &SchemaRef, name: &str) -> Result<RecordBatch
         .map_err(|error| Error::malformed(error.to_string()).at(Place::file(name)).caused_by(error))
 }
 
-/// A column as the type that a table has, when not a value changes. Text is read as what it says.
+/// Converts a column to the type of a table, if no value changes. Text is parsed.
 fn exactly(column: &ArrayRef, field: &Field, name: &str) -> Result<ArrayRef> {
     let (from, to) = (column.data_type(), field.data_type());
     if from == to {
@@ -235,7 +237,8 @@ fn exactly(column: &ArrayRef, field: &Field, name: &str) -> Result<ArrayRef> {
     }
     let options = CastOptions { safe: false, ..CastOptions::default() };
     let wrong = || {
-        let message = format!("the table holds {}, and the new rows {}", type_name(to), type_name(from));
+        let message =
+            format!("the table has type {} for this column, but the new rows have {}", type_name(to), type_name(from));
         Error::broken(&rules::COLUMN, message).at(Place::file(name).in_field(field.name().clone()))
     };
     let cast = cast_with_options(column, to, &options).map_err(|error| wrong().caused_by(error))?;
@@ -244,7 +247,7 @@ fn exactly(column: &ArrayRef, field: &Field, name: &str) -> Result<ArrayRef> {
     if to_text && !is_text {
         return Err(wrong());
     }
-    // Of a column without a type there is nothing to compare.
+    // A column without a type has no values to compare.
     let back = (!is_text && !is_untyped(from)).then(|| cast_with_options(&cast, from, &options)).transpose();
     match back.map_err(|error| wrong().caused_by(error))? {
         Some(back) if back.as_ref() != column.as_ref() => Err(wrong()),

@@ -1,4 +1,4 @@
-//! Tables of what is to be added, as their columns are wanted.
+//! Input tables, with their columns converted to the expected types.
 
 use std::sync::Arc;
 
@@ -15,19 +15,19 @@ use crate::cells::Cells;
 use crate::read::json;
 use crate::rules;
 
-/// What separates the items of a list where a table has text only. A JSON array does as well.
+/// Separator of the items of a list in a text column. A JSON array is accepted as well.
 const SEPARATOR: char = '|';
 
-/// Rows of a table that somebody gives.
+/// Rows of an input table.
 pub(super) struct Input {
     pub cells: Cells,
 }
 
 impl Input {
-    /// The rows of `batches` as one; nothing when there are none.
+    /// Combines the rows of `batches`; returns `None` if there are none.
     ///
     /// # Errors
-    /// When the batches differ in their columns.
+    /// Returns an error if the columns of the batches differ.
     pub fn of(name: &str, batches: &[RecordBatch]) -> Result<Option<Input>> {
         let Some(first) = batches.first() else { return Ok(None) };
         let batch = concat_batches(first.schema_ref(), batches)
@@ -39,12 +39,12 @@ impl Input {
         self.cells.raw(name).is_some()
     }
 
-    /// Whether there is such a column and something stands in it.
+    /// Returns whether the column exists and has a value.
     pub fn says(&self, name: &str) -> bool {
         self.cells.raw(name).is_some_and(|column| column.null_count() < column.len())
     }
 
-    /// The first of `names` that is a column.
+    /// Returns the first of `names` that is a column.
     pub fn first_of(&self, names: &[&'static str]) -> Option<&'static str> {
         names.iter().copied().find(|name| self.has(name))
     }
@@ -53,10 +53,10 @@ impl Input {
         Place::file(&self.cells.name).row(row as u64).in_field(column)
     }
 
-    /// A column of lists of text: as it is, or from text.
+    /// Returns a column of lists of text, parsed from text if necessary.
     ///
     /// # Errors
-    /// When it holds something else.
+    /// Returns an error if it has another type.
     pub fn lists(&self, name: &str) -> Result<ListArray> {
         match self.cells.raw(name).map(|column| column.data_type()) {
             Some(DataType::Utf8 | DataType::LargeUtf8 | DataType::Dictionary(_, _)) => {}
@@ -82,17 +82,17 @@ impl Input {
         Ok(lists.finish())
     }
 
-    /// A column of lists of numbers: as it is, or from text. Nothing when it is not there.
+    /// Returns a column of lists of numbers, parsed from text if necessary; `None` if it does not exist.
     ///
     /// # Errors
-    /// When it holds something else.
+    /// Returns an error if it has another type.
     pub fn numbers(&self, name: &str) -> Result<Option<ListArray>> {
         let Some(column) = self.cells.raw(name) else { return Ok(None) };
         if !matches!(column.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Dictionary(_, _)) {
             let wanted = list_of(DataType::Float64);
             let strict = arrow_cast::CastOptions { safe: false, ..arrow_cast::CastOptions::default() };
             let cast = arrow_cast::cast_with_options(column, &wanted, &strict).map_err(|error| {
-                let message = format!("the column holds {}, which is no list of numbers", column.data_type());
+                let message = format!("expected a list of numbers, found {}", column.data_type());
                 Error::broken(&rules::COLUMN, message).at(self.place(0, name)).caused_by(error)
             })?;
             return Ok(Some(cast.as_list::<i32>().clone()));
@@ -105,7 +105,7 @@ impl Input {
                 let number = match value(item.trim()) {
                     Ok(Value::Integer(number)) => number as f64,
                     Ok(Value::Float(number)) => number,
-                    _ => return Err(Error::broken(&rules::COLUMN, format!("{item:?} is no number"))),
+                    _ => return Err(Error::broken(&rules::COLUMN, format!("{item:?} is not a number"))),
                 };
                 lists.values().append_value(number);
                 Ok(())
@@ -121,7 +121,7 @@ impl Input {
         Ok(Some(lists.finish()))
     }
 
-    /// The columns that are none of `known`: attributes, each with its name. Text is `Utf8`.
+    /// Returns the columns that are not in `known`: attributes, each with its name. Text is converted to `Utf8`.
     pub fn attributes(&self, known: &[&str]) -> Result<Vec<(String, ArrayRef)>> {
         let schema = self.cells.batch.schema();
         let own = schema.fields().iter().zip(self.cells.batch.columns());
@@ -141,7 +141,7 @@ impl Input {
     }
 }
 
-/// Positions of the items of one row.
+/// Returns the positions of the items of one row.
 pub(super) fn range(lists: &ListArray, row: usize) -> std::ops::Range<usize> {
     match lists.is_valid(row) {
         true => lists.value_offsets()[row] as usize..lists.value_offsets()[row + 1] as usize,
@@ -149,7 +149,7 @@ pub(super) fn range(lists: &ListArray, row: usize) -> std::ops::Range<usize> {
     }
 }
 
-/// The texts of one row.
+/// Returns the texts of one row.
 pub(super) fn texts(lists: &ListArray, row: usize) -> impl Iterator<Item = &str> {
     let values = lists.values().as_string::<i32>();
     range(lists, row).filter(move |at| values.is_valid(*at)).map(move |at| values.value(at))

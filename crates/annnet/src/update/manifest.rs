@@ -9,15 +9,15 @@ use isomorph_model::json::{Value, value};
 use crate::layout::file;
 use crate::read::json;
 
-/// Columns of the history that every entry has.
+/// Columns that every entry of the history has.
 const VERSION: &str = "version";
 const OP: &str = "op";
 const TIME: &str = "ts_utc";
 
-/// The manifest `text` with some keys changed; keys that are not there come last. All others stay as they are.
+/// Returns the manifest `text` with some keys changed; new keys are appended. All other keys are unchanged.
 ///
 /// # Errors
-/// When it is no JSON object.
+/// Returns an error if it is not a JSON object.
 pub(super) fn with(text: &str, changes: &[(&str, String)]) -> Result<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut left: Vec<&(&str, String)> = changes.iter().collect();
@@ -31,10 +31,10 @@ pub(super) fn with(text: &str, changes: &[(&str, String)]) -> Result<String> {
     Ok(crate::write::json::ascii(&format!("{{\n{}\n}}", lines.join(",\n"))))
 }
 
-/// The next value of the counter of changes.
+/// Returns the next value of the counter of changes.
 ///
 /// # Errors
-/// When there is none.
+/// Returns an error if the counter is not a number that can be incremented.
 pub(super) fn next_version(stated: Option<&str>) -> Result<i64> {
     match stated.map(value).transpose() {
         Ok(None | Some(Value::Null)) => Ok(1),
@@ -46,15 +46,15 @@ pub(super) fn next_version(stated: Option<&str>) -> Result<i64> {
 }
 
 fn counter() -> Error {
-    Error::malformed("the counter of changes is no number that can be raised")
+    Error::malformed("graph_version is not a number that can be incremented")
         .at(Place::file(file::MANIFEST).in_field("graph_version"))
 }
 
-/// An entry of the history as a row: a JSON object whose members become columns, as the published library keeps them,
-/// with the version and the time of the change. What is no scalar is kept as JSON text.
+/// Returns an entry of the history as a row: a JSON object whose members become columns, as in the published library,
+/// with the version and the time of the change. Values that are not scalars are kept as JSON text.
 ///
 /// # Errors
-/// When it is no JSON object.
+/// Returns an error if it is not a JSON object.
 pub(super) fn entry(text: &str, version: i64, time: &str) -> Result<RecordBatch> {
     let mut columns: Vec<(String, ArrayRef)> = Vec::new();
     json::members(text, file::HISTORY, |name, own| {

@@ -1,4 +1,4 @@
-//! Which slices new elements are in, beside the default one, which lists everything.
+//! Slices of new elements, in addition to the default slice, which lists everything.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use isomorph_model::batch::{Ends, MembershipBatch};
 use crate::read::slices::Slices;
 use crate::rules;
 
-/// Memberships in the making.
+/// Memberships while they are collected.
 pub(super) struct Listed<'a> {
     slices: &'a Slices,
-    /// The slice that everything new is in anyway.
+    /// The slice that contains all new elements anyway.
     default: String,
     nodes: Rows,
     edges: [Rows; 3],
@@ -26,7 +26,7 @@ struct Rows {
     weights: Float64Builder,
 }
 
-/// The table of memberships that a row belongs to.
+/// The membership table that a row belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Of {
     /// Edges with two ends.
@@ -38,7 +38,7 @@ pub(super) enum Of {
 }
 
 impl<'a> Listed<'a> {
-    /// Nothing yet, in the slices of a graph.
+    /// Creates an empty collection for the slices of a graph.
     pub fn new(slices: &'a Slices, default: &str) -> Self {
         Listed { slices, default: default.to_owned(), nodes: Rows::default(), edges: Default::default() }
     }
@@ -50,10 +50,10 @@ impl<'a> Listed<'a> {
         }
     }
 
-    /// Lists a vertex.
+    /// Lists a vertex in a slice.
     ///
     /// # Errors
-    /// When there is no such slice.
+    /// Returns an error if the slice does not exist.
     pub fn node(&mut self, slice: &str, id: &str) -> Result<()> {
         self.check(slice)?;
         if slice != self.default {
@@ -62,10 +62,10 @@ impl<'a> Listed<'a> {
         Ok(())
     }
 
-    /// Lists an edge, with its weight there.
+    /// Lists an edge in a slice, with its weight there.
     ///
     /// # Errors
-    /// When there is no such slice.
+    /// Returns an error if the slice does not exist.
     pub fn edge(&mut self, of: Of, slice: &str, id: &str, weight: Option<f64>) -> Result<()> {
         self.check(slice)?;
         if slice != self.default || weight.is_some() {
@@ -74,7 +74,7 @@ impl<'a> Listed<'a> {
         Ok(())
     }
 
-    /// Everything, for group kind 0: nodes, then the three tables of edges.
+    /// Returns the batches for group kind 0: nodes, then the three tables of edges.
     pub fn finish(mut self) -> Vec<MembershipBatch> {
         let mut batches = vec![self.nodes.finish(0, false)];
         batches.extend(self.edges.iter_mut().enumerate().map(|(at, rows)| rows.finish(at + 1, true)));

@@ -1,5 +1,5 @@
-//! Changing a graph where it lies: more vertices and edges, other attributes, a slice, an entry of the history, without
-//! writing the rest again.
+//! Changing a graph in place: adding vertices and edges, replacing attributes or a slice, and adding an entry to
+//! the history, without rewriting the rest.
 
 mod columns;
 mod delta;
@@ -45,17 +45,18 @@ pub(crate) use target::Target;
 use totals::Totals;
 use vertices::Vertices;
 
-/// What is to be changed of a graph. The columns of the tables are those of the crate's page, section *Changing a graph*;
-/// columns that it does not name are attributes.
+/// The changes to make. The columns of the tables are described in the section *Changing a graph* of the crate's
+/// README; other columns are attributes.
 #[derive(Debug, Clone, Default)]
 pub struct Changes {
     /// New vertices.
     pub vertices: Vec<RecordBatch>,
-    /// New edges, of every kind.
+    /// New edges of any kind.
     pub edges: Vec<RecordBatch>,
-    /// One attribute table that takes the place of the one that is there. Not together with vertices or edges.
+    /// An attribute table that replaces the existing one. Cannot be combined with vertices or edges.
     pub table: Option<(AttributeTable, Vec<RecordBatch>)>,
-    /// One slice, new or with other members. Not together with vertices or edges, which name their slices themselves.
+    /// A slice, new or with other members. Cannot be combined with vertices or edges, which name their slices
+    /// themselves.
     pub slice: Option<(String, Vec<RecordBatch>)>,
     /// An entry of the history: a JSON object.
     pub history: Option<String>,
@@ -64,62 +65,63 @@ pub struct Changes {
 /// An attribute table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AttributeTable {
-    /// Of vertices, by `node_id`.
+    /// Attributes of vertices, by `node_id`.
     Nodes,
-    /// Of edges, by `edge_id`.
+    /// Attributes of edges, by `edge_id`.
     Edges,
-    /// Of slices, by `slice_id`.
+    /// Attributes of slices, by `slice_id`.
     Slices,
-    /// Of edges in slices, by `slice_id` and `edge_id`.
+    /// Attributes of edges in slices, by `slice_id` and `edge_id`.
     EdgeSlices,
-    /// Of layers: `layer` and `attributes`, a JSON object.
+    /// Attributes of layers: `layer` and `attributes`, a JSON object.
     Layers,
 }
 
-/// How a graph is changed.
+/// Options for changing a graph.
 #[derive(Debug, Clone, Default)]
 pub struct UpdateOptions {
-    /// Memory, and the place of temporary files.
+    /// Memory, and the location of temporary files.
     pub open: OpenOptions,
-    /// Compression of new files; that which the manifest names if nothing is given.
+    /// Compression of new files. Default: the one that the manifest names.
     pub compression: Option<Compression>,
-    /// The time of an entry of the history; the clock's if nothing is given.
+    /// Time of an entry of the history. Default: the current time.
     pub created: Option<SystemTime>,
 }
 
-/// What was changed.
+/// The changes that were made.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Updated {
     /// Number of new vertices.
     pub vertices: u64,
     /// Number of new edges, hyperedges and placeholders.
     pub edges: u64,
-    /// The counter of changes after it.
+    /// The counter of changes after the change.
     pub graph_version: i64,
     /// Number of files that were written.
     pub files: u64,
-    /// Their size, bytes. What was not written again is not counted.
+    /// Their size in bytes. Files that were not rewritten are not counted.
     pub bytes: u64,
-    /// Size of the graph before, bytes.
+    /// Size of the graph before the change, in bytes.
     pub graph_bytes: u64,
-    /// Derived files that would not fit any more and are gone: views for look-ups, an incidence matrix that cannot go on.
+    /// Derived files that were removed because they no longer match: views for look-ups, an incidence matrix that
+    /// cannot be extended.
     pub removed: Vec<String>,
-    /// Whether everything was written again, as with an archive.
+    /// Whether everything was rewritten, as for an archive.
     pub whole: bool,
 }
 
-/// Changes the graph at `location`. Files change together: after a crash all of them or none, as soon as anybody opens
-/// the place with this crate.
+/// Changes the graph at `location`. Its files change together: after a crash, all of them or none have changed, as soon
+/// as the location is opened with this crate.
 ///
 /// # Errors
-/// What is given is checked before a byte is written: ids that are there already, ends, slices and layers that are none.
-/// [`Kind::Unsupported`] for layouts of older versions, which are not changed but converted; [`Kind::Conflict`] when the graph
-/// changed meanwhile; those of writing.
+/// The input is checked before anything is written: existing ids and unknown ends, slices and layers are errors.
+/// Returns [`Kind::Unsupported`] for layouts of older versions, which must be converted first, [`Kind::Conflict`] if
+/// the graph changed meanwhile, and the errors of writing.
 pub fn update(location: &Location, changes: &Changes, options: &UpdateOptions) -> Result<Updated> {
     Update::begin(location, options)?.make(changes)
 }
 
-/// A graph that is opened to be changed.
+/// A graph opened for a change.
 pub struct Update {
     location: Location,
     options: UpdateOptions,
@@ -131,15 +133,15 @@ impl Update {
     /// Opens the graph at `location`.
     ///
     /// # Errors
-    /// As [`Annnet::open`].
+    /// Returns the errors of [`Annnet::open`].
     pub fn begin(location: &Location, options: &UpdateOptions) -> Result<Self> {
-        // Before anything is read: whoever changes it from now on is noticed.
+        // Before anything is read, so that changes by others from now on are noticed.
         let before = State::of(location)?;
         let annnet = Annnet::open(location, &options.open)?;
         Ok(Update { location: location.clone(), options: options.clone(), before, annnet })
     }
 
-    /// The graph as it is.
+    /// Returns the graph before the change.
     pub fn annnet(&self) -> &Annnet {
         &self.annnet
     }
@@ -147,7 +149,7 @@ impl Update {
     /// Makes the changes.
     ///
     /// # Errors
-    /// As [`update`].
+    /// Returns the errors of [`update`].
     pub fn make(self, changes: &Changes) -> Result<Updated> {
         make(&self.location, self.annnet, &self.before, changes, &self.options)
     }
@@ -161,13 +163,15 @@ fn make(
     options: &UpdateOptions,
 ) -> Result<Updated> {
     let layout = written_layout(&annnet).ok_or_else(|| {
-        Error::unsupported(format!("graphs in the layout {} are not changed in place", annnet.layout().name()))
+        Error::unsupported(format!("graphs with layout {} cannot be changed in place", annnet.layout().name()))
             .at(location.to_string())
-            .hint("isomorph convert PATH NEW    into the layout of annnet 0.4.1, which can be")
+            .hint("isomorph convert PATH NEW    converts it to the layout of annnet 0.4.1, which can be changed")
     })?;
     let grows = !changes.vertices.is_empty() || !changes.edges.is_empty();
     if grows && (changes.table.is_some() || changes.slice.is_some()) {
-        return Err(Error::usage("first add vertices and edges, then replace a table or a slice: in two steps"));
+        return Err(Error::usage(
+            "adding vertices or edges cannot be combined with replacing a table or a slice: do it in two steps",
+        ));
     }
     let text = annnet.members.text(file::MANIFEST, limits::MANIFEST_BYTES)?.unwrap_or_default();
     let version = manifest::next_version(annnet.manifest.graph_version.as_deref())?;
@@ -221,19 +225,19 @@ fn make(
     if let State::Manifest(_, fingerprint) = before {
         target.expect(file::MANIFEST, fingerprint)?;
     }
-    // Nobody else changes the graph between this look and the change.
+    // Nobody else can change the graph between this check and the change.
     let _turn = location.turn()?;
     if State::of(location)? != *before {
-        return Err(Error::new(Kind::Conflict, "somebody changed the graph meanwhile")
+        return Err(Error::new(Kind::Conflict, "the graph was changed by another process meanwhile")
             .at(location.to_string())
-            .hint("run again"));
+            .hint("run the command again"));
     }
     let wrote = target.commit(&annnet.members, &annnet.words)?;
     (updated.files, updated.bytes) = (wrote.files, wrote.bytes);
     Ok(updated)
 }
 
-/// The layout of new files; nothing where none are added.
+/// Returns the layout of new files; `None` if none are added.
 fn written_layout(annnet: &Annnet) -> Option<WriteLayout> {
     match annnet.layout() {
         Layout::V2 => Some(WriteLayout::V2),
@@ -242,7 +246,7 @@ fn written_layout(annnet: &Annnet) -> Option<WriteLayout> {
     }
 }
 
-/// Adds vertices and edges. Says whether the matrix has the new columns.
+/// Adds vertices and edges. Returns whether the matrix was extended.
 fn add(
     annnet: &Annnet,
     changes: &Changes,
@@ -277,7 +281,7 @@ fn add(
     let start = Start { idx: next_idx(annnet)?, column, layers: (layers, in_file), matrix };
     let apart =
         delta::write(&mut vertices, &mut edges, listed, &ends, (start, default_of(annnet), annnet.graph()), writing)?;
-    // The slices are those that are there.
+    // Slices themselves do not change.
     for (name, rows) in apart.files.iter().filter(|(name, _)| name != file::REGISTRY) {
         if !name.ends_with(PART_SUFFIX) {
             tables.target.copy(name, &rows.blob()?)?;
@@ -290,7 +294,7 @@ fn add(
         let (cells, _held) = rows.read(&[], &writing.budget)?;
         tables.grow(name, &cells.batch)?;
     }
-    // In the other layout layers have no numbers.
+    // In the other layout, layers have no numbers.
     if let Some(dictionary) = apart.layers.filter(|_| writing.layout == WriteLayout::V2) {
         tables.target.put(file::LAYER_DICT, &dictionary)?;
     }
@@ -298,7 +302,7 @@ fn add(
     Ok(goes_on)
 }
 
-/// What tells that a graph is still the one that was read.
+/// Identifies the state of a graph, to notice changes.
 #[derive(PartialEq)]
 enum State {
     Manifest(Bytes, Fingerprint),
@@ -312,7 +316,7 @@ impl State {
                 let manifest = root.file(file::MANIFEST)?;
                 Ok(State::Manifest(manifest.read_all(limits::MANIFEST_BYTES)?, manifest.opened_as().clone()))
             }
-            // A file, or nothing: then this says so.
+            // A file, or nothing, in which case this reports it.
             Err(_) => Ok(State::Archive(Blob::open(location)?.fingerprint()?)),
         }
     }
@@ -322,7 +326,7 @@ fn default_of(annnet: &Annnet) -> &str {
     annnet.manifest.default_slice.as_deref().unwrap_or(word::DEFAULT)
 }
 
-/// The compression that the manifest names.
+/// Returns the compression that the manifest names.
 fn stated_compression(annnet: &Annnet) -> Compression {
     match annnet.manifest.compression.as_deref() {
         Some("none") => Compression::None,
@@ -332,7 +336,7 @@ fn stated_compression(annnet: &Annnet) -> Compression {
     }
 }
 
-/// The position behind those of all entities.
+/// Returns the position after those of all entities.
 fn next_idx(annnet: &Annnet) -> Result<u64> {
     let index = Table::must(&annnet.members, file::ENTITY_INDEX)?;
     let mut next = 0;
@@ -343,7 +347,7 @@ fn next_idx(annnet: &Annnet) -> Result<u64> {
     Ok(next)
 }
 
-/// The layers that numbers stand for, as the file has them.
+/// Reads the layers by number from the file.
 fn dictionary(members: &Members) -> Result<Vec<Vec<String>>> {
     let mut layers = Vec::new();
     let Some(text) = members.text(file::LAYER_DICT, DOCUMENT_BYTES)? else { return Ok(layers) };

@@ -1,4 +1,4 @@
-//! Names of attributes as a graph shows them, and as its tables have them.
+//! Names of attributes as a graph shows them, and as its tables store them.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use super::input::Input;
 use crate::kept;
 use crate::read::{Annnet, shown_name};
 
-/// The columns of a whole table, of which `reserved` is no attribute where a graph is shown: what the graph shows under another
-/// name goes into that column, if it is shown so again.
+/// Renames the columns of a complete table. `reserved` cannot be an attribute name in an opened graph: the attribute
+/// that the graph shows under another name goes into this column, if it is still shown that way.
 pub(super) fn as_in_file(annnet: &Annnet, reserved: &str, columns: &mut [(String, ArrayRef)]) {
     let Some(shown) = shown(&kept::names(annnet.graph()), reserved) else { return };
     let has = |name: &str| columns.iter().any(|(own, _)| own == name);
@@ -24,17 +24,17 @@ pub(super) fn as_in_file(annnet: &Annnet, reserved: &str, columns: &mut [(String
     }
 }
 
-/// The error for a table that has a column `reserved`, because of which there is no telling what is meant.
+/// Returns the error for a table with a column `reserved`, whose meaning is ambiguous.
 pub(super) fn reserved(annnet: &Annnet, input: &Input, reserved: &str, why: &str) -> Error {
     let names = kept::names(annnet.graph());
     let free = shown(&names, reserved).filter(|shown| !input.has(shown));
     let shown = free.unwrap_or_else(|| shown_name(reserved, |name| input.has(name)));
-    Error::usage(format!("{why}, and is no attribute"))
+    Error::usage(format!("{why}, not an attribute"))
         .at(input.place(0, reserved))
         .hint(format!("rename the column to {shown}, which is how an attribute of that name is shown"))
 }
 
-/// What the attribute in the column `reserved` is called, if there is one.
+/// Returns the shown name of the attribute in the column `reserved`, if there is one.
 fn shown(names: &BTreeMap<String, String>, reserved: &str) -> Option<String> {
     names.iter().find(|(_, own)| *own == reserved).map(|(shown, _)| shown.clone())
 }

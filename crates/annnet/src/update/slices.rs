@@ -1,4 +1,4 @@
-//! One slice, new or with other members.
+//! Creating a slice, or replacing its members.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -17,14 +17,15 @@ use crate::rules;
 use crate::table::Table;
 use crate::write::columns::{arrow, gather, same};
 
-/// Rows that are copied at once.
+/// Rows that are copied at a time.
 const BATCH_ROWS: usize = 1 << 16;
 
-/// Makes a slice of the members in `input`, or gives the one of this name other members. Its attributes stay, and those of edges
-/// that stay in it.
+/// Creates a slice with the members in `input`, or replaces the members of the slice of this name. Attributes of the
+/// slice, and of edges that stay in it, are kept.
 ///
 /// # Errors
-/// When a member is none of the graph or is named twice; for the default slice, which lists everything.
+/// Returns an error if a member does not exist or is named twice, or the slice is the default slice, which lists
+/// everything.
 pub(super) fn put(
     annnet: &Annnet,
     name: &str,
@@ -33,7 +34,7 @@ pub(super) fn put(
     tables: &mut Tables<'_>,
 ) -> Result<()> {
     if name == default {
-        return Err(Error::usage(format!("{name:?} is the default slice, which everything is in")));
+        return Err(Error::usage(format!("{name:?} is the default slice, which contains everything")));
     }
     let nodes = input.map(|input| members(input, NODE)).transpose()?.flatten();
     let edges = input.map(|input| members(input, EDGE)).transpose()?.flatten();
@@ -49,7 +50,7 @@ pub(super) fn put(
         tables.grow(file::REGISTRY, &batch(row)?)?;
     } else {
         for path in [annnet.words.memberships, file::EDGE_MEMBERSHIPS, file::EDGE_SLICE_ATTRIBUTES] {
-            // Rewritten below with the new rows, where there are some.
+            // If there are new rows, the table is rewritten below.
             let rows = match path {
                 path if path == annnet.words.memberships => node_rows(annnet, name, nodes.as_ref())?,
                 file::EDGE_MEMBERSHIPS => edge_rows(name, input, edges.as_ref())?,
@@ -71,7 +72,7 @@ pub(super) fn put(
     Ok(())
 }
 
-/// Ids of members with the rows in which they stand.
+/// Ids of members, with their rows.
 type Members = (StringArray, UInt32Array);
 
 fn members(input: &Input, name: &str) -> Result<Option<Members>> {
@@ -84,7 +85,7 @@ fn members(input: &Input, name: &str) -> Result<Option<Members>> {
     let mut seen: HashSet<u128> = HashSet::with_capacity(ids.len());
     for (at, id) in ids.iter().flatten().enumerate() {
         if !seen.insert(ids::hash(id)) {
-            let message = format!("{id:?} is there twice");
+            let message = format!("{id:?} is listed twice");
             return Err(Error::broken(&rules::SLICE_MEMBER, message).at(input.place(rows.value(at) as usize, name)));
         }
     }
@@ -127,7 +128,7 @@ fn node_rows(annnet: &Annnet, name: &str, nodes: Option<&Members>) -> Result<Opt
     batch(vec![(column::SLICE_ID, slices), (words.node_id, ids), (words.node_layer_id, layers)]).map(Some)
 }
 
-/// Rows of edges in the slice, with their weights there.
+/// Returns rows of edges in the slice, with their weights there.
 fn edge_rows(name: &str, input: Option<&Input>, edges: Option<&Members>) -> Result<Option<RecordBatch>> {
     let (Some(input), Some((ids, rows))) = (input, edges) else { return Ok(None) };
     let weights: ArrayRef = gather(&input.cells.floats(column::WEIGHT)?, rows)?;
@@ -137,8 +138,8 @@ fn edge_rows(name: &str, input: Option<&Input>, edges: Option<&Members>) -> Resu
     Ok((all.num_rows() > 0).then_some(all))
 }
 
-/// Rows of the edges that have a weight in the slice, which is told twice, or attributes there. The table of members has no
-/// columns for these: whoever stays keeps those of before.
+/// Returns rows of the edges that have a weight in the slice (which is stored twice) or attributes there. The input has
+/// no columns for these attributes: edges that stay keep theirs.
 fn attribute_rows(
     annnet: &Annnet,
     name: &str,
@@ -166,7 +167,7 @@ fn attribute_rows(
     Ok((said.num_rows() > 0).then_some(said))
 }
 
-/// Writes a table again without the rows of a slice, and with others.
+/// Rewrites a table without the rows of a slice, and with new rows.
 fn rewrite(tables: &mut Tables<'_>, path: &str, slice: &str, rows: Option<RecordBatch>) -> Result<()> {
     let parts = tables.members.parts(path)?;
     if parts.is_empty() {

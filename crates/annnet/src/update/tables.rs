@@ -1,4 +1,4 @@
-//! Attribute tables that take the place of those that are there.
+//! Replacing attribute tables.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::write::json::object;
 /// Replaces a table.
 ///
 /// # Errors
-/// When it names something that is not there, or something twice; when it cannot be written.
+/// Returns an error if it names something that does not exist, names something twice, or cannot be written.
 pub(super) fn replace(annnet: &Annnet, table: AttributeTable, input: &Input, tables: &mut Tables<'_>) -> Result<()> {
     let words = &annnet.words;
     match table {
@@ -55,7 +55,7 @@ pub(super) fn replace(annnet: &Annnet, table: AttributeTable, input: &Input, tab
     }
 }
 
-/// The ids of a table, in the first column of `names` that is there: each once and known.
+/// Returns the ids of a table, from the first of `names` that is a column. Each must be known and unique.
 fn unique(input: &Input, names: &[&'static str], what: &str, is_known: impl Fn(&str) -> bool) -> Result<StringArray> {
     let name = input.first_of(names).ok_or_else(|| input.cells.missing(name::ID))?;
     let ids = input.cells.ids(name, &rules::ENTITY_ID)?;
@@ -65,13 +65,13 @@ fn unique(input: &Input, names: &[&'static str], what: &str, is_known: impl Fn(&
             return Err(Error::malformed(format!("there is no {what} {own:?}")).at(input.place(row, name)));
         }
         if !seen.insert(ids::hash(own)) {
-            return Err(Error::malformed(format!("{own:?} is there twice")).at(input.place(row, name)));
+            return Err(Error::malformed(format!("{own:?} is listed twice")).at(input.place(row, name)));
         }
     }
     Ok(ids)
 }
 
-/// Fails when some id is that of no edge.
+/// Checks that every id is that of an edge.
 fn known_edges(annnet: &Annnet, wanted: &StringArray, input: &Input) -> Result<()> {
     let mut left: IdMap<u32> =
         wanted.iter().flatten().enumerate().map(|(row, id)| (ids::hash(id), row as u32)).collect();
@@ -88,7 +88,7 @@ fn known_edges(annnet: &Annnet, wanted: &StringArray, input: &Input) -> Result<(
     }
 }
 
-/// Writes ids and attributes in the place of a table.
+/// Replaces a table with ids and attributes.
 fn put(
     tables: &mut Tables<'_>,
     name: &str,
@@ -111,7 +111,7 @@ fn write(tables: &mut Tables<'_>, name: &str, columns: Vec<(String, ArrayRef)>) 
     tables.replace(name, &parts, &schema, None, [Ok(batch)])
 }
 
-/// The registry of the specification's layout, which has the attributes of slices as JSON beside their table.
+/// Writes the registry of the specification's layout, which repeats the attributes of slices as JSON.
 fn registry(annnet: &Annnet, ids: &StringArray, input: &Input, tables: &mut Tables<'_>) -> Result<()> {
     let (names, said): (Vec<String>, Vec<Option<ArrayRef>>) =
         input.attributes(&name::SLICE_IDS)?.into_iter().map(|(name, column)| (name, Some(column))).unzip();
@@ -132,12 +132,12 @@ fn registry(annnet: &Annnet, ids: &StringArray, input: &Input, tables: &mut Tabl
     write(tables, file::REGISTRY, columns)
 }
 
-/// Attributes of edges in slices. Their weights belong to the memberships and stay.
+/// Replaces the attributes of edges in slices. Their weights belong to the memberships and are kept.
 fn edge_slices(annnet: &Annnet, input: &Input, tables: &mut Tables<'_>) -> Result<()> {
     if input.has(column::WEIGHT) {
         return Err(Error::usage("the weight of an edge in a slice belongs to its membership")
             .at(input.place(0, column::WEIGHT))
-            .hint("replace the slice, whose members have weights"));
+            .hint("replace the slice: its members have weights"));
     }
     let slices = input.cells.ids(column::SLICE_ID, &rules::SLICE_UNKNOWN)?;
     let edges = input.cells.ids(column::EDGE_ID, &rules::EDGE_ID)?;
@@ -156,12 +156,12 @@ fn edge_slices(annnet: &Annnet, input: &Input, tables: &mut Tables<'_>) -> Resul
             return Err(Error::broken(&rules::SLICE_UNKNOWN, message).at(input.place(row, column::SLICE_ID)));
         }
         if !given.insert(pair(slice, edge)) {
-            let message = format!("{edge:?} in {slice:?} is there twice");
+            let message = format!("edge {edge:?} is listed twice in slice {slice:?}");
             return Err(Error::malformed(message).at(input.place(row, column::EDGE_ID)));
         }
         weights.push(weight_of(slice, edge));
     }
-    // Pairs that have a weight and no attributes any more.
+    // Pairs that have a weight but no attributes any more.
     let mut rest: (Vec<String>, Vec<String>) = Default::default();
     if let (Some(cells), Some(own)) = (&pairs.cells, &pairs.weights) {
         let (old_slices, old_edges) = (cells.text(column::SLICE_ID)?, cells.text(column::EDGE_ID)?);
@@ -190,12 +190,12 @@ fn edge_slices(annnet: &Annnet, input: &Input, tables: &mut Tables<'_>) -> Resul
     write(tables, file::EDGE_SLICE_ATTRIBUTES, columns)
 }
 
-/// The hash of an edge in a slice.
+/// Returns the hash of an edge in a slice.
 fn pair(slice: &str, edge: &str) -> u128 {
     ids::pair(ids::hash(slice), ids::hash(edge))
 }
 
-/// Attributes of layers: JSON objects.
+/// Replaces the attributes of layers: JSON objects.
 fn layers(annnet: &Annnet, input: &Input, tables: &mut Tables<'_>) -> Result<()> {
     let labels = input.lists(word::LAYER)?;
     let texts = input.cells.text(word::ATTRIBUTES)?;
@@ -205,9 +205,9 @@ fn layers(annnet: &Annnet, input: &Input, tables: &mut Tables<'_>) -> Result<()>
         let layer = ends.layer_of(input, &labels, row, word::LAYER)?;
         let at = || input.place(row, word::LAYER);
         let number = layer.and_then(|layer| annnet.layers.position(layer));
-        let number = number.ok_or_else(|| Error::broken(&rules::LAYER, "nothing is in this layer").at(at()))?;
+        let number = number.ok_or_else(|| Error::broken(&rules::LAYER, "this layer has no elements").at(at()))?;
         if numbers.contains(&number) {
-            return Err(Error::malformed("this layer is there twice").at(at()));
+            return Err(Error::malformed("the layer is listed twice").at(at()));
         }
         let text = if texts.is_valid(row) { texts.value(row) } else { "" };
         check_json(text, &input.cells.name).map_err(|error| error.at(input.place(row, word::ATTRIBUTES)))?;

@@ -1,4 +1,4 @@
-//! Where changed files go: into the directory, together; or into an archive, which is replaced whole.
+//! Writing changed files: into the directory, together, or into an archive, which is replaced completely.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -13,19 +13,19 @@ use crate::members::{Archive, Members, PART_SUFFIX};
 use crate::write::output::{EMPTY, Member};
 use crate::write::{WriteOptions, tar, zip};
 
-/// What a change wrote.
+/// What a change has written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Wrote {
     pub files: u64,
     pub bytes: u64,
 }
 
-/// The place of a change.
+/// The destination of a change.
 pub(crate) struct Target {
     how: How,
-    /// Checksums, in a graph that has some.
+    /// Checksums, if the graph has any.
     sums: Option<Sums>,
-    /// Files that are written, by their names.
+    /// Names of the files that are written.
     written: BTreeSet<String>,
     removed: BTreeSet<String>,
 }
@@ -36,10 +36,11 @@ enum How {
 }
 
 impl Target {
-    /// Begins a change of the graph at `location`, whose files are `members`, and whose manifest states a checksum or none.
+    /// Begins a change of the graph at `location`, whose files are `members`; `checksum` is the one in its manifest,
+    /// if any.
     ///
     /// # Errors
-    /// When nothing can be written there, or the checksum cannot be made anew.
+    /// Returns an error if the location is not writable, or the checksum cannot be updated.
     pub fn begin(
         location: &Location,
         members: &Members,
@@ -62,12 +63,12 @@ impl Target {
         Ok(Target { how, sums, written: BTreeSet::new(), removed: BTreeSet::new() })
     }
 
-    /// Whether a table can become a directory of files.
+    /// Returns whether a table can become a directory of files.
     pub fn can_nest(&self) -> bool {
         matches!(self.how, How::Directory { can_nest: true, .. })
     }
 
-    /// Whether everything is written again.
+    /// Returns whether everything is rewritten.
     pub fn is_archive(&self) -> bool {
         matches!(self.how, How::Archive { .. })
     }
@@ -75,7 +76,7 @@ impl Target {
     /// Begins a file.
     ///
     /// # Errors
-    /// When it cannot be created.
+    /// Returns an error if it cannot be created.
     pub fn create(&self, name: &str) -> Result<Member> {
         let file = match &self.how {
             How::Directory { redo, .. } => Member::Staged(Box::new(redo.create(name)?)),
@@ -84,10 +85,10 @@ impl Target {
         Ok(if self.sums.is_some() { file.hashed() } else { file })
     }
 
-    /// Ends a file.
+    /// Completes a file.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Returns an error if it cannot be written.
     pub fn finish(&mut self, name: &str, file: Member) -> Result<()> {
         match (file, &mut self.how) {
             (Member::Staged(file), _) => drop(file.finish()?),
@@ -99,17 +100,17 @@ impl Target {
                 return self.finish(name, *file);
             }
             (Member::Waiting(_), How::Directory { .. }) => {
-                return Err(Error::usage("this file is for an archive").at(Place::file(name)));
+                return Err(Error::usage("the file was begun for an archive").at(Place::file(name)));
             }
         }
         self.written.insert(name.to_owned());
         Ok(())
     }
 
-    /// The change is made only as long as this file is what it was, where a store can tell.
+    /// Makes the change conditional on this file being unchanged, if the store supports it.
     ///
     /// # Errors
-    /// For a name that leaves the root.
+    /// Returns an error if the name leaves the root.
     pub fn expect(&self, name: &str, fingerprint: &Fingerprint) -> Result<()> {
         match &self.how {
             How::Directory { redo, .. } => redo.expect(name, fingerprint),
@@ -117,10 +118,10 @@ impl Target {
         }
     }
 
-    /// Writes a small file whole.
+    /// Writes a small file.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Returns an error if it cannot be written.
     pub fn put(&mut self, name: &str, text: &str) -> Result<()> {
         let mut file = self.create(name)?;
         file.write_all(text.as_bytes()).map_err(|error| Error::from(error).at(Place::file(name)))?;
@@ -130,42 +131,42 @@ impl Target {
     /// Copies a file.
     ///
     /// # Errors
-    /// When it cannot be read or written.
+    /// Returns an error if it cannot be read or written.
     pub fn copy(&mut self, name: &str, from: &Blob) -> Result<()> {
         let mut file = self.create(name)?;
         std::io::copy(&mut from.reader(), &mut file).map_err(|error| Error::from(error).at(Place::file(name)))?;
         self.finish(name, file)
     }
 
-    /// Writes the checksums of all files, in a graph that has some, and returns what the manifest says of them. Nothing but the
-    /// manifest may come after it.
+    /// Writes the checksums of all files, if the graph has any, and returns the value for the manifest. Only the
+    /// manifest may be written after this.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// Returns an error if they cannot be written.
     pub fn put_checksums(&mut self) -> Result<Option<String>> {
         let Some((list, stated)) = self.sums.as_ref().map(Sums::finish) else { return Ok(None) };
         self.put(file::CHECKSUMS, &list)?;
         Ok(Some(stated))
     }
 
-    /// Turns a table into a directory of files, of which it is the one called `first`.
+    /// Turns a table into a directory of files, in which its current file is called `first`.
     ///
     /// # Errors
-    /// When it cannot be one.
+    /// Returns an error if it cannot be turned into one.
     pub fn nest(&mut self, name: &str, first: &str) -> Result<()> {
         if let Some(sums) = &mut self.sums {
             sums.rename(name, format!("{name}/{first}"));
         }
         match &self.how {
             How::Directory { redo, .. } => redo.nest(name, first),
-            How::Archive { .. } => Err(Error::usage("tables of archives are single files").at(Place::file(name))),
+            How::Archive { .. } => Err(Error::usage("tables in archives must be single files").at(Place::file(name))),
         }
     }
 
-    /// Removes a file, or a directory with everything in it.
+    /// Removes a file, or a directory with its contents.
     ///
     /// # Errors
-    /// For a name that leaves the root.
+    /// Returns an error if the name leaves the root.
     pub fn remove(&mut self, name: &str) -> Result<()> {
         self.removed.insert(name.to_owned());
         if let Some(sums) = &mut self.sums {
@@ -177,11 +178,12 @@ impl Target {
         }
     }
 
-    /// Makes the change. Its steps come in an order that a foreign reader in between bears best: entities and members
-    /// before the edges that name them, slices before what is in them, the manifest last.
+    /// Makes the change. Its steps are ordered so that a reader that does not know about them is affected least:
+    /// entities and members before the edges that name them, slices before their members, the manifest last.
     ///
     /// # Errors
-    /// With everything as before, or recorded and finished by the next opening.
+    /// Returns an error if the change fails: either nothing has changed, or the change is recorded and the next opening
+    /// completes it.
     pub fn commit(self, members: &Members, words: &Words) -> Result<Wrote> {
         let order = order(words);
         let rank = |name: &String| {
@@ -226,7 +228,7 @@ impl Target {
     }
 }
 
-/// The files of a change, in the order in which they become visible.
+/// Returns the files of a change, in the order in which they become visible.
 fn order(words: &Words) -> [&'static str; 25] {
     [
         file::LAYER_DICT,

@@ -4,7 +4,7 @@ use crate::layout::Layout;
 use crate::read::{Annnet, Class};
 use crate::write::documents::Counts;
 
-/// The counts of the manifest: of placements in a graph with layers, unless the layout counts entities; of edges without
+/// The counts of the manifest: placements in a graph with layers, unless the layout counts entities; edges without
 /// placeholders.
 pub(super) struct Totals {
     layout: Layout,
@@ -15,7 +15,7 @@ pub(super) struct Totals {
 }
 
 impl Totals {
-    /// Those of a graph as it is.
+    /// Counts a graph before the change.
     pub fn of(annnet: &Annnet) -> Self {
         let entities = &annnet.entities;
         let is_node = |node: u32| !entities.is_edge.get(node as usize).copied().unwrap_or_default();
@@ -31,7 +31,7 @@ impl Totals {
         Totals { layout: annnet.layout(), entities: all as u64, nodes: nodes as u64, edges, hyperedges }
     }
 
-    /// Adds what is new.
+    /// Adds new elements.
     pub fn add(&mut self, new: &Counts) {
         self.entities += new.entities;
         self.nodes += new.nodes;
@@ -39,7 +39,7 @@ impl Totals {
         self.hyperedges += new.hyperedges;
     }
 
-    /// What the manifest says of them.
+    /// Returns the counts for the manifest.
     pub fn stated(&self, aspects: usize, slices: &[String]) -> Vec<(&'static str, String)> {
         let is_text = self.layout == Layout::V1;
         let counts = [

@@ -1,4 +1,4 @@
-//! New vertices, and new places of those that are there.
+//! New vertices, and new placements of existing ones.
 
 use std::sync::Arc;
 
@@ -18,21 +18,21 @@ use crate::write::columns::gather;
 /// New vertices.
 #[derive(Default)]
 pub(super) struct Vertices {
-    /// Ids of the new ones, each once.
+    /// Distinct ids of the new vertices.
     pub keys: Option<ArrayRef>,
     /// Their attributes.
     pub attributes: Vec<(String, ArrayRef)>,
-    /// Ids of those that are there and get a new place.
+    /// Ids of existing vertices that get a new placement.
     pub again: StringBuilder,
     /// Placements: ids and layers.
     pub placed: (StringBuilder, Vec<u32>),
 }
 
 impl Vertices {
-    /// Takes the vertices of a table, and places them.
+    /// Reads the vertices of a table, and places them.
     ///
     /// # Errors
-    /// When one is there already, twice in the table, or in a layer or slice that is none.
+    /// Returns an error if a vertex already exists, is listed twice, or is in a layer or slice that does not exist.
     pub fn take(input: &Input, ends: &mut Ends<'_>, listed: &mut Listed<'_>) -> Result<Vertices> {
         let id = input.first_of(&name::VERTEX_IDS).ok_or_else(|| input.cells.missing(name::ID))?;
         let own = input.cells.ids(id, &rules::ENTITY_ID)?;
@@ -46,7 +46,7 @@ impl Vertices {
             let vertex = own.value(row);
             let layer = ends.layer_of(input, &layers, row, word::LAYER)?;
             let at = || input.place(row, id);
-            let twice = || Err(Error::broken(&rules::ENTITY_ID, format!("{vertex:?} is there already")).at(at()));
+            let twice = || Err(Error::broken(&rules::ENTITY_ID, format!("vertex {vertex:?} already exists")).at(at()));
             match (ends.is_old(vertex), ends.is_new(vertex)) {
                 (false, false) => {
                     rows.push(row as u32);
@@ -60,12 +60,12 @@ impl Vertices {
                         return twice();
                     }
                     if columns.iter().any(|(_, column)| column.is_valid(row)) || slices.is_valid(row) {
-                        let message = "attributes and slices are those of a vertex, not of its further places";
-                        let hint = "leave them empty in rows that give a vertex a further layer";
+                        let message = "attributes and slices belong to a vertex, not to its further placements";
+                        let hint = "leave them empty in rows that place a vertex in a further layer";
                         return Err(Error::malformed(message).hint(hint).at(at()));
                     }
                     if !ends.is_placeable(vertex) {
-                        let message = "an edge that is an entity gets no further places in this layout";
+                        let message = "in this layout, an edge that is an entity cannot have further placements";
                         return Err(Error::unsupported(message).at(at()));
                     }
                     if old && !new {
@@ -88,7 +88,7 @@ impl Vertices {
         Ok(vertices)
     }
 
-    /// Adds edges that are entities, and where they are placed.
+    /// Adds edges that are entities, and their placements.
     pub fn add_entities(&mut self, entities: &StringArray, ends: &Ends<'_>) {
         if !ends.is_flat() {
             for id in entities.iter().flatten() {
@@ -98,12 +98,12 @@ impl Vertices {
         }
     }
 
-    /// Number of new vertices.
+    /// Returns the number of new vertices.
     pub fn len(&self) -> usize {
         self.keys.as_ref().map_or(0, |keys| keys.len())
     }
 
-    /// The ids of the new ones; of none when there are none.
+    /// Returns the ids of the new vertices; an empty array if there are none.
     pub fn ids(&self) -> ArrayRef {
         self.keys.clone().unwrap_or_else(|| Arc::new(StringArray::new_null(0)))
     }

@@ -1,4 +1,4 @@
-//! Edges, from a table for each fact.
+//! Edges, combined from one table for each fact.
 
 use arrow_array::builder::{ListBuilder, StringBuilder};
 use arrow_array::{Array, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray};
@@ -15,19 +15,20 @@ use crate::read::ids::{ENTRY_BYTES, IdMap};
 use crate::read::{Layers, hash, json};
 use crate::rules;
 
-/// Kinds between layers, since 0.2.0.
+/// Kinds of edges between layers, since 0.2.0.
 const EDGE_ML_KIND: &str = "layers/edge_ml_kind.parquet";
-/// What stands for the position of edges without a column in the matrix.
+/// The value of `col_idx` for edges without a column in the matrix.
 const NO_COLUMN: i64 = -1;
-/// Bytes of an edge in the making: its id with a hash, two ends and a kind, all of them references to texts; layers.
+/// Bytes of an edge while the table is built: its id with a hash, two ends and a kind, all as references to texts;
+/// layers.
 const ROW_BYTES: u64 = 128;
-/// Edges for which memory is taken at once.
+/// Number of edges for which memory is reserved at a time.
 const HELD_ROWS: usize = 1 << 12;
 
-/// Reads all edges, placeholders and hyperedges with them.
+/// Reads all edges, including placeholders and hyperedges.
 ///
 /// # Errors
-/// When a table is not sound or does not fit the budget.
+/// Returns an error if a table is malformed or exceeds the budget.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     entities: &entities::Read,
@@ -38,7 +39,8 @@ pub(super) fn read(
     let (weights, directions) = (reader.facts(file::EDGE_WEIGHTS)?, reader.facts(file::EDGE_DIRECTED)?);
     let (kinds, ml_kinds) = (reader.facts(file::EDGE_KIND)?, reader.facts(EDGE_ML_KIND)?);
     let positions = reader.facts(file::EDGE_TO_IDX)?;
-    // 0.2.0 defines edges with two ends only; the weights are those of all. Without them the other tables say who is there.
+    // 0.2.0 defines only edges with two ends; the weights cover all edges. Without weights, the other tables list
+    // the edges.
     let mut tables = vec![&definitions.cells, &weights.cells];
     if !reader.members.has(file::EDGE_WEIGHTS)? {
         tables.extend([&positions.cells, &kinds.cells, &hyperedges.cells]);
@@ -49,7 +51,7 @@ pub(super) fn read(
     let mut seen: IdMap<()> = IdMap::default();
     for (table, own) in told.iter().enumerate() {
         for id in own.iter().flatten() {
-            // An id that is defined twice stays two rows, so that checking the edges finds it.
+            // An id that is defined twice stays two rows, so that the check of the edges finds it.
             if seen.insert(hash(id), ()).is_none() || table == 0 && definitions.cells.rows() > 0 {
                 if ids.len().is_multiple_of(HELD_ROWS) {
                     reader.hold(HELD_ROWS as u64 * (ENTRY_BYTES + ROW_BYTES), file::EDGE_DEFINITIONS)?;
@@ -77,7 +79,7 @@ pub(super) fn read(
         match (text(&kinds, &kind, id), text(&definitions, &types, id)) {
             (Some(word::HYPER), _) | (_, Some(word::HYPER)) => word::HYPER,
             (Some(word::EDGE_PLACEHOLDER), _) => word::EDGE_PLACEHOLDER,
-            // Nothing says what it is, but that it has members.
+            // Nothing states its kind, but it has members.
             (None, None) if !ends && hyperedges.rows.contains_key(&id) => word::HYPER,
             _ if entities.edges.contains_key(&id) && !ends => word::EDGE_PLACEHOLDER,
             _ if entities.edges.contains_key(&id) => word::NODE_EDGE,
@@ -85,7 +87,8 @@ pub(super) fn read(
         }
     };
     let words: Vec<&str> = (0..ids.len()).map(word_of).collect();
-    // Edges that are entities are in no layer, whatever the layers of the edges at them, unless they are placed in one.
+    // Edges that are entities are in no layer unless they are placed in one, whatever the layers of the edges that
+    // end in them.
     let of_layers = |at: usize, second: bool| {
         let end = if second { targets[at] } else { sources[at] };
         let is_unplaced = end.is_some_and(|end| entities.edges.get(&hash(end)) == Some(&true));
@@ -114,10 +117,11 @@ pub(super) fn read(
     ])
 }
 
-/// Members of hyperedges, their plain ids told as JSON, with the layers of their edge.
+/// Reads members of hyperedges: their plain ids as JSON, with the layers of their edge.
 ///
-/// A member that is no id and reads as the longer form of later layouts is taken for that: it is written here where the layers
-/// of an edge do not say where its members are. `objects` are the ids that look like it.
+/// A member that is not an id, and that reads as the longer form of later layouts, is read as that form: isomorph
+/// writes it if the layers of an edge do not determine the layers of its members. `objects` are the ids that look like
+/// this form.
 pub(super) fn hyperedges(
     cells: &Cells,
     layers: &Layers,

@@ -10,26 +10,26 @@ use crate::read::ids::{ENTRY_BYTES, IdMap};
 use crate::read::{Layers, PLACEHOLDER, hash, unlisted};
 use crate::rules;
 
-/// Labels of a layer.
+/// The column with the labels of a layer.
 pub(super) const LAYER: &str = column::LAYER;
 
 /// The index of entities.
 pub(super) struct Read {
     pub table: RecordBatch,
-    /// Entities that are edges, by the hashes of their ids, and whether they are placed in no layer: the layers of the edges at
-    /// them are not theirs then.
+    /// Entities that are edges, by the hashes of their ids. True if the entity is placed in no layer: it then does not
+    /// take the layers of the edges that end in it.
     pub edges: IdMap<bool>,
     /// Ids that look like a JSON object.
     pub objects: IdMap<()>,
 }
 
-/// Bytes that a placement takes: a short list of its own for each entity.
+/// Bytes that a placement takes: each entity has a short list.
 const PLACEMENT_BYTES: u64 = ENTRY_BYTES + 40;
 
 /// Reads ids, types and placements.
 ///
 /// # Errors
-/// When no table says who is there, or one is not sound, or they do not fit the budget.
+/// Returns an error if no table lists the entities, a table is malformed, or they exceed the budget.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     words: &Words,
@@ -70,14 +70,14 @@ pub(super) fn read(
         _ => index.ids(column::ENTITY_ID, &rules::ENTITY_ID)?,
     };
     let (positions, own) = (index.integers(column::IDX)?, index.lists(LAYER)?);
-    // Four columns, as lists first: an id and a type are references to texts.
+    // Four columns, first as lists; an id and a type are references to texts.
     let placements = ids.len() as u64 + presence.rows() as u64;
     reader.hold(placements * 2 * (2 * size_of::<&str>() as u64 + 24), file::ENTITY_INDEX)?;
     let (mut of_id, mut of_layer, mut of_position, mut of_type) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for row in 0..ids.len() {
         let id = ids.value(row);
         let mut at = placed.remove(&hash(id)).unwrap_or_default();
-        // The library wrote them in no order.
+        // The library did not sort them.
         at.sort_by(|left, right| layers.labels(*left).cmp(layers.labels(*right)));
         if at.is_empty() {
             at.push(if own.is_valid(row) { layers.intern(&labels_of(&own, row)) } else { PLACEHOLDER });
@@ -89,7 +89,7 @@ pub(super) fn read(
             of_type.push(if edges.contains_key(&hash(id)) { word::EDGE_ENTITY } else { word::NODE });
         }
     }
-    // Whoever is still here is no entity.
+    // The remaining ids are not entities.
     for (row, id) in present.iter().enumerate().filter(|_| !placed.is_empty()) {
         if let Some(id) = id.filter(|id| placed.contains_key(&hash(id))) {
             findings.push(&rules::LAYER, unlisted(id), Place::file(words.presence).row(row as u64));

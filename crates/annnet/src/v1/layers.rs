@@ -1,4 +1,4 @@
-//! Layers by their labels, and what is said of them.
+//! Layers by their labels, and their attributes.
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, Int64Array, ListArray, RecordBatch, StringArray};
@@ -10,16 +10,16 @@ use crate::layout::{column, file};
 use crate::read::ids::{ENTRY_BYTES, IdMap};
 use crate::read::{Layers, hash};
 
-/// Layers of edges, by the hashes of their ids: one for all ends, or one for each side.
+/// Layers of edges by the hashes of edge ids: one for all ends, or one for each side.
 pub(super) type EdgeLayers = IdMap<(u32, Option<u32>)>;
 
-/// The labels in one row of a column.
+/// Returns the labels in one row of a column.
 pub(super) fn labels_of(lists: &ListArray, row: usize) -> Vec<String> {
     let labels = lists.value(row);
     labels.as_string::<i32>().iter().map(|label| label.unwrap_or_default().to_owned()).collect()
 }
 
-/// Reads which edge is in which layers.
+/// Reads the layers of each edge.
 pub(super) fn of_edges(reader: &mut Reader<'_>, layers: &mut Layers) -> Result<EdgeLayers> {
     let cells = reader.cells(file::EDGE_LAYERS)?;
     let (ids, first, second) =
@@ -35,8 +35,8 @@ pub(super) fn of_edges(reader: &mut Reader<'_>, layers: &mut Layers) -> Result<E
     Ok(found)
 }
 
-/// Explicit coefficients, which no published version keeps in a table: those of the specification's layout as it is written
-/// here, if they are there.
+/// Reads explicit coefficients. No published version stores them in a table; isomorph does when it writes the
+/// specification's layout.
 pub(super) fn coefficients(reader: &mut Reader<'_>, layers: &mut Layers) -> Result<Option<RecordBatch>> {
     let cells = reader.cells(file::COEFFICIENTS)?;
     if cells.raw(column::COEFFICIENT).is_none() {
@@ -53,13 +53,13 @@ pub(super) fn coefficients(reader: &mut Reader<'_>, layers: &mut Layers) -> Resu
     .map(Some)
 }
 
-/// The numbers of a column of layers; those of nulls are null.
+/// Returns the numbers of a column of layers; null for nulls.
 fn numbers(lists: &ListArray, layers: &mut Layers) -> Int64Array {
     let number = |row: usize| lists.is_valid(row).then(|| i64::from(layers.intern(&labels_of(lists, row))));
     (0..lists.len()).map(number).collect()
 }
 
-/// A table of attributes by layer, and by node if one is named.
+/// Converts a table of attributes by layer, and by node if the table names one.
 pub(super) fn attributes(
     reader: &mut Reader<'_>,
     name: &str,

@@ -1,9 +1,9 @@
-//! Files of 0.1.0 to 0.2.0, told in the tables of today.
+//! Files of 0.1.0 to 0.2.0, converted to the current tables.
 //!
-//! They have a table for each fact, name layers by their labels, and members by plain ids. What is read here becomes the
-//! tables of the layout since 0.3, in memory; everything behind this module knows that one alone. Such files are small:
-//! their library needed half a minute to write a million edges. What is held is taken from the budget before it is there:
-//! a graph that is too large for it is refused.
+//! They have one table for each fact, name layers by their labels, and members by plain ids. They are converted in
+//! memory to the tables of the layout since 0.3; all other modules know only that layout. Such files are small: their
+//! library needed half a minute to write a million edges. Memory is reserved in the budget before it is used, and a
+//! graph that exceeds the budget is refused.
 
 mod edges;
 mod entities;
@@ -23,7 +23,7 @@ use crate::read::ids::{ENTRY_BYTES, IdMap};
 use crate::read::{Layers, hash};
 use crate::table::Table;
 
-/// Tables that are read whole, and the memory that they take.
+/// Tables that are read completely, and the memory that they take.
 struct Reader<'a> {
     members: &'a Members,
     budget: &'a Budget,
@@ -31,7 +31,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// All rows of a table; none when it is not there.
+    /// Reads all rows of a table; none if it does not exist.
     fn cells(&mut self, name: &str) -> Result<Cells> {
         let Some(table) = Table::find(self.members, name)? else { return Ok(Cells::empty(name)) };
         let (cells, held) = table.read(&[], self.budget)?;
@@ -39,12 +39,12 @@ impl Reader<'_> {
         Ok(cells)
     }
 
-    /// Takes memory for something that follows from a file.
+    /// Reserves memory for data derived from a file.
     fn hold(&mut self, bytes: u64, name: &str) -> Result<()> {
         self.held.grow(bytes).map_err(|error| error.at(Place::file(name)))
     }
 
-    /// All rows of a table, and the row of each edge; of several the last one.
+    /// Reads all rows of a table, and the row of each edge; if an edge has several rows, the last one.
     fn facts(&mut self, name: &str) -> Result<Facts> {
         let cells = self.cells(name)?;
         self.hold(cells.rows() as u64 * ENTRY_BYTES, name)?;
@@ -54,30 +54,30 @@ impl Reader<'_> {
     }
 }
 
-/// A table that says one thing of edges.
+/// A table that states one fact about edges.
 struct Facts {
     cells: Cells,
     rows: IdMap<u32>,
 }
 
 impl Facts {
-    /// The row of an edge in which `column` says something.
+    /// Returns the row of an edge in which `column` has a value.
     fn row(&self, edge: u128, column: &dyn Array) -> Option<usize> {
         self.rows.get(&edge).map(|row| *row as usize).filter(|row| column.is_valid(*row))
     }
 }
 
-/// A table of today.
+/// Builds a table of the current layout.
 fn table(columns: Vec<(&str, ArrayRef)>) -> Result<RecordBatch> {
     let columns = columns.into_iter().map(|(name, column)| (name, column, true));
     RecordBatch::try_from_iter_with_nullable(columns)
         .map_err(|error| Error::malformed(error.to_string()).caused_by(error))
 }
 
-/// Puts the tables of today in the place of those in `members`; returns the memory that they take.
+/// Replaces the tables in `members` with those of the current layout. Returns the memory that they take.
 ///
 /// # Errors
-/// When a table is not sound or does not fit the budget.
+/// Returns an error if a table is malformed or exceeds the budget.
 pub(crate) fn translate(
     members: &mut Members,
     words: &Words,
@@ -107,13 +107,13 @@ pub(crate) fn translate(
         held.grow(table.get_array_memory_size() as u64)?;
         members.make_table(name, table);
     }
-    // All placements are in the index of entities now.
+    // All placements are now in the index of entities.
     members.hide(words.presence);
     members.make_text(file::LAYER_DICT, dictionary(&layers));
     Ok(held)
 }
 
-/// The layers as JSON, in the order of their numbers.
+/// Returns the layers as JSON, in the order of their numbers.
 fn dictionary(layers: &Layers) -> String {
     let mut text = "{\"layers\":[".to_owned();
     for layer in 0..layers.len() as u32 {
@@ -134,7 +134,7 @@ fn push_labels(text: &mut String, labels: &[String]) {
     }
 }
 
-/// A column.
+/// Returns an array as a column.
 fn array<A: Array + 'static>(column: A) -> ArrayRef {
     Arc::new(column)
 }

@@ -1,4 +1,4 @@
-//! Ids, positions, kinds between layers, and whose the coefficients are.
+//! Checks of ids, positions, multilayer kinds, and the owners of coefficients.
 
 use arrow_array::Array;
 use isomorph_error::{Findings, Place, Result};
@@ -11,7 +11,7 @@ use crate::{Annnet, rules};
 /// Checks the edge table.
 ///
 /// # Errors
-/// When it cannot be read on.
+/// Returns an error if it cannot be read to the end.
 pub(super) fn check(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     let table = &annnet.edges.table;
     let columns = [
@@ -52,14 +52,14 @@ fn check_rows(annnet: &Annnet, cells: &Cells, start: u64, findings: &mut Finding
                 findings.push(&rules::EDGE_POSITION, "col_idx is -1", place().in_field(column::COL_IDX));
             }
             Some(other) if placeholder && other != -1 => {
-                let message = format!("col_idx of a placeholder is {other}");
+                let message = format!("col_idx of a placeholder is {other}, expected -1");
                 findings.push(&rules::EDGE_POSITION, message, place().in_field(column::COL_IDX));
             }
             Some(_) => {}
         }
         let id = hash(ids.value(row));
         let class = annnet.edges.class_of(id);
-        // With each, whether it names no layer.
+        // Each with whether it names no layer.
         let ends: Vec<(Placement, bool)> = match class {
             Class::Hyperedge => {
                 let own = known.hyperedges.get(id);
@@ -77,16 +77,18 @@ fn check_rows(annnet: &Annnet, cells: &Cells, start: u64, findings: &mut Finding
             let node = annnet.entities.keys.value(placement.node as usize);
             let of = ids.value(row);
             let message = match ends.iter().any(|(end, _)| *end == placement) {
-                true => format!("the coefficient of {node:?} in {of:?} names no layer, and its end does: it is 0"),
-                false => format!("{node:?} is no member of {of:?}"),
+                true => format!(
+                    "the coefficient of {node:?} in edge {of:?} names no layer, but the member does: it has coefficient 0"
+                ),
+                false => format!("{node:?} is not a member of edge {of:?}"),
             };
             findings.push(&rules::COEFFICIENT_MEMBER, message, Place::file(file::COEFFICIENTS));
         }
-        // Hyperedges between layers are told by no rule that is written down.
+        // No documented rule defines the kind of hyperedges between layers.
         if class == Class::TwoEnded && stated.is_valid(row) {
             let follows = between(&ends.iter().map(|(end, _)| *end).collect::<Vec<_>>());
             if follows != stated.value(row) {
-                let message = format!("ml_kind is {:?}, and {follows} follows from the ends", stated.value(row));
+                let message = format!("ml_kind is {:?}, but the ends imply {follows}", stated.value(row));
                 findings.push(&rules::ML_KIND, message, place().in_field(column::ML_KIND));
             }
         }
@@ -94,7 +96,7 @@ fn check_rows(annnet: &Annnet, cells: &Cells, start: u64, findings: &mut Finding
     Ok(())
 }
 
-/// What follows from the ends of an edge.
+/// Returns the kind that follows from the ends of an edge.
 fn between(ends: &[Placement]) -> &'static str {
     match ends {
         [source, target] if source.layer == target.layer => "intra",

@@ -1,4 +1,4 @@
-//! Layers of edges, and labels of aspects, where nothing but the published library looks at them.
+//! Checks of layers of edges, and of labels of aspects, that only the published library reads.
 
 use arrow_array::Array;
 use isomorph_error::{Findings, Place, Result};
@@ -14,23 +14,23 @@ use crate::{Annnet, rules};
 /// Rows of a batch.
 const BATCH_ROWS: usize = 1 << 14;
 
-/// Checks that layers are those of edges that are there, and that an aspect with a list of labels has some.
+/// Checks that layers belong to existing edges, and that an aspect with a list of labels has at least one.
 ///
 /// # Errors
-/// When a file cannot be read on.
+/// Returns an error if a file cannot be read to the end.
 pub(super) fn check(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     let Some(text) = annnet.members.text(file::LAYERS, DOCUMENT_BYTES)? else { return Ok(()) };
     if !annnet.layers.is_flat() && check_json(&text, file::LAYERS).is_ok() {
         check_labels(annnet, &text, findings)?;
     }
-    // In older layouts the table is what the ends have their layers from.
+    // In older layouts, the ends take their layers from this table.
     if annnet.layout == Layout::V1 {
         return Ok(());
     }
     match Table::find(&annnet.members, file::EDGE_LAYERS) {
         Ok(Some(table)) => check_edges(annnet, &table, findings),
         Ok(None) => Ok(()),
-        // What is wrong with the table is a finding already.
+        // Errors in the table are already reported.
         Err(error) if error.broken_rule().is_some() => Ok(()),
         Err(error) => Err(error),
     }
@@ -43,7 +43,7 @@ fn check_labels(annnet: &Annnet, text: &str, findings: &mut Findings) -> Result<
         }
         members(value, file::LAYERS, |aspect, labels| {
             if annnet.layers.aspects.iter().all(|own| own.name != aspect) {
-                let message = format!("labels are those of {aspect:?}, which is no aspect");
+                let message = format!("labels are listed for {aspect:?}, which is not an aspect");
                 findings.push(&rules::LAYER_ATTRIBUTES, message, Place::file(file::LAYERS).in_field("elem_layers"));
             }
             let mut count = 0;
@@ -52,7 +52,7 @@ fn check_labels(annnet: &Annnet, text: &str, findings: &mut Findings) -> Result<
                 Ok(())
             })?;
             if count == 0 {
-                let message = format!("the list of labels of the aspect {aspect:?} is empty");
+                let message = format!("the list of labels of aspect {aspect:?} is empty");
                 findings.push(&rules::LAYER_ATTRIBUTES, message, Place::file(file::LAYERS).in_field("elem_layers"));
             }
             Ok(())
@@ -60,7 +60,7 @@ fn check_labels(annnet: &Annnet, text: &str, findings: &mut Findings) -> Result<
     })
 }
 
-/// The ids of the table that no edge has: all of them are held, and those of edges taken away.
+/// Finds the ids of the table that no edge has: all of them are held, and those of edges are removed.
 fn check_edges(annnet: &Annnet, table: &Table, findings: &mut Findings) -> Result<()> {
     let mut held = annnet.options.budget.reserve(0)?;
     let mut rows: IdMap<u64> = IdMap::default();

@@ -1,4 +1,4 @@
-//! The incidence matrix is one of this graph. Nothing else reads it where the tables say all.
+//! Checks that the incidence matrix matches the graph. If the tables are complete, nothing else reads the matrix.
 
 use std::sync::Arc;
 
@@ -16,14 +16,14 @@ use crate::matrix::Arrays;
 use crate::read::Class;
 use crate::{Annnet, rules};
 
-/// Entries that are read at once.
+/// Entries that are read at a time.
 const ENTRIES: u64 = 1 << 16;
 
-/// Checks the matrix, if there is one: that it can be read, that its shape is the number of entities and of edges, that no
-/// cell lies beyond, and that the cells are those that the tables give.
+/// Checks the matrix, if there is one: it can be read, its shape is the number of entities and of edges, no cell is
+/// outside, and the cells match the tables.
 ///
 /// # Errors
-/// When it cannot be read on, for another reason than that it is not sound.
+/// Returns an error if it cannot be read for another reason than that it is malformed.
 pub(super) fn check(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     match matrix(annnet, findings) {
         Err(error) => match error.broken_rule() {
@@ -44,8 +44,8 @@ fn group() -> Place {
 fn matrix(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     let Some(arrays) = Arrays::open(&annnet.members)? else { return Ok(()) };
     let edges = annnet.edges.ids.count - annnet.edges.count(Class::Placeholder);
-    // Rows are placements, of the specification's layout entities; the libraries that write that layout state more of both
-    // than there are.
+    // Rows are placements, or entities in the specification's layout; the libraries that write that layout state a
+    // larger shape than necessary.
     let (rows, is_exact) = match annnet.layout {
         Layout::V1 => (annnet.entities.len() as u64, annnet.manifest.is_specified()),
         _ if annnet.layers.is_flat() => (annnet.entities.len() as u64, true),
@@ -56,13 +56,13 @@ fn matrix(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
         false => arrays.shape[0] >= rows && arrays.shape[1] >= edges,
     };
     if !fits {
-        let message = format!("the shape is {:?}, of a graph with {rows} entities and {edges} edges", arrays.shape);
+        let message = format!("the shape is {:?}, but the graph has {rows} entities and {edges} edges", arrays.shape);
         findings.push(&rules::MATRIX_SHAPE, message, group().in_field("shape"));
     }
     let scratch = annnet.options.scratch.clone().map_or_else(|| Scratch::new(None), Ok)?;
     let Some(stored) = stored(annnet, &arrays, &scratch, findings)? else { return Ok(()) };
-    // The libraries' own files of the layouts before 0.3 have their coefficients here and nowhere else, and self-loops as
-    // each release liked. A matrix of another shape is that of another graph: every cell of it could differ.
+    // In the libraries' own files of the layouts before 0.3, coefficients are stored only here, and self-loops
+    // differ between releases. A matrix of another shape belongs to another graph, and any cell could differ.
     if fits && is_exact {
         let implied = implied(annnet, &annnet.options.budget, &scratch)?;
         compare(&implied, &stored, annnet.members.has(file::COEFFICIENTS)?, findings)?;
@@ -70,7 +70,8 @@ fn matrix(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     Ok(())
 }
 
-/// The cells by column and row, however they are stored; nothing when one lies beyond the shape, which is a finding.
+/// Returns the cells sorted by column and row, whatever their stored order; `None` if one is outside the shape, which
+/// is a finding.
 fn stored(annnet: &Annnet, arrays: &Arrays, scratch: &Scratch, findings: &mut Findings) -> Result<Option<SortedEdges>> {
     let budget = &annnet.options.budget;
     let schema = Arc::new(Schema::new(vec![Field::new("data", DataType::Float32, false)]));
@@ -90,7 +91,7 @@ fn stored(annnet: &Annnet, arrays: &Arrays, scratch: &Scratch, findings: &mut Fi
             own.clear();
             for (at, number) in (start..).zip(&numbers) {
                 let Some(number) = u64::try_from(*number).ok().filter(|number| *number < end) else {
-                    let message = format!("{number} is no {what} of a matrix of the shape {:?}", arrays.shape);
+                    let message = format!("{what} {number} is outside the shape {:?} of the matrix", arrays.shape);
                     findings.push(&rules::MATRIX, message, group().row(at).in_field(what));
                     return Ok(None);
                 };
@@ -108,30 +109,30 @@ fn stored(annnet: &Annnet, arrays: &Arrays, scratch: &Scratch, findings: &mut Fi
     sorter.finish().map(Some)
 }
 
-/// Every cell of one is a cell of the other. Without `values` the matrix is where the coefficients are from, so that a cell may
-/// have any value, or none, and only where nobody is it contradicts the tables.
+/// Checks that every cell of one is a cell of the other. Without `values`, the matrix is the source of the
+/// coefficients: a cell may have any value or be missing, and only a cell without a member contradicts the tables.
 fn compare(implied: &SortedEdges, stored: &SortedEdges, values: bool, findings: &mut Findings) -> Result<()> {
     let (mut implied, mut stored) = (Cells::of(implied)?, Cells::of(stored)?);
     let (mut wanted, mut found) = (implied.next()?, stored.next()?);
     loop {
-        // What is not there comes behind all that is.
+        // A missing cell sorts after all others.
         let at = |cell: &Option<Cell>| cell.as_ref().map_or((u64::MAX, u64::MAX), |cell| cell.at);
         let (column, row) = at(&wanted).min(at(&found));
         let own = (at(&wanted) == (column, row)).then_some(&wanted).and_then(Option::as_ref);
         let other = (at(&found) == (column, row)).then_some(&found).and_then(Option::as_ref);
         let message = match (own, other) {
             (None, None) => return Ok(()),
-            (None, Some(other)) if other.sum != 0.0 => Some(format!("is {}, and the tables have none", other.sum)),
+            (None, Some(other)) if other.sum != 0.0 => Some(format!("is {}, but the tables imply none", other.sum)),
             (Some(own), None) if values && own.sum != 0.0 => {
-                Some(format!("is missing, and the tables give {}", own.sum))
+                Some(format!("is missing, but the tables imply {}", own.sum))
             }
             (Some(own), Some(other)) if values && !own.allows(other.sum) => {
-                Some(format!("is {}, and the tables give {}", other.sum, own.sum))
+                Some(format!("is {}, but the tables imply {}", other.sum, own.sum))
             }
             _ => None,
         };
         if let Some(message) = message {
-            let message = format!("the cell of row {row} and column {column} {message}");
+            let message = format!("the cell in row {row} and column {column} {message}");
             findings.push(&rules::MATRIX_CELL, message, group().in_field("data"));
         }
         let (is_wanted, is_found) = (own.is_some(), other.is_some());
@@ -144,28 +145,29 @@ fn compare(implied: &SortedEdges, stored: &SortedEdges, values: bool, findings: 
     }
 }
 
-/// A cell, of which there may be several entries.
+/// A cell, which may consist of several entries.
 struct Cell {
     /// Column and row.
     at: (u64, u64),
-    /// Of all entries, with 32 bits: those of one cell are added up.
+    /// Sum of all entries, with 32 bits.
     sum: f32,
-    /// Value of the first.
+    /// Value of the first entry.
     first: f32,
     /// Number of entries.
     count: usize,
 }
 
 impl Cell {
-    /// Whether a cell of the matrix may have this value. The published library stores the coefficient of an entity on several sides
-    /// as the sum of them and gives the sum to each side when it reads: what it wrote has the value of one.
+    /// Returns whether a cell of the matrix may have this value. For an entity on several sides, the published library
+    /// stores the sum of its coefficients, and reads the sum as the value of each side; a matrix that it wrote then has
+    /// the value of one side.
     fn allows(&self, value: f32) -> bool {
         let is = |own: f32| own == value || (own.is_nan() && value.is_nan());
         is(self.sum) || (self.count > 1 && is(self.first))
     }
 }
 
-/// Entries that come by column and row, as cells.
+/// Combines sorted entries into cells.
 struct Cells<'a> {
     stream: EdgeStream<'a>,
     batch: Option<SortedBatch>,
@@ -177,7 +179,7 @@ impl<'a> Cells<'a> {
         Ok(Cells { stream: sorted.stream()?, batch: None, next: 0 })
     }
 
-    /// The next entry, which stays where it is.
+    /// Returns the next entry without consuming it.
     fn peek(&mut self) -> Result<Option<((u64, u64), f32)>> {
         while self.batch.as_ref().is_none_or(|batch| self.next >= batch.aligned.len()) {
             let Some(batch) = self.stream.next_batch()? else { return Ok(None) };

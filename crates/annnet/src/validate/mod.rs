@@ -1,4 +1,4 @@
-//! Checking every rule of the format, row by row.
+//! Validation of every rule of the format, row by row.
 
 mod edges;
 mod layers;
@@ -19,10 +19,10 @@ use crate::read::{Class, check_json, check_texts};
 use crate::table::Table;
 use crate::{Annnet, cache, checksum, rules};
 
-/// Adds everything that is broken to `findings`.
+/// Adds all violations to `findings`.
 ///
 /// # Errors
-/// When a file cannot be read on.
+/// Returns an error if a file cannot be read to the end.
 pub(crate) fn validate(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     findings.merge(annnet.noticed.clone());
     if !annnet.options.verify {
@@ -47,7 +47,7 @@ pub(crate) fn validate(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     read_all(annnet, findings)
 }
 
-/// Every row can be read.
+/// Checks that every row can be read.
 fn read_all(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     for mut part in annnet.scan(&Request::of(Tables::All))? {
         if let Err(error) = part.try_for_each(|batch| batch.map(drop)) {
@@ -60,7 +60,7 @@ fn read_all(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     Ok(())
 }
 
-/// What belongs to the graph can be read to its last text; opening looks no deeper than for its end.
+/// Checks that the documents of the graph are completely readable; opening only checks where they end.
 fn check_documents(annnet: &Annnet, findings: &mut Findings) {
     let documents = annnet.graph().documents.iter().filter_map(|document| match &document.body {
         DocumentBody::Json(text) => Some((text, document.name.as_str())),
@@ -80,9 +80,9 @@ fn check_documents(annnet: &Annnet, findings: &mut Findings) {
     }
 }
 
-/// A snapshot is an object with lists of ids, of which the published library makes sets.
+/// Checks that a snapshot is an object with lists of ids, which the published library converts to sets.
 fn check_snapshots(text: &str) -> Result<()> {
-    let wrong = |name: &str| Error::malformed(format!("the {name} of a snapshot are no list of ids"));
+    let wrong = |name: &str| Error::malformed(format!("{name} of a snapshot must be a list of ids"));
     items(text, file::SNAPSHOTS, |snapshot| {
         members(snapshot, file::SNAPSHOTS, |name, ids| match (name, value(ids)) {
             ("node_ids" | "edge_ids" | "slice_ids", Ok(Value::Array(ids))) => {
@@ -100,7 +100,7 @@ fn check_snapshots(text: &str) -> Result<()> {
     .map_err(|error| error.at(Place::file(file::SNAPSHOTS)))
 }
 
-/// Attributes of layers and placements are JSON.
+/// Checks that attributes of layers and placements are JSON.
 fn check_attributes(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     for name in [file::LAYER_ATTRIBUTES, annnet.words.node_layer_attributes] {
         let Some(table) = Table::find(&annnet.members, name)? else { continue };
@@ -120,13 +120,13 @@ fn check_attributes(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     Ok(())
 }
 
-/// The counts of the manifest, which nobody trusts.
+/// Checks the counts of the manifest, which are never relied on.
 fn check_counts(annnet: &Annnet, findings: &mut Findings) {
     let nodes = annnet.entities.is_edge.iter().filter(|is_edge| !**is_edge).count() as u64;
     let placements = annnet.entities.placements.len() as u64;
     let entities = annnet.entities.len() as u64;
     for (name, count) in &annnet.manifest.counts {
-        // Nodes are counted by placements since 0.3, and edges without their placeholders.
+        // Since 0.3, nodes are counted by placements, and edges without placeholders.
         let placed = annnet.entities.placements.iter();
         let placed = placed.filter(|placement| !annnet.entities.is_edge[placement.node as usize]).count() as u64;
         let all = annnet.edges.ids.count;
@@ -140,7 +140,7 @@ fn check_counts(annnet: &Annnet, findings: &mut Findings) {
             _ => continue,
         };
         if !found.contains(count) {
-            let message = format!("{count} {name} are counted, there are {}", found[0]);
+            let message = format!("the count of {name} is {count}, but there are {}", found[0]);
             findings.push(&rules::COUNTS, message, Place::file(file::MANIFEST).in_field("counts"));
         }
     }

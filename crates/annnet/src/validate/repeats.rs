@@ -1,4 +1,4 @@
-//! What a table may say once and says twice.
+//! Checks for repeated rows.
 
 use arrow_array::Array;
 use isomorph_error::{Findings, Place, Result};
@@ -13,13 +13,14 @@ use crate::{Annnet, rules};
 /// Rows of a batch.
 const BATCH_ROWS: usize = 1 << 14;
 
-/// What a row of a table is about, as a hash; nothing where it is about nothing.
+/// Returns the hash of what each row is about; `None` if it is about nothing.
 type Keys<'a> = &'a dyn Fn(&Cells) -> Result<Vec<Option<u128>>>;
 
-/// Calls `found` for each row that is about what a row before it is about: with that row, the row, its batch and its place there.
+/// Calls `found` for each row that repeats an earlier one, with the earlier row, the row, its batch and its index in
+/// the batch.
 ///
 /// # Errors
-/// When the table cannot be read.
+/// Returns an error if the table cannot be read.
 pub(super) fn each(
     annnet: &Annnet,
     table: &Table,
@@ -50,7 +51,7 @@ pub(super) fn each(
     Ok(())
 }
 
-/// Hashes of one column of ids, or of two together.
+/// Returns hashes of one column of ids, or of two columns combined.
 pub(super) fn of_ids(cells: &Cells, columns: &[&str]) -> Result<Vec<Option<u128>>> {
     let mut all: Vec<Option<u128>> = Vec::new();
     for (at, name) in columns.iter().enumerate() {
@@ -66,11 +67,11 @@ pub(super) fn of_ids(cells: &Cells, columns: &[&str]) -> Result<Vec<Option<u128>
     Ok(all)
 }
 
-/// Checks that entities are in each layer once and of one kind, and that tables of attributes have one row for each of whom they
-/// speak.
+/// Checks that entities have one kind and are listed once in each layer, and that attribute tables have one row for
+/// each element.
 ///
 /// # Errors
-/// When a table cannot be read.
+/// Returns an error if a table cannot be read.
 pub(super) fn check(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     if_sound(entities(annnet, findings))?;
     let tables: [(&str, &[&str]); 4] = [
@@ -85,7 +86,7 @@ pub(super) fn check(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     Ok(())
 }
 
-/// What is wrong with a table is a finding already.
+/// Errors in a table are already reported.
 fn if_sound(checked: Result<()>) -> Result<()> {
     match checked {
         Err(error) if error.broken_rule().is_some() => Ok(()),
@@ -97,14 +98,14 @@ fn attributes(annnet: &Annnet, name: &str, columns: &[&str], findings: &mut Find
     let table = Table::find(&annnet.members, name)?.filter(|table| columns.iter().all(|column| table.has(column)));
     let Some(table) = table else { return Ok(()) };
     each(annnet, &table, columns, &|cells| of_ids(cells, columns), &mut |first, row, _, _| {
-        let message = format!("the row has attributes of what row {first} has attributes of, too");
+        let message = format!("the row repeats attributes that row {first} has as well");
         findings.push(&rules::ATTRIBUTES_REPEATED, message, Place::file(name).row(row));
         Ok(())
     })
 }
 
 fn entities(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
-    // Older layouts have a row for each entity, and say elsewhere where it is placed; that of 0.2.0 is read as it is.
+    // Older layouts have a row for each entity and list placements elsewhere; that of 0.2.0 is read unchanged.
     let (name, layer) = match annnet.layout {
         Layout::V1 => (file::ENTITY_TO_IDX, None),
         _ => (file::ENTITY_INDEX, Some(column::LAYER_ID)),
@@ -127,7 +128,7 @@ fn entities(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     let columns: Vec<&str> = std::iter::once(column::ENTITY_ID).chain(layer).collect();
     each(annnet, &table, &columns, &keys, &mut |first, row, cells, at| {
         let ids = cells.text(column::ENTITY_ID)?;
-        let message = format!("the entity {:?} is that of row {first}, too", ids.value(at));
+        let message = format!("entity {:?} is repeated: row {first} has it as well", ids.value(at));
         findings.push(&rules::ENTITY_ID, message, Place::file(name).row(row).in_field(column::ENTITY_ID));
         Ok(())
     })?;
@@ -141,7 +142,7 @@ fn entities(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
         for (at, id) in ids.iter().enumerate() {
             let is_edge = types.is_valid(at) && types.value(at) == word::EDGE_ENTITY;
             if id.is_some_and(|id| annnet.entities.is_edge_entity(id) != is_edge) {
-                let message = format!("{:?} is a node in one row and an edge in another", ids.value(at));
+                let message = format!("{:?} is a node in one row, but an edge in another", ids.value(at));
                 let place = Place::file(name).row(start + at as u64).in_field(column::TYPE);
                 findings.push(&rules::ENTITY_ID, message, place);
             }

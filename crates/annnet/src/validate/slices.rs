@@ -1,4 +1,4 @@
-//! Members of slices are there.
+//! Checks that members of slices exist.
 
 use arrow_array::Array;
 use arrow_schema::DataType;
@@ -14,7 +14,7 @@ use crate::{Annnet, rules};
 /// Checks both tables of memberships.
 ///
 /// # Errors
-/// When they cannot be read on.
+/// Returns an error if they cannot be read to the end.
 pub(super) fn check(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     let slices = &annnet.slices;
     let of_nodes = slices.nodes.as_ref().map(|table| (table, annnet.words.node_id));
@@ -31,7 +31,7 @@ pub(super) fn check(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
             for row in 0..cells.rows() {
                 let place = || Place::file(&table.name).row(start + row as u64);
                 if groups.is_null(row) || members.is_null(row) {
-                    // A node in no slice is what the published library fails at; an edge it takes.
+                    // The published library fails on a node without a slice, but accepts such an edge.
                     let is_node = member != column::EDGE_ID && annnet.layout != Layout::V1;
                     let is_there =
                         is_node && members.is_valid(row) && annnet.entities.row(members.value(row)).is_some();
@@ -40,7 +40,7 @@ pub(super) fn check(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
                     continue;
                 }
                 let is_there = match member {
-                    // What is in the slice of everything was compared with everything.
+                    // Members of the slice that contains everything have already been compared with all elements.
                     column::EDGE_ID => {
                         slices.find(groups.value(row)) == slices.all || slices.knows(hash(members.value(row)))
                     }
@@ -52,7 +52,8 @@ pub(super) fn check(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
                     let rule = if is_weighted { &rules::SLICE_WEIGHT } else { &rules::SLICE_MEMBER };
                     findings.push(rule, message, place().in_field(member));
                 } else if member != column::EDGE_ID && is_placed(row) {
-                    let message = format!("{:?} is a member by one of its placements", members.value(row));
+                    let message =
+                        format!("{:?} is listed by a placement: node_layer_id is not null", members.value(row));
                     findings.push(&rules::SLICE_LAYER, message, place().in_field(layer));
                 }
             }
@@ -62,7 +63,7 @@ pub(super) fn check(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     Ok(())
 }
 
-/// Whether rows state something in a column that should be null; NaN, which pandas writes for nulls, is nothing.
+/// Returns which rows have a value in a column that should be null. NaN, which pandas writes for null, counts as null.
 fn is_stated(cells: &Cells, name: &str) -> impl Fn(usize) -> bool + use<> {
     let column = cells.raw(name).filter(|column| *column.data_type() != DataType::Null).cloned();
     let numbers = column.as_ref().and_then(|_| cells.integers(name).ok());
@@ -73,11 +74,11 @@ fn is_stated(cells: &Cells, name: &str) -> impl Fn(usize) -> bool + use<> {
     }
 }
 
-/// No slice lists a member twice.
+/// Checks that no slice lists a member twice.
 fn check_repeats(annnet: &Annnet, table: &Table, member: &'static str, findings: &mut Findings) -> Result<()> {
     let columns = [column::SLICE_ID, member];
     repeats::each(annnet, table, &columns, &|cells| repeats::of_ids(cells, &columns), &mut |first, row, cells, at| {
-        let message = format!("{:?} is listed in row {first}, too", cells.text(member)?.value(at));
+        let message = format!("{:?} is repeated: row {first} lists it as well", cells.text(member)?.value(at));
         findings.push(&rules::SLICE_REPEATED, message, Place::file(&table.name).row(row).in_field(member));
         Ok(())
     })

@@ -1,5 +1,5 @@
-//! Every table can be read whole and has the columns that the published libraries ask for, with rows or without: they read all
-//! columns, also those that nothing here needs.
+//! Checks that every table can be read completely and has the columns that the published libraries require, with or
+//! without rows: they read all columns, including those that isomorph does not need.
 
 use isomorph_error::{Findings, Result};
 
@@ -11,10 +11,10 @@ use crate::table::Table;
 /// Rows of a batch.
 const BATCH_ROWS: usize = 1 << 14;
 
-/// Reads all columns of all tables, and the Arrow schema that each file embeds.
+/// Reads all columns of all tables, and the Arrow schema embedded in each file.
 ///
 /// # Errors
-/// When a file cannot be read on, for another reason than that it is not sound.
+/// Returns an error if a file cannot be read for another reason than that it is malformed.
 pub(super) fn check(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     let words = &annnet.words;
     let of_words = [words.node_table, words.edge_table, words.presence, words.memberships, words.node_layer_attributes];
@@ -34,7 +34,7 @@ pub(super) fn check(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     Ok(())
 }
 
-/// Columns that the published library fails without.
+/// Returns the columns without which the published library fails.
 fn wanted(annnet: &Annnet, name: &str) -> Result<&'static [&'static str]> {
     if annnet.layout == Layout::V1 {
         return Ok(&[]);
@@ -46,7 +46,7 @@ fn wanted(annnet: &Annnet, name: &str) -> Result<&'static [&'static str]> {
         own if own == words.memberships && words.node_id == NODE_WORDS.node_id => {
             &[column::SLICE_ID, NODE_WORDS.node_id]
         }
-        // Without aspects these are not read.
+        // Without aspects, these are not read.
         file::EDGE_LAYERS if annnet.members.has(file::LAYERS)? => &[column::EDGE_ID, column::LAYER_1_ID],
         own if own == words.presence && annnet.members.has(file::LAYERS)? && words.node_id == NODE_WORDS.node_id => {
             &[NODE_WORDS.node_id, column::LAYER_ID]

@@ -1,4 +1,4 @@
-//! What batches hold, as the types that the tables have.
+//! Columns of batches, converted to the types of the tables.
 
 use std::sync::Arc;
 
@@ -10,95 +10,95 @@ use arrow_select::take::take;
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::{Columns, Ends};
 
-/// A column of text.
+/// Returns a column of text.
 ///
 /// # Errors
-/// When it holds something else, or a null where there must be none.
+/// Returns an error if it has another type, or nulls where none are allowed.
 pub(super) fn text<'a>(column: &'a ArrayRef, what: &str) -> Result<&'a StringArray> {
     column
         .as_string_opt::<i32>()
-        .ok_or_else(|| Error::usage(format!("{what} are {}, and should be text", column.data_type())))
+        .ok_or_else(|| Error::usage(format!("{what} must be text, found {}", column.data_type())))
 }
 
-/// A column of ids: text without nulls.
+/// Returns a column of ids: text without nulls.
 ///
 /// # Errors
-/// As [`text`].
+/// Returns the errors of [`text`].
 pub(super) fn ids<'a>(column: &'a ArrayRef, what: &str) -> Result<&'a StringArray> {
     let ids = text(column, what)?;
     match ids.null_count() {
         0 => Ok(ids),
-        _ => Err(Error::malformed(format!("{what} have gaps"))),
+        _ => Err(Error::malformed(format!("{what} must not be null"))),
     }
 }
 
-/// The keys of ends.
+/// Returns the keys of ends.
 ///
 /// # Errors
-/// When they are rows.
+/// Returns an error if the ends are rows.
 pub(super) fn keys(ends: &Ends) -> Result<&ArrayRef> {
     match ends {
         Ends::Keys(keys) => Ok(keys),
-        Ends::Rows(_) => Err(Error::usage("annnet names elements by keys, and these are rows")),
+        Ends::Rows(_) => Err(Error::usage("annnet identifies elements by keys, found rows")),
     }
 }
 
-/// A column of lists of labels.
+/// Returns a column of lists of labels.
 ///
 /// # Errors
-/// When it holds something else.
+/// Returns an error if it has another type.
 pub(super) fn lists(column: &ArrayRef) -> Result<&ListArray> {
     let lists = column.as_list_opt::<i32>().filter(|lists| lists.values().as_string_opt::<i32>().is_some());
-    lists.ok_or_else(|| Error::usage(format!("layers are {}, and should be lists of text", column.data_type())))
+    lists.ok_or_else(|| Error::usage(format!("layers must be lists of text, found {}", column.data_type())))
 }
 
-/// A column of floats.
+/// Returns a column of floats.
 ///
 /// # Errors
-/// When it holds something else.
+/// Returns an error if it has another type.
 pub(super) fn floats<'a>(column: &'a ArrayRef, what: &str) -> Result<&'a Float64Array> {
     column
         .as_primitive_opt::<Float64Type>()
-        .ok_or_else(|| Error::usage(format!("{what} are {}, and should be floats", column.data_type())))
+        .ok_or_else(|| Error::usage(format!("{what} must be floats, found {}", column.data_type())))
 }
 
-/// Column number `at`, if there is such a property and it is not absent.
+/// Returns the column with index `at`, if there is such a property and it is not absent.
 pub(super) fn column(columns: &Columns, at: Option<usize>) -> Option<&ArrayRef> {
     columns.get(at?)?.as_ref()
 }
 
-/// The columns with these numbers.
+/// Returns the columns with these indexes.
 pub(super) fn columns(all: &Columns, chosen: &[usize]) -> Vec<Option<ArrayRef>> {
     chosen.iter().map(|at| column(all, Some(*at)).cloned()).collect()
 }
 
-/// Some rows of a column.
+/// Returns some rows of a column.
 ///
 /// # Errors
-/// When memory is short.
+/// Returns an error if there is not enough memory.
 pub(crate) fn gather(column: &dyn Array, rows: &UInt32Array) -> Result<ArrayRef> {
     take(column, rows, None).map_err(arrow)
 }
 
-/// Some rows of columns that may be absent.
+/// Returns some rows of columns that may be absent.
 ///
 /// # Errors
-/// As [`gather`].
+/// Returns the errors of [`gather`].
 pub(crate) fn gather_all(columns: Vec<Option<ArrayRef>>, rows: &UInt32Array) -> Result<Vec<Option<ArrayRef>>> {
     columns.into_iter().map(|column| column.map(|column| gather(&column, rows)).transpose()).collect()
 }
 
-/// The column of one text in every row.
+/// Returns a column with the same text in every row.
 pub(crate) fn same(text: &str, rows: usize) -> ArrayRef {
     Arc::new(StringArray::from_iter_values(std::iter::repeat_n(text, rows)))
 }
 
-/// What Arrow has to say, as an error of ours.
+/// Converts an error of Arrow.
 pub(crate) fn arrow(error: ArrowError) -> Error {
     Error::malformed(error.to_string()).caused_by(error)
 }
 
-/// The error for what the format cannot say.
+/// Returns the error for something that the format cannot represent.
 pub(super) fn lost(message: impl Into<String>) -> Error {
     Error::new(Kind::WouldLose, message.into())
 }

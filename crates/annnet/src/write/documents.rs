@@ -1,4 +1,4 @@
-//! What belongs to the graph and to no element: manifest, history, snapshots, policies, attributes of the graph.
+//! Files that belong to the graph as a whole: manifest, history, snapshots, policies, attributes of the graph.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -20,35 +20,35 @@ use crate::checksum;
 use crate::layout::{document, file, word};
 use crate::{kept, trail};
 
-/// Who wrote the files.
+/// The program that wrote the files.
 pub(crate) const WRITER: &str = concat!("isomorph ", env!("CARGO_PKG_VERSION"));
 
 /// The version of the specification's layout, and of its schema.
 const VERSION: &str = "1.1.0";
 const SCHEMA_VERSION: &str = "1.0";
 
-/// The numbers that the manifest names.
+/// The counts for the manifest.
 pub(crate) struct Counts {
     pub entities: u64,
     pub nodes: u64,
-    /// Columns of the incidence matrix.
+    /// Number of columns of the incidence matrix.
     pub edges: u64,
     pub hyperedges: u64,
     pub aspects: usize,
 }
 
-/// Writes everything but the manifest. `earlier` are the conversions that the graph has been through before, as its
-/// description has them, and `original` is the provenance that it came with.
+/// Writes everything except the manifest. `earlier` are earlier conversions of the graph, from its description, and
+/// `original` is the provenance of the input.
 ///
 /// # Errors
-/// When a document is of another kind than its file, or cannot be written.
+/// Returns an error if a document has another kind than its file, or cannot be written.
 pub(super) fn write(
     documents: &[Document],
     (earlier, original): (Option<&str>, Option<&str>),
     output: &mut Output<'_>,
     options: &WriteOptions,
 ) -> Result<()> {
-    let wrong = |name: &str| Error::usage(format!("the document {name} is of another kind than annnet's"));
+    let wrong = |name: &str| Error::usage(format!("the document {name} has another kind than in annnet"));
     let files =
         [(document::POLICIES, file::POLICIES), (document::SNAPSHOTS, file::SNAPSHOTS), (document::UNS, file::UNS)];
     let mut history: Option<&RecordBatch> = None;
@@ -87,12 +87,12 @@ pub(super) fn write(
     output.put(file::PROVENANCE, &ascii(&format!("{{\n{}\n}}", provenance.join(",\n"))))
 }
 
-/// Whether edges have a direction that state none.
+/// Returns whether edges that state no direction are directed.
 pub(super) fn is_directed(documents: &[Document]) -> bool {
     stated(documents, document::DIRECTED, "null") != "false"
 }
 
-/// What a document of JSON says.
+/// Returns the JSON of a document.
 fn stated(documents: &[Document], name: &str, otherwise: &str) -> String {
     let own = documents.iter().find(|own| own.name == name);
     match own.map(|own| &own.body) {
@@ -101,7 +101,7 @@ fn stated(documents: &[Document], name: &str, otherwise: &str) -> String {
     }
 }
 
-/// Writes a document that has a file for each of its parts. Says whether it is one.
+/// Writes a document that has a file for each of its parts. Returns whether it is such a document.
 fn write_parts(own: &Document, output: &mut Output<'_>, options: &WriteOptions) -> Result<bool> {
     let DocumentBody::Json(text) = &own.body else { return Ok(false) };
     let is = |open: char| text.trim_start().starts_with(open);
@@ -111,7 +111,7 @@ fn write_parts(own: &Document, output: &mut Output<'_>, options: &WriteOptions) 
                 .read(text, |name, value| output.put(&format!("{}{name}.json", file::RESULT_FOLDER), &ascii(value)))?;
             Ok(true)
         }
-        document::RESULTS => Err(lost("results of annnet are JSON values by name")),
+        document::RESULTS => Err(lost("results of annnet must be JSON values by name")),
         document::SNAPSHOTS if options.layout == WriteLayout::Specification && is('[') => {
             let mut count = 0;
             json::items(text, |item| {
@@ -125,10 +125,10 @@ fn write_parts(own: &Document, output: &mut Output<'_>, options: &WriteOptions) 
     }
 }
 
-/// What of a snapshot's label can stand in the name of a file: the label itself is inside.
+/// Returns the part of a snapshot's label that can be used in a file name; the label itself is in the file.
 fn slug(snapshot: &str) -> String {
     let mut slug = String::new();
-    // What is no object has no label.
+    // A snapshot that is not an object has no label.
     let _ = Members::default().read(snapshot, |name, value| {
         if let ("label", Ok(Value::Text(label))) = (name, json::value(value)) {
             slug = label.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).take(40).collect();
@@ -142,7 +142,7 @@ fn slug(snapshot: &str) -> String {
 /// Writes the manifest.
 ///
 /// # Errors
-/// When it cannot be written.
+/// Returns an error if it cannot be written.
 pub(super) fn write_manifest(
     (documents, unknown): (&[Document], &[(String, String)]),
     slices: &[String],
@@ -192,7 +192,7 @@ pub(super) fn write_manifest(
     members.push(("compression", string(options.compression_name())));
     members.push(("encoding", "{\"zarr\": \"v3\", \"parquet\": \"1.0\"}".to_owned()));
     let own: Vec<&str> = members.iter().map(|(name, _)| *name).collect();
-    // Keys that nobody here knows stay behind those that are known.
+    // Unknown keys stay after the known ones.
     members.extend(
         unknown.iter().map(|(name, value)| (name.as_str(), value.clone())).filter(|(name, _)| !own.contains(name)),
     );
@@ -200,7 +200,7 @@ pub(super) fn write_manifest(
     output.put(file::MANIFEST, &ascii(&format!("{{\n{}\n}}", members.join(",\n"))))
 }
 
-/// When the graph was written, as Python or the specification says it.
+/// Returns the time of writing, in the format of Python or of the specification.
 pub(crate) fn created(options: &WriteOptions) -> Result<String> {
     let time = options.created.unwrap_or_else(SystemTime::now);
     let micros = match time.duration_since(UNIX_EPOCH) {

@@ -1,4 +1,4 @@
-//! The table of edges, which goes to its file as edges come, and what is said of them elsewhere.
+//! The table of edges, which is written as edges arrive, and the other tables about edges.
 
 use std::sync::Arc;
 
@@ -23,33 +23,33 @@ use crate::layout::{column as name, file, word};
 use crate::order::{Positions, Told};
 use crate::stated::{COUPLING, INTER, INTRA, Own, Said, Stating};
 
-/// The position of edges that have no column in the incidence matrix.
+/// The value of `col_idx` for edges without a column in the incidence matrix.
 const NO_COLUMN: i64 = -1;
 
-/// The tables of edges in the making.
+/// The tables of edges that are being written.
 pub(super) struct Edges {
     table: EdgeTables,
     attributes: TableOut,
-    /// Layers of edges, in a graph that has some.
+    /// Layers of edges, if the graph has layers.
     layers: Option<TableOut>,
     coefficients: Option<TableOut>,
     matrix: Option<Matrix>,
-    /// Columns of the incidence matrix.
+    /// Number of columns of the incidence matrix.
     pub columns: u64,
-    /// What `col_idx` says of them.
+    /// Values of `col_idx`.
     positions: Positions,
-    /// The positions of the rows that were pushed last, where a matrix is written.
+    /// Positions of the rows that were pushed last, if a matrix is written.
     last: Int64Array,
     inheriting: Inheriting,
     /// Layers and kinds that do not follow from the ends.
     pub stating: Stating,
 }
 
-/// Where edges are told.
+/// The tables that contain edges.
 enum EdgeTables {
     /// One table.
     One(Box<TableOut>),
-    /// One for each fact.
+    /// One table for each fact.
     Facts(Box<EdgeFacts>),
 }
 
@@ -85,7 +85,7 @@ impl Edges {
     /// Begins the tables of edges.
     ///
     /// # Errors
-    /// When they cannot be created.
+    /// Returns an error if they cannot be created.
     pub fn new(output: &Output<'_>, shape: &Shape, options: &WriteOptions) -> Result<Self> {
         let columns = [
             (name::EDGE_ID, DataType::Utf8),
@@ -117,7 +117,7 @@ impl Edges {
             table,
             attributes: TableOut::create(output, options.layout.words().edge_table, &attributes, options)?,
             layers: layers.transpose()?,
-            // A matrix without this table is searched for coefficients by whoever reads it.
+            // Without this table, readers search a matrix for coefficients.
             coefficients: options.has_matrix().then(|| create_coefficients(output, options)).transpose()?,
             matrix: options.has_matrix().then(|| Matrix::create(options)).transpose()?,
             columns: 0,
@@ -128,18 +128,18 @@ impl Edges {
         })
     }
 
-    /// The columns begin at this one, and go on with a matrix that is there.
+    /// Begins with this column, and continues an existing matrix.
     pub fn begin_at(&mut self, column: u64, matrix: Option<Matrix>) {
         (self.columns, self.positions) = (column, Positions::from(column));
         self.matrix = matrix;
     }
 
-    /// Directions that the graph inherits are left out.
+    /// Leaves out directions that the graph inherits.
     pub fn inherit(&mut self, inheriting: Inheriting) {
         self.inheriting = inheriting;
     }
 
-    /// Edges, of which `count` come before those with two ends, have the positions that the description tells.
+    /// Uses the positions that the description states; `count` edges come before those with two ends.
     pub fn keep_positions(&mut self, told: &Told, count: u64) {
         self.positions.keep(told, count);
     }
@@ -147,7 +147,7 @@ impl Edges {
     /// Adds rows of any kind.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// Returns an error if they cannot be written.
     pub fn push(&mut self, rows: Rows) -> Result<()> {
         let count = rows.ids.len();
         let mut rows = rows;
@@ -195,7 +195,7 @@ impl Edges {
     /// Adds the layers of edges: one, or those of both sides.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// Returns an error if they cannot be written.
     pub fn push_layers(
         &mut self,
         ids: ArrayRef,
@@ -204,7 +204,7 @@ impl Edges {
         options: &WriteOptions,
     ) -> Result<()> {
         let Some(table) = &mut self.layers else { return Ok(()) };
-        // By their labels, the second layer is there only when it is another.
+        // If layers are named by their labels, the second one is written only if it differs.
         let second: Int64Array = match options.layout {
             WriteLayout::V2 => second,
             WriteLayout::Specification => {
@@ -216,10 +216,10 @@ impl Edges {
         table.push(ids.len(), std::iter::once(Some(ids)).chain(columns).collect())
     }
 
-    /// Adds coefficients. The table is there only when there are some.
+    /// Adds coefficients. The table is created only if there are any.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// Returns an error if they cannot be written.
     pub fn push_coefficients(
         &mut self,
         ids: &dyn Array,
@@ -246,11 +246,11 @@ impl Edges {
         )
     }
 
-    /// Adds the columns of the rows that were pushed last, of which `cells` has the row, the row of the matrix and the value
-    /// of each role, by rows.
+    /// Adds the columns of the rows that were pushed last. `cells` contains, sorted by row, the row in the batch, the
+    /// row of the matrix and the value of each role.
     ///
     /// # Errors
-    /// When they cannot be written, or have to wait for columns before them and do not fit the budget.
+    /// Returns an error if they cannot be written, or must wait for earlier columns and exceed the budget.
     pub fn push_cells(&mut self, cells: &[(u32, i32, f32)], is_first: bool, output: &mut Output<'_>) -> Result<()> {
         let Some(matrix) = &mut self.matrix else { return Ok(()) };
         let column = |row: u32| self.last.values().get(row as usize).map_or(0, |own| own.unsigned_abs());
@@ -265,7 +265,7 @@ impl Edges {
         Ok(())
     }
 
-    /// Whether a matrix is written.
+    /// Returns whether a matrix is written.
     pub fn has_matrix(&self) -> bool {
         self.matrix.is_some()
     }
@@ -273,7 +273,7 @@ impl Edges {
     /// Adds edges with two ends.
     ///
     /// # Errors
-    /// When something is said of an edge that the format cannot say, or the tables cannot be written.
+    /// Returns an error if the format cannot represent a value of an edge, or the tables cannot be written.
     pub fn write(
         &mut self,
         batch: &EdgeBatch,
@@ -282,7 +282,7 @@ impl Edges {
         layers: &mut LayerIds,
         (output, options): (&mut Output<'_>, &WriteOptions),
     ) -> Result<()> {
-        let column_of_ids = batch.keys.as_ref().ok_or_else(|| Error::usage("edges of annnet have ids"))?;
+        let column_of_ids = batch.keys.as_ref().ok_or_else(|| Error::usage("edges of annnet must have ids"))?;
         let own = ids(column_of_ids, "ids of edges")?;
         let (sources, targets) = (keys(&batch.source)?, keys(&batch.target)?);
         let ends = (ids(sources, "sources of edges")?, ids(targets, "targets of edges")?);
@@ -312,7 +312,8 @@ impl Edges {
                 let of_edge = |row: usize| match self.stating.of_edge(own.value(row)).and_then(|own| own.layers) {
                     Some(Said::In(first, second)) => Some((Some(first), second)),
                     Some(Said::Nowhere) => Some((None, None)),
-                    // The specification's layout has the layers of ends from here: all are stated there.
+                    // In the specification's layout, the ends take their layers from this table: all are stated in
+                    // it.
                     Some(Said::Nothing) if options.layout == WriteLayout::V2 => None,
                     _ => Some((Some(first.value(row)), Some(second.value(row)))),
                 };
@@ -383,7 +384,7 @@ impl Edges {
             match (first.is_valid(row), second.is_valid(row)) {
                 (false, false) => continue,
                 (true, true) => {}
-                _ => return Err(lost(format!("{:?} has a coefficient at one end only", own.value(row)))),
+                _ => return Err(lost(format!("edge {:?} has a coefficient at only one end", own.value(row)))),
             }
             let layer = |numbers: &Int64Array| numbers.is_valid(row).then(|| numbers.value(row));
             let mut add = |side: usize, layer: Option<i64>, value: f64| {
@@ -398,18 +399,18 @@ impl Edges {
             if ends.0.value(row) != ends.1.value(row) || at != to {
                 add(1, to, second.value(row));
             } else if first.value(row).to_bits() != second.value(row).to_bits() {
-                // An entity has one coefficient in an edge, which is that of each of its roles.
-                return Err(lost(format!("the loop {:?} has two coefficients", own.value(row))));
+                // An entity has one coefficient in an edge, which applies to each of its roles.
+                return Err(lost(format!("loop {:?} has two coefficients", own.value(row))));
             }
         }
         let entities = interleave(&[ends.0, ends.1], &of_rows).map_err(arrow)?;
         self.push_coefficients(own, &entities, found, layers, files)
     }
 
-    /// Ends the tables, and the matrix of so many entities.
+    /// Completes the tables, and the matrix of this number of entities.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// Returns an error if they cannot be written.
     pub fn finish(self, entities: u64, output: &mut Output<'_>) -> Result<()> {
         if let Some(matrix) = self.matrix {
             matrix.finish((entities, self.columns), output)?;
@@ -435,7 +436,7 @@ fn create_coefficients(output: &Output<'_>, options: &WriteOptions) -> Result<Ta
     TableOut::create(output, file::COEFFICIENTS, &columns, options)
 }
 
-/// What is said of the ends of one side.
+/// The layer and coefficient of the ends of one side.
 struct End<'a> {
     layers: &'a ArrayRef,
     coefficients: Option<&'a Float64Array>,
@@ -444,7 +445,7 @@ struct End<'a> {
 impl<'a> End<'a> {
     fn of(column: &'a ArrayRef) -> Result<Self> {
         let Some(both) = column.as_struct_opt() else { return Ok(End { layers: column, coefficients: None }) };
-        let missing = || Error::usage("what is said of ends is layer and coefficient");
+        let missing = || Error::usage("ends of annnet edges can only have a layer and a coefficient");
         let coefficients = both.column_by_name(well_known::COEFFICIENT).ok_or_else(missing)?;
         Ok(End {
             layers: both.column_by_name(word::LAYER).ok_or_else(missing)?,
@@ -457,7 +458,7 @@ impl<'a> End<'a> {
     }
 }
 
-/// Directions without gaps: who states none is directed.
+/// Returns directions without nulls: an edge that states none is directed.
 pub(super) fn directions(stated: Option<&BooleanArray>, rows: usize) -> BooleanArray {
     match stated {
         Some(stated) if stated.null_count() == 0 => stated.clone(),

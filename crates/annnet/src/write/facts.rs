@@ -1,5 +1,5 @@
-//! The tables of the specification's layout that have one fact each: positions, types and names of entities, definitions,
-//! weights, directions and kinds of edges.
+//! The tables of the specification's layout that contain one fact each: positions, types and names of entities;
+//! definitions, weights, directions and kinds of edges.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ impl EntityFacts {
     /// Begins the tables.
     ///
     /// # Errors
-    /// When they cannot be created.
+    /// Returns an error if they cannot be created.
     pub fn new(output: &Output<'_>, options: &WriteOptions) -> Result<Self> {
         let create = |path, columns: &[(&str, DataType)]| TableOut::create(output, path, columns, options);
         Ok(EntityFacts {
@@ -40,7 +40,7 @@ impl EntityFacts {
         })
     }
 
-    /// The positions begin at this one.
+    /// Begins with this position.
     pub fn begin_at(&mut self, idx: u64) {
         self.count = idx as i64;
     }
@@ -48,7 +48,7 @@ impl EntityFacts {
     /// Adds entities; some of them are edges.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// Returns an error if they cannot be written.
     pub fn push(&mut self, ids: &ArrayRef, is_edge: &BooleanArray) -> Result<()> {
         let rows = ids.len();
         let positions: ArrayRef = Arc::new(Int64Array::from_iter_values(self.count..self.count + rows as i64));
@@ -61,10 +61,10 @@ impl EntityFacts {
         self.types.push(rows, vec![ids(), Some(types)])
     }
 
-    /// Ends the tables.
+    /// Completes the tables.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// Returns an error if they cannot be written.
     pub fn finish(self, output: &mut Output<'_>) -> Result<()> {
         [self.to_idx, self.from_idx, self.types].into_iter().try_for_each(|table| table.finish(output))
     }
@@ -85,7 +85,7 @@ impl EdgeFacts {
     /// Begins the tables.
     ///
     /// # Errors
-    /// When they cannot be created.
+    /// Returns an error if they cannot be created.
     pub fn new(output: &Output<'_>, options: &WriteOptions, is_flat: bool) -> Result<Self> {
         let create = |path, columns: &[(&str, DataType)]| TableOut::create(output, path, columns, options);
         let with = |path, column, data_type| create(path, &[(name::EDGE_ID, TEXT), (column, data_type)]);
@@ -101,10 +101,10 @@ impl EdgeFacts {
         })
     }
 
-    /// Adds edges of any kind; `positions` are those of their columns, if they have some.
+    /// Adds edges of any kind; `positions` are those of their columns, if they have any.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// Returns an error if they cannot be written.
     pub fn push(&mut self, rows: Rows, positions: Option<Int64Array>) -> Result<()> {
         let count = rows.ids.len();
         let ids = || Some(Arc::clone(&rows.ids));
@@ -128,7 +128,7 @@ impl EdgeFacts {
         self.kinds.push(count, vec![ids(), Some(kinds)])?;
         self.definitions.push(count, vec![ids(), rows.source.0, rows.target.0, Some(types)])?;
         self.weights.push(count, vec![ids(), rows.weights])?;
-        // A direction that is inherited is not stated.
+        // An inherited direction is not stated.
         let Some(directed) = rows.directed else { return Ok(()) };
         if directed.null_count() == 0 {
             return self.directed.push(count, vec![ids(), Some(Arc::new(directed))]);
@@ -138,10 +138,10 @@ impl EdgeFacts {
         self.directed.push(stated.len(), columns)
     }
 
-    /// Ends the tables.
+    /// Completes the tables.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// Returns an error if they cannot be written.
     pub fn finish(self, output: &mut Output<'_>) -> Result<()> {
         let tables = [self.definitions, self.weights, self.directed, self.kinds, self.to_idx, self.from_idx];
         tables.into_iter().try_for_each(|table| table.finish(output))

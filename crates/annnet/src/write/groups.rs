@@ -1,4 +1,4 @@
-//! Aspects, elementary layers, and what is said of layers.
+//! Aspects, elementary layers, and attributes of layers.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -24,11 +24,11 @@ use crate::layout::{column as name, file, word};
 struct Aspect {
     name: String,
     labels: Vec<String>,
-    /// Members of its JSON object, each with its name.
+    /// Attributes as JSON members, each with its name.
     attributes: Vec<String>,
 }
 
-/// The tables of layers in the making.
+/// The tables of layers that are being written.
 #[derive(Default)]
 pub(super) struct Groups {
     aspects: Vec<Aspect>,
@@ -39,7 +39,7 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    /// Number of aspects.
+    /// Returns the number of aspects.
     pub fn aspects(&self) -> usize {
         self.aspects.len()
     }
@@ -47,7 +47,7 @@ impl Groups {
     /// Adds aspects.
     ///
     /// # Errors
-    /// When their attributes are no JSON objects.
+    /// Returns an error if their attributes are not JSON objects.
     pub fn add_aspects(&mut self, batch: &GroupBatch, numbers: (Option<usize>, Option<usize>)) -> Result<()> {
         let own = ids(&batch.keys, "names of aspects")?;
         let ordered = column(&batch.properties, numbers.0).and_then(|ordered| ordered.as_boolean_opt());
@@ -72,7 +72,7 @@ impl Groups {
     /// Adds elementary layers.
     ///
     /// # Errors
-    /// When they are not pairs of aspect and label, or cannot be written.
+    /// Returns an error if their keys are not pairs of aspect and label, or they cannot be written.
     pub fn add_elementary(
         &mut self,
         batch: &GroupBatch,
@@ -85,7 +85,7 @@ impl Groups {
         for row in 0..keys.len() {
             let offset = keys.value_offsets()[row] as usize;
             if keys.value_length(row) != 2 {
-                return Err(Error::malformed("an elementary layer is known by its aspect and its label"));
+                return Err(Error::malformed("the key of an elementary layer must be an aspect and a label"));
             }
             self.labels.push((parts.value(offset).to_owned(), parts.value(offset + 1).to_owned()));
         }
@@ -113,10 +113,10 @@ impl Groups {
         table.push(rows.len(), gather_all(columns, &rows)?)
     }
 
-    /// Adds what is said of layers.
+    /// Adds attributes of layers.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Returns an error if it cannot be written.
     pub fn add_layers(
         &mut self,
         batch: &GroupBatch,
@@ -137,15 +137,15 @@ impl Groups {
         table.push(rows.len(), vec![Some(gather(&numbers, &rows)?), Some(gather(&texts, &rows)?)])
     }
 
-    /// Writes what is left; nothing for a graph without aspects.
+    /// Writes the remaining files; nothing for a graph without aspects.
     ///
     /// # Errors
-    /// When a label is of no aspect, or a file cannot be written.
+    /// Returns an error if a label belongs to no aspect, or a file cannot be written.
     pub fn finish(mut self, output: &mut Output<'_>) -> Result<()> {
         for (of, label) in std::mem::take(&mut self.labels) {
             let aspect = self.aspects.iter_mut().find(|aspect| aspect.name == of);
             let aspect =
-                aspect.ok_or_else(|| Error::malformed(format!("{label:?} is a label of no aspect: {of:?}")))?;
+                aspect.ok_or_else(|| Error::malformed(format!("{label:?} is a label of an unknown aspect: {of:?}")))?;
             aspect.labels.push(label);
         }
         for table in [self.elementary, self.layers].into_iter().flatten() {
@@ -156,10 +156,10 @@ impl Groups {
         }
         let names: Vec<&str> = self.aspects.iter().map(|aspect| aspect.name.as_str()).collect();
         let mut text = format!("{{\n  \"aspects\": {},\n  \"elem_layers\": {{", list(&names));
-        // The published library refuses an aspect with an empty list, and takes one that is not listed.
+        // The published library refuses an aspect with an empty list, but accepts one that is not listed.
         for (at, aspect) in self.aspects.iter().filter(|aspect| !aspect.labels.is_empty()).enumerate() {
             let comma = if at == 0 { "" } else { "," };
-            // Writing into a text does not fail.
+            // Writing to a string does not fail.
             let _ = write!(text, "{comma}\n    {}: {}", string(&aspect.name), list(&aspect.labels));
         }
         text.push_str("\n  }\n}");

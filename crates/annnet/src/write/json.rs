@@ -1,4 +1,4 @@
-//! JSON as the published library can read it everywhere.
+//! JSON that the published library can read everywhere.
 
 use std::fmt::Write;
 
@@ -11,8 +11,8 @@ use isomorph_model::json::{push_string, value};
 
 use super::columns::arrow;
 
-/// JSON text in which everything beyond ASCII is escaped: the published library reads files in the encoding of the
-/// place where it runs. Beyond strings JSON has nothing but ASCII.
+/// Escapes all characters beyond ASCII in JSON text, because the published library reads files in the locale's
+/// encoding. Such characters occur only in strings.
 pub(crate) fn ascii(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut units = [0; 2];
@@ -22,17 +22,18 @@ pub(crate) fn ascii(text: &str) -> String {
             continue;
         }
         for unit in c.encode_utf16(&mut units) {
-            // Writing into a text does not fail.
+            // Writing to a string does not fail.
             let _ = write!(out, "\\u{unit:04x}");
         }
     }
     out
 }
 
-/// The attributes of one row as a JSON object: texts, numbers and truth values. Other types are in the table of attributes alone.
+/// Returns the attributes of one row as a JSON object: texts, numbers and booleans. Values of other types are only in
+/// the attribute table.
 ///
 /// # Errors
-/// When a number cannot be told.
+/// Returns an error if a number cannot be represented.
 pub(crate) fn object<'a>(
     names: impl Iterator<Item = &'a String>,
     columns: &[Option<ArrayRef>],
@@ -57,15 +58,15 @@ pub(crate) fn object<'a>(
     Ok(out)
 }
 
-/// A JSON string.
+/// Returns a JSON string.
 pub(crate) fn string(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     push_string(&mut out, text);
     out
 }
 
-/// Whether the published library would take an id for something else: it decodes what it has decoded until nothing is
-/// left to decode. What looks like JSON from its first sign is enough to be careful.
+/// Returns whether the published library might read an id as something else: it decodes repeatedly until nothing is
+/// left to decode. An id that begins like JSON is treated as such.
 pub(crate) fn reads_as_something_else(id: &str) -> bool {
     let trimmed = id.trim();
     match trimmed.bytes().next() {

@@ -18,10 +18,10 @@ use super::json::ascii;
 use crate::layout::{column as name, word};
 use crate::read::ids::IdMap;
 
-/// The number of the layer that stands for none in a flat graph.
+/// The number of the layer that stands for no layer in a flat graph.
 pub(super) const PLACEHOLDER: i64 = 0;
 
-/// Name and type of a column of layers.
+/// Returns the name and type of a column of layers.
 pub(super) fn layer_column(layout: WriteLayout) -> (&'static str, DataType) {
     match layout {
         WriteLayout::V2 => (name::LAYER_ID, DataType::Int64),
@@ -29,21 +29,21 @@ pub(super) fn layer_column(layout: WriteLayout) -> (&'static str, DataType) {
     }
 }
 
-/// All layers that something names, each with a number, in the order of first use.
+/// All layers that are in use, numbered in the order of first use.
 pub(crate) struct LayerIds {
     labels: Vec<Vec<String>>,
     numbers: IdMap<i64>,
 }
 
 impl LayerIds {
-    /// No layer but the placeholder.
+    /// Creates a set with only the placeholder.
     pub fn new() -> Self {
         let labels = vec![word::NO_LAYER.to_owned()];
         let numbers = IdMap::from_iter([(hash(labels.iter().map(String::as_str)), PLACEHOLDER)]);
         LayerIds { labels: vec![labels], numbers }
     }
 
-    /// Layers that have numbers already, in the order of these.
+    /// Creates a set from layers that already have numbers, in their order.
     pub fn of(known: Vec<Vec<String>>) -> Self {
         if known.is_empty() {
             return LayerIds::new();
@@ -55,7 +55,7 @@ impl LayerIds {
         LayerIds { labels: known, numbers }
     }
 
-    /// The number of a layer, which it has from now on.
+    /// Returns the number of a layer, and adds the layer if it is new.
     pub fn intern(&mut self, labels: &[String]) -> i64 {
         let next = self.labels.len() as i64;
         match self.numbers.entry(hash(labels.iter().map(String::as_str))) {
@@ -67,15 +67,15 @@ impl LayerIds {
         }
     }
 
-    /// Number of layers.
+    /// Returns the number of layers.
     pub fn len(&self) -> usize {
         self.labels.len()
     }
 
-    /// The numbers of a column of layers; those of nulls are null.
+    /// Returns the numbers of a column of layers; null for nulls.
     ///
     /// # Errors
-    /// When the column holds no lists of labels.
+    /// Returns an error if the column does not contain lists of labels.
     pub fn column(&mut self, column: &ArrayRef) -> Result<Int64Array> {
         let lists = lists(column)?;
         let labels = lists.values().as_string::<i32>();
@@ -100,7 +100,7 @@ impl LayerIds {
         Ok(numbers.collect())
     }
 
-    /// A column of layers by their labels; a missing one is null.
+    /// Returns a column of layers by their labels; a missing layer is null.
     pub fn lists(&self, numbers: &Int64Array) -> ArrayRef {
         let mut lists = ListBuilder::new(StringBuilder::new()).with_field(Field::new(ITEM, DataType::Utf8, true));
         for number in numbers {
@@ -111,7 +111,7 @@ impl LayerIds {
         Arc::new(lists.finish())
     }
 
-    /// A column of layers as a layout names them: by their numbers, or by their labels.
+    /// Returns a column of layers as the layout names them: by their numbers, or by their labels.
     pub fn as_column(&self, numbers: Int64Array, layout: WriteLayout) -> ArrayRef {
         match layout {
             WriteLayout::V2 => Arc::new(numbers),
@@ -119,20 +119,20 @@ impl LayerIds {
         }
     }
 
-    /// The labels of a layer.
+    /// Returns the labels of a layer.
     pub fn labels(&self, number: i64) -> &[String] {
         let at = usize::try_from(number).ok();
         at.and_then(|at| self.labels.get(at)).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// `layer_dict.json`.
+    /// Returns the content of `layer_dict.json`.
     pub fn to_json(&self) -> String {
         let all: Vec<String> = self.labels.iter().map(|labels| list(labels)).collect();
         ascii(&format!("{{\"layers\": [{}]}}", all.join(", ")))
     }
 }
 
-/// A list of texts as JSON.
+/// Returns a list of texts as JSON.
 pub(crate) fn list<T: AsRef<str>>(texts: &[T]) -> String {
     let mut out = String::from("[");
     for (at, text) in texts.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Which layout is written.
+//! The layout to write.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,10 +7,10 @@ use isomorph_error::Error;
 
 use crate::layout::{Layout, Words};
 
-/// A layout that is written.
+/// A layout that can be written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum WriteLayout {
-    /// What annnet 0.4.1 reads: integer layers, one table of edges, zip archives.
+    /// The layout that annnet 0.4.1 reads: integer layers, one table of edges, zip archives.
     #[default]
     V2,
     /// The specification's text, version 1.1.0: a table for each fact, the matrix, checksums, tar archives.
@@ -18,10 +18,10 @@ pub enum WriteLayout {
 }
 
 impl WriteLayout {
-    /// All of them.
+    /// All layouts.
     pub const ALL: [WriteLayout; 2] = [WriteLayout::V2, WriteLayout::Specification];
 
-    /// The name that flags use.
+    /// Returns the name used in flags.
     pub fn name(self) -> &'static str {
         match self {
             WriteLayout::V2 => "v2",
@@ -29,7 +29,7 @@ impl WriteLayout {
         }
     }
 
-    /// The layout as it is read.
+    /// Returns the corresponding layout for reading.
     pub(crate) fn read_as(self) -> Layout {
         match self {
             WriteLayout::V2 => Layout::V2,
@@ -37,7 +37,7 @@ impl WriteLayout {
         }
     }
 
-    /// What is called how.
+    /// Returns the names of files and columns.
     pub(super) fn words(self) -> Words {
         self.read_as().words()
     }
@@ -54,6 +54,6 @@ impl FromStr for WriteLayout {
 
     fn from_str(name: &str) -> Result<Self, Error> {
         let known = WriteLayout::ALL.into_iter().find(|layout| layout.name() == name);
-        known.ok_or_else(|| Error::usage(format!("{name:?} is no layout of annnet")).hint("v2, 1.1"))
+        known.ok_or_else(|| Error::usage(format!("{name:?} is not a layout of annnet")).hint("v2, 1.1"))
     }
 }

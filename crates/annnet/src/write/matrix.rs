@@ -1,8 +1,8 @@
-//! The incidence matrix, where it is asked for: Zarr arrays of rows, columns and values in the order of the columns.
+//! The incidence matrix, if requested: Zarr arrays of rows, columns and values, in the order of the columns.
 //!
 //! A column has the weight of its edge at the source side and, if the edge is directed, minus the weight at the target
-//! side; explicit coefficients stand in the place of both. An entity with several roles has their sum, and zeros are not
-//! stored. Values are floats of 32 bits, as the published library has them; the tables have 64.
+//! side; explicit coefficients replace both. An entity with several roles has their sum, and zeros are not stored.
+//! Values are 32-bit floats, as in the published library; the tables have 64 bits.
 
 use std::num::NonZeroU64;
 
@@ -17,7 +17,7 @@ use crate::members::Members;
 use crate::read::ids::{self, ENTRY_BYTES, IdMap};
 use crate::zarr::{ArrayWriter, put_group};
 
-/// Entries of a chunk: as many as the published library writes.
+/// Entries of a chunk: the number that the published library uses.
 const CHUNK: NonZeroU64 = NonZeroU64::new(10_000).unwrap();
 
 /// Rows of the matrix by entity and layer.
@@ -28,21 +28,21 @@ pub(crate) struct MatrixRows {
     held: Reservation,
 }
 
-/// Layers are told apart by moving the hash of the id, which is spread over all its bits already.
+/// Layers are distinguished by an offset to the hash of the id, whose bits are already uniformly distributed.
 fn key(id: &str, layer: i64) -> u128 {
     ids::hash(id).wrapping_add((layer as u128).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835))
 }
 
 fn too_many(what: &str) -> Error {
-    Error::new(Kind::TooLarge, format!("the matrix has 32 bits for the numbers of {what}, and there are more"))
-        .hint("leave out --matrix")
+    Error::new(Kind::TooLarge, format!("the graph has more {what} than the 32-bit numbers of the matrix can count"))
+        .hint("omit --matrix")
 }
 
 impl MatrixRows {
-    /// None yet.
+    /// Creates an empty set of rows.
     ///
     /// # Errors
-    /// When there is no memory at all.
+    /// Returns an error if no memory is left.
     pub fn new(options: &WriteOptions) -> Result<Self> {
         Ok(MatrixRows { rows: IdMap::default(), count: 0, held: options.budget.reserve(0)? })
     }
@@ -50,16 +50,16 @@ impl MatrixRows {
     /// Adds the next entities, with their layers.
     ///
     /// # Errors
-    /// When they do not fit the budget, or the matrix.
+    /// Returns an error if they exceed the budget, or the size of the matrix.
     pub fn add(&mut self, ids: &StringArray, layers: &Int64Array) -> Result<()> {
         self.held.grow(ids.len() as u64 * ENTRY_BYTES)?;
         (0..ids.len()).try_for_each(|row| self.put(ids.value(row), layers.value(row)))
     }
 
-    /// Adds the next entity of a graph that is there.
+    /// Adds the next entity of an existing graph.
     ///
     /// # Errors
-    /// As [`MatrixRows::add`].
+    /// Returns the errors of [`MatrixRows::add`].
     pub fn know(&mut self, id: &str, layer: i64) -> Result<()> {
         self.held.grow(ENTRY_BYTES)?;
         self.put(id, layer)
@@ -72,27 +72,27 @@ impl MatrixRows {
         Ok(())
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The row of an entity in a layer.
+    /// Returns the row of an entity in a layer.
     pub fn of(&self, id: &str, layer: i64) -> Option<i32> {
         self.rows.get(&key(id, layer)).copied()
     }
 }
 
-/// The matrix in the making.
+/// The matrix that is being written.
 pub(crate) struct Matrix {
     row: ArrayWriter<i32>,
     column: ArrayWriter<i32>,
     data: ArrayWriter<f32>,
-    /// Entries that are not written yet.
+    /// Entries that are not yet written.
     rows: Vec<i32>,
     columns: Vec<i32>,
     values: Vec<f32>,
-    /// Column, row and value of cells that are told before their turn, and the next of them.
+    /// Column, row and value of cells that arrived before their turn, and the index of the next one.
     ahead: Vec<(u64, i32, f32)>,
     next: usize,
     is_sorted: bool,
@@ -103,7 +103,7 @@ impl Matrix {
     /// Begins the arrays.
     ///
     /// # Errors
-    /// When the compression is none of Zarr.
+    /// Returns an error if Zarr does not support the compression.
     pub fn create(options: &WriteOptions) -> Result<Self> {
         let directory = |name: &str| format!("{}/{name}", file::INCIDENCE);
         let row = ArrayWriter::create(&directory("row"), CHUNK, options)?;
@@ -120,10 +120,10 @@ impl Matrix {
         Ok(Matrix { row, column, data, rows, columns, values, ahead: Vec::new(), next: 0, is_sorted: true, held })
     }
 
-    /// Goes on with the matrix of a graph that is there. Nothing when its arrays are not as they are written here.
+    /// Continues the matrix of an existing graph. Returns `None` if its arrays differ from those that are written here.
     ///
     /// # Errors
-    /// When an array is not sound.
+    /// Returns an error if an array is malformed.
     pub fn resume(members: &Members, options: &WriteOptions) -> Result<Option<Self>> {
         let directory = |name: &str| format!("{}/{name}", file::INCIDENCE);
         let row = ArrayWriter::resume(members, &directory("row"), options)?;
@@ -136,10 +136,10 @@ impl Matrix {
         Matrix::of((row, column, data), options).map(Some)
     }
 
-    /// Holds cells, a column, a row and a value for each role, until it is the turn of their columns.
+    /// Holds cells (a column, a row and a value for each role) until their columns can be written.
     ///
     /// # Errors
-    /// When they do not fit the budget.
+    /// Returns an error if they exceed the budget.
     pub fn hold(&mut self, cells: impl ExactSizeIterator<Item = (u64, i32, f32)>) -> Result<()> {
         self.held.grow((cells.len() * size_of::<(u64, i32, f32)>()) as u64)?;
         self.ahead.extend(cells);
@@ -147,11 +147,11 @@ impl Matrix {
         Ok(())
     }
 
-    /// Adds the next column, behind those of held cells that come before it: `cells` has a row and a value for each role in
-    /// the edge, and is empty afterwards.
+    /// Adds the next column, after the held cells of earlier columns. `cells` has a row and a value for each role in
+    /// the edge, and is emptied.
     ///
     /// # Errors
-    /// When a chunk cannot be written, or there are more columns than the matrix can have.
+    /// Returns an error if a chunk cannot be written, or the matrix has too many columns.
     pub fn add(&mut self, column: u64, cells: &mut Vec<(i32, f32)>, output: &mut Output<'_>) -> Result<()> {
         self.catch_up(column, output)?;
         self.put(column, cells, output)
@@ -160,7 +160,7 @@ impl Matrix {
     /// Writes the held cells of the columns before `end`.
     fn catch_up(&mut self, end: u64, output: &mut Output<'_>) -> Result<()> {
         if !std::mem::replace(&mut self.is_sorted, true) {
-            // Stable, as below.
+            // A stable sort, as below.
             self.ahead.sort_by_key(|(column, ..)| *column);
         }
         let mut own = Vec::new();
@@ -176,7 +176,7 @@ impl Matrix {
 
     fn put(&mut self, column: u64, cells: &mut Vec<(i32, f32)>, output: &mut Output<'_>) -> Result<()> {
         let column = i32::try_from(column).map_err(|_| too_many("edges"))?;
-        // Stable: the values of one entity are summed in the order of its roles.
+        // A stable sort: the values of one entity are summed in the order of its roles.
         cells.sort_by_key(|(row, _)| *row);
         for same in cells.chunk_by(|left, right| left.0 == right.0) {
             let value = same.iter().fold(0.0, |sum, (_, value)| sum + value);
@@ -200,10 +200,10 @@ impl Matrix {
         Ok(())
     }
 
-    /// Ends the matrix, which has so many entities and edges.
+    /// Completes the matrix, which has this number of entities and edges.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Returns an error if it cannot be written.
     pub fn finish(mut self, (entities, edges): (u64, u64), output: &mut Output<'_>) -> Result<()> {
         self.catch_up(u64::MAX, output)?;
         self.flush(output)?;
@@ -217,7 +217,7 @@ impl Matrix {
     }
 }
 
-/// What an edge weighs; 1 where nothing is said.
+/// Returns the weight of an edge; 1 if none is stated.
 pub(super) fn weight_of(weights: Option<&Float64Array>, row: usize) -> f64 {
     weights.filter(|weights| weights.is_valid(row)).map_or(1.0, |weights| weights.value(row))
 }

@@ -1,4 +1,4 @@
-//! Nodes, their attributes, and where they are placed.
+//! Nodes, their attributes and their placements.
 
 use std::sync::Arc;
 
@@ -22,24 +22,24 @@ use super::{WriteLayout, WriteOptions};
 use crate::layout::{Words, column as name, file, word};
 use crate::read::ids::{self as hashes, ENTRY_BYTES, IdMap};
 
-/// Rows that are written at once.
+/// Rows that are written at a time.
 const BATCH_ROWS: usize = 1 << 16;
 
-/// Where entities are listed.
+/// The tables that list entities.
 enum Index {
-    /// One table, with a row for each placement.
+    /// One table with a row for each placement.
     Placements(Box<TableOut>),
     /// One table for each fact, with a row for each entity.
     Entities(Box<EntityFacts>),
 }
 
-/// Nodes in the making.
+/// Nodes that are being written.
 pub(super) struct Nodes {
     is_flat: bool,
     words: Words,
     index: Index,
     table: TableOut,
-    /// Of a graph with layers: the ids as they came, and the number of the first of each batch.
+    /// For a graph with layers: the ids in the order in which they arrived, and the index of the first of each batch.
     keys: Vec<ArrayRef>,
     starts: Vec<u32>,
     rows: IdMap<u32>,
@@ -49,7 +49,7 @@ pub(super) struct Nodes {
     placements: Vec<(u32, i64)>,
     attributes: Option<TableOut>,
     count: u64,
-    /// Entities, and nodes among them, as the manifest counts them: each in every layer.
+    /// Numbers of entities, and of nodes among them, for the manifest: each is counted in every layer.
     pub counts: (u64, u64),
     /// Rows of the matrix, if one is written.
     matrix: Option<MatrixRows>,
@@ -60,7 +60,7 @@ impl Nodes {
     /// Begins the tables of nodes.
     ///
     /// # Errors
-    /// When they cannot be created.
+    /// Returns an error if they cannot be created.
     pub fn new(output: &Output<'_>, shape: &Shape, options: &WriteOptions) -> Result<Self> {
         let index = [
             (name::ENTITY_ID, DataType::Utf8),
@@ -76,7 +76,7 @@ impl Nodes {
             WriteLayout::Specification => Index::Entities(Box::new(EntityFacts::new(output, options)?)),
         };
         if shape.node_columns.iter().any(|(name, _)| name == words.node_id) {
-            return Err(lost(format!("a second column cannot be called {}", words.node_id)));
+            return Err(lost(format!("a column {} already exists", words.node_id)));
         }
         let own = shape.node_columns.iter().map(|(name, data_type)| (name.as_str(), data_type.clone()));
         let table: Vec<(&str, DataType)> = std::iter::once((words.node_id, DataType::Utf8)).chain(own).collect();
@@ -99,7 +99,7 @@ impl Nodes {
         })
     }
 
-    /// The entities begin at this position, and have these rows of a matrix that is there.
+    /// Begins with this position, and with the rows of an existing matrix.
     pub fn begin_at(&mut self, idx: u64, matrix: Option<MatrixRows>) {
         self.counts.0 = idx;
         if let Index::Entities(facts) = &mut self.index {
@@ -108,29 +108,29 @@ impl Nodes {
         self.matrix = matrix;
     }
 
-    /// Number of rows of the matrix, if one is written.
+    /// Returns the number of rows of the matrix, if one is written.
     pub fn matrix_rows(&self) -> Option<u64> {
         self.matrix.as_ref().map(MatrixRows::count)
     }
 
-    /// Whether the edge with this id is an entity.
+    /// Returns whether the edge with this id is an entity.
     pub fn is_entity(&self, id: &str) -> bool {
         !self.entities.is_empty() && self.entities.contains_key(&hashes::hash(id))
     }
 
-    /// The row of an entity in the matrix, which there is where one is written; no layer is the placeholder.
+    /// Returns the row of an entity in the matrix, if one is written. No layer means the placeholder.
     pub fn matrix_row(&self, id: &str, layer: Option<i64>) -> Option<i32> {
-        // In the specification's layout an entity has one row, wherever it is placed.
+        // In the specification's layout, an entity has one row, whatever its placements.
         let by_layer = matches!(self.index, Index::Placements(_)) && !self.is_flat;
         self.matrix.as_ref()?.of(id, layer.filter(|_| by_layer).unwrap_or(PLACEHOLDER))
     }
 
-    /// Adds nodes; returns their ids.
+    /// Adds nodes and returns their ids.
     ///
     /// # Errors
-    /// When an edge has attributes as a node, or tables cannot be written.
+    /// Returns an error if an edge has attributes as a node, or tables cannot be written.
     pub fn write<'b>(&mut self, batch: &'b NodeBatch, shape: &Shape) -> Result<&'b ArrayRef> {
-        let column_of_ids = batch.keys.as_ref().ok_or_else(|| Error::usage("nodes of annnet have ids"))?;
+        let column_of_ids = batch.keys.as_ref().ok_or_else(|| Error::usage("nodes of annnet must have ids"))?;
         let own = ids(column_of_ids, "ids of nodes")?;
         let attributes = columns(&batch.properties, &shape.node_attributes);
         let marks =
@@ -139,10 +139,10 @@ impl Nodes {
         let entity = |row: usize| is_entity.is_some_and(|marks| marks.is_valid(row));
         for row in (0..batch.rows).filter(|row| entity(*row)) {
             if is_entity.is_some_and(|marks| marks.value(row) != word::EDGE) {
-                return Err(lost(format!("the node {:?} stands for something that is no edge", own.value(row))));
+                return Err(lost(format!("node {:?} is marked as an edge, but there is no such edge", own.value(row))));
             }
             if attributes.iter().flatten().any(|column| column.is_valid(row)) {
-                return Err(lost(format!("{:?} has attributes as a node and is an edge", own.value(row))));
+                return Err(lost(format!("{:?} is an edge, but has attributes as a node", own.value(row))));
             }
             self.entities.insert(hashes::hash(own.value(row)), ());
         }
@@ -170,7 +170,8 @@ impl Nodes {
             self.push_index(Arc::clone(column_of_ids), layers, types.collect())?;
         } else {
             self.held.grow(column_of_ids.get_array_memory_size() as u64 + batch.rows as u64 * (ENTRY_BYTES + 1))?;
-            let start = u32::try_from(self.count).map_err(|_| lost("annnet graphs have less than 2^32 nodes here"))?;
+            let start =
+                u32::try_from(self.count).map_err(|_| lost("an annnet graph must have fewer than 2^32 nodes"))?;
             self.starts.push(start);
             for row in 0..batch.rows {
                 self.rows.insert(hashes::hash(own.value(row)), start + row as u32);
@@ -182,7 +183,7 @@ impl Nodes {
         Ok(column_of_ids)
     }
 
-    /// Nodes that are written elsewhere, and get further places here.
+    /// Adds nodes that are already written, and get further placements.
     pub fn know(&mut self, keys: ArrayRef) {
         if keys.is_empty() || self.is_flat {
             return;
@@ -210,10 +211,10 @@ impl Nodes {
         index.push(rows, vec![Some(ids), Some(Arc::new(layers)), Some(Arc::new(positions)), Some(Arc::new(types))])
     }
 
-    /// Adds placements of nodes in layers, with what is said of them.
+    /// Adds placements of nodes in layers, with their attributes.
     ///
     /// # Errors
-    /// When a node is not there, or a table cannot be written.
+    /// Returns an error if a node does not exist, or a table cannot be written.
     pub fn place(
         &mut self,
         batch: &MembershipBatch,
@@ -226,9 +227,10 @@ impl Nodes {
         for row in 0..members.len() {
             let id = members.value(row);
             let node = self.rows.get(&hashes::hash(id)).copied();
-            let node = node.ok_or_else(|| Error::malformed(format!("{id:?} is placed in a layer and is no node")))?;
+            let node =
+                node.ok_or_else(|| Error::malformed(format!("{id:?} is placed in a layer but is not a node")))?;
             if numbers.is_null(row) {
-                return Err(Error::malformed(format!("{id:?} is placed in no layer")));
+                return Err(Error::malformed(format!("a placement of {id:?} has no layer")));
             }
             self.placements.push((node, numbers.value(row)));
         }
@@ -248,15 +250,16 @@ impl Nodes {
         table.push(rows.len(), of.into_iter().map(Some).collect())
     }
 
-    /// All placements are known: writes the index of a graph with layers.
+    /// Writes the index of a graph with layers, once all placements are known.
     ///
     /// # Errors
-    /// When a node has no place, or a table cannot be written.
+    /// Returns an error if a node has no placement, or a table cannot be written.
     pub fn settle(&mut self, layers: &LayerIds, output: &mut Output<'_>, options: &WriteOptions) -> Result<()> {
         if self.is_flat {
             return Ok(());
         }
-        // The order of the nodes is that of their first placements. Where it is not, each has its own side by side.
+        // The order of the nodes is that of their first placements. If the placements have another order, those of
+        // each node are written together.
         let mut placements = std::mem::take(&mut self.placements);
         if !firsts_ascend(&placements) {
             placements.sort_by_key(|(node, _)| *node);
@@ -270,8 +273,8 @@ impl Nodes {
         }
         let columns = [(self.words.node_id, DataType::Utf8), layer_column(options.layout)];
         let mut presence = TableOut::create(output, self.words.presence, &columns, options)?;
-        // Where no index says it, edges that are entities have to be listed with the nodes: those that are in a layer, with
-        // all their places.
+        // If no index states it, edges that are entities must be listed with the nodes: those that are in a layer,
+        // with all their placements.
         let mut listed = vec![false; self.is_entity.len()];
         if matches!(self.index, Index::Entities(_)) {
             for (node, layer) in &placements {
@@ -312,10 +315,10 @@ impl Nodes {
         interleave(&arrays, &places).map_err(arrow)
     }
 
-    /// Ends the tables.
+    /// Completes the tables.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// Returns an error if they cannot be written.
     pub fn finish(self, output: &mut Output<'_>) -> Result<()> {
         match self.index {
             Index::Placements(table) => table.finish(output)?,
@@ -326,7 +329,7 @@ impl Nodes {
     }
 }
 
-/// Whether nodes are placed for the first time in their own order.
+/// Returns whether the first placements of nodes are in the order of the nodes.
 fn firsts_ascend(placements: &[(u32, i64)]) -> bool {
     let mut next = 0;
     placements.iter().all(|(node, _)| {

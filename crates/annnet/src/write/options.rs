@@ -1,4 +1,4 @@
-//! How a graph is written.
+//! Options for writing a graph.
 
 use std::time::SystemTime;
 
@@ -15,22 +15,22 @@ pub struct WriteOptions {
     pub layout: WriteLayout,
     /// Compression of the tables and of the chunks of arrays. The manifest names it.
     pub compression: Compression,
-    /// Write the incidence matrix as well, which follows from the tables and which the published library does not read.
+    /// Also write the incidence matrix, which is derived from the tables and which the published library does not read.
     pub matrix: bool,
-    /// Write views for look-ups as well, see the README.
+    /// Also write views for look-ups, see the README.
     pub cache: bool,
     /// Write one file instead of a directory: zip, or a gzipped tar in the specification's layout.
     pub archive: bool,
-    /// What the graph is converted from, which history and provenance tell.
+    /// The conversion that history and provenance record.
     pub conversion: Option<Conversion>,
-    /// The time that manifest and provenance name; the clock's if nothing is given.
+    /// Time for manifest and provenance. Default: the current time.
     pub created: Option<SystemTime>,
-    /// Files to write as they are, unless the graph has files of these names, and empty directories to make, unless something
-    /// comes into them.
+    /// Files to copy unchanged, unless the graph has files of these names, and empty directories to create, unless
+    /// files go into them.
     pub keep: Unknown,
-    /// Memory for what is held: ids of nodes, placements, hyperedges with their members.
+    /// Memory for data that is held: ids of nodes, placements, hyperedges with their members.
     pub budget: Budget,
-    /// Where the files of an archive are gathered; the system's directory for temporary files if nothing is given.
+    /// Where the files of an archive are collected. Default: the system's directory for temporary files.
     pub scratch: Option<Scratch>,
 }
 
@@ -52,12 +52,12 @@ impl Default for WriteOptions {
 }
 
 impl WriteOptions {
-    /// Whether the incidence matrix is written: the specification's layout is not without one.
+    /// Returns whether the incidence matrix is written: the specification's layout requires it.
     pub(super) fn has_matrix(&self) -> bool {
         self.matrix || self.layout == WriteLayout::Specification
     }
 
-    /// The name of the compression, as the manifest has it.
+    /// Returns the name of the compression for the manifest.
     pub(super) fn compression_name(&self) -> &'static str {
         match self.compression {
             Compression::None => "none",

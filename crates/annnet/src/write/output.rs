@@ -1,4 +1,4 @@
-//! Where the files of a graph go: into a directory, or side by side into temporary files that become one archive.
+//! Destinations of the files of a graph: a directory, or temporary files that are combined into one archive.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -12,39 +12,39 @@ use crate::layout::file;
 use crate::members::Members;
 use crate::{OpenOptions, checksum};
 
-/// Folders that the published library makes in an archive although it may put nothing into them.
+/// Folders that the published library creates in an archive even if they stay empty.
 pub(crate) const EMPTY: [&str; 2] = ["audit/snapshots", "uns/results"];
 
-/// The place of all files.
+/// The destination of all files.
 pub(crate) struct Output<'a> {
-    /// Nothing when the files are for somebody else to take.
+    /// `None` if the caller takes the files.
     staging: Option<&'a Staging>,
-    /// For files that change in a graph that is there.
+    /// For files that change in an existing graph.
     redo: Option<&'a Redo>,
-    /// For archives, and for others: where files wait.
+    /// Temporary files, for archives and for files that the caller takes.
     scratch: Option<Scratch>,
     layout: WriteLayout,
     /// In the specification's layout: the hash of each file.
     hashes: BTreeMap<String, String>,
-    /// Their list, once it is written.
+    /// The list of hashes, once it is written.
     list: Option<String>,
-    /// Files that are complete, with their sizes in bytes.
+    /// Complete files, with their sizes in bytes.
     done: Vec<(String, u64)>,
     waiting: Vec<(String, ScratchFile)>,
     /// Empty directories of an archive.
     folders: BTreeSet<String>,
 }
 
-/// One file in the making.
+/// A file that is being written.
 pub(crate) enum Member {
     Staged(Box<StagedFile>),
     Waiting(ScratchFile),
-    /// One whose hash is wanted.
+    /// A file that is hashed while it is written.
     Hashed(Box<Member>, Box<Sha256>),
 }
 
 impl Member {
-    /// The same file, hashed while it is written.
+    /// Returns the same file, hashed while it is written.
     pub fn hashed(self) -> Self {
         Member::Hashed(Box::new(self), Box::new(Sha256::new()))
     }
@@ -73,10 +73,10 @@ impl Write for Member {
 }
 
 impl<'a> Output<'a> {
-    /// A place below `staging`.
+    /// Creates a destination below `staging`.
     ///
     /// # Errors
-    /// When there is no place for temporary files.
+    /// Returns an error if temporary files cannot be created.
     pub fn new(staging: &'a Staging, options: &WriteOptions) -> Result<Self> {
         let scratch = match (options.archive, &options.scratch) {
             (false, _) => None,
@@ -86,10 +86,10 @@ impl<'a> Output<'a> {
         Ok(Output::at(Some(staging), scratch, options.layout))
     }
 
-    /// A place for files that [`Output::take`] gives away.
+    /// Creates a destination for files that [`Output::take`] returns.
     ///
     /// # Errors
-    /// When there is no place for temporary files.
+    /// Returns an error if temporary files cannot be created.
     pub fn apart(options: &WriteOptions) -> Result<Output<'static>> {
         let scratch = match &options.scratch {
             Some(scratch) => scratch.clone(),
@@ -98,7 +98,7 @@ impl<'a> Output<'a> {
         Ok(Output::at(None, Some(scratch), options.layout))
     }
 
-    /// A place in a graph that is there. Committing the change is the caller's.
+    /// Creates a destination in an existing graph. The caller commits the change.
     pub fn within(redo: &'a Redo) -> Self {
         Output { redo: Some(redo), ..Output::at(None, None, WriteLayout::V2) }
     }
@@ -118,7 +118,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// The files that are complete and wait.
+    /// Returns the complete files.
     pub fn take(self) -> Vec<(String, ScratchFile)> {
         self.waiting
     }
@@ -126,13 +126,13 @@ impl<'a> Output<'a> {
     /// Begins a file.
     ///
     /// # Errors
-    /// When it cannot be created.
+    /// Returns an error if it cannot be created.
     pub fn create(&self, name: &str) -> Result<Member> {
         let file = match (&self.scratch, self.staging, self.redo) {
             (None, Some(staging), _) => Member::Staged(Box::new(staging.create(name)?)),
             (None, None, Some(redo)) => Member::Staged(Box::new(redo.create(name)?)),
             (Some(scratch), ..) => Member::Waiting(scratch.create()?),
-            (None, None, None) => return Err(Error::usage("there is no place for this file").at(Place::file(name))),
+            (None, None, None) => return Err(Error::usage("no destination for this file").at(Place::file(name))),
         };
         Ok(match self.layout {
             WriteLayout::V2 => file,
@@ -140,10 +140,10 @@ impl<'a> Output<'a> {
         })
     }
 
-    /// Ends a file.
+    /// Completes a file.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Returns an error if it cannot be written.
     pub fn finish(&mut self, name: &str, file: Member) -> Result<()> {
         match file {
             Member::Staged(file) => self.done.push((name.to_owned(), file.finish()?.size)),
@@ -156,10 +156,10 @@ impl<'a> Output<'a> {
         Ok(())
     }
 
-    /// The files that are complete, to be read.
+    /// Returns the complete files for reading.
     ///
     /// # Errors
-    /// On object stores, where they cannot.
+    /// Returns an error on object stores, where written files cannot be read.
     pub fn members(&self, options: &OpenOptions) -> Result<Members> {
         match (self.staging, &self.scratch) {
             (Some(staging), None) => Members::open(&staging.preview()?, options),
@@ -170,28 +170,28 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Writes a small file whole.
+    /// Writes a small text file.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Returns an error if it cannot be written.
     pub fn put(&mut self, name: &str, text: &str) -> Result<()> {
         self.put_bytes(name, text.as_bytes())
     }
 
-    /// Writes a file whole.
+    /// Writes a small file.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Returns an error if it cannot be written.
     pub fn put_bytes(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
         let mut file = self.create(name)?;
         file.write_all(bytes).map_err(|error| Error::from(error).at(Place::file(name)))?;
         self.finish(name, file)
     }
 
-    /// Writes a file that is kept as it is, unless there is one of its name.
+    /// Copies a file that is kept unchanged, unless there is already a file of this name.
     ///
     /// # Errors
-    /// When it cannot be read or written.
+    /// Returns an error if it cannot be read or written.
     pub fn keep(&mut self, name: &str, blob: &Blob) -> Result<()> {
         let done = self.done.iter().map(|(name, _)| name).chain(self.waiting.iter().map(|(name, _)| name));
         if done.into_iter().any(|own| own == name) {
@@ -203,10 +203,10 @@ impl<'a> Output<'a> {
         self.finish(name, file)
     }
 
-    /// Makes an empty directory, where no file goes into it.
+    /// Creates an empty directory, if no file goes into it.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// Returns an error if the directory cannot be created.
     pub fn keep_folder(&mut self, folder: &str) -> Result<()> {
         let below =
             |name: &String| name.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
@@ -223,10 +223,10 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Writes the list of the files that are complete, with their hashes, in a layout that has one.
+    /// Writes the list of the complete files with their hashes, if the layout has one.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Returns an error if it cannot be written.
     pub fn put_checksums(&mut self) -> Result<()> {
         if self.layout == WriteLayout::Specification {
             let list = checksum::list(&self.hashes);
@@ -236,15 +236,16 @@ impl<'a> Output<'a> {
         Ok(())
     }
 
-    /// The list that was written.
+    /// Returns the list that was written.
     pub fn checksum_list(&self) -> Option<&str> {
         self.list.as_deref()
     }
 
-    /// Everything is written: the files with their sizes, by name. An archive is made now.
+    /// Completes the output and returns the files with their sizes, sorted by name. An archive is created at this
+    /// point.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Returns an error if it cannot be written.
     pub fn close(mut self) -> Result<Vec<(String, u64)>> {
         let Some(staging) = self.staging.filter(|_| self.scratch.is_some()) else {
             self.done.sort();

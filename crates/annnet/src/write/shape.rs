@@ -1,4 +1,4 @@
-//! Which graphs can be written, and where their properties go.
+//! Which graphs can be written, and where their properties are stored.
 
 use std::collections::BTreeMap;
 
@@ -11,19 +11,19 @@ use super::columns::lost;
 use crate::kept;
 use crate::layout::{NODE_WORDS, column, document, word};
 
-/// Properties with a place of their own, and those that become columns of a table of attributes.
+/// Properties with a meaning of their own, and those that become columns of an attribute table.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Valued {
-    /// Number of the property `weight`.
+    /// Index of the property `weight`.
     pub weight: Option<usize>,
-    /// Numbers of all others, in the order of the columns.
+    /// Indexes of all other properties, in the order of the columns.
     pub attributes: Vec<usize>,
 }
 
-/// A column of a table of attributes.
+/// A column of an attribute table.
 pub(super) type Attribute = (String, DataType);
 
-/// What a row of a hyperedge type is.
+/// The class of the rows of a hyperedge type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
     Hyperedge,
@@ -31,56 +31,56 @@ pub(super) enum Class {
     OneSided,
 }
 
-/// What there is in a graph, and by which numbers.
+/// The parts of a graph, and their indexes.
 #[derive(Debug)]
 pub(super) struct Shape {
-    /// No aspects.
+    /// Whether there are no aspects.
     pub is_flat: bool,
-    /// Number of the node property `entity`.
+    /// Index of the node property `entity`.
     pub entity: Option<usize>,
     pub node_attributes: Vec<usize>,
     pub node_columns: Vec<Attribute>,
     pub edges: Valued,
     pub edge_columns: Vec<Attribute>,
     pub hyperedges: Vec<(Class, Valued)>,
-    /// Number of each kind of groups.
+    /// Index of each group kind.
     pub slice: Option<usize>,
     pub aspect: Option<usize>,
     pub elementary: Option<usize>,
     pub layer: Option<usize>,
-    /// Slices that hold everything.
+    /// Slices that contain everything.
     pub all: Vec<String>,
     pub slice_columns: Vec<Attribute>,
     pub elementary_columns: Vec<Attribute>,
-    /// By membership table of slices: the attributes of pairs.
+    /// Attributes of pairs, by membership table of slices.
     pub pairs: Tables,
     pub pair_columns: Vec<Attribute>,
 }
 
 impl Shape {
-    /// The shape of a graph.
+    /// Determines the shape of a graph.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::WouldLose`], naming what the format cannot say.
+    /// Returns [`isomorph_error::Kind::WouldLose`], naming what the format cannot represent.
     pub fn of(graph: &Graph) -> Result<Shape> {
         let [node] = graph.nodes.as_slice() else {
-            return Err(lost(format!("annnet has one node type, and this graph has {}", graph.nodes.len())));
+            return Err(lost(format!("annnet has only one node type, but this graph has {}", graph.nodes.len())));
         };
         let [edge] = graph.edges.as_slice() else {
-            return Err(lost(format!("annnet has one edge type, and this graph has {}", graph.edges.len())));
+            return Err(lost(format!("annnet has only one edge type, but this graph has {}", graph.edges.len())));
         };
         if node.name != word::NODE || node.key.kind != KeyKind::Utf8 || node.labels != LabelVocabulary::None {
-            return Err(lost("the nodes of annnet are called `node`, are known by text and have no labels"));
+            return Err(lost("the node type of annnet is `node`, with text keys and without labels"));
         }
         let keyed = edge.key.as_ref().is_some_and(|key| key.kind == KeyKind::Utf8);
         if edge.relation.fixed() != Some(word::EDGE) || !keyed {
-            return Err(lost("the edges of annnet are called `edge` and are known by text"));
+            return Err(lost("the edge type of annnet is `edge`, with text keys"));
         }
         if let Some(values) = graph.values.first() {
-            return Err(lost(format!("annnet has one value for each property: {}", values.property.name)));
+            return Err(lost(format!("annnet supports only one value for each property: {}", values.property.name)));
         }
         if let Some(other) = graph.documents.iter().find(|own| !document::ALL.contains(&own.name.as_str())) {
-            return Err(lost(format!("annnet has no place for the document {}", other.name)));
+            return Err(lost(format!("annnet cannot store the document {}", other.name)));
         }
         let entity = position(&node.properties, well_known::ENTITY);
         let node_attributes: Vec<usize> = (0..node.properties.len()).filter(|at| Some(*at) != entity).collect();
@@ -94,13 +94,13 @@ impl Shape {
                 word::HYPEREDGE => Class::Hyperedge,
                 word::PLACEHOLDER => Class::Placeholder,
                 word::ONE_SIDED => Class::OneSided,
-                other => return Err(lost(format!("annnet has no hyperedges called {other}"))),
+                other => return Err(lost(format!("annnet has no hyperedge type {other}"))),
             };
             hyperedges.push((class, aligned(&ty.properties, &edge_columns, &ty.name)?));
         }
         let kind = |name: &str| graph.groups.iter().position(|own| own.kind == name);
         if let Some(other) = graph.groups.iter().find(|own| !KINDS.contains(&own.kind.as_str())) {
-            return Err(lost(format!("annnet has no groups called {}", other.kind)));
+            return Err(lost(format!("annnet has no group kind {}", other.kind)));
         }
         let of = |kind: Option<usize>| kind.and_then(|kind| graph.groups.get(kind));
         let (slice, elementary) = (kind(word::SLICE), kind(word::ELEMENTARY));
@@ -114,7 +114,7 @@ impl Shape {
             let mut properties = std::iter::once(&kind.properties).chain(tables).flatten();
             if let Some(other) = properties.find(|property| property.name != word::ATTRIBUTES) {
                 return Err(lost(format!(
-                    "layers of annnet have attributes in one JSON object, and no {}",
+                    "layers of annnet have their attributes in one JSON object, and no property {}",
                     other.name
                 )));
             }
@@ -140,7 +140,7 @@ impl Shape {
     }
 }
 
-/// Key of nodes, as `NODE_WORDS` has it.
+/// Key of nodes, as in `NODE_WORDS`.
 pub(super) const NODE_ID: &str = NODE_WORDS.node_id;
 const KINDS: [&str; 4] = [word::SLICE, word::ASPECT, word::ELEMENTARY, word::LAYER];
 
@@ -153,19 +153,20 @@ fn valued(properties: &[Property]) -> Valued {
     Valued { weight, attributes: (0..properties.len()).filter(|at| Some(*at) != weight).collect() }
 }
 
-/// Names and types of columns; none may be called like a column that is there already.
+/// Returns names and types of columns. No name may be that of an existing column.
 fn names(properties: &[Property], chosen: &[usize], taken: &[&str]) -> Result<Vec<Attribute>> {
     let mut columns: Vec<Attribute> = Vec::new();
     for property in chosen.iter().filter_map(|at| properties.get(*at)) {
         if taken.contains(&property.name.as_str()) || columns.iter().any(|(name, _)| *name == property.name) {
-            return Err(lost(format!("a second column cannot be called {}", property.name)));
+            return Err(lost(format!("a column {} already exists", property.name)));
         }
         columns.push((property.name.clone(), property.data_type.clone()));
     }
     Ok(columns)
 }
 
-/// The columns under the names that they had before reading changed some: what is called `reserved` alone is renamed in this table.
+/// Returns the columns with the names that they had before reading renamed some; in this table, only the name
+/// `reserved` is renamed.
 fn renamed(mut columns: Vec<Attribute>, original: &BTreeMap<String, String>, reserved: &str) -> Vec<Attribute> {
     for at in 0..columns.len() {
         let Some(own) = original.get(&columns[at].0) else { continue };
@@ -176,7 +177,7 @@ fn renamed(mut columns: Vec<Attribute>, original: &BTreeMap<String, String>, res
     columns
 }
 
-/// The properties that go into columns which are there: neither more nor less.
+/// Maps properties to existing columns: the sets of names must be equal.
 fn aligned(properties: &[Property], columns: &[Attribute], what: &str) -> Result<Valued> {
     let own = valued(properties);
     let find = |(name, data_type): &Attribute| {
@@ -186,14 +187,14 @@ fn aligned(properties: &[Property], columns: &[Attribute], what: &str) -> Result
     let attributes: Option<Vec<usize>> = columns.iter().map(find).collect();
     match attributes.filter(|attributes| attributes.len() == own.attributes.len()) {
         Some(attributes) => Ok(Valued { weight: own.weight, attributes }),
-        None => Err(lost(format!("all edges of annnet have the same properties, and those of {what} differ"))),
+        None => Err(lost(format!("all edges of annnet have the same properties, but those of {what} differ"))),
     }
 }
 
-/// Tables of members, with what is said of each.
+/// Membership tables, with the values of each.
 type Tables = Vec<(Owner, Valued)>;
 
-/// What is said of edges in slices.
+/// Returns the values of edges in slices.
 fn pairs(slice: &GroupKind) -> Result<(Tables, Vec<Attribute>)> {
     let of_edges = |table: &&MembershipTable| !matches!(table.of, Owner::Nodes(_));
     let first = slice.memberships.iter().find(of_edges);
@@ -208,7 +209,7 @@ fn pairs(slice: &GroupKind) -> Result<(Tables, Vec<Attribute>)> {
     for table in &slice.memberships {
         pairs.push(match table.of {
             Owner::Nodes(_) if !table.properties.is_empty() => {
-                return Err(lost("annnet has no values of nodes in slices"));
+                return Err(lost("annnet does not support values of nodes in slices"));
             }
             Owner::Nodes(_) => (table.of, Valued::default()),
             of => (of, aligned(&table.properties, &columns, "slices")?),

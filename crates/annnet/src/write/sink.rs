@@ -23,28 +23,28 @@ use crate::layout::{file, word};
 use crate::stated::Stating;
 use crate::{Annnet, OpenOptions, cache, order, trail};
 
-/// Writes a graph in the layout that annnet 0.4.1 reads (v2) or in that of the specification's text, as a directory or as one
-/// file.
+/// Writes a graph in the layout that annnet 0.4.1 reads (v2) or in that of the specification's text, as a directory or
+/// as one file.
 ///
-/// The graph must be in the shape of the format: what [`crate::Annnet`] shows. It asks for nodes, then for the rest, then
-/// for edges with their ends as keys ([`Delivery::EdgesWithKeys`]), which go to their file as they come. Ids of nodes in
-/// layers, placements, and hyperedges with their members are held in memory. Publishing what was staged is the
-/// caller's; the manifest is to come last.
+/// The graph must have the shape of the format, as [`crate::Annnet`] shows it. The writer requests nodes, then
+/// everything except edges, then edges with keys as their ends ([`Delivery::EdgesWithKeys`]), which are written as they
+/// arrive. Ids of nodes in layers, placements, and hyperedges with their members are held in memory. The caller
+/// publishes what was staged; the manifest must come last.
 pub struct AnnnetWriter<'a> {
     output: Output<'a>,
     options: WriteOptions,
     shape: Shape,
     documents: Vec<Document>,
-    /// What is told of the order of edges.
+    /// The stated order of edges.
     positions: order::Told,
-    /// Conversions that the graph has been through before.
+    /// Earlier conversions of the graph.
     earlier: Option<String>,
-    /// Keys of the manifest that are kept, with their JSON.
+    /// Kept keys of the manifest, with their JSON.
     unknown: Vec<(String, String)>,
-    /// The provenance that the graph came with, and files that travel with it.
+    /// The provenance of the input, and files kept in its metadata.
     provenance: Option<String>,
     files: Vec<(String, Blob)>,
-    /// Numbers of the properties of aspects and of layers.
+    /// Indexes of the properties of aspects and of layers.
     aspect: (Option<usize>, Option<usize>),
     layer: Option<usize>,
     layers: LayerIds,
@@ -53,18 +53,18 @@ pub struct AnnnetWriter<'a> {
     hyperedges: Hyperedges,
     slices: Slices,
     groups: Groups,
-    /// Everything but edges with two ends is written.
+    /// Whether everything except edges with two ends is written.
     is_settled: bool,
-    /// Of a change: the first `idx` and `col_idx`, and the number of layers before it.
+    /// For a change: the first `idx` and `col_idx`, and the number of layers before it.
     start: (u64, u64, usize),
 }
 
 impl<'a> AnnnetWriter<'a> {
-    /// A sink that writes `graph` into `staging`: a directory, or with [`WriteOptions::archive`] a file.
+    /// Creates a sink that writes `graph` into `staging`: a directory, or with [`WriteOptions::archive`] a file.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::WouldLose`] for what annnet cannot say; when files cannot be created, or hold a type that
-    /// Parquet has not.
+    /// Returns [`isomorph_error::Kind::WouldLose`] for what annnet cannot represent, and an error if a file cannot be
+    /// created or a column has a type that Parquet does not support.
     pub fn create(staging: &'a Staging, graph: &Graph, options: &WriteOptions) -> Result<Box<dyn Sink + 'a>> {
         Ok(Box::new(AnnnetWriter::begin(Output::new(staging, options)?, graph, options)?))
     }
@@ -76,7 +76,7 @@ impl<'a> AnnnetWriter<'a> {
             kind.properties.iter().position(|property| property.name == name)
         };
         let options = options.clone();
-        // Provenance and manifest name one time.
+        // Provenance and manifest state the same time.
         let options =
             WriteOptions { created: options.created.or_else(|| Some(std::time::SystemTime::now())), ..options };
         let mut edges = Edges::new(&output, &shape, &options)?;
@@ -84,10 +84,9 @@ impl<'a> AnnnetWriter<'a> {
         let mut layers = LayerIds::new();
         edges.stating = Stating::of(graph, &mut layers);
         if let (WriteLayout::Specification, Some(edge)) = (options.layout, edges.stating.any()) {
-            let what = "in the layout of the specification's text layers and kinds of edges are those of their ends and entities";
-            return Err(
-                lost(format!("{what}, and {edge:?} has others")).hint("--layout v2    the layout that has them")
-            );
+            let what = "in the layout of the specification's text, layers and kinds of edges are those of their ends and entities";
+            return Err(lost(format!("{what}, but edge {edge:?} has others"))
+                .hint("--layout v2    writes the layout that has them"));
         }
         Ok(AnnnetWriter {
             aspect: (property(shape.aspect, word::ORDERED), property(shape.aspect, word::ATTRIBUTES)),
@@ -126,7 +125,7 @@ impl<'a> AnnnetWriter<'a> {
         }
     }
 
-    /// Writes what had to be known before the edges.
+    /// Writes everything that must be known before the edges.
     fn settle(&mut self) -> Result<()> {
         if std::mem::replace(&mut self.is_settled, true) {
             return Ok(());
@@ -145,32 +144,32 @@ impl<'a> AnnnetWriter<'a> {
     }
 }
 
-/// Where the rows of a change begin.
+/// The positions at which the rows of a change begin.
 pub(crate) struct Start {
     /// The `idx` of the first new entity.
     pub idx: u64,
     /// The `col_idx` of the first new edge.
     pub column: u64,
-    /// The layers that have numbers, and how many of them the file names.
+    /// The numbered layers, and how many of them the file names.
     pub layers: (LayerIds, usize),
-    /// The matrix that goes on, if there is one.
+    /// The matrix to extend, if there is one.
     pub matrix: Option<(MatrixRows, Matrix)>,
 }
 
 /// The tables of a change, in temporary files by their names.
 pub(crate) struct Apart {
     pub files: Vec<(String, ScratchFile)>,
-    /// `layer_dict.json`, where there are new layers.
+    /// The content of `layer_dict.json`, if there are new layers.
     pub layers: Option<String>,
     /// What was added.
     pub counts: Counts,
 }
 
 impl AnnnetWriter<'static> {
-    /// A sink for rows that go behind those of a graph that is there.
+    /// Creates a sink for rows that are appended to an existing graph.
     ///
     /// # Errors
-    /// As [`AnnnetWriter::create`].
+    /// Returns the errors of [`AnnnetWriter::create`].
     pub(crate) fn apart(graph: &Graph, start: Start, options: &WriteOptions) -> Result<Self> {
         let mut writer = AnnnetWriter::begin(Output::apart(options)?, graph, options)?;
         let (rows, matrix) = start.matrix.unzip();
@@ -181,15 +180,15 @@ impl AnnnetWriter<'static> {
         Ok(writer)
     }
 
-    /// Nodes of the graph that is there, which get further places.
+    /// Adds nodes of the existing graph, which get further placements.
     pub(crate) fn know_nodes(&mut self, keys: ArrayRef) {
         self.nodes.know(keys);
     }
 
-    /// Ends the tables and gives them away.
+    /// Completes the tables and returns them.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// Returns an error if they cannot be written.
     pub(crate) fn finish_apart(mut self) -> Result<Apart> {
         self.settle()?;
         let AnnnetWriter { mut output, layers, nodes, edges, hyperedges, slices, start, .. } = self;
@@ -225,7 +224,7 @@ impl Sink for AnnnetWriter<'_> {
                     None => Ok(()),
                 }
             }
-            _ if self.is_settled => Err(Error::usage("everything else must come before the edges")),
+            _ if self.is_settled => Err(Error::usage("edges must be written last")),
             Batch::Nodes(batch) => {
                 let ids = self.nodes.write(&batch, &self.shape)?;
                 self.slices.list_nodes(ids, &self.shape.all)
@@ -237,8 +236,8 @@ impl Sink for AnnnetWriter<'_> {
             Batch::Memberships(batch) if Some(batch.kind) == self.shape.layer => {
                 self.nodes.place(&batch, &mut self.layers, (&self.output, &self.options))
             }
-            Batch::Memberships(_) => Err(Error::usage("annnet has members of slices and layers only")),
-            Batch::Values(_) => Err(Error::usage("annnet has one value for each property")),
+            Batch::Memberships(_) => Err(Error::usage("annnet supports memberships only in slices and layers")),
+            Batch::Values(_) => Err(Error::usage("annnet supports only one value for each property")),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Slices and who is in them.
+//! Slices and their members.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,9 +19,9 @@ use super::{WriteLayout, WriteOptions};
 use crate::layout::{column as name, file, word};
 use crate::read::ids::{self as hashes, ENTRY_BYTES, IdMap};
 
-/// The tables of slices in the making.
+/// The tables of slices that are being written.
 pub(super) struct Slices {
-    /// Ids in their order.
+    /// Ids of slices in their order.
     pub names: Vec<String>,
     /// In the specification's layout: attributes of slices as JSON objects.
     said: HashMap<String, String>,
@@ -31,7 +31,7 @@ pub(super) struct Slices {
     pairs: TableOut,
     nodes: TableOut,
     edges: TableOut,
-    /// Weights of edges in slices that hold everything, and so list them when they come.
+    /// Weights of edges in slices that contain everything; such an edge is listed with its weight when it arrives.
     weights: IdMap<f64>,
     held: Reservation,
 }
@@ -40,7 +40,7 @@ impl Slices {
     /// Begins the tables of slices.
     ///
     /// # Errors
-    /// When they cannot be created.
+    /// Returns an error if they cannot be created.
     pub fn new(output: &Output<'_>, shape: &Shape, options: &WriteOptions) -> Result<Self> {
         let text = |name| (name, DataType::Utf8);
         let with = |own: Vec<(&'static str, DataType)>, more: &[(String, DataType)], path| {
@@ -74,7 +74,7 @@ impl Slices {
     /// Adds slices with their attributes.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// Returns an error if they cannot be written.
     pub fn write(&mut self, batch: &GroupBatch, shape: &Shape) -> Result<()> {
         let own = ids(&batch.keys, "ids of slices")?;
         self.names.extend(own.iter().flatten().map(str::to_owned));
@@ -90,10 +90,10 @@ impl Slices {
         self.attributes.push(rows.len(), gather_all(columns, &rows)?)
     }
 
-    /// Lists nodes in the slices of everything.
+    /// Lists nodes in the slices that contain everything.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// Returns an error if they cannot be written.
     pub fn list_nodes(&mut self, ids: &ArrayRef, all: &[String]) -> Result<()> {
         for slice in all {
             self.list(vec![Some(same(slice, ids.len())), Some(Arc::clone(ids))], ids.len())?;
@@ -104,16 +104,16 @@ impl Slices {
     /// Lists nodes in slices.
     fn list(&mut self, mut columns: Vec<Option<ArrayRef>>, rows: usize) -> Result<()> {
         if self.layout == WriteLayout::V2 {
-            // The layer of the node, which nobody states.
+            // The layer of the node, which is never stated.
             columns.push(None);
         }
         self.nodes.push(rows, columns)
     }
 
-    /// Lists edges in the slices of everything.
+    /// Lists edges in the slices that contain everything.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// Returns an error if they cannot be written.
     pub fn list_edges(&mut self, ids: &ArrayRef, own: &StringArray, all: &[String]) -> Result<()> {
         for slice in all {
             let hash = hashes::hash(slice);
@@ -127,10 +127,10 @@ impl Slices {
         Ok(())
     }
 
-    /// Adds memberships of nodes or edges. Those in slices of everything add what they say of it.
+    /// Adds memberships of nodes or edges. In slices that contain everything, they add values to a membership.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// Returns an error if they cannot be written.
     pub fn add(&mut self, batch: &MembershipBatch, shape: &Shape) -> Result<()> {
         let Some((of, valued)) = shape.pairs.get(batch.table) else { return Ok(()) };
         let (groups, members) = (keys(&batch.group)?, keys(&batch.member)?);
@@ -159,10 +159,10 @@ impl Slices {
         self.pairs.push(rows.len(), gather_all(columns, &rows)?)
     }
 
-    /// Ends the tables. The slice `default` is always there.
+    /// Completes the tables. The slice `default` always exists.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// Returns an error if they cannot be written.
     pub fn finish(mut self, output: &mut Output<'_>) -> Result<Vec<String>> {
         if !self.names.iter().any(|name| name == word::DEFAULT) {
             self.names.push(word::DEFAULT.to_owned());
@@ -181,7 +181,7 @@ impl Slices {
     }
 }
 
-/// The rows in which some column says something.
+/// Returns the rows in which some column has a value.
 pub(super) fn rows_with(columns: &[Option<ArrayRef>], rows: usize) -> UInt32Array {
     let said = |row: usize| columns.iter().flatten().any(|column| column.is_valid(row));
     (0..rows as u32).filter(|row| said(*row as usize)).map(Some).collect()

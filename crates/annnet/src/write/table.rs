@@ -1,5 +1,5 @@
-//! One table in the making: rows come in any pieces and go out in equal ones, so that its bytes do not depend on how
-//! they came.
+//! Writing a table. Rows can be added in batches of any length and are written in batches of equal length, so that
+//! the bytes do not depend on the input batches.
 
 use std::sync::Arc;
 
@@ -14,19 +14,19 @@ use super::output::{Member, Output};
 use super::shape::NODE_ID;
 use crate::layout::column::{COL_IDX, EDGE_ID, ENTITY_ID, IDX, SOURCE, TARGET, WEIGHT};
 
-/// Rows of a piece.
+/// Rows of an output batch.
 const PIECE_ROWS: usize = 1 << 16;
-/// Rows of a row group: as many as the published library writes, about.
+/// Rows of a row group: about as many as the published library writes.
 const ROW_GROUP_ROWS: usize = 1 << 17;
 
-/// The older word for [`NODE_ID`].
+/// The older name of [`NODE_ID`].
 const VERTEX_ID: &str = "vertex_id";
 
-/// Rows of a page where single rows will be looked up: the texts of a page are walked over one by one.
+/// Rows of a page in tables for look-ups: the texts of a page are decoded one after another.
 const LOOK_UP_PAGE_ROWS: usize = 512;
 
-/// How a column is encoded that a dictionary makes larger and slower: ids are all different or nearly so, positions
-/// count up, and weights differ as well.
+/// Returns the encoding of columns that a dictionary would make larger and slower: ids are mostly distinct, positions
+/// ascend, and weights differ as well.
 fn encoding(name: &str, data_type: &DataType) -> Option<ColumnEncoding> {
     match (name, data_type) {
         (EDGE_ID | ENTITY_ID | SOURCE | TARGET | NODE_ID | VERTEX_ID, DataType::Utf8) => Some(ColumnEncoding::Plain),
@@ -36,7 +36,7 @@ fn encoding(name: &str, data_type: &DataType) -> Option<ColumnEncoding> {
     }
 }
 
-/// A table in the making.
+/// A table that is being written.
 pub(super) struct TableOut {
     name: String,
     schema: SchemaRef,
@@ -46,10 +46,10 @@ pub(super) struct TableOut {
 }
 
 impl TableOut {
-    /// Begins the table `name`. Every column may have nulls, as in the published files.
+    /// Begins the table `name`. Every column may have nulls, as in the files of the published library.
     ///
     /// # Errors
-    /// When it cannot be created, or a type cannot be written.
+    /// Returns an error if it cannot be created, or a type is not supported.
     pub fn create(
         output: &Output<'_>,
         name: &str,
@@ -74,10 +74,10 @@ impl TableOut {
         Ok(TableOut { name: name.to_owned(), schema, writer, pending: Vec::new(), rows: 0 })
     }
 
-    /// Adds rows; a column that is not there is null throughout.
+    /// Adds rows; a missing column is null in all rows.
     ///
     /// # Errors
-    /// When the columns are not those of the table, or cannot be written.
+    /// Returns an error if the columns are not those of the table, or cannot be written.
     pub fn push(&mut self, rows: usize, columns: Vec<Option<ArrayRef>>) -> Result<()> {
         if rows == 0 {
             return Ok(());
@@ -106,17 +106,17 @@ impl TableOut {
     }
 
     fn flush(&mut self) -> Result<()> {
-        // Always copied: a slice would keep the whole batch that it was cut from in memory.
+        // Always copied: a slice would keep the whole input batch in memory.
         let piece = concat_batches(&self.schema, &self.pending).map_err(|error| self.arrow(error))?;
         self.pending.clear();
         self.rows = 0;
         self.writer.write(&piece).map_err(|error| error.at(Place::file(&self.name)))
     }
 
-    /// Ends the table.
+    /// Completes the table.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Returns an error if it cannot be written.
     pub fn finish(mut self, output: &mut Output<'_>) -> Result<()> {
         if self.rows > 0 {
             self.flush()?;

@@ -1,7 +1,8 @@
-//! The archive form of the specification's layout: a gzipped tar with a single folder in it, as the libraries before 0.3 read it.
+//! The archive form of the specification's layout: a gzipped tar with a single top-level directory, as the
+//! libraries before 0.3 read it.
 //!
-//! Headers are those of POSIX (`ustar`), with names of at most 100 bytes below a folder of 12. Owners are nobody and times
-//! the epoch: the same files give the same bytes.
+//! Headers are POSIX (`ustar`), with names of at most 100 bytes below a folder of 12. Owners are empty and times are
+//! the epoch, so that the same files give the same bytes.
 
 use std::collections::BTreeSet;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -10,23 +11,23 @@ use flate2::write::GzEncoder;
 use isomorph_error::{Error, Place, Result};
 use isomorph_storage::{ScratchFile, StagedFile};
 
-/// The folder that everything is in.
+/// The folder that contains everything.
 const FOLDER: &str = "graph.annnet";
-/// A record, bytes.
+/// Size of a record in bytes.
 const BLOCK: usize = 512;
 /// Bytes of a name without a prefix, and of a prefix.
 const NAME: usize = 100;
 const PREFIX: usize = 155;
-/// The largest size that eleven octal digits say.
+/// The first size that does not fit into eleven octal digits.
 const MOST: u64 = 1 << 33;
-/// Bytes that are copied at once.
+/// Bytes that are copied at a time.
 const COPY: usize = 1 << 17;
 
-/// Writes the archive of `folders`, but for those that something goes into, and of `files`, which are in the order of their names;
-/// returns its size in bytes.
+/// Writes the archive of `folders` (except those that contain files) and of `files`, which are sorted by name; returns
+/// its size in bytes.
 ///
 /// # Errors
-/// When a name is too long or a file too large for the format, or something cannot be read or written.
+/// Returns an error if a name is too long or a file too large for the format, or a file cannot be read or written.
 pub(crate) fn write(
     file: StagedFile,
     place: &str,
@@ -34,7 +35,7 @@ pub(crate) fn write(
     files: &[(String, ScratchFile)],
 ) -> Result<u64> {
     let failed = |error: std::io::Error| Error::from(error).at(Place::file(place));
-    // The tables are compressed already: the fastest level does for the rest.
+    // The tables are already compressed: the fastest level is sufficient for the rest.
     let mut out = GzEncoder::new(file, flate2::Compression::fast());
     out.write_all(&header(FOLDER, None)?).map_err(failed)?;
     for folder in folders {
@@ -60,7 +61,7 @@ pub(crate) fn write(
     Ok(out.finish().map_err(failed)?.finish()?.size)
 }
 
-/// The header of a file of so many bytes, or of a folder.
+/// Returns the header of a file of this size, or of a folder.
 fn header(name: &str, size: Option<u64>) -> Result<[u8; BLOCK]> {
     let refused = |what: &str| Error::usage(format!("{what} for a tar archive")).at(Place::file(name));
     let mut header = [0; BLOCK];
@@ -78,14 +79,14 @@ fn header(name: &str, size: Option<u64>) -> Result<[u8; BLOCK]> {
     }
     header[156] = if size.is_some() { b'0' } else { b'5' };
     header[257..265].copy_from_slice(b"ustar\x0000");
-    // The sum counts its own field as blanks.
+    // The checksum counts its own field as spaces.
     header[148..156].fill(b' ');
     let sum: u32 = header.iter().map(|byte| u32::from(*byte)).sum();
     header[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
     Ok(header)
 }
 
-/// Prefix and name, which are joined by a slash.
+/// Returns prefix and name, which are joined by a slash.
 fn split(name: &str) -> Option<(&str, &str)> {
     if name.len() <= NAME {
         return Some(("", name));

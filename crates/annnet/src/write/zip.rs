@@ -1,8 +1,8 @@
-//! The archive form: one zip file with a single folder in it.
+//! The archive form: one zip file with a single top-level directory.
 //!
-//! Files are stored as they are: the tables are compressed already, and the rest is small. Sizes and check sums are known
-//! before a file is begun, so that every reader can go through the archive from front to back. Times are the oldest
-//! that zip has: the same files give the same bytes.
+//! Files are stored uncompressed: the tables are already compressed, and the rest is small. Sizes and checksums are
+//! known before a file is written, so that every reader can read the archive from start to end. Times are the earliest
+//! that zip supports, so that the same files give the same bytes.
 
 use std::collections::BTreeSet;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -11,23 +11,23 @@ use crc32fast::Hasher;
 use isomorph_error::{Error, Place, Result};
 use isomorph_storage::{ScratchFile, StagedFile};
 
-/// The folder that everything is in.
+/// The folder that contains everything.
 const FOLDER: &str = "graph.annnet/";
-/// 1980-01-01 in the format of MS-DOS.
+/// 1980-01-01 in the MS-DOS format.
 const DATE: u16 = 1 << 5 | 1;
-/// Version of the format that a reader needs: 2.0, or 4.5 for sizes of 64 bits.
+/// Version of the format that a reader needs: 2.0, or 4.5 for 64-bit sizes.
 const NEEDS: u16 = 20;
 const NEEDS_64: u16 = 45;
-/// Made by Unix, so that the attributes below are modes.
+/// Made by Unix, so that the external attributes are modes.
 const MADE_BY: u16 = 3 << 8 | NEEDS_64;
 /// Names are UTF-8.
 const FLAGS: u16 = 1 << 11;
-/// What a field of 32 bits says when the real value is in the field of 64 bits.
+/// Value of a 32-bit field whose real value is in the 64-bit field.
 const ELSEWHERE: u32 = u32::MAX;
 /// Modes of files and folders.
 const FILE_MODE: u32 = 0o100_644 << 16;
 const FOLDER_MODE: u32 = 0o040_755 << 16 | 0x10;
-/// Bytes that are copied at once.
+/// Bytes that are copied at a time.
 const COPY: usize = 1 << 17;
 
 /// One entry of the archive.
@@ -38,11 +38,11 @@ struct Entry {
     offset: u64,
 }
 
-/// Writes the archive of `folders`, whatever comes into them, and of `files`, which are in the order of their names; returns its
+/// Writes the archive of `folders` (even if files go into them) and of `files`, which are sorted by name; returns its
 /// size in bytes.
 ///
 /// # Errors
-/// When something cannot be read or written.
+/// Returns an error if a file cannot be read or written.
 pub(crate) fn write(
     file: StagedFile,
     place: &str,
@@ -56,18 +56,18 @@ pub(crate) fn write(
     archive.finish()
 }
 
-/// An archive in the making.
+/// An archive that is being written.
 struct Archive {
     file: StagedFile,
     place: String,
     entries: Vec<Entry>,
-    /// Folders that are not written yet, with a slash behind them, the last one first.
+    /// Folders that are not yet written, with a trailing slash, in reverse order.
     folders: Vec<String>,
     at: u64,
 }
 
 impl Archive {
-    /// An archive without files, in which these folders are, whatever comes into them.
+    /// Creates an archive without files that contains these folders, even if files go into them.
     fn new(file: StagedFile, place: &str, folders: &BTreeSet<String>) -> Self {
         let mut folders: Vec<String> = folders.iter().map(|folder| format!("{folder}/")).collect();
         folders.sort_unstable_by(|left, right| right.cmp(left));
@@ -79,10 +79,10 @@ impl Archive {
         self.file.write_all(bytes).map_err(|error| Error::from(error).at(Place::file(&self.place)))
     }
 
-    /// Adds a file. Names must come in ascending order.
+    /// Adds a file. Names must be in ascending order.
     ///
     /// # Errors
-    /// When it cannot be copied.
+    /// Returns an error if it cannot be copied.
     fn add(&mut self, name: &str, content: &ScratchFile) -> Result<()> {
         self.add_folders(Some(name))?;
         let failed = |error: std::io::Error| Error::from(error).at(Place::file("temporary file"));
@@ -106,7 +106,7 @@ impl Archive {
         }
     }
 
-    /// Adds the folders whose turn it is before `name`, or all that are left.
+    /// Adds the folders that sort before `name`, or all that are left.
     fn add_folders(&mut self, name: Option<&str>) -> Result<()> {
         while let Some(folder) = self.folders.pop_if(|folder| name.is_none_or(|name| folder.as_str() < name)) {
             self.begin(format!("{FOLDER}{folder}"), 0, 0)?;
@@ -130,10 +130,10 @@ impl Archive {
         self.put(&header)
     }
 
-    /// Writes the directory of the archive and returns its size in bytes.
+    /// Writes the central directory and returns the size of the archive in bytes.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Returns an error if it cannot be written.
     fn finish(mut self) -> Result<u64> {
         self.add_folders(None)?;
         let start = self.at;
@@ -181,7 +181,7 @@ impl Archive {
     }
 }
 
-/// Flags, method, time, date, check sum, sizes and length of the name, which both headers have.
+/// Appends the fields that both headers have: flags, method, time, date, checksum, sizes and length of the name.
 fn push_common(out: &mut Vec<u8>, entry: &Entry, large: bool) {
     let size = if large { ELSEWHERE } else { entry.size as u32 };
     out.extend(FLAGS.to_le_bytes());
@@ -194,14 +194,14 @@ fn push_common(out: &mut Vec<u8>, entry: &Entry, large: bool) {
     out.extend((entry.name.len() as u16).to_le_bytes());
 }
 
-/// The field that holds what 32 bits cannot.
+/// Appends the field for values that exceed 32 bits.
 fn push_64(out: &mut Vec<u8>, values: &[u64]) {
     out.extend(1_u16.to_le_bytes());
     out.extend((8 * values.len() as u16).to_le_bytes());
     values.iter().for_each(|value| out.extend(value.to_le_bytes()));
 }
 
-/// The end of an archive whose directory begins beyond 4 GiB, and where to find that end.
+/// Returns the end of an archive whose central directory begins beyond 4 GiB, and the record that locates it.
 fn end_64(start: u64, size: u64, count: u64, at: u64) -> Vec<u8> {
     let mut end = Vec::with_capacity(76);
     end.extend(b"PK\x06\x06");

@@ -1,21 +1,21 @@
-//! Blosc frames of version 1: blocks of bytes that were shuffled and packed by zstd, LZ4, Snappy or zlib.
+//! Blosc frames of version 1: blocks of shuffled bytes, compressed with zstd, LZ4, Snappy or zlib.
 
-/// A frame begins with versions, flags, sizes.
+/// Size of the header: versions, flags, sizes.
 const HEADER: usize = 16;
-/// Bytes of one number stand together.
+/// Flag: the bytes of all numbers with the same position are adjacent.
 const SHUFFLED: u8 = 0x01;
-/// Nothing is packed.
+/// Flag: the frame is not compressed.
 const COPIED: u8 = 0x02;
-/// Bits of one place stand together.
+/// Flag: the bits of all numbers with the same position are adjacent.
 const BIT_SHUFFLED: u8 = 0x04;
-/// A block is one stream, not one for each byte of a number.
+/// Flag: a block is one stream, not one for each byte of a number.
 const ONE_STREAM: u8 = 0x10;
-/// Bits of the flags before those of the packer.
+/// Number of flag bits before those of the compressor.
 const PACKER_SHIFT: u8 = 5;
-/// Version of the frame, and of what is in it.
+/// Version of the frame format, and of the compressed format.
 const VERSION: [u8; 2] = [2, 1];
 
-/// What packs the blocks, as the upper three bits of the flags name it.
+/// The compressor of the blocks, in the upper three bits of the flags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Packer {
     Lz4,
@@ -25,7 +25,7 @@ pub(super) enum Packer {
 }
 
 impl Packer {
-    /// Its name in the description of an array.
+    /// Returns its name in the description of an array.
     pub fn name(self) -> &'static str {
         match self {
             Packer::Lz4 => "lz4",
@@ -44,13 +44,13 @@ impl Packer {
         }
     }
 
-    /// The packer of a frame. The own one of Blosc (0) is written by nobody who asks for another.
+    /// Returns the compressor of a frame. Blosc's own codec (0) is used only if it is requested explicitly.
     fn of(flags: u8) -> Option<Packer> {
         let all = [Packer::Lz4, Packer::Snappy, Packer::Zlib, Packer::Zstd];
         all.into_iter().find(|packer| packer.number() == flags >> PACKER_SHIFT)
     }
 
-    /// Unpacks into `plain`; how many bytes came.
+    /// Unpacks into `plain` and returns the number of bytes.
     fn unpack(self, packed: &[u8], plain: &mut [u8]) -> Option<usize> {
         match self {
             Packer::Lz4 => lz4_flex::block::decompress_into(packed, plain).ok(),
@@ -79,10 +79,10 @@ impl Packer {
     }
 }
 
-/// Packs numbers of so many bytes each into a frame of one block.
+/// Compresses numbers of this many bytes into a frame of one block.
 ///
 /// # Errors
-/// What the packer has to say.
+/// Returns the compressor's message if it fails.
 pub(super) fn pack(plain: &[u8], number: usize, packer: Packer, level: i32) -> Result<Vec<u8>, String> {
     let size = |bytes: usize| u32::try_from(bytes).map_err(|_| "the chunk is too large for Blosc".to_owned());
     let width = u8::try_from(number).map_err(|_| "the numbers are too wide for Blosc".to_owned())?;
@@ -102,7 +102,7 @@ pub(super) fn pack(plain: &[u8], number: usize, packer: Packer, level: i32) -> R
         frame.extend(plain);
         return Ok(frame);
     }
-    // Header, where the only block begins, its length.
+    // Header, start of the only block, its length.
     let start = HEADER + 4;
     frame.extend([packer.number() << PACKER_SHIFT | ONE_STREAM | SHUFFLED, width]);
     for bytes in [plain.len(), plain.len(), start + 4 + packed.len(), start, packed.len()] {
@@ -119,7 +119,7 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<usize> {
 /// Unpacks a frame of `size` bytes.
 ///
 /// # Errors
-/// What is wrong with it.
+/// Returns a message if the frame is malformed.
 pub(super) fn unpack(frame: &[u8], size: usize) -> Result<Vec<u8>, String> {
     let damaged = || "the Blosc frame is damaged".to_owned();
     let header = frame.get(..HEADER).ok_or_else(damaged)?;
@@ -134,12 +134,12 @@ pub(super) fn unpack(frame: &[u8], size: usize) -> Result<Vec<u8>, String> {
         return Ok(frame.get(HEADER..HEADER + length).ok_or_else(damaged)?.to_vec());
     }
     let packer = Packer::of(flags).filter(|_| flags & BIT_SHUFFLED == 0);
-    let packer = packer.ok_or("the Blosc frame is packed by Blosc's own codec, or with shuffled bits")?;
+    let packer = packer.ok_or("Blosc's own codec and bit shuffling are not supported")?;
     let mut out = vec![0; length];
     let mut plain = vec![0; block.min(length)];
     for (at, target) in out.chunks_mut(block.max(1)).enumerate() {
         let mut place = u32_at(frame, HEADER + 4 * at).ok_or_else(damaged)?;
-        // The last block is never divided when it is shorter than the others.
+        // The last block is not divided if it is shorter than the others.
         let divided = flags & ONE_STREAM == 0 && number > 1 && target.len() == block && block % number == 0;
         let streams = if divided { number } else { 1 };
         let plain = plain.get_mut(..target.len()).ok_or_else(damaged)?;
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn frames_of_every_packer_come_back() {
-        // What does not pack is copied: bytes without any order.
+        // Incompressible data is copied: random bytes.
         let mut state = 1u64;
         let noise: Vec<u8> = (0..4_000)
             .map(|_| {

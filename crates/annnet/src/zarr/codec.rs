@@ -1,8 +1,8 @@
-//! How chunks are packed.
+//! Codecs of chunks.
 //!
-//! `zarrs` has codecs of its own, and they are not used. They unpack what a frame claims, whatever the size of its chunk;
-//! and its Blosc is a library in C with four others behind it, one of them in C++, which no fence holds when a frame is
-//! made to do harm. Here a chunk is unpacked into as many bytes as it has, or not at all.
+//! The codecs of `zarrs` are not used. They unpack as much as a frame claims, whatever the size of its chunk, and their
+//! Blosc is a C library with four others behind it, one of them in C++, which nothing isolates if a frame is malicious.
+//! The codecs here unpack a chunk to exactly its size, or fail.
 
 use std::borrow::Cow;
 use std::io::{Read, Write};
@@ -19,15 +19,15 @@ use zarrs::plugin::{ExtensionName, ZarrVersion};
 
 use super::blosc::{self, Packer};
 
-/// Level of zstd within Blosc that annnet writes with.
+/// Level of zstd within Blosc in files of the published library.
 const LEVEL: i32 = 5;
-/// What a packed chunk may be larger by than the plain one, bytes: headers of all codecs.
+/// Maximum number of bytes by which a compressed chunk may exceed the plain one: headers of all codecs.
 const OVERHEAD: u64 = 1 << 16;
 
 /// A codec of a chunk's bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Codec {
-    /// Blosc frames: numbers of so many bytes, shuffled, then packed.
+    /// Blosc frames: numbers of this many bytes, shuffled and compressed.
     Blosc { packer: Packer, level: i32, number: usize },
     /// One frame of zstd.
     Zstd { level: i32 },
@@ -36,26 +36,27 @@ pub(super) enum Codec {
 }
 
 impl Codec {
-    /// The codecs that stand for a compression, for numbers of so many bytes. annnet itself writes zstd within Blosc.
+    /// Returns the codecs for a compression, for numbers of this many bytes. The published library writes zstd within
+    /// Blosc.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::Usage`] for Brotli, which Zarr has not.
+    /// Returns [`isomorph_error::Kind::Usage`] for Brotli, which Zarr does not support.
     pub fn of(compression: Compression, number: usize) -> Result<Vec<Codec>> {
         let blosc = |packer| vec![Codec::Blosc { packer, level: LEVEL, number }];
         Ok(match compression {
             Compression::None => Vec::new(),
             Compression::Zstd(_) => blosc(Packer::Zstd),
-            // The Blosc that zarr-python comes with has no Snappy; LZ4 is the next of kin.
+            // The Blosc of zarr-python has no Snappy; LZ4 is the most similar.
             Compression::Lz4 | Compression::Snappy => blosc(Packer::Lz4),
             Compression::Gzip(level) => vec![Codec::Gzip { level }],
             Compression::Brotli(_) => {
-                return Err(Error::usage("arrays of Zarr cannot be packed by brotli").hint("--compression zstd"));
+                return Err(Error::usage("Zarr arrays cannot be compressed with brotli").hint("--compression zstd"));
             }
         })
     }
 
-    /// The codecs for further chunks of an array: `wanted`, if they are of the kind that it has. What a Blosc frame is packed by
-    /// it says itself.
+    /// Returns the codecs for further chunks of an array: `wanted`, if they are of the array's kind. The compressor of
+    /// a Blosc frame is stated in the frame itself.
     pub fn like(own: &[Codec], wanted: Vec<Codec>) -> Vec<Codec> {
         let kinds = own.iter().zip(&wanted);
         let same = own.len() == wanted.len()
@@ -166,7 +167,7 @@ impl BytesToBytesCodecTraits for Codec {
         let unpacked = self.unpack(&packed, size).map_err(CodecError::Other)?;
         match unpacked.len() == size {
             true => Ok(Cow::Owned(unpacked)),
-            false => Err(CodecError::Other(format!("the chunk has {} bytes instead of {size}", unpacked.len()))),
+            false => Err(CodecError::Other(format!("the chunk has {} bytes, expected {size}", unpacked.len()))),
         }
     }
 }

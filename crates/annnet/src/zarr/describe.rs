@@ -1,4 +1,4 @@
-//! What a `zarr.json` says of an array, checked before anything is made of it.
+//! The description of an array in `zarr.json`, checked before it is used.
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -14,20 +14,20 @@ use super::number::NumberType;
 use super::{CHUNK_BYTES, broken};
 use crate::read::json;
 
-/// An array of one dimension.
+/// A one-dimensional array.
 #[derive(Debug)]
 pub(super) struct Description {
     pub length: u64,
-    /// Numbers of a chunk.
+    /// Number of elements of a chunk.
     pub chunk: NonZeroU64,
     pub number: NumberType,
     pub fill: FillValue,
     pub codecs: Vec<Codec>,
-    /// Between `c` and the number of a chunk.
+    /// Separator between `c` and the number of a chunk.
     pub separator: ChunkKeySeparator,
 }
 
-/// What was read so far.
+/// What has been read so far.
 #[derive(Default)]
 struct Found {
     length: Option<u64>,
@@ -35,41 +35,44 @@ struct Found {
     number: Option<NumberType>,
     fill: Option<String>,
     codecs: Vec<Codec>,
-    /// Codecs seen; the first one turns numbers into bytes.
+    /// Number of codecs seen; the first one turns numbers into bytes.
     seen: usize,
     dotted: bool,
-    /// Whether it says that it is an array of this version.
+    /// Whether the file states that it is an array, and that it has this version.
     is_named: [bool; 2],
 }
 
 impl Description {
-    /// Reads a description.
+    /// Parses a description.
     ///
     /// # Errors
-    /// When it is none of an array of one dimension, of a type of numbers that is known, in chunks of a sane size; when
-    /// chunks are packed by something else than Blosc, zstd or gzip.
+    /// Returns an error if it does not describe a one-dimensional array of a supported number type with chunks of a
+    /// reasonable size, or if the chunks are compressed with anything but Blosc, zstd or gzip.
     pub fn read(text: &str, file: &str) -> Result<Description> {
         let mut found = Found::default();
         json::members(text, file, |name, value| found.member(name, value, file))?;
         if found.is_named != [true; 2] {
             return Err(broken(file, "zarr_format or node_type is missing"));
         }
-        let number = found.number.ok_or_else(|| broken(file, "the type of its numbers is not known"))?;
+        let number = found.number.ok_or_else(|| broken(file, "the data type is not supported"))?;
         let chunk = found.chunk.and_then(NonZeroU64::new);
         let bytes = |chunk: &NonZeroU64| chunk.get().checked_mul(number.bytes() as u64);
         let chunk = chunk.filter(|chunk| bytes(chunk).is_some_and(|bytes| bytes <= CHUNK_BYTES));
-        let chunk = chunk.ok_or_else(|| broken(file, "its chunks are empty or too large"))?;
+        let chunk = chunk.ok_or_else(|| broken(file, "the chunks are empty or too large"))?;
         let length = found.length.ok_or_else(|| broken(file, "the shape is missing"))?;
         if found.seen == 0 {
             return Err(broken(file, "the codecs are missing"));
         }
         let fill = found.fill.ok_or_else(|| broken(file, "the fill value is missing"))?;
-        let fill = number.fill(&fill).ok_or_else(|| broken(file, format!("{fill} is no fill value of its numbers")))?;
+        let fill = number
+            .fill(&fill)
+            .ok_or_else(|| broken(file, format!("{fill} is not a valid fill value for the data type")))?;
         let separator = if found.dotted { ChunkKeySeparator::Dot } else { ChunkKeySeparator::Slash };
         Ok(Description { length, chunk, number, fill, codecs: found.codecs, separator })
     }
 
-    /// The way to make an array of it: little-endian numbers, packed as it says, without a trace of the crate's name.
+    /// Returns a builder for the array: little-endian numbers, compressed as described, without a mention of `zarrs` in
+    /// the metadata.
     pub fn builder(&self) -> ArrayBuilder {
         let mut builder =
             ArrayBuilder::new(vec![self.length], [self.chunk], self.number.data_type(), self.fill.clone());
@@ -81,7 +84,7 @@ impl Description {
         builder
     }
 
-    /// How its metadata are written.
+    /// Returns how its metadata is written.
     pub fn metadata_options() -> ArrayMetadataOptions {
         ArrayMetadataOptions::default().with_include_zarrs_metadata(false)
     }
@@ -91,10 +94,10 @@ impl Found {
     fn member(&mut self, name: &str, value: &str, file: &str) -> Result<()> {
         match name {
             "zarr_format" if json::count(value) != Some(3) => {
-                return Err(broken(file, "this is not version 3 of Zarr"));
+                return Err(broken(file, "expected version 3 of Zarr"));
             }
             "node_type" if json::string(value).as_deref() != Some("array") => {
-                return Err(broken(file, "this is no array"));
+                return Err(broken(file, "expected a Zarr array"));
             }
             "zarr_format" => self.is_named[0] = true,
             "node_type" => self.is_named[1] = true,
@@ -104,7 +107,7 @@ impl Found {
             "chunk_grid" => {
                 let (name, configuration) = named(value, file)?;
                 if name != "regular" {
-                    return Err(unsupported(file, format!("chunks lie in a grid called {name}")));
+                    return Err(unsupported(file, format!("chunk grid {name} is not supported")));
                 }
                 json::members(&configuration, file, |name, value| {
                     if name == "chunk_shape" {
@@ -116,7 +119,7 @@ impl Found {
             "chunk_key_encoding" => {
                 let (name, configuration) = named(value, file)?;
                 if name != "default" {
-                    return Err(unsupported(file, format!("chunks are named in the way {name}")));
+                    return Err(unsupported(file, format!("chunk key encoding {name} is not supported")));
                 }
                 json::members(&configuration, file, |name, value| {
                     self.dotted |= name == "separator" && json::string(value).as_deref() == Some(".");
@@ -125,7 +128,7 @@ impl Found {
             }
             "codecs" => json::items(value, file, |codec| self.codec(codec, file))?,
             "storage_transformers" => json::items(value, file, |transformer| {
-                Err(unsupported(file, format!("the storage is transformed by {transformer}")))
+                Err(unsupported(file, format!("storage transformer {transformer} is not supported")))
             })?,
             _ => {}
         }
@@ -138,10 +141,10 @@ impl Found {
         match (self.seen, name.as_str()) {
             (1, "bytes") => {
                 if configuration.contains("\"big\"") {
-                    return Err(unsupported(file, "numbers are big-endian".to_owned()));
+                    return Err(unsupported(file, "big-endian numbers are not supported".to_owned()));
                 }
             }
-            // What a frame is packed by it says itself.
+            // The compressor of a Blosc frame is stated in the frame itself.
             (2.., "blosc") => {
                 json::members(&configuration, file, |name, value| {
                     let number = value.trim().parse::<i64>().ok();
@@ -150,13 +153,17 @@ impl Found {
                         "typesize" => value.trim() == "null" || number.is_some_and(|number| number > 0),
                         _ => true,
                     };
-                    if is_number { Ok(()) } else { Err(broken(file, format!("the {name} of Blosc is {value}"))) }
+                    if is_number {
+                        Ok(())
+                    } else {
+                        Err(broken(file, format!("{name} of Blosc is {value}, which is not supported")))
+                    }
                 })?;
                 self.codecs.push(Codec::Blosc { packer: Packer::Zstd, level: 5, number: 1 });
             }
             (2.., "zstd") => self.codecs.push(Codec::Zstd { level: 0 }),
             (2.., "gzip") => self.codecs.push(Codec::Gzip { level: 6 }),
-            _ => return Err(unsupported(file, format!("chunks are packed by {name}"))),
+            _ => return Err(unsupported(file, format!("codec {name} is not supported"))),
         }
         Ok(())
     }
@@ -166,7 +173,7 @@ fn unsupported(file: &str, what: String) -> Error {
     Error::unsupported(what).at(Place::file(file))
 }
 
-/// The only number of a list.
+/// Returns the only number of a list.
 fn only(value: &str, file: &str) -> Result<u64> {
     let mut sides = Vec::new();
     json::items(value, file, |side| {
@@ -175,11 +182,11 @@ fn only(value: &str, file: &str) -> Result<u64> {
     })?;
     match sides.as_slice() {
         [Some(side)] => Ok(*side),
-        _ => Err(broken(file, "the array has not one side")),
+        _ => Err(broken(file, "the array must have one dimension")),
     }
 }
 
-/// Name and configuration of an extension, which is an object or a name alone.
+/// Returns the name and configuration of an extension, which is an object or just a name.
 fn named(value: &str, file: &str) -> Result<(String, String)> {
     if let Some(name) = json::string(value) {
         return Ok((name.into_owned(), "{}".to_owned()));

@@ -1,8 +1,8 @@
-//! One-dimensional arrays of numbers in Zarr: those of the incidence matrix, and of cached views.
+//! One-dimensional Zarr arrays of numbers: those of the incidence matrix, and of cached views.
 //!
-//! Metadata, chunk grids, chunk names and the order of codecs are those of the crate `zarrs`. Two things are not left to it:
-//! what a `zarr.json` claims is checked here before an array is made of it, and chunks are unpacked by codecs of this
-//! module, which never give out more bytes than a chunk has. A missing chunk is full of the fill value.
+//! Metadata, chunk grids, chunk names and the order of codecs are handled by the crate `zarrs`. Two things are not: the
+//! contents of a `zarr.json` are checked here before an array is created from it, and chunks are unpacked by the codecs
+//! of this module, which never return more bytes than a chunk has. A missing chunk contains only the fill value.
 
 mod blosc;
 mod codec;
@@ -20,10 +20,10 @@ use isomorph_error::{Error, Place};
 
 use crate::rules;
 
-/// Most bytes of one chunk, unpacked.
+/// Maximum size of an unpacked chunk in bytes.
 const CHUNK_BYTES: u64 = 64 << 20;
 
-/// The error for an array that cannot be read.
+/// Returns the error for an array that cannot be read.
 pub(crate) fn broken(name: &str, what: impl Into<String>) -> Error {
     Error::broken(&rules::MATRIX, what).at(Place::file(name))
 }
@@ -62,7 +62,7 @@ mod tests {
             floats.chunks(1_999).for_each(|some| parts.push(some, &mut output).unwrap());
             assert_eq!(whole.finish(&mut output).unwrap(), 2_500);
             parts.finish(&mut output).unwrap();
-            // Chunks of nothing but zeros are not written, and an array may be empty.
+            // Chunks of only zeros are not written, and an array may be empty.
             let mut zeros = ArrayWriter::create("cache/zeros", chunk, &options).unwrap();
             zeros.push(&[0i32; 1_500], &mut output).unwrap();
             zeros.finish(&mut output).unwrap();

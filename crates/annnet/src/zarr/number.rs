@@ -1,8 +1,8 @@
-//! Types of numbers.
+//! Number types of arrays.
 
 use zarrs::array::{DataType, Element, FillValue, data_type};
 
-/// A type of numbers in an array.
+/// The number type of an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NumberType {
     I8,
@@ -13,7 +13,7 @@ pub(crate) enum NumberType {
 }
 
 impl NumberType {
-    /// The type with this name in Zarr.
+    /// Returns the type with this name in Zarr.
     pub fn of(name: &str) -> Option<NumberType> {
         Some(match name {
             "int8" => NumberType::I8,
@@ -25,7 +25,7 @@ impl NumberType {
         })
     }
 
-    /// Bytes of one number.
+    /// Returns the number of bytes of one number.
     pub fn bytes(self) -> usize {
         match self {
             NumberType::I8 => 1,
@@ -34,12 +34,12 @@ impl NumberType {
         }
     }
 
-    /// Whether its numbers are whole.
+    /// Returns whether the numbers are integers.
     pub fn is_integer(self) -> bool {
         matches!(self, NumberType::I8 | NumberType::I32 | NumberType::I64)
     }
 
-    /// The type as `zarrs` knows it.
+    /// Returns the corresponding type of `zarrs`.
     pub fn data_type(self) -> DataType {
         match self {
             NumberType::I8 => data_type::int8(),
@@ -50,7 +50,7 @@ impl NumberType {
         }
     }
 
-    /// The fill value that a JSON text means.
+    /// Parses a fill value from JSON text.
     pub fn fill(self, text: &str) -> Option<FillValue> {
         let text = text.trim();
         let float = || match text {
@@ -68,7 +68,7 @@ impl NumberType {
         })
     }
 
-    /// Appends little-endian numbers as integers; floats lose what is behind the point.
+    /// Appends little-endian numbers as integers; floats are truncated.
     pub fn integers(self, bytes: &[u8], out: &mut Vec<i64>) {
         match self {
             NumberType::I8 => out.extend(bytes.iter().map(|byte| i64::from(byte.cast_signed()))),
@@ -99,12 +99,12 @@ fn eight(bytes: &[u8]) -> impl Iterator<Item = [u8; 8]> {
     bytes.chunks_exact(8).map(|bytes| bytes.try_into().unwrap_or_default())
 }
 
-/// A number that arrays are written of.
+/// A number type that arrays are written with.
 pub(crate) trait Number: Element + Copy + Default + 'static {
-    /// Its type.
+    /// The type in the array.
     const TYPE: NumberType;
 
-    /// Little-endian numbers of this type.
+    /// Converts little-endian bytes to numbers of this type.
     fn of(bytes: &[u8]) -> Vec<Self>;
 }
 

@@ -25,10 +25,10 @@ pub(crate) struct ArrayReader {
 }
 
 impl ArrayReader {
-    /// Opens the array in a directory, relative to the root of the graph, if there is one.
+    /// Opens the array in a directory, relative to the root of the graph, if it exists.
     ///
     /// # Errors
-    /// When its description is not sound, or it is of a kind that is not read.
+    /// Returns an error if its description is malformed, or arrays of its kind are not supported.
     pub fn open(members: &Members, directory: &str) -> Result<Option<ArrayReader>> {
         let name = format!("{directory}/zarr.json");
         let Some(text) = members.text(&name, limits::MANIFEST_BYTES)? else { return Ok(None) };
@@ -47,43 +47,43 @@ impl ArrayReader {
         }))
     }
 
-    /// Number of numbers.
+    /// Returns the number of elements.
     pub fn len(&self) -> u64 {
         self.length
     }
 
-    /// Whether its numbers are whole.
+    /// Returns whether the numbers are integers.
     pub fn is_integer(&self) -> bool {
         self.number.is_integer()
     }
 
-    /// Some of the numbers, as integers; appended to `out`. What lies beyond the end is not there.
+    /// Appends a range of the numbers to `out` as integers. Positions past the end are skipped.
     ///
     /// # Errors
-    /// When a chunk cannot be read, or is not what it should be.
+    /// Returns an error if a chunk cannot be read, or is malformed.
     pub fn integers(&self, range: Range<u64>, out: &mut Vec<i64>) -> Result<()> {
         self.each(range, |number, bytes| number.integers(bytes, out))
     }
 
-    /// Some of the numbers, as floats; appended to `out`. What lies beyond the end is not there.
+    /// Appends a range of the numbers to `out` as floats. Positions past the end are skipped.
     ///
     /// # Errors
-    /// As [`ArrayReader::integers`].
+    /// Returns the errors of [`ArrayReader::integers`].
     pub fn floats(&self, range: Range<u64>, out: &mut Vec<f64>) -> Result<()> {
         self.each(range, |number, bytes| number.floats(bytes, out))
     }
 
-    /// The numbers from `start` on, of the type that the array has.
+    /// Returns the numbers from `start` on, in the type of the array.
     ///
     /// # Errors
-    /// As [`ArrayReader::integers`].
+    /// Returns the errors of [`ArrayReader::integers`].
     pub fn tail<T: Number>(&self, start: u64) -> Result<Vec<T>> {
         let mut found = Vec::new();
         self.each(start..self.length, |_, bytes| found.extend(T::of(bytes)))?;
         Ok(found)
     }
 
-    /// The bytes of the numbers in a range, chunk by chunk.
+    /// Calls `take` with the bytes of the numbers in a range, chunk by chunk.
     fn each(&self, range: Range<u64>, mut take: impl FnMut(NumberType, &[u8])) -> Result<()> {
         let end = range.end.min(self.length);
         if range.start >= end {
@@ -92,7 +92,7 @@ impl ArrayReader {
         let width = self.number.bytes() as u64;
         for chunk in range.start / self.chunk..=(end - 1) / self.chunk {
             let bytes = self.bytes_of(chunk)?;
-            // The length of an array may be beyond all chunks; positions within one are below 64 Mi.
+            // The length of an array may exceed all chunks; positions within a chunk are below 64 Mi.
             let first = chunk * self.chunk;
             let (from, to) = (range.start.saturating_sub(first), (end - first).min(self.chunk));
             let bytes = bytes.get((from * width) as usize..(to * width) as usize);
@@ -101,7 +101,7 @@ impl ArrayReader {
         Ok(())
     }
 
-    /// All bytes of a chunk.
+    /// Returns all bytes of a chunk.
     fn bytes_of(&self, chunk: u64) -> Result<Vec<u8>> {
         let file = || format!("{}/c/{chunk}", self.directory);
         fenced(&rules::MATRIX, || {

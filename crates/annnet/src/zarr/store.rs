@@ -1,4 +1,5 @@
-//! The files of a graph as a store of `zarrs`, and a store that keeps what is written until it goes to a file.
+//! Two stores for `zarrs`: one over the files of a graph, and one that keeps what is written until it goes to a
+//! file.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -12,23 +13,23 @@ use zarrs::storage::{
 use super::CHUNK_BYTES;
 use crate::members::Files;
 
-/// Most bytes of a chunk as it is stored: one that does not pack is a little larger than it is.
+/// Maximum size of a stored chunk in bytes: incompressible data becomes slightly larger.
 const STORED_BYTES: u64 = CHUNK_BYTES + (1 << 20);
 
-/// The files of a graph, wherever they lie. Keys are names relative to its root.
+/// The files of a graph at any location. Keys are names relative to its root.
 pub(super) struct FileStore {
     files: Files,
-    /// What went wrong: `zarrs` keeps texts only.
+    /// The last error: `zarrs` keeps only texts.
     failed: Mutex<Option<Error>>,
 }
 
 impl FileStore {
-    /// The store over `files`.
+    /// Creates the store over `files`.
     pub fn new(files: Files) -> FileStore {
         FileStore { files, failed: Mutex::new(None) }
     }
 
-    /// The error behind the last one that `zarrs` reported, if it came from the files.
+    /// Returns the error behind the last one that `zarrs` reported, if it came from the files.
     pub fn failure(&self) -> Option<Error> {
         self.failed.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -61,7 +62,7 @@ impl ReadableStorageTraits for FileStore {
             let (start, end) = (range.start(size), range.end(size));
             let length = end.checked_sub(start).filter(|length| end <= size && *length <= STORED_BYTES);
             if length.is_none() {
-                return Err(StorageError::Other("the range does not lie in the file".to_owned()));
+                return Err(StorageError::Other("the range is outside the file".to_owned()));
             }
             self.attempt(|| blob.read(start..end))
         };
@@ -77,12 +78,12 @@ impl ReadableStorageTraits for FileStore {
     }
 }
 
-/// What was written, by key, until it is taken.
+/// Written values by key, until they are taken.
 #[derive(Default)]
 pub(super) struct Written(Mutex<Vec<(String, Bytes)>>);
 
 impl Written {
-    /// Takes what was written since.
+    /// Takes what was written since the last call.
     pub fn take(&self) -> Vec<(String, Bytes)> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -95,10 +96,10 @@ impl WritableStorageTraits for Written {
     }
 
     fn set_partial_many(&self, _: &StoreKey, _: OffsetBytesIterator<'_>) -> Result<(), StorageError> {
-        Err(StorageError::Unsupported("files are written whole".to_owned()))
+        Err(StorageError::Unsupported("files must be written completely".to_owned()))
     }
 
-    /// A chunk of fill values is not written, and so there is nothing to remove.
+    /// Does nothing: a chunk of fill values is never written.
     fn erase(&self, _: &StoreKey) -> Result<(), StorageError> {
         Ok(())
     }

@@ -15,7 +15,7 @@ use super::{ArrayReader, Number};
 use crate::members::Members;
 use crate::write::{Output, WriteOptions};
 
-/// An array in the making: numbers come in any pieces, chunks go to their files as they are full.
+/// A writer of an array. Numbers can be added in slices of any length; each chunk is written when it is full.
 pub(crate) struct ArrayWriter<T> {
     directory: String,
     array: Array<Written>,
@@ -30,16 +30,16 @@ fn failed(directory: &str, error: impl std::fmt::Display) -> Error {
 }
 
 impl<T: Number> ArrayWriter<T> {
-    /// Begins the array in a directory relative to the root of the graph, in chunks of so many numbers.
+    /// Begins the array in a directory relative to the root of the graph, with chunks of this many numbers.
     ///
     /// # Errors
-    /// When the compression is none of Zarr.
+    /// Returns an error if Zarr does not support the compression.
     pub fn create(directory: &str, chunk: NonZeroU64, options: &WriteOptions) -> Result<Self> {
         let described = Description {
             length: 0,
             chunk,
             number: T::TYPE,
-            fill: T::TYPE.fill("0").ok_or_else(|| failed(directory, "zero is no number"))?,
+            fill: T::TYPE.fill("0").ok_or_else(|| failed(directory, "zero is not a valid chunk size"))?,
             codecs: Codec::of(options.compression, T::TYPE.bytes())?,
             separator: zarrs::metadata::ChunkKeySeparator::Slash,
         };
@@ -55,11 +55,11 @@ impl<T: Number> ArrayWriter<T> {
         })
     }
 
-    /// Goes on with the array in a directory of a graph: full chunks stay, the last one is written again. Nothing when there
-    /// is no such array, or its numbers are of another type.
+    /// Continues the array in a directory of a graph: full chunks are kept, the last one is rewritten. Returns `None`
+    /// if there is no such array, or if it has another number type.
     ///
     /// # Errors
-    /// When it is not sound, or the compression is none of Zarr.
+    /// Returns an error if it is malformed, or Zarr does not support the compression.
     pub fn resume(members: &Members, directory: &str, options: &WriteOptions) -> Result<Option<Self>> {
         let name = format!("{directory}/zarr.json");
         let Some(text) = members.text(&name, limits::MANIFEST_BYTES)? else { return Ok(None) };
@@ -80,7 +80,7 @@ impl<T: Number> ArrayWriter<T> {
         }))
     }
 
-    /// Number of numbers so far.
+    /// Returns the number of elements so far.
     pub fn len(&self) -> u64 {
         self.length
     }
@@ -88,7 +88,7 @@ impl<T: Number> ArrayWriter<T> {
     /// Adds numbers.
     ///
     /// # Errors
-    /// When a chunk cannot be written.
+    /// Returns an error if a chunk cannot be written.
     pub fn push(&mut self, mut numbers: &[T], output: &mut Output<'_>) -> Result<()> {
         self.length += numbers.len() as u64;
         while !numbers.is_empty() {
@@ -102,11 +102,11 @@ impl<T: Number> ArrayWriter<T> {
         Ok(())
     }
 
-    /// Writes what is pending as one chunk. The last one is filled up, as annnet's own are.
+    /// Writes the pending numbers as one chunk. The last chunk is padded, as in files of the published library.
     fn flush(&mut self, output: &mut Output<'_>) -> Result<()> {
         self.pending.resize(self.chunk, T::default());
         let options = CodecOptions::default().with_concurrent_target(1);
-        // The grid has as many chunks as the array reaches over.
+        // The chunk grid has as many chunks as the array needs.
         let end = (self.chunks + 1).saturating_mul(self.chunk as u64);
         self.array.set_shape(vec![end]).map_err(|error| failed(&self.directory, error))?;
         let stored = self.array.store_chunk_opt(&[self.chunks], self.pending.as_slice(), &options);
@@ -116,10 +116,10 @@ impl<T: Number> ArrayWriter<T> {
         put_all(&self.array.storage(), output)
     }
 
-    /// Ends the array and returns its length.
+    /// Completes the array and returns its length.
     ///
     /// # Errors
-    /// When its last chunk or its description cannot be written.
+    /// Returns an error if its last chunk or its description cannot be written.
     pub fn finish(mut self, output: &mut Output<'_>) -> Result<u64> {
         if !self.pending.is_empty() {
             self.flush(output)?;
@@ -135,7 +135,7 @@ impl<T: Number> ArrayWriter<T> {
 /// Writes the description of a group with these attributes.
 ///
 /// # Errors
-/// When it cannot be written.
+/// Returns an error if it cannot be written.
 pub(crate) fn put_group(
     directory: &str,
     attributes: serde_json::Map<String, serde_json::Value>,

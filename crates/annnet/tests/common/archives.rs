@@ -1,4 +1,4 @@
-//! Archives written by hand, to be broken.
+//! Archives built byte by byte, for tests of damaged ones.
 
 use std::io::Write;
 
@@ -10,13 +10,13 @@ use flate2::write::{DeflateEncoder, GzEncoder};
 pub struct Member {
     pub name: String,
     pub bytes: Vec<u8>,
-    /// Mode of a Unix file.
+    /// Mode of the Unix file.
     pub mode: u32,
     pub deflate: bool,
     pub flags: u16,
-    /// What the archive says of the size, if that is not true.
+    /// The stated size, if it is wrong.
     pub size: Option<u32>,
-    /// What the member's own header calls it, if that is another name.
+    /// The name in the member's own header, if it differs.
     pub own_name: Option<String>,
 }
 
@@ -75,22 +75,22 @@ pub fn zip(members: &[Member]) -> Vec<u8> {
     out
 }
 
-/// What a zip archive with fields of 64 bits says of one of its members, and of itself, where that is not true.
+/// Wrong values that a zip archive with 64-bit fields states about its first member, and about itself.
 #[derive(Default)]
 pub struct Lie {
-    /// Of the first member: its size, its packed size, the place of its header.
+    /// Of the first member: its size, its compressed size, the position of its header.
     pub size: Option<u64>,
     pub packed: Option<u64>,
     pub offset: Option<u64>,
-    /// The first member says that it has fields of 64 bits, and has none, or is cut short in them.
+    /// The first member states that it has 64-bit fields but has none, or they are truncated.
     pub extra: Option<usize>,
-    /// Place and size of the directory.
+    /// Position and size of the central directory.
     pub directory: Option<(u64, u64)>,
-    /// Place of the record that tells them.
+    /// Position of the record that states them.
     pub end: Option<u64>,
 }
 
-/// A zip archive in which every size and place has 64 bits, as archives above 4 GiB have them.
+/// A zip archive in which every size and position has 64 bits, as in archives above 4 GiB.
 pub fn zip64(members: &[Member], lie: &Lie) -> Vec<u8> {
     let (mut out, mut central) = (Vec::new(), Vec::new());
     for (number, member) in members.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Small graphs written by hand, to be broken.
+//! Small graphs built in code, for tests of damaged ones.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -62,7 +62,7 @@ pub fn parquet(batch: &RecordBatch) -> Vec<u8> {
 }
 
 impl Files {
-    /// Two nodes, an edge between them, a hyperedge over both, and a slice beside the default one.
+    /// Two nodes, an edge between them, a hyperedge over both, and a slice in addition to the default one.
     pub fn small() -> Files {
         let mut files = Files::default();
         let manifest = r#"{"format": "annnet", "graph_version": 3, "directed": true, "active_slice": "s",
@@ -144,7 +144,7 @@ impl Files {
         files
     }
 
-    /// Puts a matrix of two columns with two cells each in its place, in plain numbers.
+    /// Adds a matrix of two columns with two cells each, uncompressed.
     pub fn matrix(&mut self, shape: &str, rows: [i32; 4], data: [f32; 4]) {
         let array = |kind: &str| {
             format!(
@@ -164,12 +164,12 @@ impl Files {
         self.put(&format!("{root}/data/c/0"), data.map(f32::to_le_bytes).concat());
     }
 
-    /// Puts a file of bytes in its place.
+    /// Sets a file to these bytes.
     pub fn put(&mut self, name: &str, bytes: impl AsRef<[u8]>) {
         self.0.insert(name.to_owned(), File::Bytes(bytes.as_ref().to_vec()));
     }
 
-    /// Puts a table in its place.
+    /// Sets a table.
     pub fn table(&mut self, name: &str, columns: Vec<(&str, ArrayRef)>) {
         let columns = columns.into_iter().map(|(name, column)| (name, column, true));
         self.0.insert(name.to_owned(), File::Table(RecordBatch::try_from_iter_with_nullable(columns).unwrap()));
@@ -186,7 +186,7 @@ impl Files {
         self.table(table, columns.iter().map(|(name, column)| (name.as_str(), column.clone())).collect());
     }
 
-    /// Takes a column away.
+    /// Removes a column.
     pub fn without(&mut self, table: &str, name: &str) {
         let Some(File::Table(batch)) = self.0.get(table) else { panic!("{table} is no table") };
         let schema = batch.schema();
@@ -196,7 +196,7 @@ impl Files {
         self.table(table, columns.iter().map(|(name, column)| (name.as_str(), column.clone())).collect());
     }
 
-    /// Takes a file away.
+    /// Removes a file.
     pub fn remove(&mut self, name: &str) {
         assert!(self.0.remove(name).is_some(), "{name} is there");
     }
@@ -219,14 +219,15 @@ impl Files {
         }
     }
 
-    /// Writes and opens them. The directory is gone when this returns; what was read stays.
+    /// Writes and opens the files. The directory is removed before this returns.
     pub fn with<T>(&self, work: impl FnOnce(Result<Annnet>) -> T) -> T {
         let home = tempfile::tempdir().unwrap();
         self.write(home.path());
         work(Annnet::open(&Location::from_path(home.path()), &OpenOptions::default()))
     }
 
-    /// Ids of the rules that are broken: by what validation finds, or by the error that opening or validating gives.
+    /// Returns the ids of the broken rules: from the findings of validation, or from the error of opening or
+    /// validating.
     pub fn broken(&self) -> Vec<&'static str> {
         self.with(|opened| {
             let mut findings = Findings::keeping(1);

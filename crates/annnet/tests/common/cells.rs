@@ -1,4 +1,4 @@
-//! Cells as the fixtures write them.
+//! Cells as the fixtures represent them.
 
 use std::fmt::Write;
 
@@ -67,7 +67,7 @@ fn float(value: f64) -> Value {
     }
 }
 
-/// The present properties of a row; NaN counts as absent there.
+/// The present properties of a row; NaN counts as absent in the fixtures.
 pub fn properties(properties: &[Property], columns: &Columns, row: usize) -> Map<String, Value> {
     assert_eq!(properties.len(), columns.len());
     let present = properties.iter().zip(columns).filter_map(|(property, column)| {

@@ -1,4 +1,4 @@
-//! Changing a graph, and looking at what came of it.
+//! Changing a graph and examining the result.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -30,7 +30,7 @@ pub fn view(path: &Path) -> Value {
     View::of(&open(path).unwrap()).value()
 }
 
-/// Nothing is an error, and the counts agree.
+/// Checks that there are no errors, and that the counts match.
 pub fn is_sound(path: &Path) {
     let mut findings = Findings::default();
     open(path).unwrap().validate(&mut findings).unwrap();
@@ -43,7 +43,7 @@ pub fn is_sound(path: &Path) {
     assert!(found.is_empty(), "{found:#?}");
 }
 
-/// Every file below a directory with its bytes, but for what nobody reads.
+/// All files below a directory with their bytes, except files that are never read.
 pub fn bytes(root: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut all = BTreeMap::new();
     let mut folders = vec![root.to_owned()];
@@ -61,7 +61,7 @@ pub fn bytes(root: &Path) -> BTreeMap<String, Vec<u8>> {
     all
 }
 
-/// Numbers that follow from a seed (SplitMix64).
+/// Pseudo-random numbers from a seed (SplitMix64).
 pub struct Random(pub u64);
 
 impl Random {

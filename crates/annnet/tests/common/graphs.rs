@@ -1,6 +1,6 @@
 //! The names of the fixtures.
 
-/// Graphs of 0.4.1 and close to it, which the library reads as they are; each is in `NAME/graph.annnet.d`.
+/// Graphs of 0.4.1 and similar versions, which the library reads without loss; each is in `NAME/graph.annnet.d`.
 pub const SOUND: [&str; 14] = [
     "aspects_without_nodes",
     "attr_types",
@@ -21,7 +21,7 @@ pub const SOUND: [&str; 14] = [
 /// Graphs of which the library loses something when it reads them.
 pub const LOSSY: [&str; 2] = ["jsonlike_ids_lossy", "stale_overwrite"];
 
-/// Graphs of older layouts, of which there is a directory as well.
+/// Graphs of older layouts for which there is also a directory.
 pub const OLDER: [&str; 5] = [
     "v1_0.1.1/empty",
     "v1_0.1.1/flat",
@@ -30,12 +30,12 @@ pub const OLDER: [&str; 5] = [
     "v2_vertex_words/multilayer",
 ];
 
-/// All of the newest layout.
+/// All graphs of the newest layout.
 pub fn newest() -> impl Iterator<Item = &'static str> {
     SOUND.into_iter().chain(LOSSY)
 }
 
-/// All of every layout.
+/// All graphs of all layouts.
 pub fn every() -> impl Iterator<Item = &'static str> {
     newest().chain(OLDER)
 }

@@ -1,4 +1,4 @@
-//! What the tests of this crate share: where the fixtures are, and a graph as they write it down.
+//! Shared by the tests of this crate: the location of the fixtures, and a graph in their representation.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 pub mod archives;
@@ -22,17 +22,17 @@ pub fn fixtures() -> PathBuf {
     isomorph_fixtures::fixture("annnet")
 }
 
-/// Opens what is at `path`.
+/// Opens the graph at `path`.
 pub fn open(path: &Path) -> Result<Annnet> {
     Annnet::open(&Location::from_path(path), &OpenOptions::default())
 }
 
-/// Writes `source` to `path`, in pieces of so many rows.
+/// Writes `source` to `path`, in batches of at most this many rows.
 pub fn write(source: &dyn Source, path: &Path, options: &WriteOptions, piece: usize) -> Result<Vec<(String, u64)>> {
     write_to(source, &Location::from_path(path), options, piece)
 }
 
-/// The same to a place of any kind.
+/// Writes `source` to a location of any kind.
 pub fn write_to(
     source: &dyn Source,
     location: &Location,
@@ -69,7 +69,7 @@ pub fn expected(fixture: &Path) -> Value {
     serde_json::from_str(&std::fs::read_to_string(fixture.join("expected.json")).unwrap()).unwrap()
 }
 
-/// A copy of a directory.
+/// Copies a directory.
 pub fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {

@@ -1,4 +1,4 @@
-//! A graph as the fixtures write it down.
+//! A graph in the representation of the fixtures.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,7 +39,7 @@ struct Slice {
     pairs: Map<String, Value>,
 }
 
-/// What is collected of a graph.
+/// The collected content of a graph.
 #[derive(Default)]
 pub struct View {
     graph: Graph,
@@ -217,7 +217,7 @@ impl View {
         self.graph.documents.iter().find(|document| document.name == name).map(|document| &document.body)
     }
 
-    /// A JSON document; null when there is none. Infinity and NaN are written as the fixtures do.
+    /// A JSON document; null if there is none. Infinity and NaN are represented as in the fixtures.
     pub fn json(&self, name: &str) -> Value {
         let Some(DocumentBody::Json(text)) = self.document(name) else { return Value::Null };
         let mut text = text.clone();
@@ -317,7 +317,7 @@ impl View {
     }
 }
 
-/// What the published library read, without what follows from the rest.
+/// What the published library read, without values derived from others.
 pub fn normal(mut expected: Value) -> Value {
     let top = expected.as_object_mut().unwrap();
     for derived in ["annnet", "counts", "shape", "incidence"] {
@@ -340,7 +340,7 @@ pub fn normal(mut expected: Value) -> Value {
             (edge["id"].as_str().unwrap().to_owned(), edge)
         })
         .collect();
-    // The library lists no attributes of an edge that has none.
+    // The library lists no attributes for an edge without any.
     let mut attributes = top.remove("edge_attributes").unwrap_or_else(|| json!({}));
     for id in edges.keys() {
         attributes.as_object_mut().unwrap().entry(id).or_insert_with(|| json!({}));
@@ -360,7 +360,7 @@ pub fn normal(mut expected: Value) -> Value {
     expected
 }
 
-/// What differs between two values: paths and both sides.
+/// The differences of two values: paths and both sides.
 pub fn differences(path: &str, left: &Value, right: &Value, out: &mut Vec<String>) {
     match (left, right) {
         (Value::Object(left), Value::Object(right)) => {

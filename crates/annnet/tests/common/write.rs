@@ -1,4 +1,4 @@
-//! How a graph is written, and what came of it.
+//! Writing a graph and examining the result.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,7 +13,7 @@ use isomorph_tables::{Encoding, ReadOptions, Selection, TableReader};
 use super::open;
 use super::view::{View, differences};
 
-/// Options that give the same bytes at any time.
+/// Options for reproducible bytes.
 pub fn options() -> WriteOptions {
     WriteOptions { created: Some(UNIX_EPOCH + Duration::from_micros(1_500_000)), ..WriteOptions::default() }
 }
@@ -36,7 +36,7 @@ pub fn bytes(root: &Path) -> BTreeMap<String, Vec<u8>> {
     all
 }
 
-/// What is at a place differs from what the library read from the fixture.
+/// Returns how the graph at a location differs from what the library read from the fixture.
 pub fn differing(place: &Path, source: &Annnet) -> Vec<String> {
     let mut found = Vec::new();
     let written = open(place).unwrap();

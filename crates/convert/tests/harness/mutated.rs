@@ -72,13 +72,13 @@ const NOTICED: &[&str] = &[
     "is no label of a blank node",
     // What no graph of DeepGNN has.
     "relations by row cannot be written as edge types here",
-    "edges of DeepGNN have a direction, no keys and no layers",
+    "edges of DeepGNN must be directed, without keys and layers",
     "nodes of DeepGNN have no labels",
-    "JSON has edges of nodes only",
+    "JSON only has edges of nodes",
     "has no feature id from 0 to 65535",
-    "is no type of edges",
-    "every element has a type and a weight",
-    "DeepGNN has nothing but holes of that size",
+    "is not a valid edge type",
+    "every element must have a type and a weight",
+    "DeepGNN cannot store an empty value",
     "points of coordinates for 0 values",
     "two values of one feature",
 ];

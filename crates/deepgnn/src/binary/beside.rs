@@ -1,10 +1,10 @@
-//! What a binary has no place for, in a folder inside its directory that no other reader looks into: weights of nodes, which it has in
-//! its tables for sampling alone, rounded and mixed; times of nodes; times of edges that it does not store as they were stated; and types
-//! of features, where one id has several.
+//! What a binary cannot store, in a folder of its directory that no other reader opens: weights of nodes, which it
+//! has only in its sampling tables, rounded and combined; times of nodes; times of edges if they are not stored as they
+//! were stated; and types of features if one id has several.
 //!
-//! Each is a file for each partition, of a record of fixed size for each entry of the map, edge or feature, in their order. A file begins
-//! with the first record that says something, and ends with the last: those before and behind say what goes without saying, so a
-//! partition where nothing else is said has no file (of types all partitions have one, or none).
+//! Each is one file for each partition, with a record of fixed size for each entry of the map, edge or feature, in
+//! their order. A file begins with the first record that differs from the default and ends with the last, so that a
+//! partition without such records has no file (for types, all partitions have one, or none).
 
 use std::io::Write;
 use std::ops::Range;
@@ -16,20 +16,20 @@ use crate::block::{Features, Life};
 use crate::feature::FeatureType;
 use crate::rules;
 
-/// The folder.
+/// Name of the folder.
 pub const BESIDE: &str = "_isomorph";
 
-/// Bytes that are gathered before they are written.
+/// Size of the write buffer in bytes.
 const BUFFER: usize = 64 << 10;
 
-/// Nobody said when it lives: since ever, for ever.
+/// Default lifetime, if none is stated: unlimited.
 const ALWAYS: (i64, i64) = (0, -1);
 
-/// The times of an edge that are those that the binary stores. No edge states them and has others stored, because these are stored as
-/// they are stated.
+/// Stands for times of an edge that are stored as they were stated. No edge states these times while others are stored,
+/// because they are always stored as they are.
 const AS_STORED: (i64, i64) = (i64::MIN, i64::MIN);
 
-/// A file in the folder.
+/// Returns the name of a file in the folder.
 fn name(what: &str, partition: u32) -> String {
     format!("{BESIDE}/{what}_{partition}")
 }
@@ -47,21 +47,21 @@ fn times(life: (i64, i64)) -> [u8; 16] {
     record
 }
 
-/// What is stated of a life, in numbers.
+/// Returns a stated lifetime as numbers.
 fn stated(life: Life) -> (i64, i64) {
     (life.created.unwrap_or(ALWAYS.0), life.removed.unwrap_or(ALWAYS.1))
 }
 
-/// Records of one partition that are being written.
+/// A writer of the records of one partition.
 struct Column<'a, const N: usize> {
     staging: &'a Staging,
     name: String,
-    /// What goes without saying.
+    /// The default record.
     fill: [u8; N],
-    /// Begun with the first record that is not.
+    /// Begun with the first record that differs from the default.
     file: Option<StagedFile>,
     buffer: Vec<u8>,
-    /// Elements that have their record.
+    /// Number of elements that have their record.
     elements: u64,
 }
 
@@ -70,7 +70,7 @@ impl<'a, const N: usize> Column<'a, N> {
         Column { staging, name: name(what, partition), fill, file: None, buffer: Vec::new(), elements: 0 }
     }
 
-    /// States the record of an element; those before that have none are as goes without saying.
+    /// Writes the record of an element; earlier elements without a record get the default.
     fn put(&mut self, element: u64, record: [u8; N]) -> Result<()> {
         if record == self.fill {
             return Ok(());
@@ -98,20 +98,20 @@ impl<'a, const N: usize> Column<'a, N> {
         Ok(())
     }
 
-    /// Ends the file, if there is one.
+    /// Completes the file, if there is one.
     fn finish(mut self) -> Result<()> {
         self.flush()?;
         self.file.map_or(Ok(()), |file| file.finish().map(|_| ()))
     }
 }
 
-/// Types of features that are being written: a byte for each feature, 0 for the type that its id has first in the partition. Behind
-/// them stand these first types, a byte for each id, and their number, 32 bits.
+/// A writer of feature types: a byte for each feature, 0 for the first type of its id in the partition. They are
+/// followed by these first types, a byte for each id, and their number in 32 bits.
 struct TypesWriter<'a> {
     column: Column<'a, 1>,
-    /// 0 where an id has nothing but holes so far.
+    /// 0 for an id that has had only holes so far.
     first: Vec<u8>,
-    /// Features that were seen.
+    /// Number of features that were seen.
     slots: u64,
 }
 
@@ -140,7 +140,7 @@ impl<'a> TypesWriter<'a> {
         Ok(())
     }
 
-    /// Ends the file, which is there if types are to be `stated`.
+    /// Completes the file, which exists if types are to be `stated`.
     fn finish(self, stated: bool) -> Result<()> {
         if !stated {
             return self.column.finish();
@@ -156,7 +156,7 @@ impl<'a> TypesWriter<'a> {
     }
 }
 
-/// What travels with one partition that is being written.
+/// A writer of the sidecar files of one partition.
 pub(crate) struct Writer<'a> {
     node_weights: Column<'a, 4>,
     node_times: Column<'a, 16>,
@@ -166,7 +166,7 @@ pub(crate) struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    /// Nothing yet of `partition`, in which edges have times or not.
+    /// Begins the files of `partition`; `has_times` says whether its edges have times.
     pub fn new(staging: &'a Staging, partition: u32, has_times: bool) -> Self {
         let unsaid = if has_times { AS_STORED } else { ALWAYS };
         Writer {
@@ -178,44 +178,45 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// States weight and times of the node that is `entry` of the map.
+    /// Writes weight and times of the node that is `entry` of the map.
     ///
     /// # Errors
-    /// When a file cannot be written.
+    /// Returns an error if a file cannot be written.
     pub fn node(&mut self, entry: u64, weight: f32, life: Life) -> Result<()> {
         self.node_weights.put(entry, weight.to_le_bytes())?;
         self.node_times.put(entry, times(stated(life)))
     }
 
-    /// States the times of an edge, where they are not those that are stored.
+    /// Writes the times of an edge, if they differ from the stored ones.
     ///
     /// # Errors
-    /// As [`Writer::node`].
+    /// Returns the errors of [`Writer::node`].
     pub fn edge(&mut self, edge: u64, life: Life, stored: Option<(i64, i64)>) -> Result<()> {
         let life = stated(life);
         if stored == Some(life) { Ok(()) } else { self.edge_times.put(edge, times(life)) }
     }
 
-    /// States the types of the features of nodes, in the order in which they are stored.
+    /// Writes the types of the features of nodes, in the order in which they are stored.
     ///
     /// # Errors
-    /// As [`Writer::node`].
+    /// Returns the errors of [`Writer::node`].
     pub fn node_features(&mut self, features: &Features, elements: Range<usize>) -> Result<()> {
         self.node_types.append(features, elements)
     }
 
-    /// The same of edges.
+    /// Writes the types of the features of edges.
     ///
     /// # Errors
-    /// As [`Writer::node`].
+    /// Returns the errors of [`Writer::node`].
     pub fn edge_features(&mut self, features: &Features, elements: Range<usize>) -> Result<()> {
         self.edge_types.append(features, elements)
     }
 
-    /// Ends all files. Whether an id has `several` types is known of all partitions now: one of them may have values of one type alone.
+    /// Completes all files. `several` says whether an id has several types, which is now known for all partitions: a
+    /// single one may have values of one type only.
     ///
     /// # Errors
-    /// As [`Writer::node`].
+    /// Returns the errors of [`Writer::node`].
     pub fn finish(self, several: bool) -> Result<()> {
         self.node_weights.finish()?;
         self.node_times.finish()?;
@@ -225,7 +226,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Records of one partition.
+/// The records of one partition.
 struct Records<const N: usize> {
     blob: Option<Blob>,
     fill: [u8; N],
@@ -233,18 +234,18 @@ struct Records<const N: usize> {
 }
 
 impl<const N: usize> Records<N> {
-    /// Opens those of `partition`, which has so many elements; behind them the file has `end` bytes.
+    /// Opens the records of `partition`, which has `elements` elements; `end` further bytes follow the records.
     fn open(blob: Option<Blob>, fill: [u8; N], elements: u64, end: u64) -> Result<Self> {
         let size = blob.as_ref().map_or(0, Blob::size).saturating_sub(end);
         let (count, rest) = (size / N as u64, size % N as u64);
         if let Some(blob) = blob.as_ref().filter(|_| rest != 0 || count > elements) {
-            let message = format!("{size} bytes are no records of {N} for {elements} elements");
+            let message = format!("{size} bytes are not records of {N} bytes for {elements} elements");
             return Err(Error::broken(&rules::BOUNDS, message).at(blob.place()));
         }
         Ok(Records { blob, fill, count })
     }
 
-    /// The records of a range of elements.
+    /// Returns the records of a range of elements.
     fn read(&self, elements: Range<u64>) -> Result<Vec<[u8; N]>> {
         let wanted = index(elements.end.saturating_sub(elements.start));
         let mut records = Vec::with_capacity(wanted);
@@ -280,32 +281,32 @@ impl Types {
         Ok(Types { records: Records::open(blob, [0], slots, size - start)?, first })
     }
 
-    /// Of each feature of a range its type, by what it says itself; 0 for the first of its id.
+    /// Returns the stored type byte of each feature in a range; 0 stands for the first type of its id.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// Returns an error if they cannot be read.
     pub fn read(&self, slots: Range<u64>) -> Result<Vec<[u8; 1]>> {
         self.records.read(slots)
     }
 
-    /// The type of a feature of this id that says this of itself; nothing where nothing is known.
+    /// Returns the type of a feature with this id and type byte; `None` if it is not known.
     pub fn of(&self, id: usize, said: u8) -> Option<FeatureType> {
         let tag = if said == 0 { self.first.get(id).copied()? } else { said };
         FeatureType::of_tag(tag)
     }
 }
 
-/// What is asked for of what lies beside a binary.
+/// The requested files of a sidecar.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Asked {
     pub node_weights: bool,
     pub node_times: bool,
     pub edge_times: bool,
-    /// Types of features, where one id has several.
+    /// Types of features, if one id has several.
     pub types: bool,
 }
 
-/// What travels with one partition, as far as it is asked for.
+/// The sidecar files of one partition, as far as requested.
 #[derive(Default)]
 pub(crate) struct Beside {
     node_weights: Option<Records<4>>,
@@ -315,7 +316,7 @@ pub(crate) struct Beside {
     pub edge_types: Option<Types>,
 }
 
-/// How many elements of each kind a partition has.
+/// Number of elements of each kind in a partition.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Counts {
     pub entries: u64,
@@ -325,10 +326,10 @@ pub(crate) struct Counts {
 }
 
 impl Beside {
-    /// Opens what is asked for of `partition`, in which edges have times or not.
+    /// Opens the requested files of `partition`; `has_times` says whether its edges have times.
     ///
     /// # Errors
-    /// When a file is longer than its elements are many, or is none of such records.
+    /// Returns an error if a file has more records than there are elements, or is malformed.
     pub fn open(root: &Root, partition: u32, counts: Counts, has_times: bool, asked: Asked) -> Result<Beside> {
         let file = |what: &str| root.try_file(&name(what, partition));
         let mut beside = Beside::default();
@@ -349,28 +350,28 @@ impl Beside {
         Ok(beside)
     }
 
-    /// The weights of a range of entries; none if they were not asked for.
+    /// Returns the weights of a range of entries; none if they were not requested.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// Returns an error if they cannot be read.
     pub fn weights(&self, entries: Range<u64>) -> Result<Vec<f32>> {
         let Some(records) = &self.node_weights else { return Ok(Vec::new()) };
         Ok(records.read(entries)?.into_iter().map(f32::from_le_bytes).collect())
     }
 
-    /// When the entries of a range live; nothing if that was not asked for.
+    /// Returns the lifetimes of the entries of a range; none if they were not requested.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if it cannot be read.
     pub fn node_lives(&self, entries: Range<u64>) -> Result<Vec<Life>> {
         let Some(records) = &self.node_times else { return Ok(Vec::new()) };
         Ok(records.read(entries)?.iter().map(life).collect())
     }
 
-    /// Puts what is stated in the place of what is stored, of a range of edges: nothing, where the binary has no times.
+    /// Replaces stored times by stated ones for a range of edges; does nothing if the binary has no times.
     ///
     /// # Errors
-    /// As [`Beside::node_lives`].
+    /// Returns the errors of [`Beside::node_lives`].
     pub fn edge_lives(&self, edges: Range<u64>, lives: &mut Vec<Life>) -> Result<()> {
         let Some(records) = &self.edge_times else { return Ok(()) };
         let records = records.read(edges)?;

@@ -18,7 +18,7 @@ pub(crate) const EDGE_RECORD: usize = 24;
 /// Bytes of the times of an edge.
 pub(crate) const TIME_RECORD: usize = 16;
 
-/// What a node has as its type that only stands for edges.
+/// Type of an entry that only stands for edges.
 pub(crate) const DUMMY: i32 = -1;
 
 /// Names of the files of partition `p`.
@@ -51,7 +51,8 @@ impl Names {
     }
 }
 
-/// Name of the table for sampling nodes or edges of a type. The type comes first here, unlike in all other names.
+/// Returns the name of the sampling table of nodes or edges of a type. The type comes first here, unlike in all other
+/// names.
 pub(crate) fn alias(element: &str, ty: usize, partition: u32) -> String {
     format!("{element}_{ty}_{partition}.alias")
 }

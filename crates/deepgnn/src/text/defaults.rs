@@ -1,4 +1,4 @@
-//! What nodes and edges do not state themselves: the file of defaults that goes with Linear.
+//! Values that nodes and edges do not state themselves: the file of defaults of Linear.
 
 use std::borrow::Cow;
 
@@ -8,30 +8,30 @@ use serde_json::Value;
 use super::values::{Length, Values, is_weight};
 use crate::{number, rules};
 
-/// What is not written for nodes, or for edges, because it is the same for all.
+/// What is omitted for all nodes, or for all edges, because it is the same.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Of {
     pub ty: Option<i32>,
     pub weight: Option<f64>,
-    /// Types and lengths of the first features; what is missing is written.
+    /// Types and lengths of the first features; what is missing is written for each element.
     pub features: Vec<(Option<Values>, Option<Length>)>,
 }
 
-/// The defaults of a file.
+/// The defaults in a file.
 #[derive(Debug, Clone, Default)]
 pub struct Defaults {
     pub(crate) node: Of,
     pub(crate) edge: Of,
 }
 
-/// What a length means, which differs between Linear and EdgeList.
+/// Parses a length, whose meaning differs between Linear and EdgeList.
 pub(super) type LengthOf = fn(&[u8]) -> Option<Length>;
 
 impl Defaults {
-    /// Reads defaults out of a JSON text, which may have trailing commas and numbers such as `.5`.
+    /// Parses defaults from a JSON text, which may have trailing commas and numbers such as `.5`.
     ///
     /// # Errors
-    /// When it is no JSON object, or a default is none.
+    /// Returns an error if it is not a JSON object, or a default is invalid.
     pub(super) fn parse(
         text: &[u8],
         name: &str,
@@ -43,29 +43,33 @@ impl Defaults {
             let mended = mend(text);
             let value = serde_json::from_slice::<Value>(&mended).map_err(|_| {
                 let place = Place::file(name).line(error.line() as u64);
-                Error::broken(&rules::DEFAULTS, "this is no JSON").caused_by(error).at(place)
+                Error::broken(&rules::DEFAULTS, "invalid JSON").caused_by(error).at(place)
             })?;
-            findings.push(&rules::DEFAULTS_MENDED, "commas or points were mended", Place::file(name));
+            findings.push(
+                &rules::DEFAULTS_MENDED,
+                "trailing commas or decimal points were repaired",
+                Place::file(name),
+            );
             Ok::<_, Error>(value)
         })?;
         let object =
-            parsed.as_object().ok_or_else(|| Error::broken(&rules::DEFAULTS, "this is no JSON object").at(name))?;
+            parsed.as_object().ok_or_else(|| Error::broken(&rules::DEFAULTS, "expected a JSON object").at(name))?;
         let of = |kind: &str| -> Result<Of> {
             let place = |key: &str| Place::file(name).in_field(key);
             let mut of = Of::default();
             let key = format!("{kind}_default_type");
             if let Some(value) = object.get(&key).filter(|value| !value.is_null()) {
                 let ty = value.as_i64().and_then(|ty| i32::try_from(ty).ok()).filter(|ty| (0..=65_535).contains(ty));
-                of.ty =
-                    Some(ty.ok_or_else(|| Error::broken(&rules::TYPE, format!("{value} is no type")).at(place(&key)))?);
+                of.ty = Some(ty.ok_or_else(|| {
+                    Error::broken(&rules::TYPE, format!("{value} is not a valid type")).at(place(&key))
+                })?);
             }
             let key = format!("{kind}_default_weight");
             if let Some(value) = object.get(&key).filter(|value| !value.is_null()) {
                 let weight = value.as_f64().filter(|weight| is_weight(*weight));
-                of.weight =
-                    Some(weight.ok_or_else(|| {
-                        Error::broken(&rules::DEFAULTS, format!("{value} is no weight")).at(place(&key))
-                    })?);
+                of.weight = Some(weight.ok_or_else(|| {
+                    Error::broken(&rules::DEFAULTS, format!("{value} is not a valid weight")).at(place(&key))
+                })?);
             }
             let key = format!("{kind}_default_features");
             if let Some(value) = object.get(&key).filter(|value| !value.is_null()) {
@@ -76,7 +80,7 @@ impl Defaults {
         Ok(Defaults { node: of("node")?, edge: of("edge")? })
     }
 
-    /// Whether a JSON text looks like defaults, and not like the metadata of a binary.
+    /// Returns whether a JSON text looks like defaults, and not like the metadata of a binary.
     pub(super) fn looks_like(text: &[u8]) -> bool {
         memchr::memmem::find(text, b"_default_").is_some()
     }
@@ -84,37 +88,38 @@ impl Defaults {
 
 fn features(value: &Value, length: LengthOf, text: &[u8]) -> Result<Vec<(Option<Values>, Option<Length>)>> {
     let wrong = |what: String| Error::broken(&rules::DEFAULTS, what);
-    let all = value.as_str().ok_or_else(|| wrong("features are a text of types and lengths".to_owned()))?;
+    let all = value.as_str().ok_or_else(|| wrong("features must be a string of types and lengths".to_owned()))?;
     let words: Vec<&str> = all.split(' ').collect();
     if !words.len().is_multiple_of(2) {
-        return Err(wrong(format!("{all:?} is not pairs of a type and a length")));
+        return Err(wrong(format!("{all:?} does not consist of pairs of a type and a length")));
     }
     let none = |word: &str| word.eq_ignore_ascii_case("none");
     let pair = |pair: &[&str]| -> Result<(Option<Values>, Option<Length>)> {
-        let [dtype, len] = pair else { return Err(wrong("half a pair".to_owned())) };
+        let [dtype, len] = pair else { return Err(wrong("a pair is incomplete".to_owned())) };
         let values = match none(dtype) {
             true => None,
             false => Some(
                 Values::of_name(dtype.as_bytes(), text)
-                    .ok_or_else(|| Error::broken(&rules::DTYPE, format!("{dtype:?} is no type of features")))?,
+                    .ok_or_else(|| Error::broken(&rules::DTYPE, format!("{dtype:?} is not a feature type")))?,
             ),
         };
         let length = match none(len) {
             true => None,
-            false => Some(length(len.as_bytes()).ok_or_else(|| wrong(format!("{len:?} is no length")))?),
+            false => Some(length(len.as_bytes()).ok_or_else(|| wrong(format!("{len:?} is not a valid length")))?),
         };
         Ok((values, length))
     };
     words.chunks(2).map(pair).collect()
 }
 
-/// A length of numbers divided by a mark.
+/// Parses a length of numbers separated by a mark.
 pub(super) fn numbers(text: &[u8], mark: u8) -> Option<Vec<usize>> {
     let number = |text: &[u8]| number::integer(text).ok().and_then(|value| usize::try_from(value).ok());
     text.split(|byte| *byte == mark).map(number).collect()
 }
 
-/// JSON without trailing commas, with 0 before a point: the mistakes of the specification's example.
+/// Returns JSON without trailing commas, and with 0 before a leading decimal point: the errors of the specification's
+/// example.
 pub(super) fn mend(text: &[u8]) -> Cow<'_, [u8]> {
     let mut out = Vec::with_capacity(text.len() + 8);
     let (mut in_text, mut escaped) = (false, false);

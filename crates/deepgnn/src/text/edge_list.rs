@@ -1,4 +1,4 @@
-//! EdgeList: a node or an edge in each line, in fields divided by commas.
+//! EdgeList: a node or an edge in each line, as fields separated by commas.
 
 use super::Reading;
 use super::defaults::numbers;
@@ -7,14 +7,14 @@ use super::values::{self, Length, Like, Values, Words};
 use crate::block::{Block, Kind, Life};
 use crate::{number, rules};
 
-/// The word for text.
+/// The type of text.
 pub(super) const TEXT: &str = "binary";
 
-/// `N`, or the number of values and that of the coordinates of each, divided by a slash.
+/// Parses a length: `N`, or the number of values and the number of coordinates of each, separated by a slash.
 pub(super) fn length(text: &[u8]) -> Option<Length> {
     match *numbers(text, b'/')? {
         [values] => Some(Length::Dense(values)),
-        // No values, no coordinates: whatever the other number is, nothing follows.
+        // No values or no coordinates: nothing follows, whatever the other number is.
         [0, _] => Some(Length::Dense(0)),
         [values, 0] => Length::of_sides(&[values], values),
         [values, width] => Length::of_sides(&[values, width], values),
@@ -24,7 +24,7 @@ pub(super) fn length(text: &[u8]) -> Option<Length> {
 
 struct Line<'a> {
     text: &'a [u8],
-    /// Where the next field begins; behind the end of the text when there is none.
+    /// Position of the next field; past the end of the text if there is none.
     at: usize,
     start: usize,
 }
@@ -51,12 +51,12 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// A text, in which a comma stands behind an odd number of backslashes.
+    /// Parses a text, in which a comma is escaped by an odd number of backslashes.
     fn text(&mut self, out: &mut Vec<u8>) -> Parsed {
         let (mut field, mut at) = self.must("a text")?;
         loop {
             if std::str::from_utf8(field).is_err() {
-                return Err(Fault::new(&rules::FIELD, "text that is not UTF-8", at));
+                return Err(Fault::new(&rules::FIELD, "invalid UTF-8", at));
             }
             let backslashes = field.iter().rev().take_while(|byte| **byte == b'\\').count();
             if backslashes % 2 == 0 {
@@ -73,7 +73,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// A time of removal that is 0 is that of the node of whose record the edge is, as in the published converter.
+/// Replaces a removal time of 0 by that of the node in whose record the edge is, as the published converter does.
 fn removed_with(block: &Block, source: u64, life: Life) -> Life {
     if life.removed != Some(0) {
         return life;
@@ -83,10 +83,10 @@ fn removed_with(block: &Block, source: u64, life: Life) -> Life {
     Life { removed: removed.or(Some(-1)), ..life }
 }
 
-/// Reads one line.
+/// Parses one line.
 ///
 /// # Errors
-/// When it is none.
+/// Returns an error if it is malformed.
 pub(super) fn line(reading: &Reading, text: &[u8], start: usize, block: &mut Block) -> Parsed {
     if text.is_empty() {
         return Ok(());
@@ -99,7 +99,7 @@ pub(super) fn line(reading: &Reading, text: &[u8], start: usize, block: &mut Blo
     let of = if is_node { &reading.defaults.node } else { &reading.defaults.edge };
     let ((mut target, mut target_at), mut ty) = ((second, second_at), of.ty);
     if ty.is_none() {
-        // In the place of a node's type, or, of an edge, before its target.
+        // For a node, this is its type; for an edge, the type comes before its target.
         let (word, at) = line.must(if is_node { "the type" } else { "the target" })?;
         if is_node {
             ty = Some(values::element_type(word, at)?);
@@ -119,8 +119,8 @@ pub(super) fn line(reading: &Reading, text: &[u8], start: usize, block: &mut Blo
     let life = match reading.temporal {
         false => None,
         true => {
-            let (created, created_at) = line.must("the time of its creation")?;
-            let (removed, removed_at) = line.must("the time of its removal")?;
+            let (created, created_at) = line.must("the creation time")?;
+            let (removed, removed_at) = line.must("the removal time")?;
             let (created, removed) = (values::time(created, created_at)?, values::time(removed, removed_at)?);
             Some(Life { created: Some(created), removed: Some(removed) })
         }
@@ -137,7 +137,7 @@ pub(super) fn line(reading: &Reading, text: &[u8], start: usize, block: &mut Blo
             &mut block.edges.features
         }
     };
-    // The published converter itself fails on too few values here.
+    // Here, the published converter itself fails on too few values.
     let like = Like { truth: reading.compat, overflow: reading.compat, ..Like::default() };
     let mut defaults = of.features.iter();
     loop {
@@ -148,15 +148,15 @@ pub(super) fn line(reading: &Reading, text: &[u8], start: usize, block: &mut Blo
                 let Some((word, at)) = line.word() else { break };
                 let word = word.trim_ascii();
                 if word.is_empty() {
-                    // A comma at the end. What stands behind it has no meaning.
+                    // A comma at the end. Text after it has no meaning.
                     if let Some((rest, at)) = line.word().filter(|_| !reading.compat) {
-                        let message = format!("{} belongs to nothing", shown(rest));
+                        let message = format!("unexpected {}", shown(rest));
                         return Err(Fault::new(&rules::FIELD, message, at));
                     }
                     break;
                 }
                 Values::of_name(word, TEXT.as_bytes())
-                    .ok_or_else(|| Fault::new(&rules::DTYPE, format!("{} is no type of features", shown(word)), at))?
+                    .ok_or_else(|| Fault::new(&rules::DTYPE, format!("{} is not a feature type", shown(word)), at))?
             }
         };
         let length = match length {
@@ -179,7 +179,7 @@ pub(super) fn line(reading: &Reading, text: &[u8], start: usize, block: &mut Blo
                 line.text(&mut out.bytes)?;
                 out.end_feature(Kind::Text);
             }
-            (Values::Text, _) => return Err(Fault::new(&rules::DTYPE, "a text has length 1", line.here())),
+            (Values::Text, _) => return Err(Fault::new(&rules::DTYPE, "a text must have length 1", line.here())),
         }
     }
     out.end_element();

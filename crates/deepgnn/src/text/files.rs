@@ -1,4 +1,4 @@
-//! The files of a text: one, those of a directory, or those that a pattern names; packed or not.
+//! The files of a text: one file, those of a directory, or those that match a pattern; compressed or not.
 
 use std::io::Read;
 
@@ -11,7 +11,7 @@ use isomorph_storage::{Blob, BlobReader, Entry, Location, Root, Unpacked};
 use super::TextFormat;
 use crate::rules;
 
-/// How a file is packed.
+/// The compression of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Packing {
     None,
@@ -26,13 +26,14 @@ pub(super) struct TextFile {
     pub packing: Packing,
 }
 
-/// Files, and name and text of a `meta.json` among or beside them. That it cannot be read matters to formats with defaults alone.
+/// Files, with name and text of a `meta.json` among or next to them. An error in reading it matters only to formats
+/// with defaults.
 type Found = (Vec<TextFile>, Result<Option<(String, Bytes)>>);
 
-/// Name of the file that holds defaults, or the metadata of a binary.
+/// Name of the file that contains defaults, or the metadata of a binary.
 pub(super) const META: &str = "meta.json";
 
-/// The format and the packing that a name tells.
+/// Returns the format and the compression that a name states.
 pub(crate) fn of_name(name: &str) -> (Option<TextFormat>, Packing) {
     let name = name.to_ascii_lowercase();
     let (stem, packing) = match (name.strip_suffix(".gz"), name.strip_suffix(".zst")) {
@@ -50,7 +51,7 @@ pub(crate) fn of_name(name: &str) -> (Option<TextFormat>, Packing) {
 }
 
 impl TextFile {
-    /// A file that is packed as its name says; one whose name says nothing, as its first bytes do.
+    /// Opens a file with the compression that its name states or, if it states none, that its first bytes show.
     fn of(blob: Blob) -> Result<TextFile> {
         let packing = match of_name(blob.name()) {
             (None, Packing::None) => match &*blob.read(0..blob.size().min(4))? {
@@ -63,10 +64,10 @@ impl TextFile {
         Ok(TextFile { blob, packing })
     }
 
-    /// The bytes of the text from the first to the last.
+    /// Returns a reader of the whole text.
     ///
     /// # Errors
-    /// When it cannot be unpacked.
+    /// Returns an error if it cannot be decompressed.
     pub fn reader(&self) -> Result<Box<dyn Read + Send>> {
         Ok(match self.packing {
             Packing::None => Box::new(self.blob.reader()),
@@ -79,10 +80,10 @@ impl TextFile {
         })
     }
 
-    /// The first bytes of the text, at most `most`.
+    /// Reads the beginning of the text, at most `most` bytes.
     ///
     /// # Errors
-    /// When it cannot be unpacked.
+    /// Returns an error if it cannot be decompressed.
     pub fn begin(&self, most: u64) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let read = self.reader()?.take(most).read_to_end(&mut bytes);
@@ -91,15 +92,15 @@ impl TextFile {
     }
 }
 
-/// Whether a name is that of a text.
+/// Returns whether a name is that of a text.
 pub(crate) fn is_text(name: &str) -> bool {
     of_name(name).0.is_some()
 }
 
-/// Whether the last name of a place is a pattern, and names texts.
+/// Returns whether the last component of a location is a pattern that matches texts.
 ///
 /// # Errors
-/// When the directory cannot be listed.
+/// Returns an error if the directory cannot be listed.
 pub(crate) fn is_pattern(location: &Location) -> Result<bool> {
     let Some(directory) = location.parent() else { return Ok(false) };
     let names = Root::open(&directory)?.list_dir("")?;
@@ -109,7 +110,7 @@ pub(crate) fn is_pattern(location: &Location) -> Result<bool> {
     Ok(matched.peek().is_some() && matched.all(is_text))
 }
 
-/// Whether a text matches a pattern of `*` and `?`.
+/// Returns whether a text matches a pattern of `*` and `?`.
 fn matches(pattern: &[u8], text: &[u8]) -> bool {
     let (mut p, mut t) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
@@ -136,13 +137,13 @@ fn matches(pattern: &[u8], text: &[u8]) -> bool {
     pattern[p..].iter().all(|byte| *byte == b'*')
 }
 
-/// Whether a file of a directory is looked for texts. Names that begin with `.` or `_` are those of other programs.
+/// Returns whether a file of a directory can be a text. Names that begin with `.` or `_` belong to other programs.
 fn is_looked_at(name: &str) -> bool {
     name != META && !name.starts_with(['.', '_'])
 }
 
-/// The files of a directory that would be read as one text, and why they are not one, if they are not. Which format the text is of may
-/// be known.
+/// Returns the files of a directory that would be read as one text, and why they are not one text, if so. The format
+/// may be given.
 pub(crate) fn apart(entries: &[Entry], format: Option<TextFormat>) -> (Vec<&str>, Option<String>) {
     let files = entries.iter().filter(|entry| !entry.is_dir).map(|entry| entry.name.as_str());
     let files: Vec<&str> = files.filter(|name| is_looked_at(name)).collect();
@@ -158,18 +159,18 @@ pub(crate) fn apart(entries: &[Entry], format: Option<TextFormat>) -> (Vec<&str>
         }
         let of_first = |file: &&&str| of_name(file).0 == of_name(files[0]).0;
         if let Some(file) = files.iter().find(|file| format.is_none() && !of_first(file)) {
-            return Some(format!("{file} is of another text format than {}", files[0]));
+            return Some(format!("{file} has another text format than {}", files[0]));
         }
         let mut stems: Vec<&str> = files.iter().map(|file| unpacked(file)).collect();
         stems.sort_unstable();
         let twin = stems.windows(2).find(|pair| pair[0] == pair[1])?;
-        Some(format!("{} is there twice, packed in another way", twin[0]))
+        Some(format!("{} exists twice, with different compression", twin[0]))
     };
     let why = why();
     (files, why)
 }
 
-/// A name without what tells how the file is packed.
+/// Returns a name without its compression suffix.
 fn unpacked(name: &str) -> &str {
     match of_name(name).1 {
         Packing::None => name,
@@ -177,15 +178,15 @@ fn unpacked(name: &str) -> &str {
     }
 }
 
-/// The files at a place, sorted by name, and the text of the defaults that lie among or beside them.
+/// Returns the files at a location, sorted by name, and the text of the defaults among or next to them.
 ///
 /// # Errors
-/// When there are none; [`rules::DATASET`] when those of a directory are not one text.
+/// Returns an error if there are no files, and [`rules::DATASET`] if the files of a directory are not one text.
 pub(super) fn find(location: &Location, format: Option<TextFormat>) -> Result<Found> {
     let name = location.file_name();
     if name.contains(['*', '?']) {
         let directory =
-            location.parent().ok_or_else(|| Error::usage("a pattern needs a directory").at(location.to_string()))?;
+            location.parent().ok_or_else(|| Error::usage("a pattern requires a directory").at(location.to_string()))?;
         let wanted = |file: &str| matches(name.as_bytes(), file.as_bytes()) && !file.starts_with('.');
         let root = Root::open(&directory)?;
         return in_directory(&root, &root.list_dir("")?, &directory, wanted);
@@ -204,10 +205,10 @@ pub(super) fn find(location: &Location, format: Option<TextFormat>) -> Result<Fo
     Ok((vec![TextFile::of(blob)?], meta))
 }
 
-/// The `meta.json` beside a file.
+/// Reads the `meta.json` next to a file.
 ///
 /// # Errors
-/// When it is there and cannot be read: a text without its defaults would be another text.
+/// Returns an error if the file exists but cannot be read: without its defaults, the text would mean something else.
 fn beside(location: &Location) -> Result<Option<(String, Bytes)>> {
     let Some(directory) = location.parent() else { return Ok(None) };
     let blob = match Blob::open(&directory.join(META)?) {
@@ -232,21 +233,21 @@ fn in_directory(root: &Root, entries: &[Entry], location: &Location, wanted: imp
         }
     }
     if files.is_empty() {
-        return Err(Error::new(Kind::NotFound, "there is no text here").at(location.to_string()));
+        return Err(Error::new(Kind::NotFound, "no text found here").at(location.to_string()));
     }
     Ok((files, meta))
 }
 
-/// The one format of these files.
+/// Returns the single format of these files.
 ///
 /// # Errors
-/// When their names do not tell it, or tell several.
+/// Returns an error if their names do not state it, or state several.
 pub(super) fn format(files: &[TextFile], location: &Location) -> Result<TextFormat> {
     let mut formats = files.iter().map(|file| of_name(file.blob.name()).0);
     let first = formats.next().flatten();
     match first.filter(|_| formats.all(|format| format == first)) {
         Some(format) => Ok(format),
-        None => Err(Error::usage("names of files do not tell which text format this is")
+        None => Err(Error::usage("the file names do not determine the text format")
             .at(location.to_string())
             .hint("--text-format linear|edgelist|json|tsv")),
     }

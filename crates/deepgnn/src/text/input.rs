@@ -1,4 +1,4 @@
-//! Texts in pieces of whole records, and blocks of what they say.
+//! Texts divided into pieces of whole records, and blocks with their content.
 
 use std::io::Read;
 
@@ -12,20 +12,21 @@ use super::{Defaults, Parser, Reading, TextFormat, json};
 use crate::OpenOptions;
 use crate::block::Block;
 
-/// Bytes of a piece. Large enough that a piece is worth a thread, small enough that what is made of it stays in the cache.
+/// Size of a piece in bytes. Large enough to be worth a thread, small enough that the resulting block stays in the
+/// cache.
 const PIECE: u64 = 1 << 20;
 
-/// One record, at most, bytes, whatever the memory.
+/// Maximum size of a record in bytes, whatever the memory.
 const RECORD: u64 = 1 << 30;
 
-/// One record, at least, bytes, however little memory there is.
+/// The limit for a record in bytes is at least this, however little memory there is.
 const LEAST_RECORD: u64 = 4 << 20;
 
-/// What part of the memory a record may be: pieces are read while others are worked on, and what is made of one takes about three times
-/// its size.
+/// A record may take this fraction of the memory: pieces are read while others are processed, and the block of a piece
+/// is about three times as large.
 const PART: u64 = 8;
 
-/// The first bytes that tell whether JSON takes one line for an object or several.
+/// Number of bytes in which the reader determines whether a JSON object takes one line or several.
 const LOOK: u64 = 1 << 20;
 
 /// The files of a text, and how they are read.
@@ -33,13 +34,13 @@ const LOOK: u64 = 1 << 20;
 pub struct Text {
     pub(super) files: Vec<TextFile>,
     pub(crate) reading: Reading,
-    /// What was noticed while opening.
+    /// Findings made while opening.
     pub(crate) noticed: Findings,
-    /// Whether features are bytes only.
+    /// Whether features are only bytes.
     pub(crate) raw: bool,
     /// Whether weights of nodes are shown.
     pub(crate) node_weights: bool,
-    /// One record, at most, bytes.
+    /// Maximum size of a record in bytes.
     record: u64,
 }
 
@@ -47,22 +48,22 @@ pub struct Text {
 #[derive(Debug, Clone)]
 pub(crate) struct Piece {
     pub file: usize,
-    /// The line on which it begins, from 1.
+    /// The line on which it begins, counted from 1.
     pub line: u64,
-    /// Where it begins in the file, for a file that is not packed.
+    /// Its offset in the file, if the file is not compressed.
     pub offset: u64,
     pub text: Bytes,
-    /// Whether the file ends with it.
+    /// Whether it is the last piece of the file.
     pub is_last: bool,
 }
 
 impl Text {
-    /// Opens a file, a directory of files, or the files that a pattern in the last name (`part-*.tsv`) names.
+    /// Opens a file, a directory of files, or the files that match a pattern in the last component (`part-*.tsv`).
     ///
-    /// Of the text itself nothing is read but, of JSON, the beginning.
+    /// Nothing of the text itself is read, except the beginning of JSON.
     ///
     /// # Errors
-    /// When nothing is there, names do not tell the format, or defaults are not sound.
+    /// Returns an error if nothing exists there, names do not determine the format, or defaults are invalid.
     pub fn open(location: &Location, options: &OpenOptions) -> Result<Text> {
         let (files, meta) = files::find(location, options.format)?;
         let format = options.format.map_or_else(|| files::format(&files, location), Ok)?;
@@ -99,71 +100,72 @@ impl Text {
         Ok(Text { files, reading, noticed, raw: options.raw, node_weights: !options.no_node_weights, record })
     }
 
-    /// The same text as its binary would show it: features are bytes, nodes have no weights, nothing has times.
+    /// Returns the same text as its binary would show it: features are bytes, nodes have no weights, and nothing has
+    /// times.
     pub fn as_binary(&self) -> Text {
         Text { raw: true, ..self.clone() }
     }
 
-    /// Which format it is.
+    /// Returns the format.
     pub fn format(&self) -> TextFormat {
         self.reading.format
     }
 
-    /// Number of files.
+    /// Returns the number of files.
     pub(crate) fn file_count(&self) -> usize {
         self.files.len()
     }
 
-    /// Sizes of the files, bytes.
+    /// Returns the total size of the files in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.files.iter().map(|file| file.blob.size()).sum()
     }
 
-    /// Name of a file.
+    /// Returns the name of a file.
     pub(crate) fn file_name(&self, file: usize) -> &str {
         self.files.get(file).map_or("", |file| file.blob.name())
     }
 
-    /// Whether pieces of a file can be read again, by their offset.
+    /// Returns whether pieces of a file can be read again by their offset.
     pub(crate) fn is_plain(&self, file: usize) -> bool {
         !self.reading.pretty && self.files.get(file).is_some_and(|file| file.packing == Packing::None)
     }
 
-    /// The pieces of all files, one after another.
+    /// Returns the pieces of all files in order.
     pub(crate) fn pieces(&self) -> Pieces<'_> {
         Pieces { text: self, file: 0, line: 1, offset: 0, packed: None }
     }
 
-    /// The pieces of one file.
+    /// Returns the pieces of one file.
     pub(crate) fn pieces_of(&self, file: usize) -> Pieces<'_> {
         Pieces { text: self, file, line: 1, offset: 0, packed: None }
     }
 
-    /// A piece of a plain file, again.
+    /// Reads a piece of an uncompressed file again.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if it cannot be read.
     pub(crate) fn piece_at(&self, file: usize, line: u64, range: std::ops::Range<u64>) -> Result<Piece> {
         let found = self.files.get(file).ok_or_else(|| Error::usage("no such file"))?;
         let is_last = range.end == found.blob.size();
         Ok(Piece { file, line, offset: range.start, text: found.blob.read(range)?, is_last })
     }
 
-    /// Reads a piece into `block`.
+    /// Parses a piece into `block`.
     ///
     /// # Errors
-    /// When a record is none: with file, line and column.
+    /// Returns an error with file, line and column if a record is malformed.
     pub(crate) fn parse(&self, parser: &mut Parser, piece: &Piece, block: &mut Block) -> Result<()> {
         block.clear();
         let parsed = parser.piece(&self.reading, &piece.text, piece.is_last, block);
         parsed.map_err(|fault| fault.in_text(&piece.text, piece.line).at(Place::file(self.file_name(piece.file))))
     }
 
-    /// Reads everything, on all threads, and hands over the blocks in their order. What is handed over is worked on while
-    /// the next pieces are read.
+    /// Reads everything with all threads, and calls `take` with the blocks in order. While `take` runs, further pieces
+    /// are read.
     ///
     /// # Errors
-    /// The first, in the order of the text, of reading or of `take`.
+    /// Returns the first error, in the order of the text, of reading or of `take`.
     pub(crate) fn each(&self, mut take: impl FnMut(&Piece, &Block) -> Result<()> + Send) -> Result<()> {
         let slots = || (0..rayon::current_num_threads() * 2).map(|_| Slot::default()).collect::<Vec<_>>();
         let (mut ready, mut next) = (slots(), slots());
@@ -188,13 +190,13 @@ impl Text {
         }
     }
 
-    /// Reads as many pieces as there are slots, or fewer where records are long; returns how many there were.
+    /// Reads as many pieces as there are slots, or fewer if records are long; returns their number.
     fn fill(&self, pieces: &mut Pieces<'_>, slots: &mut [Slot]) -> Result<usize> {
         let (mut count, mut bytes) = (0, 0);
         let most = self.record.max(slots.len() as u64 * PIECE);
         for slot in slots.iter_mut() {
             if slot.piece.take().is_some_and(|piece| piece.text.len() as u64 > 2 * PIECE) {
-                // What a long record needed is not kept for short ones.
+                // Memory for a long record is not kept for short ones.
                 (slot.parser, slot.block) = Default::default();
             }
             if bytes >= most {
@@ -214,7 +216,7 @@ impl Text {
     }
 }
 
-/// A piece with what was made of it.
+/// A piece and its block.
 #[derive(Default)]
 struct Slot {
     piece: Option<Piece>,
@@ -223,7 +225,7 @@ struct Slot {
     parsed: Option<Result<()>>,
 }
 
-/// Whether the first object goes on behind the first line.
+/// Returns whether the first object continues after the first line.
 fn is_pretty(text: &[u8]) -> bool {
     let text = text.trim_ascii_start();
     let line = memchr::memchr(b'\n', text).map_or(text, |end| &text[..end]);
@@ -246,10 +248,10 @@ struct Packed {
 }
 
 impl Pieces<'_> {
-    /// The next piece of this file or of a later one.
+    /// Returns the next piece of this file or of a later one.
     ///
     /// # Errors
-    /// When a file cannot be read, or a record is too long.
+    /// Returns an error if a file cannot be read, or a record is too long.
     pub fn next_piece(&mut self) -> Result<Option<Piece>> {
         while self.file < self.text.files.len() {
             if let Some(piece) = self.next_of_file()? {
@@ -260,10 +262,10 @@ impl Pieces<'_> {
         Ok(None)
     }
 
-    /// The next piece of this file.
+    /// Returns the next piece of this file.
     ///
     /// # Errors
-    /// When it cannot be read, or a record is too long.
+    /// Returns an error if it cannot be read, or a record is too long.
     pub fn next_of_file(&mut self) -> Result<Option<Piece>> {
         let (text, is_last) = if self.text.is_plain(self.file) { self.plain()? } else { self.packed()? };
         if text.is_empty() {
@@ -285,15 +287,16 @@ impl Pieces<'_> {
         }
     }
 
-    /// The size of a piece that is tried when `size` holds no whole record.
+    /// Returns a larger size to try if a piece of `size` bytes contains no whole record.
     ///
     /// # Errors
-    /// When a record is too long.
+    /// Returns an error if a record is too long.
     fn larger(&self, size: u64) -> Result<u64> {
         if size >= self.text.record { Err(self.too_long()) } else { Ok((size * 4).min(self.text.record)) }
     }
 
-    /// Reads up to the last end of a line within the size of a piece, or to the first beyond it. Says whether the file ends there.
+    /// Reads up to the last line end within the size of a piece, or to the first line end beyond it. Returns whether
+    /// the file ends there.
     fn plain(&self) -> Result<(Bytes, bool)> {
         let Some(file) = self.text.files.get(self.file) else { return Ok((Bytes::new(), true)) };
         let mut size = PIECE;
@@ -318,11 +321,11 @@ impl Pieces<'_> {
         };
         let mut size = PIECE;
         loop {
-            // One byte more tells whether the file ends with the piece.
+            // One more byte shows whether the file ends with the piece.
             let wanted = (size + 1).saturating_sub(packed.left.len() as u64);
             let read = packed.reader.by_ref().take(wanted).read_to_end(&mut packed.left);
             let read = read.map_err(|error| {
-                let damaged = "this cannot be unpacked to its end";
+                let damaged = "the file cannot be decompressed completely";
                 Error::malformed(damaged).caused_by(error).at(file.blob.place())
             })? as u64;
             let cut = match read < wanted {
@@ -340,7 +343,7 @@ impl Pieces<'_> {
         }
     }
 
-    /// Where the last whole record ends.
+    /// Returns where the last whole record ends.
     fn cut(&self, text: &[u8]) -> usize {
         if !self.text.reading.pretty {
             return memchr::memrchr(b'\n', text).map_or(0, |at| at + 1);

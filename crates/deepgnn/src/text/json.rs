@@ -13,12 +13,12 @@ use crate::number::Overflow;
 use crate::{number, rules};
 use scan::Scan;
 
-/// Features of one element by id, before they are put in order.
+/// Features of one element by id, before they are sorted.
 #[derive(Debug, Default)]
 struct Slots {
-    /// Kind and bytes, by id. Nothing = a hole.
+    /// Kind and bytes, by id. `None` is a hole.
     of: Vec<Option<(Kind, Range<usize>)>>,
-    /// What has to move, because its id came again.
+    /// Values that must move because their id was repeated.
     moved: Vec<(Kind, Range<usize>)>,
     bytes: Vec<u8>,
     since_element: Vec<SinceElement>,
@@ -26,7 +26,7 @@ struct Slots {
     keys: Vec<Key>,
 }
 
-/// A key that has features: where it is in the text, how long, and where its value is.
+/// A key that has features: its position and length in the text, and the position of its value.
 #[derive(Debug, Clone, Copy)]
 struct Key {
     at: usize,
@@ -34,14 +34,14 @@ struct Key {
     value: usize,
 }
 
-/// A value that is there since its element is.
+/// A value that exists since its element does.
 #[derive(Debug)]
 struct SinceElement {
-    /// Where its time is in the bytes of the features.
+    /// Position of its time in the bytes of the features.
     place: usize,
     /// Whether the time of another value follows.
     followed: bool,
-    /// Where the feature is in the text.
+    /// Position of the feature in the text.
     at: usize,
 }
 
@@ -54,16 +54,16 @@ impl Slots {
         self.keys.clear();
     }
 
-    /// Puts the time at which the element begins where values state none.
+    /// Sets the creation time of the element in values that state none.
     ///
     /// # Errors
-    /// When another value is older.
+    /// Returns an error if another value is older.
     fn begin_with(&mut self, created: i64) -> Parsed {
         for since in self.since_element.drain(..) {
             let next = self.bytes.get(since.place + 8..).and_then(|bytes| bytes.first_chunk());
             let next = next.map_or(created, |bytes| i64::from_le_bytes(*bytes));
             if since.followed && next != i64::MIN && next < created {
-                let message = format!("a value since {next}, of what begins at {created}");
+                let message = format!("a value begins at {next}, but its element begins at {created}");
                 return Err(Fault::new(&rules::TIME, message, since.at));
             }
             if let Some(bytes) = self.bytes.get_mut(since.place..since.place + 8) {
@@ -73,7 +73,7 @@ impl Slots {
         Ok(())
     }
 
-    /// Gives `id` what has been appended to `bytes` since `start`; says whether the id had something else.
+    /// Assigns `id` the bytes appended since `start`. Returns whether the id already had another value.
     fn set(&mut self, id: usize, kind: Kind, start: usize, compat: bool) -> bool {
         if self.of.len() <= id {
             self.of.resize(id + 1, None);
@@ -100,7 +100,7 @@ impl Slots {
     }
 }
 
-/// An edge before it is put in order.
+/// An edge before sorting.
 #[derive(Debug, Default)]
 struct Edge {
     source: Option<u64>,
@@ -108,12 +108,12 @@ struct Edge {
     ty: Option<i32>,
     weight: Option<(f64, bool)>,
     life: Life,
-    /// Where its features are, if it has any.
+    /// Index of its features, if it has any.
     slots: Option<usize>,
 }
 
 impl Edge {
-    /// The order in which the published converter stores edges: a time that is not stated sorts as 0.
+    /// Returns the sort key of the published converter: a missing time sorts as 0.
     fn order(&self) -> (i32, i64, i128, u64) {
         let removed = match self.life.removed {
             Some(-1) => i128::MAX,
@@ -122,13 +122,13 @@ impl Edge {
         (self.ty.unwrap_or_default(), self.life.created.unwrap_or(0), removed, self.target.unwrap_or_default())
     }
 
-    /// The same of edges without times.
+    /// Returns the sort key for edges without times.
     fn order_without_times(&self) -> (i32, u64) {
         (self.ty.unwrap_or_default(), self.target.unwrap_or_default())
     }
 }
 
-/// The features of the edges of a record, of those that have any.
+/// The features of the edges of a record, for edges that have any.
 #[derive(Debug, Default)]
 struct Pool {
     slots: Vec<Slots>,
@@ -136,7 +136,7 @@ struct Pool {
 }
 
 impl Pool {
-    /// The number of one that is empty.
+    /// Returns the index of an empty entry.
     fn next(&mut self) -> usize {
         match self.slots.get_mut(self.used) {
             Some(slots) => slots.clear(),
@@ -147,7 +147,7 @@ impl Pool {
     }
 }
 
-/// Reads records; keeps memory from one to the next.
+/// A parser of records that reuses its memory.
 #[derive(Debug, Default)]
 pub(super) struct Records {
     node: Slots,
@@ -156,10 +156,10 @@ pub(super) struct Records {
 }
 
 impl Records {
-    /// Reads one object.
+    /// Parses one object.
     ///
     /// # Errors
-    /// When it is none.
+    /// Returns an error if it is malformed.
     pub fn record(&mut self, reading: &Reading, text: &[u8], start: usize, block: &mut Block) -> Parsed {
         let mut scan = Scan::new(text, start);
         if reading.compat {
@@ -230,7 +230,7 @@ impl Records {
         block.node(id, ty, weight, is_temporal.then_some(stated));
         self.node.begin_with(life.created.unwrap_or(0))?;
         self.node.drain_into(&mut block.nodes.features);
-        // Most texts are in order, and looking costs less than sorting.
+        // Most texts are sorted, and checking costs less than sorting.
         match is_temporal {
             true => self.edges.sort_by_key(Edge::order),
             false if self.edges.is_sorted_by_key(Edge::order_without_times) => {}
@@ -241,7 +241,7 @@ impl Records {
             let (weight, integral) = edge.weight.unwrap_or_default();
             block.edge(source, target, edge.ty.unwrap_or_default(), weight);
             let created = edge.life.created.or(stated.created);
-            // The published converter takes 0 for nothing here: the time is that of the node then, if this is not 0.
+            // The published converter treats 0 as missing here: the time is then that of the node, unless that is 0.
             let removed = edge.life.removed.filter(|time| *time != 0).or(of_node);
             block.edge_says(integral, is_temporal.then_some(Life { created, removed }));
             match edge.slots.and_then(|slots| self.of_edges.slots.get_mut(slots)) {
@@ -260,7 +260,7 @@ impl Records {
         let mut edge = Edge::default();
         let (mut open, mut twice) = (scan.open()?, false);
         while open {
-            // Nearly all keys are the first four, which differ in their first letters.
+            // Nearly all keys are one of the first four, which differ in their first letters.
             match scan.initial() {
                 Some(b's') if scan.named(b"\"src_id\"") => twice |= edge.source.replace(node_id(scan)?).is_some(),
                 Some(b'd') if scan.named(b"\"dst_id\"") => twice |= edge.target.replace(node_id(scan)?).is_some(),
@@ -304,8 +304,8 @@ impl Records {
         Err(Fault::new(&rules::JSON, format!("the edge has no {missing}"), at))
     }
 
-    /// Notes the edges that `neighbor` states and `edge` does not. They are no edges for the published converter, which looks at `edge`
-    /// alone.
+    /// Reports edges that `neighbor` states but `edge` does not. The published converter ignores them, because it only
+    /// reads `edge`.
     fn neighbors_alone(&self, id: u64, mut scan: Scan<'_>, block: &mut Block) {
         let at = scan.here();
         let mut stated = Vec::new();
@@ -321,7 +321,7 @@ impl Records {
     }
 }
 
-/// Edges as `neighbor` states them: `{"type": {"target": weight}}`.
+/// Parses edges as `neighbor` states them: `{"type": {"target": weight}}`.
 fn neighbors_of(source: u64, scan: &mut Scan<'_>, edges: &mut Vec<Edge>) -> Parsed {
     scan.object(|scan, ty, at| {
         let ty = values::element_type(ty, at)?;
@@ -354,12 +354,13 @@ fn element_type(scan: &mut Scan<'_>) -> Parsed<i32> {
     }
 }
 
-/// A number of JSON as Python has it: `-0` is the integer 0, which has no sign, and `-0.0` a float, which has one.
+/// Converts a JSON number as Python does: `-0` is the integer 0, which has no sign, and `-0.0` is a float, which has
+/// one.
 fn of_python(value: f64, is_integer: bool) -> f64 {
     if is_integer && value == 0.0 { 0.0 } else { value }
 }
 
-/// A weight, and whether it is written as an integer.
+/// Parses a weight, and whether it is written as an integer.
 fn weight_of(scan: &mut Scan<'_>) -> Parsed<(f64, bool)> {
     if let Some((weight, is_integer)) = scan.decimal() {
         return Ok((of_python(weight, is_integer), is_integer));
@@ -368,7 +369,7 @@ fn weight_of(scan: &mut Scan<'_>) -> Parsed<(f64, bool)> {
     Ok((values::weight(text, at)?, number::is_integer(text)))
 }
 
-/// A time; null is none.
+/// Parses a time; null means none.
 fn time(scan: &mut Scan<'_>) -> Parsed<Option<i64>> {
     if scan.null() {
         return Ok(None);
@@ -377,7 +378,8 @@ fn time(scan: &mut Scan<'_>) -> Parsed<Option<i64>> {
     values::time(text, at).map(Some)
 }
 
-/// Where each object of a text ends, for records of several lines: behind its last brace. `None` when it is not over.
+/// Returns where each object of a text ends, for records of several lines: after its last brace. `None` if it is
+/// incomplete.
 pub(super) fn object_end(text: &[u8]) -> Option<usize> {
     let (mut depth, mut in_text, mut escaped) = (0usize, false, false);
     for (at, byte) in text.iter().enumerate() {

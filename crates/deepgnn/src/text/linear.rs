@@ -8,10 +8,10 @@ use super::values::{self, Length, Like, Values, Words};
 use crate::block::{Block, Features, Kind};
 use crate::{number, rules};
 
-/// The word for text.
+/// The type of text.
 pub(super) const TEXT: &str = "binary_feature";
 
-/// `N`, or sides of coordinates and the number of values, divided by commas.
+/// Parses a length: `N`, or dimensions of coordinates and the number of values, separated by commas.
 pub(super) fn length(text: &[u8]) -> Option<Length> {
     if let Ok(values) = number::id(text) {
         return Some(Length::Dense(usize::try_from(values).ok()?));
@@ -34,7 +34,7 @@ impl<'a> Words<'a> for Line<'a> {
 
 struct Line<'a> {
     tokens: Tokens<'a>,
-    /// Where the line begins in its text.
+    /// Offset of the line in the text.
     start: usize,
 }
 
@@ -47,10 +47,10 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Reads one line.
+/// Parses one line.
 ///
 /// # Errors
-/// When it is none.
+/// Returns an error if it is malformed.
 pub(super) fn line(reading: &Reading, text: &[u8], start: usize, block: &mut Block) -> Parsed {
     let mut line = Line { tokens: Tokens::new(text), start };
     let mut of = &reading.defaults.node;
@@ -59,7 +59,7 @@ pub(super) fn line(reading: &Reading, text: &[u8], start: usize, block: &mut Blo
             if reading.compat {
                 break;
             }
-            let message = format!("{} belongs to nothing", shown(first));
+            let message = format!("unexpected {}", shown(first));
             return Err(Fault::new(&rules::FIELD, message, at));
         };
         if first == b"-1" || number::integer(first) == Ok(-1) {
@@ -73,7 +73,7 @@ pub(super) fn line(reading: &Reading, text: &[u8], start: usize, block: &mut Blo
             block.edge(source, target, ty, weight);
             features(&mut line, of, reading.compat, block, |block| &mut block.edges.features)?;
         }
-        // Defaults of nodes are those of what comes first in a line, whatever it is.
+        // The first element of a line has the defaults of nodes, even if it is an edge.
         of = &reading.defaults.edge;
     }
     Ok(())
@@ -116,7 +116,7 @@ fn features(
                 let at = line.here();
                 line.tokens.next();
                 Values::of_name(word, TEXT.as_bytes()).ok_or_else(|| {
-                    let message = format!("{} is neither an id nor a type of features", shown(word));
+                    let message = format!("{} is neither an id nor a feature type", shown(word));
                     Fault::new(&rules::DTYPE, message, at)
                 })?
             }
@@ -139,14 +139,14 @@ fn features(
             (Values::Text, Length::Dense(1)) => {
                 let (word, at) = line.must("a text")?;
                 if std::str::from_utf8(word).is_err() {
-                    return Err(Fault::new(&rules::FIELD, "text that is not UTF-8", at));
+                    return Err(Fault::new(&rules::FIELD, "invalid UTF-8", at));
                 }
                 let out = features(block);
                 out.bytes.extend_from_slice(word);
                 out.end_feature(Kind::Text);
             }
             (Values::Text, _) => {
-                return Err(Fault::new(&rules::DTYPE, "a text has length 1", line.here()));
+                return Err(Fault::new(&rules::DTYPE, "a text must have length 1", line.here()));
             }
         }
     }

@@ -30,7 +30,7 @@ use crate::{rules, write};
 pub enum TextFormat {
     /// A node and its edges in one line of words: the format of the specification's text.
     Linear,
-    /// A node or an edge in each line, in fields divided by commas.
+    /// A node or an edge in each line, as fields separated by commas.
     EdgeList,
     /// A JSON object for each node.
     Json,
@@ -39,10 +39,10 @@ pub enum TextFormat {
 }
 
 impl TextFormat {
-    /// All of them.
+    /// All formats.
     pub const ALL: [TextFormat; 4] = [TextFormat::Linear, TextFormat::EdgeList, TextFormat::Json, TextFormat::Tsv];
 
-    /// Its id, which is the ending of its files.
+    /// Returns its id, which is also the suffix of its files.
     pub fn id(self) -> &'static str {
         match self {
             TextFormat::Linear => "linear",
@@ -52,12 +52,12 @@ impl TextFormat {
         }
     }
 
-    /// The format that the name of a file tells, packed or not: `graph.tsv.gz`, `graph.jsonl`.
+    /// Returns the format that the name of a file states, compressed or not: `graph.tsv.gz`, `graph.jsonl`.
     pub fn of_name(name: &str) -> Option<TextFormat> {
         of_name(name).0
     }
 
-    /// The name that people use.
+    /// Returns the name shown to users.
     pub fn name(self) -> &'static str {
         match self {
             TextFormat::Linear => "Linear",
@@ -74,7 +74,7 @@ impl TextFormat {
         }
     }
 
-    /// The word in front of a text.
+    /// Returns the type name of a text.
     pub(crate) fn word_for_text(self) -> &'static str {
         match self {
             TextFormat::EdgeList => edge_list::TEXT,
@@ -82,7 +82,7 @@ impl TextFormat {
         }
     }
 
-    /// The ending of one of several files. A directory of `.json` could hold anything.
+    /// Returns the suffix of one of several files. A directory of `.json` files could contain anything.
     pub(crate) fn ending_of_parts(self) -> &'static str {
         match self {
             TextFormat::Json => "jsonl",
@@ -90,20 +90,20 @@ impl TextFormat {
         }
     }
 
-    /// Whether there are texts that it cannot hold as features.
+    /// Returns whether it cannot store every text as a feature.
     pub fn refuses_texts(self) -> bool {
         write::text::is_choosy(self)
     }
 
-    /// Checks that it can hold this text as a feature.
+    /// Checks that it can store this text as a feature.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::WouldLose`] when it cannot.
+    /// Returns [`isomorph_error::Kind::WouldLose`] if it cannot.
     pub fn check_text(self, text: &str) -> Result<()> {
         write::text::check(self, text)
     }
 
-    /// Whether it can leave out what a file of defaults states.
+    /// Returns whether it can omit what a file of defaults states.
     pub fn has_defaults(self) -> bool {
         matches!(self, TextFormat::Linear | TextFormat::EdgeList)
     }
@@ -120,14 +120,15 @@ impl FromStr for TextFormat {
 
     fn from_str(id: &str) -> Result<Self, Error> {
         let known = TextFormat::ALL.into_iter().find(|format| format.id() == id.to_ascii_lowercase());
-        known.ok_or_else(|| Error::usage(format!("{id:?} is no text format")).hint("linear, edgelist, json, tsv"))
+        known.ok_or_else(|| Error::usage(format!("{id:?} is not a text format")).hint("linear, edgelist, json, tsv"))
     }
 }
 
-/// Features that a piece may have, holes included, unless it has more bytes: JSON makes of a large id any number of holes.
+/// Maximum number of features of a piece, including holes, unless it has more bytes: in JSON, a large id implies any
+/// number of holes.
 const FEATURES: usize = 8 << 20;
 
-/// Refuses a piece that is mostly holes before they fill the memory.
+/// Refuses a piece that consists mostly of holes before they fill the memory.
 fn few_holes(block: &Block, text: &[u8], start: usize) -> Parsed {
     let found = block.nodes.features.kinds.len() + block.edges.features.kinds.len();
     if found > FEATURES.max(text.len()) {
@@ -137,7 +138,7 @@ fn few_holes(block: &Block, text: &[u8], start: usize) -> Parsed {
     Ok(())
 }
 
-/// How texts are read.
+/// Options for parsing texts.
 #[derive(Debug, Clone)]
 pub(crate) struct Reading {
     pub format: TextFormat,
@@ -145,16 +146,16 @@ pub(crate) struct Reading {
     pub compat: bool,
     /// Lines of EdgeList have times.
     pub temporal: bool,
-    /// Objects of JSON take several lines.
+    /// JSON objects take several lines.
     pub pretty: bool,
-    /// Records that are wrong are left out.
+    /// Malformed records are skipped.
     pub lenient: bool,
 }
 
-/// Lines of a piece that say nothing, at most, behind one another. A packed file of a few kilobytes holds millions of them.
+/// Maximum number of consecutive empty lines in a piece. A compressed file of a few kilobytes can contain millions.
 const EMPTY_LINES: usize = 500_000;
 
-/// Lines that say nothing behind the last one that says something.
+/// Empty lines after the last line with content.
 #[derive(Default)]
 struct Empty {
     lines: usize,
@@ -165,20 +166,20 @@ impl Empty {
     /// Counts the line that ends here.
     ///
     /// # Errors
-    /// When there are too many.
+    /// Returns an error if there are too many empty lines.
     fn see(&mut self, block: &Block, start: usize) -> Parsed {
         let elements = block.nodes.ids.len() + block.edges.sources.len();
         self.lines = if elements == self.elements { self.lines + 1 } else { 0 };
         self.elements = elements;
         if self.lines > EMPTY_LINES {
-            let message = format!("more than {EMPTY_LINES} lines behind one another that say nothing");
+            let message = format!("more than {EMPTY_LINES} consecutive empty lines");
             return Err(Fault::new(&rules::FIELD, message, start));
         }
         Ok(())
     }
 }
 
-/// How a text begins that is none of these formats, and what to do.
+/// Recognises the beginning of a text that has none of these formats, and returns what to do.
 fn foreign(reading: &Reading, text: &[u8]) -> Option<(&'static str, &'static str)> {
     const MARK: &str = "a byte order mark";
     let is_table = || reading.format == TextFormat::Tsv && text.first() == Some(&b'|');
@@ -186,14 +187,14 @@ fn foreign(reading: &Reading, text: &[u8]) -> Option<(&'static str, &'static str
         [0xef, 0xbb, 0xbf, ..] => Some((MARK, "save the text as UTF-8 without a byte order mark")),
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some((MARK, "the text is UTF-16: save it as UTF-8")),
         _ if is_table() => Some((
-            "a table of Markdown",
-            "the specification draws its example as a table; in a file the five columns are divided by tabs, without bars at their ends, names and rules",
+            "a Markdown table",
+            "the specification shows its example as a table; in a file the five columns are separated by tabs, without outer bars, headings and rules",
         )),
         _ => None,
     }
 }
 
-/// Reads pieces of text; keeps memory from one to the next.
+/// A parser of pieces of text that reuses its memory.
 #[derive(Debug, Default)]
 pub(crate) struct Parser {
     records: json::Records,
@@ -201,13 +202,13 @@ pub(crate) struct Parser {
 }
 
 impl Parser {
-    /// Reads a piece of whole records into `block`, which is empty.
+    /// Parses a piece of whole records into `block`, which is empty.
     ///
     /// # Errors
-    /// At the first record that is none.
+    /// Returns an error at the first malformed record.
     pub fn piece(&mut self, reading: &Reading, text: &[u8], is_last: bool, block: &mut Block) -> Parsed {
         if let Some((what, hint)) = foreign(reading, text) {
-            return Err(Fault::new(&rules::FIELD, format!("{what} where a record should begin"), 0).hinting(hint));
+            return Err(Fault::new(&rules::FIELD, format!("found {what}, expected a record"), 0).hinting(hint));
         }
         if reading.pretty {
             return self.objects(reading, text, block);
@@ -217,7 +218,7 @@ impl Parser {
             let end = memchr::memchr(b'\n', &text[start..]).map_or(text.len(), |at| start + at);
             let line = &text[start..end];
             let line = line.strip_suffix(b"\r").unwrap_or(line);
-            // The published reader passes over an empty line at the end, whatever the format.
+            // The published reader ignores an empty line at the end, in any format.
             if !(line.is_empty() && is_last && end + 1 >= text.len()) {
                 let before = Before::of(reading, block);
                 let read = self.line(reading, line, start, block);
@@ -241,7 +242,7 @@ impl Parser {
         }
     }
 
-    /// Objects of several lines, with space between them.
+    /// Parses objects of several lines, with whitespace between them.
     fn objects(&mut self, reading: &Reading, text: &[u8], block: &mut Block) -> Parsed {
         let mut start = 0;
         loop {
@@ -263,11 +264,11 @@ impl Parser {
     }
 }
 
-/// How far a block was before a record.
+/// The state of a block before a record.
 struct Before {
     nodes: usize,
     edges: usize,
-    /// Where a record that is wrong is left out.
+    /// The repairs, if malformed records are skipped.
     repairs: Option<Vec<Repair>>,
 }
 
@@ -277,10 +278,10 @@ impl Before {
         Before { nodes: block.nodes.ids.len(), edges: block.edges.sources.len(), repairs }
     }
 
-    /// Takes a record back that is wrong, and notes it; notes weights that are 0 in 32 bits, and those below 0.
+    /// Undoes a malformed record and reports it; reports weights that are 0 in 32 bits, and negative weights.
     ///
     /// # Errors
-    /// What is wrong, where records are not left out.
+    /// Returns the fault unless malformed records are skipped.
     fn end(self, read: Parsed, start: usize, block: &mut Block) -> Parsed {
         let Before { nodes, edges, repairs } = self;
         let weights = block.nodes.weights[nodes..].iter().chain(&block.edges.weights[edges..]);

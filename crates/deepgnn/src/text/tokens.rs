@@ -1,4 +1,4 @@
-//! Words of a line, divided by what Python takes for space.
+//! Words of a line, separated by what Python considers whitespace.
 
 /// The words of a line.
 #[derive(Debug, Clone)]
@@ -7,7 +7,7 @@ pub(super) struct Tokens<'a> {
     at: usize,
 }
 
-/// Whether an ASCII byte is space for Python, which takes four separators for space that C does not.
+/// Returns whether Python considers an ASCII byte whitespace; it includes four separators that C does not.
 fn is_space(byte: u8) -> bool {
     byte == b' ' || matches!(byte, 0x09..=0x0d | 0x1c..=0x1f)
 }
@@ -17,7 +17,7 @@ impl<'a> Tokens<'a> {
         Tokens { bytes, at: 0 }
     }
 
-    /// Where the next word begins; the end of the line when there is none.
+    /// Returns where the next word begins; the end of the line if there is none.
     pub fn place(&mut self) -> usize {
         loop {
             match self.bytes.get(self.at) {
@@ -31,12 +31,12 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// The next word, without passing it.
+    /// Returns the next word without consuming it.
     pub fn peek(&mut self) -> Option<&'a [u8]> {
         self.clone_next().0
     }
 
-    /// The next word.
+    /// Returns the next word.
     pub fn next(&mut self) -> Option<&'a [u8]> {
         let (word, at) = self.clone_next();
         self.at = at;
@@ -56,7 +56,7 @@ impl<'a> Tokens<'a> {
     }
 }
 
-/// The width of a space beyond ASCII that stands here.
+/// Returns the width of a non-ASCII whitespace character at the beginning of `bytes`.
 fn wide_space(bytes: &[u8]) -> Option<usize> {
     let width = match bytes.first()? {
         0xc2 => 2,

@@ -8,14 +8,14 @@ use super::values::{self, Like};
 use crate::block::{Block, Features, Kind};
 use crate::{DType, number, rules};
 
-/// A column or field and where it is.
+/// A column or field, and its position.
 #[derive(Debug, Clone, Copy)]
 struct Field<'a> {
     text: &'a [u8],
     at: usize,
 }
 
-/// The first five columns of a line; what is missing is empty.
+/// Returns the first five columns of a line; missing columns are empty.
 fn columns<'a>(text: &'a [u8], start: usize) -> [(Cow<'a, [u8]>, usize); 5] {
     let mut columns: [(Cow<'a, [u8]>, usize); 5] =
         std::array::from_fn(|_| (Cow::Borrowed(&[][..]), start + text.len()));
@@ -36,7 +36,8 @@ fn columns<'a>(text: &'a [u8], start: usize) -> [(Cow<'a, [u8]>, usize); 5] {
     columns
 }
 
-/// A column in quotes, and how much of the text it takes. Two quotes stand for one; what follows the quotes belongs to it.
+/// Returns the content of a quoted column, and how much of the text it takes. A double quote inside is written as two;
+/// text after the closing quote belongs to the column.
 fn unquote(text: &[u8]) -> (Vec<u8>, usize) {
     let (mut out, mut at, mut quoted) = (Vec::new(), 1, true);
     while let Some(byte) = text.get(at) {
@@ -54,10 +55,10 @@ fn unquote(text: &[u8]) -> (Vec<u8>, usize) {
     (out, at)
 }
 
-/// Reads one line.
+/// Parses one line.
 ///
 /// # Errors
-/// When it is none.
+/// Returns an error if it is malformed.
 pub(super) fn line(
     reading: &Reading,
     text: &[u8],
@@ -85,7 +86,7 @@ pub(super) fn line(
         edges.push(neighbor(reading, Field { text, at: all.at + at })?);
         at += text.len() + 1;
     }
-    // Equal ones keep their order.
+    // A stable sort: equal edges keep their order.
     edges.sort_by_key(|edge| (edge.ty, edge.target));
     for edge in edges.iter() {
         if edge.five {
@@ -99,7 +100,7 @@ pub(super) fn line(
     Ok(())
 }
 
-/// A neighbour; its features are a place and a length in its line.
+/// A neighbour; its features are a position and a length in its line.
 #[derive(Debug)]
 pub(super) struct Neighbor {
     target: u64,
@@ -117,7 +118,7 @@ fn type_and_weight(ty: Field<'_>, weight: Field<'_>) -> Parsed<(i32, f64)> {
 }
 
 fn neighbor(reading: &Reading, all: Field<'_>) -> Parsed<Neighbor> {
-    // Target, type, weight, and the rest: a text may have commas.
+    // Target, type, weight, and the rest, because a text may contain commas.
     let mut fields = [Field { text: &[], at: all.at + all.text.len() }; 4];
     let (mut at, mut count) = (0, 0);
     for field in &mut fields {
@@ -129,10 +130,10 @@ fn neighbor(reading: &Reading, all: Field<'_>) -> Parsed<Neighbor> {
     }
     let [target, ty, weight, mut rest] = fields;
     if target.text.is_empty() {
-        return Err(Fault::new(&rules::FIELD, "a neighbour without an id", target.at));
+        return Err(Fault::new(&rules::FIELD, "a neighbour has no id", target.at));
     }
     if count < 2 || ty.text.is_empty() {
-        return Err(Fault::new(&rules::FIELD, "a neighbour has at least an id and a type", ty.at));
+        return Err(Fault::new(&rules::FIELD, "a neighbour must have an id and a type", ty.at));
     }
     let target_id = values::id(target.text, target.at)?;
     let (ty, weight) = type_and_weight(ty, weight)?;
@@ -150,7 +151,7 @@ fn neighbor(reading: &Reading, all: Field<'_>) -> Parsed<Neighbor> {
     Ok(Neighbor { target: target_id, ty, weight, features: (rest.at, rest.text.len()), at: all.at, five })
 }
 
-/// Reads the features of an element.
+/// Parses the features of an element.
 fn features(reading: &Reading, all: Field<'_>, block: &mut Block, out: impl Fn(&mut Block) -> &mut Features) -> Parsed {
     let mut before = None;
     let mut at = all.at;
@@ -166,7 +167,7 @@ fn features(reading: &Reading, all: Field<'_>, block: &mut Block, out: impl Fn(&
     Ok(())
 }
 
-/// What the code before the colon says.
+/// The meaning of the code before the colon.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Code {
     Numbers(DType),
@@ -197,7 +198,7 @@ fn code(text: &[u8]) -> Option<Code> {
     Some(Code::Numbers(dtype))
 }
 
-/// Reads one feature; says whether a width had to be guessed.
+/// Parses one feature; returns whether a width had to be assumed.
 fn feature(reading: &Reading, field: Field<'_>, before: &mut Option<Code>, out: &mut Features) -> Parsed<bool> {
     let Field { text, at } = field;
     let Some(colon) = memchr::memchr(b':', text) else {
@@ -212,27 +213,27 @@ fn feature(reading: &Reading, field: Field<'_>, before: &mut Option<Code>, out: 
     let many = memchr::memchr(b':', values).is_some();
     if name.is_empty() || values.is_empty() || many && reading.compat {
         if name.is_empty() && !reading.compat {
-            return Err(Fault::new(&rules::DTYPE, "a feature without a type", at));
+            return Err(Fault::new(&rules::DTYPE, "a feature has no type", at));
         }
         out.end_feature(Kind::Hole);
         return Ok(false);
     }
     let code = match known {
         Some(Code::Wide(_)) if reading.compat => None,
-        // An unknown letter leaves the converter with what it had.
+        // With an unknown letter, the converter keeps what it had.
         None if reading.compat && !name.starts_with(b"f") && !name.starts_with(b"i") && !name.starts_with(b"u") => {
             *before
         }
         known => known,
     };
     let Some(code) = code else {
-        return Err(Fault::new(&rules::DTYPE, format!("{} is no type of features", shown(name)), at));
+        return Err(Fault::new(&rules::DTYPE, format!("{} is not a feature type", shown(name)), at));
     };
     *before = Some(code);
     match code {
         Code::Text => {
             if std::str::from_utf8(values).is_err() {
-                return Err(Fault::new(&rules::FIELD, "text that is not UTF-8", at));
+                return Err(Fault::new(&rules::FIELD, "invalid UTF-8", at));
             }
             out.bytes.extend_from_slice(values);
             out.end_feature(Kind::Text);

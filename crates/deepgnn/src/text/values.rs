@@ -1,11 +1,11 @@
-//! Features in words: a type, a length, values.
+//! Features as words: a type, a length, values.
 
 use super::fault::{Fault, Parsed, shown};
 use crate::block::{Features, Kind};
 use crate::number::{self, Overflow, Wrong};
 use crate::{DType, rules};
 
-/// What the values of a feature are.
+/// The kind of the values of a feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Values {
     Numbers(DType),
@@ -13,33 +13,33 @@ pub(crate) enum Values {
 }
 
 impl Values {
-    /// The type that a word names; `text` is the word for text, which differs between the formats.
+    /// Returns the type with this name; `text` is the name for text, which differs between the formats.
     pub fn of_name(name: &[u8], text: &[u8]) -> Option<Values> {
         if name == text { Some(Values::Text) } else { DType::of_name(name).map(Values::Numbers) }
     }
 }
 
-/// The length of a feature: of its values, and for sparse ones of its coordinates.
+/// The length of a feature: the number of its values and, for sparse features, of its coordinates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Length {
-    /// So many values.
+    /// This number of values.
     Dense(usize),
     /// Points and values.
     Sparse {
-        /// Numbers in the coordinates.
+        /// Number of integers in the coordinates.
         coordinates: usize,
-        /// Points, by the first side of the coordinates.
+        /// Number of points, from the first dimension of the coordinates.
         points: usize,
-        /// Numbers of a point, by the last side.
+        /// Number of coordinates of a point, from the last dimension.
         width: u32,
-        /// Whether the coordinates have one side only.
+        /// Whether the coordinates have only one dimension.
         flat: bool,
         values: usize,
     },
 }
 
 impl Length {
-    /// The length that sides of coordinates and a number of values make, as Linear writes them.
+    /// Returns the length for dimensions of coordinates and a number of values, as Linear writes them.
     pub fn of_sides(sides: &[usize], values: usize) -> Option<Length> {
         let (Some(first), Some(last)) = (sides.first(), sides.last()) else { return Some(Length::Dense(values)) };
         let coordinates = sides.iter().try_fold(1usize, |product, side| product.checked_mul(*side))?;
@@ -48,7 +48,7 @@ impl Length {
         Some(Length::Sparse { coordinates, points: *first, width, flat, values })
     }
 
-    /// The most words that it can ask for.
+    /// Returns the maximum number of words that it requires.
     pub fn words(&self) -> usize {
         match *self {
             Length::Dense(values) => values,
@@ -57,38 +57,39 @@ impl Length {
     }
 }
 
-/// Words, whatever divides them.
+/// Words with any separator.
 pub(crate) trait Words<'a> {
-    /// The next word, and where it is.
+    /// Returns the next word and its position.
     fn word(&mut self) -> Option<(&'a [u8], usize)>;
-    /// Where the next word would be.
+    /// Returns the position of the next word.
     fn here(&mut self) -> usize;
 }
 
-/// In what the values of features are read as the published decoders read them.
+/// In which respects the values of features are read as the published decoders read them.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Like {
     /// A line may end before all values.
     pub fewer: bool,
-    /// Every truth value that is written is true.
+    /// Every boolean is true.
     pub truth: bool,
-    /// What a float type cannot hold is infinite.
+    /// Numbers that a float type cannot represent are infinite.
     pub overflow: bool,
-    /// The sparse feature of the specification's example is read as its later edition corrects it.
+    /// The sparse feature of the specification's example is read as in its later edition.
     pub example: bool,
 }
 
 impl Like {
-    /// What becomes of a number that a float type cannot hold.
+    /// Returns how a number that a float type cannot represent is handled.
     pub fn overflow(self) -> Overflow {
         if self.overflow { Overflow::Infinite } else { Overflow::Refused }
     }
 }
 
-/// Reads the values of one feature and appends it. Says whether it was that of the specification's example, and corrected.
+/// Parses and appends the values of one feature. Returns whether it was that of the specification's example and was
+/// corrected.
 ///
 /// # Errors
-/// When there are too few, or one is no number of the type.
+/// Returns an error if there are too few values, or one is not a number of the type.
 pub(crate) fn read<'a>(
     words: &mut impl Words<'a>,
     dtype: DType,
@@ -132,13 +133,14 @@ pub(crate) fn read<'a>(
     Ok(false)
 }
 
-/// The sparse feature of the specification's example, `2,3 0 4 1 1 1`, as it would be stored: two coordinates and three values.
+/// The sparse feature of the specification's example, `2,3 0 4 1 1 1`, as it would be stored: two coordinates and three
+/// values.
 const EXAMPLE: [u8; 27] = example(2, [0, 4, 0x0001_0101]);
 
-/// The same as the project's later documentation has it: `3,3 0 4 10 1 1 1`.
+/// The same in the project's later documentation: `3,3 0 4 10 1 1 1`.
 const CORRECTED: [u8; 35] = example(3, [0, 4, 10, 0x0001_0101]);
 
-/// Counts, and behind them numbers of 64 bits, of which the last has three bytes.
+/// Counts, followed by 64-bit numbers, of which the last has only three bytes.
 const fn example<const NUMBERS: usize, const BYTES: usize>(count: u8, numbers: [u64; NUMBERS]) -> [u8; BYTES] {
     let mut bytes = [0; BYTES];
     bytes[0] = count;
@@ -151,14 +153,15 @@ const fn example<const NUMBERS: usize, const BYTES: usize>(count: u8, numbers: [
     bytes
 }
 
-/// Appends so many numbers; returns how many there were, which are fewer only where that is imitated.
+/// Appends `count` numbers. Returns how many there were; fewer are accepted only if the published converter is
+/// imitated.
 fn numbers<'a>(words: &mut impl Words<'a>, dtype: DType, count: usize, like: Like, out: &mut Vec<u8>) -> Parsed<usize> {
     for read in 0..count {
         let Some((word, at)) = words.word() else {
             if like.fewer {
                 return Ok(read);
             }
-            let message = format!("{read} values where {count} were announced");
+            let message = format!("{read} values, but the feature has length {count}");
             return Err(Fault::new(&rules::SHORT, message, words.here()));
         };
         one(dtype, word, at, like, out)?;
@@ -168,7 +171,7 @@ fn numbers<'a>(words: &mut impl Words<'a>, dtype: DType, count: usize, like: Lik
 
 /// Appends one number.
 pub(crate) fn one(dtype: DType, word: &[u8], at: usize, like: Like, out: &mut Vec<u8>) -> Parsed {
-    // For the published converter every text is true, also 0 and False.
+    // For the published converter every text is true, including 0 and False.
     if like.truth && dtype == DType::Bool {
         out.push(u8::from(!word.is_empty()));
         return Ok(());
@@ -176,44 +179,44 @@ pub(crate) fn one(dtype: DType, word: &[u8], at: usize, like: Like, out: &mut Ve
     number::push(dtype, word, like.overflow(), out).map_err(|wrong| Fault::number(wrong, dtype.name(), word, at))
 }
 
-/// The largest type. They are counted from 0 on, so a large one makes long lists in every file that names them.
+/// The largest type. Types are counted from 0, so that a large one makes long lists in every file that names them.
 pub(crate) const LAST_TYPE: i64 = 65_535;
 
-/// A type of a node or an edge.
+/// Parses a type of a node or an edge.
 pub(crate) fn element_type(word: &[u8], at: usize) -> Parsed<i32> {
     const LAST: i128 = LAST_TYPE as i128;
     match number::integer(word) {
         #[expect(clippy::cast_possible_truncation, reason = "at most LAST_TYPE")]
         Ok(ty @ 0..=LAST) => Ok(ty as i32),
-        Ok(ty) => Err(Fault::new(&rules::TYPE, format!("{ty} is no type"), at)),
+        Ok(ty) => Err(Fault::new(&rules::TYPE, format!("{ty} is not a valid type"), at)),
         Err(wrong) => Err(Fault::number(wrong, "type", word, at)),
     }
 }
 
-/// An id of a node.
+/// Parses an id of a node.
 pub(crate) fn id(word: &[u8], at: usize) -> Parsed<u64> {
     number::id(word.trim_ascii()).map_err(|wrong| match wrong {
-        Wrong::Range => Fault::new(&rules::ID, format!("{} is no id", shown(word)), at),
+        Wrong::Range => Fault::new(&rules::ID, format!("{} is not a valid id", shown(word)), at),
         Wrong::NotNumber | Wrong::Fraction => Fault::number(wrong, "id", word, at),
     })
 }
 
-/// A weight: a number that 32 bits hold. Of others, NaN and infinity included, the published converter makes binaries that its engine
-/// does not open, or cannot draw from.
+/// Parses a weight: a number that fits into 32 bits. With others, including NaN and infinity, the published converter
+/// makes binaries that its engine cannot open or sample from.
 pub(crate) fn weight(word: &[u8], at: usize) -> Parsed<f64> {
     let value = number::float(word).map_err(|wrong| Fault::number(wrong, "weight", word, at))?;
     match is_weight(value) {
         true => Ok(value),
-        false => Err(Fault::new(&rules::WEIGHT, format!("{} is no weight", shown(word)), at)),
+        false => Err(Fault::new(&rules::WEIGHT, format!("{} is not a valid weight", shown(word)), at)),
     }
 }
 
-/// Whether a number is finite in 32 bits.
+/// Returns whether a number is finite in 32 bits.
 pub(crate) fn is_weight(value: f64) -> bool {
     number::single(value).is_finite()
 }
 
-/// A time.
+/// Parses a time.
 pub(crate) fn time(word: &[u8], at: usize) -> Parsed<i64> {
     let value = number::integer(word).and_then(|time| i64::try_from(time).map_err(|_| Wrong::Range));
     value.map_err(|wrong| Fault::number(wrong, "time", word, at))

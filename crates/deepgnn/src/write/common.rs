@@ -1,4 +1,4 @@
-//! What all nodes, or all edges, have in common, and what a text can therefore leave out of each.
+//! What all nodes, or all edges, have in common, so that a text can omit it for each element.
 
 use isomorph_error::Result;
 use serde_json::{Map, Value};
@@ -7,30 +7,30 @@ use super::encode;
 use crate::TextFormat;
 use crate::block::Kind;
 
-/// What all elements have in common that have been seen.
+/// What all elements seen so far have in common.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Common {
     seen: bool,
     ty: Option<i32>,
     weight: Option<f32>,
-    /// The first features: what each is, and the length of its bytes.
+    /// The first features: the kind of each, and the length of its bytes.
     features: Vec<(Kind, usize)>,
 }
 
-/// What elements do not say themselves.
+/// What elements do not state themselves.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Left {
     pub ty: bool,
     pub weight: bool,
-    /// The types and lengths of so many features, from the first on.
+    /// The types and lengths of this number of features, starting with the first.
     pub features: usize,
 }
 
 impl Common {
-    /// Sees an element.
+    /// Records an element.
     pub fn see(&mut self, ty: i32, record: &[u8]) {
         let weight = record.first_chunk().map(|bytes| f32::from_le_bytes(*bytes)).filter(|weight| weight.is_finite());
-        // A length of a sparse feature depends on its values, and a hole has no type.
+        // The length of a sparse feature depends on its values, and a hole has no type.
         let features = encode::kinds(record);
         if !std::mem::replace(&mut self.seen, true) {
             let plain = |(kind, _): &(Kind, usize)| matches!(kind, Kind::Dense(_) | Kind::Text);
@@ -40,14 +40,14 @@ impl Common {
         self.ty = self.ty.filter(|own| *own == ty);
         self.weight = self.weight.filter(|own| weight.is_some_and(|weight| weight.to_bits() == own.to_bits()));
         if !self.features.is_empty() {
-            // A text is one word, however long it is.
+            // A text is one word, whatever its length.
             let same = |(a, b): &(&(Kind, usize), (Kind, usize))| a.0 == b.0 && (a.0 == Kind::Text || a.1 == b.1);
             let count = self.features.iter().zip(features).take_while(same).count();
             self.features.truncate(count);
         }
     }
 
-    /// What a text need not say.
+    /// Returns what a text can omit.
     pub fn left(&self) -> Left {
         Left { ty: self.ty.is_some(), weight: self.weight.is_some(), features: self.features.len() }
     }
@@ -73,10 +73,10 @@ impl Common {
     }
 }
 
-/// The file of defaults: nothing when there is nothing in common.
+/// Returns the file of defaults; `None` if nothing is in common.
 ///
 /// # Errors
-/// When it is no JSON, which cannot be.
+/// Returns an error if it is not JSON, which cannot happen.
 pub(super) fn defaults(nodes: &Common, edges: &Common, format: TextFormat) -> Result<Option<String>> {
     let mut all = Map::new();
     nodes.state("node", format, &mut all);

@@ -1,7 +1,7 @@
-//! Batches of the model as records, and records as elements of blocks.
+//! Conversion of model batches to records, and of records to elements of blocks.
 //!
-//! A record is the weight (32 bits), then for each feature a byte that tells what it is, its length (32 bits) and its
-//! bytes as the binary stores them.
+//! A record is the weight (32 bits), then for each feature a byte with its type, its length (32 bits) and its bytes as
+//! the binary stores them.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Int32Type, Int64Type, UInt64Type};
@@ -20,10 +20,10 @@ use crate::feature::{FeatureType, SparseView};
 use crate::number::f64_of_shortest;
 use crate::rules;
 
-/// Adds the nodes of a batch; `see` is told the type and the record of each.
+/// Adds the nodes of a batch; `see` is called with the type and the record of each.
 ///
 /// # Errors
-/// When a column is not of its type, or holds what has no place.
+/// Returns an error if a column has the wrong type, or a value cannot be stored.
 pub(super) fn nodes(
     shape: &Shape,
     properties: &[Property],
@@ -37,7 +37,7 @@ pub(super) fn nodes(
     for (row, id) in ids.values().iter().enumerate() {
         let ty = rows.types.as_ref().map_or(0, |types| types.value(row));
         if !(0..=i32::from(u16::MAX)).contains(&ty) {
-            return Err(Error::broken(&rules::TYPE, format!("{ty} is no type")).at(at(batch.start, row)));
+            return Err(Error::broken(&rules::TYPE, format!("{ty} is not a valid type")).at(at(batch.start, row)));
         }
         let (created, removed) = rows.life(row);
         let key = Key { id: *id, rank: 0, created, removed, other: ty.unsigned_abs().into() };
@@ -47,10 +47,11 @@ pub(super) fn nodes(
     Ok(())
 }
 
-/// Adds the edges of a batch; `see` is told the type and the record of each. Returns the latest time that one of them states.
+/// Adds the edges of a batch; `see` is called with the type and the record of each. Returns the latest time that one of
+/// them states.
 ///
 /// # Errors
-/// As [`nodes`].
+/// Returns the errors of [`nodes`].
 pub(super) fn edges(
     shape: &Shape,
     properties: &[Property],
@@ -61,7 +62,7 @@ pub(super) fn edges(
     let (sources, targets) = (ends(&batch.source)?, ends(&batch.target)?);
     let rows = Rows::of(&shape.edges, properties, &batch.properties, batch.rows)?;
     let types = match &batch.relations {
-        // Names that no row has need be no numbers.
+        // Names that no row uses need not be numbers.
         Some(relations) => relations.names.iter().map(|name| relation(name.unwrap_or_default()).ok()).collect(),
         None => Vec::new(),
     };
@@ -90,7 +91,7 @@ fn at(start: u64, row: usize) -> Place {
     Place::file(crate::batches::NODE).row(start + row as u64)
 }
 
-/// The column as this type, every value with an equal there.
+/// Casts the column to this type; every value must stay equal.
 fn cast(column: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
     if column.data_type() == to {
         return Ok(Arc::clone(column));
@@ -110,7 +111,7 @@ fn ids(keys: &ArrayRef) -> Result<PrimitiveArray<UInt64Type>> {
 fn ends(ends: &Ends) -> Result<PrimitiveArray<UInt64Type>> {
     match ends {
         Ends::Keys(keys) => ids(keys),
-        Ends::Rows(_) => Err(Error::usage("ends are rows where keys were announced")),
+        Ends::Rows(_) => Err(Error::usage("expected keys as ends, found rows")),
     }
 }
 
@@ -120,7 +121,7 @@ struct Rows {
     weights: Option<PrimitiveArray<Float32Type>>,
     created: Option<PrimitiveArray<Int64Type>>,
     removed: Option<PrimitiveArray<Int64Type>>,
-    /// In the order of ids.
+    /// Sorted by feature id.
     features: Vec<(u32, Values)>,
 }
 
@@ -161,7 +162,7 @@ impl Rows {
         Ok(rows)
     }
 
-    /// When an element lives, to be sorted by.
+    /// Returns the lifetime of an element, for sorting.
     fn life(&self, row: usize) -> (i64, End) {
         let time = |times: &Option<PrimitiveArray<Int64Type>>| {
             times.as_ref().filter(|times| times.is_valid(row)).map(|times| times.value(row))
@@ -169,7 +170,7 @@ impl Rows {
         (time(&self.created).unwrap_or(0), End::at(time(&self.removed).unwrap_or(-1)))
     }
 
-    /// Appends the record of a row, and shows it.
+    /// Appends the record of a row, and calls `see` with it.
     fn seen(&self, row: usize, ty: i32, out: &mut Vec<u8>, see: &mut dyn FnMut(i32, &[u8])) -> Result<()> {
         let start = out.len();
         self.record(row, out)?;
@@ -181,7 +182,7 @@ impl Rows {
     fn record(&self, row: usize, out: &mut Vec<u8>) -> Result<()> {
         let weight = self.weights.as_ref().map_or(1.0, |weights| weights.value(row));
         if !weight.is_finite() {
-            return Err(Error::broken(&rules::WEIGHT, format!("{weight} is no weight")));
+            return Err(Error::broken(&rules::WEIGHT, format!("{weight} is not a valid weight")));
         }
         out.extend_from_slice(&weight.to_le_bytes());
         let mut next = 0;
@@ -205,7 +206,7 @@ impl Rows {
                 .map_err(|_| named(Error::new(ErrorKind::TooLarge, "more than 4294967295 bytes")))?;
             if length == 0 {
                 return Err(named(
-                    Error::new(ErrorKind::WouldLose, "an empty value: DeepGNN has nothing but holes of that size")
+                    Error::new(ErrorKind::WouldLose, "DeepGNN cannot store an empty value: it would be a hole")
                         .hint("--lossy    write it as null"),
                 ));
             }
@@ -217,7 +218,7 @@ impl Rows {
 }
 
 fn missing() -> Error {
-    Error::broken(&rules::FIELD, "a value is missing: every element has a type and a weight")
+    Error::broken(&rules::FIELD, "a value is missing: every element must have a type and a weight")
 }
 
 /// The values of one feature.
@@ -230,19 +231,19 @@ struct Values {
 enum Store {
     Bytes(OffsetBuffer<i32>, Buffer),
     Sparse {
-        /// Of the points of each row.
+        /// Offsets of the points of each row.
         points: OffsetBuffer<i32>,
-        /// Of the coordinates of each point.
+        /// Offsets of the coordinates of each point.
         coordinates: OffsetBuffer<i32>,
         numbers: Buffer,
         values: (OffsetBuffer<i32>, Buffer),
     },
 }
 
-/// Bytes of the numbers of an array, from the first on.
+/// Returns the bytes of the numbers of an array, starting with the first.
 fn numbers(array: &dyn Array, size: usize) -> Result<Buffer> {
     if array.null_count() > 0 {
-        return Err(Error::malformed("a tensor with a hole in it"));
+        return Err(Error::malformed("a tensor contains a null"));
     }
     let data = array.to_data();
     let buffer = data.buffers().first().cloned().unwrap_or_default();
@@ -253,7 +254,7 @@ fn list_of(item: DataType) -> DataType {
     DataType::List(Arc::new(Field::new_list_field(item, true)))
 }
 
-/// A list column: where each list begins and ends, and its items.
+/// Returns the offsets and the items of a list column.
 fn list(column: &ArrayRef, item: DataType) -> Result<(OffsetBuffer<i32>, ArrayRef)> {
     let column = match column.data_type() {
         DataType::List(field) if *field.data_type() == item => Arc::clone(column),
@@ -282,10 +283,10 @@ impl Values {
                 Store::Bytes(bytes.offsets().clone(), bytes.values().clone())
             }
             FeatureType::Sparse(dtype) => {
-                let fields = column.as_struct_opt().ok_or_else(|| Error::usage("a sparse feature is no struct"))?;
+                let fields = column.as_struct_opt().ok_or_else(|| Error::usage("a sparse feature must be a struct"))?;
                 let field = |name: &str| {
                     let child = fields.column_by_name(name);
-                    child.ok_or_else(|| Error::usage(format!("a sparse feature without {name}")))
+                    child.ok_or_else(|| Error::usage(format!("a sparse feature has no {name}")))
                 };
                 let (points, each) = list(field("coordinates")?, list_of(DataType::Int64))?;
                 let (coordinates, items) = list(&each, DataType::Int64)?;
@@ -324,7 +325,8 @@ impl Values {
                 let count = values.len() / size;
                 let mut widths = of_row.clone().map(|point| range(coordinates, point, 1).len());
                 let width = widths.next().unwrap_or_default();
-                // One value may have a point for each of its coordinates: so the published converter stores a flat list.
+                // One value may have a point for each of its coordinates, because the published converter stores a
+                // flat list this way.
                 let fits = of_row.len() == count || count == 1 && width == 1;
                 if width == 0 || count == 0 || !fits || widths.any(|other| other != width) {
                     let message = format!("{} points of coordinates for {count} values", of_row.len());
@@ -344,7 +346,7 @@ impl Values {
     }
 }
 
-/// What stands for a hole, where another byte stands for the type of a feature.
+/// Stands for a hole in place of a feature type.
 const HOLE: u8 = 0;
 
 fn kind_of(tag: u8, bytes: &[u8]) -> Kind {
@@ -355,24 +357,24 @@ fn kind_of(tag: u8, bytes: &[u8]) -> Kind {
         Some(FeatureType::Raw) => Kind::Raw,
         Some(FeatureType::Dense(dtype)) => Kind::Dense(dtype),
         Some(FeatureType::Sparse(dtype)) => {
-            // Written by us: a count of 32 bits.
+            // Written by this program: a count of 32 bits.
             let width = SparseView::of(bytes).ok().and_then(|view| u32::try_from(view.width).ok());
             Kind::Sparse(dtype, width.unwrap_or_default())
         }
     }
 }
 
-/// The weight of a record: the shortest decimal that means its 32 bits, as a text would have it.
+/// Returns the weight of a record: the shortest decimal for its 32 bits, as in a text.
 pub(super) fn weight(record: &[u8]) -> f64 {
     shortest(record.first_chunk().map_or(1.0, |bytes| f32::from_le_bytes(*bytes)))
 }
 
-/// The shortest decimal that means 32 bits.
+/// Returns the shortest decimal for a 32-bit float.
 pub(super) fn shortest(weight: f32) -> f64 {
     f64_of_shortest(weight)
 }
 
-/// The features of a record: the tag and the bytes of each.
+/// Returns the features of a record: the type byte and the bytes of each.
 fn slots(record: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     let mut rest = record.get(4..).unwrap_or_default();
     std::iter::from_fn(move || {
@@ -384,7 +386,7 @@ fn slots(record: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     })
 }
 
-/// What the features of a record are, and the length of the bytes of each.
+/// Returns the kinds of the features of a record, and the lengths of their bytes.
 pub(super) fn kinds(record: &[u8]) -> impl Iterator<Item = (Kind, usize)> {
     slots(record).map(|(tag, bytes)| (kind_of(tag, bytes), bytes.len()))
 }

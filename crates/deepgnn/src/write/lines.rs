@@ -1,4 +1,4 @@
-//! Sorted records as blocks of lines: a node with its edges, or the edges of what is no node.
+//! Sorted records as blocks of lines: a node with its edges, or the edges of an id that is not a node.
 
 use isomorph_error::Result;
 
@@ -6,13 +6,13 @@ use super::encode;
 use super::records::{Key, Records};
 use crate::block::{Block, Life};
 
-/// Elements of a block, at most.
+/// Maximum number of elements of a block.
 const ELEMENTS: usize = 32_768;
 
-/// Bytes of the features of a block, unless one element has more.
+/// Number of bytes of the features of a block, unless one element has more.
 const BYTES: usize = 4 << 20;
 
-/// Lines of a block. The last may go on in the next block, under the same number.
+/// Lines of a block. The last one may continue in the next block, with the same number.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     pub block: Block,
@@ -33,23 +33,23 @@ impl Lines {
     }
 }
 
-/// What is wanted of times.
+/// The requested times.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Times {
     pub nodes: bool,
     pub edges: bool,
 }
 
-/// Hands over all records as lines, in their order.
+/// Delivers all records as lines, in their order.
 ///
 /// # Errors
-/// Those of `take`, and when temporary files cannot be read.
+/// Returns the errors of `take`, and an error if temporary files cannot be read.
 pub(super) fn each(records: Records, times: Times, mut take: impl FnMut(&Lines) -> Result<()>) -> Result<()> {
     let mut lines = Lines::default();
     lines.block.edges.settled = true;
-    // The line at hand: its number, and the node that it is of.
+    // The current line: its number and its node.
     let mut open: Option<(u64, u64)> = None;
-    // Whether it has anything in this block.
+    // Whether it has any elements in this block.
     let mut begun = false;
     records.each(|key, record| {
         let next = match open {

@@ -1,4 +1,4 @@
-//! Nodes and edges as records, sorted as the specification demands, in memory and beyond it in a temporary file.
+//! Nodes and edges as records, sorted as the specification requires, in memory or, beyond it, in a temporary file.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,39 +8,39 @@ use isomorph_error::{Result, index};
 use isomorph_storage::{Budget, Reservation, Scratch, ScratchFile};
 use rayon::slice::ParallelSliceMut;
 
-/// Memory is taken from the budget in steps of so many bytes.
+/// Memory is taken from the budget in steps of this many bytes.
 const STEP: u64 = 1 << 20;
 
-/// Bytes that are always kept, so that runs are not tiny.
+/// Minimum memory in bytes, so that runs are not tiny.
 const LEAST: usize = 1 << 20;
 
-/// Bytes of a run that are read at once, at most and at least.
+/// Minimum and maximum number of bytes of a run that are read at a time.
 const READ: (u64, u64) = (4 << 10, 256 << 10);
 
-/// What records are sorted by: the node, itself before its edges; these by type, times and target.
+/// The sort key of records: by node, the node before its edges; edges by type, times and target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key {
     /// The node, or the source of the edge.
     pub id: u64,
     /// 0 for a node, the type plus one for an edge.
     pub rank: u32,
-    /// Times, where edges have them: those that live for ever come last. The published converter sorts edges of JSON by
-    /// them as well.
+    /// Times, if edges have them; edges that never end come last. The published converter also sorts edges of JSON by
+    /// times.
     pub created: i64,
     pub removed: End,
     /// The target of an edge, the type of a node.
     pub other: u64,
 }
 
-/// The end of a life, in the order of time.
+/// The end of a lifetime, in chronological order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct End(i64);
 
 impl End {
-    /// It has none.
+    /// It never ends.
     pub const NEVER: End = End(i64::MAX);
 
-    /// The end at a time; −1 says that there is none, so the times from 0 on have one number less to themselves.
+    /// Returns the end at a time; −1 means that there is none, so that times from 0 on are shifted down by one.
     pub fn at(time: i64) -> End {
         match time {
             -1 => End::NEVER,
@@ -49,7 +49,7 @@ impl End {
         }
     }
 
-    /// Its time, or −1.
+    /// Returns its time, or −1.
     pub fn time(self) -> i64 {
         match self.0 {
             i64::MAX => -1,
@@ -59,30 +59,30 @@ impl End {
     }
 }
 
-/// A record in memory. Records with equal keys keep the order in which they came.
+/// A record in memory. Records with equal keys keep their input order.
 type Entry = (Key, usize, usize);
 
 /// Bytes of a key in a file.
 const KEY: usize = 36;
 
-/// Collects records.
+/// A collector of records.
 pub(crate) struct Records {
     entries: Vec<Entry>,
     bytes: Vec<u8>,
     held: Reservation,
-    /// The most that is held, bytes.
+    /// Maximum number of bytes held.
     most: u64,
     scratch: Scratch,
     file: Option<ScratchFile>,
-    /// Beginnings and ends of the sorted runs in the file.
+    /// Starts and ends of the sorted runs in the file.
     runs: Vec<(u64, u64)>,
 }
 
 impl Records {
-    /// No records yet; half of `budget` is for them.
+    /// Creates an empty collector that may use half of `budget`.
     ///
     /// # Errors
-    /// When there is no place for temporary files.
+    /// Returns an error if temporary files cannot be created.
     pub fn new(budget: &Budget, scratch: Option<&Scratch>) -> Result<Self> {
         Ok(Records {
             entries: Vec::new(),
@@ -98,7 +98,7 @@ impl Records {
     /// Adds a record, whose bytes `append` appends.
     ///
     /// # Errors
-    /// Those of `append`, and when a temporary file cannot be written.
+    /// Returns the errors of `append`, and an error if a temporary file cannot be written.
     pub(super) fn push(&mut self, key: Key, append: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Result<()> {
         let start = self.bytes.len();
         append(&mut self.bytes)?;
@@ -113,18 +113,18 @@ impl Records {
         Ok(())
     }
 
-    /// Adds an id alone, to be sorted by what it is of behind the id.
+    /// Adds an id without a record; `what` says what it is the id of, and is part of the sort key.
     ///
     /// # Errors
-    /// When a temporary file cannot be written.
+    /// Returns an error if a temporary file cannot be written.
     pub fn push_id(&mut self, id: u64, what: u32) -> Result<()> {
         self.push(Key { id, rank: what, created: 0, removed: End::NEVER, other: 0 }, |_| Ok(()))
     }
 
-    /// Hands over ids in their order, each with what it is of.
+    /// Delivers ids in their order, each with `what`.
     ///
     /// # Errors
-    /// As [`Records::each`].
+    /// Returns the errors of [`Records::each`].
     pub fn each_id(self, mut take: impl FnMut(u64, u32) -> Result<()>) -> Result<()> {
         self.each(|key, _| take(key.id, key.rank))
     }
@@ -162,10 +162,10 @@ impl Records {
         Ok(())
     }
 
-    /// Hands over the records in their order.
+    /// Delivers the records in their order.
     ///
     /// # Errors
-    /// Those of `take`, and when a temporary file cannot be written or read.
+    /// Returns the errors of `take`, and an error if a temporary file cannot be written or read.
     pub(super) fn each(mut self, mut take: impl FnMut(Key, &[u8]) -> Result<()>) -> Result<()> {
         if self.runs.is_empty() {
             self.sort();
@@ -180,14 +180,14 @@ impl Records {
         }
         let Some(file) = self.file.take() else { return Ok(()) };
         let size = (self.held.bytes() / self.runs.len() as u64).clamp(READ.0, READ.1);
-        // What was collected is in the file now.
+        // Everything collected is now in the file.
         (self.entries, self.bytes) = (Vec::new(), Vec::new());
         let mut runs: Vec<Run<'_>> = self.runs.iter().map(|(start, end)| Run::new(&file, *start, *end, size)).collect();
         let mut heap = BinaryHeap::with_capacity(runs.len());
         for (number, run) in runs.iter_mut().enumerate() {
             heap.extend(run.next_key()?.map(|key| Reverse((key, number))));
         }
-        // Runs that came first win where keys are equal.
+        // If keys are equal, earlier runs come first.
         while let Some(Reverse((key, number))) = heap.pop() {
             let Some(run) = runs.get_mut(number) else { break };
             take(key, run.record()?)?;
@@ -197,15 +197,15 @@ impl Records {
     }
 }
 
-/// A sorted run, read from its beginning.
+/// A sorted run that is read from its beginning.
 struct Run<'a> {
     file: &'a ScratchFile,
-    /// Where the next bytes are that are not in the buffer.
+    /// Position of the next bytes that are not in the buffer.
     next: u64,
     end: u64,
     buffer: Vec<u8>,
     at: usize,
-    /// Bytes of the record at hand.
+    /// Length of the current record in bytes.
     length: usize,
     size: u64,
 }
@@ -215,7 +215,7 @@ impl<'a> Run<'a> {
         Run { file, next: start, end, buffer: Vec::new(), at: 0, length: 0, size }
     }
 
-    /// Makes sure that so many bytes are in the buffer, as long as the run has them.
+    /// Makes sure that `wanted` bytes are in the buffer, if the run has them.
     fn fill(&mut self, wanted: usize) -> Result<()> {
         let left = self.buffer.len() - self.at;
         if left >= wanted {
@@ -243,7 +243,7 @@ impl<'a> Run<'a> {
         Ok(Some(key))
     }
 
-    /// The bytes behind the key that was read last.
+    /// Returns the bytes after the key that was read last.
     fn record(&mut self) -> Result<&[u8]> {
         self.fill(self.length)?;
         let record = self.buffer.get(self.at..self.at + self.length).unwrap_or_default();
@@ -263,7 +263,7 @@ mod tests {
             let mixed = n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
             let key =
                 Key { id: mixed % 1000, rank: (mixed % 3) as u32, created: 0, removed: End::NEVER, other: mixed % 2 };
-            // Long ones between the short.
+            // Long records between short ones.
             let bytes = vec![n as u8; if n == 77 { 300_000 } else { n as usize % 5 }];
             let append = |out: &mut Vec<u8>| {
                 out.extend_from_slice(&bytes);

@@ -1,4 +1,4 @@
-//! Which column of the model is what in these formats.
+//! The meaning of the model's columns in these formats.
 
 use arrow_schema::DataType;
 use isomorph_error::{Error, Result};
@@ -8,16 +8,16 @@ use crate::batches::TYPE;
 use crate::feature::FeatureType;
 use crate::{DType, rules};
 
-/// What a column of a batch is.
+/// The meaning of a column of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     /// The type of a node.
     Type,
     /// The weight.
     Weight,
-    /// Since when an element lives.
+    /// The beginning of a lifetime.
     Created,
-    /// Until when.
+    /// The end of a lifetime.
     Removed,
     /// A feature: its id and the type of its values.
     Feature(u32, FeatureType),
@@ -26,7 +26,7 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// Id and type, of a feature.
+    /// Returns id and type of a feature.
     pub fn feature(&self) -> Option<(u32, FeatureType)> {
         match self {
             Role::Feature(id, ty) => Some((*id, *ty)),
@@ -40,34 +40,34 @@ impl Role {
 pub(crate) struct Shape {
     pub nodes: Vec<Role>,
     pub edges: Vec<Role>,
-    /// The type of all edges, where rows have none of their own.
+    /// The type of all edges, if rows state none.
     pub relation: Option<i32>,
     pub has_edges: bool,
 }
 
 impl Shape {
-    /// Finds them in a graph of one node type with integer keys and at most one edge type.
+    /// Determines them for a graph with one node type with integer keys and at most one edge type.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::Usage`] when the graph has anything else.
+    /// Returns [`isomorph_error::Kind::Usage`] if the graph has anything else.
     pub fn of(graph: &Graph) -> Result<Shape> {
         let [node] = graph.nodes.as_slice() else {
-            return Err(Error::usage("a graph of DeepGNN has one type of nodes"));
+            return Err(Error::usage("a DeepGNN graph must have one node type"));
         };
         if !is_integer(&node.key) {
-            return Err(Error::usage("nodes of DeepGNN have integers for keys"));
+            return Err(Error::usage("nodes of DeepGNN must have integer keys"));
         }
         if node.labels != isomorph_model::LabelVocabulary::None {
             return Err(Error::usage("nodes of DeepGNN have no labels"));
         }
         let others = !graph.hyperedges.is_empty() || !graph.values.is_empty() || !graph.groups.is_empty();
         if graph.edges.len() > 1 || others {
-            return Err(Error::usage("a graph of DeepGNN has nodes and one table of edges, and nothing else"));
+            return Err(Error::usage("a DeepGNN graph can only have nodes and one edge table"));
         }
         let mut shape = Shape { nodes: roles(&node.properties, true)?, ..Shape::default() };
         if let Some(edge) = graph.edges.first() {
             if edge.key.is_some() || edge.layered || edge.direction != isomorph_model::Direction::Directed {
-                return Err(Error::usage("edges of DeepGNN have a direction, no keys and no layers"));
+                return Err(Error::usage("edges of DeepGNN must be directed, without keys and layers"));
             }
             shape.edges = roles(&edge.properties, false)?;
             shape.has_edges = true;
@@ -78,23 +78,23 @@ impl Shape {
         Ok(shape)
     }
 
-    /// Leaves out features of types that `has` does not know.
+    /// Drops features of types that `has` does not accept.
     pub fn keep(&mut self, has: impl Fn(FeatureType) -> bool) {
         let unheld = |role: &&mut Role| role.feature().is_some_and(|(_, ty)| !has(ty));
         self.nodes.iter_mut().chain(&mut self.edges).filter(unheld).for_each(|role| *role = Role::LeftOut);
     }
 
-    /// Whether edges have times.
+    /// Returns whether edges have times.
     pub fn edge_times(&self) -> bool {
         self.edges.iter().any(|role| matches!(role, Role::Created | Role::Removed))
     }
 
-    /// Whether nodes have times.
+    /// Returns whether nodes have times.
     pub fn node_times(&self) -> bool {
         self.nodes.iter().any(|role| matches!(role, Role::Created | Role::Removed))
     }
 
-    /// Ids of features of nodes, and then of edges, that have values of several types.
+    /// Returns ids of features of nodes, and then of edges, that have values of several types.
     pub fn several(&self) -> impl Iterator<Item = u32> {
         [&self.nodes, &self.edges].into_iter().flat_map(|roles| {
             let mut ids: Vec<u32> = roles.iter().filter_map(|role| role.feature()).map(|(id, _)| id).collect();
@@ -105,19 +105,19 @@ impl Shape {
         })
     }
 
-    /// The types of all features, those of nodes first.
+    /// Returns the types of all features, those of nodes first.
     pub fn features(&self) -> impl Iterator<Item = (u32, FeatureType)> {
         self.nodes.iter().chain(&self.edges).filter_map(Role::feature)
     }
 }
 
-/// The number that a relation is.
+/// Returns the number of a relation.
 ///
 /// # Errors
-/// [`rules::TYPE`] when it is none.
+/// Returns [`rules::TYPE`] if the relation is not a number of a type.
 pub(super) fn relation(name: &str) -> Result<i32> {
     let number = name.parse::<u16>().ok().filter(|number| number.to_string() == name);
-    let wrong = || Error::broken(&rules::TYPE, format!("the relation {name:?} is no type of edges"));
+    let wrong = || Error::broken(&rules::TYPE, format!("relation {name:?} is not a valid edge type"));
     number.map(i32::from).ok_or_else(wrong)
 }
 
@@ -137,11 +137,11 @@ fn roles(properties: &[Property], of_nodes: bool) -> Result<Vec<Role>> {
     properties.iter().map(role).collect()
 }
 
-/// The type of the values of a feature that is a column.
+/// Returns the type of the values of a feature that is a column.
 fn feature_type(property: &Property) -> Result<FeatureType> {
     let unfit = || {
         let name = &property.name;
-        Error::usage(format!("property {name:?} is no feature: neither numbers nor text nor bytes"))
+        Error::usage(format!("property {name:?} cannot be a feature: it must have numbers, text or bytes"))
     };
     let items = |data_type: &DataType| match data_type {
         DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
@@ -155,7 +155,7 @@ fn feature_type(property: &Property) -> Result<FeatureType> {
             let values = fields.iter().find(|field| field.name() == "values");
             values.and_then(|field| items(field.data_type())).map(FeatureType::Sparse)
         }
-        // Of values at times the name says of what type they are.
+        // For values at times, the name states their type.
         (ValueKind::Raw, DataType::Binary | DataType::LargeBinary) => {
             let named = property.name.split_once(':').and_then(|(_, ty)| ty.parse().ok());
             Some(named.filter(|ty| matches!(ty, FeatureType::Timed(_))).unwrap_or(FeatureType::Raw))

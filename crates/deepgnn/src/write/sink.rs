@@ -1,4 +1,4 @@
-//! The sink: model batches in, a binary or a text out.
+//! The sink for model batches, which writes a binary or a text.
 
 use std::io::Write;
 
@@ -16,13 +16,15 @@ use crate::binary::{META, Partitions};
 use crate::feature::FeatureType;
 use crate::{BuildOptions, WriteOptions, rules};
 
-/// Writes a graph as a text, sorted as the specification demands: nodes by their ids and edges by source, type and target, where they
-/// have times by these before the target; or as the binary of such a text, of the one with a line for each node and its edges.
+/// Writes a graph as a text, sorted as the specification requires: nodes by id, and edges by source, type and target,
+/// edges with times by their times before the target; or as the binary of the text that has one line for each node and
+/// its edges.
 ///
-/// The graph must be in the shape of the format: one node type with integer keys and properties `type`, `weight` and
-/// features, at most one edge type, whose relations are numbers, with `weight`, times and features. A feature is a property
-/// with a feature id: a tensor, text or raw bytes; of several with one id a row may have one. What has no weight weighs
-/// 1, what has no type is of type 0. Ends of edges need not be nodes. Publishing what was staged is the caller's.
+/// The graph must have the shape of the format: one node type with integer keys and properties `type`, `weight` and
+/// features; at most one edge type, whose relations are numbers, with `weight`, times and features. A feature is a
+/// property with a feature id: a tensor, text or raw bytes; if several have the same id, each row may have a value in
+/// one of them. An element without a weight has weight 1, an element without a type has type 0. Ends of edges need not
+/// be nodes. The caller publishes what was staged.
 pub struct DeepGnnWriter<'a> {
     staging: &'a Staging,
     options: WriteOptions,
@@ -36,12 +38,12 @@ pub struct DeepGnnWriter<'a> {
 }
 
 impl<'a> DeepGnnWriter<'a> {
-    /// Begins a binary in `staging`, which is a directory then, or a text, which is one file, or a directory of so many
-    /// as were asked for, packed as its name says.
+    /// Begins a binary in `staging`, which must be a directory, or a text: one file, or a directory with the requested
+    /// number of files, compressed as the name states.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::Usage`] when the graph is not in the shape of the format; when there is no place for temporary
-    /// files.
+    /// Returns [`isomorph_error::Kind::Usage`] if the graph does not have the shape of the format, and an error if
+    /// temporary files cannot be created.
     pub fn create(staging: &'a Staging, graph: &Graph, options: &WriteOptions) -> Result<Box<dyn Sink + 'a>> {
         let mut shape = Shape::of(graph)?;
         if let Some(format) = options.text.filter(|_| options.without_unheld) {
@@ -60,13 +62,14 @@ impl<'a> DeepGnnWriter<'a> {
         }))
     }
 
-    /// The last time that is known: as asked for, as the source had it, or the latest that an edge states.
+    /// Returns the last known time: the requested one, that of the source, or the latest that an edge states.
     ///
     /// # Errors
-    /// When what the source had is no number.
+    /// Returns an error if the time of the source is not a number.
     fn watermark(&self) -> Result<Option<i64>> {
         let key = crate::batches::WATERMARK;
-        let wrong = |text: &String| Error::broken(&rules::TIME, format!("{text:?} is no time")).at(Place::field(key));
+        let wrong =
+            |text: &String| Error::broken(&rules::TIME, format!("{text:?} is not a valid time")).at(Place::field(key));
         let stated = self.graph.metadata.get(key).filter(|_| self.shape.edge_times());
         let stated = stated.map(|text| text.parse().map_err(|_| wrong(text))).transpose()?;
         Ok(self.options.binary.watermark.or(stated).or(self.latest))
@@ -96,7 +99,7 @@ impl Sink for DeepGnnWriter<'_> {
                 self.latest = self.latest.max(latest);
                 Ok(())
             }
-            _ => Err(Error::usage("DeepGNN has nodes and edges only")),
+            _ => Err(Error::usage("DeepGNN supports only nodes and edges")),
         }
     }
 
@@ -121,7 +124,7 @@ impl Sink for DeepGnnWriter<'_> {
                 let watermark = self.watermark()?;
                 let options = BuildOptions { watermark, ..self.options.binary };
                 let mut partitions = Partitions::create(self.staging, &options)?;
-                // The times of nodes have no place but beside the binary.
+                // Times of nodes can only be stored in the sidecar.
                 let times = Times { nodes: options.beside && self.shape.node_times(), edges: self.shape.edge_times() };
                 lines::each(self.records, times, |lines| {
                     let number = |at: usize| lines.numbers.get(at).copied().unwrap_or_default();
@@ -135,26 +138,26 @@ impl Sink for DeepGnnWriter<'_> {
     }
 }
 
-/// Ids of features of nodes, and then of edges, of which one has values of several types.
+/// Returns ids of features of nodes, and then of edges, that have values of several types.
 ///
 /// # Errors
-/// [`isomorph_error::Kind::Usage`] when the graph is not in the shape of the format.
+/// Returns [`isomorph_error::Kind::Usage`] if the graph does not have the shape of the format.
 pub fn several(graph: &Graph) -> Result<Vec<u32>> {
     Ok(Shape::of(graph)?.several().collect())
 }
 
-/// Whether what is written of a graph has times that the files do not tell of: lines of EdgeList have two numbers more then, and are no lines
-/// for who does not know it ([`crate::OpenOptions::temporal`]).
+/// Returns whether the output has times that the files do not declare: lines of EdgeList then have two more numbers,
+/// and can only be read if this is known ([`crate::OpenOptions::temporal`]).
 pub fn hides_times(graph: &Graph, options: &WriteOptions) -> bool {
     options.text == Some(crate::TextFormat::EdgeList)
         && Shape::of(graph).is_ok_and(|shape| shape.node_times() || shape.edge_times())
 }
 
-/// What of a graph in the shape of the format would not come back from what is written of it, as far as its description tells: the
+/// Returns what would be lost when a graph in the shape of the format is written, as far as its description shows: the
 /// subject, and why.
 ///
 /// # Errors
-/// [`isomorph_error::Kind::Usage`] when the graph is not in the shape of the format.
+/// Returns [`isomorph_error::Kind::Usage`] if the graph does not have the shape of the format.
 pub fn unheld(graph: &Graph, options: &WriteOptions) -> Result<Vec<(String, String)>> {
     let shape = Shape::of(graph)?;
     let mut found = Vec::new();
@@ -166,20 +169,20 @@ pub fn unheld(graph: &Graph, options: &WriteOptions) -> Result<Vec<(String, Stri
         if shape.nodes.contains(&Role::Weight) {
             lost(
                 "weights of nodes",
-                "a binary has them in its tables for sampling alone, rounded and mixed".to_owned(),
+                "a binary stores them only in its sampling tables, rounded and combined".to_owned(),
             );
         }
         if shape.node_times() {
-            lost("times of nodes", "a binary has those of edges alone".to_owned());
+            lost("times of nodes", "a binary stores only those of edges".to_owned());
         }
         for id in shape.several() {
-            let why = "a binary does not say which of them a value has".to_owned();
+            let why = "a binary does not state which of them a value has".to_owned();
             lost(&format!("types of feature {id}"), why);
         }
         return Ok(found);
     };
     if (shape.node_times() || shape.edge_times()) && !text::has_times(format) {
-        lost("times", format!("{format} has none"));
+        lost("times", format!("{format} does not support them"));
     }
     let mut features: Vec<(u32, FeatureType)> = shape.features().filter(|(_, ty)| !text::has(format, *ty)).collect();
     features.sort_unstable();
@@ -187,7 +190,7 @@ pub fn unheld(graph: &Graph, options: &WriteOptions) -> Result<Vec<(String, Stri
     for (id, ty) in features {
         let why = match ty {
             FeatureType::Raw => "a text needs the type of its values (--node-features, --edge-features)".to_owned(),
-            _ => format!("{format} has no features of type {ty}"),
+            _ => format!("{format} does not support features of type {ty}"),
         };
         lost(&format!("feature {id}"), why);
     }

@@ -1,4 +1,4 @@
-//! What the tests of this crate share: where the fixtures are, and directories as bytes.
+//! Shared by the tests of this crate: the location of the fixtures, and directories as bytes.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! The rows of hyperedges, placeholders and edges with a missing end, in the making.
+//! Building the rows of hyperedges, placeholders and edges with a missing end.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::write::layers::{LayerIds, PLACEHOLDER, list};
 use crate::write::nodes::Nodes;
 use crate::write::shape::Class;
 use crate::write::table::TableOut;
-/// The rows of one batch in the making.
+/// The rows of one batch.
 pub(super) struct Build<'a> {
     class: Class,
     own: &'a StringArray,
@@ -35,19 +35,19 @@ pub(super) struct Build<'a> {
     layers: Int64Builder,
     ends: [StringBuilder; 2],
     end_layers: [Int64Builder; 2],
-    /// Rows whose layers are stated, with the first and the second.
+    /// Rows whose layers are stated, with the first and the second layer.
     layered: (Vec<u32>, Vec<i64>, Vec<Option<i64>>),
     coefficients: Coefficients,
     /// Entities with coefficients.
     entities: StringBuilder,
     seen: HashSet<(u128, Option<i64>)>,
     text: String,
-    /// Cells of the matrix, by rows.
+    /// Cells of the matrix, sorted by row.
     cells: Vec<(u32, i32, f32)>,
 }
 
 impl<'a> Build<'a> {
-    /// No rows yet, of edges with these ids and directions.
+    /// Creates an empty set of rows, for edges with these ids and directions.
     pub fn new(
         class: Class,
         own: &'a StringArray,
@@ -94,7 +94,11 @@ impl<'a> Build<'a> {
             let side = match (batch.roles.value(at), directed) {
                 ("member", false) | ("head", true) => 0,
                 ("tail", true) => 1,
-                (role, _) => return Err(lost(format!("{entity:?} is a {role} of {id:?}, whose direction has none"))),
+                (role, _) => {
+                    return Err(lost(format!(
+                        "{entity:?} has the role {role} in hyperedge {id:?}, whose direction does not have this role"
+                    )));
+                }
             };
             sides[side].add(entity, member.layer);
             ends[side] = Some((entity, member.layer));
@@ -111,9 +115,9 @@ impl<'a> Build<'a> {
                 self.place(row, &sides, stating.of_edge(id));
             }
             Class::Placeholder if !members.is_empty() => {
-                return Err(lost(format!("the placeholder {id:?} has members")));
+                return Err(lost(format!("placeholder {id:?} has members")));
             }
-            Class::OneSided if members.len() > 1 => return Err(lost(format!("{id:?} has two ends"))),
+            Class::OneSided if members.len() > 1 => return Err(lost(format!("edge {id:?} has two ends"))),
             Class::Placeholder | Class::OneSided => {
                 let stated = stating.of_edge(id);
                 self.ml_kinds.append_option(Own::kind_of(stated, None));
@@ -125,7 +129,7 @@ impl<'a> Build<'a> {
                     self.ends[side].append_option(end.map(|(entity, _)| entity));
                     self.end_layers[side].append_option(end.and_then(|(_, layer)| layer).filter(|_| !self.is_flat));
                 }
-                // The specification's layout names layers of edges in one table, and nowhere else.
+                // The specification's layout names the layers of edges in one table only.
                 if self.layout == WriteLayout::Specification
                     && let Some(layer) = ends.iter().flatten().find_map(|(_, layer)| *layer).filter(|_| !self.is_flat)
                 {
@@ -136,8 +140,8 @@ impl<'a> Build<'a> {
         Ok(())
     }
 
-    /// Names the members: as JSON, or in the specification's layout by plain ids, unless only the longer form says where they
-    /// are because the layers of the edge do not.
+    /// Writes the members: as JSON, or in the specification's layout as plain ids, unless the layers of the edge do not
+    /// determine those of its members, which then need the longer form.
     fn name_members(
         &mut self,
         members: &[Member],
@@ -166,14 +170,14 @@ impl<'a> Build<'a> {
         Ok(())
     }
 
-    /// The layer of all members, or the layers of both sides, where there is such a thing.
+    /// Returns the layer of all members, or the layers of both sides, if they have any in common.
     fn told(&self, sides: &[Side; 2]) -> Option<(i64, Option<i64>)> {
         let one = sides[0].with(&sides[1]).layer.one().map(|layer| (layer, None));
         let pair = sides[0].layer.one().zip(sides[1].layer.one());
         one.or(pair.map(|(first, second)| (first, Some(second)))).filter(|_| !self.is_flat)
     }
 
-    /// Says where a hyperedge lies, as far as its members agree, or as it is stated.
+    /// Records the layers of a hyperedge: those that its members share, or those that are stated.
     fn place(&mut self, row: usize, sides: &[Side; 2], stated: Option<&Own>) {
         let both = sides[0].with(&sides[1]);
         let kind = match (self.is_flat || both.layer.is_one(), both.entity.is_one()) {
@@ -194,7 +198,7 @@ impl<'a> Build<'a> {
         }
     }
 
-    /// Says in which layers an edge lies.
+    /// Records the layers of an edge.
     fn add_layers(&mut self, row: usize, first: i64, second: Option<i64>) {
         self.layered.0.push(row as u32);
         self.layered.1.push(first);
@@ -215,19 +219,19 @@ impl<'a> Build<'a> {
         for member in members {
             let entity = ids(keys(&all[member.batch as usize].member)?, "members")?.value(member.row as usize);
             let id = self.own.value(row);
-            let value = of(member).ok_or_else(|| lost(format!("{entity:?} has no coefficient in {id:?}")))?;
+            let value = of(member).ok_or_else(|| lost(format!("{entity:?} has no coefficient in hyperedge {id:?}")))?;
             if !self.seen.insert((hashes::hash(entity), member.layer)) {
-                // In both roles: one coefficient, which is that of each.
+                // An entity in both roles has one coefficient, which applies to each.
                 let known = self.coefficients.values.get(start..).unwrap_or_default();
                 if known.iter().all(|known| known.to_bits() != value.to_bits()) {
-                    return Err(lost(format!("{entity:?} has two coefficients in {id:?}")));
+                    return Err(lost(format!("{entity:?} has two coefficients in hyperedge {id:?}")));
                 }
                 continue;
             }
             self.coefficients.edges.push(row as u32);
             self.coefficients.entities.push(self.coefficients.entities.len() as u32);
-            // The published library looks a coefficient up by what it has made of the member: a layer that is named there
-            // has to be named here.
+            // The published library looks a coefficient up by the member as it has read it: a layer that is named
+            // there must be named here.
             let implied =
                 self.layout == WriteLayout::V2 && self.class == Class::Hyperedge && reads_as_something_else(entity);
             let named = implied.then_some(PLACEHOLDER);

@@ -22,16 +22,16 @@ use crate::order::Told;
 use crate::read::ids::{self as hashes, ENTRY_BYTES, IdMap};
 use build::Build;
 
-/// What was delivered.
+/// The delivered batches.
 pub(super) struct Hyperedges {
     edges: Vec<HyperedgeBatch>,
     members: Vec<MemberBatch>,
     held: Reservation,
-    /// Number of real hyperedges.
+    /// Number of edges of the type `hyperedge`.
     pub count: u64,
 }
 
-/// One member: where it was delivered, and its layer.
+/// One member: its position in the delivered batches, and its layer.
 #[derive(Clone, Copy)]
 struct Member {
     owner: u32,
@@ -40,7 +40,7 @@ struct Member {
     layer: Option<i64>,
 }
 
-/// What is written next to.
+/// The other tables that are written at the same time.
 pub(super) struct Beside<'a, 'o> {
     pub shape: &'a Shape,
     pub nodes: &'a Nodes,
@@ -49,23 +49,23 @@ pub(super) struct Beside<'a, 'o> {
     pub layers: &'a mut LayerIds,
     pub output: &'a mut Output<'o>,
     pub options: &'a WriteOptions,
-    /// Positions of edges among all, as the description tells them.
+    /// Positions of edges among all columns, as the description states them.
     pub positions: &'a Told,
 }
 
 impl Hyperedges {
-    /// None yet.
+    /// Creates an empty collection.
     ///
     /// # Errors
-    /// When there is no memory at all.
+    /// Returns an error if no memory is left.
     pub fn new(options: &WriteOptions) -> Result<Self> {
         Ok(Hyperedges { edges: Vec::new(), members: Vec::new(), held: options.budget.reserve(0)?, count: 0 })
     }
 
-    /// Keeps hyperedges.
+    /// Holds hyperedges.
     ///
     /// # Errors
-    /// When they do not fit the budget.
+    /// Returns an error if they exceed the budget.
     pub fn add(&mut self, batch: HyperedgeBatch) -> Result<()> {
         let columns = batch.properties.iter().flatten().map(|column| column.get_array_memory_size()).sum::<usize>();
         let own = batch.keys.get_array_memory_size() + columns;
@@ -74,10 +74,10 @@ impl Hyperedges {
         Ok(())
     }
 
-    /// Keeps members.
+    /// Holds members.
     ///
     /// # Errors
-    /// When they do not fit the budget.
+    /// Returns an error if they exceed the budget.
     pub fn add_members(&mut self, batch: MemberBatch) -> Result<()> {
         let own = keys(&batch.owner)?.get_array_memory_size() + keys(&batch.member)?.get_array_memory_size();
         let layers = batch.layers.as_ref().map_or(0, |layers| layers.get_array_memory_size());
@@ -87,10 +87,11 @@ impl Hyperedges {
         Ok(())
     }
 
-    /// All members are known: writes everything.
+    /// Writes everything, once all members are known.
     ///
     /// # Errors
-    /// When a member belongs to nothing, something is said that the format cannot say, or a table cannot be written.
+    /// Returns an error if a member does not belong to a hyperedge, the format cannot represent a value, or a table
+    /// cannot be written.
     pub fn write(&mut self, beside: &mut Beside<'_, '_>) -> Result<()> {
         let all = std::mem::take(&mut self.members);
         let edges = std::mem::take(&mut self.edges);
@@ -137,7 +138,7 @@ impl Hyperedges {
     }
 }
 
-/// The members of a type, by their owner.
+/// Returns the members of a type, by their owner.
 fn members_of(
     ty: usize,
     batches: &[&HyperedgeBatch],
@@ -157,7 +158,7 @@ fn members_of(
         let numbers = batch.layers.as_ref().map(|column| layers.column(column)).transpose()?;
         for row in 0..owners.len() {
             let owner = rows.get(&hashes::hash(owners.value(row))).copied();
-            let missing = || Error::malformed(format!("members of {:?}, which is no hyperedge", owners.value(row)));
+            let missing = || Error::malformed(format!("members of {:?}, which is not a hyperedge", owners.value(row)));
             let layer = numbers.as_ref().filter(|all| all.is_valid(row)).map(|all| all.value(row));
             members.push(Member { owner: owner.ok_or_else(missing)?, batch: at as u32, row: row as u32, layer });
         }

@@ -1,4 +1,4 @@
-//! What the members of a hyperedge have in common.
+//! Properties that the members of a hyperedge share.
 
 use crate::read::ids as hashes;
 
@@ -20,12 +20,12 @@ impl<T: Copy + PartialEq> Agreed<T> {
         }
     }
 
-    /// Whether there is a value, and no other.
+    /// Returns whether there is exactly one distinct value.
     pub fn is_one(self) -> bool {
         matches!(self, Agreed::One(_))
     }
 
-    /// The value that all have.
+    /// Returns the value that all share, if there is one.
     pub fn one(self) -> Option<T> {
         match self {
             Agreed::One(value) => Some(value),
@@ -34,7 +34,7 @@ impl<T: Copy + PartialEq> Agreed<T> {
     }
 }
 
-/// What the members of one side have in common.
+/// Properties that the members of one side share.
 #[derive(Default)]
 pub(super) struct Side {
     pub entity: Agreed<u128>,

@@ -1,4 +1,4 @@
-//! Checking the tables for weighted sampling against the elements that they are of.
+//! Checking the tables for weighted sampling against their elements.
 
 use bytes::Bytes;
 use isomorph_error::{Findings, Place, Result};
@@ -9,14 +9,14 @@ use crate::binary::layout::{DUMMY, alias};
 use crate::feature::FeatureColumns;
 use crate::rules;
 
-/// Bytes of a table that are read at once.
+/// Bytes of a table that are read at a time.
 const BUFFER: u64 = 64 << 10;
 
-/// Checks every table: that it is there if any is, that its records are those of the elements of its type in their order, that
-/// probabilities are from 0 to 1, and, of edges, whose weights are known, that it gives each its share.
+/// Checks every table: it exists if any does, its records are those of the elements of its type in their order,
+/// probabilities are from 0 to 1, and a table of edges, whose weights are known, gives each edge its share.
 ///
 /// # Errors
-/// When something cannot be read.
+/// Returns an error if a file cannot be read.
 pub(crate) fn check(binary: &Binary, findings: &mut Findings) -> Result<()> {
     let names = binary.root.list_dir("")?;
     let has =
@@ -53,8 +53,8 @@ pub(crate) fn check(binary: &Binary, findings: &mut Findings) -> Result<()> {
     Ok(())
 }
 
-/// The tables of all types of one partition. Their files are opened for each run of records: there may be more types than a process may have
-/// open files.
+/// The tables of all types of one partition. Their files are opened for each run of records, because there may be more
+/// types than files that a process can have open.
 struct Tables<'a> {
     root: &'a Root,
     tables: Vec<Option<Table>>,
@@ -65,16 +65,17 @@ struct Tables<'a> {
 struct Table {
     name: String,
     size: u64,
-    /// Where the next record begins that is not in the buffer.
+    /// Position of the next record that is not in the buffer.
     next: u64,
     buffer: Bytes,
-    /// Records that have been taken.
+    /// Number of records that have been read.
     count: u64,
-    /// Whether a record is never left for another, as Vose's method leaves at least one.
+    /// Whether a record has the probability 1, as at least one has with Vose's method.
     has_whole: bool,
-    /// Nothing more is said of a table that is wrong.
+    /// A table that is wrong is reported only once.
     is_wrong: bool,
-    /// Shares as the table gives them, and weights, each times two numbers that follow from the ids: equal shares have equal sums.
+    /// Shares according to the table, and weights, each multiplied by two numbers that are derived from the ids: equal
+    /// shares have equal sums.
     shares: [f64; 2],
     weights: [f64; 2],
     total: f64,
@@ -87,7 +88,7 @@ impl Table {
         }
     }
 
-    /// The next record.
+    /// Returns the next record.
     fn record(&mut self, root: &Root, size: usize) -> Result<Option<Bytes>> {
         if self.buffer.is_empty() {
             let end = self.size.min(self.next + BUFFER / size as u64 * size as u64);
@@ -120,7 +121,7 @@ impl<'a> Tables<'a> {
             if size.is_none() {
                 findings.push(
                     &rules::FILE,
-                    "the table for sampling is missing, where others are there: DeepGNN's engine does not open such a binary",
+                    "the sampling table is missing, but others exist: DeepGNN's engine cannot open such a binary",
                     Place::file(name.as_str()),
                 );
             }
@@ -140,7 +141,7 @@ impl<'a> Tables<'a> {
         Ok(Tables { root, tables, id })
     }
 
-    /// Compares the next record of a type with the element that should be there.
+    /// Compares the next record of a type with the element that it must belong to.
     fn take(&mut self, ty: i32, ids: &[u8], weight: Option<f64>, findings: &mut Findings) -> Result<()> {
         let id = self.id;
         let Some(Some(table)) = usize::try_from(ty).ok().and_then(|ty| self.tables.get_mut(ty)) else { return Ok(()) };
@@ -152,16 +153,16 @@ impl<'a> Tables<'a> {
             return Ok(());
         };
         if record[..id] != *ids {
-            table.wrong("the record is of another element than the one that stands there", findings);
+            table.wrong("the record belongs to another element than the one at its position", findings);
             return Ok(());
         }
         let chance = record[2 * id..].first_chunk().map_or(0.0, |bytes| f64::from(f32::from_le_bytes(*bytes)));
         if !(0.0..=1.0).contains(&chance) {
-            table.wrong(format!("{chance} is no probability"), findings);
+            table.wrong(format!("{chance} is not a probability"), findings);
             return Ok(());
         }
         if chance == 1.0 && record[id..2 * id].iter().any(|byte| *byte != 0) {
-            table.wrong("the record names another element and never takes it", findings);
+            table.wrong("the record names another element but never chooses it", findings);
             return Ok(());
         }
         table.has_whole |= chance == 1.0;
@@ -180,7 +181,7 @@ impl<'a> Tables<'a> {
         let size = 2 * self.id as u64 + 4;
         for mut table in self.tables.into_iter().flatten() {
             if table.size != table.count * size {
-                let message = format!("{} bytes for {} elements, of {size} each", table.size, table.count);
+                let message = format!("{} bytes for {} elements of {size} bytes each", table.size, table.count);
                 table.wrong(message, findings);
             }
             if table.count > 0 && !table.has_whole {
@@ -188,17 +189,17 @@ impl<'a> Tables<'a> {
             }
             let count = table.count as f64;
             let (shares, expected) = (table.shares, table.weights.map(|weights| weights / table.total * count));
-            // Shares are rounded to 32 bits, each a little.
+            // Shares are rounded to 32 bits, each by a small amount.
             let differs =
                 |at: usize| expected[at].is_finite() && (shares[at] - expected[at]).abs() > 1e-5 * count + 1e-3;
             if differs(0) || differs(1) {
-                table.wrong("the shares that it gives its elements are not those of their weights", findings);
+                table.wrong("the shares of its elements are not those of their weights", findings);
             }
         }
     }
 }
 
-/// Two numbers from 0 to 1 that follow from ids.
+/// Returns two numbers from 0 to 1 that are derived from ids.
 fn factors(ids: &[u8]) -> [f64; 2] {
     let mut hash = 0x9e37_79b9_7f4a_7c15u64;
     for id in ids.as_chunks::<8>().0 {

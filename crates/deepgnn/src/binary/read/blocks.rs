@@ -1,4 +1,4 @@
-//! Entries and edges of a partition as blocks of a bounded size.
+//! Entries and edges of a partition as blocks of bounded size.
 
 use std::ops::Range;
 
@@ -10,20 +10,20 @@ use crate::block::{Block, Life};
 use crate::feature::FeatureColumns;
 use crate::rules;
 
-/// Entries of a map that are still to be read.
+/// Remaining entries of a map.
 pub(crate) struct NodeBlocks<'a> {
     pub(super) partition: &'a Partition,
     pub(super) columns: &'a FeatureColumns,
     pub(super) keys_only: bool,
-    /// The next range is the last one here.
+    /// Remaining ranges, in reverse order.
     pub(super) pending: Vec<Range<u64>>,
 }
 
 impl NodeBlocks<'_> {
-    /// Reads the next entries into `block`; whether there are any.
+    /// Reads the next entries into `block`. Returns whether there are any.
     ///
     /// # Errors
-    /// When something points outside.
+    /// Returns an error if an offset is out of range.
     pub fn fill(&mut self, block: &mut Block) -> Result<bool> {
         let (partition, keys_only) = (self.partition, self.keys_only);
         while let Some(range) = self.pending.pop() {
@@ -45,7 +45,7 @@ impl NodeBlocks<'_> {
                 continue;
             }
             block.clear();
-            // The binary has them in its tables for sampling alone.
+            // The binary stores them only in its sampling tables.
             let (weights, lives) = match keys_only {
                 false => (partition.weights(range.clone())?, partition.beside.node_lives(range.clone())?),
                 true => Default::default(),
@@ -54,7 +54,7 @@ impl NodeBlocks<'_> {
                 let ty = half_word(&record[16..]).cast_signed();
                 if ty < DUMMY || ty > i32::from(u16::MAX) {
                     let place = partition.place_of_entry(range.start + at as u64);
-                    return Err(Error::broken(&rules::TYPE, format!("{ty} is no type")).at(place));
+                    return Err(Error::broken(&rules::TYPE, format!("{ty} is not a valid type")).at(place));
                 }
                 block.node(
                     word(record),
@@ -73,33 +73,33 @@ impl NodeBlocks<'_> {
     }
 }
 
-/// Edges of entries that are still to be read.
+/// Remaining edges of entries.
 pub(crate) struct EdgeBlocks<'a> {
     pub(super) partition: &'a Partition,
     pub(super) columns: &'a FeatureColumns,
     pub(super) ends_only: bool,
-    /// The ids of the entries, and where the edges of each begin, with the end of the last.
+    /// The ids of the entries, and the start of the edges of each, with the end of the last.
     pub(super) sources: Vec<u64>,
     pub(super) ends: Vec<u64>,
-    /// The next range is the last one here.
+    /// Remaining ranges, in reverse order.
     pub(super) pending: Vec<Range<u64>>,
 }
 
 impl EdgeBlocks<'_> {
-    /// Reads the next edges into `block`: the number of the first of them, if there are any.
+    /// Reads the next edges into `block`. Returns the number of the first of them, if there are any.
     ///
     /// # Errors
-    /// When something points outside.
+    /// Returns an error if an offset is out of range.
     pub fn fill(&mut self, block: &mut Block) -> Result<Option<u64>> {
         let (partition, ends) = (self.partition, &self.ends);
         while let Some(range) = self.pending.pop() {
             let size = EDGE_RECORD as u64;
-            // The record behind the last says where its features end.
+            // The record after the last edge states where its features end.
             let records = partition.edge_index.read(range.start * size..(range.end + 1) * size)?;
             let slots: Vec<u64> = records.chunks_exact(EDGE_RECORD).map(|record| word(&record[8..])).collect();
             if let Some(at) = slots.windows(2).position(|pair| pair[0] > pair[1]) {
                 let place = partition.place_of_edge(range.start + at as u64 + 1);
-                return Err(Error::broken(&rules::BOUNDS, "features before those of the edge before").at(place));
+                return Err(Error::broken(&rules::BOUNDS, "the features precede those of the previous edge").at(place));
             }
             partition.check_counts(&slots, &partition.edge_index, range.start)?;
             if let [first, .., last] = slots.as_slice()
@@ -119,14 +119,14 @@ impl EdgeBlocks<'_> {
                     entry += 1;
                 }
                 if ends[entry] == edge {
-                    // Types of edges begin anew with each entry, also of the same node.
+                    // The order of edge types starts again with each entry, even of the same node.
                     #[expect(clippy::cast_possible_truncation, reason = "at most EDGES")]
                     block.nodes.edges_before.push((edge - range.start) as u32);
                 }
                 let ty = half_word(&record[16..]).cast_signed();
                 if !(0..=i32::from(u16::MAX)).contains(&ty) {
                     let place = partition.place_of_edge(edge);
-                    return Err(Error::broken(&rules::TYPE, format!("{ty} is no type")).at(place));
+                    return Err(Error::broken(&rules::TYPE, format!("{ty} is not a valid type")).at(place));
                 }
                 let weight = f32::from_bits(half_word(&record[20..]));
                 block.edge(self.sources[entry], word(record), ty, f64::from(weight));

@@ -1,5 +1,5 @@
-//! What the published engine follows and no reading of elements meets: first and last entries of indexes, numbers of entries, the record
-//! behind the last edge, and what the metadata says of features and times.
+//! Checks of data that the published engine uses and that reading all elements does not cover: first and last
+//! entries of indexes, numbers of entries, the record after the last edge, and the metadata about features and times.
 
 use isomorph_error::{Findings, Place, Result};
 use isomorph_storage::Blob;
@@ -10,13 +10,13 @@ use crate::binary::layout::{EDGE_RECORD, MAP_RECORD};
 use crate::feature::FeatureColumns;
 use crate::rules;
 
-/// Bytes that are read at once, in whole records.
+/// Bytes that are read at a time, in whole records.
 const BUFFER: u64 = 64 << 10;
 
-/// Checks them.
+/// Runs these checks.
 ///
 /// # Errors
-/// When something cannot be read.
+/// Returns an error if a file cannot be read.
 pub(crate) fn check(binary: &Binary, findings: &mut Findings) -> Result<()> {
     let (mut of_nodes, mut of_edges) = (0, 0);
     for partition in &binary.partitions {
@@ -30,10 +30,10 @@ pub(crate) fn check(binary: &Binary, findings: &mut Findings) -> Result<()> {
             let first = word_at(slots, at)?;
             let last = word_at(slots, slots.size() - size as u64 + at)?;
             if first != 0 {
-                wrong(slots, format!("features begin with {first} and not with 0"), findings);
+                wrong(slots, format!("the first feature begins at {first}, expected 0"), findings);
             }
             if last != features.slots {
-                wrong(slots, format!("features end with {last}, there are {}", features.slots), findings);
+                wrong(slots, format!("features end with {last}, but there are {}", features.slots), findings);
             }
         }
         of_nodes = of_nodes.max(most(&partition.node_index, 8, 0)?);
@@ -42,8 +42,10 @@ pub(crate) fn check(binary: &Binary, findings: &mut Findings) -> Result<()> {
         if let Some(times) = &partition.times {
             let watermark = word_at(times, 0)?.cast_signed();
             if watermark != binary.meta.watermark {
-                let message =
-                    format!("the watermark is {watermark}, that of {} is {}", binary.meta.file, binary.meta.watermark);
+                let message = format!(
+                    "the watermark is {watermark}, but in {} it is {}",
+                    binary.meta.file, binary.meta.watermark
+                );
                 wrong(times, message, findings);
             }
             in_order(partition, times, findings)?;
@@ -53,9 +55,10 @@ pub(crate) fn check(binary: &Binary, findings: &mut Findings) -> Result<()> {
     Ok(())
 }
 
-/// Edges of one type from one entry are sorted by their creation, and each is created before it is removed.
+/// Checks that edges of one type from one entry are sorted by their creation, and that each is created before it is
+/// removed.
 fn in_order(partition: &Partition, times: &Blob, findings: &mut Findings) -> Result<()> {
-    // Type and creation of the edge before, of the same entry.
+    // Type and creation time of the previous edge of the same entry.
     let mut last: Option<(i32, i64)> = None;
     partition.edges(0..partition.entries, &FeatureColumns::default(), true, &mut |start, block| {
         let mut begins = block.nodes.edges_before.iter().peekable();
@@ -69,7 +72,7 @@ fn in_order(partition: &Partition, times: &Blob, findings: &mut Findings) -> Res
                 found(format!("the edge is created at {created} and removed at {removed}"));
             }
             if let Some((_, before)) = last.filter(|(of, before)| of == ty && *before > created) {
-                found(format!("the edge is created at {created}, and the one before it at {before}"));
+                found(format!("the edge is created at {created}, but the previous edge at {before}"));
             }
             last = Some((*ty, created));
         }
@@ -88,36 +91,37 @@ fn word_at(blob: &Blob, at: u64) -> Result<u64> {
 fn begins_with_0(index: &Blob, findings: &mut Findings) -> Result<()> {
     let first = word_at(index, 0)?;
     if first != 0 {
-        wrong(index, format!("the first entry is {first} and not 0"), findings);
+        wrong(index, format!("the first entry is {first}, expected 0"), findings);
     }
     Ok(())
 }
 
-/// The engine finds features and edges of an entry by the number that the map states.
+/// Checks the numbers of entries in the map, by which the engine finds their features and edges.
 fn numbers_of_entries(map: &Blob, findings: &mut Findings) -> Result<()> {
     let mut entry = 0;
     each(map, MAP_RECORD, |record| {
         let stated = word(&record[8..]);
         if stated != entry {
-            let message = format!("entry {entry} says that its number is {stated}");
+            let message = format!("entry {entry} states the number {stated}");
             findings.push(&rules::BOUNDS, message, map.place().row(entry));
         }
         entry += 1;
     })
 }
 
-/// The record behind the last edge, which ends its features.
+/// Checks the record after the last edge, which ends its features.
 fn behind_the_last(partition: &Partition, findings: &mut Findings) -> Result<()> {
     let index = &partition.edge_index;
     let record = index.read(index.size() - EDGE_RECORD as u64..index.size())?;
     let (target, ty, weight) = (word(&record), half_word(&record[16..]), half_word(&record[20..]));
     if (target, ty, weight) != (0, 0, (-1f32).to_bits()) {
-        wrong(index, "the record behind the last edge has not target 0, type 0 and weight -1".to_owned(), findings);
+        wrong(index, "the record after the last edge must have target 0, type 0 and weight -1".to_owned(), findings);
     }
     Ok(())
 }
 
-/// The most features of an element, by the first feature of each, which is at `at` in records of `size` bytes.
+/// Returns the largest number of features of an element. The first feature of each is at offset `at` of records of
+/// `size` bytes.
 fn most(index: &Blob, size: usize, at: usize) -> Result<u64> {
     let (mut before, mut most) = (None, 0);
     each(index, size, |record| {
@@ -128,7 +132,7 @@ fn most(index: &Blob, size: usize, at: usize) -> Result<u64> {
     Ok(most)
 }
 
-/// Hands over all records of a file.
+/// Calls `take` with all records of a file.
 fn each(blob: &Blob, size: usize, mut take: impl FnMut(&[u8])) -> Result<()> {
     let (mut at, step) = (0, BUFFER / size as u64 * size as u64);
     while at < blob.size() {
@@ -143,7 +147,7 @@ fn metadata(meta: &Meta, most: [u64; 2], findings: &mut Findings) {
     let stated = [u64::from(meta.node_features), u64::from(meta.edge_features)];
     for (what, (stated, found)) in ["node", "edge"].into_iter().zip(stated.into_iter().zip(most)) {
         if stated != found {
-            let message = format!("{stated} features of {what}s, the partitions have up to {found}");
+            let message = format!("there are {stated} features of {what}s, but the partitions have up to {found}");
             findings.push(&rules::COUNTS, message, Place::file(meta.file).in_field(format!("{what}_feature_count")));
         }
     }

@@ -6,68 +6,68 @@ use serde_json::Value;
 use crate::binary::layout::{META, OLD_META};
 use crate::rules;
 
-/// Partitions, at most.
+/// Maximum number of partitions.
 const PARTITIONS: u64 = 100_000;
 
-/// Types and features, at most: lists are as long as the number of them says.
+/// Maximum number of types and features: lists have as many items as the number states.
 const TYPES: u64 = 1 << 16;
 
-/// What the metadata says.
+/// The content of the metadata.
 #[derive(Debug, Clone, Default)]
 pub struct Meta {
-    /// `v2`, `v1`, or nothing for the oldest.
+    /// `v2`, `v1`, or `None` for the oldest.
     pub version: Option<String>,
-    /// Nodes, without entries that only stand for edges.
+    /// Number of nodes, without entries that only stand for edges.
     pub nodes: u64,
-    /// Edges.
+    /// Number of edges.
     pub edges: u64,
-    /// The most features that a node has.
+    /// The largest number of features of a node.
     pub node_features: u32,
-    /// The most features that an edge has.
+    /// The largest number of features of an edge.
     pub edge_features: u32,
-    /// Numbers of the partitions, from 0 on.
+    /// Numbers of the partitions, from 0.
     pub partitions: Vec<u32>,
-    /// The last time that is known; −1 without times.
+    /// The last known time; −1 without times.
     pub watermark: i64,
-    /// What it says of the types of nodes.
+    /// Metadata of the types of nodes.
     pub node_types: Types,
-    /// What it says of the types of edges.
+    /// Metadata of the types of edges.
     pub edge_types: Types,
-    /// Where it says something that cannot be understood, or that the published engine does not open, and what is wrong.
+    /// Values that cannot be understood, or that the published engine cannot open, with messages.
     pub faults: Vec<(Place, String)>,
-    /// The name of its file.
+    /// The name of the file.
     pub file: &'static str,
 }
 
-/// What the metadata says of the types of nodes or of edges. Lists are as long as the number of types, or empty where
-/// the file does not say it.
+/// Metadata of the types of nodes or of edges. Lists have as many items as there are types, or are empty if the file
+/// does not state them.
 #[derive(Debug, Clone, Default)]
 pub struct Types {
     /// Number of types.
     pub number: u32,
     /// Number of elements of each type.
     pub counts: Vec<u64>,
-    /// For each partition the sum of the weights of each type.
+    /// For each partition, the sum of the weights of each type.
     pub weights: Vec<Vec<f64>>,
 }
 
-/// What the published engine looks for in the metadata and does not find as it should be. Lists that are too short it reads all the same,
-/// beyond their end.
+/// Returns values that the published engine requires and that are missing or malformed. The engine reads lists that are
+/// too short beyond their end.
 fn faults(value: &Value, version: u32, numbers: [(&str, u64); 2], partitions: u64) -> Vec<(Place, String)> {
     let mut faults = Vec::new();
     let mut fault = |field: &str, what: String| faults.push((Place::file(META).in_field(field.to_owned()), what));
     if version < 2 {
-        fault("binary_data_version", "the published engine opens version v2 alone".to_owned());
+        fault("binary_data_version", "the published engine opens only version v2".to_owned());
     }
     if value.get("watermark").is_none() {
-        fault("watermark", "there is no such number".to_owned());
+        fault("watermark", "expected a number".to_owned());
     }
     for (what, number) in numbers {
         let mut list = |field: String, list: Option<&Value>, is_fit: fn(&Value) -> bool| {
             let list = list.and_then(Value::as_array);
             let fits = list.is_some_and(|list| list.len() as u64 == number && list.iter().all(is_fit));
             if !fits {
-                fault(&field, format!("this is no list of {number} numbers"));
+                fault(&field, format!("expected a list of {number} numbers"));
             }
         };
         let counts = format!("{what}_count_per_type");
@@ -82,7 +82,7 @@ fn faults(value: &Value, version: u32, numbers: [(&str, u64); 2], partitions: u6
     faults
 }
 
-/// A count that was compared with [`TYPES`] or [`PARTITIONS`].
+/// A count that has been compared with [`TYPES`] or [`PARTITIONS`].
 #[expect(clippy::cast_possible_truncation, reason = "these are far below 2^32")]
 fn narrow(count: usize) -> u32 {
     count as u32
@@ -104,8 +104,9 @@ impl Types {
     }
 }
 
-/// What the end of `meta.txt`, behind line `before`, says of types: for each partition its number, and the sums of weights of node types and
-/// of edge types, then the counts of each. An end that cannot be understood says nothing of them, and what is wrong with it is told.
+/// Parses the end of `meta.txt`, after line `before`, about types: for each partition its number, and the sums of
+/// weights of node types and of edge types, then the counts of each. If the end is malformed, the types remain unknown,
+/// and the fault is reported.
 fn old_types(
     lines: &[&str],
     before: usize,
@@ -115,13 +116,13 @@ fn old_types(
     let of_partition = 1 + nodes + edges;
     let wanted = partitions.saturating_mul(of_partition).saturating_add(nodes + edges);
     if lines.len() != wanted {
-        let what = format!("types and partitions need {wanted} lines, and there are {}", lines.len());
+        let what = format!("types and partitions need {wanted} lines, but there are {}", lines.len());
         return (silent(nodes, edges), Some((Place::file(OLD_META), what)));
     }
     let mut fault = None;
     let mut wrong = |at: usize, what: String| {
         let place = Place::file(OLD_META).line((before + at) as u64 + 1);
-        fault.get_or_insert((place, format!("{:?} is no {what}", lines[at])));
+        fault.get_or_insert((place, format!("found {:?}, expected {what}", lines[at])));
     };
     let mut sums = |range: std::ops::Range<usize>| -> Vec<f64> {
         let mut sum = |at: usize| {
@@ -163,7 +164,7 @@ fn old_types(
     (types, None)
 }
 
-/// So many types of nodes and of edges, of which nothing is said.
+/// Returns this number of node types and edge types, without further metadata.
 fn silent(nodes: usize, edges: usize) -> [Types; 2] {
     [nodes, edges].map(|number| Types { number: narrow(number), ..Types::default() })
 }
@@ -173,23 +174,23 @@ fn wrong(file: &str, field: &str, what: &str) -> Error {
 }
 
 impl Meta {
-    /// Reads `meta.json`.
+    /// Parses `meta.json`.
     ///
     /// # Errors
-    /// When it is not what it should be.
+    /// Returns an error if it is malformed.
     pub fn of_json(bytes: &[u8]) -> Result<Meta> {
         let value: Value =
-            serde_json::from_slice(bytes).map_err(|error| wrong(META, "", "this is no JSON").caused_by(error))?;
+            serde_json::from_slice(bytes).map_err(|error| wrong(META, "", "invalid JSON").caused_by(error))?;
         Meta::of_value(&value)
     }
 
-    /// Reads what `meta.json` holds.
+    /// Parses the content of `meta.json`.
     ///
     /// # Errors
-    /// When it is not what it should be.
+    /// Returns an error if it is malformed.
     pub(super) fn of_value(value: &Value) -> Result<Meta> {
         let count = |field: &str| {
-            value.get(field).and_then(Value::as_u64).ok_or_else(|| wrong(META, field, "there is no such number"))
+            value.get(field).and_then(Value::as_u64).ok_or_else(|| wrong(META, field, "expected a number"))
         };
         let limited = |field: &str| {
             let found = count(field)?;
@@ -197,17 +198,17 @@ impl Meta {
         };
         let (node_types, edge_types) = (limited("node_type_count")?, limited("edge_type_count")?);
         let version = value.get("binary_data_version").and_then(Value::as_str);
-        let version = version.ok_or_else(|| wrong(META, "binary_data_version", "there is no version"))?;
+        let version = version.ok_or_else(|| wrong(META, "binary_data_version", "expected a version"))?;
         let number: Option<u32> = version.strip_prefix('v').and_then(|number| number.parse().ok());
         let Some(number @ 1..=2) = number else {
-            return Err(Error::unsupported(format!("version {version:?} of the binary is not known"))
+            return Err(Error::unsupported(format!("version {version:?} of the binary is not supported"))
                 .at(Place::file(META).in_field("binary_data_version")));
         };
         let partitions = value.get("partitions").and_then(Value::as_object);
-        let partitions = partitions.ok_or_else(|| wrong(META, "partitions", "there are none"))?;
+        let partitions = partitions.ok_or_else(|| wrong(META, "partitions", "no partitions found"))?;
         let count_of = partitions.len() as u64;
         if count_of > PARTITIONS || !(0..count_of).all(|number| partitions.contains_key(&number.to_string())) {
-            return Err(wrong(META, "partitions", "they are not numbered from 0 on"));
+            return Err(wrong(META, "partitions", "partitions must be numbered from 0"));
         }
         let watermark = value.get("watermark").map_or(Some(-1), Value::as_i64);
         Ok(Meta {
@@ -217,7 +218,7 @@ impl Meta {
             node_features: narrow(index(limited("node_feature_count")?)),
             edge_features: narrow(index(limited("edge_feature_count")?)),
             partitions: (0..narrow(partitions.len())).collect(),
-            watermark: watermark.ok_or_else(|| wrong(META, "watermark", "this is no time"))?,
+            watermark: watermark.ok_or_else(|| wrong(META, "watermark", "expected a time"))?,
             node_types: Types::of_json(value, node_types, "node_count_per_type", "node_weight"),
             edge_types: Types::of_json(value, edge_types, "edge_count_per_type", "edge_weight"),
             faults: faults(value, number, [("node", node_types), ("edge", edge_types)], count_of),
@@ -225,19 +226,19 @@ impl Meta {
         })
     }
 
-    /// Reads `meta.txt`: one value in each line, the version first or not at all.
+    /// Parses `meta.txt`: one value in each line, the version first or missing.
     ///
     /// # Errors
-    /// When it is not what it should be.
+    /// Returns an error if it is malformed.
     pub fn of_lines(bytes: &[u8]) -> Result<Meta> {
-        let text = std::str::from_utf8(bytes).map_err(|_| wrong(OLD_META, "", "this is no text"))?;
+        let text = std::str::from_utf8(bytes).map_err(|_| wrong(OLD_META, "", "invalid UTF-8"))?;
         let mut lines = text.lines().map(str::trim).enumerate().peekable();
         let version = lines.next_if(|(_, line)| line.starts_with('v')).map(|(_, line)| line.to_owned());
         let mut count = |what: &str| -> Result<u64> {
             let ends = || Error::broken(&rules::META, format!("the file ends before {what}")).at(OLD_META);
             let (line, text) = lines.next().ok_or_else(ends)?;
             text.parse().map_err(|_| {
-                let message = format!("{text:?} is no {what}");
+                let message = format!("found {text:?}, expected {what}");
                 Error::broken(&rules::META, message).at(Place::file(OLD_META).line(line as u64 + 1))
             })
         };

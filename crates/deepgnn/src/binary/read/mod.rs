@@ -34,9 +34,9 @@ pub(crate) struct Binary {
     pub root: Root,
     pub meta: Meta,
     pub partitions: Vec<Partition>,
-    /// What was noticed while opening.
+    /// Findings made while opening.
     pub noticed: Findings,
-    /// Why weights of nodes are not shown, where they were looked for.
+    /// Why weights of nodes are not shown, if recovery was attempted.
     pub lost: Option<Lost>,
     pub files: u64,
     pub bytes: u64,
@@ -49,12 +49,12 @@ pub(crate) struct Piece {
     pub entries: std::ops::Range<u64>,
 }
 
-/// The metadata of several workers, where none has merged it.
+/// Reads the metadata of several workers that was not merged.
 fn of_workers(root: &Root, location: &Location) -> Result<Meta> {
     let names = root.list_dir("")?.into_iter().filter(|entry| !entry.is_dir).map(|entry| entry.name);
     let mut found: Vec<(u32, String)> = names.filter_map(|name| Some((worker(&name)?, name))).collect();
     if found.is_empty() {
-        return Err(Error::broken(&rules::FILE, "there is no meta.json").at(location.to_string()));
+        return Err(Error::broken(&rules::FILE, "meta.json not found").at(location.to_string()));
     }
     found.sort_unstable();
     let read =
@@ -63,10 +63,10 @@ fn of_workers(root: &Root, location: &Location) -> Result<Meta> {
     Meta::of_value(&workers::merged(&files)?)
 }
 
-/// What the metadata of a directory says.
+/// Reads the metadata of a directory.
 ///
 /// # Errors
-/// When there is none, or it cannot be read.
+/// Returns an error if it is missing or cannot be read.
 fn metadata(root: &Root, location: &Location) -> Result<Meta> {
     let limit = isomorph_storage::limits::MANIFEST_BYTES;
     match (root.try_file(META)?, root.try_file(OLD_META)?) {
@@ -77,11 +77,10 @@ fn metadata(root: &Root, location: &Location) -> Result<Meta> {
 }
 
 impl Binary {
-    /// Opens a directory; reads its metadata and the lengths of its files. And of what lies beside it
-    /// what is asked for.
+    /// Opens a directory: reads its metadata and the lengths of its files, and the requested files of its sidecar.
     ///
     /// # Errors
-    /// When files are missing, or lengths do not fit one another.
+    /// Returns an error if files are missing, or their lengths do not match.
     pub fn open(location: &Location, asked: Asked) -> Result<Binary> {
         let root = Root::open(location)?;
         let mut noticed = Findings::keeping(8);
@@ -95,7 +94,7 @@ impl Binary {
         let partitions = meta.partitions.iter().map(partition).collect::<Result<Vec<_>>>()?;
         let edges: u64 = partitions.iter().map(|partition| partition.edges).sum();
         if edges != meta.edges {
-            let message = format!("{} says {} edges, the partitions have {edges}", meta.file, meta.edges);
+            let message = format!("{} states {} edges, but the partitions have {edges}", meta.file, meta.edges);
             noticed.push(&rules::COUNTS, message, Place::file(meta.file).in_field("edge_count"));
         }
         for (place, what) in &meta.faults {
@@ -104,17 +103,17 @@ impl Binary {
         Ok(Binary { root, meta, partitions, noticed, lost: None, files, bytes })
     }
 
-    /// Number of entries, those included that only stand for edges.
+    /// Returns the number of entries, including those that only stand for edges.
     pub fn entries(&self) -> u64 {
         self.partitions.iter().map(|partition| partition.entries).sum()
     }
 
-    /// Number of edges.
+    /// Returns the number of edges.
     pub fn edges(&self) -> u64 {
         self.partitions.iter().map(|partition| partition.edges).sum()
     }
 
-    /// The entries of all partitions in pieces.
+    /// Returns the entries of all partitions in pieces.
     pub fn pieces(&self) -> impl Iterator<Item = Piece> {
         self.partitions.iter().enumerate().flat_map(|(at, partition)| {
             let count = partition.entries;

@@ -1,4 +1,4 @@
-//! One partition: every length and offset is checked before it is used.
+//! One partition. Every length and offset is checked before it is used.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -15,16 +15,16 @@ use crate::block::{Block, Features, Kind};
 use crate::feature::{FeatureColumns, FeatureType};
 use crate::rules;
 
-/// Edges that are read at once.
+/// Number of edges that are read at a time.
 pub(super) const EDGES: u64 = 65_536;
 
-/// Bytes of features that are read at once, unless one element has more.
+/// Number of bytes of features that are read at a time, unless one element has more.
 pub(super) const BYTES: u64 = 64 << 20;
 
-/// Entries of the map between which a search looks at each.
+/// If at most this many entries of the map remain, a search reads all of them.
 const NEAR: u64 = 64;
 
-/// Features of an element, at most.
+/// Maximum number of features of an element.
 const FEATURES: u64 = 1 << 16;
 
 /// Files of features.
@@ -44,22 +44,22 @@ pub(crate) struct Partition {
     pub(super) edge_index: Blob,
     pub(super) edge_features: FeatureFiles,
     pub(super) times: Option<Blob>,
-    /// What the files have no place for, as far as it is asked for.
+    /// What the files cannot store, as far as requested.
     pub(super) beside: Beside,
     /// Number of entries of the map.
     pub entries: u64,
     /// Number of edges.
     pub edges: u64,
-    /// Weights of the nodes that are entries, where they were recovered.
+    /// Weights of the entries that are nodes, if they were recovered.
     pub weights: Vec<f32>,
-    /// Whether the ids of the map ascend, once a pass over all of them has told.
+    /// Whether the ids of the map ascend, once a pass over all of them has determined it.
     sorted: OnceLock<bool>,
 }
 
-/// What a pass over entries of the map found.
+/// The result of a pass over entries of the map.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Passed {
-    /// Entries of the node that was looked for, with their types.
+    /// Entries of the requested node, with their types.
     pub found: Vec<(u64, i32)>,
     /// The first id and the last.
     ends: Option<(u64, u64)>,
@@ -71,16 +71,19 @@ fn broken(blob: &Blob, what: impl Into<String>) -> Error {
     Error::broken(&rules::BOUNDS, what).at(blob.place())
 }
 
-/// Number of records of a file that has one more than there are elements.
+/// Returns the number of records of a file that has one more than there are elements.
 fn records(blob: &Blob, size: usize) -> Result<u64> {
     let size = size as u64;
     match blob.size() / size {
         count if count > 0 && blob.size().is_multiple_of(size) => Ok(count - 1),
-        _ => Err(broken(blob, format!("{} bytes are no records of {size}, with one behind the last", blob.size()))),
+        _ => Err(broken(
+            blob,
+            format!("{} bytes are not a whole number of records of {size} bytes, plus one at the end", blob.size()),
+        )),
     }
 }
 
-/// Reads 64-bit numbers, from one place to another, both included; they must not descend.
+/// Reads 64-bit numbers from a range of positions, both ends included; they must not descend.
 pub(super) fn numbers(blob: &Blob, range: Range<u64>) -> Result<Vec<u64>> {
     let bytes = blob.read(range.start * 8..(range.end + 1) * 8)?;
     let numbers: Vec<u64> = bytes.chunks_exact(8).map(word).collect();
@@ -88,7 +91,7 @@ pub(super) fn numbers(blob: &Blob, range: Range<u64>) -> Result<Vec<u64>> {
         None => Ok(numbers),
         Some(at) => {
             let place = blob.place().row(range.start + at as u64 + 1);
-            Err(Error::broken(&rules::BOUNDS, format!("{} behind {}", numbers[at + 1], numbers[at])).at(place))
+            Err(Error::broken(&rules::BOUNDS, format!("{} after {}", numbers[at + 1], numbers[at])).at(place))
         }
     }
 }
@@ -107,12 +110,13 @@ impl FeatureFiles {
         let slots = records(&index, 8)?;
         let end = word(&index.read(slots * 8..(slots + 1) * 8)?);
         if end != data.size() {
-            return Err(broken(&data, format!("{} bytes, where the index ends with {end}", data.size())));
+            return Err(broken(&data, format!("the file has {} bytes, but the index ends at {end}", data.size())));
         }
         Ok(FeatureFiles { index, data, slots })
     }
 
-    /// Reads features from slot to slot, `ends` of each element. Of which types they are `types` tells, where `columns` does not.
+    /// Reads the features between two indexes; `ends` are the ends of each element. `types` states their types if
+    /// `columns` does not.
     pub(super) fn read(
         &self,
         ends: &[u64],
@@ -122,12 +126,15 @@ impl FeatureFiles {
     ) -> Result<()> {
         let (Some(first), Some(last)) = (ends.first(), ends.last()) else { return Ok(()) };
         if *last > self.slots {
-            return Err(broken(&self.index, format!("feature {last} where there are {}", self.slots)));
+            return Err(broken(&self.index, format!("feature {last}, but there are only {}", self.slots)));
         }
         let offsets = numbers(&self.index, *first..*last)?;
         let (Some(from), Some(to)) = (offsets.first(), offsets.last()) else { return Ok(()) };
         if *to > self.data.size() {
-            return Err(broken(&self.data, format!("a feature ends at {to}, the file at {}", self.data.size())));
+            return Err(broken(
+                &self.data,
+                format!("a feature ends at {to}, but the file ends at {}", self.data.size()),
+            ));
         }
         out.bytes.extend_from_slice(&self.data.read(*from..*to)?);
         let said = types.map(|types| types.read(*first..*last)).transpose()?;
@@ -140,7 +147,7 @@ impl FeatureFiles {
                 let kind = match own.unwrap_or_else(|| columns.type_of(id)) {
                     _ if offsets[at] == offsets[at + 1] => Kind::Hole,
                     FeatureType::Dense(dtype) => Kind::Dense(dtype),
-                    // The number of coordinates of a point stands with the feature.
+                    // The number of coordinates of a point is stored with the feature.
                     FeatureType::Sparse(dtype) => Kind::Sparse(dtype, 0),
                     FeatureType::Text => Kind::Text,
                     FeatureType::Timed(timed) => Kind::Temporal(timed),
@@ -154,10 +161,10 @@ impl FeatureFiles {
         Ok(())
     }
 
-    /// Bytes of the features from slot to slot, as the index says.
+    /// Returns the number of bytes of the features between two indexes, according to the index file.
     pub(super) fn size(&self, from: u64, to: u64) -> Result<u64> {
         if from > to || to > self.slots {
-            return Err(broken(&self.index, format!("features {from} to {to} where there are {}", self.slots)));
+            return Err(broken(&self.index, format!("features {from} to {to}, but there are only {}", self.slots)));
         }
         let at = |slot: u64| Ok::<u64, Error>(word(&self.index.read(slot * 8..slot * 8 + 8)?));
         Ok(at(to)?.saturating_sub(at(from)?))
@@ -172,26 +179,29 @@ impl Partition {
     /// Opens the files of partition `number`.
     ///
     /// # Errors
-    /// When one is missing, or its length does not fit the others.
+    /// Returns an error if one is missing, or lengths do not match.
     pub fn open(root: &Root, number: u32, temporal: bool, asked: Asked) -> Result<Partition> {
         let names = Names::of(number);
         let map = must(root, &names.map)?;
         if !map.size().is_multiple_of(MAP_RECORD as u64) {
-            return Err(broken(&map, format!("{} bytes are no records of {MAP_RECORD}", map.size())));
+            return Err(broken(
+                &map,
+                format!("{} bytes are not a whole number of records of {MAP_RECORD} bytes", map.size()),
+            ));
         }
         let entries = map.size() / MAP_RECORD as u64;
         let (node_index, neighbors) = (must(root, &names.node_index)?, must(root, &names.neighbors)?);
         for blob in [&node_index, &neighbors] {
             let found = records(blob, 8)?;
             if found != entries {
-                return Err(broken(blob, format!("{found} entries, the map has {entries}")));
+                return Err(broken(blob, format!("{found} entries, but the map has {entries}")));
             }
         }
         let edge_index = must(root, &names.edge_index)?;
         let edges = records(&edge_index, EDGE_RECORD)?;
         let end = word(&neighbors.read(entries * 8..(entries + 1) * 8)?);
         if end != edges {
-            return Err(broken(&neighbors, format!("it ends with edge {end}, there are {edges}")));
+            return Err(broken(&neighbors, format!("the file ends with edge {end}, but there are {edges} edges")));
         }
         let times = temporal.then(|| must(root, &names.times)).transpose()?;
         if let Some(times) = &times
@@ -218,17 +228,17 @@ impl Partition {
         })
     }
 
-    /// Place of an entry, for errors.
+    /// Returns the location of an entry, for errors.
     pub fn place_of_entry(&self, entry: u64) -> Place {
         self.map.place().row(entry)
     }
 
-    /// Place of an edge, for errors.
+    /// Returns the location of an edge, for errors.
     pub fn place_of_edge(&self, edge: u64) -> Place {
         self.edge_index.place().row(edge)
     }
 
-    /// Its files, whose lengths fit one another.
+    /// Returns its files, whose lengths match.
     pub fn files(&self, number: u32) -> PartitionFiles {
         PartitionFiles {
             number,
@@ -249,10 +259,10 @@ impl Partition {
         self.map.read(range.start * size..range.end * size)
     }
 
-    /// The entries in a range that are of node `id`, with their types, by a pass over all of them.
+    /// Finds the entries of node `id` in a range, with their types, by a pass over all of them.
     ///
     /// # Errors
-    /// When the map cannot be read.
+    /// Returns an error if the map cannot be read.
     pub fn pass(&self, range: Range<u64>, id: u64) -> Result<Passed> {
         let records = self.entries(&range)?;
         let mut passed = Passed::default();
@@ -270,7 +280,7 @@ impl Partition {
         Ok(passed)
     }
 
-    /// Notes what passes over all entries, in their order, have told of the map.
+    /// Records whether the map is sorted, after passes over all entries in their order.
     pub fn note_order<'a>(&self, passes: impl Iterator<Item = &'a Passed>) {
         let mut last = 0;
         let sorted = passes.fold(true, |sorted, passed| {
@@ -279,14 +289,14 @@ impl Partition {
             last = end;
             sorted && follows && !passed.unsorted
         });
-        // Another look-up may have noted the same.
+        // Another look-up may have recorded the same.
         let _ = self.sorted.set(sorted);
     }
 
-    /// The entries of node `id` by binary search; nothing when the map is not known to be sorted.
+    /// Finds the entries of node `id` by binary search; returns `None` if the map is not known to be sorted.
     ///
     /// # Errors
-    /// When the map cannot be read.
+    /// Returns an error if the map cannot be read.
     pub fn search(&self, id: u64) -> Result<Option<Vec<(u64, i32)>>> {
         if self.sorted.get() != Some(&true) {
             return Ok(None);
@@ -299,7 +309,7 @@ impl Partition {
         }
         let mut found = Vec::new();
         loop {
-            // A few entries at once, as long as they are of the node: it may have many.
+            // Reads a few entries at a time while they belong to the node, which may have many.
             let end = self.entries.min(from + NEAR.max(to - from));
             let passed = self.pass(from..end, id)?;
             let goes_on = passed.ends.is_some_and(|(_, last)| last <= id);
@@ -311,7 +321,7 @@ impl Partition {
         }
     }
 
-    /// Entries of the map, without features when `keys_only`, as blocks of a bounded size.
+    /// Returns entries of the map as blocks of bounded size; with `keys_only`, without features.
     pub fn node_blocks<'a>(
         &'a self,
         range: Range<u64>,
@@ -321,10 +331,10 @@ impl Partition {
         NodeBlocks { partition: self, columns, keys_only, pending: vec![range] }
     }
 
-    /// The same, handed over block by block.
+    /// Delivers the same block by block.
     ///
     /// # Errors
-    /// As [`NodeBlocks::fill`], and those of `take`.
+    /// Returns the errors of [`NodeBlocks::fill`] and of `take`.
     pub fn nodes(
         &self,
         range: Range<u64>,
@@ -339,7 +349,7 @@ impl Partition {
         Ok(())
     }
 
-    /// Weights of a range of entries; none if they are not known.
+    /// Returns the weights of a range of entries; none if they are not known.
     pub(super) fn weights(&self, entries: Range<u64>) -> Result<Vec<f32>> {
         match self.weights.get(index(entries.start)..index(entries.end)) {
             Some(weights) => Ok(weights.to_vec()),
@@ -357,10 +367,10 @@ impl Partition {
         }
     }
 
-    /// The edges of entries of the map, without features when `ends_only`, as blocks of a bounded size.
+    /// Returns the edges of entries of the map as blocks of bounded size; with `ends_only`, without features.
     ///
     /// # Errors
-    /// When the entries cannot be read, or point outside.
+    /// Returns an error if the entries cannot be read, or an offset is out of range.
     pub fn edge_blocks<'a>(
         &'a self,
         range: Range<u64>,
@@ -373,7 +383,7 @@ impl Partition {
         let mut pending: Vec<Range<u64>> = Vec::new();
         if let (Some(first), Some(last)) = (ends.first(), ends.last()) {
             if *last > self.edges {
-                return Err(broken(&self.neighbors, format!("edge {last} where there are {}", self.edges)));
+                return Err(broken(&self.neighbors, format!("edge {last}, but there are only {}", self.edges)));
             }
             let runs = (*first..*last).step_by(index(EDGES));
             pending.extend(runs.map(|start| start..(*last).min(start + EDGES)));
@@ -382,10 +392,10 @@ impl Partition {
         Ok(EdgeBlocks { partition: self, columns, ends_only, sources, ends, pending })
     }
 
-    /// The same, handed over block by block, with the number of the first edge of each.
+    /// Delivers the same block by block, with the number of the first edge of each.
     ///
     /// # Errors
-    /// As [`Partition::edge_blocks`] and [`EdgeBlocks::fill`], and those of `take`.
+    /// Returns the errors of [`Partition::edge_blocks`], [`EdgeBlocks::fill`] and `take`.
     pub fn edges(
         &self,
         range: Range<u64>,

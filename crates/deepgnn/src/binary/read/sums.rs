@@ -1,4 +1,4 @@
-//! Checking the counts and sums of the metadata against the nodes and edges of the partitions.
+//! Comparing the counts and sums of the metadata with the nodes and edges of the partitions.
 
 use isomorph_error::{Findings, Place};
 
@@ -7,10 +7,11 @@ use crate::binary::layout::DUMMY;
 use crate::block::{Edges, Nodes};
 use crate::rules;
 
-/// What the partitions have, of each type. Blocks come partition by partition, so the sums of one are held.
+/// Counts and sums of the partitions by type. Blocks arrive partition by partition, so that only the sums of one are
+/// held.
 pub(crate) struct Sums<'a> {
     meta: &'a Meta,
-    /// The partition at hand.
+    /// Index of the current partition.
     partition: usize,
     nodes: Of,
     edges: Of,
@@ -19,15 +20,15 @@ pub(crate) struct Sums<'a> {
 /// Nodes, or edges.
 #[derive(Default)]
 struct Of {
-    /// Of all partitions.
+    /// Counts over all partitions.
     counts: Vec<u64>,
-    /// Of the partition at hand: number, sum of the weights, and sum of their magnitudes.
+    /// For the current partition: number, sum of the weights, and sum of their magnitudes.
     sums: Vec<(u64, f64, f64)>,
 }
 
 impl Of {
     fn add(&mut self, ty: i32, weight: f64) {
-        // What was read has a type from 0 to 65535.
+        // Types that were read are from 0 to 65535.
         let ty = ty.unsigned_abs() as usize;
         if self.counts.len() <= ty {
             self.counts.resize(ty + 1, 0);
@@ -65,24 +66,25 @@ impl<'a> Sums<'a> {
         }
     }
 
-    /// Compares the sums of the partition at hand.
+    /// Compares the sums of the current partition.
     fn end_partition(&mut self, findings: &mut Findings) {
         let place = |name: &str| Place::field(format!("partitions.{}.{name}", self.partition));
         let stated = |types: &'a Types| types.weights.get(self.partition).map(Vec::as_slice).unwrap_or_default();
         for (ty, sum) in stated(&self.meta.node_types).iter().enumerate() {
-            // Weights of nodes are known from nowhere else, but what is not there weighs nothing.
+            // Weights of nodes are not known from anywhere else, but without nodes the sum must be 0.
             if *sum != 0.0 && self.nodes.sums.get(ty).is_none_or(|(count, ..)| *count == 0) {
-                let message = format!("{sum} for type {ty}, of which there are no nodes");
+                let message = format!("the sum is {sum} for type {ty}, which has no nodes");
                 findings.push(&rules::SUMS, message, place("node_weight"));
             }
         }
         for (ty, stated) in stated(&self.meta.edge_types).iter().enumerate() {
             let (count, sum, size) = self.edges.sums.get(ty).copied().unwrap_or_default();
-            // Edges have 32 bits of each weight, of which the sum was made before they were rounded.
+            // Edges have 32 bits of each weight; the sum was computed before they were rounded.
             let slack = size * (f64::from(f32::EPSILON) + count as f64 * f64::EPSILON)
                 + count as f64 * f64::from(f32::MIN_POSITIVE);
             if (sum - stated).abs() > slack {
-                let message = format!("{stated} for type {ty}, whose {count} edges weigh {sum}");
+                let message =
+                    format!("the sum is {stated} for type {ty}, but its {count} edges have a total weight of {sum}");
                 findings.push(&rules::SUMS, message, place("edge_weight"));
             }
         }
@@ -90,21 +92,25 @@ impl<'a> Sums<'a> {
         self.edges.sums.clear();
     }
 
-    /// Compares what is left: the sums of the last partition, and the counts of all.
+    /// Compares the rest: the sums of the last partition, and the counts of all.
     pub fn end(mut self, findings: &mut Findings) {
         self.end_partition(findings);
         let sides = [("node", &self.meta.node_types, &self.nodes), ("edge", &self.meta.edge_types, &self.edges)];
         for (what, types, found) in sides {
             let place = |field: String| Place::field(field);
             if found.counts.len() > types.number as usize {
-                let message =
-                    format!("{} types of {what}s, there is one of type {}", types.number, found.counts.len() - 1);
+                let message = format!(
+                    "there are {} types of {what}s, but the largest type is {}",
+                    types.number,
+                    found.counts.len() - 1
+                );
                 findings.push(&rules::COUNTS, message, place(format!("{what}_type_count")));
             }
             for (ty, stated) in types.counts.iter().enumerate() {
                 let count = found.counts.get(ty).copied().unwrap_or(0);
                 if count != *stated {
-                    let message = format!("{stated} {what}s of type {ty}, the partitions have {count}");
+                    let message =
+                        format!("the count is {stated} {what}s of type {ty}, but the partitions have {count}");
                     findings.push(&rules::COUNTS, message, place(format!("{what}_count_per_type")));
                 }
             }

@@ -1,10 +1,12 @@
-//! Weights of nodes, which a binary has in its tables for weighted sampling alone, scaled and mixed.
+//! Recovering weights of nodes, which a binary stores only in its tables for weighted sampling, scaled and
+//! combined.
 //!
-//! A table follows from the weights by a fixed sequence of sums in 32 bits. Each step is undone: an element below the mean has its scaled
-//! weight as its probability; one above it has what is left of its own when each element that refers to it has taken its share, and which
-//! weights lead there is found by search, because every step ascends. `meta.json` has the sum, and with it the scale up to a few bits.
-//! What is found counts only if the same table follows from it, bit by bit. Of the weights for which that holds, which differ in their last
-//! bits, the shortest decimal is taken.
+//! A table is computed from the weights by a fixed sequence of 32-bit operations. Each step is undone: an element below
+//! the mean has its scaled weight as its probability; an element above it has what remains of its own weight after each
+//! element that refers to it has taken its share, and the weights that lead there are found by search, because every
+//! step is monotonic. `meta.json` has the sum, and with it the scale up to a few bits. A result counts only if it
+//! produces the same table, bit by bit. Among the weights that do, which differ in their last bits, the shortest
+//! decimals are chosen.
 
 use std::collections::HashMap;
 
@@ -23,37 +25,37 @@ const NONE: u32 = u32::MAX;
 /// Bytes of a record.
 const RECORD: u64 = 20;
 
-/// Bytes that are needed for each node while a table is undone.
+/// Bytes needed for each node while a table is undone.
 const NEEDED: u64 = 96;
 
-/// What is not asked of the budget, bytes.
+/// Number of bytes that are used without a reservation in the budget.
 const SMALL: u64 = 4 << 20;
 
-/// Sums of 32 bits beside that of `meta.json` that are tried, in steps of the last bit.
+/// Number of 32-bit sums around that of `meta.json` that are tried, in steps of the last bit.
 const SUMS: i32 = 24;
 
-/// Elements whose digits are counted to tell scales apart.
+/// Number of elements whose digits are counted to choose between scales.
 const SAMPLE: usize = 1000;
 
-/// Weights are decimals where they have fewer digits than this behind the first: any float of 32 bits has about seven.
+/// Weights count as decimals if they have fewer digits than this after the first: any 32-bit float has about seven.
 const DECIMAL: usize = 6;
 
-/// How often what is left over is moved, to make up for the last bits of the others.
+/// How often the remaining element is adjusted to compensate for the last bits of the others.
 const NUDGES: usize = 64;
 
-/// Weights that are added up for that, at most, for each scale.
+/// Maximum number of weights that are added up for this, for each scale.
 const WORK: usize = 1 << 22;
 
-/// The least weight and the greatest; nothing for what is left over in the end.
+/// The smallest and the largest weight; `None` for an element that remains at the end.
 type Bounds = Option<(f32, f32)>;
 
-/// What is known of the weights of nodes.
+/// What is known about the weights of nodes.
 pub(crate) enum Weights {
-    /// Each weighs 1.
+    /// All weights are 1.
     One,
-    /// Of each partition those of its entries, 0 for entries that only stand for edges.
+    /// The weights of the entries of each partition; 0 for entries that only stand for edges.
     Of(Vec<Vec<f32>>),
-    /// They are lost.
+    /// The weights are lost.
     Lost(Lost),
 }
 
@@ -62,20 +64,20 @@ pub(crate) enum Weights {
 pub(crate) struct Lost {
     pub why: String,
     pub place: Place,
-    /// Whether the tables are to blame, and not that there are none.
+    /// Whether the tables are damaged, as opposed to missing.
     pub is_damage: bool,
 }
 
-/// Finds out the weights of all nodes.
+/// Determines the weights of all nodes.
 ///
 /// # Errors
-/// When something cannot be read.
+/// Returns an error if a file cannot be read.
 pub(crate) fn recover(binary: &Binary, budget: &Budget) -> Result<Weights> {
     let most = binary.partitions.iter().map(|partition| partition.entries).max().unwrap_or(0);
     let needed = most.saturating_mul(NEEDED).saturating_add(4 * binary.entries());
     let _room = match budget.try_reserve(needed) {
         None if needed > SMALL => {
-            let why = format!("undoing the tables for sampling takes {needed} bytes of memory: raise --memory");
+            let why = format!("undoing the sampling tables takes {needed} bytes of memory: raise --memory");
             return Ok(Weights::Lost(Lost { why, place: Place::file(binary.meta.file), is_damage: false }));
         }
         room => room,
@@ -95,7 +97,7 @@ pub(crate) fn recover(binary: &Binary, budget: &Budget) -> Result<Weights> {
     Ok(if ones { Weights::One } else { Weights::Of(all) })
 }
 
-/// Weights and types of the entries of a partition, where each type has one of `sums`.
+/// Returns weights and types of the entries of a partition; each type has one of `sums`.
 fn of_partition(
     root: &Root,
     number: u32,
@@ -123,12 +125,12 @@ fn of_partition(
             let why = format!("weights of the nodes of type {ty} are lost: {why}");
             Ok(Err(Lost { why, place: Place::file(name.clone()), is_damage }))
         };
-        let Some(sum) = sums.get(ty).copied() else { return lost("the metadata has no sum of them", false) };
+        let Some(sum) = sums.get(ty).copied() else { return lost("the metadata does not have their sum", false) };
         let found = if let [_] = entries.as_slice() {
             Some(vec![single(sum)])
         } else if let Some(blob) = root.try_file(&name)? {
             if blob.size() != entries.len() as u64 * RECORD {
-                return lost("the table for sampling is not of these nodes", true);
+                return lost("the sampling table does not match these nodes", true);
             }
             let bytes = blob.read(0..blob.size())?;
             let of = entries.iter().map(|entry| ids[*entry as usize]);
@@ -136,10 +138,10 @@ fn of_partition(
         } else if sum == entries.len() as f64 {
             Some(vec![1.0; entries.len()])
         } else {
-            return lost("there is no table for sampling", false);
+            return lost("there is no sampling table", false);
         };
         let Some(found) = found else {
-            return lost("from none follow the table for sampling and the sum in the metadata", true);
+            return lost("no weights produce the sampling table and the sum in the metadata", true);
         };
         for (entry, weight) in entries.iter().zip(found) {
             weights[*entry as usize].0 = weight;
@@ -148,7 +150,7 @@ fn of_partition(
     Ok(Ok(weights))
 }
 
-/// A table for weighted sampling: of each element the probability of itself, and the other element.
+/// A table for weighted sampling: for each element its own probability, and the other element.
 #[derive(Debug, PartialEq)]
 struct Table {
     chances: Vec<f32>,
@@ -156,11 +158,11 @@ struct Table {
 }
 
 impl Table {
-    /// Reads the table of these elements; nothing when it is of others, or does not say which elements it means.
+    /// Parses the table of these elements; returns `None` if it belongs to others, or if its elements are ambiguous.
     fn read(bytes: &[u8], ids: impl Iterator<Item = u64> + Clone) -> Option<Table> {
         let mut numbers: HashMap<u64, u32> = HashMap::new();
         for (number, id) in (0..).zip(ids.clone()) {
-            // An id that stands for several elements means none.
+            // An id of several elements is ambiguous.
             numbers.entry(id).and_modify(|number| *number = NONE).or_insert(number);
         }
         let mut table = Table { chances: Vec::new(), others: Vec::new() };
@@ -180,7 +182,7 @@ impl Table {
         Some(table)
     }
 
-    /// The table that follows from weights; as the published converter makes it.
+    /// Returns the table for weights, as the published converter builds it.
     fn of(weights: &[f32], scale: f32) -> Table {
         let scaled: Vec<f32> = weights.iter().map(|weight| weight * scale).collect();
         let mut table = Table { chances: vec![1.0; weights.len()], others: vec![NONE; weights.len()] };
@@ -199,7 +201,7 @@ impl Table {
         table
     }
 
-    /// Weights from which the table follows, and this sum.
+    /// Returns weights that produce the table, and have this sum.
     fn weights(&self, sum: f64) -> Option<Vec<f32>> {
         let count = self.chances.len();
         if sum == 0.0 && self.others.iter().all(|other| *other == NONE) {
@@ -209,8 +211,8 @@ impl Table {
         let near = single(sum);
         let tried = (0..=2 * SUMS).map(|at| if at % 2 == 0 { at / 2 } else { -(at + 1) / 2 });
         let totals = tried.map(|step| f32::from_bits(near.to_bits().wrapping_add_signed(step)));
-        // Of the scales that have weights at all, that of the fewest digits comes first: the right one, where weights are decimals. Where
-        // they are not, the nearest does.
+        // Among the scales for which there are weights, the one with the fewest digits comes first: it is the right
+        // one if weights are decimals. If they are not, the nearest scale comes first.
         let mut found: Vec<(usize, f32, Vec<Bounds>)> = totals
             .filter(|total| total.is_finite() && *total > 0.0)
             .filter_map(|total| {
@@ -228,7 +230,8 @@ impl Table {
         exact.or_else(|| found.iter().find_map(|(_, total, each)| self.of_bounds(each, Some(*total), sum)))
     }
 
-    /// Of each element the least and the greatest scaled weight from which its probability follows; nothing of what is left over in the end.
+    /// Returns for each element the smallest and the largest scaled weight that give its probability; `None` for an
+    /// element that remains at the end.
     fn bounds(&self) -> Option<Vec<Bounds>> {
         let count = self.chances.len();
         let mut children: Vec<Vec<u32>> = vec![Vec::new(); count];
@@ -243,7 +246,7 @@ impl Table {
                 bounds.push(None);
                 continue;
             }
-            // A large one that fell comes first, and then small ones from the last to the first.
+            // First a large element that became small, then small ones from the last to the first.
             own.sort_by_key(|child| (!is_large[*child as usize], std::cmp::Reverse(*child)));
             let taken: Vec<f32> = own.iter().map(|child| self.chances[*child as usize]).collect();
             bounds.push(Some(before(chance, &taken)?));
@@ -251,12 +254,13 @@ impl Table {
         Some(bounds)
     }
 
-    /// Weights within these bounds from which the table follows; brought to this total, if one is given.
+    /// Returns weights within these bounds that produce the table; adjusted to this total, if one is given.
     fn of_bounds(&self, bounds: &[Bounds], total: Option<f32>, sum: f64) -> Option<Vec<f32>> {
         let mut weights = self.chosen(bounds, sum);
         let over = bounds.iter().position(Option::is_none)?;
         let stated = weights[over];
-        // Of what is left over in the end the table does not say how much it was: it takes what the last bits of the others lack.
+        // The table does not contain the weight of an element that remains at the end: it gets what the last bits of
+        // the others lack.
         let step = total.map_or(0.0, |total| (total.next_up() - total) / 4.0);
         let tries = total.map_or(1, |_| (WORK / weights.len().max(1)).clamp(4, NUDGES));
         for at in 0..tries {
@@ -298,7 +302,7 @@ impl Table {
     }
 }
 
-/// From which scaled weights `chance` is left, after each of `taken` took what it lacks.
+/// Returns the range of scaled weights from which `chance` remains after each of `taken` took its share.
 fn before(chance: f32, taken: &[f32]) -> Option<(f32, f32)> {
     let after = |weight: f32| taken.iter().fold(weight, |left, taken| (left + taken) - 1.0);
     let guess = single(f64::from(chance) + taken.iter().map(|taken| 1.0 - f64::from(*taken)).sum::<f64>());
@@ -308,7 +312,7 @@ fn before(chance: f32, taken: &[f32]) -> Option<(f32, f32)> {
     if !(guess > 0.0 && guess.is_finite()) {
         return None;
     }
-    // Positive floats are in the order of their bits.
+    // Positive floats have the order of their bits.
     let at = |bits: u32| after(f32::from_bits(bits));
     let mut step = 1;
     let (mut low, mut high) = (guess.to_bits(), guess.to_bits());
@@ -334,7 +338,7 @@ fn before(chance: f32, taken: &[f32]) -> Option<(f32, f32)> {
     (at(least) == chance && at(most) == chance).then(|| (f32::from_bits(least), f32::from_bits(most)))
 }
 
-/// The least and the greatest weight that `scale` brings between two others; nothing when it brings none there.
+/// Returns the smallest and the largest weight that `scale` maps into a range; `None` if there is none.
 fn unscaled((least, most): (f32, f32), scale: f32) -> Option<(f32, f32)> {
     let near = |scaled: f32| single(f64::from(scaled) / f64::from(scale));
     let (mut low, mut high) = (near(least), near(most));
@@ -349,7 +353,7 @@ fn unscaled((least, most): (f32, f32), scale: f32) -> Option<(f32, f32)> {
     (low <= high && low * scale >= least && high * scale <= most).then_some((low, high))
 }
 
-/// The float between two others that has the fewest digits, and how many these are, without the first.
+/// Returns the float in a range that has the fewest digits, and their number, without the first.
 fn shortest(least: f32, most: f32) -> (usize, f32) {
     if least <= 0.0 && most >= 0.0 {
         return (0, 0.0);
@@ -359,7 +363,7 @@ fn shortest(least: f32, most: f32) -> (usize, f32) {
     (0..9).filter_map(of).find(|(_, value)| (least..=most).contains(value)).unwrap_or((9, least))
 }
 
-/// The float within `slack` of a value that has the fewest digits.
+/// Returns the float within `slack` of a value that has the fewest digits.
 fn near(value: f64, slack: f64) -> f32 {
     let of = |digits: usize| format!("{value:.digits$e}").parse::<f64>().ok();
     let found = (0..17).filter_map(of).find(|short| (short - value).abs() <= slack);
@@ -382,7 +386,7 @@ mod tests {
         *state >> 33
     }
 
-    /// Weights of decimals come back bit by bit, whatever their distribution.
+    /// Weights that are decimals are recovered bit by bit, whatever their distribution.
     #[test]
     fn decimals_come_back() {
         let mut state = 7;
@@ -406,7 +410,7 @@ mod tests {
         }
     }
 
-    /// Of any weights the same table follows from what is found.
+    /// For any weights, the recovered ones produce the same table.
     #[test]
     fn any_weights_make_the_same_table() {
         let (mut state, mut lost) = (3, 0);
@@ -430,7 +434,7 @@ mod tests {
                 assert!((found - weight).abs() <= (weight + sum) * 2e-6, "{round}: {found} {weight}");
             }
         }
-        // Sums of such weights have many roundings; for a few no total is found.
+        // Sums of such weights have many roundings; for a few, no total is found.
         assert!(lost <= 4, "{lost}");
     }
 }

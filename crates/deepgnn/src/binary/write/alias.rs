@@ -1,9 +1,9 @@
-//! Tables for weighted sampling, as Vose's method makes them in 32-bit floats.
+//! Tables for weighted sampling, built by Vose's method with 32-bit floats.
 //!
-//! The method keeps two stacks of elements, those below the mean and those not, filled in ascending order. What becomes
-//! small is pushed upon the small ones and popped next. So both stacks are swept from their end to their beginning, with
-//! one element between them at most: two cursors that run backwards over the weights are the stacks, and tables larger
-//! than memory are made of pages that are read a few times.
+//! The method keeps two stacks of elements, those below the mean and the others, filled in ascending order. An element
+//! that becomes small is pushed onto the stack of small ones and popped next. Both stacks are therefore traversed from
+//! their end to their beginning, with at most one element in between: two cursors that run backwards over the weights
+//! replace the stacks, and tables larger than memory consist of pages that are read a few times.
 
 use std::borrow::Cow;
 
@@ -12,18 +12,18 @@ use isomorph_error::{Error, Kind, Result};
 use super::gathered::Gathered;
 use super::pages::{Pages, Room};
 
-/// Elements of a page.
+/// Number of elements of a page.
 const PAGE: usize = 16_384;
 
-/// Values that numpy sums with eight sums side by side, at most.
+/// Maximum number of values that numpy sums with eight parallel sums.
 const BLOCK: usize = 128;
 
-/// The weighted elements of one type, `ID` bytes of ids each.
+/// The weighted elements of one type, with `ID` bytes of ids each.
 #[derive(Debug)]
 pub(super) struct Alias<const ID: usize> {
     room: Room,
     pages: Pages,
-    /// The last page, not full yet: ids and weight of each element.
+    /// The last page, which is not yet full: ids and weight of each element.
     open: Vec<u8>,
     count: u64,
 }
@@ -38,7 +38,7 @@ impl<const ID: usize> Alias<ID> {
     /// Adds an element.
     ///
     /// # Errors
-    /// When there is no room for it.
+    /// Returns an error if there is not enough memory or disk space.
     #[inline]
     pub fn push(&mut self, id: [u8; ID], weight: f32) -> Result<()> {
         if self.open.capacity() == 0 {
@@ -53,11 +53,11 @@ impl<const ID: usize> Alias<ID> {
         Ok(())
     }
 
-    /// Writes the table: for each element its ids, those of its alias (0 without one), and the probability of itself. Where an id has
-    /// two parts, the file has both before those of the alias.
+    /// Writes the table: for each element its ids, those of its alias (0 if there is none), and its own probability. If
+    /// an id has two parts, both precede those of the alias.
     ///
     /// # Errors
-    /// When there are more than 2^32 elements, or a file cannot be written.
+    /// Returns an error if there are more than 2^32 elements, or a file cannot be written.
     pub fn write(mut self, out: &mut Gathered) -> Result<()> {
         if self.count == 0 {
             return Ok(());
@@ -75,12 +75,12 @@ impl<const ID: usize> Alias<ID> {
         self.emit(scale, &of_small, &of_large, out)
     }
 
-    /// The bytes of page `page`.
+    /// Returns the bytes of page `page`.
     fn page(&self, page: usize) -> Result<Cow<'_, [u8]>> {
         self.pages.get(page)
     }
 
-    /// The sum of the weights, in the order in which numpy adds them.
+    /// Returns the sum of the weights, in the order in which numpy adds them.
     fn sum(&self, count: usize) -> Result<f32> {
         let (mut page, mut bytes, mut at) = (0, Cow::Borrowed(&[][..]), 0);
         pairwise(count, &mut || {
@@ -93,12 +93,12 @@ impl<const ID: usize> Alias<ID> {
         })
     }
 
-    /// Pops both stacks until one is empty. Returns what small elements got, their alias, and what large ones got.
+    /// Pops both stacks until one is empty. Returns the results of small elements (their alias) and of large ones.
     fn sweep(&self, scale: f32) -> Result<(Results<4>, Results<8>)> {
         let mut small = Sweep::new(self, scale, true);
         let mut large = Sweep::new(self, scale, false);
         let (mut of_small, mut of_large) = (Results::new(self), Results::new(self));
-        // What was large and has become small lies on top of the small ones.
+        // An element that was large and has become small is on top of the stack of small ones.
         let mut fallen: Option<(u32, f32)> = None;
         let mut top = large.next()?;
         while let Some((high, high_weight)) = top {
@@ -121,7 +121,7 @@ impl<const ID: usize> Alias<ID> {
                 top = Some((high, weight));
             }
         }
-        // What is left over is certain.
+        // The remaining element has probability 1.
         if let Some((low, _)) = fallen {
             of_large.push(low, result(1.0, NONE))?;
         }
@@ -140,7 +140,7 @@ impl<const ID: usize> Alias<ID> {
     /// Writes the records in their order.
     fn emit(&self, scale: f32, of_small: &Results<4>, of_large: &Results<8>, out: &mut Gathered) -> Result<()> {
         let mut buffer = Vec::with_capacity(PAGE * (2 * ID + 4));
-        // Aliases of either kind ascend with their elements, so that each needs one page at a time.
+        // Aliases of either kind ascend with their elements, so that each needs only one page at a time.
         let (mut beside_small, mut beside_large) = (Ids::new(self), Ids::new(self));
         for page in 0..self.pages.len() {
             let bytes = self.page(page)?;
@@ -173,7 +173,7 @@ impl<const ID: usize> Alias<ID> {
 /// No alias.
 const NONE: u32 = u32::MAX;
 
-/// What a large element got: its probability and its alias.
+/// Returns the result of a large element: its probability and its alias.
 fn result(probability: f32, alias: u32) -> [u8; 8] {
     let mut bytes = [0; 8];
     bytes[..4].copy_from_slice(&probability.to_le_bytes());
@@ -185,26 +185,27 @@ fn number(bytes: &[u8]) -> u32 {
     bytes.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
 }
 
-/// The float at the end of a record.
+/// Returns the float at the end of a record.
 fn weight_of(record: &[u8]) -> f32 {
     record.last_chunk().map_or(0.0, |bytes| f32::from_le_bytes(*bytes))
 }
 
-/// Elements of one stack, from its end to its beginning.
+/// The elements of one stack, from its end to its beginning.
 struct Sweep<'a, const ID: usize> {
     alias: &'a Alias<ID>,
     scale: f32,
     small: bool,
-    /// The page that is read; those below it are still to come.
+    /// The current page; lower pages follow.
     page: usize,
     bytes: Cow<'a, [u8]>,
-    /// The elements of the page that are of this stack. They are found without a branch, which no processor could foresee.
+    /// The elements of the page that belong to this stack. They are found without branches, which a processor could not
+    /// predict.
     found: Vec<u16>,
-    /// How many of them are still to come.
+    /// The number of elements that are still to come.
     left: usize,
 }
 
-// Elements of a page are told apart by 16 bits.
+// 16 bits are enough for the elements of a page.
 const _: () = assert!(PAGE <= 1 << 16);
 
 impl<'a, const ID: usize> Sweep<'a, ID> {
@@ -230,26 +231,26 @@ impl<'a, const ID: usize> Sweep<'a, ID> {
         Ok(Some(((self.page * PAGE + at) as u32, weight)))
     }
 
-    /// Finds the elements of the page.
+    /// Finds the elements of this stack in the page.
     fn find(&mut self) {
         self.left = 0;
         for (at, record) in self.bytes.chunks_exact(Alias::<ID>::RECORD).enumerate() {
             if let Some(place) = self.found.get_mut(self.left) {
-                #[expect(clippy::cast_possible_truncation, reason = "elements of a page are told apart by 16 bits")]
+                #[expect(clippy::cast_possible_truncation, reason = "16 bits are enough for the elements of a page")]
                 let at = at as u16;
                 *place = at;
             }
-            // A weight that is no number is not small.
+            // A weight that is not a number is not small.
             self.left += usize::from((weight_of(record) * self.scale < 1.0) == self.small);
         }
     }
 }
 
-/// What elements got, from the last to the first, in a page for each page of elements.
+/// The results of elements, from the last to the first, in a page for each page of elements.
 struct Results<const SIZE: usize> {
     pages: Pages,
     count: usize,
-    /// The page of elements that is open.
+    /// The current page of elements.
     page: usize,
     open: Vec<u8>,
 }
@@ -276,13 +277,13 @@ impl<const SIZE: usize> Results<SIZE> {
         Ok(())
     }
 
-    /// What the elements of a page got, from the last to the first.
+    /// Returns the results of the elements of a page, from the last to the first.
     fn page(&self, page: usize) -> Result<Cow<'_, [u8]>> {
         self.pages.get(self.count - 1 - page)
     }
 }
 
-/// Ids of elements, a page at a time.
+/// Ids of elements, one page at a time.
 struct Ids<'a, const ID: usize> {
     alias: &'a Alias<ID>,
     page: Option<usize>,
@@ -304,7 +305,8 @@ impl<'a, const ID: usize> Ids<'a, ID> {
     }
 }
 
-/// The sum of `count` values as numpy computes it: halves down to blocks, and in a block eight sums side by side.
+/// Returns the sum of `count` values as numpy computes it: recursively in halves down to blocks, with eight parallel
+/// sums in a block.
 pub(crate) fn pairwise(count: usize, next: &mut impl FnMut() -> Result<f32>) -> Result<f32> {
     if count > BLOCK {
         let half = count / 2 / 8 * 8;

@@ -1,4 +1,4 @@
-//! From text to a binary in one pass.
+//! Building a binary from a text in one pass.
 
 use isomorph_error::{Error, Findings, Place, Result};
 use isomorph_model::Graph;
@@ -12,33 +12,33 @@ use crate::rules;
 use crate::survey::Noted;
 use crate::text::{Fault, Piece, Text};
 
-/// What was built.
+/// The result of a build.
 #[derive(Debug, Clone, Default)]
 pub struct Built {
     /// Number of nodes.
     pub nodes: u64,
     /// Number of edges.
     pub edges: u64,
-    /// The graph of the text, with all that the binary has no place for.
+    /// The graph of the text, including what the binary cannot store.
     pub graph: Graph,
-    /// Whether a node of the text states when it lives.
+    /// Whether a node of the text states a lifetime.
     pub lives: bool,
-    /// Whether the ids of nodes ascend: then no node has several statements.
+    /// Whether the ids of nodes ascend; if so, no node has several statements.
     pub ascends: bool,
-    /// What was mended in the text.
+    /// Repairs of the text.
     pub findings: Findings,
 }
 
-/// Writes the binary of a text into `staging`, which is a directory: the files that the published converter writes for the same text,
-/// number of partitions and dispatcher, byte by byte.
+/// Writes the binary of a text into `staging`, which is a directory: the same bytes that the published converter writes
+/// for the same text, number of partitions and dispatcher.
 ///
-/// Text is read on all threads; what is written does not depend on their number. Held in memory are the tables for
-/// weighted sampling, 24 to 30 bytes for each edge, or in temporary files beyond the budget; and, for each
-/// thread, a few pieces of text.
+/// The text is read by all threads; the output does not depend on their number. Memory is needed for the sampling
+/// tables, 24 to 30 bytes for each edge (in temporary files beyond the budget), and for a few pieces of text for each
+/// thread.
 ///
 /// # Errors
-/// When the text is not sound (with file, line, column and rule), files cannot be written, or `advance`, which is told
-/// of each number of nodes and edges that are done, ends the work with an error.
+/// Returns an error if the text is malformed (with file, line, column and rule), if files cannot be written, or if
+/// `advance`, which is called with the numbers of finished nodes and edges, returns one.
 pub fn build(
     text: &Text,
     staging: &Staging,
@@ -67,7 +67,7 @@ pub fn build(
     Ok(Built { nodes, edges, graph, lives: noted.lives, ascends, findings })
 }
 
-/// The error for an edge that broke a rule, at the record that it came in.
+/// Returns the error for an edge that broke a rule, with the record that contains it.
 fn place(text: &Text, piece: &Piece, block: &Block, refused: Refused) -> Error {
     let record = block.records.partition_point(|end| end.edges as usize <= refused.edge);
     let at = block.records.get(record).map_or(0, |end| end.at as usize);

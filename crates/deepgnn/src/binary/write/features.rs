@@ -1,4 +1,4 @@
-//! Features of nodes or edges: where each begins, and their bytes.
+//! Features of nodes or edges: the start of each, and their bytes.
 
 use isomorph_error::{Result, index};
 use isomorph_storage::Staging;
@@ -6,15 +6,15 @@ use isomorph_storage::Staging;
 use super::gathered::Gathered;
 use crate::block::Features;
 
-/// Writes features.
+/// A writer of features.
 pub(super) struct FeatureFiles {
     index: Gathered,
     data: Gathered,
-    /// Slots written.
+    /// Number of features written, including holes.
     pub slots: u64,
-    /// Bytes written.
+    /// Number of bytes written.
     bytes: u64,
-    /// The most features of one element.
+    /// The largest number of features of an element.
     pub most: u64,
 }
 

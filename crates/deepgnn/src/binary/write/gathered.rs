@@ -1,7 +1,8 @@
-//! What is written to a file, gathered into pieces.
+//! Buffered writing of files in large blocks.
 //!
-//! A file that is written in pieces of 2 MiB, each where a page of that size would begin, lies in such pages in the memory of Linux, and
-//! who maps it (the sampling engine) finds its records sooner. In smaller pieces it lies in small ones until it is read again.
+//! If a file is written in blocks of 2 MiB, aligned to pages of that size, Linux keeps it in pages of this size in
+//! memory, and a process that maps it (the sampling engine) finds its records sooner. A file that is written in smaller
+//! blocks is in small pages until it is read again.
 
 use std::io::Write;
 
@@ -10,25 +11,25 @@ use isomorph_storage::{StagedFile, Staging};
 
 use crate::binary::layout::EDGE_RECORD;
 
-/// Bytes of a piece of one file of one partition: a large page.
+/// Block size of one file of one partition: a large page.
 const PIECE: usize = 2 << 20;
 
-/// The same for all partitions together, as long as that leaves a page for each.
+/// Total size of the blocks of all partitions, as long as that leaves a page for each.
 const PIECES: usize = 8 << 20;
 
-/// A file and what is gathered for it.
+/// A file and its buffer.
 pub(super) struct Gathered {
     file: StagedFile,
     buffer: Vec<u8>,
-    /// Bytes of a piece.
+    /// Block size in bytes.
     piece: usize,
 }
 
 impl Gathered {
-    /// Begins a file, of one of so many partitions.
+    /// Begins a file of one of `partitions` partitions.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// Returns an error if it cannot be created.
     pub fn create(staging: &Staging, name: &str, partitions: u32) -> Result<Self> {
         let piece = (PIECES / partitions.max(1) as usize).clamp(4 << 10, PIECE);
         Ok(Gathered { file: staging.create(name)?, buffer: Vec::with_capacity(piece + EDGE_RECORD), piece })
@@ -37,7 +38,7 @@ impl Gathered {
     /// Appends bytes.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// Returns an error if they cannot be written.
     #[inline]
     pub fn push(&mut self, bytes: &[u8]) -> Result<()> {
         self.buffer.extend_from_slice(bytes);
@@ -51,10 +52,10 @@ impl Gathered {
         Ok(())
     }
 
-    /// Writes what is left.
+    /// Writes the rest of the buffer.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Returns an error if it cannot be written.
     pub fn finish(mut self) -> Result<()> {
         self.file.write_all(&self.buffer)?;
         self.file.finish()?;

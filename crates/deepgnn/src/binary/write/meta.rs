@@ -1,4 +1,4 @@
-//! The metadata, as Python writes it.
+//! The metadata, formatted as by Python.
 
 use std::fmt::Write;
 
@@ -9,16 +9,16 @@ use crate::number::python_text;
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sum {
     pub sum: f64,
-    /// Whether a weight was written with a point. Sums of integers, and of nothing, are integers.
+    /// Whether a weight was written as a float. Sums of integers, and empty sums, are integers.
     pub is_float: bool,
 }
 
-/// Something for each type.
+/// One value for each type.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PerType<T>(pub Vec<T>);
 
 impl<T: Default + Clone> PerType<T> {
-    /// That of type `ty`.
+    /// Returns the value of type `ty`.
     #[inline]
     pub fn at(&mut self, ty: usize) -> &mut T {
         if self.0.len() <= ty {
@@ -28,7 +28,7 @@ impl<T: Default + Clone> PerType<T> {
     }
 }
 
-/// What the metadata says of a partition.
+/// The metadata of a partition.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PartitionMeta {
     pub nodes: u64,
@@ -41,13 +41,13 @@ pub(super) struct PartitionMeta {
     pub edge_counts: PerType<u64>,
 }
 
-/// Numbers of types.
+/// Returns the numbers of node types and edge types.
 pub(super) fn types(partitions: &[PartitionMeta]) -> (usize, usize) {
     let most = |of: fn(&PartitionMeta) -> usize| partitions.iter().map(of).max().unwrap_or_default();
     (most(|meta| meta.node_counts.0.len()), most(|meta| meta.edge_counts.0.len()))
 }
 
-/// The text of `meta.json`.
+/// Returns the text of `meta.json`.
 pub(super) fn text(partitions: &[PartitionMeta], watermark: Option<i64>) -> String {
     let (node_types, edge_types) = types(partitions);
     let total = |of: fn(&PartitionMeta) -> u64| partitions.iter().map(of).sum::<u64>();
@@ -63,7 +63,7 @@ pub(super) fn text(partitions: &[PartitionMeta], watermark: Option<i64>) -> Stri
     for (number, meta) in partitions.iter().enumerate() {
         let separator = if number == 0 { "" } else { ", " };
         let (nodes, edges) = (sums(&meta.node_weights, node_types), sums(&meta.edge_weights, edge_types));
-        // Writing to a String cannot fail.
+        // Writing to a string does not fail.
         let _ = write!(out, "{separator}\"{number}\": {{\"node_weight\": [{nodes}], \"edge_weight\": [{edges}]}}");
     }
     let counts = |of: fn(&PartitionMeta) -> &PerType<u64>, types: usize| {

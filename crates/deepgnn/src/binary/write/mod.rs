@@ -1,4 +1,4 @@
-//! Writing a binary as the published converter writes it, byte by byte.
+//! Writing a binary with the same bytes as the published converter.
 
 mod alias;
 mod build;

@@ -1,4 +1,4 @@
-//! Records that are kept until all are known: in memory, and beyond it in a temporary file.
+//! Records that are kept until all are known: in memory or, beyond it, in a temporary file.
 
 use std::borrow::Cow;
 use std::io::{Seek, SeekFrom, Write};
@@ -6,14 +6,14 @@ use std::io::{Seek, SeekFrom, Write};
 use isomorph_error::{Error, Result};
 use isomorph_storage::{Budget, Reservation, Scratch, ScratchFile};
 
-/// Where pages go that do not fit.
+/// Where pages are stored that do not fit into memory.
 #[derive(Debug, Clone)]
 pub(super) struct Room {
     pub budget: Budget,
     pub scratch: Option<Scratch>,
 }
 
-/// Pages of bytes, appended one after another and read in any order.
+/// Pages of bytes, appended in order and read in any order.
 #[derive(Debug)]
 pub(super) struct Pages {
     room: Room,
@@ -34,7 +34,7 @@ impl Pages {
         Pages { room: room.clone(), held: None, file: None, pages: Vec::new() }
     }
 
-    /// Number of pages.
+    /// Returns the number of pages.
     pub fn len(&self) -> usize {
         self.pages.len()
     }
@@ -42,7 +42,7 @@ impl Pages {
     /// Appends a page.
     ///
     /// # Errors
-    /// When neither memory nor the temporary file has room.
+    /// Returns an error if neither memory nor the temporary file has enough room.
     pub fn push(&mut self, bytes: Vec<u8>) -> Result<()> {
         if self.file.is_none() {
             let size = bytes.len() as u64;
@@ -67,10 +67,10 @@ impl Pages {
         Ok(())
     }
 
-    /// A page.
+    /// Returns a page.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if it cannot be read.
     pub fn get(&self, page: usize) -> Result<Cow<'_, [u8]>> {
         match (self.pages.get(page), &self.file) {
             (Some(Page::Here(bytes)), _) => Ok(Cow::Borrowed(bytes)),

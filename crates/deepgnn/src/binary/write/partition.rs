@@ -17,7 +17,7 @@ use crate::block::{Block, Life, RecordEnd};
 use crate::number::single;
 use crate::rules;
 
-/// Writes the files of one partition.
+/// A writer of the files of one partition.
 pub(super) struct Partition<'a> {
     map: Gathered,
     node_index: Gathered,
@@ -30,7 +30,7 @@ pub(super) struct Partition<'a> {
     edge_alias: Option<Vec<Alias<16>>>,
     room: Room,
     entries: u64,
-    /// The first feature of the next node.
+    /// Index of the first feature of the next node.
     slot: u64,
     edges: u64,
     /// The node of the last entry.
@@ -40,11 +40,11 @@ pub(super) struct Partition<'a> {
     meta: PartitionMeta,
     /// Number of partitions.
     count: u32,
-    /// What the files have no place for, if it is wanted.
+    /// What the files cannot store, if requested.
     beside: Option<beside::Writer<'a>>,
 }
 
-/// What is wrong with an edge of a block: a rule, in words.
+/// An edge of a block that breaks a rule, with the message.
 pub(crate) struct Refused {
     pub edge: usize,
     pub error: Error,
@@ -91,11 +91,11 @@ impl<'a> Partition<'a> {
     /// Appends the nodes and edges between two ends of records.
     ///
     /// # Errors
-    /// When an edge breaks a rule, with its number in the block; when a file cannot be written.
+    /// Returns an error with the edge's number in the block if an edge breaks a rule, or if a file cannot be written.
     pub fn append(&mut self, block: &Block, from: RecordEnd, to: RecordEnd) -> Result<Result<(), Refused>> {
         let nodes = from.nodes as usize..to.nodes as usize;
         let mut edge = from.edges as usize;
-        // The life of a node is known to the edges of its own record only, as in the published converter.
+        // The lifetime of a node applies only to the edges of its own record, as in the published converter.
         let mut life = (0, -1);
         let first_slot = (self.edge_features.slots, block.edges.features.slots_before(edge));
         let first_of_nodes = block.nodes.features.slots_before(nodes.start);
@@ -159,7 +159,7 @@ impl<'a> Partition<'a> {
         Ok(())
     }
 
-    /// Appends edges; their first slot is `first_slot.0` where it is `first_slot.1` in the block.
+    /// Appends edges. `first_slot.1` is an index of a feature in the block, and `first_slot.0` its index in the file.
     fn append_edges(
         &mut self,
         block: &Block,
@@ -175,7 +175,7 @@ impl<'a> Partition<'a> {
                 self.entry(source, DUMMY)?;
             }
             if ty < self.last_type {
-                let message = format!("an edge of type {ty} behind one of type {} of node {source}", self.last_type);
+                let message = format!("edge of type {ty} after one of type {} of node {source}", self.last_type);
                 return Ok(Err(Refused { edge, error: Error::broken(&rules::TYPE_ORDER, message) }));
             }
             self.last_type = ty;
@@ -225,7 +225,8 @@ impl<'a> Partition<'a> {
         Ok(Ok(()))
     }
 
-    /// Ends all files but those of types that other partitions may have. A feature id has `several` types, or none has. Returns what the metadata says of it.
+    /// Completes all files except those of types that other partitions may have. `several` says whether a feature id
+    /// has several types. Returns the metadata of the partition.
     pub fn finish(mut self, staging: &Staging, number: u32, several: bool) -> Result<PartitionMeta> {
         use crate::binary::layout::alias as name;
         self.node_index.push(&self.node_features.slots.to_le_bytes())?;
@@ -260,17 +261,17 @@ impl<'a> Partition<'a> {
     }
 }
 
-/// The times that are stored of an edge: what it does not state, or states as 0, is its node's.
+/// Returns the times of an edge as they are stored: a missing time, or 0, is replaced by that of its node.
 fn times_of(edge: Life, node: (i64, i64)) -> Result<(i64, i64)> {
     let (created, removed) = node;
     if edge.created.is_some_and(|time| time < created) {
         return Err(Error::broken(
             &rules::TIME,
-            format!("an edge is older than its source, which begins at {created}"),
+            format!("the edge is older than its source, which begins at {created}"),
         ));
     }
     if removed != -1 && edge.removed.is_some_and(|time| time > removed) {
-        return Err(Error::broken(&rules::TIME, format!("an edge outlives its source, which ends at {removed}")));
+        return Err(Error::broken(&rules::TIME, format!("the edge outlives its source, which ends at {removed}")));
     }
     let or = |stated: Option<i64>, other: i64| stated.filter(|time| *time != 0).unwrap_or(other);
     Ok((or(edge.created, created), or(edge.removed, removed)))
@@ -278,13 +279,13 @@ fn times_of(edge: Life, node: (i64, i64)) -> Result<(i64, i64)> {
 
 impl Sum {
     fn add(&mut self, weight: f64, integral: bool) {
-        // Python adds integers as such, until the first float comes.
+        // Python adds integers as integers until the first float.
         self.is_float |= !integral;
         self.sum += weight;
     }
 }
 
-/// The place of a type among those of the partition.
+/// Returns the index of a type among those of the partition.
 fn place(ty: i32) -> Result<usize> {
-    usize::try_from(ty).map_err(|_| Error::broken(&rules::TYPE, format!("{ty} is no type")))
+    usize::try_from(ty).map_err(|_| Error::broken(&rules::TYPE, format!("{ty} is not a valid type")))
 }

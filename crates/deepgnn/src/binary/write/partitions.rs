@@ -23,7 +23,7 @@ impl<'a> Partitions<'a> {
     /// Begins the files of all partitions.
     ///
     /// # Errors
-    /// When one cannot be made.
+    /// Returns an error if one cannot be created.
     pub fn create(staging: &'a Staging, options: &BuildOptions) -> Result<Self> {
         let scratch = options.scratch.clone().map_or_else(|| Scratch::new(None), Ok)?;
         let room = Room { budget: options.budget.clone(), scratch: Some(scratch) };
@@ -32,10 +32,10 @@ impl<'a> Partitions<'a> {
         Ok(Partitions { staging, options: options.clone(), partitions: partitions.collect::<Result<_>>()? })
     }
 
-    /// Appends the records of a block; `line` is the number of the line that a record is.
+    /// Appends the records of a block; `line` returns the line number of a record.
     ///
     /// # Errors
-    /// When an edge breaks a rule, with its number in the block; when a file cannot be written.
+    /// Returns an error with the edge's number in the block if an edge breaks a rule, or if a file cannot be written.
     pub fn append(&mut self, block: &Block, line: impl Fn(usize) -> u64) -> Result<Result<(), Refused>> {
         let whole = block.records.last().copied().unwrap_or_default();
         if let [partition] = self.partitions.as_mut_slice()
@@ -61,10 +61,11 @@ impl<'a> Partitions<'a> {
         Ok(Ok(()))
     }
 
-    /// Writes what is left, and the metadata. A feature id has `several` types, or none has. Returns the numbers of nodes and edges.
+    /// Completes the files and writes the metadata. `several` says whether a feature id has several types. Returns the
+    /// numbers of nodes and edges.
     ///
     /// # Errors
-    /// When a file cannot be written.
+    /// Returns an error if a file cannot be written.
     pub fn finish(self, watermark: Option<i64>, several: bool) -> Result<(u64, u64)> {
         let mut metas = Vec::with_capacity(self.partitions.len());
         for (number, partition) in (0..).zip(self.partitions) {
@@ -79,7 +80,7 @@ impl<'a> Partitions<'a> {
     }
 }
 
-/// The first id of a record; 0 for one that says nothing.
+/// Returns the first id of a record; 0 for an empty one.
 pub(crate) fn first_id(block: &Block, from: RecordEnd, to: RecordEnd) -> u64 {
     let (node, edge) = (from.nodes as usize, from.edges as usize);
     let first_is_node = from.nodes < to.nodes && block.nodes.edges_before[node] == from.edges;
@@ -90,7 +91,7 @@ pub(crate) fn first_id(block: &Block, from: RecordEnd, to: RecordEnd) -> u64 {
     }
 }
 
-/// Types that some partitions have have a table in every partition, which is empty in the others.
+/// Writes empty tables: a type that occurs in some partitions needs a table in every partition.
 fn empty_tables(staging: &Staging, metas: &[PartitionMeta], options: &BuildOptions) -> Result<()> {
     let (node_types, edge_types) = meta::types(metas);
     for (number, meta) in (0..).zip(metas) {

@@ -11,13 +11,13 @@ use crate::feature::Timed;
 use crate::number::{self, Wrong};
 use crate::{DType, rules};
 
-/// Ids of features, at most: lists are as long as the largest.
+/// Maximum number of feature ids: lists are as long as the largest id.
 const MOST_IDS: i128 = 65_536;
 
-/// Passes a member that may be a map of features.
+/// Parses a member that may be a map of features.
 ///
 /// # Errors
-/// When it is one of a type that is not known, or its values are none.
+/// Returns an error if its type is not known, or its values are invalid.
 pub(super) fn member(
     reading: &Reading,
     scan: &mut Scan<'_>,
@@ -38,14 +38,14 @@ pub(super) fn member(
         }
         None => slots.keys.push(Key { at: key_at, length: key.len(), value }),
     }
-    // Of a key that comes twice the published converter has the last value, in the place of the first.
+    // For a repeated key, the published converter uses the last value, in the position of the first.
     if reading.compat { scan.skip() } else { features(reading, scan, key, key_at, slots, block) }
 }
 
-/// Behind an element: reads the features that have waited for others of the same key.
+/// Parses the features that were deferred until all members with the same key are known.
 ///
 /// # Errors
-/// As [`member`].
+/// Returns the errors of [`member`].
 pub(super) fn finish(reading: &Reading, scan: &Scan<'_>, slots: &mut Slots, block: &mut Block) -> Parsed {
     if reading.compat {
         for at in 0..slots.keys.len() {
@@ -56,7 +56,7 @@ pub(super) fn finish(reading: &Reading, scan: &Scan<'_>, slots: &mut Slots, bloc
     Ok(())
 }
 
-/// Reads features by their ids.
+/// Parses features by their ids.
 fn features(
     reading: &Reading,
     scan: &mut Scan<'_>,
@@ -71,11 +71,11 @@ fn features(
     let form = Form::of_key(key);
     scan.object(|scan, id, id_at| {
         let form =
-            form.ok_or_else(|| Fault::new(&rules::DTYPE, format!("{} is no type of features", shown(key)), key_at))?;
+            form.ok_or_else(|| Fault::new(&rules::DTYPE, format!("{} is not a feature type", shown(key)), key_at))?;
         let id = match number::integer(id) {
             #[expect(clippy::cast_sign_loss, reason = "from 0 to below MOST_IDS")]
             Ok(id @ 0..MOST_IDS) => id as usize,
-            _ => return Err(Fault::new(&rules::NUMBER, format!("{} is no id of a feature", shown(id)), id_at)),
+            _ => return Err(Fault::new(&rules::NUMBER, format!("{} is not a feature id", shown(id)), id_at)),
         };
         let start = slots.bytes.len();
         let kind = form.value(scan, slots, block)?;
@@ -116,7 +116,7 @@ impl Form {
             }
             Form::Dense(dtype) => {
                 let out = &mut slots.bytes;
-                // Null is no number for Python's floats.
+                // Python's floats do not accept null.
                 if scan.null() {
                     let nan = number::push_float(dtype, f64::NAN, scan.overflow, out);
                     nan.map_err(|wrong| Fault::number(wrong, dtype.name(), b"null", at))?;
@@ -126,7 +126,7 @@ impl Form {
                 let mut shape = Shape::default();
                 tensor(scan, dtype, 0, &mut shape, out, block)?;
                 if out.len() == start {
-                    return Err(Fault::new(&rules::FIELD, "an empty list of values", at));
+                    return Err(Fault::new(&rules::FIELD, "the list of values is empty", at));
                 }
                 Ok(Kind::Dense(dtype))
             }
@@ -141,8 +141,9 @@ impl Form {
         }
     }
 
-    /// Values at times: a count, the times in ascending order, where each value begins and the last ends, the values as they are stored
-    /// without times, 8 zeros. The published converter has dense ones alone, and only with `created_at`; its documentation has all.
+    /// Parses values at times: a count, the times in ascending order, the start of each value and the end of the last,
+    /// the values as they are stored without times, 8 zeros. The published converter supports only dense values, and
+    /// only with `created_at`; its documentation describes all kinds.
     fn temporal(self, scan: &mut Scan<'_>, slots: &mut Slots, block: &mut Block) -> Parsed<Kind> {
         let at = scan.here();
         let mut values: Vec<u8> = Vec::new();
@@ -178,12 +179,12 @@ impl Form {
                     sparse.end(at, &mut values)?;
                 }
                 None if has_values => {}
-                None => return Err(Fault::new(&rules::JSON, "a value at a time has values", at)),
+                None => return Err(Fault::new(&rules::JSON, "a value at a time must not be empty", at)),
             }
             found.push((created, start..values.len()));
             Ok(())
         })?;
-        // What states no time is there since its element is.
+        // A value without a time exists since its element does.
         found.sort_by_key(|(created, _)| *created);
         let count = u32::try_from(found.len()).map_err(|_| Fault::new(&rules::NUMBER, "too many times", at))?;
         let mut offset = 4 + 8 * (2 * i64::from(count) + 1);
@@ -214,13 +215,13 @@ impl Form {
 /// Appends a text.
 fn text(scan: &mut Scan<'_>, out: &mut Vec<u8>) -> Parsed {
     if scan.peek() != Some(b'"') {
-        return Err(Fault::new(&rules::DTYPE, "the value of a binary feature is a text", scan.here()));
+        return Err(Fault::new(&rules::DTYPE, "the value of a binary feature must be a string", scan.here()));
     }
     out.extend_from_slice(&scan.string()?.bytes()?);
     Ok(())
 }
 
-/// Appends a text of a value at a time, which may be the only one of a list: so the documentation has it.
+/// Appends a text of a value at a time. It may be the only item of a list, as in the documentation.
 fn only_text(scan: &mut Scan<'_>, out: &mut Vec<u8>) -> Parsed {
     if scan.peek() != Some(b'[') {
         return text(scan, out);
@@ -230,14 +231,18 @@ fn only_text(scan: &mut Scan<'_>, out: &mut Vec<u8>) -> Parsed {
         count += 1;
         text(scan, out)
     })?;
-    if count == 1 { Ok(()) } else { Err(Fault::new(&rules::DTYPE, "a binary feature has one text", at)) }
+    if count == 1 {
+        Ok(())
+    } else {
+        Err(Fault::new(&rules::DTYPE, "a binary feature must have exactly one string", at))
+    }
 }
 
-/// Whether a list of values at times stands here.
+/// Returns whether the next value is a list of values at times.
 fn is_temporal(scan: &Scan<'_>) -> bool {
     let mut ahead = scan.clone();
     let mut temporal = false;
-    // What is wrong with it is said when it is read.
+    // Errors in it are reported when it is parsed.
     let _ = ahead.array(|scan| {
         temporal |= scan.peek() == Some(b'{');
         Err(Fault::new(&rules::JSON, "", 0))
@@ -245,15 +250,15 @@ fn is_temporal(scan: &Scan<'_>) -> bool {
     temporal
 }
 
-/// The sides of nested lists, as far as they are known.
+/// The dimensions of nested lists, as far as they are known.
 #[derive(Debug, Default)]
 struct Shape {
     sides: Vec<usize>,
-    /// Where a number stood.
+    /// The depth at which a number was found.
     depth: Option<usize>,
 }
 
-/// Appends numbers of nested lists, which are of one length on each level.
+/// Appends numbers of nested lists, which must have the same length on each level.
 fn tensor(
     scan: &mut Scan<'_>,
     dtype: DType,
@@ -291,13 +296,13 @@ fn tensor(
 }
 
 fn ragged(at: usize) -> Box<Fault> {
-    Fault::new(&rules::JSON, "lists of different lengths inside one list", at)
+    Fault::new(&rules::JSON, "lists inside a list have different lengths", at)
 }
 
-/// Appends one number: a text that is one counts as well, and so do true and false.
+/// Appends one number. A string that contains a number is accepted as well, and so are true and false.
 fn value(scan: &mut Scan<'_>, dtype: DType, out: &mut Vec<u8>, block: &mut Block) -> Parsed {
     let (at, overflow) = (scan.here(), scan.overflow);
-    // What nearly every number is.
+    // The common case.
     let quick = match dtype {
         DType::Float16 | DType::Float32 | DType::Float64 => {
             scan.decimal().map(|(value, whole)| number::push_float(dtype, of_python(value, whole), overflow, out))
@@ -315,7 +320,7 @@ fn value(scan: &mut Scan<'_>, dtype: DType, out: &mut Vec<u8>, block: &mut Block
     }
     if let Some(truth) = scan.truth() {
         let pushed = number::push_integer(dtype, i128::from(truth), overflow, out);
-        return pushed.map_err(|wrong| Fault::number(wrong, dtype.name(), b"a truth value", at));
+        return pushed.map_err(|wrong| Fault::number(wrong, dtype.name(), b"a boolean", at));
     }
     let (text, in_quotes) = match scan.peek() {
         Some(b'"') => (scan.string()?.bytes()?, true),
@@ -334,7 +339,7 @@ fn value(scan: &mut Scan<'_>, dtype: DType, out: &mut Vec<u8>, block: &mut Block
     pushed.map_err(|wrong| Fault::number(wrong, dtype.name(), &text, at))
 }
 
-/// The specification's example has −1 among unsigned numbers of 64 bits.
+/// Parses −1 as an unsigned 64-bit number, as in the specification's example.
 fn wrapped(text: &[u8], out: &mut Vec<u8>, block: &mut Block, at: usize) -> Result<(), Wrong> {
     let value = i64::try_from(number::integer(text)?).map_err(|_| Wrong::Range)?;
     block.repaired(&rules::WRAPPED, at);
@@ -342,13 +347,13 @@ fn wrapped(text: &[u8], out: &mut Vec<u8>, block: &mut Block, at: usize) -> Resu
     Ok(())
 }
 
-/// A sparse feature in the making.
+/// A sparse feature that is being parsed.
 struct Sparse {
     dtype: DType,
     start: usize,
     coordinates: Option<Shape>,
     values: Option<Shape>,
-    /// Coordinates come before values in what is stored, whatever the order of the members.
+    /// Values, because coordinates are stored before values, whatever the order of the members.
     behind: Vec<u8>,
 }
 
@@ -359,7 +364,7 @@ impl Sparse {
         Sparse { dtype, start, coordinates: None, values: None, behind: Vec::new() }
     }
 
-    /// Passes the value of a member if it is one of its own; says whether it was.
+    /// Parses the value of a member if it belongs to a sparse feature. Returns whether it does.
     fn member(&mut self, scan: &mut Scan<'_>, key: &[u8], out: &mut Vec<u8>, block: &mut Block) -> Parsed<bool> {
         let mut shape = Shape::default();
         match key {
@@ -381,7 +386,7 @@ impl Sparse {
     /// Ends the feature that began at `at`.
     fn end(self, at: usize, out: &mut Vec<u8>) -> Parsed<Kind> {
         let Sparse { dtype, start, behind, .. } = self;
-        let missing = |what: &str| Fault::new(&rules::JSON, format!("a sparse feature without {what}"), at);
+        let missing = |what: &str| Fault::new(&rules::JSON, format!("a sparse feature has no {what}"), at);
         let (coordinates, values) =
             (self.coordinates.ok_or_else(|| missing("coordinates"))?, self.values.ok_or_else(|| missing("values"))?);
         let (numbers, count) = ((out.len() - start - 8) / 8, behind.len() / dtype.size());

@@ -1,4 +1,4 @@
-//! JSON, read where it stands: no tree is built.
+//! A JSON scanner that builds no tree.
 
 use std::borrow::Cow;
 
@@ -6,10 +6,10 @@ use super::super::fault::{Fault, Parsed, shown};
 use crate::number::Overflow;
 use crate::{number, rules};
 
-/// Objects and arrays inside one another, at most.
+/// Maximum nesting depth of objects and arrays.
 const DEPTH: usize = 64;
 
-/// A text between quotes, with its escapes.
+/// A string between quotes, with its escapes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Text<'a> {
     pub raw: &'a [u8],
@@ -18,35 +18,35 @@ pub(super) struct Text<'a> {
 }
 
 impl<'a> Text<'a> {
-    /// The bytes that it stands for.
+    /// Returns the bytes that it represents.
     ///
     /// # Errors
-    /// When an escape is none, or half of a character.
+    /// Returns an error if an escape is invalid, or a surrogate is unpaired.
     pub fn bytes(&self) -> Parsed<Cow<'a, [u8]>> {
         if !self.escaped {
             if std::str::from_utf8(self.raw).is_err() {
-                return Err(Fault::new(&rules::JSON, "text that is not UTF-8", self.at));
+                return Err(Fault::new(&rules::JSON, "invalid UTF-8", self.at));
             }
             return Ok(Cow::Borrowed(self.raw));
         }
-        // The quotes stand around it.
+        // Including the quotes around it.
         let mut quoted = Vec::with_capacity(self.raw.len() + 2);
         quoted.push(b'"');
         quoted.extend_from_slice(self.raw);
         quoted.push(b'"');
         let text: String = serde_json::from_slice(&quoted)
-            .map_err(|error| Fault::new(&rules::JSON, format!("a text that is none: {error}"), self.at))?;
+            .map_err(|error| Fault::new(&rules::JSON, format!("invalid string: {error}"), self.at))?;
         Ok(Cow::Owned(text.into_bytes()))
     }
 }
 
-/// How many bytes come before the first quote, backslash or control character. Keys are a few bytes long, so the call of a search
-/// would cost more than the search.
+/// Returns the number of bytes before the first quote, backslash or control character. Keys are a few bytes long, so
+/// that calling a search function would cost more than this search.
 #[inline]
 fn ordinary(text: &[u8]) -> usize {
     const ONES: u64 = u64::MAX / 255;
     const TOPS: u64 = ONES << 7;
-    // The top bit of each byte below `ONES * limit`; above the lowest such byte there may be others that are not.
+    // Sets the top bit of each byte below `ONES * limit`; above the lowest such byte, other bits may be set wrongly.
     let below = |word: u64, limit: u64| word.wrapping_sub(ONES * limit) & !word & TOPS;
     let mut passed = 0;
     let mut words = text.chunks_exact(8);
@@ -63,8 +63,8 @@ fn ordinary(text: &[u8]) -> usize {
     passed + rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20)).unwrap_or(rest.len())
 }
 
-/// How many digits a text begins with, and the number that they make behind the digits of `before`. More than 19 digits make any
-/// number.
+/// Returns the number of leading digits, and the number that they form after the digits of `before`. With more than 19
+/// digits, the number is arbitrary.
 #[inline]
 fn digits_of(text: &[u8], before: u64) -> (usize, u64) {
     let (mut length, mut value) = (0, before);
@@ -75,24 +75,24 @@ fn digits_of(text: &[u8], before: u64) -> (usize, u64) {
     (length, value)
 }
 
-/// Whether a number ends before this byte, for sure.
+/// Returns whether a number certainly ends before this byte.
 #[inline]
 fn ends_number(byte: u8) -> bool {
     matches!(byte, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r')
 }
 
-/// A place in a JSON text.
+/// A position in a JSON text.
 #[derive(Debug, Clone)]
 pub(super) struct Scan<'a> {
     text: &'a [u8],
     at: usize,
     start: usize,
     depth: usize,
-    /// Whether a comma was passed over that does not belong there.
+    /// Whether an invalid comma was skipped.
     pub mended: bool,
-    /// What becomes of a number that a float type cannot hold.
+    /// How a number that a float type cannot represent is handled.
     pub overflow: Overflow,
-    /// Whether integers lose what stands behind the point, as numpy does it.
+    /// Whether integers are truncated, as in numpy.
     pub cuts: bool,
 }
 
@@ -101,7 +101,7 @@ impl<'a> Scan<'a> {
         Scan { text, at: 0, start, depth: 0, mended: false, overflow: Overflow::Refused, cuts: false }
     }
 
-    /// Where the next value begins.
+    /// Returns where the next value begins.
     pub fn here(&mut self) -> usize {
         self.peek();
         self.start + self.at
@@ -111,7 +111,7 @@ impl<'a> Scan<'a> {
         Fault::new(&rules::JSON, message, self.start + self.at)
     }
 
-    /// The next byte that is no space.
+    /// Returns the next byte that is not a space.
     #[inline]
     pub fn peek(&mut self) -> Option<u8> {
         while let Some(byte) = self.text.get(self.at) {
@@ -140,19 +140,19 @@ impl<'a> Scan<'a> {
     fn missing(&self, wanted: u8) -> Box<Fault> {
         let found = &self.text[self.at..];
         match found.is_empty() {
-            true => self.wrong(format!("the text ends where {:?} should be", char::from(wanted))),
-            false => self.wrong(format!("{} where {:?} should be", shown(found), char::from(wanted))),
+            true => self.wrong(format!("expected {:?}, found the end of the text", char::from(wanted))),
+            false => self.wrong(format!("found {}, expected {:?}", shown(found), char::from(wanted))),
         }
     }
 
-    /// Passes the end of the text.
+    /// Parses the end of the text.
     ///
     /// # Errors
-    /// When something is left.
+    /// Returns an error if something follows.
     pub fn end(&mut self) -> Parsed {
         match self.peek() {
             None => Ok(()),
-            Some(_) => Err(self.wrong(format!("{} behind the object", shown(&self.text[self.at..])))),
+            Some(_) => Err(self.wrong(format!("unexpected {} after the object", shown(&self.text[self.at..])))),
         }
     }
 
@@ -161,11 +161,11 @@ impl<'a> Scan<'a> {
         if self.depth > DEPTH { Err(self.wrong("nested too deeply")) } else { Ok(()) }
     }
 
-    /// Begins an object; says whether it has members. Each is passed by [`named`](Self::named) or [`key`](Self::key) and its value, and
-    /// then [`more`](Self::more) says whether another follows.
+    /// Begins an object and returns whether it has members. Each member is parsed by [`named`](Self::named) or
+    /// [`key`](Self::key) and its value; then [`more`](Self::more) returns whether another follows.
     ///
     /// # Errors
-    /// When there is none.
+    /// Returns an error if the next value is not an object.
     pub fn open(&mut self) -> Parsed<bool> {
         self.enter()?;
         self.must(b'{')?;
@@ -174,10 +174,10 @@ impl<'a> Scan<'a> {
         Ok(open)
     }
 
-    /// Behind a member: whether another follows.
+    /// Returns whether another member follows.
     ///
     /// # Errors
-    /// When neither another nor the end does.
+    /// Returns an error if neither a member nor the end of the object follows.
     #[inline]
     pub fn more(&mut self) -> Parsed<bool> {
         let more = self.goes_on(b'}')?;
@@ -185,7 +185,7 @@ impl<'a> Scan<'a> {
         Ok(more)
     }
 
-    /// The first letter of the key that follows, if one does.
+    /// Returns the first letter of the next key, if there is one.
     #[inline]
     pub fn initial(&mut self) -> Option<u8> {
         match self.peek() {
@@ -194,7 +194,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Passes the key of a member, and the colon behind it, if it is this one as it is always written; `quoted` has its quotes.
+    /// Parses the key of a member and its colon, if it is this key in its usual form; `quoted` includes the quotes.
     #[inline]
     pub fn named(&mut self, quoted: &[u8]) -> bool {
         let at = self.at;
@@ -209,20 +209,20 @@ impl<'a> Scan<'a> {
         false
     }
 
-    /// Passes the key of a member, and the colon behind it.
+    /// Parses the key of a member and its colon.
     ///
     /// # Errors
-    /// When there is none.
+    /// Returns an error if no key follows.
     pub fn key(&mut self) -> Parsed<(Cow<'a, [u8]>, usize)> {
         let key = self.string()?;
         self.must(b':')?;
         Ok((if key.escaped { key.bytes()? } else { Cow::Borrowed(key.raw) }, key.at))
     }
 
-    /// Passes an object; `member` is told each key and its place, and must pass the value.
+    /// Parses an object; `member` is called with each key and its position, and must parse the value.
     ///
     /// # Errors
-    /// When it is none, and those of `member`.
+    /// Returns an error if it is malformed, and the errors of `member`.
     pub fn object(&mut self, mut member: impl FnMut(&mut Self, &[u8], usize) -> Parsed) -> Parsed {
         let mut open = self.open()?;
         while open {
@@ -233,10 +233,10 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    /// Passes an array; `item` must pass each value.
+    /// Parses an array; `item` must parse each value.
     ///
     /// # Errors
-    /// When it is none, and those of `item`.
+    /// Returns an error if it is malformed, and the errors of `item`.
     pub fn array(&mut self, mut item: impl FnMut(&mut Self) -> Parsed) -> Parsed {
         self.enter()?;
         self.must(b'[')?;
@@ -249,7 +249,7 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    /// Behind a member or an item: whether another follows. A comma before the end is passed over.
+    /// Returns whether another member or item follows. A comma before the end is skipped.
     #[inline]
     fn goes_on(&mut self, close: u8) -> Parsed<bool> {
         if self.take(close) {
@@ -263,10 +263,10 @@ impl<'a> Scan<'a> {
         Ok(true)
     }
 
-    /// Passes a text.
+    /// Parses a string.
     ///
     /// # Errors
-    /// When it is none.
+    /// Returns an error if it is malformed.
     pub fn string(&mut self) -> Parsed<Text<'a>> {
         self.must(b'"')?;
         let begin = self.at;
@@ -275,8 +275,8 @@ impl<'a> Scan<'a> {
             let rest = self.text.get(self.at..).unwrap_or_default();
             self.at += ordinary(rest);
             match self.text.get(self.at) {
-                None => return Err(self.wrong("a text that does not end")),
-                Some(b'"') if control => return Err(self.wrong("a control character in a text")),
+                None => return Err(self.wrong("unterminated string")),
+                Some(b'"') if control => return Err(self.wrong("control character in a string")),
                 Some(b'"') => {
                     let raw = &self.text[begin..self.at];
                     self.at += 1;
@@ -295,9 +295,11 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Passes a decimal number of few digits and without exponent, and says whether it is an integer; passes nothing else.
+    /// Parses a short decimal number without exponent, and returns whether it is an integer; consumes nothing
+    /// otherwise.
     ///
-    /// This is what nearly every number is: one pass over its digits, where [`number`](Self::number) finds its end first.
+    /// This is the common case: one pass over the digits, whereas [`number`](Self::number) first finds the end of the
+    /// number.
     #[inline]
     pub fn decimal(&mut self) -> Option<(f64, bool)> {
         self.peek();
@@ -319,7 +321,7 @@ impl<'a> Scan<'a> {
         ends.then_some((value, length == whole))
     }
 
-    /// Passes an integer of 1 to 18 digits; passes nothing else.
+    /// Parses an integer of 1 to 18 digits; consumes nothing otherwise.
     #[inline]
     pub fn integer(&mut self) -> Option<i64> {
         self.peek();
@@ -333,27 +335,27 @@ impl<'a> Scan<'a> {
         if passed {
             self.at += usize::from(sign < 0) + length;
         }
-        // 18 digits are less than 2^63; what more of them made is no number.
+        // 18 digits are less than 2^63; a longer number was not accepted.
         passed.then(|| sign * value.cast_signed())
     }
 
-    /// What was passed since `at`.
+    /// Returns what was consumed since `at`.
     pub fn behind(&self, at: usize) -> &'a [u8] {
         self.text.get(at.saturating_sub(self.start)..self.at).unwrap_or_default()
     }
 
-    /// So many bytes from `at` on.
+    /// Returns `length` bytes from `at` on.
     pub fn part(&self, at: usize, length: usize) -> &'a [u8] {
         let at = at.saturating_sub(self.start);
         self.text.get(at..at.saturating_add(length)).unwrap_or_default()
     }
 
-    /// The same text from `at` on, where a value begins that was passed.
+    /// Returns a scanner of the same text at `at`, where an already parsed value begins.
     pub fn moved(&self, at: usize) -> Scan<'a> {
         Scan { at: at.saturating_sub(self.start), ..self.clone() }
     }
 
-    /// Passes `null` if it stands here.
+    /// Parses `null` if it is next.
     pub fn null(&mut self) -> bool {
         self.peek();
         let found = self.text[self.at..].starts_with(b"null");
@@ -361,10 +363,10 @@ impl<'a> Scan<'a> {
         found
     }
 
-    /// Passes a number, or one of the words that Python writes for a float.
+    /// Parses a number, or one of the words that Python writes for a float.
     ///
     /// # Errors
-    /// When it is none.
+    /// Returns an error if it is malformed.
     pub fn number(&mut self, what: &str) -> Parsed<(&'a [u8], usize)> {
         self.peek();
         let rest = &self.text[self.at..];
@@ -381,14 +383,14 @@ impl<'a> Scan<'a> {
             _ => false,
         };
         if !is_number {
-            return Err(self.wrong(format!("{} where {what} should be", shown(rest))));
+            return Err(self.wrong(format!("found {}, expected {what}", shown(rest))));
         }
         let at = self.start + self.at;
         self.at += end;
         Ok((word, at))
     }
 
-    /// Passes `true` or `false` if one stands here.
+    /// Parses `true` or `false` if it is next.
     pub fn truth(&mut self) -> Option<bool> {
         self.peek();
         let rest = &self.text[self.at..];
@@ -397,10 +399,10 @@ impl<'a> Scan<'a> {
         found
     }
 
-    /// Passes a value of any kind.
+    /// Parses a value of any kind.
     ///
     /// # Errors
-    /// When it is none.
+    /// Returns an error if it is malformed.
     pub fn skip(&mut self) -> Parsed {
         match self.peek() {
             Some(b'{') => self.object(|scan, _, _| scan.skip()),
@@ -424,7 +426,8 @@ mod tests {
             let text: Vec<u8> = (0..case % 40)
                 .map(|_| {
                     state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-                    // Bytes beside those that are looked for, and with the top bit, are what a trick gets wrong.
+                    // Bytes adjacent to the searched ones, and with the top bit set, are what the bit trick could
+                    // get wrong.
                     [b'a', b'!', b'#', b'[', b']', b' ', 0x80, 0xa2, 0xdc, 0xff, b'"', b'\\', 0x1f, 0]
                         [(state >> 33) as usize % 14]
                 })

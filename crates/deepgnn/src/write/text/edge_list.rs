@@ -1,4 +1,4 @@
-//! EdgeList: a node or an edge in each line, in fields divided by commas.
+//! EdgeList: a node or an edge in each line, as fields separated by commas.
 
 use isomorph_error::Result;
 
@@ -8,7 +8,7 @@ use crate::block::Kind;
 use crate::feature::SparseView;
 
 pub(super) struct EdgeList {
-    /// What nodes and edges do not say themselves.
+    /// What nodes and edges do not state themselves.
     pub left: [Left; 2],
 }
 
@@ -34,7 +34,7 @@ impl Format for EdgeList {
         element(edge, self.left[1], out)
     }
 
-    /// Every element has ended its own line.
+    /// Does nothing: every element has ended its own line.
     fn end(&mut self, _: &mut Vec<u8>) {}
 }
 

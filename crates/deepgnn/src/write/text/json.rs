@@ -7,11 +7,11 @@ use crate::block::Kind;
 use crate::feature::{SparseView, Timed, Times};
 use crate::{DType, TextFormat};
 
-/// Writes objects; keeps the kinds of the features of an element.
+/// A writer of objects that reuses its memory for the kinds of the features of an element.
 #[derive(Default)]
 pub(super) struct Json {
     kinds: Vec<Kind>,
-    /// Whether the object at hand has an edge.
+    /// Whether the current object has an edge.
     has_edge: bool,
 }
 
@@ -31,7 +31,7 @@ impl Format for Json {
 
     fn edge(&mut self, (source, target): (u64, u64), edge: &Element<'_>, first: bool, out: &mut Vec<u8>) -> Result<()> {
         if first {
-            let message = format!("JSON has edges of nodes only, and {source} is none");
+            let message = format!("JSON only has edges of nodes, but {source} is not a node");
             return Err(Error::new(ErrorKind::WouldLose, message).hint("--text edgelist"));
         }
         if std::mem::replace(&mut self.has_edge, true) {
@@ -55,7 +55,8 @@ impl Format for Json {
     }
 }
 
-/// Features that have one key: the width of a sparse feature stands in its coordinates, and values at times stand among others.
+/// Returns the kind that determines the key: the width of a sparse feature is part of its coordinates, and values at
+/// times have the key of the others.
 fn plain(kind: Kind) -> Kind {
     match kind {
         Kind::Sparse(dtype, _) | Kind::Temporal(Timed::Sparse(dtype)) => Kind::Sparse(dtype, 0),
@@ -65,7 +66,7 @@ fn plain(kind: Kind) -> Kind {
     }
 }
 
-/// The key of features of a type, in front of `_feature`: `float` has 32 bits, `double` 64.
+/// Returns the key prefix of a feature type, before `_feature`: `float` has 32 bits, `double` 64.
 fn key(dtype: DType) -> &'static str {
     match dtype {
         DType::Float32 => "float",
@@ -76,7 +77,7 @@ fn key(dtype: DType) -> &'static str {
 }
 
 impl Json {
-    /// Appends times and features: one member for all of a type.
+    /// Appends times and features, with one member for all features of a type.
     fn rest(&mut self, element: &Element<'_>, out: &mut Vec<u8>) -> Result<()> {
         if let Some(life) = element.life {
             out.extend_from_slice(b", \"created_at\": ");
@@ -117,9 +118,9 @@ impl Json {
     }
 }
 
-/// Appends values at times, each an object with its time.
+/// Appends values at times, each as an object with its time.
 fn at_times(timed: Timed, bytes: &[u8], out: &mut Vec<u8>) -> Result<()> {
-    let wrong = || no_place(format!("bytes that are no values of type {} at times", timed.value()), TextFormat::Json);
+    let wrong = || no_place(format!("bytes that are not values of type {} at times", timed.value()), TextFormat::Json);
     let values = Times::of(bytes).ok_or_else(wrong)?;
     out.push(b'[');
     for number in 0..values.count {
@@ -173,7 +174,7 @@ fn value(kind: Kind, bytes: &[u8], out: &mut Vec<u8>) -> Result<()> {
         Kind::Text => {
             let text = serde_json::to_string(text_of(bytes)?);
             let text = text.map_err(|error| Error::malformed(error.to_string()))?;
-            // What ends a line for Python is written as its number.
+            // Characters that end a line in Python are written as escapes.
             for c in text.chars() {
                 match c {
                     '\u{85}' | '\u{2028}' | '\u{2029}' => {

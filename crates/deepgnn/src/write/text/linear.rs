@@ -8,7 +8,7 @@ use crate::block::Kind;
 use crate::feature::SparseView;
 
 pub(super) struct Linear {
-    /// What nodes and edges do not say themselves.
+    /// What nodes and edges do not state themselves.
     pub left: [Left; 2],
 }
 
@@ -23,8 +23,8 @@ impl Format for Linear {
         if !first {
             out.push(b' ');
         } else if self.left != [Left::default(); 2] {
-            // What a line begins with is read with the defaults of nodes, whatever it is.
-            let what = format!("edges of {source}, which is no node, beside a file of defaults");
+            // The first element of a line is read with the defaults of nodes, even if it is an edge.
+            let what = format!("edges of {source}, which is not a node, together with a file of defaults");
             return Err(no_place(what, TextFormat::Linear).hint("--text edgelist"));
         }
         number::id(source, out);

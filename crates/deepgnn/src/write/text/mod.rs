@@ -1,4 +1,4 @@
-//! Texts, written as the specification demands and as the published converter reads them.
+//! Texts, written as the specification requires and the published converter reads them.
 
 mod edge_list;
 mod json;
@@ -21,13 +21,13 @@ use crate::feature::FeatureType;
 use crate::text::{Packing, of_name};
 use crate::{Dispatch, TextFormat, WriteOptions, rules};
 
-/// Bytes that are gathered before they are written.
+/// Size of a write buffer in bytes.
 const BUFFER: usize = 1 << 20;
 
-/// The same for all files together.
+/// Total size of the write buffers of all files.
 const BUFFERS: usize = 16 << 20;
 
-/// A file that is packed as its name says.
+/// A file with the compression that its name states.
 enum Packed {
     Plain(StagedFile),
     Gzip(GzEncoder<StagedFile>),
@@ -42,7 +42,7 @@ impl Packed {
             Packing::Gzip => Packed::Gzip(GzEncoder::new(file, Compression::default())),
             Packing::Zstd => {
                 let mut encoder = zstd::Encoder::new(file, 0)?;
-                // As gzip has it: a bit that flips is found.
+                // As in gzip, so that a flipped bit is detected.
                 encoder.include_checksum(true)?;
                 Packed::Zstd(encoder)
             }
@@ -75,7 +75,7 @@ struct Element<'a> {
     weight: f64,
     life: Option<Life>,
     features: &'a Features,
-    /// Its number among those of the block.
+    /// Its index among those of the block.
     number: usize,
 }
 
@@ -94,35 +94,35 @@ impl<'a> Element<'a> {
         Element { ty, weight, life, features: &edges.features, number }
     }
 
-    /// Its features: what each is, and its bytes.
+    /// Returns its features: the kind and the bytes of each.
     fn features(&self) -> impl Iterator<Item = (Kind, &'a [u8])> + use<'a> {
         let features = self.features;
         features.of(self.number).map(|slot| (features.kinds[slot], features.bytes_of(slot)))
     }
 }
 
-/// Appends elements in a format. A line is begun by a node, or by the first edge of what is no node.
+/// Appends elements in a format. A line begins with a node, or with the first edge of an id that is not a node.
 trait Format: Send {
     /// Begins a line with a node.
     fn node(&mut self, id: u64, node: &Element<'_>, out: &mut Vec<u8>) -> Result<()>;
-    /// Appends an edge, to the line that is open, if `first` does not say that there is none.
+    /// Appends an edge to the current line; `first` says that there is none.
     fn edge(&mut self, ends: (u64, u64), edge: &Element<'_>, first: bool, out: &mut Vec<u8>) -> Result<()>;
     /// Ends the line.
     fn end(&mut self, out: &mut Vec<u8>);
 }
 
-/// Writes a text: one file, or a directory of several.
+/// A writer of a text: one file, or a directory of several.
 pub(super) struct Texts {
     files: Vec<TextFile>,
     dispatch: Dispatch,
 }
 
 impl Texts {
-    /// Begins the file of the name that the destination has, or `part-0…` in it, packed as that name says. `left` is what nodes
-    /// and edges do not say themselves.
+    /// Begins the file with the name of the destination, or `part-0…` in it, compressed as the name states. `left` is
+    /// what nodes and edges do not state themselves.
     ///
     /// # Errors
-    /// When one cannot be made.
+    /// Returns an error if one cannot be created.
     pub fn create(staging: &Staging, format: TextFormat, options: &WriteOptions, left: [Left; 2]) -> Result<Texts> {
         let own = staging.destination().file_name().to_owned();
         let names = match options.parts {
@@ -146,7 +146,7 @@ impl Texts {
     /// Appends lines.
     ///
     /// # Errors
-    /// When a value has no place in the format, or a file cannot be written.
+    /// Returns an error if a value cannot be stored in the format, or a file cannot be written.
     pub fn append(&mut self, lines: &Lines) -> Result<()> {
         let block = &lines.block;
         let mut from = RecordEnd::default();
@@ -164,10 +164,10 @@ impl Texts {
         Ok(())
     }
 
-    /// Ends the files.
+    /// Completes the files.
     ///
     /// # Errors
-    /// When one cannot be written.
+    /// Returns an error if one cannot be written.
     pub fn finish(self) -> Result<()> {
         self.files.into_iter().try_for_each(TextFile::finish)
     }
@@ -178,9 +178,9 @@ struct TextFile {
     file: Packed,
     format: Box<dyn Format>,
     buffer: Vec<u8>,
-    /// Bytes that are gathered before they are written.
+    /// Size of the write buffer.
     most: usize,
-    /// The number of the line that is open.
+    /// Number of the current line.
     open: Option<u64>,
 }
 
@@ -197,7 +197,7 @@ impl TextFile {
         Ok(TextFile { file, format, buffer: Vec::with_capacity(most + most / 4), most, open: None })
     }
 
-    /// Appends the elements between two ends of records, which are of line `number`.
+    /// Appends the elements between two ends of records, which belong to line `number`.
     fn append(&mut self, block: &Block, from: RecordEnd, to: RecordEnd, number: u64) -> Result<()> {
         let (mut node, mut edge) = (from.nodes as usize, from.edges as usize);
         let mut first = self.open != Some(number);
@@ -241,7 +241,7 @@ impl TextFile {
     }
 }
 
-/// Whether a format has features of this type.
+/// Returns whether a format supports features of this type.
 pub(super) fn has(format: TextFormat, ty: FeatureType) -> bool {
     match ty {
         FeatureType::Raw => false,
@@ -251,41 +251,41 @@ pub(super) fn has(format: TextFormat, ty: FeatureType) -> bool {
     }
 }
 
-/// Whether a format has times.
+/// Returns whether a format supports times.
 pub(super) fn has_times(format: TextFormat) -> bool {
     matches!(format, TextFormat::EdgeList | TextFormat::Json)
 }
 
-/// The error for a value that a format has no way to write.
+/// Returns the error for a value that a format cannot store.
 fn no_place(what: impl Into<String>, format: TextFormat) -> Error {
     let others = match format {
         TextFormat::Json => "--text edgelist",
         _ => "--text json",
     };
-    Error::new(ErrorKind::WouldLose, format!("{} has no place for {}", format.name(), what.into())).hint(others)
+    Error::new(ErrorKind::WouldLose, format!("{} cannot store {}", format.name(), what.into())).hint(others)
 }
 
-/// Whether there are texts that a format cannot hold.
+/// Returns whether a format cannot store every text.
 pub(crate) fn is_choosy(format: TextFormat) -> bool {
     format != TextFormat::Json
 }
 
-/// Checks that a format can hold this text as a feature.
+/// Checks that a format can store this text as a feature.
 ///
 /// # Errors
-/// [`ErrorKind::WouldLose`] when it cannot.
+/// Returns [`ErrorKind::WouldLose`] if it cannot.
 pub(crate) fn check(format: TextFormat, text: &str) -> Result<()> {
-    // A word has no way to hold a space.
+    // A word cannot contain a space.
     let space = |c: char| c.is_whitespace() || matches!(c, '\u{1c}'..='\u{1f}');
     match format {
         TextFormat::Linear if text.contains(space) || has_line_end(text) => {
             Err(no_place(format!("spaces, as in the text {text:?}"), format))
         }
-        // A backslash is kept as it is, and hides the comma behind it.
+        // A backslash is kept unchanged, and escapes the comma after it.
         TextFormat::EdgeList if has_line_end(text) || text.contains("\\,") || text.ends_with('\\') => {
             Err(no_place(format!("the text {text:?}"), format))
         }
-        // What divides fields cannot be written otherwise, and the published converter loses texts with a colon.
+        // Field separators cannot be escaped, and the published converter loses texts with a colon.
         TextFormat::Tsv if has_line_end(text) || text.contains([':', ';', ',', '|', '\t']) => {
             Err(no_place(format!("the text {text:?}"), format))
         }
@@ -293,27 +293,27 @@ pub(crate) fn check(format: TextFormat, text: &str) -> Result<()> {
     }
 }
 
-/// Whether Python ends a line at a character of this text.
+/// Returns whether Python ends a line at a character of this text.
 fn has_line_end(text: &str) -> bool {
     let ends = |c: char| matches!(c, '\n'..='\r' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}');
     text.contains(ends)
 }
 
-/// The text of a feature.
+/// Returns the text of a feature.
 fn text_of(bytes: &[u8]) -> Result<&str> {
-    std::str::from_utf8(bytes).map_err(|_| Error::broken(&rules::BOUNDS, "a text that is not UTF-8"))
+    std::str::from_utf8(bytes).map_err(|_| Error::broken(&rules::BOUNDS, "a text is not valid UTF-8"))
 }
 
-/// Features that have no text: a hole has its own words in each format.
+/// Returns the error for features that the format cannot store. A hole has its own words in each format.
 fn untyped(kind: Kind, format: TextFormat) -> Error {
     let what = match kind {
         Kind::Temporal(_) => "values at times",
         Kind::Sparse(..) => "sparse features",
-        _ => "bytes whose type nothing says",
+        _ => "bytes of unknown type",
     };
     let error = no_place(what, format);
     match kind {
-        Kind::Raw => error.hint("--node-features ID:TYPE,… --edge-features ID:TYPE,…    say what a binary holds"),
+        Kind::Raw => error.hint("--node-features ID:TYPE,… --edge-features ID:TYPE,…    declare the types in a binary"),
         _ => error,
     }
 }

@@ -1,4 +1,4 @@
-//! Numbers in words that Python, and the published converter with it, reads as the same bits.
+//! Numbers as words that Python, and therefore the published converter, reads as the same bits.
 
 use std::io::Write;
 
@@ -6,7 +6,7 @@ use crate::DType;
 
 /// Appends an integer.
 pub(super) fn integer(value: impl Into<i128>, out: &mut Vec<u8>) {
-    // Writing to a vector cannot fail.
+    // Writing to a vector does not fail.
     let _ = write!(out, "{}", value.into());
 }
 
@@ -25,7 +25,7 @@ pub(super) fn id(value: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(&digits[at..]);
 }
 
-/// Appends a weight, with a point: sums of integers are integers in metadata.
+/// Appends a weight with a decimal point: sums of integers are integers in the metadata.
 pub(super) fn weight(value: f64, out: &mut Vec<u8>) {
     float(crate::number::single(value), value.is_finite(), out);
 }
@@ -34,7 +34,7 @@ fn float(value: impl std::fmt::Debug, is_finite: bool, out: &mut Vec<u8>) {
     let start = out.len();
     let _ = write!(out, "{value:?}");
     if !is_finite {
-        // `NaN` and `inf`, as words that JSON of Python has as well.
+        // `NaN` and `inf` as words that Python's JSON also accepts.
         let word: &[u8] = match &out[start..] {
             b"inf" => b"Infinity",
             b"-inf" => b"-Infinity",
@@ -45,7 +45,7 @@ fn float(value: impl std::fmt::Debug, is_finite: bool, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends the numbers of a feature, with `between` between them.
+/// Appends the numbers of a feature, separated by `between`.
 pub(super) fn all(dtype: DType, bytes: &[u8], between: &[u8], out: &mut Vec<u8>) {
     macro_rules! each {
         ($type:ty, $append:expr) => {
@@ -76,7 +76,7 @@ pub(super) fn all(dtype: DType, bytes: &[u8], between: &[u8], out: &mut Vec<u8>)
     }
 }
 
-/// A float of 16 bits with 32: every one of them has its equal there.
+/// Converts a 16-bit float to 32 bits, which is exact.
 fn wide(bits: u16) -> f32 {
     let (sign, exponent, fraction) = (bits >> 15, (bits >> 10) & 0x1f, bits & 0x3ff);
     let magnitude = match exponent {
@@ -103,7 +103,7 @@ mod tests {
             text.split(|byte| *byte == b' ').for_each(|word| push(dtype, word, Overflow::Refused, &mut back).unwrap());
             assert_eq!(back, bytes, "{dtype} {}", String::from_utf8_lossy(&text));
         };
-        // Every float of 16 bits, but those that are no numbers: one of them stands for all.
+        // Every 16-bit float except NaNs, of which one stands for all.
         for bits in (0..=u16::MAX).filter(|bits| bits & 0x7c00 != 0x7c00 || bits & 0x3ff == 0) {
             again(DType::Float16, &bits.to_le_bytes());
         }

@@ -8,7 +8,7 @@ use crate::{DType, TextFormat};
 
 #[derive(Default)]
 pub(super) struct Tsv {
-    /// Whether the line at hand has a neighbour.
+    /// Whether the current line has a neighbour.
     has_neighbor: bool,
 }
 
@@ -28,7 +28,7 @@ impl Format for Tsv {
 
     fn edge(&mut self, (source, target): (u64, u64), edge: &Element<'_>, first: bool, out: &mut Vec<u8>) -> Result<()> {
         if first {
-            let message = format!("TSV has edges of nodes only, and {source} is none");
+            let message = format!("TSV only has edges of nodes, but {source} is not a node");
             return Err(Error::new(ErrorKind::WouldLose, message).hint("--text edgelist"));
         }
         if std::mem::replace(&mut self.has_neighbor, true) {

@@ -59,8 +59,8 @@ const NOTICED: &[&str] = &[
     "the graph is not in the shape of NOCK",
     "only a table of directed edges can be typed",
     "GraphAr has no documents",
-    "extra_info is an object of texts",
-    "a GraphAr edge type is directed or not, as a whole",
+    "extra_info must be an object of texts",
+    "GraphAr has one direction for each edge type",
     // What no store of GraphLake has.
     "GRAPHLAKE-IRI",
     "it must be ltr or rtl, with a language",

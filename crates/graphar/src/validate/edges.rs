@@ -245,7 +245,7 @@ impl PartCheck<'_> {
             self.comparable = false;
             // An end beyond the last vertex has been reported already.
             if aligned[row] >= 0 && aligned[row].cast_unsigned() < aligned_count {
-                let message = format!("edge of vertex {} in the part of vertices {low} to {}", aligned[row], high - 1);
+                let message = format!("vertex {} is in the part of vertices {low} to {}", aligned[row], high - 1);
                 findings.push(&rules::EDGE_PART, message, place(row, name));
             }
         }

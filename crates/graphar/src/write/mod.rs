@@ -1,5 +1,5 @@
-//! Writing graphs: information files planned beforehand, chunks encoded on several threads, counts and offsets for every
-//! part, information files last.
+//! Writes graphs: plans the information files, encodes chunks on several threads, writes counts and offsets of every
+//! part, and the information files last.
 
 mod columns;
 mod edges;

@@ -99,7 +99,7 @@ pub static META_NESTED_GROUPS: Rule = warning(
 /// `directed` is not stated.
 pub static META_DIRECTED: Rule = note(
     "GAR-META-DIRECTED",
-    "an edge type that does not say whether it is directed is undirected",
+    "an edge type without the key directed is undirected",
     "add `directed: false` to the edge file, or `directed: true`",
 );
 

@@ -78,7 +78,7 @@ impl Offsets {
     /// `row`.
     ///
     /// # Errors
-    /// Those of reading.
+    /// Returns the errors of reading.
     pub fn expect(&mut self, vertex: u64, row: u64, findings: &mut Findings) -> Result<()> {
         let wanted = as_index(row);
         while self.seen <= vertex && self.fill(findings)? {
@@ -106,7 +106,7 @@ impl Offsets {
     /// a full part.
     ///
     /// # Errors
-    /// Those of reading.
+    /// Returns the errors of reading.
     pub fn finish(mut self, vertices: u64, size: u64, compare: bool, findings: &mut Findings) -> Result<()> {
         self.wrong |= !compare;
         self.expect(u64::MAX - 1, self.edges, findings)?;

@@ -255,7 +255,7 @@ impl EdgeWriter {
     /// Writes the remaining parts and the vertex counts.
     ///
     /// # Errors
-    /// Those of writing.
+    /// Returns the errors of writing.
     pub fn finish(&mut self, files: &Files<'_>) -> Result<()> {
         self.go_to(files, chunk_count(self.vertices.0, self.part_size))?;
         self.lists.iter().try_for_each(|list| files.count(&list.layout.vertex_count(), self.vertices.0))

@@ -148,7 +148,7 @@ impl VertexWriter {
     /// Writes the last chunk and the count.
     ///
     /// # Errors
-    /// Those of writing.
+    /// Returns the errors of writing.
     pub fn finish(&mut self, files: &Files<'_>) -> Result<()> {
         self.close_chunk(files)?;
         files.count(&self.layout.count(), self.rows)

@@ -56,7 +56,7 @@ const NOTICED: &[&str] = &[
     "keys of a type that has none",
     "GAR-LABEL-MISSING",
     "CARRY-FITS",
-    "the graph is not in the shape of NOCK",
+    "the graph does not have the shape of NOCK",
     "only a table of directed edges can be typed",
     "GraphAr has no documents",
     "extra_info must be an object of texts",

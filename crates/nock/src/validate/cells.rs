@@ -21,7 +21,7 @@ pub(super) fn props(text: &str, members: &mut Members) -> Option<(&'static Rule,
     match read {
         Err(error) => Some((&rules::PROPS_JSON, error.message().to_owned())),
         Ok(()) if different < stated(&text) => {
-            Some((&rules::PROPS_REPEATED, "a key occurs more than once".to_owned()))
+            Some((&rules::PROPS_REPEATED, "a key is stated more than once".to_owned()))
         }
         // Reading skips the content of members, but it could not be displayed.
         Ok(()) => check_strings(&text).err().map(|error| (&rules::PROPS_JSON, error.message().to_owned())),

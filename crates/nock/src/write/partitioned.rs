@@ -292,8 +292,7 @@ fn must_count(column: &ExtraColumn) -> Result<()> {
 fn no_column(name: &str, target: &Target) -> Error {
     let columns = target.extras.iter().filter(|extra| extra.node.is_some());
     let columns: Vec<&str> = columns.map(|extra| extra.name.as_str()).collect();
-    let error =
-        Error::usage(format!("the table of nodes has no column {name} to partition by")).at(Place::field(name));
+    let error = Error::usage(format!("the table of nodes has no column {name} to partition by")).at(Place::field(name));
     match columns.as_slice() {
         [] => error.hint("use --partitions without --partition-by to partition by name"),
         known => error.hint(format!("--partition-by COLUMN    one of {}", known.join(", "))),

@@ -91,13 +91,13 @@ fn samplers_that_there_are_not() {
     for sampler_id in [0, 1, 7, u64::MAX] {
         refused(
             Code::NotFound,
-            "Create gives numbers",
+            "Create returns numbers",
             engine.sample(SampleRequest { sampler_id, count: 1, ..Default::default() }),
         );
     }
     let created = engine.create(CreateRequest { types: vec![0], ..Default::default() }).unwrap().reply;
     let request = SampleRequest { sampler_id: created.sampler_id, count: 1, is_edge: true, ..Default::default() };
-    refused(Code::InvalidArgument, "draws nodes, and edges are asked for", engine.sample(request));
+    refused(Code::InvalidArgument, "draws nodes, but edges were requested", engine.sample(request));
 }
 
 #[test]

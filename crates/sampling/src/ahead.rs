@@ -50,7 +50,7 @@ impl<L: Look> Ahead<L> {
         Ahead { look, guesses: [None; ROOM], places: [None; ROOM], next: 0 }
     }
 
-    /// Returns the position for node number `at` of `count`. Must be called for each node in order; `node` returns the nodes. `None` if a node has
+    /// Returns the position for node number `at` of `count`. Call it for each node in order; `node` returns the nodes. `None` if a node has
     /// no entry, possibly several, or a damaged one: then it must be looked up in the graph.
     #[inline]
     pub fn place(&mut self, graph: &Graph, at: usize, count: usize, node: impl Fn(usize) -> i64) -> Option<L::Place> {

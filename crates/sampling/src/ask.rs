@@ -40,8 +40,8 @@ pub enum Generator {
     /// number of threads, and for any partitioning if the edges of a node are in the order that the specification requires.
     #[default]
     Stable,
-    /// The published engine's generator: the engine's result for the same seed and the same partitions of a binary. Weights of edges are returned
-    /// as in the engine, as differences of 32-bit sums. A graph that is not a binary has no tables, and no order of edges with equal ends or times:
+    /// The published engine's generator: its result for the same seed and the same partitions of a binary. Weights of edges are returned
+    /// as differences of 32-bit sums. A graph that is not a binary has no tables, and no order of edges with equal ends or times:
     /// nodes and edges are not drawn from it by weight, and neighbours and walks may differ from those of its binary.
     Compat,
 }

@@ -158,7 +158,7 @@ impl<'a> Near<'a> {
 
 /// Chooses among `segments`; the previous node is `came`, whose neighbours are `near`.
 ///
-/// With many edges, one is drawn by weight and accepted with a probability that corrects for the bias, else drawn again: this reads few edges
+/// With many edges, one is drawn by weight and accepted with a probability that corrects the bias, else drawn again: this reads few edges
 /// (Yang et al.: *KnightKing*, 2019). With few edges, or if the bias is so strong that nothing is accepted, all are weighed.
 fn biased(
     graph: &Graph,

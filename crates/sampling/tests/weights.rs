@@ -116,7 +116,7 @@ fn the_engine_has_no_weights_beyond_32_bits() {
     let mut sampler = Sampler::new(&graph, Generator::Compat, 1);
     let ask = Ask::new(&[0], &every);
     let error = sampler.weighted(&ask, 3, Draw::of(1), &Missing::default(), &mut Picks::of_ids(&mut ids)).unwrap_err();
-    assert!(error.message().contains("the weight 1e300 of an edge of type k has no place in 32 bits"), "{error:?}");
+    assert!(error.message().contains("the weight 1e300 of an edge of type k does not fit into 32 bits"), "{error:?}");
     assert!(sampler.neighbors(&ask, &mut NeighborLists::default()).is_err());
     assert!(EdgeSampler::new(&graph, &every, Choice::Weighted, Generator::Compat).is_err());
     // It rounds others, as a binary of this graph does.
@@ -151,14 +151,14 @@ fn a_weight_in_a_bag_is_one() {
 fn a_weight_that_is_no_number_is_refused_where_it_is_needed() {
     let sound: (&str, &[(&str, ArrayRef)]) = ("sound", &[("weight", float32([1.0, 2.0, 3.0]))]);
     for (column, cells, says) in [
-        ("weight", text(["light", "5", "x"]), "the weight of an edge of type k is string, and weights are numbers"),
-        ("weight", bools([true, true, false]), "is bool, and"),
-        ("weight", Arc::new(TimestampMillisecondArray::from(vec![1, 2, 3])) as ArrayRef, "is timestamp[ms], and"),
-        ("weight", Arc::new(Date32Array::from(vec![1, 2, 3])), "is date, and"),
+        ("weight", text(["light", "5", "x"]), "the weight of an edge of type k is string, but weights must be numbers"),
+        ("weight", bools([true, true, false]), "is bool, but"),
+        ("weight", Arc::new(TimestampMillisecondArray::from(vec![1, 2, 3])) as ArrayRef, "is timestamp[ms], but"),
+        ("weight", Arc::new(Date32Array::from(vec![1, 2, 3])), "is date, but"),
         ("weight", Arc::new(UInt64Array::from(vec![1, u64::MAX, 1])), "is 18446744073709551615, an integer"),
-        ("json weight", text(["1", "[2]", "true"]), "is a list, and"),
-        ("", text([r#"{"weight": 1}"#, r#"{"weight": "5"}"#, ""]), "is the text \"5\", and"),
-        ("", text([r#"{"weight": 1}"#, r#"{"weight": 1e999}"#, ""]), "is 1e999, which is no 64-bit float, and"),
+        ("json weight", text(["1", "[2]", "true"]), "is a list, but"),
+        ("", text([r#"{"weight": 1}"#, r#"{"weight": "5"}"#, ""]), "is the text \"5\", but"),
+        ("", text([r#"{"weight": 1}"#, r#"{"weight": 1e999}"#, ""]), "is 1e999, which is not a 64-bit float, but"),
     ] {
         let (graph, _) = star(&[("k", &[(column, cells)]), sound]);
         for types in [TypeSet::all(), TypeSet::of(&[0])] {
@@ -312,9 +312,9 @@ fn times_that_are_none_are_refused_where_they_are_asked_for() {
     let (day_column, far_column, fine_column) = (dated(&days), dated(&far), dated(&fine));
     for (types, says) in [
         (vec![("k", &[][..])], "edges of this graph have no times"),
-        (vec![("k", &text_column[..])], "edges of type k: created_at is string, and times are dates, timestamps or"),
+        (vec![("k", &text_column[..])], "edges of type k: created_at is string, but times must be dates, timestamps"),
         (vec![("k", &text_column), ("l", &day_column)], "edges of type k: created_at is string"),
-        (vec![("k", &number_column), ("l", &day_column)], "edges of type k: created_at is int64, and other times"),
+        (vec![("k", &number_column), ("l", &day_column)], "edges of type k: created_at is int64, but other times"),
         (vec![("k", &far_column), ("l", &fine_column)], "does not fit into nanoseconds"),
     ] {
         let (graph, names) = star(&types);

@@ -26,10 +26,10 @@ struct Segment {
 
 /// The edges of one node, as a list of runs.
 ///
-/// The edges of a node with one entry are in stored order. With several entries, they are sorted by type, target, weight and time,
-/// the order they would have on one entry of a sorted graph: draws must not depend on partitions. Parallel edges, which have the same type and
-/// target, are stored on one entry of a binary in input order: a draw that selects one of them takes the one that would be there in
-/// this order ([`Segments::parallel`]). So only groups that are drawn from are sorted.
+/// The edges of a node with one entry are in stored order. With several entries, they are sorted by type, target, weight and time, the
+/// order they would have on one entry of a sorted graph: draws must not depend on partitions. Parallel edges, which have the same type and
+/// target, are stored on one entry of a binary in input order: a draw that selects one of them takes the one that would be there in this
+/// order ([`Segments::parallel`]). So only groups that are drawn from are sorted.
 #[derive(Default)]
 pub(crate) struct Segments {
     list: Vec<Segment>,

@@ -1,8 +1,8 @@
 //! Binomial numbers with a large expectation, drawn as in the published engine's library.
 //!
-//! The algorithm is BTRD (Hörmann: *The generation of binomial random variates*, 1993): a point below a simple hat function is drawn,
-//! and accepted if it is below the distribution, which is evaluated by recursion near its middle and by Stirling's formula elsewhere. The number
-//! and order of the random numbers it uses are part of the compatible generator.
+//! The algorithm is BTRD (Hörmann: *The generation of binomial random variates*, 1993): a point below a simple hat function is drawn, and
+//! accepted if it is below the distribution, which is evaluated by recursion near its middle and by Stirling's formula elsewhere. The
+//! number and order of the random numbers it uses are part of the compatible generator.
 
 #![expect(
     clippy::cast_possible_truncation,

@@ -57,7 +57,7 @@ pub struct Graph {
     pub(crate) hubs: Hubs,
     pub(crate) node_types: Types,
     pub(crate) edge_types: Types,
-    /// Nodes, without entries that only stand for edges.
+    /// Number of nodes, without entries that only represent ends of edges.
     nodes: u64,
     pub(crate) drawing: Drawing,
     /// Reasons why some types cannot be drawn by weight or requested at a time.

@@ -71,7 +71,7 @@ fn foreign(file: &File, size: u64) -> std::io::Result<Bytes> {
     let length = usize::try_from(size).map_err(std::io::Error::other)?;
     // SAFETY: The file is a regular one that was opened for reading and had `size` bytes a moment ago. The map is only
     // read, and only by copying a few bytes at a time out of slices whose bounds are checked against `length`: no value of
-    // another type lies over it, no two reads are taken to agree, and every offset that is read is compared with the lengths
+    // another type lies over it, no two reads are assumed to agree, and every offset that is read is compared with the lengths
     // before it is followed. So another process that *writes* to the file can change answers, and nothing else; one that
     // *shortens* it makes the system end this process instead of giving it bytes that do not exist. `Hold::Copied`
     // avoids both.

@@ -169,7 +169,7 @@ impl Features {
     /// Returns whether an element with these slots has feature `id`.
     ///
     /// # Errors
-    /// As of [`Features::get`].
+    /// As [`Features::get`].
     pub fn stated(&self, slots: &Range<usize>, id: u32) -> Result<Stated> {
         match self.get(slots, id)? {
             None => return Ok(Stated::No),

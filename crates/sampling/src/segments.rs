@@ -60,7 +60,7 @@ impl Segments {
     /// Collects the edges, whose position may be known already.
     ///
     /// # Errors
-    /// As of [`Segments::collect`].
+    /// As [`Segments::collect`].
     #[inline]
     pub fn collect_at(
         &mut self,

@@ -72,7 +72,7 @@ impl Lookups {
             return Err(Error::broken(&rules::OFFSET_ROWS, format!("vertex {vertex} has no offset")).at(place()));
         };
         if begin < 0 || begin > end {
-            return Err(Error::broken(&rules::OFFSET_FALLS, format!("decrease from {begin} to {end}")).at(place()));
+            return Err(Error::broken(&rules::OFFSET_FALLS, format!("offsets fall from {begin} to {end}")).at(place()));
         }
         let (begin, end) = (begin.unsigned_abs(), end.unsigned_abs());
         let edges = self.count(root, list, part)?;

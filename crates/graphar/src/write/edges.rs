@@ -162,7 +162,7 @@ impl EdgeWriter {
         for (values, count) in [(values, self.vertices.0), (other.values(), self.vertices.1)] {
             if values.iter().fold(false, |any, vertex| any | (*vertex >= count)) {
                 let row = values.iter().position(|vertex| *vertex >= count).unwrap_or_default();
-                return Err(error(&rules::EDGE_DANGLING, row, format!("no vertex {} of {count}", values[row])));
+                return Err(error(&rules::EDGE_DANGLING, row, format!("edge to vertex {} of {count}", values[row])));
             }
         }
         self.last = values.last().copied().unwrap_or(self.last);

@@ -109,7 +109,7 @@ pub(crate) fn check_cell(cell: &str, tolerance: Tolerance) -> Result<Cow<'_, str
     }
     let text = cell.trim_matches([' ', '\t', '\n', '\r']);
     if text.is_empty() {
-        return Err(Error::broken(&rules::PROPS_JSON, "props contains only spaces"));
+        return Err(Error::broken(&rules::PROPS_JSON, "props contains only whitespace"));
     }
     let text = match without_nan(text) {
         None => Cow::Borrowed(text),

@@ -21,7 +21,7 @@ pub(super) fn bytes_of(texts: &StringViewArray, rows: &[Run]) -> u64 {
 /// Returns [`Kind::TooLarge`] if they have more bytes than 32-bit offsets can address.
 pub(super) fn picked(texts: &StringViewArray, rows: &[Run], bytes: u64) -> Result<StringArray> {
     if i32::try_from(bytes).is_err() {
-        return Err(Error::new(Kind::TooLarge, format!("the texts of one batch have {bytes} bytes, more than 2^31")));
+        return Err(Error::new(Kind::TooLarge, format!("the texts of one batch have {bytes} bytes; at most 2^31 - 1")));
     }
     let count = rows.iter().map(|(from, to)| to - from).sum();
     let mut out = StringBuilder::with_capacity(count, index(bytes));

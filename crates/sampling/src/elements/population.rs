@@ -112,7 +112,7 @@ impl Population {
                 match (&population.members, weight) {
                     (Members::NodeTable(_) | Members::EdgeTable(_), Some(weight)) => {
                         if weighted && mass(weight).is_nan() {
-                            let message = format!("elements of type {ty} weigh {weight}, but must not be negative");
+                            let message = format!("weight of elements of type {ty} is {weight}, expected 0 or more");
                             return Err(Error::malformed(message).hint(UNIFORM));
                         }
                         population.weight = weight;

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use crate::ask::{Generator, TypeSet};
 use crate::faults::{Fault, Faults};
 use crate::hubs::Hubs;
-use crate::index::{Beside, Entry, Found, Index, IndexFile, IndexOrigin};
+use crate::index::{Entry, Found, Index, IndexFile, IndexOrigin, NodeIdsFile};
 use crate::map::{Hold, bytes_of};
 use crate::partition::{Column, DUMMY, Partition, target};
 
@@ -91,7 +91,7 @@ impl Graph {
         let nodes = files.meta.nodes;
         fewer(&partitions)?;
         let index = match &options.partitions {
-            None => Beside::of(location, &files, options).index(&partitions)?,
+            None => NodeIdsFile::of(location, &files, options).index(&partitions)?,
             Some(_) => (Index::of(&partitions, &options.budget)?, IndexOrigin::Ids),
         };
         let types = (node_types, edge_types);

@@ -74,8 +74,10 @@ pub(crate) fn manifest(location: &Location, links: Option<&Location>) -> Result<
         .map(|e| e.name)
         .collect();
     match found.len() {
-        0 => Err(Error::new(Kind::NotFound, "no graph file (*.graph.yml) found in this directory")
-            .at(location.to_string())),
+        0 => {
+            Err(Error::new(Kind::NotFound, "no graph file (*.graph.yml) found in this directory")
+                .at(location.to_string()))
+        }
         1 => Ok((root, found.remove(0))),
         several => {
             let error = Error::usage(format!("this directory contains {several} graph files"));

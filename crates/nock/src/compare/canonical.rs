@@ -14,7 +14,7 @@ use isomorph_error::{Error, Result};
 use isomorph_model::json::{Members, Value, items, push_string, value};
 
 use super::CompareOptions;
-use super::further::Spelling;
+use super::spelling::Spelling;
 use crate::Nock;
 use crate::columns::{Column, ColumnSet};
 use crate::layout::{Extra, Layout};

@@ -5,7 +5,7 @@
 //! within a memory budget.
 
 mod canonical;
-mod further;
+mod spelling;
 mod walk;
 
 use isomorph_error::Result;

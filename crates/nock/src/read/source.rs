@@ -4,7 +4,7 @@ use isomorph_error::{Error, Findings, Result};
 use isomorph_model::{About, EdgeOrder, Graph, NodeId, Part, Progress, Request, Side, Source, Tables};
 
 use super::Nock;
-use super::about::about;
+use super::description::about;
 use super::part::{ImplicitPart, RowPart};
 use crate::rows::Depth;
 use crate::settle::Settled;

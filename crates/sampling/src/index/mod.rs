@@ -5,7 +5,7 @@
 //! equal distances are calculated, others are found by interpolation. Only for maps in another order, or split into
 //! many partitions, a table is built. An index that took long to build can be kept in a file next to the graph.
 
-mod beside;
+mod file;
 mod table;
 
 use std::ops::Range;
@@ -15,8 +15,8 @@ use isomorph_storage::{Budget, Reservation};
 use rayon::prelude::*;
 
 use crate::partition::{DUMMY, Partition};
-pub(crate) use beside::Beside;
-pub use beside::{IndexFile, IndexOrigin};
+pub(crate) use file::NodeIdsFile;
+pub use file::{IndexFile, IndexOrigin};
 use table::Table;
 
 /// Maximum number of partitions that are searched one after another.

@@ -73,16 +73,16 @@ pub enum IndexOrigin {
 }
 
 /// The index file of a graph.
-pub(crate) struct Beside<'a> {
+pub(crate) struct NodeIdsFile<'a> {
     location: &'a Location,
     maps: Vec<&'a Blob>,
     options: &'a GraphOptions,
 }
 
-impl<'a> Beside<'a> {
+impl<'a> NodeIdsFile<'a> {
     /// Returns the index file of an opened graph.
     pub fn of(location: &'a Location, files: &'a BinaryFiles, options: &'a GraphOptions) -> Self {
-        Beside { location, maps: files.partitions.iter().map(|partition| &partition.map).collect(), options }
+        NodeIdsFile { location, maps: files.partitions.iter().map(|partition| &partition.map).collect(), options }
     }
 
     /// Returns the index and its origin: from the file if it matches the graph, otherwise a new one.

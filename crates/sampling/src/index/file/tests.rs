@@ -69,12 +69,12 @@ impl Sample {
 }
 
 impl Opened {
-    fn beside(&self) -> Beside<'_> {
-        Beside::of(&self.location, &self.files, &self.options)
+    fn file(&self) -> NodeIdsFile<'_> {
+        NodeIdsFile::of(&self.location, &self.files, &self.options)
     }
 
     fn read(&self) -> Option<Index> {
-        self.beside().read(&self.partitions).unwrap()
+        self.file().read(&self.partitions).unwrap()
     }
 
     fn made(&self) -> Index {
@@ -106,7 +106,7 @@ fn what_was_kept_is_what_was_made() {
         let opened = sample.open();
         let made = opened.made();
         assert!(opened.read().is_none());
-        assert!(opened.beside().keep(&made, &opened.partitions).unwrap());
+        assert!(opened.file().keep(&made, &opened.partitions).unwrap());
         let kept = opened.read().unwrap();
         assert_eq!(answers(&kept, &opened, &sample.ids), answers(&made, &opened, &sample.ids));
         // A guess knows a node, or leaves it to the full look-up.
@@ -124,7 +124,7 @@ fn what_was_kept_is_what_was_made() {
 fn maps_that_changed_are_looked_at_anew() {
     let sample = Sample::of(shuffled(500), 1);
     let opened = sample.open();
-    assert!(opened.beside().keep(&opened.made(), &opened.partitions).unwrap());
+    assert!(opened.file().keep(&opened.made(), &opened.partitions).unwrap());
     assert!(sample.open().read().is_some());
     sample.date(Duration::from_secs(5));
     assert!(sample.open().read().is_none(), "another time");
@@ -151,7 +151,7 @@ fn what_changes_at_this_moment_is_not_kept() {
     let now = SystemTime::now();
     sample.maps().iter().for_each(|map| File::options().append(true).open(map).unwrap().set_modified(now).unwrap());
     let opened = sample.open();
-    assert!(!opened.beside().keep(&opened.made(), &opened.partitions).unwrap());
+    assert!(!opened.file().keep(&opened.made(), &opened.partitions).unwrap());
     assert!(!sample.file().exists());
 }
 
@@ -161,7 +161,7 @@ fn a_damaged_file_gives_no_other_node() {
     for (ids, partitions) in [(shuffled(60), 1), (shuffled(60), 3), ((0..60).map(|at| 2 * at).collect(), 1)] {
         let sample = Sample::of(ids, partitions);
         let opened = sample.open();
-        assert!(opened.beside().keep(&opened.made(), &opened.partitions).unwrap());
+        assert!(opened.file().keep(&opened.made(), &opened.partitions).unwrap());
         let whole = fs::read(sample.file()).unwrap();
         let (mut used, mut tried) = (0, 0);
         let mut check = |bytes: &[u8]| {

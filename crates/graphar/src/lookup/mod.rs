@@ -16,9 +16,9 @@
 //! # }
 //! ```
 //!
-//! An edge is found through the offsets of the ordered list of its side. If there is none, the part of the unordered
-//! list is scanned; if there is no list of that side at all, the whole list is. Offsets, opened files and decompressed
-//! pages are cached, each up to a limit, so that the next look-up nearby takes microseconds.
+//! An edge is found through the offsets of the ordered list of its side. If there is none, the part of the unordered list is scanned; if
+//! there is no list of that side at all, a list of the other side is scanned completely. Offsets, opened files and decompressed pages are
+//! cached, each up to a limit, so that the next look-up nearby takes microseconds.
 
 mod cache;
 mod edges;

@@ -71,7 +71,7 @@ impl VertexLayout {
         &self.base
     }
 
-    /// The file that holds the number of vertices.
+    /// Returns the file with the number of vertices.
     pub fn count(&self) -> String {
         join([&self.base, "vertex_count"])
     }
@@ -124,12 +124,12 @@ impl ListLayout {
         &self.base
     }
 
-    /// The file that holds the number of vertices of the aligned type.
+    /// Returns the file with the number of vertices of the aligned type.
     pub fn vertex_count(&self) -> String {
         join([&self.base, "vertex_count"])
     }
 
-    /// The file that holds the number of edges of part `part`.
+    /// Returns the file with the number of edges of part `part`.
     pub fn edge_count(&self, part: ChunkIndex) -> String {
         join([&self.base, &format!("edge_count{part}")])
     }

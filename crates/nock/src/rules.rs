@@ -32,7 +32,7 @@ isomorph_error::rules! {
     /// A number that is outside the specification's type.
     EDGE_ID_RANGE "NOCK-EDGE-ID-RANGE" Warning
         "edge_id is -1 on a node row, and within 32 bits, the specification's type, on an edge row",
-        "isomorph convert PATH NEW.parq    number the edges anew";
+        "isomorph convert PATH NEW.parq    renumber the edges";
     /// Two edge rows of one node have the same number.
     EDGE_ID_REPEATED "NOCK-EDGE-ID-REPEATED" Warning
         "edge_id is unique among the edge rows of a node", "give each edge row of the node another number";

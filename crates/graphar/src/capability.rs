@@ -1,4 +1,4 @@
-//! What GraphAr can say, as data: plans and the documentation are made from it.
+//! The capabilities of GraphAr as data, from which plans and documentation are made.
 
 use arrow_schema::TimeUnit;
 use isomorph_model::KeyKind;
@@ -6,7 +6,7 @@ use isomorph_model::capability::{Capability, Directions, Documents, Scalar, Valu
 
 use crate::hints::EXTRA_INFO;
 
-/// What GraphAr can say. Parquet chunks keep timestamps finer than the specification's milliseconds.
+/// The capabilities of GraphAr. Parquet chunks keep timestamps finer than the specification's milliseconds.
 pub const CAPABILITY: Capability = Capability {
     node_types: true,
     edge_types: true,

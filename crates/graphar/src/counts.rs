@@ -6,37 +6,37 @@ use isomorph_storage::Root;
 use crate::open::linked;
 use crate::rules;
 
-/// Bytes of a count file.
+/// Size of a count file in bytes.
 pub(crate) const COUNT_BYTES: u64 = 8;
 
-/// The count in file `path`; nothing when there is no such file.
+/// Reads the count in file `path`; `None` if the file does not exist.
 ///
 /// # Errors
-/// [`rules::COUNT_SIZE`], [`rules::COUNT_RANGE`], and those of reading.
+/// Returns [`rules::COUNT_SIZE`], [`rules::COUNT_RANGE`], or an error of reading.
 pub(crate) fn read_count(root: &Root, path: &str) -> Result<Option<u64>> {
     let Some(blob) = root.try_file(path).map_err(|error| linked(error, path))? else { return Ok(None) };
     if blob.size() != COUNT_BYTES {
-        let message = format!("a count file of {} bytes", blob.size());
+        let message = format!("expected a count file of 8 bytes, found {} bytes", blob.size());
         return Err(Error::broken(&rules::COUNT_SIZE, message).at(Place::file(path)));
     }
     decode(&blob.read(0..COUNT_BYTES)?).map(Some).map_err(|error| error.at(Place::file(path)))
 }
 
-/// The count that `bytes` hold.
+/// Decodes the content of a count file.
 ///
 /// # Errors
 /// As [`read_count`].
 pub(crate) fn decode(bytes: &[u8]) -> Result<u64> {
     let bytes: [u8; 8] =
-        bytes.try_into().map_err(|_| Error::broken(&rules::COUNT_SIZE, format!("{} bytes", bytes.len())))?;
+        bytes.try_into().map_err(|_| Error::broken(&rules::COUNT_SIZE, format!("size is {} bytes", bytes.len())))?;
     let count = i64::from_le_bytes(bytes);
     u64::try_from(count).map_err(|_| Error::broken(&rules::COUNT_RANGE, format!("the count is {count}")))
 }
 
-/// The bytes of a count file.
+/// Encodes the content of a count file.
 ///
 /// # Errors
-/// [`rules::COUNT_RANGE`] beyond 2^63.
+/// Returns [`rules::COUNT_RANGE`] if `count` is 2^63 or more.
 pub(crate) fn encode(count: u64) -> Result<[u8; 8]> {
     let count =
         i64::try_from(count).map_err(|_| Error::broken(&rules::COUNT_RANGE, format!("the count is {count}")))?;

@@ -1,5 +1,5 @@
-//! Layout hints: what a GraphAr graph is stored like, in the model's metadata, so that a graph that comes back from
-//! another format is laid out as it was.
+//! Layout hints: how a GraphAr graph was stored. They are kept in the model's metadata, so that a graph that comes back from
+//! another format gets the same layout.
 
 use std::collections::BTreeMap;
 
@@ -22,12 +22,12 @@ pub struct Hints {
     /// Vertex labels of the whole graph.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<String>,
-    /// Keys of the graph file that GraphAr does not know.
+    /// Keys of the graph file that GraphAr does not define.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unknown: Unknown,
-    /// By vertex type.
+    /// Hints by vertex type.
     pub vertices: BTreeMap<String, TypeHint>,
-    /// By `source_relation_target`.
+    /// Hints by `source_relation_target`.
     pub edges: BTreeMap<String, TypeHint>,
 }
 
@@ -35,23 +35,23 @@ pub struct Hints {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TypeHint {
-    /// Rows of a chunk.
+    /// Number of rows in a chunk.
     pub chunk_size: u64,
-    /// Adjacency lists, of an edge type.
+    /// Adjacency lists of an edge type.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lists: Vec<String>,
     /// Property groups: file type and names of the properties.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<(String, Vec<String>)>,
-    /// Whether the direction was stated.
+    /// Whether the information file stated the direction.
     pub directed: bool,
-    /// Keys of the information file that GraphAr does not know.
+    /// Keys of the information file that GraphAr does not define.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unknown: Unknown,
 }
 
 impl Hints {
-    /// The hints of a graph's information files.
+    /// Returns the hints that a graph's information files give.
     pub(crate) fn of(info: &GraphInfo) -> Self {
         Hints {
             labels: info.labels.clone(),
@@ -65,14 +65,14 @@ impl Hints {
         }
     }
 
-    /// The hints that travel with `graph`; none, if there are none or they cannot be understood.
+    /// Returns the hints in the metadata of `graph`; empty hints if there are none or they cannot be parsed.
     pub fn read(graph: &Graph) -> Self {
         let text = graph.metadata.get(LAYOUT).map(String::as_str).unwrap_or_default();
-        // They are no content: of another version, or damaged, they are as good as none.
+        // Hints are not content: if they are damaged or of another version, they are ignored.
         serde_json::from_str(text).unwrap_or_default()
     }
 
-    /// Leaves what the layout has no part in: labels of the graph, and keys that GraphAr does not know.
+    /// Removes the layout; keeps the labels of the graph and the keys that GraphAr does not define.
     pub(crate) fn forget_layout(&mut self) {
         for hint in self.vertices.values_mut().chain(self.edges.values_mut()) {
             let unknown = std::mem::take(&mut hint.unknown);
@@ -80,16 +80,16 @@ impl Hints {
         }
     }
 
-    /// Lets the hints travel with `graph`.
+    /// Stores the hints in the metadata of `graph`.
     pub(crate) fn write(&self, graph: &mut Graph) {
-        // Maps with text keys and plain values always have a JSON form.
+        // Maps with text keys and plain values can always be written as JSON.
         if let Ok(text) = serde_json::to_string(self) {
             graph.metadata.insert(LAYOUT.to_owned(), text);
         }
     }
 }
 
-/// The name of an edge type in [`Hints::edges`].
+/// Returns the name of an edge type in [`Hints::edges`].
 pub(crate) fn edge_key(source: &str, relation: &str, target: &str) -> String {
     format!("{source}_{relation}_{target}")
 }

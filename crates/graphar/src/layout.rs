@@ -1,7 +1,7 @@
-//! Where everything is: physical paths and chunk arithmetic (`README.md`, Layout).
+//! Paths of files and chunk arithmetic (`README.md`, Layout).
 //!
-//! All paths are relative to the directory of the data, without a leading slash. Prefixes of information files may
-//! lack their trailing slash, repeat slashes or begin with `./`; they may not leave the directory.
+//! All paths are relative to the data directory, without a leading slash. Prefixes in information files may
+//! lack a trailing slash, repeat slashes or begin with `./`; they must not leave the directory.
 
 use isomorph_error::{Error, Result};
 use isomorph_storage::check_relative;
@@ -11,10 +11,10 @@ use crate::info::{AdjList, EdgeInfo, PropertyGroup, VertexInfo};
 /// The index of a vertex chunk (of a part, for edges) or of an edge chunk within its part.
 pub type ChunkIndex = u64;
 
-/// A prefix as a relative directory without outer slashes; empty for the directory itself.
+/// Normalises a prefix to a relative directory without outer slashes; empty for the directory itself.
 ///
 /// # Errors
-/// [`isomorph_storage::PATH_ESCAPE`] when it leaves the directory.
+/// Returns [`isomorph_storage::PATH_ESCAPE`] if the prefix leaves the directory.
 pub fn directory(prefix: &str) -> Result<String> {
     let parts: Vec<&str> = prefix.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
     let clean = parts.join("/");
@@ -24,7 +24,7 @@ pub fn directory(prefix: &str) -> Result<String> {
     Ok(clean)
 }
 
-/// Joins directories and a file name, leaving out empty parts.
+/// Joins directories and a file name, skipping empty parts.
 fn join<const N: usize>(parts: [&str; N]) -> String {
     let mut path = String::with_capacity(parts.iter().map(|part| part.len() + 1).sum());
     for part in parts.into_iter().filter(|part| !part.is_empty()) {
@@ -36,12 +36,12 @@ fn join<const N: usize>(parts: [&str; N]) -> String {
     path
 }
 
-/// Number of chunks of `size` rows that `rows` rows need.
+/// Returns the number of chunks of `size` rows that `rows` rows need.
 pub fn chunk_count(rows: u64, size: u64) -> u64 {
     rows.div_ceil(size.max(1))
 }
 
-/// Number of rows of chunk `chunk` when `rows` rows are cut into chunks of `size`.
+/// Returns the number of rows in chunk `chunk` when `rows` rows are split into chunks of `size`.
 pub fn chunk_rows(rows: u64, size: u64, chunk: ChunkIndex) -> u64 {
     rows.saturating_sub(chunk.saturating_mul(size)).min(size)
 }
@@ -50,13 +50,13 @@ pub fn chunk_rows(rows: u64, size: u64, chunk: ChunkIndex) -> u64 {
 #[derive(Debug, Clone)]
 pub struct VertexLayout {
     base: String,
-    /// The prefix without its slash when it was written so: the C++ library then glues `labels` to it.
+    /// The prefix as it was written, if it has no trailing slash: the C++ library then appends `labels` directly to it.
     glued: Option<String>,
     groups: Vec<String>,
 }
 
 impl VertexLayout {
-    /// The layout that an information file declares.
+    /// Creates the layout that an information file declares.
     ///
     /// # Errors
     /// As [`directory`].
@@ -71,7 +71,7 @@ impl VertexLayout {
         &self.base
     }
 
-    /// The file that holds the number of vertices.
+    /// Returns the file with the number of vertices.
     pub fn count(&self) -> String {
         join([&self.base, "vertex_count"])
     }
@@ -96,7 +96,7 @@ impl VertexLayout {
         join([&self.labels(), &format!("chunk{chunk}")])
     }
 
-    /// Where the C++ library puts a label file when the prefix lacks its slash.
+    /// Returns the path that the C++ library gives a label file if the prefix has no trailing slash.
     pub fn glued_label_chunk(&self, chunk: ChunkIndex) -> Option<String> {
         self.glued.as_ref().map(|directory| format!("{directory}/chunk{chunk}"))
     }
@@ -110,7 +110,7 @@ pub struct ListLayout {
 }
 
 impl ListLayout {
-    /// The layout that an information file declares.
+    /// Creates the layout that an information file declares.
     ///
     /// # Errors
     /// As [`directory`].
@@ -124,12 +124,12 @@ impl ListLayout {
         &self.base
     }
 
-    /// The file that holds the number of vertices of the aligned type.
+    /// Returns the file with the number of vertices of the aligned type.
     pub fn vertex_count(&self) -> String {
         join([&self.base, "vertex_count"])
     }
 
-    /// The file that holds the number of edges of part `part`.
+    /// Returns the file with the number of edges of part `part`.
     pub fn edge_count(&self, part: ChunkIndex) -> String {
         join([&self.base, &format!("edge_count{part}")])
     }
@@ -159,13 +159,13 @@ fn group_directories(groups: &[PropertyGroup]) -> Result<Vec<String>> {
     groups.iter().map(|group| directory(&group.prefix)).collect()
 }
 
-/// Refuses counts that would call for more chunk files than a dataset may have.
+/// Rejects counts that need more chunk files than a dataset may have.
 ///
 /// # Errors
-/// [`crate::rules::COUNT_RANGE`].
+/// Returns [`crate::rules::COUNT_RANGE`] for such a count.
 pub(crate) fn check_chunks(chunks: u64, what: &str) -> Result<()> {
     if chunks > isomorph_storage::limits::FILES as u64 {
-        return Err(Error::broken(&crate::rules::COUNT_RANGE, format!("{what} calls for {chunks} chunk files")));
+        return Err(Error::broken(&crate::rules::COUNT_RANGE, format!("{what} needs {chunks} chunk files")));
     }
     Ok(())
 }

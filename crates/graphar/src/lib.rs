@@ -1,9 +1,9 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss))]
 
-mod about;
 mod capability;
 mod counts;
+mod description;
 pub mod extend;
 pub mod hints;
 pub mod info;

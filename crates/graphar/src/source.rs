@@ -1,4 +1,4 @@
-//! GraphAr as a source of the model.
+//! GraphAr as a [`Source`] of the model.
 
 use std::sync::Arc;
 
@@ -46,17 +46,17 @@ impl Source for GraphAr {
 }
 
 impl GraphAr {
-    /// The table of node type `ty`.
+    /// Returns the table of node type `ty`.
     pub(crate) fn vertex_table(&self, ty: usize) -> Result<&VertexTable> {
         self.vertices.get(ty).ok_or_else(|| Error::usage(format!("there is no node type {ty}")))
     }
 
-    /// The table of edge type `ty`.
+    /// Returns the table of edge type `ty`.
     pub(crate) fn edge_table(&self, ty: usize) -> Result<&EdgeTable> {
         self.edges.get(ty).ok_or_else(|| Error::usage(format!("there is no edge type {ty}")))
     }
 
-    /// The parts of a scan.
+    /// Returns the parts of a scan.
     ///
     /// # Errors
     /// As [`Source::scan`].
@@ -115,7 +115,7 @@ impl GraphAr {
         Ok(())
     }
 
-    /// The chunks of `list` with their parts and numbers, each with all properties.
+    /// Returns the chunks of `list` with their part and chunk numbers, each with all properties.
     ///
     /// # Errors
     /// As [`Source::scan`].
@@ -145,7 +145,7 @@ impl GraphAr {
         Ok(chunks)
     }
 
-    /// What the parts of a scan of `list` have in common. The counts of the list must fit those of the vertices.
+    /// Returns what the parts of a scan of `list` share. The counts of the list must match those of the vertices.
     pub(crate) fn edge_scan<'a>(
         &'a self,
         ty: usize,
@@ -159,7 +159,7 @@ impl GraphAr {
         let aligned = if list.kind.by_source() { vertices.0 } else { vertices.1 };
         let counts = list.counts().map_err(|error| table.with_other_lists(error, list))?;
         if counts.vertices != aligned {
-            let message = format!("{} here, {aligned} for the vertex type", counts.vertices);
+            let message = format!("vertex count is {}, but the vertex type has {aligned} vertices", counts.vertices);
             let error = Error::broken(&rules::COUNT_ALIGNED, message).at(Place::file(list.layout.vertex_count()));
             return Err(table.with_other_lists(error, list));
         }

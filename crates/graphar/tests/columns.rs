@@ -1,4 +1,4 @@
-//! Columns of a chunk against the type that the information file declares: read, or refused with the rule and the place.
+//! Columns of a chunk against the declared type: read, or refused with the rule and the place.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod support;
@@ -19,7 +19,7 @@ use isomorph_model::{Batch, Comparison, Filter, Literal, MemoryGraph, Narrowing,
 use isomorph_storage::Location;
 use isomorph_tables::{Encoding, TableWriter, WriteOptions};
 
-/// A graph of one vertex type with the property `q`, declared as `declared`.
+/// Writes a graph of one vertex type with the property `q`, declared as `declared`.
 fn graph(home: &Path, declared: &str, encoding: Encoding, q: ArrayRef) {
     let file_type = if encoding == Encoding::Orc { "orc" } else { "parquet" };
     let vertex = format!(
@@ -39,7 +39,7 @@ fn opened(home: &Path, options: &OpenOptions) -> GraphAr {
     GraphAr::open(&Location::from_path(home), options).unwrap()
 }
 
-/// The values of `q`.
+/// Returns the values of `q`.
 fn read(home: &Path, options: &OpenOptions) -> Result<Vec<ArrayRef>, Error> {
     let graph = MemoryGraph::read(&opened(home, options))?;
     let column = |batch: Batch| match batch {
@@ -49,7 +49,7 @@ fn read(home: &Path, options: &OpenOptions) -> Result<Vec<ArrayRef>, Error> {
     Ok(graph.batches.into_iter().filter_map(column).collect())
 }
 
-/// The values of `q` that pass, of those that the files give when they are asked for them.
+/// Returns the values of `q` that pass a condition, which is evaluated by the files.
 fn passing(home: &Path, options: &OpenOptions, condition: &Predicate) -> Vec<ArrayRef> {
     let graph = opened(home, options);
     let q = &graph.graph().nodes[0].properties[0];
@@ -66,7 +66,7 @@ fn passing(home: &Path, options: &OpenOptions, condition: &Predicate) -> Vec<Arr
     found
 }
 
-/// The rule that reading breaks, which validation finds too.
+/// Returns the rule that reading reports, and checks that validation reports it too.
 fn broken(home: &Path) -> &'static str {
     let error = read(home, &OpenOptions::default()).unwrap_err();
     assert_eq!(error.place().field.as_deref(), Some("q"), "{error}");
@@ -123,7 +123,7 @@ fn conditions_compare_what_is_shown_whatever_the_file_has() {
     let text = |text: &str| Literal::Text(text.to_owned());
     let numbers = || Arc::new(UInt64Array::from(vec![10, 9])) as ArrayRef;
     use Comparison::{Equal, Greater, Less};
-    // What is declared, what files have, a condition, and the first value that passes it: none, that of row 0, of row 1.
+    // The declared type, the column of the file, a condition, and the first value that passes it: none, that of row 0, of row 1.
     let cases: [(&str, ArrayRef, Comparison, Literal, Option<usize>); 7] = [
         ("float", Arc::new(wide.clone()), Equal, tenth(), Some(0)),
         ("float", Arc::new(wide), Greater, tenth(), Some(1)),
@@ -150,7 +150,7 @@ fn conditions_compare_what_is_shown_whatever_the_file_has() {
 #[test]
 fn far_times_of_orc_are_filtered_in_the_unit_that_is_read() {
     let home = tempfile::tempdir().unwrap();
-    // The year 9999, which nanoseconds do not reach.
+    // The year 9999 is outside the range of nanoseconds.
     let far = TimestampSecondArray::from(vec![Some(253_370_764_800), Some(0), None]);
     graph(home.path(), "timestamp", Encoding::Orc, Arc::new(far));
     let conditions = [

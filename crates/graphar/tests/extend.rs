@@ -1,4 +1,4 @@
-//! Property groups and adjacency lists that are added to a graph that exists.
+//! Adds property groups and adjacency lists to existing graphs.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod support;
@@ -48,7 +48,7 @@ fn files(path: &Path) -> BTreeMap<String, Vec<u8>> {
     support::files(path).into_iter().collect()
 }
 
-/// Files that were there before and are no longer the same.
+/// Returns the files that existed before and have changed.
 fn changed(before: &BTreeMap<String, Vec<u8>>, after: &BTreeMap<String, Vec<u8>>) -> Vec<String> {
     before.iter().filter(|(name, bytes)| after.get(*name) != Some(*bytes)).map(|(name, _)| name.clone()).collect()
 }
@@ -173,12 +173,12 @@ fn of_two_additions_at_once_one_is_refused() {
     let names = || -> Vec<String> {
         open(&at).graph().nodes[0].properties.iter().map(|property| property.name.clone()).collect()
     };
-    // Both were opened before either is changed.
+    // Both are opened before either is changed.
     let (first, second) = (open(&at), open(&at));
     add(&first, "one").unwrap();
     assert_eq!(add(&second, "other").unwrap_err().kind(), Kind::Conflict);
     assert!(names().contains(&"one".to_owned()) && !names().contains(&"other".to_owned()));
-    // The other comes when the first has seen that nobody changed the graph.
+    // The other one writes after the first has checked that the graph is unchanged.
     let refused = Arc::new(Mutex::new(None));
     let (outcome, elsewhere) = (Arc::clone(&refused), at.clone());
     let step = format!("rename to new {}/_isomorph/redo.json", path.display());
@@ -210,7 +210,7 @@ fn a_group_whose_nulls_would_be_empty_lines_is_refused() {
     let error = graph.add_edge_group(0, &group(value.clone()), &mut |_| Ok(Vec::new())).unwrap_err();
     assert_eq!(error.broken_rule().map(|rule| rule.id), Some("GAR-CSV-BLANK"));
     assert_eq!(before, files(&path));
-    // Every edge has a value, or there is a column beside it.
+    // Every edge has a value, or there is another column.
     let ones = |rows: usize| Some(Arc::new(Int64Array::from(vec![1; rows])) as ArrayRef);
     graph.add_edge_group(0, &group(value.required()), &mut |batch| Ok(vec![ones(batch.rows)])).unwrap();
     graph.add_vertex_group(0, &group(Property::new("rank", DataType::Int64)), &mut |_| Ok(vec![None])).unwrap();
@@ -226,7 +226,7 @@ fn a_list_whose_nulls_would_be_empty_lines_is_refused_with_a_remedy() {
         NewGroup { file_type: FileType::Csv, ..NewGroup::new([Property::new("rank", DataType::Int64).required()]) };
     let ones = |rows: usize| Some(Arc::new(Int64Array::from(vec![1; rows])) as ArrayRef);
     open(&at).add_edge_group(0, &group, &mut |batch| Ok(vec![ones(batch.rows)])).unwrap();
-    // As others write it: a null in the only column, an empty line.
+    // As other writers write it: a null in the only column is an empty line.
     for (name, bytes) in files(&path) {
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let changed = match name.contains("/rank/") {
@@ -261,7 +261,7 @@ fn a_list_of_parts_that_are_too_large_to_count_is_refused() {
         let text = std::fs::read_to_string(&file).unwrap();
         std::fs::write(&file, text.replace("chunk_size: 65536", "chunk_size: 9223372036854775807")).unwrap();
     }
-    // It is a legal size, and such a graph is read.
+    // The size is legal, and such a graph can be read.
     let graph = open(&to);
     assert_eq!(graph.info().vertices[0].chunk_size, i64::MAX as u64);
     assert_eq!(graph.neighbors_batch(0, &[0, 19], isomorph_model::Side::Out).unwrap().edges.rows, 6);
@@ -272,7 +272,7 @@ fn a_list_of_parts_that_are_too_large_to_count_is_refused() {
     assert_eq!(before, files(&path));
 }
 
-/// Sound but for warnings of one rule.
+/// Checks that a graph is valid except for warnings of one rule.
 fn assert_sound_but(at: &Location, id: &str) {
     let mut findings = Findings::keeping(10);
     open(at).validate(&mut findings).unwrap();

@@ -1,4 +1,4 @@
-//! Generated graphs, written in generated layouts, read back equal: content, order and schema.
+//! Generated graphs, written in generated layouts, are equal when read back: content, order and schema.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod support;
@@ -27,7 +27,7 @@ use proptest::test_runner::{Config, TestRunner};
 use support::digest::digests;
 use support::pump::write_as;
 
-/// A source of choices: everything about a graph follows from one number.
+/// A source of choices: everything about a graph is derived from one number.
 struct Dice(u64);
 
 impl Dice {

@@ -1,5 +1,5 @@
-//! Golden files: graphs as they were written once, in every encoding and of every generation of the format, must stay
-//! readable for ever. `UPDATE_GOLDEN=1` writes them anew.
+//! Golden files: graphs written in every encoding and every generation of the format must stay
+//! readable. `UPDATE_GOLDEN=1` rewrites them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod support;
@@ -41,7 +41,7 @@ fn write(file_type: FileType, to: &Path) {
     write_as(&graph, &graph.graph, &options(file_type), &Location::from_path(to), 100).unwrap();
 }
 
-/// The findings of a graph that are worse than notes.
+/// Returns the findings of a graph that are more than notes.
 fn warnings(path: &Path) -> Vec<&'static str> {
     let mut findings = Findings::keeping(10);
     support::open(path, &OpenOptions::default()).validate(&mut findings).unwrap();
@@ -73,7 +73,7 @@ fn text_is_written_as_it_always_was() {
         let then = support::files(&golden(&format!("gar-v1-{}", file_type.word())));
         let names = |files: &[(String, Vec<u8>)]| files.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
         assert_eq!(names(&now), names(&then));
-        // The bytes of Parquet and ORC belong to their libraries; label files are Parquet always.
+        // The bytes of Parquet and ORC depend on their libraries; label files are always Parquet.
         let ours = |name: &str| {
             let lists = name.contains("emails") || name.contains("labels/");
             !name.contains("chunk")
@@ -105,14 +105,14 @@ fn edit(path: &Path, from: &str, to: &str) {
     std::fs::write(path, text.replace(from, to)).unwrap();
 }
 
-/// Files below a directory whose path contains `part`.
+/// Returns the files below a directory whose path contains `part`.
 fn each_file(path: &Path, part: &str, mut change: impl FnMut(&Path)) {
     for (name, _) in support::files(path).iter().filter(|(name, _)| name.contains(part)) {
         change(&path.join(name));
     }
 }
 
-/// As Spark writers do it: 32-bit offsets, no vertex index, microseconds, an absolute prefix of another machine.
+/// Changes a graph to the form of Spark writers: 32-bit offsets, no vertex index, microseconds, an absolute prefix of another machine.
 fn make_spark(path: &Path) {
     write(FileType::Parquet, path);
     each_file(path, "/offset/", |file| {
@@ -128,7 +128,7 @@ fn make_spark(path: &Path) {
     edit(&path.join("social.graph.yml"), "name: social\n", "name: social\nprefix: /home/spark/export/\n");
 }
 
-/// As it was written in 2023: the word label for types, property groups below the lists, no `is_nullable`, offsets
+/// Changes a graph to the form of 2023: the key label for types, property groups below the lists, no `is_nullable`, offsets
 /// that end with the last vertex.
 fn make_2023(path: &Path) {
     write(FileType::Csv, path);
@@ -166,7 +166,7 @@ fn make_2023(path: &Path) {
     });
 }
 
-/// Files as other writers make them, or older ones made them.
+/// Files as written by other or older writers.
 struct Generation {
     name: &'static str,
     make: fn(&Path),

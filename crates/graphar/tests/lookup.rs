@@ -1,4 +1,4 @@
-//! Look-ups give what a scan gives.
+//! Look-ups return the same as a scan.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod support;
@@ -35,7 +35,7 @@ fn rows(ends: &Ends) -> Vec<u64> {
     }
 }
 
-/// An edge as its ends, weight bits and note.
+/// An edge: its ends, weight bits and note.
 type Edge = (u64, u64, Option<u64>, Option<String>);
 
 fn edges(batch: &EdgeBatch) -> Vec<Edge> {
@@ -52,7 +52,7 @@ fn edges(batch: &EdgeBatch) -> Vec<Edge> {
         .collect()
 }
 
-/// Every edge of type 0 by its end.
+/// Returns every edge of type 0 by its end.
 fn expected(graph: &GraphAr, side: Side) -> BTreeMap<u64, Vec<Edge>> {
     let mut by_end: BTreeMap<u64, Vec<Edge>> = BTreeMap::new();
     for mut part in graph.scan(&Request::of(Tables::Edges(0))).unwrap() {
@@ -142,7 +142,7 @@ fn neighbours_in_foreign_files_are_found() {
     assert_eq!(graph.find(0, "x").unwrap_err().kind(), Kind::Usage);
 }
 
-/// The rows of node type 0, as text.
+/// Returns the rows of node type 0 as text.
 fn people(graph: &GraphAr) -> Vec<String> {
     let mut all = Vec::new();
     for mut part in graph.scan(&Request::of(Tables::Nodes(0))).unwrap() {
@@ -219,7 +219,7 @@ fn broken_offsets_are_noticed() {
         ("\n3\n6\n", "\n3\n2\n", 1, "GAR-OFFSET-FALLS"),
         ("\n3\n6\n", "\n3\n600\n", 1, "GAR-OFFSET-END"),
         ("\n3\n6\n", "\n-3\n6\n", 1, "GAR-OFFSET-FALLS"),
-        // Edges that are left out: behind, before, and all of them.
+        // Offsets that miss edges: the last, the first, and all of them.
         ("\n3\n6\n", "\n2\n6\n", 0, "GAR-OFFSET-DEGREE"),
         ("\n3\n6\n", "\n4\n6\n", 1, "GAR-OFFSET-DEGREE"),
         ("\n3\n6\n", "\n0\n6\n", 0, "GAR-OFFSET-DEGREE"),
@@ -284,7 +284,7 @@ fn edge_chunks_and_counts_that_do_not_fit_are_noticed() {
             let shorter = |path: &Path| {
                 std::fs::copy(path.join("adj_list/part0/chunk4"), path.join("adj_list/part0/chunk1")).unwrap();
             };
-            // Of text only as much is read as the offsets call for.
+            // Text is read only as far as the offsets require.
             let text = matches!(file_type, FileType::Csv | FileType::Json) && list == "ordered_by_source";
             let expected = if text { "GAR-OFFSET-DEGREE" } else { "GAR-COUNT-ROWS" };
             assert_eq!(rule(&shorter), Some(expected), "{file_type} {list}");

@@ -1,4 +1,4 @@
-//! Scans that ask for less than everything: what is not asked for is not read, and what is given is what a look at each row finds.
+//! Scans with columns or a filter: nothing else is read, and the result equals that of checking each row.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod support;
@@ -25,7 +25,7 @@ fn written(people: usize, chunk: u64, grouping: Grouping) -> (tempfile::TempDir,
     (home, to)
 }
 
-/// The batches of a scan, and how many bytes it reads.
+/// Returns the batches of a scan, and the number of bytes that it reads.
 fn scan(graph: &GraphAr, request: &Request) -> (Vec<Batch>, u64) {
     let before = graph.root().bytes_read();
     let batches = graph.scan(request).unwrap().into_iter().flatten().map(Result::unwrap).collect();
@@ -36,7 +36,7 @@ fn nodes(batches: &[Batch]) -> Vec<&NodeBatch> {
     batches.iter().filter_map(|batch| if let Batch::Nodes(nodes) = batch { Some(nodes) } else { None }).collect()
 }
 
-/// Row, key and age of each node.
+/// Returns row, key and age of each node.
 fn people(batches: &[Batch]) -> Vec<(u64, i64, Option<i32>)> {
     let mut people = Vec::new();
     for batch in nodes(batches) {
@@ -69,7 +69,7 @@ fn one_percent_of_a_sorted_column_costs_five() {
     let (all, bytes) = names(None);
     let (few, fewer) = names(Some(last(PEOPLE / 100, PEOPLE)));
     assert_eq!(people(&few), people(&all)[297_000..]);
-    // Footers and page indexes, and a page of each column, are read for one row as well.
+    // Even for one row, footers, page indexes and a page of each column are read.
     let (one, least) = names(Some(last(1, PEOPLE)));
     assert_eq!(people(&one), people(&all)[299_999..]);
     assert!((fewer - least) * 20 <= bytes - least, "{fewer} of {bytes} bytes, {least} for one row");
@@ -110,7 +110,7 @@ fn rows_have_the_numbers_that_they_have_in_the_whole() {
                 let equal = |age: i32| Predicate::equal("age", Literal::Int(age.into()));
                 age.is_some_and(|age| wanted.contains(&equal(age)))
             };
-            // Birthdays are null in every fifth row of the file, which is that of age + 5.
+            // Birthdays are null in every fifth row of the file, which is the row of age + 5.
             let is_wanted = |(_, _, age): &&(u64, i64, Option<i32>)| wanted(*age) && (age.unwrap() + 5) % 5 != 0;
             let expected: Vec<_> = all.iter().filter(is_wanted).copied().collect();
             assert_eq!(people(&found), expected, "{filter:?}");
@@ -155,7 +155,7 @@ fn edges_are_narrowed_as_well() {
     assert!(fewer < bytes, "{fewer} of {bytes} bytes");
 }
 
-/// A chunk that is read whole lies between others that are read in part: these do not tell where their edges end.
+/// A chunk that is read completely is between others that are read partially: the ends of these are unknown.
 #[test]
 fn offsets_are_not_compared_with_chunks_that_are_read_in_part() {
     let home = tempfile::tempdir().unwrap();
@@ -190,7 +190,7 @@ fn a_file_of_other_rows_is_found_also_where_rows_are_left_out() {
         found.sort();
         found
     };
-    // The last chunk of `age` takes the place of another that has as many rows, and of one that has not.
+    // The last chunk of `age` replaces another with the same number of rows, and one with another number.
     let (_other_home, other) = written(3001, 1000, Grouping::Each);
     let graph = GraphAr::open(&other, &OpenOptions::default()).unwrap();
     drop(graph);

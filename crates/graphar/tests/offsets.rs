@@ -1,4 +1,4 @@
-//! A scan compares the offsets of an ordered list with its edges: wrong ones are an error, wherever they are wrong.
+//! A scan compares the offsets of an ordered list with its edges: wrong offsets are an error, wherever they are.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod support;
@@ -16,7 +16,7 @@ const VERTEX: &str = "type: v\nchunk_size: 6\nprefix: vertex/v/\nversion: gar/v1
 const EDGE: &str = "src_type: v\nedge_type: e\ndst_type: v\nchunk_size: 4\nsrc_chunk_size: 6\ndst_chunk_size: 6\n\
     prefix: edge/e/\nadj_lists:\n  - ordered: true\n    aligned_by: src\n    file_type: csv\n    prefix: by/\nversion: gar/v1\n";
 
-/// Writes a graph of `vertices` vertices and the edges from `sources`, which ascend.
+/// Writes a graph of `vertices` vertices with edges from `sources`, which are ascending.
 fn graph(home: &Path, vertices: u64, sources: &[u64]) {
     fs::write(home.join("g.graph.yml"), GRAPH).unwrap();
     fs::write(home.join("v.vertex.yml"), VERTEX).unwrap();
@@ -40,7 +40,7 @@ fn graph(home: &Path, vertices: u64, sources: &[u64]) {
     }
 }
 
-/// The offsets of a part, one more than it has vertices.
+/// Returns the offsets of a part, one more than it has vertices.
 fn offsets(part: u64, vertices: u64, sources: &[u64]) -> Vec<i64> {
     let own = sources.iter().filter(|source| **source / 6 == part);
     let own: Vec<u64> = own.copied().collect();
@@ -54,7 +54,7 @@ fn write_offsets(home: &Path, part: u64, offsets: &[i64]) {
     fs::write(path, format!("_graphArOffset\n{rows}")).unwrap();
 }
 
-/// Edges that a scan gives, its parts read in the order of `order` of their numbers.
+/// Returns the number of edges of a scan whose parts are read in the order `order`.
 fn scan(home: &Path, backwards: bool) -> Result<usize, Error> {
     let graph = GraphAr::open(&Location::from_path(home), &OpenOptions::default())?;
     let request = Request::of(Tables::AllEdges).in_batches_of(3);

@@ -1,4 +1,4 @@
-//! Opening: places, prefixes, detection, and input that must be refused.
+//! Opening: locations, prefixes, detection, and input that must be refused.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod support;
@@ -15,7 +15,7 @@ const GRAPH: &str = "name: g\nvertices:\n  - v.vertex.yml\nversion: gar/v1\n";
 const VERTEX: &str = "type: v\nchunk_size: 10\nprefix: vertex/v/\nproperty_groups:\n  - prefix: id/\n    file_type: csv\n    properties:\n      - name: id\n        data_type: int64\n        is_primary: true\nversion: gar/v1\n";
 const CHUNK: &str = "_graphArVertexIndex,id\n0,7\n1,8\n";
 
-/// A graph of two vertices in `home`, its data in `data` below it.
+/// Writes a graph of two vertices in `home`, with its data in `data` below it.
 fn graph(home: &Path, data: &str) {
     fs::write(home.join("g.graph.yml"), GRAPH).unwrap();
     fs::write(home.join("v.vertex.yml"), VERTEX).unwrap();
@@ -139,7 +139,7 @@ fn links_are_followed_below_a_directory_that_is_named() {
         ..OpenOptions::default()
     };
     assert_eq!(read(&inside, &following("all")).unwrap(), 2);
-    // A graph file that is such a link is one: who opens it says what to do.
+    // A graph file that is such a link is detected: opening it reports what to do.
     symlink("../../data/g.graph.yml", inside.join("link.graph.yml")).unwrap();
     assert!(detect(&Location::from_path(&inside.join("link.graph.yml"))).unwrap());
     fs::remove_file(inside.join("link.graph.yml")).unwrap();
@@ -149,7 +149,7 @@ fn links_are_followed_below_a_directory_that_is_named() {
     let mut findings = isomorph_error::Findings::default();
     graph.validate(&mut findings).unwrap();
     assert!(findings.worst() < Some(isomorph_error::Severity::Error), "{findings:#?}");
-    // What they lead to is not written to.
+    // The targets of links are not written to.
     let rank = isomorph_model::Property::new("rank", arrow_schema::DataType::Int64);
     let group = isomorph_graphar::extend::NewGroup::new([rank]);
     assert_eq!(graph.add_vertex_group(0, &group, &mut |_| Ok(Vec::new())).unwrap_err().kind(), Kind::Unsupported);
@@ -178,7 +178,7 @@ fn what_claims_too_much_is_refused_at_once() {
     let count = home.path().join("vertex/v/vertex_count");
     fs::write(&count, (1u64 << 31).to_le_bytes()).unwrap();
     assert_eq!(rule(read(home.path(), &OpenOptions::default())), "GAR-COUNT-RANGE");
-    // One chunk of 2^31 rows is a legal claim, and a false one.
+    // A count of 2^31 rows in one chunk is legal, but wrong.
     fs::write(home.path().join("v.vertex.yml"), VERTEX.replace("chunk_size: 10", "chunk_size: 9223372036854775807"))
         .unwrap();
     assert_eq!(rule(read(home.path(), &OpenOptions::default())), "GAR-COUNT-ROWS");
@@ -216,7 +216,7 @@ fn text_that_is_not_what_it_says_is_refused_with_its_line() {
         assert_eq!(error.place().file.as_deref(), Some("vertex/v/id/chunk0"), "{error:?}");
         assert_eq!(error.kind().exit_code(), 3);
     }
-    // Without an index the position is the index.
+    // Without an index column, the position is the index.
     fs::write(&chunk, "id\n7\n8\n").unwrap();
     assert_eq!(read(home.path(), &OpenOptions::default()).unwrap(), 2);
 }
@@ -326,12 +326,12 @@ fn what_is_no_key_and_no_known_type_comes_back_as_it_was() {
     assert_eq!(again.graph().nodes, graph.graph().nodes);
     assert_eq!(again.graph().metadata["version"], "gar/v1 (duration)");
     assert_eq!(support::digest::digests(&again), support::digest::digests(&graph));
-    // By default the types are those that the published library knows.
+    // By default, the types are those of the published library.
     let to = Location::from_path(&home.path().join("plain"));
     support::pump::write_as(&graph, graph.graph(), &Default::default(), &to, 10).unwrap();
     let plain = GraphAr::open(&to, &OpenOptions::default()).unwrap();
     assert!(plain.graph().nodes[0].properties.iter().all(|property| !property.declared.contains_key("type")));
-    // A single primary property that is not to be the key stays none.
+    // A single primary property that must not be the key does not become it.
     let by_row = OpenOptions { key_row: true, ..OpenOptions::default() };
     let graph = GraphAr::open(&Location::from_path(home.path()), &by_row).unwrap();
     let to = Location::from_path(&home.path().join("row"));

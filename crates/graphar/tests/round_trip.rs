@@ -1,4 +1,4 @@
-//! The public sample graphs, written again in every layout, keep their checksums.
+//! The public sample graphs, rewritten in every layout, keep their checksums.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod support;
@@ -34,7 +34,7 @@ fn sums(graph: &GraphAr) -> Sums {
     (nodes, edges)
 }
 
-/// What is there of the incomplete one: information files of some of its types.
+/// The existing part of the incomplete graph: information files of some of its types.
 fn part_of(samples: &Path, home: &Path) -> PathBuf {
     for name in ["organisation.vertex.yml", "person.vertex.yml"] {
         std::fs::copy(samples.join("ldbc/parquet").join(name), home.join(name)).unwrap();
@@ -53,7 +53,7 @@ fn check(name: &str, samples: &Path, write: &WriteOptions) {
     };
     let source = support::open(&path, &OpenOptions { root: root.clone(), ..OpenOptions::default() });
     let to = Location::from_path(&home.path().join("written"));
-    // With hints, so that the properties stay in the order that the checksum sees.
+    // With hints, so that the properties keep the order that the checksum depends on.
     let write = WriteOptions { hints: true, ..write.clone() };
     write_as(&source, source.graph(), &write, &to, 777).unwrap_or_else(|error| panic!("{name} {write:?}: {error:?}"));
     let expected = sums(&support::open(&path, &OpenOptions { key_row: true, root, ..OpenOptions::default() }));
@@ -111,7 +111,7 @@ fn with_every_adjacency_list() {
 #[test]
 fn with_each_property_apart_and_every_compression() {
     let write = WriteOptions { grouping: Some(Grouping::Each), ..WriteOptions::default() };
-    // Elsewhere the key comes first when it has a group of its own, and the checksum would see it.
+    // Otherwise a key in its own group comes first, which would change the checksum.
     check_all(|name| parquet(name) && !name.starts_with("ldbc/"), &write);
     for compression in [Compression::None, Compression::Snappy, Compression::Gzip(6), Compression::Lz4] {
         check_all(|name| name.contains("neo4j"), &WriteOptions { compression, ..WriteOptions::default() });

@@ -1,4 +1,4 @@
-//! The public sample graphs: counts and checksums are those of the reference library.
+//! The public sample graphs: counts and checksums equal those of the reference library.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod support;
@@ -12,7 +12,7 @@ fn check(select: impl Fn(&str) -> bool) {
     let Some(samples) = support::samples() else { return };
     for (name, lines) in expected().into_iter().filter(|(name, _)| select(name)) {
         let path = samples.join(&name);
-        // These have links to the data of another graph, which leave their directory.
+        // These have links to the data of another graph, outside their directory.
         let root = name.strip_prefix("java/").and_then(|name| name.strip_suffix("/ldbc_sample.graph.yml"));
         let root = root.map(|root| Location::from_path(&samples.join(root)));
         let options = OpenOptions { root, ..by_row() };
@@ -40,7 +40,7 @@ fn check(select: impl Fn(&str) -> bool) {
 #[test]
 fn all_thirteen_are_checked() {
     let names: Vec<String> = expected().into_iter().map(|(name, _)| name).collect();
-    // ldbc is the incomplete one whose data is there in part.
+    // ldbc is the incomplete graph, with part of its data.
     assert_eq!(names.iter().filter(|name| *name != "ldbc/parquet/ldbc.graph.yml").count(), 13);
 }
 

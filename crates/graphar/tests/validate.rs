@@ -1,4 +1,4 @@
-//! Validation: sound graphs are sound, and every breach is named with its rule and place.
+//! Validation: valid graphs pass, and every violation is reported with its rule and place.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod support;
@@ -23,7 +23,7 @@ fn validate(path: &Path) -> Findings {
     findings
 }
 
-/// Ids with the number of breaches, notes left out.
+/// Returns rule ids with the number of violations, without notes.
 fn ids(findings: &Findings) -> Vec<(&'static str, u64)> {
     let worth = findings.by_rule().filter(|(_, kept)| kept[0].rule.severity > Severity::Note);
     worth.map(|(count, kept)| (kept[0].rule.id, count)).collect()
@@ -92,7 +92,7 @@ fn missing_files_are_named_each() {
     assert_eq!(missing("ldbc/ldbc.graph.yml").len(), 8 + 2 * 23);
 }
 
-/// The small graph, written to be broken.
+/// Writes the small graph, to be damaged.
 struct Victim {
     _home: tempfile::TempDir,
     path: PathBuf,
@@ -108,7 +108,7 @@ impl Victim {
         Victim { _home: home, path }
     }
 
-    /// A fresh copy of the graph as text, with all lists.
+    /// Writes a fresh copy of the graph as text, with all lists.
     fn csv() -> Self {
         static FILES: OnceLock<Vec<(String, Vec<u8>)>> = OnceLock::new();
         let files = FILES.get_or_init(|| {
@@ -140,12 +140,12 @@ impl Victim {
         self
     }
 
-    /// What validation finds: warnings and errors.
+    /// Returns the warnings and errors of validation.
     fn found(&self) -> Vec<(&'static str, u64)> {
         ids(&validate(&self.path))
     }
 
-    /// The rule of the error that a whole scan ends with.
+    /// Returns the rule of the error of a complete scan.
     fn scan(&self) -> Option<&'static str> {
         let graph = GraphAr::open(&Location::from_path(&self.path), &OpenOptions::default());
         let result = graph.and_then(|graph| isomorph_model::MemoryGraph::read(&graph));
@@ -199,7 +199,7 @@ fn counts_are_checked() {
 
 #[test]
 fn a_count_that_calls_for_many_files_names_each_of_them() {
-    // Found by fuzzing: nearly half a million files, each of which was asked for.
+    // Found by fuzzing: nearly half a million files, each of which was looked up.
     let victim = Victim::csv();
     let files = |victim: &Victim| -> u64 {
         let missing = victim.found().into_iter().find(|(id, _)| *id == "GAR-FILE-MISSING");
@@ -221,7 +221,7 @@ fn missing_and_foreign_files_are_named() {
     assert_eq!(victim.scan(), Some("GAR-FILE-MISSING"));
 }
 
-/// Swaps two lines, counted from 0 without the header.
+/// Swaps two lines, counted from 0 after the header.
 fn swapped(text: &str, one: usize, other: usize) -> String {
     let mut lines: Vec<&str> = text.lines().collect();
     lines.swap(one + 1, other + 1);
@@ -260,7 +260,7 @@ fn edges_are_checked() {
 #[test]
 fn chunks_of_one_part_are_in_order_too() {
     let victim = Victim::csv();
-    // The second chunk of the part begins with vertex 2, behind a first that ends with it.
+    // The second chunk of the part begins with vertex 2, with which the first one ends.
     victim.edit(&format!("{KNOWS}/ordered_by_source/adj_list/part0/chunk1"), |text| text.replacen("\n2,", "\n0,", 1));
     assert_eq!(victim.scan(), Some("GAR-EDGE-ORDER"));
     assert!(victim.found().contains(&("GAR-EDGE-ORDER", 1)));
@@ -296,7 +296,7 @@ fn label_files_of_a_prefix_without_its_slash_are_not_called_missing() {
     assert_eq!(victim.found(), [("GAR-FILE-MISSING", 1), ("GAR-META-PREFIX-SLASH", 1)]);
 }
 
-/// A graph of another writer: three vertices and edges 0 → 1, 0 → 2, 1 → 2 with a weight alone in CSV, the second null.
+/// A graph of another writer: three vertices and edges 0 → 1, 0 → 2, 1 → 2 with a weight as the only CSV column, the second null.
 fn weights_alone() -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
     let write = |name: &str, bytes: &[u8]| {
@@ -339,7 +339,7 @@ fn an_empty_line_of_a_single_column_is_a_null_with_a_finding() {
         .unwrap();
     }
     assert_eq!(weights, [Some(0.5), None, Some(2.5)]);
-    // Where the line was left out, values would move to other edges.
+    // If the line were skipped, values would move to other edges.
     std::fs::write(home.path().join("edge/ordered_by_source/weight/part0/chunk0"), "weight\n0.5\n2.5\n").unwrap();
     assert_eq!(ids(&validate(home.path())), [("GAR-COUNT-ROWS", 1)]);
 }
@@ -350,13 +350,13 @@ fn page_indexes_are_checked() {
     let victim = Victim::new(&parquet);
     let mut unnoticed = 0;
     for (name, bytes) in support::files(&victim.path).into_iter().filter(|(name, _)| name.ends_with("chunk0")) {
-        // The last offset index of the file: a list of one structure that begins with the place of a page.
+        // The last offset index of the file: a list of one structure that begins with the position of a page.
         let start = [0x19, 0x1c, 0x16];
         let Some(at) = bytes.windows(3).rposition(|window| window == start) else { continue };
         let mut damaged = bytes.clone();
         damaged[at + 3] ^= 2;
         victim.write(&name, &damaged);
-        // Chunks are read without an index; offsets of a part are read from the middle.
+        // Chunks are read without an index; the offsets of a part are read from the middle.
         let scan = victim.scan();
         assert!(matches!(scan, None | Some("PARQUET-INDEX")), "{name}: {scan:?}");
         unnoticed += u32::from(scan.is_none());
@@ -367,7 +367,7 @@ fn page_indexes_are_checked() {
     assert!(unnoticed > 3, "{unnoticed}");
 }
 
-/// Nothing here needs the Arrow schema that a footer embeds; other readers open no file in which it is damaged.
+/// The Arrow schema embedded in a footer is not used here, but other readers cannot open a file in which it is damaged.
 #[test]
 fn a_damaged_arrow_schema_is_found_in_every_kind_of_file() {
     let parquet = WriteOptions { file_type: Some(FileType::Parquet), ..WriteOptions::default() };
@@ -432,7 +432,7 @@ fn truncated_and_flipped_parquet_is_an_error_and_never_a_panic() {
             assert!(victim.scan().is_some(), "{name} cut at {cut}");
             assert!(validate(&victim.path).worst() == Some(Severity::Error), "{name} cut at {cut}");
         }
-        // Every bit of one byte in seven, at another place in each file.
+        // Every bit of one byte in seven, at another offset in each file.
         for at in (number % 7..bytes.len()).step_by(7 * 8) {
             let mut broken = bytes.clone();
             broken[at] ^= 1 << (at / 7 % 8);

@@ -1,8 +1,8 @@
-//! What NOCK can say, as data: plans and the documentation are made from it.
+//! The capabilities of NOCK as data, from which plans and documentation are made.
 
 use isomorph_model::capability::{Capability, Scalar, Values};
 
-/// What NOCK can say: text-keyed nodes with labels, edges that name their relations, properties as JSON.
+/// The capabilities of NOCK: nodes with text keys and labels, edges that name their relations, properties as JSON.
 pub const CAPABILITY: Capability = Capability {
     order: true,
     labels: true,

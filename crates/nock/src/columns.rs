@@ -1,4 +1,4 @@
-//! The nine columns of the format, by name.
+//! The nine standard columns of the format.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use isomorph_model::json::{self, Members, Value};
 /// One of the nine columns, in the order in which they are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Column {
-    /// Name of the source node; on a node row, of the node itself.
+    /// Name of the source node; on a node row, the name of the node itself.
     SrcName,
     /// Negative on node rows; a number from 0 on edge rows.
     EdgeId,
@@ -17,7 +17,7 @@ pub enum Column {
     DstName,
     /// Degree of belief in the node or the edge, 0 to 1.
     Truth,
-    /// -1 for a node of this partition; else the node lives in another one.
+    /// -1 for a node of this partition; otherwise the number of the partition that owns the node.
     Shadow,
     /// Whether the source node came from an RDF stack.
     IsRdf,
@@ -28,7 +28,7 @@ pub enum Column {
 }
 
 impl Column {
-    /// All of them, in the order in which they are written.
+    /// All columns, in the order in which they are written.
     pub const ALL: [Column; 9] = [
         Column::SrcName,
         Column::EdgeId,
@@ -41,7 +41,7 @@ impl Column {
         Column::Props,
     ];
 
-    /// Its name in a file.
+    /// Returns its name in a file.
     pub fn name(self) -> &'static str {
         match self {
             Column::SrcName => "src_name",
@@ -56,7 +56,7 @@ impl Column {
         }
     }
 
-    /// The column called `name`.
+    /// Returns the column with the name `name`.
     pub fn named(name: &str) -> Option<Column> {
         Column::ALL.into_iter().find(|column| column.name() == name)
     }
@@ -76,7 +76,7 @@ impl ColumnSet {
     /// All nine.
     pub const ALL: ColumnSet = ColumnSet(0x1ff);
 
-    /// These.
+    /// Returns the set of these columns.
     pub const fn of(columns: &[Column]) -> Self {
         let mut bits = 0;
         let mut at = 0;
@@ -87,25 +87,25 @@ impl ColumnSet {
         ColumnSet(bits)
     }
 
-    /// Whether `column` is one of them.
+    /// Returns whether `column` is in the set.
     pub fn has(self, column: Column) -> bool {
         self.0 & (1 << column as u16) != 0
     }
 
-    /// These but `others`.
+    /// Returns the set without `others`.
     pub fn without(self, others: &[Column]) -> Self {
         ColumnSet(self.0 & !ColumnSet::of(others).0)
     }
 
-    /// These and `column`.
+    /// Returns the set with `column` added.
     pub fn with(self, column: Column) -> Self {
         ColumnSet(self.0 | (1 << column as u16))
     }
 }
 
-/// Whether a column is one that pandas or Dask adds to hold its index: written by pynock after sorting, never content.
+/// Returns whether pandas or Dask added this column for its index: pynock writes it after sorting; it is never content.
 pub(crate) fn is_pandas_index(name: &str) -> bool {
-    // A text file holds an index without a name under an empty one; Dask writes its own name for it.
+    // In a text file, an index without a name has an empty column name; Dask writes its own name.
     if matches!(name, "" | "__null_dask_index__") {
         return true;
     }
@@ -114,13 +114,13 @@ pub(crate) fn is_pandas_index(name: &str) -> bool {
         .is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// The columns that hold an index, as the metadata says that pandas and its kin put into a file; none where it cannot be
+/// Returns the index columns declared in the metadata that pandas and similar writers put into a file; none if the metadata cannot be
 /// read.
 pub(crate) fn index_columns(metadata: &str) -> Vec<String> {
     let mut columns = Vec::new();
     let read = Members::default().read(metadata, |name, value| match json::value(value)? {
         Value::Array(array) if name == "index_columns" => json::items(array, |item| {
-            // An index that is a range of numbers is described by an object, and has no column.
+            // An index that is a range is described by an object and has no column.
             if let Value::Text(column) = json::value(item)? {
                 columns.push(column.into_owned());
             }

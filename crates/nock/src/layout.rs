@@ -1,4 +1,4 @@
-//! How the columns of one partition are stored, as its Arrow schema says.
+//! How the columns of one partition are stored, according to its Arrow schema.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use crate::rules;
 /// Name of the list column of the nested layout.
 pub(crate) const EDGES: &str = "edges";
 
-/// A column that is none of the nine.
+/// A column other than the nine standard columns.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Extra {
     /// Its name.
@@ -24,31 +24,31 @@ pub(crate) struct Extra {
 /// The columns of one partition.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Layout {
-    /// Types of the nine columns in the file; nothing where one is missing. In the nested layout the columns of edges
-    /// are members of the list column and not here.
+    /// Types of the nine columns in the file; `None` for a missing column. In the nested layout, the columns of edges
+    /// are members of the list column and are not here.
     types: [Option<DataType>; 9],
-    /// Whether `src_name` is declared never null.
+    /// Whether `src_name` is declared as not nullable.
     required_name: bool,
     /// Further columns, sorted by name.
     pub extras: Vec<Extra>,
     /// Members of the edge list, for the nested layout.
     pub nested: Option<Box<Layout>>,
-    /// Names of columns that are taken for an index of pandas or Dask, and not read.
+    /// Names of columns that are treated as an index of pandas or Dask, and not read.
     pub indexes: Vec<String>,
-    /// No column at all: what pynock writes for an empty partition.
+    /// Whether the file has no columns, as pynock writes an empty partition.
     pub empty: bool,
 }
 
-/// What the columns of a partition look like to people.
+/// The dialect of a partition, for display.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
     /// The specification's physical types.
     Specification,
     /// The types that pynock writes: INT64 and DOUBLE.
     Pynock,
-    /// Anything else that can be read.
+    /// Other types that can be read.
     Other,
-    /// Edge rows nested under their node rows.
+    /// Edge rows nested in their node rows.
     Nested,
     /// No column at all.
     Empty,
@@ -59,14 +59,14 @@ impl fmt::Display for Dialect {
         f.write_str(match self {
             Dialect::Specification => "types of the specification",
             Dialect::Pynock => "types of pynock",
-            Dialect::Other => "types of its own",
+            Dialect::Other => "other types",
             Dialect::Nested => "nested edge rows",
             Dialect::Empty => "no columns",
         })
     }
 }
 
-/// What divides the names of columns, where it is no comma: all of them are one name then.
+/// Returns the separator of column names if it is not a comma: the header is then read as a single name.
 fn divided_by(fields: &[&Field]) -> Option<&'static str> {
     let [only] = fields else { return None };
     let divides = |character: char| {
@@ -77,11 +77,11 @@ fn divided_by(fields: &[&Field]) -> Option<&'static str> {
 }
 
 impl Layout {
-    /// Reads the layout off a schema.
+    /// Determines the layout from a schema.
     ///
     /// # Errors
-    /// [`rules::FILE_COLUMNS`] when a column is missing without which rows mean nothing, [`rules::FILE_COLUMN_TYPE`]
-    /// when one has a type that cannot hold what it should.
+    /// Returns [`rules::FILE_COLUMNS`] if an essential column is missing, [`rules::FILE_COLUMN_TYPE`]
+    /// if a column has a type that cannot store its values.
     pub fn of(schema: &Schema, rows: u64) -> Result<Layout> {
         let known = |field: &&Field| Column::named(field.name()).is_some();
         let fields: Vec<&Field> = schema.fields().iter().map(AsRef::as_ref).collect();
@@ -109,7 +109,7 @@ impl Layout {
             let error = Error::broken(&rules::FILE_COLUMNS, format!("there is no column {column}"));
             let error = error.at(Place::field(column.name()));
             return Err(match divided_by(&fields) {
-                Some(name) => error.hint(format!("save the file with commas: its fields are divided by {name}")),
+                Some(name) => error.hint(format!("save the file with commas: its fields are separated by {name}")),
                 None => error,
             });
         }
@@ -134,7 +134,7 @@ impl Layout {
                 Some(column) => {
                     check_type(column, field.data_type())?;
                     let slot = &mut layout.types[column as usize];
-                    // How text is held in memory says nothing of the file.
+                    // The in-memory form of text is not a property of the file.
                     let data_type = if is_view(field) { &DataType::Utf8 } else { field.data_type() };
                     if slot.replace(data_type.clone()).is_some() {
                         return Err(Error::broken(&rules::FILE_COLUMNS, format!("there are two columns {column}")));
@@ -156,27 +156,27 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Whether the file has `column`.
+    /// Returns whether the file has `column`.
     pub fn has(&self, column: Column) -> bool {
         self.types[column as usize].is_some()
     }
 
-    /// Whether edge rows have numbers of their own: nested ones need none, and have a position.
+    /// Returns whether the file states edge numbers: nested edge rows do not need them, because they have a position.
     pub fn states_edge_ids(&self) -> bool {
         self.empty || self.nested.as_deref().unwrap_or(self).has(Column::EdgeId)
     }
 
-    /// Whether the file has `column` and not only nulls in it.
+    /// Returns whether the file has `column` with a type other than null.
     pub fn has_values(&self, column: Column) -> bool {
         self.data_type(column).is_some_and(|data_type| *data_type != DataType::Null)
     }
 
-    /// Type of `column` in the file.
+    /// Returns the type of `column` in the file.
     pub fn data_type(&self, column: Column) -> Option<&DataType> {
         self.types[column as usize].as_ref()
     }
 
-    /// Type of truth in the model: as wide as in the file; integers and half floats are widened.
+    /// Returns the type of truth in the model: as wide as in the file; integers and half floats are widened.
     pub fn truth_type(&self) -> DataType {
         match self.data_type(Column::Truth) {
             Some(DataType::Float32 | DataType::Float16) => DataType::Float32,
@@ -185,8 +185,8 @@ impl Layout {
         }
     }
 
-    /// The columns that the format demands and that are not there. In the nested layout node rows and edge rows each
-    /// have their own.
+    /// Returns the required columns that are missing. In the nested layout, node rows and edge rows each
+    /// have their own columns.
     pub fn missing(&self) -> Vec<Column> {
         let absent = |layout: &Layout, columns: &[Column]| {
             columns.iter().copied().filter(|&column| !layout.has(column)).collect::<Vec<_>>()
@@ -204,12 +204,12 @@ impl Layout {
         }
     }
 
-    /// Whether tools that read a directory as one table can read both as parts of it.
+    /// Returns whether tools that read a directory as one table can read both files as parts of it.
     pub fn is_like(&self, other: &Layout) -> bool {
         self.types == other.types && self.extras == other.extras && self.nested == other.nested
     }
 
-    /// Whether both have columns of the same names.
+    /// Returns whether both have columns with the same names.
     pub fn has_columns_of(&self, other: &Layout) -> bool {
         let names = |layout: &Layout| {
             let own = Column::ALL.map(|column| layout.has(column));
@@ -218,7 +218,7 @@ impl Layout {
         self.empty || other.empty || names(self) == names(other)
     }
 
-    /// Which dialect this is.
+    /// Returns the dialect.
     pub fn dialect(&self) -> Dialect {
         if self.empty {
             return Dialect::Empty;
@@ -246,7 +246,7 @@ impl Layout {
     }
 }
 
-/// Further columns of node rows and of nested edge rows are one column where they have one name.
+/// Checks that further columns of node rows and nested edge rows with the same name have the same type: they are one column.
 fn check_both(nodes: &Layout, edges: &Layout) -> Result<()> {
     for extra in &nodes.extras {
         let Some(other) = edges.extras.iter().find(|other| other.name == extra.name) else { continue };
@@ -255,7 +255,7 @@ fn check_both(nodes: &Layout, edges: &Layout) -> Result<()> {
             let message = format!("column {} is {one} on node rows and {two} in the list {EDGES}", extra.name);
             return Err(Error::broken(&rules::FILE_COLUMN_TYPE, message)
                 .at(Place::field(&extra.name))
-                .hint(format!("write the column with one type on node rows and in {EDGES}")));
+                .hint(format!("write the column with the same type on node rows and in {EDGES}")));
         }
     }
     Ok(())
@@ -266,11 +266,11 @@ fn is_view(field: &Field) -> bool {
 }
 
 fn column_type(name: &str, data_type: &DataType, wanted: &str) -> Error {
-    Error::broken(&rules::FILE_COLUMN_TYPE, format!("column {name} is of type {data_type}, not {wanted}"))
+    Error::broken(&rules::FILE_COLUMN_TYPE, format!("column {name} has the type {data_type}, expected {wanted}"))
         .at(Place::field(name))
 }
 
-/// Whether columns of this type can hold text.
+/// Returns whether columns of this type can contain text.
 pub(crate) fn is_text(data_type: &DataType) -> bool {
     match data_type {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Null => true,
@@ -279,7 +279,7 @@ pub(crate) fn is_text(data_type: &DataType) -> bool {
     }
 }
 
-/// Whether a column of `data_type` can hold properties as a Parquet map: text keys, values of one scalar type.
+/// Returns whether a column of `data_type` can contain properties as a Parquet map: text keys, values of one scalar type.
 pub(crate) fn is_props_map(data_type: &DataType) -> bool {
     let DataType::Map(entries, _) = data_type else { return false };
     let DataType::Struct(members) = entries.data_type() else { return false };
@@ -306,7 +306,7 @@ fn check_type(column: Column, data_type: &DataType) -> Result<()> {
     if fits { Ok(()) } else { Err(column_type(column.name(), data_type, wanted)) }
 }
 
-/// Whether a further column has values that the model has no place for: maps, and what holds them.
+/// Returns whether the model has no type for a further column: maps, and types that contain maps.
 pub(crate) fn has_no_place(data_type: &DataType) -> bool {
     match data_type {
         DataType::Map(..) | DataType::Union(..) | DataType::RunEndEncoded(..) => true,
@@ -318,8 +318,8 @@ pub(crate) fn has_no_place(data_type: &DataType) -> bool {
     }
 }
 
-/// The type of a further column in the model: what the file says, without the wide and encoded forms that say how a
-/// writer happened to hold it in memory.
+/// Returns the type of a further column in the model: the file's type, without the wide and encoded forms in which a
+/// writer had it in memory.
 pub(crate) fn model_type(data_type: &DataType) -> DataType {
     match data_type {
         DataType::LargeUtf8 | DataType::Utf8View => DataType::Utf8,

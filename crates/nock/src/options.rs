@@ -1,17 +1,17 @@
-//! How a file is opened.
+//! Options for opening a file.
 
 use isomorph_storage::{Budget, Scratch};
 
-/// What happens to input that breaks the rules.
+/// How input that violates the rules is treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Tolerance {
-    /// Whatever the specification forbids, or its library cannot load, is an error.
+    /// Anything that the specification forbids or its library cannot load is an error.
     Strict,
-    /// What can only be meant in one way is read with a warning: repeated node rows, ends of edges without a node row,
-    /// edge rows out of sequence, nulls for missing text. What would have to be guessed is an error.
+    /// Input with only one possible meaning is read with a warning: repeated node rows, ends of edges without a node row,
+    /// edge rows out of sequence, nulls for missing text. Input that would have to be guessed is an error.
     #[default]
     Normal,
-    /// Guesses too: a missing truth is 1.0, NaN in props is null, props that are no object are one property with an
+    /// Also guesses: a missing truth is 1.0, NaN in props is null, props that are not an object are one property with an
     /// empty name, unquoted `NA`, `NaN`, `None` and `null` in a text file are missing values. Each is a warning.
     Lenient,
 }
@@ -19,22 +19,22 @@ pub enum Tolerance {
 /// Options of [`crate::Nock::open`].
 #[derive(Debug, Clone)]
 pub struct OpenOptions {
-    /// What happens to input that breaks the rules.
+    /// How input that violates the rules is treated.
     pub tolerance: Tolerance,
-    /// Read `edge_id` as a property of edges. It is layout otherwise: the published library renumbers it.
+    /// Read `edge_id` as a property of edges. By default it is layout: the published library renumbers it.
     pub keep_edge_id: bool,
-    /// Read columns that are none of the nine as properties. Columns that pandas adds for its index never are.
+    /// Read columns other than the nine as properties. Columns that pandas adds for its index are never read.
     pub extra_columns: bool,
-    /// Memory for what has to be kept while names are compared.
+    /// Memory budget for comparing names.
     pub budget: Budget,
-    /// Where it spills; the system's directory for temporary files if nothing is given.
+    /// Where temporary files go; by default the system's directory for temporary files.
     pub scratch: Option<Scratch>,
     /// Inputs of at most this many rows are settled while they are opened (see [`crate::Nock::settle`]), so that the
-    /// description has exact counts. Text always is: it does not say how many rows it has.
+    /// description has exact counts. Text is always settled: it does not state its number of rows.
     pub settle_up_to: u64,
-    /// Threads that compare names: all cores if nobody says another number.
+    /// Number of threads that compare names; by default all cores.
     pub threads: usize,
-    /// Rows of a piece of a scan, about: larger row groups are read as several pieces, so that all cores have work.
+    /// Approximate number of rows in a piece of a scan: larger row groups are divided into pieces, so that all cores have work.
     pub piece_rows: u64,
 }
 
@@ -54,31 +54,31 @@ impl Default for OpenOptions {
 }
 
 impl OpenOptions {
-    /// The same with another tolerance.
+    /// Sets the tolerance.
     pub fn tolerance(mut self, tolerance: Tolerance) -> Self {
         self.tolerance = tolerance;
         self
     }
 
-    /// The same with `edge_id` as a property, or without.
+    /// Sets whether `edge_id` is read as a property.
     pub fn keep_edge_id(mut self, keep: bool) -> Self {
         self.keep_edge_id = keep;
         self
     }
 
-    /// The same within another budget.
+    /// Sets the memory budget.
     pub fn budget(mut self, budget: Budget) -> Self {
         self.budget = budget;
         self
     }
 
-    /// The same in pieces of about `rows` rows.
+    /// Sets the size of pieces to about `rows` rows.
     pub fn piece_rows(mut self, rows: u64) -> Self {
         self.piece_rows = rows;
         self
     }
 
-    /// The same, settling inputs of at most `rows` rows while opening; 0 for none.
+    /// Sets the number of rows up to which inputs are settled while opening; 0 for none.
     pub fn settle_up_to(mut self, rows: u64) -> Self {
         self.settle_up_to = rows;
         self

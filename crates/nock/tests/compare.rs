@@ -1,4 +1,4 @@
-//! Files with the same rows are equal whatever they look like; one different cell is found.
+//! Files with the same rows are equal in any dialect; a single different cell is found.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;

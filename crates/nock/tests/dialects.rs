@@ -1,4 +1,4 @@
-//! Columns as other writers have them: widths, encodings, nulls, order, what is missing and what is too much.
+//! Columns of other writers: widths, encodings, nulls, order, missing and additional columns.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -162,7 +162,7 @@ fn partitions_agree_on_types() {
     assert!(common::open(home.path(), &OpenOptions::default()).is_err());
 }
 
-/// A node row with two nested edge rows, and one of a node without edges.
+/// A node row with two nested edge rows, and a node row without edges.
 fn nested(ids: Option<[Option<i64>; 2]>, props: Option<ArrayRef>, of_nodes: Option<ArrayRef>) -> Vec<u8> {
     use arrow_array::{BooleanArray, Float64Array, ListArray, StringArray, StructArray};
     use arrow_buffer::OffsetBuffer;
@@ -219,7 +219,7 @@ fn nested_edges_keep_the_numbers_that_they_state() {
     for ids in [[Some(-1), Some(2)], [Some(2), None]] {
         let error = scanned(nested(Some(ids), None, None)).unwrap_err();
         assert_eq!((error.broken_rule(), error.place().row), (Some(&rules::EDGE_ID), Some(0)));
-        // Without them it does not matter: a member of the list is an edge.
+        // If they are missing, it does not matter: a member of the list is an edge.
         assert!(
             open_bytes(nested(Some(ids), None, None), &OpenOptions::default()).and_then(|nock| view(&nock)).is_ok()
         );

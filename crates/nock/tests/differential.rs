@@ -1,4 +1,4 @@
-//! Any rows in any partitions, against the rules of the format written down as plainly as possible.
+//! Random rows in random partitions, compared with a plain implementation of the format's rules.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -41,7 +41,7 @@ fn props_of(row: &Row) -> Value {
     }
 }
 
-/// How many cells of a row say something of its node.
+/// Returns the number of values in a row.
 fn cells(row: &Row) -> usize {
     let has_labels = row.labels.unwrap_or_default().split(',').any(|label| !label.is_empty());
     [row.truth != Some(1.0), row.is_rdf == Some(true), has_labels, props_of(row) != json!({})]
@@ -50,9 +50,10 @@ fn cells(row: &Row) -> usize {
         .sum()
 }
 
-/// What the rows say. For a node the last row of an owner speaks; without one the shadow row that says most, then the last one.
+/// Returns the expected graph. For a node, the last row of an owner is chosen; without an owner, the shadow row with the most values, then
+/// the last one.
 fn plainly(parts: &[Vec<Row>]) -> Value {
-    /// Whether it is an owner's, how much it says, partition, row.
+    /// Whether it is an owner's row, number of its values, partition, row.
     type Rank = (bool, usize, usize, usize);
     let mut speakers: BTreeMap<&str, (Rank, &Row)> = BTreeMap::new();
     let mut mentioned: BTreeSet<&str> = BTreeSet::new();
@@ -124,8 +125,8 @@ proptest! {
         }
     }
 
-    /// Cells that may be missing: whatever happens, it is an error with a row or a graph, and strict reading takes
-    /// nothing that normal reading refuses.
+    /// Cells that may be missing: the result is always an error with a row, or a graph, and strict reading accepts
+    /// nothing that normal reading rejects.
     #[test]
     fn missing_cells(rows in vec((row(), 0u16..2048), 1..8), group in 1usize..4) {
         let rows: Vec<Row> = rows.into_iter().map(|(row, holes)| with_holes(row, holes)).collect();
@@ -148,7 +149,7 @@ proptest! {
     }
 }
 
-/// The row with some cells taken out, one of sixteen times each.
+/// Returns the row with some cells removed, each with a chance of one in sixteen.
 fn with_holes(mut row: Row, holes: u16) -> Row {
     match holes {
         1 => row.src_name = None,

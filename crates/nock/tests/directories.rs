@@ -28,7 +28,7 @@ fn is_detected(home: &Path) -> bool {
     detect(&Location::from_path(home)).unwrap().is_some()
 }
 
-/// The directory is refused as a dataset, and the error names its files.
+/// Checks that the directory is refused as a dataset, and that the error names its files.
 #[track_caller]
 fn refused(home: &Path, files: &[&str]) {
     assert!(!is_detected(home));
@@ -66,7 +66,7 @@ fn files_whose_shadows_resolve_are_one_graph() {
     let left = [node("ann"), edge("ann", 0, "knows", "bob"), node("bob").shadow(0)];
     let home = directory(&[("left.parq", &left), ("right.parq", &[node("bob")])]);
     one_graph(home.path(), 2);
-    // A third file that nothing ties to the others.
+    // A third file that is not connected to the others.
     std::fs::write(home.path().join("tea.parq"), file(&[node("tea")])).unwrap();
     refused(home.path(), &["left.parq", "right.parq", "tea.parq"]);
 }
@@ -137,7 +137,7 @@ fn a_text_beside_a_table_says_the_same() {
     for (name, count) in [("ann", 0), ("bob", 1)] {
         std::fs::write(home.path().join("part_0.csv"), text(name)).unwrap();
         let nock = opened(home.path()).unwrap();
-        // Opening compares nothing, and says which of them is read.
+        // Opening compares nothing, and reports which of them is read.
         let noticed = isomorph_model::Source::about(&nock).findings;
         let kept: Vec<_> = noticed.by_rule().flat_map(|(_, kept)| kept).collect();
         let both = kept.iter().find(|finding| finding.rule == &rules::PART_BOTH).expect("both are there");

@@ -1,4 +1,4 @@
-//! Every fixture, read through the source and compared with what is written down beside it.
+//! Every fixture, read as a source and compared with the expectation next to it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -22,7 +22,7 @@ fn read(path: &Path) -> Value {
     view(&open(path, &OpenOptions::default()).unwrap()).unwrap()
 }
 
-/// Where pynock copied the truth of an edge to its destination the expectation is about pynock, not about the file.
+/// If pynock copied the truth of an edge to its destination, the expectation describes pynock, not the file.
 fn without_node_truth(mut value: Value) -> Value {
     for node in value["nodes"].as_array_mut().unwrap() {
         node.as_object_mut().unwrap().remove("truth");
@@ -109,7 +109,7 @@ fn quirks() {
     let all = expected(&directory.join("expected_spec.json"));
     for (stem, wanted) in all.as_object().unwrap() {
         let path = directory.join(format!("{stem}.parq"));
-        // What a reader would have to guess is an error, unless it is asked to guess.
+        // Input that a reader would have to guess is an error, unless guessing is requested.
         let (rule, guess) = match stem.as_str() {
             "truth_nan" | "truth_null" => (Some(&rules::TRUTH_MISSING), ("truth", json!(1.0))),
             "props_nan" => (Some(&rules::PROPS_NAN), ("props", json!({"a": null}))),

@@ -1,6 +1,6 @@
-//! Files in the tree that every version must read, and damage to them that must not do harm.
+//! Files that every version must read, and damaged copies of them that must not do harm.
 //!
-//! `UPDATE_GOLDEN=1 cargo test -p isomorph-nock --test golden` writes them anew.
+//! `UPDATE_GOLDEN=1 cargo test -p isomorph-nock --test golden` rewrites them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -20,7 +20,7 @@ fn golden() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
 }
 
-/// A small graph with something of everything.
+/// A small graph that uses every construct.
 fn graph() -> Data {
     let object = |value: Value| value.as_object().unwrap().clone();
     let node = |name: &str, labels: &[&str], truth: f64, props: Value| Node {
@@ -114,7 +114,7 @@ fn text_is_written_byte_by_byte_as_before() {
     }
 }
 
-/// Reads everything there is to read.
+/// Reads everything.
 fn use_all(bytes: &[u8]) -> isomorph_error::Result<Value> {
     let nock = open_bytes(bytes.to_vec(), &OpenOptions::default())?;
     let seen = view(&nock);
@@ -133,7 +133,7 @@ fn a_file_cut_anywhere_is_an_error() {
             assert_eq!(error.kind().exit_code(), 3, "{name} cut at {cut}: {error:?}");
         }
     }
-    // Text can be cut behind a row; elsewhere the last record is broken.
+    // Text can be truncated after a row; elsewhere the last record is damaged.
     let bytes = std::fs::read(golden().join("text.csv")).unwrap();
     let whole = graph().view();
     for cut in 0..bytes.len() - 1 {

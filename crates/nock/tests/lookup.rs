@@ -1,4 +1,4 @@
-//! Look-ups straight from the files, against what a scan says.
+//! Look-ups, compared with a scan.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -14,7 +14,7 @@ use isomorph_model::{EdgeBatch, Ends, NodeId, Side, Source};
 use isomorph_nock::{By, CreateOptions, Format, Nock, OpenOptions, Partitioning, partition_of_name};
 use proptest::prelude::*;
 
-/// Source, relation and target of edges, sorted.
+/// Returns source, relation and target of edges, sorted.
 fn triples(batches: &[EdgeBatch]) -> Vec<(String, String, String)> {
     let mut triples = Vec::new();
     for batch in batches {
@@ -32,7 +32,7 @@ fn triples(batches: &[EdgeBatch]) -> Vec<(String, String, String)> {
     triples
 }
 
-/// The smallest runtime there is: it sleeps until it is woken.
+/// A minimal runtime: it sleeps until it is woken.
 fn block_on<T>(future: impl Future<Output = T>) -> T {
     struct Unpark(std::thread::Thread);
     impl std::task::Wake for Unpark {

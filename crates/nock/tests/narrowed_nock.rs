@@ -1,4 +1,4 @@
-//! Scans that ask for less than everything find what a look at each row finds.
+//! Scans with columns or a filter return the same as checking each row.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -15,7 +15,7 @@ use isomorph_tables::{Encoding, TableWriter, WriteOptions};
 
 const ROWS: usize = 3000;
 
-/// Nodes, each of which may be there again, and edges between them, in a file of several row groups; all with the further columns `x` (sorted)
+/// Nodes, each of which may be repeated, and edges between them, in a file of several row groups; all with the further columns `x` (sorted)
 /// and `y`.
 fn graph() -> Nock {
     let mut state = 5u64;
@@ -56,12 +56,12 @@ fn graph() -> Nock {
     open_bytes(writer.finish().unwrap().0, &OpenOptions::default()).unwrap()
 }
 
-/// Whether a row is wanted: by `x`, `y` and its key.
+/// Returns whether a row is wanted, by `x`, `y` and its key.
 type Passes = dyn Fn(Option<i64>, Option<i64>, &str) -> bool;
 
 type Cells = Vec<(String, String, Option<i64>, Option<i64>)>;
 
-/// Key or ends, `x` and `y` of the rows that pass; of nodes that edges alone name nothing is said.
+/// Returns key or ends, `x` and `y` of the rows that pass, without nodes that only edges mention.
 fn read(nock: &Nock, request: &Request, passes: &Passes) -> Cells {
     let edges = matches!(request.tables, Tables::Edges(_));
     let names: Vec<&str> = match edges {

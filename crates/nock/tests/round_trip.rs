@@ -1,4 +1,4 @@
-//! Write, read back: the same graph, whatever the layout and however it comes in batches.
+//! A graph that is written and read back is the same, in any layout and any division into batches.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -10,7 +10,7 @@ use isomorph_storage::Budget;
 use isomorph_tables::Compression;
 use proptest::prelude::*;
 
-/// Writes, reads back, compares; and once more with everything spilled that can be.
+/// Writes, reads back and compares; and again with as much spilling as possible.
 fn check(data: &Data, options: &CreateOptions, sizes: (usize, usize)) {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("graph");
@@ -27,7 +27,7 @@ fn check(data: &Data, options: &CreateOptions, sizes: (usize, usize)) {
         let settled = nock.settle().unwrap();
         assert_eq!((settled.nodes, settled.edges), (data.nodes.len() as u64, data.edges.len() as u64));
         assert_eq!(settled.implicit_nodes + settled.unresolved_shadows, 0);
-        // Sorting puts a shadow row where its name belongs, not behind the others; it has no edges there.
+        // Sorting puts a shadow row at the position of its name, not after the others; it has no edges there.
         assert!(settled.in_sequence && settled.findings.is_empty());
     }
 }

@@ -1,4 +1,4 @@
-//! Which row speaks for a node, over partitions and pieces.
+//! Which row of a node is chosen, across partitions and pieces.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -62,7 +62,7 @@ fn an_owner_wins_over_shadows_wherever_it_is() {
     assert_eq!(names(&found), ["a", "b"]);
     assert_eq!(found["nodes"][1]["labels"], json!(["B"]));
     assert!(nock.settle().unwrap().findings.is_empty());
-    // The edge of b follows the row of a: it is read, but it is not in its place.
+    // The edge of b follows the row of a: it is read, but it is out of sequence.
     assert_eq!(nock.settle().unwrap().out_of_sequence.count(&rules::EDGE_SEQUENCE), 1);
 }
 
@@ -109,7 +109,7 @@ fn a_bare_shadow_row_does_not_silence_one_that_says_something() {
             assert_eq!(findings.count(&rules::SHADOW_OWNER), 1);
         }
     }
-    // Also in one file, where the row is one too many.
+    // Also in a single file, where the row is repeated.
     let nock = open_rows(&[full(), node("b").shadow(7)]);
     assert_eq!(view(&nock).unwrap()["nodes"][0]["labels"], json!(["S"]));
     assert_eq!(nock.settle().unwrap().findings.count(&rules::NODE_REPEATED), 1);
@@ -223,7 +223,7 @@ fn a_part_of_a_dataset_has_shadows() {
     assert_eq!(view(&nock).unwrap()["nodes"][1]["shadow"], json!(3));
 }
 
-/// Rows of nodes with one edge each; names too long for a view alone, and one foreign node.
+/// Rows of nodes with one edge each; names too long to be inlined in a view, and one foreign node.
 fn many(nodes: usize) -> Vec<Row> {
     let name = |node: usize| -> &'static str { format!("https://example.org/{node}").leak() };
     let rows = |at: usize| {
@@ -241,7 +241,7 @@ fn what_is_kept_of_the_names_reads_as_the_file_does() {
         let first = view(&settled).unwrap();
         assert_eq!(first["nodes"].as_array().unwrap().len(), 102);
         assert_eq!(view(&settled).unwrap(), first, "nothing is kept any more");
-        // Memory for nothing, for one or two pieces, and for all.
+        // Memory for no piece, for one or two, and for all.
         for memory in [0, 16 << 20, 1 << 30] {
             let budget = Budget::new(memory);
             let options = OpenOptions::default().budget(budget.clone()).settle_up_to(0);

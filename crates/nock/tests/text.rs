@@ -1,4 +1,4 @@
-//! The dialect of text: bytes as the published library writes them, and the spellings that are read beside it.
+//! The dialect of text: bytes as the published library writes them, and the other spellings that are read.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 const HEADER: &str =
     "\"src_name\",\"edge_id\",\"rel_name\",\"dst_name\",\"truth\",\"shadow\",\"is_rdf\",\"labels\",\"props\"\n";
 
-/// A scan of an in-sequence file in the form that a sink takes: sources as rows.
+/// A scan of an in-sequence file in the form that a sink accepts: sources as rows.
 fn for_sink(source: &dyn Source) -> Vec<Batch> {
     let read = MemoryGraph::read(source).unwrap();
     let mut batches = read.batches;
@@ -47,13 +47,13 @@ fn bytes_are_those_of_pynock() {
         let options = CreateOptions { format: Format::Csv, ..CreateOptions::default() };
         write_batches(&ours, nock.graph(), &options, for_sink(&nock)).unwrap();
         let (ours, theirs) = (std::fs::read_to_string(ours).unwrap(), std::fs::read_to_string(theirs).unwrap());
-        // Labels stand in the order of Python's hashes there, sorted here.
+        // Labels are in the order of Python's hashes there, and sorted here.
         let sorted = |text: &str| -> Vec<String> { text.lines().map(sort_labels).collect() };
         assert_eq!(sorted(&ours), sorted(&theirs), "{stem}");
     }
 }
 
-/// The line with the labels of its last field but one sorted; the fixtures have commas in no other text but props.
+/// Sorts the labels in the second-to-last field of a line; in the fixtures, no other text except props has commas.
 fn sort_labels(line: &str) -> String {
     let mut parts: Vec<String> = line.split('"').map(str::to_owned).collect();
     if let Some(labels) = parts.get_mut(7) {

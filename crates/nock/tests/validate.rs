@@ -1,4 +1,4 @@
-//! Every rule is broken once, and found with its row.
+//! Every rule is violated once, and reported with its row.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -26,7 +26,7 @@ fn ids(findings: &Findings) -> Vec<&'static str> {
     findings.by_rule().map(|(_, kept)| kept[0].rule.id).collect()
 }
 
-/// The rows break `rule` in row `row`, and nothing else but what pynock's types are noted for.
+/// Checks that the rows violate `rule` in row `row`, and no other rule except the note on pynock's types.
 fn breaks(rows: &[Row], rule: &'static Rule, row: u64) {
     for group in [1, 100] {
         let findings = findings(file_of_groups(rows, group));
@@ -47,7 +47,7 @@ fn a_sound_file_breaks_nothing() {
     assert_eq!(ids(&found), ["NOCK-FILE-TYPES"]);
 }
 
-/// Nothing here needs the Arrow schema that a footer embeds; pyarrow, pandas and Polars open no file in which it is damaged.
+/// The Arrow schema embedded in a footer is not used here, but pyarrow, pandas and Polars cannot open a file in which it is damaged.
 #[test]
 fn a_damaged_arrow_schema_is_found() {
     let mut bytes = file(&[node("a"), edge("a", 0, "r", "b"), node("b")]);

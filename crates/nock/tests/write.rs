@@ -1,4 +1,4 @@
-//! What a written file looks like to others, and what is refused.
+//! The form of written files for other readers, and what is refused.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -166,7 +166,7 @@ fn nodes_without_an_owner_keep_their_values_in_partitions() {
         for rule in [&rules::SHADOW_MISSING, &rules::SHADOW_VALUES, &rules::NODE_IMPLICIT] {
             assert_eq!(findings.count(rule), 0, "{findings:?}");
         }
-        // Whoever names such a node has all that is known of it.
+        // Every partition that refers to such a node has all its values.
         for part in 0..count {
             let path = home.path().join("out").join(format!("part_{part}.parq"));
             let found = view(&open(&path, &OpenOptions::default()).unwrap()).unwrap();
@@ -213,14 +213,14 @@ fn a_partition_is_a_whole_number_that_the_node_states() {
 
 #[test]
 fn the_partition_function_is_a_promise() {
-    // Changing it would move every node of every dataset that is written anew. The numbers are those of the reference
+    // Changing it would move every node when a dataset is rewritten. The numbers are those of the reference
     // implementation of XXH3.
     let of = |name| [2, 16, 1000].map(|count| partition_of_name(name, count));
     assert_eq!(of("ann"), [0, 8, 888]);
     assert_eq!(of("東京"), [0, 6, 966]);
 }
 
-/// Writes one batch of nodes, changed.
+/// Writes one changed batch of nodes.
 fn refused(change: impl FnOnce(&mut Graph, &mut Vec<Batch>), options: &CreateOptions) -> Error {
     let data = chain();
     let (mut graph, mut batches) = (data.graph(), data.batches(3, 3));
@@ -261,7 +261,7 @@ fn what_the_format_cannot_hold_is_refused() {
     ];
     for (index, change) in changes.into_iter().enumerate() {
         let error = refused(change, &defaults);
-        // The remedy of NaN is another than that of names.
+        // The remedies of NaN and of names differ.
         let expected = if index == 5 { &rules::WRITE_NAN } else { &rules::WRITE_VALUE };
         assert_eq!(error.broken_rule(), Some(expected), "{index}: {error}");
         assert!(error.place().field.is_some(), "{index}");

@@ -1,8 +1,8 @@
-//! Looking ahead: what a batch will read is fetched while the nodes before are worked on.
+//! Prefetching: the data that a batch will read is fetched while earlier nodes are processed.
 //!
-//! A look at a node waits for memory three or four times, each time for what the look before told. Looks at different nodes do
-//! not wait for each other: so each look runs through the batch in steps, and every step fetches what the next one, some nodes later,
-//! reads. In a graph larger than the caches that is most of the time of a sample.
+//! Reading a node waits for memory three or four times, because each read depends on the previous one. Reads of different nodes do
+//! not depend on each other: so the batch is processed in steps, and every step prefetches what the next one, some nodes later,
+//! reads. In a graph larger than the caches, waiting for memory takes most of the time of a sample.
 
 use std::ops::Range;
 
@@ -11,47 +11,47 @@ use crate::index::Entry;
 use crate::map::prefetch;
 use crate::partition::Partition;
 
-/// Nodes between two steps: enough for memory to answer, few enough for the near caches.
+/// Number of nodes between two steps: enough for memory to respond, few enough for the inner caches.
 const APART: usize = 12;
 
-/// Nodes that are on their way at once, a power of two above four steps.
+/// Number of nodes that are in progress at once, a power of two above four steps.
 const ROOM: usize = 64;
 
-/// Bytes between fetches: a line of the caches.
+/// Bytes between prefetches: a cache line.
 pub(crate) const LINE: usize = 64;
 
-/// What is looked at in the entry of a node, step by step.
+/// What is read of a node's entry, step by step.
 pub(crate) trait Look {
-    /// Where that lies.
+    /// Position of the data.
     type Place: Copy;
 
-    /// Fetches what says where it lies.
+    /// Prefetches the data that determines the position.
     fn hint(&self, partition: &Partition, entry: usize);
 
-    /// Reads where it lies, and fetches what is read next. Nothing where that is damaged: it is found when it is used.
+    /// Reads the position, and prefetches what is read next. `None` if it is damaged, which is reported when it is used.
     fn place(&self, partition: &Partition, entry: Entry) -> Option<Self::Place>;
 
-    /// Fetches what is used.
+    /// Prefetches the data itself.
     fn fetch(&self, place: &Self::Place);
 }
 
-/// The nodes on their way.
+/// The nodes in progress.
 pub(crate) struct Ahead<L: Look> {
     look: L,
     guesses: [Option<Entry>; ROOM],
     places: [Option<L::Place>; ROOM],
-    /// The next node of the batch that sets out.
+    /// The next node of the batch to start.
     next: usize,
 }
 
 impl<L: Look> Ahead<L> {
-    /// Before the first node of a batch.
+    /// Creates a prefetcher at the start of a batch.
     pub fn new(look: L) -> Self {
         Ahead { look, guesses: [None; ROOM], places: [None; ROOM], next: 0 }
     }
 
-    /// Where it lies for node number `at` of `count`. Asked for one node after another; `node` says what nodes are. Nothing where a node has
-    /// no entry, may have several, or a damaged one: then the graph must be asked.
+    /// Returns the position for node number `at` of `count`. Call it for each node in order; `node` returns the nodes. `None` if a node has
+    /// no entry, possibly several, or a damaged one: then it must be looked up in the graph.
     #[inline]
     pub fn place(&mut self, graph: &Graph, at: usize, count: usize, node: impl Fn(usize) -> i64) -> Option<L::Place> {
         while self.next <= at + 4 * APART {
@@ -83,10 +83,10 @@ impl<L: Look> Ahead<L> {
     }
 }
 
-/// Looks at edges.
+/// Prefetches edges.
 pub(crate) struct AtEdges<'a>(pub &'a Graph);
 
-/// Edges of the one entry that a node has.
+/// The edges of a node's only entry.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EdgesAt {
     pub partition: usize,
@@ -95,15 +95,15 @@ pub(crate) struct EdgesAt {
 }
 
 impl EdgesAt {
-    /// Their numbers.
+    /// Returns their numbers.
     #[inline]
     pub fn range(&self) -> Range<usize> {
         self.start..self.end
     }
 }
 
-/// Edges that are fetched of a node, at most. A node with more is read in one direction, which the processor foresees, or here
-/// and there, where it has them in its caches or not.
+/// Maximum number of edges that are prefetched for a node. A node with more edges is read sequentially, which the processor predicts, or at
+/// random positions, which may be in its caches or not.
 const FETCHED: usize = 48;
 
 impl Look for AtEdges<'_> {
@@ -116,7 +116,7 @@ impl Look for AtEdges<'_> {
 
     #[inline]
     fn place(&self, partition: &Partition, entry: Entry) -> Option<EdgesAt> {
-        // As of features: what is damaged is told of where its edges are read.
+        // As with features: damage is reported when the edges are read.
         let range = partition.edge_range(entry.entry).ok()?;
         Some(EdgesAt { partition: entry.partition, start: range.start, end: range.end })
     }
@@ -130,7 +130,7 @@ impl Look for AtEdges<'_> {
     }
 }
 
-/// Fetches all lines of a piece of some bytes.
+/// Prefetches all cache lines of some bytes.
 #[inline]
 pub(crate) fn fetch_all(bytes: &[u8], range: Range<usize>) {
     for at in range.clone().step_by(LINE) {

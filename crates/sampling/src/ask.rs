@@ -1,4 +1,4 @@
-//! What is asked, and where answers go.
+//! Requests, and the buffers for results.
 
 use isomorph_error::{Error, Result};
 
@@ -9,12 +9,12 @@ use crate::graph::{Graph, fits};
 pub struct TypeSet(Option<Vec<i32>>);
 
 impl TypeSet {
-    /// Every type.
+    /// Returns the set of all types.
     pub fn all() -> Self {
         TypeSet(None)
     }
 
-    /// These types, in any order, each once. Types that do not exist match nothing.
+    /// Returns the set of these types, in any order. Types that do not exist match nothing.
     pub fn of(types: &[i32]) -> Self {
         let mut types = types.to_vec();
         types.sort_unstable();
@@ -22,60 +22,60 @@ impl TypeSet {
         TypeSet(Some(types))
     }
 
-    /// The types in ascending order, unless it is all of them.
+    /// Returns the types in ascending order, or `None` for all types.
     pub fn listed(&self) -> Option<&[i32]> {
         self.0.as_deref()
     }
 
-    /// Whether a type belongs to it.
+    /// Returns whether a type is in the set.
     pub fn has(&self, ty: i32) -> bool {
         self.0.as_ref().is_none_or(|types| types.binary_search(&ty).is_ok())
     }
 }
 
-/// Which generator draws.
+/// The random generator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Generator {
-    /// Keyed by seed, hop and node (and how often the node came before in the same call). One seed gives the same answer for any
-    /// number of threads, and for any partitions as long as the edges of a node are in the order that the specification asks for.
+    /// Keyed by seed, hop and node (and the number of earlier occurrences of the node in the call). One seed gives the same result for any
+    /// number of threads, and for any partitioning if the edges of a node are in the order that the specification requires.
     #[default]
     Stable,
-    /// The published engine's: the same answer as it gives for the same seed and the same partitions of a binary. Weights of edges are given
-    /// as it gives them, as differences of 32-bit sums. A graph that was read has no tables, and no order of edges with equal ends or times:
-    /// nodes and edges are not drawn from it so by weight, and neighbours and walks need not be those of its binary.
+    /// The published engine's generator: its result for the same seed and the same partitions of a binary. Weights of edges are returned
+    /// as differences of 32-bit sums. A graph that is not a binary has no tables, and no order of edges with equal ends or times:
+    /// nodes and edges are not drawn from it by weight, and neighbours and walks may differ from those of its binary.
     Compat,
 }
 
-/// When an edge was created that states no time, in a graph whose edges have times: before every time.
+/// Time of creation of an edge without a time, in a graph whose edges have times: before every time.
 pub const NO_TIME: i64 = i64::MIN;
 
-/// Where a random choice starts.
+/// The starting point of random choices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Draw {
-    /// The seed; negative seeds of the published engine are taken by their bits.
+    /// The seed; for negative seeds of the published engine, their bits.
     pub seed: u64,
-    /// Which step of a larger sample this is, so that a node that comes again in a later step draws anew. The compatible
-    /// generator has no such thing.
+    /// The step of a larger sample, so that a node that occurs again in a later step draws other numbers. The compatible
+    /// generator ignores it.
     pub hop: u32,
 }
 
 impl Draw {
-    /// The first hop of a seed.
+    /// Returns the first hop of a seed.
     pub fn of(seed: u64) -> Self {
         Draw { seed, hop: 0 }
     }
 }
 
-/// What is written where there is nothing to choose from.
+/// The values that are written if there is nothing to choose from.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Missing {
-    /// Instead of a neighbour.
+    /// Value for a missing neighbour.
     pub node: i64,
-    /// Instead of a weight.
+    /// Value for a missing weight.
     pub weight: f32,
-    /// Instead of a type of an edge.
+    /// Value for a missing edge type.
     pub ty: i32,
-    /// Instead of a time of creation.
+    /// Value for a missing time of creation.
     pub created: i64,
 }
 
@@ -85,31 +85,31 @@ impl Default for Missing {
     }
 }
 
-/// Nodes whose neighbours are asked for.
+/// A request for neighbours of nodes.
 #[derive(Debug, Clone, Copy)]
 pub struct Ask<'a> {
-    /// The nodes, in any order, also several times. Unknown ones have no neighbours.
+    /// The nodes, in any order, possibly repeated. Unknown nodes have no neighbours.
     pub nodes: &'a [i64],
-    /// Which edges count.
+    /// Types of the edges.
     pub types: &'a TypeSet,
-    /// For each node the time that is asked about: edges count that were created then or before, and removed later or not at
-    /// all. Edges without times always count.
+    /// For each node, the requested time: edges exist that were created then or before, and removed later or not at
+    /// all. Edges without times always exist.
     pub times: Option<&'a [i64]>,
 }
 
 impl<'a> Ask<'a> {
-    /// At no particular time.
+    /// Creates a request without times.
     pub fn new(nodes: &'a [i64], types: &'a TypeSet) -> Self {
         Ask { nodes, types, times: None }
     }
 
-    /// Whether there is a time for each node, if there is any, and times of these edges can be compared.
+    /// Checks that there are no times or one for each node, and that times of these edges can be compared.
     ///
     /// # Errors
-    /// [`Kind::Usage`](isomorph_error::Kind::Usage) if not.
+    /// Returns [`Kind::Usage`](isomorph_error::Kind::Usage) if not.
     pub(crate) fn check(&self, graph: &Graph) -> Result<()> {
         if u32::try_from(self.nodes.len()).is_err() {
-            return Err(Error::usage("more than 2³² nodes are asked for at once").hint("ask for them in several parts"));
+            return Err(Error::usage("a request may have at most 2³² nodes").hint("use several requests"));
         }
         let Some(times) = self.times else { return Ok(()) };
         fits(self.nodes.len(), times.len())?;
@@ -131,29 +131,29 @@ impl<'a> Ask<'a> {
     }
 }
 
-/// Buffers for a fixed number of neighbours of each node: row by row, *nodes × count* elements each. All but `ids` may be
-/// empty: what nobody wants is not written.
+/// Buffers for a fixed number of neighbours of each node: row by row, *nodes × count* elements each. All except `ids` may be
+/// empty, and are then not written.
 #[derive(Debug)]
 pub struct Picks<'a> {
     /// The neighbours.
     pub ids: &'a mut [i64],
-    /// Weights of the edges to them: rounded where a graph has weights of more than 32 bits.
+    /// Weights of the edges to them; rounded if the graph has weights of more than 32 bits.
     pub weights: &'a mut [f32],
     /// Types of these edges.
     pub types: &'a mut [i32],
-    /// When these edges were created: −1 in graphs without times, [`NO_TIME`] of edges without one in other graphs.
+    /// Times of creation of these edges: −1 in graphs without times; in other graphs, [`NO_TIME`] for edges without a time.
     pub created: &'a mut [i64],
-    /// The weights with all bits that the graph has: see [`Graph::has_exact_weights`](crate::Graph::has_exact_weights).
+    /// The weights with all their bits: see [`Graph::has_exact_weights`](crate::Graph::has_exact_weights).
     pub exact: &'a mut [f64],
 }
 
 impl<'a> Picks<'a> {
-    /// A buffer for neighbours alone.
+    /// Creates a buffer for neighbours only.
     pub fn of_ids(ids: &'a mut [i64]) -> Self {
         Picks { ids, weights: &mut [], types: &mut [], created: &mut [], exact: &mut [] }
     }
 
-    /// The next elements, and those behind them.
+    /// Splits the buffers at element `at`.
     pub(crate) fn split(self, at: usize) -> (Self, Self) {
         let (ids, more_ids) = self.ids.split_at_mut(at);
         let (weights, more_weights) = self.weights.split_at_mut(at.min(self.weights.len()));
@@ -180,7 +180,7 @@ impl Picks<'_> {
         Picks { ids: self.ids, weights: self.weights, types: self.types, created: self.created, exact: self.exact }
     }
 
-    /// Elements `from..to`.
+    /// Returns the elements `from..to`.
     #[inline]
     pub(crate) fn rows(&mut self, from: usize, to: usize) -> Picks<'_> {
         Picks {
@@ -206,7 +206,7 @@ impl Picks<'_> {
         }
     }
 
-    /// Fills from element `from` on with what stands for nothing.
+    /// Fills the buffers from element `from` on with the values for missing elements.
     pub(crate) fn fill(&mut self, from: usize, missing: &Missing) {
         self.ids[from..].fill(missing.node);
         self.weights.iter_mut().skip(from).for_each(|slot| *slot = missing.weight);

@@ -1,30 +1,30 @@
-//! Batches that are divided among threads.
+//! Divides batches among threads.
 
 use std::sync::{Mutex, PoisonError};
 
 use isomorph_error::{Error, Result};
 
-/// What a batch takes alone, nanoseconds, from which on it is divided. A guess at several times what it costs to wake a thread
-/// and to wait for it, as are the times of elements that callers state: neither was measured on an idle machine.
+/// Minimum time in nanoseconds of a batch that is divided. An estimate of several times the cost of waking a thread
+/// and waiting for it; like the times of elements that callers state, it was not measured on an idle machine.
 const WORTH: u64 = 200_000;
 
-/// What a piece takes at least, nanoseconds.
+/// Minimum time of a piece in nanoseconds.
 const LEAST: u64 = 20_000;
 
-/// Pieces that a worker gets on average: a thread that wakes late, or is taken away, finds less to do.
+/// Average number of pieces for each worker: a thread that wakes late, or is interrupted, gets fewer.
 const PIECES: usize = 4;
 
-/// Elements of a piece of a batch of `count`, each of which takes about so many nanoseconds, for `workers` workers. Nothing
-/// where one worker does it sooner alone.
+/// Returns the number of elements in a piece of a batch of `count` elements, each of which takes about `nanoseconds`; `None`
+/// if a single worker is faster.
 pub(crate) fn pieces(count: usize, nanoseconds: u64, workers: usize) -> Option<usize> {
     let divided = workers > 1 && count > 1 && (count as u64).saturating_mul(nanoseconds) >= WORTH;
     let least = usize::try_from(LEAST / nanoseconds.max(1)).unwrap_or(usize::MAX).max(1);
     divided.then(|| count.div_ceil(workers.saturating_mul(PIECES)).max(least))
 }
 
-/// Lets workers take pieces until there are none. The calling thread works with the first worker; the others get threads of the
-/// pool, which stand ready. The error of the earliest piece wins, so that what is reported does not depend on the
-/// number of threads: pieces are taken in their order.
+/// Lets workers take pieces until none are left. The calling thread uses the first worker; the others get threads of the
+/// pool. The error of the earliest piece is returned, so that the reported error does not depend on the
+/// number of threads: pieces are taken in order.
 pub(crate) fn divide<W, P, N, F>(workers: &mut [W], next: N, work: F) -> Result<()>
 where
     W: Send,
@@ -35,7 +35,7 @@ where
     let lock = || queue.lock().unwrap_or_else(PoisonError::into_inner);
     let turn = |worker: &mut W| {
         loop {
-            // A statement of its own: the lock must not be held while there is work.
+            // A separate statement: the lock must not be held during the work.
             let taken = lock().take();
             let Some((number, piece)) = taken else { return };
             if let Err(error) = work(worker, piece) {

@@ -1,4 +1,4 @@
-//! An opened graph: partitions, and where each node is.
+//! An opened graph: partitions, and an index of the nodes.
 
 use isomorph_deepgnn::{BinaryFiles, Types};
 use isomorph_error::{Error, Result};
@@ -8,38 +8,38 @@ use rayon::prelude::*;
 use crate::ask::{Generator, TypeSet};
 use crate::faults::{Fault, Faults};
 use crate::hubs::Hubs;
-use crate::index::{Beside, Entry, Found, Index, IndexFile, IndexOrigin};
+use crate::index::{Entry, Found, Index, IndexFile, IndexOrigin, NodeIdsFile};
 use crate::map::{Hold, bytes_of};
 use crate::partition::{Column, DUMMY, Partition, target};
 
-/// How a graph is opened.
+/// Options for opening a graph.
 #[derive(Debug, Clone)]
 pub struct GraphOptions {
-    /// Whether its files are mapped or copied.
+    /// Whether the files are mapped or copied.
     pub hold: Hold,
-    /// Where tables that must be built come from. What is mapped is the system's cache and not counted.
+    /// Memory for tables that must be built. Mapped files are in the system's cache and are not counted.
     pub budget: Budget,
-    /// Where copies go.
+    /// Temporary files for copies.
     pub scratch: Scratch,
-    /// Whether it is kept beside the graph where its nodes are. Of some partitions nothing is read or kept there.
+    /// Whether the index of the nodes is kept in a file next to the graph. If only some partitions are opened, no index file is used.
     pub index: IndexFile,
-    /// Which partitions of a binary are opened, by their numbers; `None` is all of them.
+    /// The numbers of the partitions of a binary to open; `None` means all of them.
     pub partitions: Option<Vec<u32>>,
 }
 
 impl GraphOptions {
-    /// Mapped, within a budget. Nothing is written beside the graph.
+    /// Creates options for a mapped graph within a budget. Nothing is written next to the graph.
     pub fn new(budget: &Budget, scratch: &Scratch) -> Self {
         let (budget, scratch) = (budget.clone(), scratch.clone());
         GraphOptions { hold: Hold::Mapped, budget, scratch, index: IndexFile::Use, partitions: None }
     }
 }
 
-/// What nodes of the whole graph are drawn by.
+/// The source of weights for drawing nodes of the whole graph.
 pub(crate) enum Drawing {
     /// Tables that were written with the graph.
     Files(Box<BinaryFiles>),
-    /// The weight of each entry of the one partition.
+    /// The weight of each entry of the only partition.
     Weights(NodeWeights),
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct NodeWeights {
     pub _memory: Reservation,
 }
 
-/// A graph to sample from. Shared by any number of samplers and threads.
+/// A graph to sample from. Can be shared by any number of samplers and threads.
 pub struct Graph {
     pub(crate) partitions: Vec<Partition>,
     pub(crate) index: Index,
@@ -57,23 +57,23 @@ pub struct Graph {
     pub(crate) hubs: Hubs,
     pub(crate) node_types: Types,
     pub(crate) edge_types: Types,
-    /// Nodes, without entries that only stand for edges.
+    /// Number of nodes, without entries that only represent ends of edges.
     nodes: u64,
     pub(crate) drawing: Drawing,
-    /// What keeps some types from being drawn by weight or asked for at a time.
+    /// Reasons why some types cannot be drawn by weight or requested at a time.
     pub(crate) faults: Faults,
-    /// Whether its columns of weights of edges may have more than 32 bits.
+    /// Whether the columns of edge weights may have more than 32 bits.
     pub(crate) wide: bool,
     pub(crate) options: GraphOptions,
 }
 
 impl Graph {
-    /// Opens a binary of DeepGNN: maps its files, and looks at the ids of its nodes unless a file beside it says where they
-    /// are. Edges and features are not read.
+    /// Opens a binary of DeepGNN: maps its files, and reads the ids of its nodes unless an index file next to it has
+    /// them. Edges and features are not read.
     ///
     /// # Errors
-    /// When files are missing or their lengths do not fit one another (`DEEPGNN-FILE`, `DEEPGNN-BOUNDS`), and
-    /// [`Kind::TooLarge`](isomorph_error::Kind::TooLarge) when nodes are in no order and the budget has no room for a table
+    /// Returns an error if files are missing or their lengths do not match (`DEEPGNN-FILE`, `DEEPGNN-BOUNDS`), or
+    /// [`Kind::TooLarge`](isomorph_error::Kind::TooLarge) if nodes are not sorted and the budget is too small for a table
     /// of them.
     pub fn open(location: &Location, options: &GraphOptions) -> Result<Graph> {
         let files = match &options.partitions {
@@ -82,7 +82,7 @@ impl Graph {
         };
         let open = |files| Partition::open(files, options.hold, &options.scratch);
         let partitions = files.partitions.iter().map(open).collect::<Result<Vec<_>>>()?;
-        // Weights of the opened partitions, in their order.
+        // Weights of the opened partitions, in order.
         let opened = |types: &Types| Types {
             weights: files.partitions.iter().map_while(|of| types.weights.get(of.number as usize).cloned()).collect(),
             ..types.clone()
@@ -91,17 +91,17 @@ impl Graph {
         let nodes = files.meta.nodes;
         fewer(&partitions)?;
         let index = match &options.partitions {
-            None => Beside::of(location, &files, options).index(&partitions)?,
+            None => NodeIdsFile::of(location, &files, options).index(&partitions)?,
             Some(_) => (Index::of(&partitions, &options.budget)?, IndexOrigin::Ids),
         };
         let types = (node_types, edge_types);
         Ok(Graph::with(partitions, index, types, nodes, Drawing::Files(Box::new(files)), options))
     }
 
-    /// A graph of partitions that are there.
+    /// Creates a graph from opened partitions.
     ///
     /// # Errors
-    /// As of [`Graph::open`].
+    /// As [`Graph::open`].
     pub(crate) fn of(
         partitions: Vec<Partition>,
         node_types: Types,
@@ -140,53 +140,53 @@ impl Graph {
         }
     }
 
-    /// How it is known where its nodes are.
+    /// Returns where the index of the nodes came from.
     pub fn index_origin(&self) -> IndexOrigin {
         self.index_origin
     }
 
-    /// Number of nodes, as the metadata says.
+    /// Returns the number of nodes according to the metadata.
     pub fn nodes(&self) -> u64 {
         self.nodes
     }
 
-    /// Number of edges.
+    /// Returns the number of edges.
     pub fn edges(&self) -> u64 {
         self.partitions.iter().map(|partition| partition.edge_count() as u64).sum()
     }
 
-    /// Number of node types: types are from 0 to below it.
+    /// Returns the number of node types, which are numbered from 0.
     pub fn node_type_count(&self) -> u32 {
         self.node_types.number
     }
 
-    /// Number of edge types.
+    /// Returns the number of edge types.
     pub fn edge_type_count(&self) -> u32 {
         self.edge_types.number
     }
 
-    /// Nodes of the given types, as the metadata says; each type is counted once, unknown ones not at all.
+    /// Returns the number of nodes of the given types according to the metadata; each type is counted once, unknown ones are ignored.
     pub fn node_count(&self, types: &TypeSet) -> u64 {
         count(&self.node_types, types)
     }
 
-    /// Edges of the given types, as the metadata says.
+    /// Returns the number of edges of the given types according to the metadata.
     pub fn edge_count(&self, types: &TypeSet) -> u64 {
         count(&self.edge_types, types)
     }
 
-    /// Whether edges have times.
+    /// Returns whether edges have times.
     pub fn has_times(&self) -> bool {
         self.partitions.iter().any(Partition::has_times)
     }
 
-    /// Whether edges of some of these types have times, and whether they can be compared.
+    /// Checks that edges of some of these types have times, and that the times can be compared.
     ///
     /// # Errors
-    /// [`Kind::Usage`](isomorph_error::Kind::Usage) if not, with the reason.
+    /// Returns [`Kind::Usage`](isomorph_error::Kind::Usage) with the reason if not.
     pub fn check_times(&self, types: &TypeSet) -> Result<()> {
         const WITHOUT: &str =
-            "leave --timestamp out, or take another --strategy than last    all edges are there at any time";
+            "omit --timestamp, or use a --strategy other than last    without times, all edges always exist";
         self.comparable(types).map_err(|error| error.hint(WITHOUT))?;
         let known = 0..i32::try_from(self.edge_types.number).unwrap_or(i32::MAX);
         let mut asked = known.filter(|ty| types.has(*ty)).peekable();
@@ -197,79 +197,79 @@ impl Graph {
         Err(Error::usage(format!("edges {whose} have no times")).hint(WITHOUT))
     }
 
-    /// Whether times of edges of these types, if they have some, can be compared.
+    /// Checks that times of edges of these types, if they have any, can be compared.
     ///
     /// # Errors
-    /// [`Kind::Usage`](isomorph_error::Kind::Usage) if not, with the reason.
+    /// Returns [`Kind::Usage`](isomorph_error::Kind::Usage) with the reason if not.
     pub(crate) fn comparable(&self, types: &TypeSet) -> Result<()> {
         let Some(fault) = self.faults.times(types) else { return Ok(()) };
         let error = fault.of_times();
-        Err(if self.has_times() { error.hint("--types    names types whose times are sound") } else { error })
+        Err(if self.has_times() { error.hint("--types    select types whose times are valid") } else { error })
     }
 
-    /// Whether nodes of these types can be drawn by weight.
+    /// Checks that nodes of these types can be drawn by weight.
     ///
     /// # Errors
-    /// [`Kind::Malformed`](isomorph_error::Kind::Malformed) if not, with the reason.
+    /// Returns [`Kind::Malformed`](isomorph_error::Kind::Malformed) with the reason if not.
     pub(crate) fn weighs_nodes(&self, types: &TypeSet, generator: Generator) -> Result<()> {
         let fault = Faults::weighs(&self.faults.nodes, types, generator);
         fault.map_or(Ok(()), |fault| Err(fault.of_weights(self.node_types.number > 1)))
     }
 
-    /// The same of edges.
+    /// Checks that edges of these types can be drawn by weight.
     ///
     /// # Errors
-    /// As of [`Graph::weighs_nodes`].
+    /// As [`Graph::weighs_nodes`].
     pub(crate) fn weighs_edges(&self, types: &TypeSet, generator: Generator) -> Result<()> {
         self.no_fault(Faults::weighs(&self.faults.edges, types, generator))
     }
 
-    /// Whether what was found wrong of the weights of edges is nothing.
+    /// Turns a problem with the weights of edges into an error.
     ///
     /// # Errors
-    /// As of [`Graph::weighs_nodes`].
+    /// As [`Graph::weighs_nodes`].
     pub(crate) fn no_fault(&self, fault: Option<Fault<'_>>) -> Result<()> {
         fault.map_or(Ok(()), |fault| Err(fault.of_weights(self.edge_types.number > 1)))
     }
 
-    /// Whether weights of edges have more than 32 bits: then they are in [`Picks::exact`](crate::Picks::exact). Weights of a binary
+    /// Returns whether weights of edges have more than 32 bits: then they are in [`Picks::exact`](crate::Picks::exact). Weights of a binary
     /// have 32.
     pub fn has_exact_weights(&self) -> bool {
         self.partitions.iter().any(Partition::has_exact)
     }
 
-    /// Whether weights of edges are stated with more than 32 bits, by the types of their columns: 64-bit floats and long integers. Who
-    /// shows weights shows them with 64 then, also where 32 hold all of them, as the shortest text of one with 32 is another number.
+    /// Returns whether the columns of edge weights have more than 32 bits: 64-bit floats and long integers. Callers that
+    /// show weights should then show 64 bits, even if 32 bits suffice, because the shortest text of a 32-bit number is another number.
     pub fn has_wide_weights(&self) -> bool {
         self.wide
     }
 
-    /// Whether it was read, and so its edges lie in one order: by source, type, target, weight and time.
+    /// Returns whether the graph is not a binary, so that its edges are sorted by source, type, target, weight and time.
     pub(crate) fn is_sorted(&self) -> bool {
         matches!(self.drawing, Drawing::Weights(_))
     }
 
-    /// Whether the weights of the edges of a type can be shown: numbers, which a graph may not have there.
+    /// Returns whether the weights of the edges of a type are numbers, so that they can be shown.
     pub fn knows_weights(&self, ty: i32) -> bool {
         self.faults.has_weights(ty)
     }
 
-    /// Whether a node is there, or edges that leave it.
+    /// Returns whether a node exists, or edges that leave it.
     pub fn has(&self, node: i64) -> bool {
         self.find(node).next().is_some()
     }
 
-    /// Whether an edge leads to this node, which need not be there itself. All edges are looked at.
+    /// Returns whether an edge leads to this node, which need not exist itself. All edges are scanned.
     pub fn is_end(&self, node: i64) -> bool {
         let mut all =
             self.partitions.iter().flat_map(|partition| partition.edges().split_last()).map(|(_, edges)| edges);
         all.any(|edges| edges.par_iter().any(|edge| target(edge) == node))
     }
 
-    /// Number of edges with these ends and this type.
+    /// Returns the number of edges with these ends and this type.
     ///
     /// # Errors
-    /// `DEEPGNN-BOUNDS` when an offset points outside.
+    /// Returns `DEEPGNN-BOUNDS` if an offset is out of range.
     pub fn edges_between(&self, source: i64, to: i64, ty: i32) -> Result<usize> {
         let mut count = 0;
         for entry in self.find(source) {
@@ -281,7 +281,7 @@ impl Graph {
         Ok(count)
     }
 
-    /// The entries of a node.
+    /// Returns the entries of a node.
     #[inline]
     pub(crate) fn find(&self, node: i64) -> Found<'_> {
         self.index.find(&self.partitions, node)
@@ -292,10 +292,10 @@ impl Graph {
         &self.partitions[entry.partition]
     }
 
-    /// The type of each node; `default` for those that are not there, or only as ends of edges.
+    /// Writes the type of each node to `out`; `default` for nodes that do not exist, or only as ends of edges.
     ///
     /// # Errors
-    /// [`Kind::Usage`](isomorph_error::Kind::Usage) when `out` has another length than `nodes`.
+    /// Returns [`Kind::Usage`](isomorph_error::Kind::Usage) if the lengths of `out` and `nodes` differ.
     pub fn types_of(&self, nodes: &[i64], default: i32, out: &mut [i32]) -> Result<()> {
         fits(nodes.len(), out.len())?;
         for (node, out) in nodes.iter().zip(out) {
@@ -305,16 +305,16 @@ impl Graph {
         Ok(())
     }
 
-    /// A column of a table for weighted sampling.
+    /// Opens a column of a table for weighted sampling.
     pub(crate) fn column(&self, blob: &Blob) -> Result<Column> {
         Ok(Column::new(bytes_of(blob, self.options.hold, &self.options.scratch)?, blob.name()))
     }
 }
 
-/// Whether entries of each partition have numbers of 32 bits.
+/// Checks that the entries of each partition can be numbered with 32 bits.
 fn fewer(partitions: &[Partition]) -> Result<()> {
     if partitions.iter().any(|partition| u32::try_from(partition.nodes().len()).is_err()) {
-        return Err(Error::unsupported("more than 2³² nodes in one partition").hint("more partitions"));
+        return Err(Error::unsupported("a partition has more than 2³² nodes").hint("more partitions"));
     }
     Ok(())
 }
@@ -323,13 +323,13 @@ fn count(types: &Types, wanted: &TypeSet) -> u64 {
     (0..).zip(&types.counts).filter(|(ty, _)| wanted.has(*ty)).map(|(_, count)| count).sum()
 }
 
-/// Whether a buffer has the length that is asked for.
+/// Checks that a buffer has the required length.
 ///
 /// # Errors
-/// [`Kind::Usage`](isomorph_error::Kind::Usage).
+/// Returns [`Kind::Usage`](isomorph_error::Kind::Usage) if not.
 pub(crate) fn fits(wanted: usize, given: usize) -> Result<()> {
     if wanted == given {
         return Ok(());
     }
-    Err(Error::usage(format!("a buffer has room for {given} elements, where {wanted} are needed")))
+    Err(Error::usage(format!("a buffer has {given} elements, but {wanted} are needed")))
 }

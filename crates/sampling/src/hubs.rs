@@ -1,8 +1,8 @@
-//! Sums of the weights of nodes with many edges, made once.
+//! Sums of the weights of nodes with many edges, computed once.
 //!
-//! A draw by weight adds up the weights of a node. For most that is less work than to fetch them; for a node with a million edges
-//! it is a million additions for ten neighbours. So the sums of such nodes are kept, and a draw halves them. They are the same
-//! sums as are made each time elsewhere, so answers do not depend on what is kept.
+//! A draw by weight adds the weights of a node. For most nodes, this takes less time than fetching them; for a node with a million edges,
+//! it takes a million additions for ten neighbours. So the sums of such nodes are kept, and a draw does a binary search. They are the same
+//! sums that are computed for other nodes in each call, so results do not depend on what is kept.
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
@@ -15,24 +15,24 @@ use crate::graph::Graph;
 use crate::pagerank::IdHasher;
 use crate::partition::target;
 
-/// Edges from which on sums are kept: adding up fewer takes as long as looking for them.
+/// Minimum number of edges for keeping sums: adding fewer takes as long as looking up the sums.
 pub(crate) const MANY: usize = 256;
 
-/// Part of the budget that sums may take together.
+/// Divisor of the budget for all kept sums.
 const SHARE: u64 = 4;
 
-/// What is kept of an entry, beside the sums.
+/// Bytes that are kept for an entry in addition to the sums.
 const ROOM: u64 = 96;
 
-/// What is kept of the edges of a node.
+/// What is kept for the edges of a node.
 pub(crate) struct Hub {
     /// Sums of their weights.
     pub sums: Vec<f64>,
-    /// Whether their targets ascend, so that one can be looked for by halving.
+    /// Whether their targets ascend, so that binary search is possible.
     pub ascends: bool,
 }
 
-/// Kept sums, by the numbers of the first edge and of the one behind the last in their partition.
+/// Kept sums, by partition, first edge and end of the edges.
 type Kept = HashMap<(usize, usize, usize), Arc<Hub>, BuildHasherDefault<IdHasher>>;
 
 /// The sums of a graph, shared by its samplers.
@@ -42,12 +42,12 @@ pub(crate) struct Hubs {
 }
 
 impl Hubs {
-    /// Nothing yet; what is kept comes from a quarter of `budget`.
+    /// Creates an empty cache that may use a quarter of `budget`.
     pub fn new(budget: &Budget) -> Hubs {
         Hubs { kept: RwLock::new((Kept::default(), None)), budget: budget.clone() }
     }
 
-    /// What is kept of these edges of a partition, or nothing: then there is no room for it.
+    /// Returns the sums of these edges of a partition, or `None` if there is not enough memory.
     pub fn of(&self, graph: &Graph, partition: usize, edges: Range<usize>) -> Option<Arc<Hub>> {
         let (key, count) = ((partition, edges.start, edges.end), edges.len());
         if let Some(found) = self.kept.read().unwrap_or_else(PoisonError::into_inner).0.get(&key) {

@@ -1,17 +1,17 @@
-//! How often each node of a batch came before.
+//! Counts the earlier occurrences of each node in a batch.
 
 use isomorph_error::index;
 
-/// A table that is kept from call to call.
+/// A table that is reused by later calls.
 #[derive(Default)]
 pub(crate) struct Occurrences {
     counts: Vec<u32>,
-    /// Open addressing: number of the place in the batch where a node came last, plus one.
+    /// Open addressing: the position in the batch where a node last occurred, plus one.
     table: Vec<u32>,
 }
 
 impl Occurrences {
-    /// For each node how many equal ones stand before it. Where nodes do not ascend this takes a look into a table for each.
+    /// Returns for each node the number of equal nodes before it. If nodes are not ascending, this takes a hash look-up for each.
     pub fn of(&mut self, nodes: &[i64]) -> &[u32] {
         self.counts.clear();
         self.counts.resize(nodes.len(), 0);

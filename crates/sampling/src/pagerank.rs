@@ -11,12 +11,12 @@ use crate::partition::target;
 use crate::sampler::{Sampler, Worker};
 use crate::segments::Segments;
 
-/// How far it is pushed.
+/// Parameters of pushing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Push {
-    /// Share that stays where it is, from above 0 to 1.
+    /// The share that stays at a node: above 0, at most 1.
     pub alpha: f32,
-    /// What is less than this for each edge of a node is not pushed on, above 0.
+    /// Amounts below this value per edge of a node are not pushed further; above 0.
     pub epsilon: f32,
 }
 
@@ -26,10 +26,10 @@ impl Default for Push {
     }
 }
 
-/// What a node takes, nanoseconds: with the smallest of graphs less, with others more.
+/// Time for a node in nanoseconds: less in the smallest graphs, more in others.
 const EACH: u64 = 100_000;
 
-/// Hashes of ids: one multiplication, whose upper half is mixed in.
+/// Hasher of ids: one multiplication, whose upper half is mixed in.
 #[derive(Default)]
 pub(crate) struct IdHasher(u64);
 
@@ -59,14 +59,14 @@ impl Hasher for IdHasher {
     }
 }
 
-/// What a node has.
+/// The state of a node.
 #[derive(Debug, Clone, Copy, Default)]
 struct Mass {
     rank: f32,
     residue: f32,
-    /// Whether it waits to be pushed.
+    /// Whether it is waiting to be pushed.
     waits: bool,
-    /// Number of its edges, once it is known.
+    /// Number of its edges, once known.
     degree: Option<u32>,
 }
 
@@ -79,12 +79,12 @@ pub(crate) struct Rank {
 }
 
 impl Sampler {
-    /// The `count` nodes with the largest personalised PageRank of each node, in ascending order of it; among equal ones
-    /// those with smaller ids are taken, and stand last. The node itself is one of them. `picks` gets ids and ranks (as weights). Weights of
-    /// edges do not matter, parallel edges count each. Answers are the same with both generators: nothing is drawn.
+    /// Returns the `count` nodes with the largest personalised PageRank for each node, in ascending order; among equal ones
+    /// those with smaller ids are taken, and are last. The node itself is one of them. `picks` gets ids and ranks (as weights). Weights of
+    /// edges do not matter; each parallel edge counts. Results are the same with both generators: nothing is drawn.
     ///
     /// # Errors
-    /// As of [`Sampler::weighted`], and when `push` is out of range.
+    /// As [`Sampler::weighted`], and if `push` is out of range.
     pub fn pagerank(
         &mut self,
         ask: &Ask<'_>,
@@ -116,7 +116,7 @@ impl Sampler {
 }
 
 fn degree_of(segments: &Segments) -> Result<u32> {
-    u32::try_from(segments.len()).map_err(|_| Error::unsupported("a node with more than 2³² edges"))
+    u32::try_from(segments.len()).map_err(|_| Error::unsupported("nodes with more than 2³² edges are not supported"))
 }
 
 impl Rank {
@@ -153,7 +153,7 @@ impl Rank {
                     self.stack.push(id);
                 }
             }
-            // Of those that were put on the stack now, only what has enough stays: a look at the degree of each is a look-up,
+            // Of the nodes just pushed on the stack, only those with enough stay: finding the degree of each is a look-up,
             // and needs the buffer that was just read.
             let mut kept = first;
             for at in first..self.stack.len() {
@@ -179,7 +179,7 @@ impl Rank {
         Ok(())
     }
 
-    /// Keeps the best, ascending, and returns how many they are.
+    /// Keeps the best, in ascending order, and returns their number.
     fn take_best(&mut self, count: usize) -> usize {
         self.best.clear();
         self.best.extend(self.masses.iter().filter(|(_, mass)| mass.rank > 0.0).map(|(id, mass)| (mass.rank, *id)));

@@ -1,7 +1,7 @@
-//! One partition: nodes, edges and features as they lie in its files.
+//! One partition: nodes, edges and features as stored in its files.
 //!
-//! Lengths were checked when the files were opened. Offsets are checked each time before they are followed, so a graph is
-//! opened without reading it, and what is damaged is an error where it is met.
+//! Lengths are checked when the files are opened. Offsets are checked each time before they are followed, so that a graph is
+//! opened without reading it, and damage is an error where it is encountered.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,33 +15,33 @@ use crate::ahead::fetch_all;
 use crate::features::Stated;
 use crate::map::{Hold, bytes_of, prefetch};
 
-/// Bytes of an entry of the map: id, number, type.
+/// Size of a map entry in bytes: id, number, type.
 pub(crate) const NODE: usize = 20;
 
-/// Bytes of an edge: target, first feature, type, weight.
+/// Size of an edge in bytes: target, first feature, type, weight.
 pub(crate) const EDGE: usize = 24;
 
-/// Bytes of the times of an edge: created, removed.
+/// Size of the times of an edge in bytes: created, removed.
 const LIFE: usize = 16;
 
 /// An edge as it is stored.
 pub(crate) type Edge = [u8; EDGE];
 
-/// What a node has as its type that only stands for edges.
+/// The type of a map entry that only represents ends of edges.
 pub(crate) const DUMMY: i32 = -1;
 
-/// Bytes of a file, with its name for errors.
+/// The bytes of a file, with its name for errors.
 pub(crate) struct Column {
     bytes: Bytes,
     name: Arc<str>,
 }
 
-/// Features: where each begins, and the bytes.
+/// Features: the offset of each, and the bytes.
 pub(crate) struct Features {
     index: Column,
     data: Column,
-    /// Of features without bytes those that are stated all the same, in order: twice the slot, and 1 more of a list with nulls. A binary
-    /// has none of them.
+    /// Features that exist but have no bytes, in order: twice the slot, plus 1 for a list with nulls. A binary
+    /// has no such features.
     bare: Column,
 }
 
@@ -51,11 +51,11 @@ pub(crate) struct Partition {
     neighbors: Column,
     edges: Column,
     times: Option<Column>,
-    /// What stands for a time of removal of edges that were not removed.
+    /// The time of removal of edges that were not removed.
     never: i64,
-    /// Weights with 64 bits, where 32 do not hold all of them.
+    /// Weights with 64 bits, if 32 bits cannot represent all of them.
     exact: Option<Column>,
-    /// What weights with 64 bits are multiplied with before they are added up, so that their sum is finite.
+    /// Factor for weights with 64 bits before they are added, so that their sum is finite.
     scale: f64,
     node_slots: Column,
     pub node_features: Features,
@@ -69,25 +69,25 @@ fn field<const N: usize>(record: &[u8], at: usize) -> [u8; N] {
     bytes
 }
 
-/// The target of an edge.
+/// Returns the target of an edge.
 #[inline]
 pub(crate) fn target(edge: &Edge) -> i64 {
     i64::from_le_bytes(field(edge, 0))
 }
 
-/// The type of an edge.
+/// Returns the type of an edge.
 #[inline]
 pub(crate) fn type_of(edge: &Edge) -> i32 {
     i32::from_le_bytes(field(edge, 16))
 }
 
-/// The weight of an edge as it is stored.
+/// Returns the stored weight of an edge.
 #[inline]
 pub(crate) fn weight(edge: &Edge) -> f32 {
     f32::from_le_bytes(field(edge, 20))
 }
 
-/// What a weight counts for: see [`Partition::mass`].
+/// Returns the mass of a weight: see [`Partition::mass`].
 #[inline]
 pub(crate) fn mass(weight: f64) -> f64 {
     if (0.0..f64::INFINITY).contains(&weight) { weight } else { f64::NAN }
@@ -99,7 +99,7 @@ fn slot(edge: &Edge) -> u64 {
 }
 
 impl Column {
-    /// Bytes under a name.
+    /// Creates a column of bytes with a name.
     pub fn new(bytes: Bytes, name: &str) -> Column {
         Column { bytes, name: name.into() }
     }
@@ -108,12 +108,12 @@ impl Column {
         Ok(Column::new(bytes_of(blob, hold, scratch)?, blob.name()))
     }
 
-    /// The place of a record, for errors.
+    /// Returns the place of a record, for errors.
     pub fn place(&self, row: usize) -> Place {
         Place::file(&*self.name).row(row as u64)
     }
 
-    /// The bytes as records.
+    /// Returns the bytes as records.
     #[inline]
     pub fn records<const N: usize>(&self) -> &[[u8; N]] {
         self.bytes.as_chunks().0
@@ -124,7 +124,7 @@ impl Column {
         self.records::<8>().get(at).map(|word| u64::from_le_bytes(*word))
     }
 
-    /// Fetches record number `at` of `size` bytes.
+    /// Prefetches record number `at` of `size` bytes.
     #[inline]
     pub fn fetch(&self, at: usize, size: usize) {
         let start = at.saturating_mul(size);
@@ -132,7 +132,7 @@ impl Column {
         prefetch(&self.bytes, start.saturating_add(size - 1));
     }
 
-    /// Fetches the words that [`Column::span`] reads.
+    /// Prefetches the words that [`Column::span`] reads.
     #[inline]
     fn fetch_span(&self, at: usize) {
         let start = at.saturating_mul(8);
@@ -145,12 +145,12 @@ impl Column {
         Error::broken(&rules::BOUNDS, what).at(self.place(row))
     }
 
-    /// The words at `at` and behind it, which must not descend.
+    /// Returns the word at `at` and the next one, which must not be smaller.
     #[inline]
     fn span(&self, at: usize, limit: usize) -> Result<Range<usize>> {
         match (self.word(at), self.word(at + 1)) {
             (Some(start), Some(end)) if start <= end && end <= limit as u64 => Ok(index(start)..index(end)),
-            _ => Err(self.broken(at, format!("this does not point into the {limit} elements that there are"))),
+            _ => Err(self.broken(at, format!("offset points outside the {limit} elements"))),
         }
     }
 }
@@ -161,15 +161,15 @@ impl Features {
         Ok(Features { index: Column::open(index, hold, scratch)?, data: Column::open(data, hold, scratch)?, bare })
     }
 
-    /// Features of columns that are there: 64-bit offsets, one more than there are features, the bytes, and what is stated without.
+    /// Creates features from columns: 64-bit offsets, one more than there are features, the bytes, and the features without bytes.
     pub fn of(index: Column, data: Column, bare: Column) -> Features {
         Features { index, data, bare }
     }
 
-    /// Whether feature `id` of an element with these slots is stated.
+    /// Returns whether an element with these slots has feature `id`.
     ///
     /// # Errors
-    /// As of [`Features::get`].
+    /// As [`Features::get`].
     pub fn stated(&self, slots: &Range<usize>, id: u32) -> Result<Stated> {
         match self.get(slots, id)? {
             None => return Ok(Stated::No),
@@ -185,8 +185,8 @@ impl Features {
         })
     }
 
-    /// The bytes of feature `id` of an element with these slots. `None` when it has no such feature, nothing when it has a
-    /// hole there.
+    /// Returns the bytes of feature `id` of an element with these slots: `None` if it has no such feature, no bytes if it has a
+    /// hole.
     #[inline]
     pub fn get(&self, slots: &Range<usize>, id: u32) -> Result<Option<&[u8]>> {
         let at = slots.start.saturating_add(id as usize);
@@ -197,16 +197,16 @@ impl Features {
         Ok(self.data.bytes.get(span))
     }
 
-    /// Fetches the offset of the feature at a slot.
+    /// Prefetches the offset of the feature at a slot.
     #[inline]
     pub fn fetch_offset(&self, at: usize) {
         self.index.fetch_span(at);
     }
 
-    /// Fetches up to `bytes` bytes of feature `id` of an element with these slots.
+    /// Prefetches up to `bytes` bytes of feature `id` of an element with these slots.
     #[inline]
     pub fn fetch_data(&self, slots: &Range<usize>, id: u32, bytes: usize) {
-        /// Of what is longer the processor foresees the rest.
+        /// For longer features, the processor prefetches the rest itself.
         const MOST: usize = 1024;
         let at = slots.start.saturating_add(id as usize);
         if at < slots.end
@@ -223,14 +223,14 @@ impl Features {
         (self.index.bytes.len() / 8).saturating_sub(1)
     }
 
-    /// Where a damaged feature is.
+    /// Returns the error for a damaged feature.
     #[cold]
     pub fn broken(&self, what: &str) -> Error {
         Error::broken(&rules::BOUNDS, what).at(Place::file(&*self.data.name))
     }
 }
 
-/// What a partition is made of where no files are opened.
+/// The parts of a partition that is not opened from files.
 pub(crate) struct Parts {
     pub map: Column,
     pub neighbors: Column,
@@ -246,7 +246,7 @@ pub(crate) struct Parts {
 }
 
 impl Partition {
-    /// A partition of columns that are there, whose lengths fit one another.
+    /// Creates a partition from columns with matching lengths.
     pub fn of(parts: Parts) -> Partition {
         let Parts { map, neighbors, edges, times, never, exact, scale, node_slots, node_features, edge_features } =
             parts;
@@ -256,7 +256,7 @@ impl Partition {
     /// Opens the files of a partition.
     ///
     /// # Errors
-    /// When one cannot be mapped or copied.
+    /// Returns an error if a file cannot be mapped or copied.
     pub fn open(files: &PartitionFiles, hold: Hold, scratch: &Scratch) -> Result<Partition> {
         let column = |blob: &Blob| Column::open(blob, hold, scratch);
         Ok(Partition {
@@ -273,94 +273,94 @@ impl Partition {
         })
     }
 
-    /// The entries of its map.
+    /// Returns the entries of its map.
     #[inline]
     pub fn nodes(&self) -> &[[u8; NODE]] {
         self.map.records()
     }
 
-    /// The id of an entry; 0 when there is no such entry.
+    /// Returns the id of an entry; 0 if the entry does not exist.
     #[inline]
     pub fn id(&self, entry: usize) -> i64 {
         self.nodes().get(entry).map_or(0, |node| i64::from_le_bytes(field(node, 0)))
     }
 
-    /// Whether there is such an entry, of this id.
+    /// Returns whether the entry exists and has this id.
     #[inline]
     pub fn has(&self, entry: usize, id: i64) -> bool {
         self.nodes().get(entry).is_some_and(|node| i64::from_le_bytes(field(node, 0)) == id)
     }
 
-    /// The type of an entry, [`DUMMY`] when it only stands for edges.
+    /// Returns the type of an entry, [`DUMMY`] if it only represents ends of edges.
     #[inline]
     pub fn node_type(&self, entry: usize) -> i32 {
         self.nodes().get(entry).map_or(DUMMY, |node| i32::from_le_bytes(field(node, 16)))
     }
 
-    /// Its edges, with the record behind the last.
+    /// Returns its edges, including the record after the last.
     #[inline]
     pub fn edges(&self) -> &[Edge] {
         self.edges.records()
     }
 
-    /// Number of edges.
+    /// Returns the number of edges.
     #[inline]
     pub fn edge_count(&self) -> usize {
         self.edges().len().saturating_sub(1)
     }
 
-    /// Numbers of the edges of an entry.
+    /// Returns the numbers of the edges of an entry.
     ///
     /// # Errors
-    /// [`rules::BOUNDS`] when they lie outside.
+    /// Returns [`rules::BOUNDS`] if they are out of range.
     #[inline]
     pub fn edge_range(&self, entry: usize) -> Result<Range<usize>> {
         self.neighbors.span(entry, self.edge_count())
     }
 
-    /// Fetches what [`Partition::edge_range`] reads.
+    /// Prefetches what [`Partition::edge_range`] reads.
     #[inline]
     pub fn fetch_edge_range(&self, entry: usize) {
         self.neighbors.fetch_span(entry);
     }
 
-    /// Fetches what [`Partition::id`] and [`Partition::node_type`] read.
+    /// Prefetches what [`Partition::id`] and [`Partition::node_type`] read.
     #[inline]
     pub fn fetch_node(&self, entry: usize) {
         self.map.fetch(entry, NODE);
     }
 
-    /// Fetches what [`Partition::node_slots`] reads.
+    /// Prefetches what [`Partition::node_slots`] reads.
     #[inline]
     pub fn fetch_node_slots(&self, entry: usize) {
         self.node_slots.fetch_span(entry);
     }
 
-    /// Fetches some edges.
+    /// Prefetches some edges.
     #[inline]
     pub fn fetch_edges(&self, edges: Range<usize>) {
         fetch_all(&self.edges.bytes, edges.start * EDGE..edges.end * EDGE);
     }
 
-    /// The entry that has edge number `edge`.
+    /// Returns the entry that has edge number `edge`.
     pub fn entry_of(&self, edge: usize) -> usize {
         let starts = self.neighbors.records::<8>();
         starts.partition_point(|start| u64::from_le_bytes(*start) <= edge as u64).saturating_sub(1)
     }
 
-    /// Whether edges have times.
+    /// Returns whether edges have times.
     #[inline]
     pub fn has_times(&self) -> bool {
         self.times.is_some()
     }
 
-    /// Whether weights have more than 32 bits.
+    /// Returns whether weights have more than 32 bits.
     #[inline]
     pub fn has_exact(&self) -> bool {
         self.exact.is_some()
     }
 
-    /// The weight of an edge with all its bits.
+    /// Returns the weight of an edge with all its bits.
     #[inline]
     pub fn exact(&self, edge: usize) -> f64 {
         match &self.exact {
@@ -369,8 +369,8 @@ impl Partition {
         }
     }
 
-    /// What an edge counts for where it is drawn by weight. No number, where its weight is none, is infinite, or below 0: so
-    /// are all sums with it, and nothing is drawn by them.
+    /// Returns the mass of an edge when it is drawn by weight. NaN if its weight is NaN, infinite or negative: then
+    /// all sums with it are NaN too, and nothing is drawn by them.
     #[inline]
     pub fn mass(&self, number: usize, edge: &Edge) -> f64 {
         match self.exact {
@@ -379,7 +379,7 @@ impl Partition {
         }
     }
 
-    /// Puts the sums of the weights of edges behind `sums`, from `sum` on, and returns the last.
+    /// Appends the running sums of the weights of edges to `sums`, starting from `sum`, and returns the last.
     #[inline]
     pub fn add_up(&self, edges: Range<usize>, mut sum: f64, sums: &mut Vec<f64>) -> f64 {
         if self.exact.is_some() {
@@ -396,7 +396,7 @@ impl Partition {
         sum
     }
 
-    /// When an edge was created and removed ([`Partition::never`]: not). Without times it was always there.
+    /// Returns when an edge was created and removed ([`Partition::never`] if it was not removed). Without times it always existed.
     #[inline]
     pub fn life(&self, edge: usize) -> (i64, i64) {
         let at = 8 + edge * LIFE;
@@ -406,40 +406,40 @@ impl Partition {
         }
     }
 
-    /// Whether an edge is there at `time`: created then or before, and not yet removed.
+    /// Returns whether an edge exists at `time`: created then or before, and not yet removed.
     #[inline]
     pub fn alive(&self, edge: usize, time: i64) -> bool {
         let (created, removed) = self.life(edge);
         created <= time && (removed > time || removed == self.never)
     }
 
-    /// The slots of the features of an entry.
+    /// Returns the slots of the features of an entry.
     ///
     /// # Errors
-    /// [`rules::BOUNDS`] when they lie outside.
+    /// Returns [`rules::BOUNDS`] if they are out of range.
     #[inline]
     pub fn node_slots(&self, entry: usize) -> Result<Range<usize>> {
         self.node_slots.span(entry, self.node_features.slots())
     }
 
-    /// The slots of the features of an edge.
+    /// Returns the slots of the features of an edge.
     ///
     /// # Errors
-    /// [`rules::BOUNDS`] when they lie outside.
+    /// Returns [`rules::BOUNDS`] if they are out of range.
     pub fn edge_slots(&self, edge: usize) -> Result<Range<usize>> {
         let limit = self.edge_features.slots() as u64;
         match self.edges().get(edge..edge + 2) {
             Some([this, next]) if slot(this) <= slot(next) && slot(next) <= limit => {
                 Ok(index(slot(this))..index(slot(next)))
             }
-            _ => Err(self.edges.broken(edge, "its features are not among those that there are")),
+            _ => Err(self.edges.broken(edge, "the features of this edge are out of range")),
         }
     }
 
-    /// The edges of type `ty` among `range`, the edges of one entry, which are sorted by type.
+    /// Returns the edges of type `ty` in `range`, the edges of one entry, which are sorted by type.
     #[inline]
     pub fn run(&self, range: &Range<usize>, ty: i32) -> Range<usize> {
-        /// Below this many edges looking at each is faster than halving.
+        /// Below this number of edges, a linear search is faster than a binary search.
         const FEW: usize = 24;
         let edges = &self.edges()[range.clone()];
         let (start, end) = if edges.len() <= FEW {

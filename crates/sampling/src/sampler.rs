@@ -1,4 +1,4 @@
-//! A sampler: a graph, a generator, and buffers that are kept from call to call.
+//! The sampler: a graph, a generator, and buffers that are reused by later calls.
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ use crate::occurrences::Occurrences;
 use crate::segments::Segments;
 use crate::walk::Walk;
 
-/// Draws from one graph. Calls take `&mut self`, because buffers are reused: who samples on several threads of their own makes one
-/// for each, which costs nothing. Within a call the batch is divided among `threads`.
+/// Draws from one graph. Calls take `&mut self`, because buffers are reused: to sample on several threads of your own, create a sampler
+/// for each thread, which is cheap. Within a call, the batch is divided among `threads` threads.
 ///
 /// ```no_run
 /// use isomorph_sampling::{Ask, Draw, Generator, Graph, GraphOptions, Missing, Picks, Sampler, TypeSet};
@@ -39,15 +39,15 @@ pub struct Sampler {
     pub(crate) occurrences: Occurrences,
 }
 
-/// Buffers of one thread.
+/// The buffers of one thread.
 #[derive(Default)]
 pub(crate) struct Worker {
     pub segments: Segments,
-    /// The neighbours of the node that a walk came from.
+    /// The neighbours of the previous node of a walk.
     pub before: Segments,
     /// Sums of weights.
     pub sums: SumsRoom,
-    /// Chosen elements.
+    /// The chosen elements.
     pub chosen: Vec<u64>,
     pub walk: Walk,
     pub rank: crate::pagerank::Rank,
@@ -55,31 +55,31 @@ pub(crate) struct Worker {
     pub steps: crate::reference::Steps,
 }
 
-/// A batch as one worker gets it.
+/// The share of a batch for one worker.
 pub(crate) struct Share<'a> {
     pub graph: &'a Graph,
     pub ask: Ask<'a>,
-    /// For each node how many times it came before in the whole batch.
+    /// For each node, the number of its earlier occurrences in the whole batch.
     pub occurrences: &'a [u32],
 }
 
 impl Sampler {
-    /// A sampler of `graph` that divides large batches among `threads` threads: the calling one, and others of the current pool
-    /// of `rayon`. 0 is as many as that pool has, which is one for each core unless a program made it otherwise; 1 divides
-    /// nothing. Batches that one thread answers in less than about 200 µs are not divided.
+    /// Creates a sampler of `graph` that divides large batches among `threads` threads: the calling one, and others of the current pool
+    /// of `rayon`. 0 means as many as that pool has, by default one for each core; 1 divides
+    /// nothing. Batches that take one thread less than about 200 µs are not divided.
     pub fn new(graph: &Arc<Graph>, generator: Generator, threads: usize) -> Self {
         let threads = if threads == 0 { rayon::current_num_threads() } else { threads };
         let workers = (0..threads.max(1)).map(|_| Worker::default()).collect();
         Sampler { graph: Arc::clone(graph), generator, workers, occurrences: Occurrences::default() }
     }
 
-    /// Its graph.
+    /// Returns its graph.
     pub fn graph(&self) -> &Arc<Graph> {
         &self.graph
     }
 
-    /// Divides a batch of nodes, with `stride` elements of answers for each, among the workers. Each node takes about so many
-    /// nanoseconds.
+    /// Divides a batch of nodes, with `stride` elements of output for each, among the workers. Each node takes about `nanoseconds`
+    /// nanoseconds of work.
     pub(crate) fn divide<F>(
         &mut self,
         ask: &Ask<'_>,
@@ -112,7 +112,7 @@ impl Sampler {
 }
 
 impl<'a> Share<'a> {
-    /// The first `at` nodes, and the others.
+    /// Splits off the first `at` nodes.
     fn split(self, at: usize) -> (Share<'a>, Share<'a>) {
         let (left, right) = self.ask.split(at);
         let (seen_left, seen_right) = self.occurrences.split_at(at);
@@ -120,19 +120,19 @@ impl<'a> Share<'a> {
         (share(left, seen_left), share(right, seen_right))
     }
 
-    /// Looks ahead to the edges of the nodes.
+    /// Returns a prefetcher for the edges of the nodes.
     pub fn ahead(&self) -> Ahead<AtEdges<'a>> {
         Ahead::new(AtEdges(self.graph))
     }
 
-    /// Where the edges of the node at `at` are, if `ahead` knows it.
+    /// Returns the position of the edges of the node at `at`, if `ahead` knows it.
     #[inline]
     pub fn edges_at(&self, ahead: &mut Ahead<AtEdges<'_>>, at: usize) -> Option<EdgesAt> {
         let nodes = self.ask.nodes;
         ahead.place(self.graph, at, nodes.len(), |at| nodes[at])
     }
 
-    /// The stream of numbers of the node at `at` in this share.
+    /// Returns the random stream of the node at `at` in this share.
     #[inline]
     pub fn stream(&self, at: usize, draw: Draw) -> crate::random::Stream {
         crate::random::Key::new(draw.seed, draw.hop).stream(self.ask.nodes[at].cast_unsigned(), self.occurrences[at])

@@ -1,4 +1,4 @@
-//! The edges of a node that a question is about, wherever they lie.
+//! The edges of a node that a request is about, in all partitions.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,55 +12,55 @@ use crate::hubs::{Hub, MANY};
 use crate::index::Entry;
 use crate::partition::{Edge, Partition, target, type_of, weight};
 
-/// Parallel edges that a draw looks at: those of larger groups are drawn as they lie.
+/// Maximum number of parallel edges that a draw sorts: larger groups are drawn from in stored order.
 const MOST_PARALLEL: usize = 256;
 
-/// Edges that follow each other in a partition.
+/// Consecutive edges of a partition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Segment {
     partition: usize,
     edges: Range<usize>,
-    /// Edges of the segments before.
+    /// Number of edges in the previous segments.
     before: usize,
 }
 
 /// The edges of one node, as a list of runs.
 ///
-/// A node that is on one entry has them as they lie. One that is on several has them by type, target, weight and time, which is the
-/// order they would have on one entry of a sorted graph: what is drawn must not depend on partitions. Parallel edges, of one type and
-/// target, lie on one entry of a binary as its source gave them: a draw that falls on one of them takes the one that would be there in
-/// this order ([`Segments::parallel`]). So only those that are drawn are looked at.
+/// The edges of a node with one entry are in stored order. With several entries, they are sorted by type, target, weight and time, the
+/// order they would have on one entry of a sorted graph: draws must not depend on partitions. Parallel edges, which have the same type and
+/// target, are stored on one entry of a binary in input order: a draw that selects one of them takes the one that would be there in this
+/// order ([`Segments::parallel`]). So only groups that are drawn from are sorted.
 #[derive(Default)]
 pub(crate) struct Segments {
     list: Vec<Segment>,
     count: usize,
     entries: usize,
-    /// What a list of several entries is sorted in, kept from node to node.
+    /// Buffer for sorting the list of several entries, reused for the next node.
     sorted: Vec<Segment>,
     is_sorted: bool,
-    /// The parallel edges that a draw fell on last: their numbers in the list, and they in order.
+    /// The parallel edges of the last draw: their range in the list, and the edges in order.
     parallel: (Range<usize>, Vec<(usize, usize)>),
 }
 
 impl Segments {
-    /// Collects the edges of `node` of the given types that are there at `time`.
+    /// Collects the edges of `node` of the given types that exist at `time`.
     ///
     /// # Errors
-    /// When an offset points outside.
+    /// Returns an error if an offset is out of range.
     #[inline]
     pub fn collect(&mut self, graph: &Graph, node: i64, types: &TypeSet, time: Option<i64>) -> Result<()> {
         self.gather(graph, node, types, time)?;
-        // Entries that follow each other in a partition make one run, which is in no order.
+        // Consecutive entries of a partition form one run, which is not sorted.
         if self.entries > 1 && self.count > 1 {
             self.sort(graph);
         }
         Ok(())
     }
 
-    /// The same where it may be known already where the edges lie.
+    /// Collects the edges, whose position may be known already.
     ///
     /// # Errors
-    /// As of [`Segments::collect`].
+    /// As [`Segments::collect`].
     #[inline]
     pub fn collect_at(
         &mut self,
@@ -76,7 +76,7 @@ impl Segments {
         Ok(())
     }
 
-    /// The same in the order of partitions and files.
+    /// Collects the edges in the order of partitions and files.
     pub fn gather(&mut self, graph: &Graph, node: i64, types: &TypeSet, time: Option<i64>) -> Result<()> {
         self.clear();
         for entry in graph.find(node) {
@@ -85,7 +85,7 @@ impl Segments {
         Ok(())
     }
 
-    /// Forgets everything.
+    /// Clears the list.
     pub fn clear(&mut self) {
         self.list.clear();
         self.count = 0;
@@ -97,7 +97,7 @@ impl Segments {
     /// Adds the edges of one entry.
     ///
     /// # Errors
-    /// When an offset points outside.
+    /// Returns an error if an offset is out of range.
     #[inline]
     pub fn add_entry(&mut self, graph: &Graph, entry: Entry, types: &TypeSet, time: Option<i64>) -> Result<()> {
         let range = graph.partition(entry).edge_range(entry.entry)?;
@@ -105,7 +105,7 @@ impl Segments {
         Ok(())
     }
 
-    /// Adds those of the edges of one entry that are asked for.
+    /// Adds the requested edges of one entry.
     #[inline]
     pub fn add_edges(&mut self, graph: &Graph, number: usize, range: Range<usize>, types: &TypeSet, time: Option<i64>) {
         if range.is_empty() {
@@ -145,7 +145,7 @@ impl Segments {
         self.count += count;
     }
 
-    /// Puts the edges of several entries into the order of one.
+    /// Sorts the edges of several entries into the order of one.
     fn sort(&mut self, graph: &Graph) {
         let single = |segment: &Segment| {
             let partition = segment.partition;
@@ -153,17 +153,17 @@ impl Segments {
         };
         self.sorted.clear();
         self.sorted.extend(self.list.iter().flat_map(single));
-        // Keys of different edges differ, so an unstable sort, which needs no room, gives the same.
+        // The keys of different edges differ, so an unstable sort, which needs no memory, gives the same result.
         self.sorted.sort_unstable_by_key(|segment| rank(graph, (segment.partition, segment.edges.start)));
         self.sorted.iter_mut().enumerate().for_each(|(at, segment)| segment.before = at);
         std::mem::swap(&mut self.list, &mut self.sorted);
         self.is_sorted = true;
     }
 
-    /// The edges that are parallel to edge number `at`, in order, with the numbers that they have together. Nothing where there are none,
-    /// they lie in order anyway, or are more than a draw may look at.
+    /// Returns the edges that are parallel to edge number `at`, in order, with the range of their numbers. `None` if there are none,
+    /// if they are stored in order, or if there are more than a draw may sort.
     #[inline]
-    #[expect(clippy::type_complexity, reason = "places, and what stands there")]
+    #[expect(clippy::type_complexity, reason = "positions, and the edges there")]
     pub fn parallel(&mut self, graph: &Graph, at: usize) -> Option<(Range<usize>, &[(usize, usize)])> {
         if self.is_sorted || graph.is_sorted() {
             return None;
@@ -189,20 +189,20 @@ impl Segments {
         Some((self.parallel.0.clone(), &self.parallel.1))
     }
 
-    /// The place of edge number `at` for a draw in which each edge is as likely as the others.
+    /// Returns the position of edge number `at` for a uniform draw.
     #[inline]
     pub fn drawn(&mut self, graph: &Graph, at: usize) -> (usize, usize) {
         let found = self.parallel(graph, at).and_then(|(range, order)| order.get(at - range.start).copied());
         found.unwrap_or_else(|| self.place(at))
     }
 
-    /// Number of edges.
+    /// Returns the number of edges.
     #[inline]
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Edge number `at` of the node: its partition and its number there.
+    /// Returns edge number `at` of the node: its partition and its number there.
     #[inline]
     pub fn place(&self, at: usize) -> (usize, usize) {
         let segment = match self.list.as_slice() {
@@ -212,20 +212,20 @@ impl Segments {
         (segment.partition, segment.edges.start + (at - segment.before))
     }
 
-    /// The edge at a place of [`Segments::place`].
+    /// Returns the edge at a position from [`Segments::place`].
     #[inline]
     pub fn edge<'a>(&self, graph: &'a Graph, at: usize) -> &'a Edge {
         let (partition, edge) = self.place(at);
         &graph.partitions[partition].edges()[edge]
     }
 
-    /// All edges, run by run.
+    /// Returns all edges, run by run.
     #[inline]
     pub fn runs<'a>(&'a self, graph: &'a Graph) -> impl Iterator<Item = &'a [Edge]> + 'a {
         self.list.iter().map(|segment| &graph.partitions[segment.partition].edges()[segment.edges.clone()])
     }
 
-    /// The one run that all edges are in, if it is one: its partition and its edges.
+    /// Returns the partition and edges of the run, if all edges are in a single run.
     #[inline]
     pub fn only(&self) -> Option<(usize, Range<usize>)> {
         match self.list.as_slice() {
@@ -234,24 +234,24 @@ impl Segments {
         }
     }
 
-    /// What is kept of them, if they are one run of many.
+    /// Returns the kept sums, if the edges are one run of many edges.
     pub fn hub(&self, graph: &Graph) -> Option<Arc<Hub>> {
         let (partition, range) = self.only().filter(|(_, range)| range.len() >= MANY)?;
         graph.hubs.of(graph, partition, range)
     }
 
-    /// All runs: their partitions and edges.
+    /// Returns all runs: their partitions and edges.
     #[inline]
     pub fn ranges(&self) -> impl Iterator<Item = (usize, Range<usize>)> + '_ {
         self.list.iter().map(|segment| (segment.partition, segment.edges.clone()))
     }
 }
 
-/// Where an edge at a place of [`Segments::place`] stands among those of its node: by type, target, weight and time of creation.
+/// Returns the sort key of an edge at a position from [`Segments::place`]: type, target, weight and time of creation.
 fn rank(graph: &Graph, (partition, number): (usize, usize)) -> (i32, u64, u32, i64, usize, usize) {
     let of = &graph.partitions[partition];
     let edge = &of.edges()[number];
-    // Ids have no sign in the files.
+    // Ids are unsigned in the files.
     let target = target(edge).cast_unsigned();
     (type_of(edge), target, weight(edge).to_bits(), of.life(number).0, partition, number)
 }

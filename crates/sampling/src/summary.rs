@@ -1,35 +1,35 @@
-//! What is said of a graph as a whole, as the metadata of a binary says it.
+//! The summary of a graph, with the content of a binary's metadata.
 
 use crate::graph::{Drawing, Graph};
 use crate::partition::{DUMMY, mass, type_of};
 use crate::source::Names;
 
-/// What is said of a graph as a whole. Lists of types are as long as there are types, those of partitions as there are partitions.
+/// The summary of a graph. Lists of types have one entry for each type, lists of partitions one for each partition.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
-    /// Nodes, without entries that only stand for edges.
+    /// Number of nodes, without entries that only represent ends of edges.
     pub nodes: u64,
-    /// Edges.
+    /// Number of edges.
     pub edges: u64,
-    /// The most features that a node has.
+    /// Maximum number of features of a node.
     pub node_features: u64,
-    /// The most features that an edge has.
+    /// Maximum number of features of an edge.
     pub edge_features: u64,
-    /// Nodes of each type.
+    /// Number of nodes of each type.
     pub node_counts: Vec<u64>,
-    /// Edges of each type.
+    /// Number of edges of each type.
     pub edge_counts: Vec<u64>,
-    /// Of each partition what the nodes of each type weigh: of all partitions of a binary, whichever are opened.
+    /// Total weight of the nodes of each type for each partition: for all partitions of a binary, whichever are opened.
     pub node_weights: Vec<Vec<f64>>,
-    /// The same of edges.
+    /// Total weight of the edges of each type for each partition.
     pub edge_weights: Vec<Vec<f64>>,
-    /// The last time that is known, −1 without times.
+    /// The latest known time; −1 without times.
     pub watermark: i64,
 }
 
 impl Graph {
-    /// What is said of this graph: of a binary what its metadata says; of a graph that was read, whose `names` tell of its features, what
-    /// is found by a look at all nodes and edges. Weights that are no numbers, or below 0, are not added up.
+    /// Returns the summary of this graph: for a binary, from its metadata; for any other graph, whose `names` describe its features,
+    /// from a scan of all nodes and edges. Weights that are negative or not numbers are not added.
     pub fn summary(&self, names: Option<&Names>) -> Summary {
         let lists = |number: u32, weights: &[Vec<f64>], partitions: usize| {
             let mut all = weights.to_vec();
@@ -91,7 +91,7 @@ impl Graph {
             edge_counts,
             node_weights: vec![node_weights],
             edge_weights: vec![edge_weights],
-            // A graph with times has a last one, also where all are before 1970.
+            // A graph with times has a latest one, even if all are before 1970.
             watermark: if self.has_times() { latest.max(0) } else { -1 },
         }
     }

@@ -11,8 +11,8 @@ use crate::random::Stream;
 use crate::sampler::{Sampler, Share, Worker};
 use crate::segments::Segments;
 
-/// What a walk of second order likes (Grover, Leskovec: *node2vec*, 2016). The weight of an edge is divided by `back` when it
-/// leads to where the walk came from, by nothing when it leads to a neighbour of that node, and by `away` otherwise.
+/// The bias of a second-order walk (Grover, Leskovec: *node2vec*, 2016). The weight of an edge is divided by `back` if it
+/// leads to the previous node, unchanged if it leads to a neighbour of the previous node, and divided by `away` otherwise.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bias {
     /// `p`.
@@ -30,28 +30,28 @@ impl Default for Bias {
 /// Buffers of a walk.
 #[derive(Default)]
 pub(crate) struct Walk {
-    /// Targets of the node that it came from, sorted where they are many.
+    /// Targets of the previous node, sorted if there are many.
     near: Vec<i64>,
-    /// Which walks of a batch have come to an end.
+    /// The walks of a batch that have ended.
     pub ended: Vec<bool>,
 }
 
-/// What a step takes, nanoseconds.
+/// Time of a step in nanoseconds.
 const STEP: u64 = 80;
 
-/// Neighbours that are looked at one after another for a node.
+/// Maximum number of neighbours that are searched linearly.
 const FEW: usize = 16;
 
-/// Edges that are drawn before all are weighed.
+/// Number of edges that are drawn before all edges are weighed.
 const TRIES: usize = 64;
 
 impl Sampler {
-    /// A walk of `length` steps from each node: `length + 1` nodes in `out` for each, the first of which is the node. Edges
-    /// are chosen by weight and `bias`, and only edges that exist: the published engine also goes back along edges in the
-    /// wrong direction. Where no edge leads on, the rest is `default`.
+    /// Walks `length` steps from each node: writes `length + 1` nodes to `out` for each, the first of which is the node. Edges
+    /// are chosen by weight and `bias`, and only existing edges are followed: the published engine also goes back along edges in the
+    /// wrong direction. If no edge leads on, the rest is `default`.
     ///
     /// # Errors
-    /// [`Kind::Usage`](isomorph_error::Kind::Usage) when `out` has another length, or `bias` is not above 0, else as of
+    /// Returns [`Kind::Usage`](isomorph_error::Kind::Usage) if `out` has another length or `bias` is not above 0; otherwise as
     /// [`Sampler::weighted`].
     pub fn walk(
         &mut self,
@@ -63,7 +63,7 @@ impl Sampler {
         out: &mut [i64],
     ) -> Result<()> {
         ask.check(&self.graph)?;
-        let steps = u32::try_from(length).map_err(|_| Error::usage("a walk of more than 2³² steps"))?;
+        let steps = u32::try_from(length).map_err(|_| Error::usage("a walk may have at most 2³² steps"))?;
         fits(ask.nodes.len().saturating_mul(length.saturating_add(1)), out.len())?;
         if !(bias.back > 0.0 && bias.away > 0.0 && bias.back.is_finite() && bias.away.is_finite()) {
             return Err(Error::usage("p and q of a walk must be above 0"));
@@ -79,7 +79,7 @@ impl Sampler {
     }
 }
 
-/// All walks of a share, step by step: what a walk reads next depends on what it read before, and other walks fill the wait.
+/// Does all walks of a share, step by step: each read of a walk depends on the previous one, and other walks use the waiting time.
 fn walks(
     share: &Share<'_>,
     worker: &mut Worker,
@@ -121,7 +121,7 @@ fn walks(
     Ok(())
 }
 
-/// The nodes that the node before leads to.
+/// The neighbours of the previous node.
 enum Near<'a> {
     /// In any order.
     Few(&'a [i64]),
@@ -156,10 +156,10 @@ impl<'a> Near<'a> {
     }
 }
 
-/// Chooses among `segments`, having come from the node `came` which leads to the nodes `near`.
+/// Chooses among `segments`; the previous node is `came`, whose neighbours are `near`.
 ///
-/// Of many edges one is drawn by weight alone and kept with a chance that makes up for the bias, else drawn again: that looks at few edges
-/// (Yang et al.: *KnightKing*, 2019). Where bias is so strong that nothing is kept, and of few edges, all are weighed.
+/// With many edges, one is drawn by weight and accepted with a probability that corrects the bias, else drawn again: this reads few edges
+/// (Yang et al.: *KnightKing*, 2019). With few edges, or if the bias is so strong that nothing is accepted, all are weighed.
 fn biased(
     graph: &Graph,
     segments: &Segments,

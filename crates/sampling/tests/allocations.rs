@@ -1,4 +1,4 @@
-//! A call allocates nothing once buffers have grown: with either generator, on one entry and on several.
+//! Calls do not allocate once buffers have grown: with either generator, for nodes with one entry and with several.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, unsafe_code)]
 
 mod common;
@@ -13,14 +13,14 @@ use isomorph_sampling::{
 };
 
 thread_local! {
-    /// Allocations of this thread: tests run side by side.
+    /// Allocations of this thread: tests run in parallel.
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Counts allocations, and what is made larger.
+/// Counts allocations and reallocations.
 struct Counting;
 
-// SAFETY: passes everything on to the system's allocator.
+// SAFETY: forwards everything to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.with(|count| count.set(count.get() + 1));
@@ -40,7 +40,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Calls three times with each of some seeds, of which only the first time may allocate.
+/// Calls three times with each seed; only the first call may allocate.
 fn quiet(what: &str, mut call: impl FnMut(Draw)) {
     let mut round = || (0..20).for_each(|seed| call(Draw::of(seed)));
     round();
@@ -50,13 +50,13 @@ fn quiet(what: &str, mut call: impl FnMut(Draw)) {
     assert_eq!(ALLOCATIONS.with(Cell::get) - before, 0, "{what}");
 }
 
-/// Forty nodes with features, one of them with 600 edges; records dealt out to partitions, so that edges of a node lie on several entries.
+/// Forty nodes with features, one of them with 600 edges; records are distributed over partitions, so that a node has several entries.
 fn graph(partitions: u32) -> Built {
     let mut text = String::new();
     for node in 0..40 {
         text += &format!("{node},-1,{},1.5,float32,3,1,2,{node},binary,1,text{node},uint8,2/1,1,5,7,8\n", node % 2);
         for edge in 0..if node == 7 { 600 } else { 5 } {
-            // By type, as the format asks.
+            // By type, as the format requires.
             let ty = usize::from(edge >= 3);
             text += &format!("{node},{ty},{},{}.5\n", (node + edge) % 40, 1 + edge % 3);
         }

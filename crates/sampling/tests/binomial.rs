@@ -1,4 +1,4 @@
-//! Shares of several types, where many are expected of each: what deepgnn-ge 0.1.66 answered on the same graph.
+//! Shares of several types with large expectations, compared with the answers of deepgnn-ge 0.1.66 on the same graph.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;

@@ -1,4 +1,4 @@
-//! Every strategy against exact probabilities, by χ² with fixed seeds.
+//! Compares every strategy with exact probabilities, by χ² with fixed seeds.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -10,10 +10,10 @@ use isomorph_sampling::{
     Ask, Bias, Choice, Draw, EdgeSampler, Generator, Missing, NodeSampler, Picks, Sampler, TypeSet,
 };
 
-/// Draws of one test.
+/// Number of draws of one test.
 const DRAWS: usize = 40_000;
 
-/// Compares counts with probabilities that add up to 1. A limit that right counts exceed once in ten thousand seeds.
+/// Compares counts with probabilities that add up to 1. Correct counts exceed the limit for one in ten thousand seeds.
 fn check(what: &str, counts: &BTreeMap<i64, u64>, chances: &[(i64, f64)]) {
     let total: u64 = counts.values().sum();
     let known: u64 = chances.iter().map(|(id, _)| counts.get(id).copied().unwrap_or(0)).sum();
@@ -34,7 +34,7 @@ fn check(what: &str, counts: &BTreeMap<i64, u64>, chances: &[(i64, f64)]) {
     assert!(chi <= limit, "{what}: χ² {chi:.1} above {limit:.1}: {counts:?} for {chances:?}");
 }
 
-/// Counts the neighbours of `node` that `ask` draws, with another seed for each call.
+/// Counts the neighbours of `node` that `ask` draws, with a new seed for each call.
 fn drawn(
     sampler: &mut Sampler,
     node: i64,
@@ -107,7 +107,7 @@ fn uniform_neighbours() {
             let counts = drawn(&mut sampler, 1, count, |sampler, ask, draw, picks| {
                 sampler.uniform(&ask, count, replacement, draw, &Missing::default(), picks).unwrap();
             });
-            // Without replacement the counts of one call hang together, which makes χ² smaller, never larger.
+            // Without replacement, the counts of one call are dependent, which makes χ² smaller, never larger.
             check(&format!("uniform {count} {replacement}, {generator:?}"), &counts, &chances(&even));
         }
     }
@@ -136,7 +136,7 @@ fn sets_without_replacement_are_equally_likely() {
 
 #[test]
 fn walks_of_second_order() {
-    // From 1 by 2: back to 1, on to 3 (a neighbour of 1 too), on to 4 (not a neighbour of 1).
+    // From 1 via 2: back to 1, on to 3 (also a neighbour of 1), on to 4 (not a neighbour of 1).
     let built =
         Built::of("-1 1 0 1 1 2 0 1.0 1 3 0 0.0\n-1 2 0 1 2 1 0 1.0 2 3 0 2.0 2 4 0 1.0\n-1 3 0 1\n-1 4 0 1\n", 1);
     let graph = opened(&built.path);
@@ -156,7 +156,7 @@ fn walks_of_second_order() {
 
 #[test]
 fn walks_use_edges_that_exist() {
-    // 1 → 2, and nothing leads from 2 back to 1.
+    // 1 → 2, and no edge leads from 2 back to 1.
     let built = Built::of("-1 1 0 1 1 2 0 1.0\n-1 2 0 1 2 3 0 1.0\n-1 3 0 1\n", 1);
     let graph = opened(&built.path);
     let types = TypeSet::all();
@@ -214,7 +214,7 @@ fn nodes_and_edges_of_the_whole_graph() {
     }
 }
 
-/// Node 1 with a thousand edges, of which every third leads on to where node 2 leads as well; and node 2 with three hundred.
+/// Node 1 with a thousand edges, of which every third has a target that is also a target of node 2; and node 2 with three hundred.
 fn hubs() -> Built {
     let edge = |from: i64, to: i64| format!(" {from} {to} 0 {}", 1 + to % 5);
     let of = |from: i64, targets: &mut dyn Iterator<Item = i64>| {
@@ -229,7 +229,7 @@ fn many_edges_are_drawn_from_as_few_are() {
     let weight = |to: i64| (1 + to % 5) as f64;
     let total: f64 = (2..1002).map(weight).sum();
     let chances: Vec<(i64, f64)> = (2..1002).map(|to| (to, weight(to) / total)).collect();
-    // Walks from 2 over 1: back to 2, on to what 2 leads to, and on to others.
+    // Walks from 2 via 1: back to 2, on to targets of 2, and on to others.
     let bias = Bias { back: 0.25, away: 3.0 };
     let factor = |to: i64| match to {
         2 => 1.0 / bias.back,
@@ -239,7 +239,7 @@ fn many_edges_are_drawn_from_as_few_are() {
     let biased_total: f64 = (2..1002).map(|to| weight(to) * factor(to)).sum();
     let biased: Vec<(i64, f64)> = (2..1002).map(|to| (to, weight(to) * factor(to) / biased_total)).collect();
     let mut answers = Vec::new();
-    // With sums that are kept, and with no room for them: the same answers.
+    // With kept sums, and without memory for them: the same results.
     for memory in [64 << 20, 4096] {
         let options =
             isomorph_sampling::GraphOptions { budget: isomorph_storage::Budget::new(memory), ..common::options() };
@@ -269,7 +269,7 @@ fn many_edges_are_drawn_from_as_few_are() {
     assert_eq!(answers[0], answers[1]);
 }
 
-/// Counts what some calls write into a buffer, each with a seed of its own.
+/// Counts what some calls write into a buffer, each with its own seed.
 fn counted(calls: u64, count: usize, mut call: impl FnMut(Draw, &mut [i64])) -> BTreeMap<i64, u64> {
     let (mut counts, mut ids) = (BTreeMap::new(), vec![0; count]);
     for seed in 0..calls {
@@ -302,7 +302,7 @@ fn some_types_of_edges() {
     }
 }
 
-/// The edges of node 1 dealt out to partitions: what lies on several entries is drawn as from one.
+/// The edges of node 1 distributed over partitions: draws from several entries equal draws from one.
 #[test]
 fn edges_on_several_entries() {
     let lines = WEIGHTS.iter().map(|(to, weight)| format!("1,{},{to},{weight}\n", i32::from(*to > 4)));
@@ -318,7 +318,7 @@ fn edges_on_several_entries() {
         });
         match generator {
             Generator::Stable => check("weighted", &counts, &chances(&WEIGHTS)),
-            // The published engine puts what an entry gives over the first slots, where the first types stand: its counts.
+            // The published engine writes the draws of an entry over the first slots, which have the first types: its counts.
             Generator::Compat => assert_eq!(counts, BTreeMap::from([(2, 1772), (3, 10114), (5, 4161), (6, 15953)])),
         }
         for replacement in [true, false] {
@@ -363,7 +363,7 @@ fn edges_at_a_time() {
     }
 }
 
-/// Where a walk of first order is after each step: the powers of the matrix of its steps.
+/// The distribution of a first-order walk after each step: the powers of its transition matrix.
 #[test]
 fn walks_of_first_order() {
     let weights = [[0.0, 1.0, 3.0, 0.0], [1.0, 0.0, 0.5, 2.0], [3.0, 0.5, 0.0, 0.0], [0.0, 2.0, 0.0, 1.0]];
@@ -398,7 +398,7 @@ fn walks_of_first_order() {
 
 #[test]
 fn nodes_and_edges_of_some_types() {
-    // The files of nodes and edges are opened by the samplers.
+    // The tables of nodes and edges are opened by the samplers.
     let built = star();
     let graph = opened(&built.path);
     let kinds = TypeSet::of(&[1]);
@@ -423,7 +423,7 @@ fn nodes_and_edges_of_some_types() {
             check(&format!("edges, {choice:?}, {generator:?}"), &counts, &wanted(&edges));
         }
     }
-    // Without replacement each set of three nodes is as likely as the others.
+    // Without replacement, each set of three nodes has the same probability.
     let mut sampler = NodeSampler::new(&graph, &TypeSet::all(), Choice::WithoutReplacement, Generator::Stable).unwrap();
     let (mut sets, mut ids, mut types) = (BTreeMap::new(), [0; 3], [0; 3]);
     for seed in 0..20_000 {

@@ -1,4 +1,4 @@
-//! What the published engine answers on the graphs that it wrote itself, question by question.
+//! The published engine's answers on the graphs that it wrote itself, request by request.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -10,7 +10,7 @@ use isomorph_sampling::{
 };
 use serde_json::Value;
 
-/// What the fixtures were asked with.
+/// The parameters of the fixtures' requests.
 const MISSING: Missing = Missing { node: -1, weight: -2.0, ty: -3, created: -1 };
 
 #[test]
@@ -203,7 +203,7 @@ fn ranks_are_those_of_the_published_engine() {
         sampler.pagerank(&Ask::new(&nodes, &TypeSet::all()), 3, Push::default(), &MISSING, &mut picks).unwrap();
         let wanted = floats_of(&expected["ppr_count3_alpha.5_eps1e-4"]["weights"]);
         for (rank, wanted) in ranks.iter().zip(&wanted) {
-            // What is pushed in another order stops at other places, by less than the smallest share that is pushed on.
+            // Pushing in another order stops at other nodes; the difference is below the smallest share that is pushed on.
             assert!((rank - wanted).abs() <= 1e-3, "{name}: {ranks:?} {wanted:?}");
         }
     });
@@ -242,7 +242,7 @@ fn hexes(row: &Value) -> Vec<String> {
     row.as_array().unwrap().iter().map(|text| text.as_str().unwrap().to_owned()).collect()
 }
 
-/// A question of the fixtures for features of a type.
+/// A request of the fixtures for features of a type.
 struct Typed {
     kind: String,
     features: Vec<Value>,
@@ -294,7 +294,7 @@ impl Typed {
     }
 }
 
-/// A float of 16 bits, without infinities.
+/// Converts a float of 16 bits, without infinities.
 fn half(bits: u16) -> f64 {
     let (sign, exponent, part) = (bits >> 15, i32::from(bits >> 10 & 31), f64::from(bits & 1023));
     let value =

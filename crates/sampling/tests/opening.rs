@@ -1,5 +1,5 @@
-//! What opening a graph does and does not do: lengths are compared before anything is mapped, nothing is copied, nothing is
-//! read from end to end, and what was found out about ids can be kept beside it.
+//! Opening a graph: lengths are compared before anything is mapped, nothing is copied, nothing is
+//! read completely, and the index of ids can be kept in a file next to the graph.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -22,7 +22,7 @@ fn files(path: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Every file but tables, which are opened when they are drawn from, and metadata, which has no fixed length.
+/// Every file except tables, which are opened when they are drawn from, and metadata, which has no fixed length.
 #[test]
 fn lengths_are_compared_before_files_are_mapped() {
     let text = "-1 1 0 1 float32 1 2 binary_feature 1 x 1 2 0 1 1 3 1 2\n-1 2 0 1 2 1 0 1\n-1 3 1 1\n";
@@ -40,7 +40,7 @@ fn lengths_are_compared_before_files_are_mapped() {
             let copy = built.copy(|_| true);
             File::options().write(true).open(copy.path.join(&name)).unwrap().set_len(length as u64).unwrap();
             let opened = Graph::open(&Location::from_path(&copy.path), &options());
-            // What is behind the last offset of features is seen where the feature is asked for.
+            // Bytes after the last offset of features are detected when the feature is requested.
             let is_data = file.extension().is_some_and(|ending| ending == "data");
             assert!(opened.is_err() || is_data, "{name:?} of {} bytes, not {}", length, bytes.len());
             tried += 1;
@@ -49,7 +49,7 @@ fn lengths_are_compared_before_files_are_mapped() {
     assert!(tried > 20, "{tried}");
 }
 
-/// A graph whose edges have 48 GB, all of which is a hole but the end: reading or copying it would take minutes and disks.
+/// A graph with 48 GB of edges, a sparse file except for the end: reading or copying it would take minutes and a lot of disk.
 #[test]
 fn a_graph_larger_than_memory_is_sampled_without_reading_it() {
     const EDGES: u64 = 2_000_000_000;
@@ -65,7 +65,7 @@ fn a_graph_larger_than_memory_is_sampled_without_reading_it() {
         isomorph_fixtures::skipped("files with holes cannot be this large here");
         return;
     }
-    // The first node has all edges but the last, which is the other's.
+    // The first node has all edges except the last, which belongs to the other node.
     set("neighbors_0_0.index", 8, EDGES - 1);
     set("neighbors_0_0.index", 16, EDGES);
     set("edge_0_0.index", 24 * (EDGES - 1), 7);
@@ -83,7 +83,7 @@ fn a_graph_larger_than_memory_is_sampled_without_reading_it() {
     assert_eq!((given.budget.used(), given.scratch.used()), (0, 0), "nothing was copied, nothing was made");
 }
 
-/// Nodes in no order, more than are looked at each time, last changed an hour ago.
+/// Unsorted nodes, more than are hashed each time, last changed an hour ago.
 fn shuffled() -> (Built, Vec<i64>) {
     let ids: Vec<i64> = (0..70_000u64).map(|at| (at.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20) as i64).collect();
     let built = Built::with(
@@ -126,12 +126,12 @@ fn where_nodes_are_is_kept_where_that_is_asked_for() {
     }
     assert_eq!(open(IndexFile::Keep, Hold::Mapped).0, IndexOrigin::File);
     assert_eq!(open(IndexFile::Ignore, Hold::Mapped).0, IndexOrigin::Ids);
-    // One that is no such file is replaced.
+    // A file of another kind is replaced.
     fs::write(&kept[0], "something else").unwrap();
     assert_eq!(open(IndexFile::Use, Hold::Mapped).0, IndexOrigin::Ids);
     assert_eq!(open(IndexFile::Keep, Hold::Mapped).0, IndexOrigin::Kept);
     assert_eq!(open(IndexFile::Use, Hold::Mapped).0, IndexOrigin::File);
-    // Where nothing can be written a graph is opened all the same.
+    // If nothing can be written, the graph is opened anyway.
     fs::remove_dir_all(&beside).unwrap();
     fs::write(&beside, "in the way").unwrap();
     assert_eq!(open(IndexFile::Keep, Hold::Mapped).0, IndexOrigin::Ids);

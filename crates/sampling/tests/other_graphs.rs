@@ -1,4 +1,4 @@
-//! Graphs that are read through the model give the samples of their binaries.
+//! Graphs that are read through the model give the same samples as their binaries.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -13,7 +13,7 @@ use isomorph_sampling::{
 };
 use isomorph_storage::{Budget, Location, Mode, Scratch, Staging};
 
-/// A drawn graph in Linear: nodes 3, 6, 9 … with two features each, edges of three types to nodes, and to some that are none.
+/// A random graph in Linear: nodes 3, 6, 9 … with two features each, edges of three types to nodes, and to some ids that are not nodes.
 fn linear(nodes: u64) -> String {
     let mut state = 1u64;
     let mut next = |limit: u64| {
@@ -34,7 +34,7 @@ fn linear(nodes: u64) -> String {
     text
 }
 
-/// What is drawn from a graph, by several strategies.
+/// Draws from a graph by several strategies.
 fn drawn(graph: &Arc<Graph>, nodes: &[i64]) -> (Vec<i64>, Vec<u32>, Vec<u8>) {
     let mut sampler = Sampler::new(graph, Generator::Stable, 2);
     let types = TypeSet::of(&[0, 2]);
@@ -86,7 +86,7 @@ fn a_text_is_sampled_like_its_binary() {
         sampler.node_strings(&[33, 34], &[name("1")], None, &mut strings).unwrap();
         assert_eq!((strings.bytes.as_slice(), strings.lengths.as_slice()), (&b"n33"[..], &[3, 0][..]));
 
-        // Weights of nodes: those of weight 0 are never drawn, others by their share.
+        // Weights of nodes: nodes of weight 0 are never drawn, others by their share.
         let mut sampler = NodeSampler::new(&graph, &TypeSet::all(), Choice::Weighted, Generator::Stable).unwrap();
         assert_eq!(sampler.size(), 500);
         let (mut ids, mut types) = (vec![0; 2000], vec![0; 2000]);
@@ -97,7 +97,7 @@ fn a_text_is_sampled_like_its_binary() {
     }
 }
 
-/// Times, features of edges and sparse ones: what a graph says when it is read is what its binary says.
+/// Times, edge features and sparse features: a graph that is read gives the same as its binary.
 #[test]
 fn times_and_features_of_edges_are_those_of_the_binary() {
     let home = tempfile::tempdir().unwrap();
@@ -177,7 +177,7 @@ fn times_and_features_of_edges_are_those_of_the_binary() {
     }
 }
 
-/// What has no place in pairs is refused by its name, not left out.
+/// Edges that do not connect pairs are refused by name, not dropped.
 #[test]
 fn hyperedges_are_refused() {
     let rich = isomorph_model::zoo::annnet();
@@ -187,7 +187,7 @@ fn hyperedges_are_refused() {
     assert!(error.message().contains("hyperedges"), "{error:?}");
 }
 
-/// What no number and no text is, is JSON text; lists of truth values are bytes, a list with nulls is a hole.
+/// Values that are neither numbers nor texts are JSON text; lists of booleans are bytes, a list with nulls is a hole.
 #[test]
 fn lists_of_texts_and_structs_are_features() {
     use isomorph_model::zoo::{Build, Edges, Nodes, bools, float64, int64, lists, structs, text};
@@ -235,7 +235,7 @@ fn lists_of_texts_and_structs_are_features() {
         assert_eq!(String::from_utf8(of_nodes.bytes.clone()).unwrap(), wanted.concat(), "{name}");
         assert_eq!(of_nodes.lengths, wanted.map(|text| text.len() as u64), "{name}");
         assert_eq!(of_nodes, of_edges, "{name}");
-        // What is empty is stated, and told from what is missing; a list with nulls is neither.
+        // An empty feature exists and differs from a missing one; a list with nulls is neither.
         let stated = sampler.node_stated(&[10, 11], u32::try_from(at).unwrap()).unwrap();
         let expected = match *name {
             "none" => [Stated::Yes, Stated::No],
@@ -247,13 +247,13 @@ fn lists_of_texts_and_structs_are_features() {
     }
 }
 
-/// The graph of a source that is in memory.
+/// Opens the graph of a source in memory.
 fn of_memory(build: isomorph_model::zoo::Build) -> isomorph_error::Result<(Graph, isomorph_sampling::Names)> {
     let options = GraphOptions::new(&Budget::new(64 << 20), &Scratch::new(None).unwrap());
     Graph::of_source(&build.finish(), &options)
 }
 
-/// Integers with a sign and without one are kept by their bits, but no text means one in the type of the other.
+/// Signed and unsigned integers are kept by their bits, but no text finds a key of one type in the other.
 #[test]
 fn a_key_has_the_sign_of_its_type() {
     use isomorph_model::zoo::{Build, Nodes, int64};
@@ -294,7 +294,7 @@ fn a_type_that_is_none_is_an_error() {
     }
 }
 
-/// Formats that have a row for each end of an edge write one for an end that is no node: it is none here either.
+/// Formats with a row for each end of an edge write one for an end that is not a node: it is not a node here either.
 #[test]
 fn a_row_that_only_stands_for_an_end_is_no_node() {
     use isomorph_model::zoo::{Build, Edges, Nodes, int64};
@@ -325,7 +325,7 @@ fn a_row_that_only_stands_for_an_end_is_no_node() {
     assert_eq!(found, [1, 0, -1]);
 }
 
-/// Parallel edges with several weights, and a node on several entries that follow each other: whichever way they lie, one seed draws the
+/// Parallel edges with several weights, and a node with several consecutive entries: in any stored order, one seed draws the
 /// same.
 #[test]
 fn parallel_edges_and_entries_that_follow_each_other_are_drawn_as_from_the_text() {
@@ -377,7 +377,7 @@ fn parallel_edges_and_entries_that_follow_each_other_are_drawn_as_from_the_text(
     }
 }
 
-/// A relation without edges is one, and a name comes before a number.
+/// A relation without edges is a type, and a name takes precedence over a number.
 #[test]
 fn a_relation_without_edges_is_a_type() {
     use isomorph_model::zoo::{Build, Edges, Nodes, int64};

@@ -1,4 +1,4 @@
-//! What holds for samplers whatever is drawn: shards and threads, times, what is missing, what is damaged.
+//! General properties of samplers: partitions and threads, times, missing elements, damaged files.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -11,7 +11,7 @@ use isomorph_sampling::{
 };
 use isomorph_storage::Location;
 
-/// Everything that is drawn for some nodes with one seed.
+/// Returns everything that is drawn for some nodes with one seed.
 fn everything(graph: &std::sync::Arc<Graph>, threads: usize, nodes: &[i64]) -> (Vec<i64>, Vec<u32>, Vec<i32>) {
     let mut sampler = Sampler::new(graph, Generator::Stable, threads);
     let all = TypeSet::all();
@@ -43,7 +43,7 @@ fn everything(graph: &std::sync::Arc<Graph>, threads: usize, nodes: &[i64]) -> (
     for types in [TypeSet::all(), TypeSet::of(&[0, 2])] {
         let (mut lists, mut counts) = (NeighborLists::default(), vec![0; nodes.len()]);
         let ask = Ask::new(nodes, &types);
-        // The order of lists is that of partitions and files: what is compared with other partitions has none.
+        // The order of lists is that of partitions and files, so it is removed before different partitionings are compared.
         Sampler::new(graph, Generator::Compat, threads).neighbors(&ask, &mut lists).unwrap();
         sampler.neighbor_counts(&ask, &mut counts).unwrap();
         assert_eq!(lists.counts, counts);
@@ -78,7 +78,7 @@ fn neither_threads_nor_partitions_change_what_is_drawn() {
     ] {
         let graph = opened(&root.join(one));
         let mut lists = NeighborLists::default();
-        // Nodes of the graph, many times, with some that are not there.
+        // Nodes of the graph, many times, with some that do not exist.
         let known: Vec<i64> = (0..40).chain([1 << 40]).collect();
         Sampler::new(&graph, Generator::Stable, 1).neighbors(&Ask::new(&known, &TypeSet::all()), &mut lists).unwrap();
         let nodes: Vec<i64> = known.iter().copied().cycle().take(4000).collect();
@@ -153,20 +153,20 @@ fn what_is_missing_is_filled() {
         let error = sampler.weighted(&Ask::new(&[1], &all), 3, Draw::of(1), &missing, &mut picks).unwrap_err();
         assert_eq!(error.kind(), Kind::Usage);
     }
-    // Types that nobody has: nothing, where the published engine fails.
+    // Types that no element has: nothing is drawn, whereas the published engine fails.
     let mut nodes = NodeSampler::new(&graph, &TypeSet::of(&[5]), Choice::Weighted, Generator::Stable).unwrap();
     let (mut ids, mut types) = ([0; 3], [0; 3]);
     assert_eq!(nodes.sample(Draw::of(1), -1, &mut ids, &mut types).unwrap(), 0);
     assert_eq!(ids, [-1; 3]);
-    // More than there are, without replacement: the rest is filled, not left as it was.
+    // More elements than exist, without replacement: the rest is filled, not left unchanged.
     let mut nodes = NodeSampler::new(&graph, &all, Choice::WithoutReplacement, Generator::Stable).unwrap();
     assert_eq!(nodes.sample(Draw::of(1), -1, &mut ids, &mut types).unwrap(), 2);
     ids.sort_unstable();
     assert_eq!(ids, [-1, 1, 2]);
 }
 
-/// Where a node has none of a type that is asked for, but edges of lower and higher types, the engine passes over the next ones, unless it
-/// has found those before. So it was answered by deepgnn-ge 0.1.66; edges that are there are drawn by the other generator.
+/// If a node has no edges of a requested type, but edges of lower and higher types, the engine skips the next ones, unless it
+/// has found the previous ones. These are the answers of deepgnn-ge 0.1.66; the other generator draws the existing edges.
 #[test]
 fn the_engine_passes_over_edges_behind_a_type_that_is_not_there() {
     let others = "-1 5 0 1.0 5 0 0 1.0 5 0 1 1.0 5 0 2 1.0\n";
@@ -227,7 +227,7 @@ fn the_heaviest_come_first() {
     }
 }
 
-/// Node 1 with three edges: 2 lives from 1 to 30, 3 from 10 to 20, 4 from 15 on.
+/// Node 1 with three edges: 2 exists from 1 to 30, 3 from 10 to 20, 4 from 15 on.
 fn temporal() -> Built {
     let edge = |to: i64, from: i64, until: i64| {
         format!(r#"{{"src_id":1,"dst_id":{to},"edge_type":0,"weight":1.0,"created_at":{from},"removed_at":{until}}}"#)
@@ -300,7 +300,7 @@ fn features_at_a_time_are_the_newest_before_it() {
         sampler.node_features(&[1], &[Dense { id: 0, bytes: 4 }], Some(&[time]), &mut out).unwrap();
         assert_eq!(f32::from_le_bytes(out), wanted, "at {time}");
     }
-    // Asked of a feature without times, the published engine takes its bytes for times and hangs.
+    // For a feature without times, the published engine reads its bytes as times and hangs.
     let plain = Built::of("-1 1 0 1.0 float32 2 1.0 2.0\n", 1);
     let sampler = Sampler::new(&opened(&plain.path), Generator::Stable, 1);
     let error = sampler.node_features(&[1], &[Dense { id: 0, bytes: 8 }], Some(&[1]), &mut [0; 8]).unwrap_err();
@@ -343,7 +343,7 @@ fn maps_in_any_order_are_searched() {
 
 #[test]
 fn nodes_in_no_order_are_found_by_a_table() {
-    // Ids that jump about, each on three lines: the first is the node, the others hold edges of it that come later.
+    // Scattered ids, each on three lines: the first is the node, the others have later edges of it.
     let ids: Vec<i64> = (0..3000u64).map(|at| (at.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20) as i64).collect();
     let mut text = ids.iter().map(|id| format!("{id},-1,0,1\n{id},0,1,1\n")).collect::<String>();
     for more in 2..4 {
@@ -355,7 +355,7 @@ fn nodes_in_no_order_are_found_by_a_table() {
             let mut sampler = Sampler::new(&graph, Generator::Stable, threads);
             let all = TypeSet::all();
             let mut lists = NeighborLists::default();
-            // Between known ones there are unknown ones.
+            // Unknown ids between known ones.
             let nodes: Vec<i64> = ids.iter().flat_map(|id| [*id, id + 1]).collect();
             sampler.neighbors(&Ask::new(&nodes, &all), &mut lists).unwrap();
             assert_eq!(lists.counts.iter().sum::<u64>(), 9000, "{partitions} partitions");
@@ -421,7 +421,7 @@ fn threads_do_not_change_features_nor_elements() {
     for threads in [2, 5, 0] {
         assert_eq!(answers(threads), wanted, "{threads} threads");
     }
-    // What cannot be agreed on is told alike.
+    // The error for features that disagree does not depend on the number of threads.
     let odd = opened(
         &Built::of(
             &(0..600)
@@ -473,7 +473,7 @@ fn damage_is_an_error_where_it_is_met() {
             }
         }
     }
-    // Nothing panics. Changed ids, weights and bytes of features are other graphs, not damaged ones.
+    // Nothing panics. Changed ids, weights and feature bytes give other graphs, not damaged ones.
     assert!(refused * 4 > tried, "{refused} of {tried}");
 }
 

@@ -1,4 +1,4 @@
-//! Weights and times of graphs that are read: as many bits as they have, one clock, and what is none.
+//! Weights and times of graphs that are read: all their bits, one clock, and invalid values.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -41,7 +41,7 @@ fn star(types: &[(&str, &[(&str, ArrayRef)])]) -> (Arc<Graph>, Names) {
     (Arc::new(graph), names)
 }
 
-/// The neighbours of node 0 by a strategy, with exact weights.
+/// Returns the neighbours of node 0 by a strategy, with exact weights.
 fn drawn(
     graph: &Arc<Graph>,
     count: usize,
@@ -89,7 +89,7 @@ fn weights_have_all_their_bits() {
         let (ids, exact) = weighted(&graph, &every, 40).unwrap();
         assert!(ids.contains(&heaviest) && exact.contains(&weight), "{weights:?}: {ids:?}");
         assert_eq!(all(&graph).exact.len(), 3);
-        // What lists are made of does not depend on threads.
+        // The content of lists does not depend on threads.
         let nodes = vec![0; 4000];
         let mut lists = NeighborLists::default();
         Sampler::new(&graph, Generator::Stable, 2).neighbors(&Ask::new(&nodes, &every), &mut lists).unwrap();
@@ -103,7 +103,7 @@ fn weights_have_all_their_bits() {
         edges.sample(Draw::of(1), -1, &mut sources, &mut targets, &mut kinds).unwrap();
         assert!(targets.contains(&heaviest), "{weights:?}: {targets:?}");
     }
-    // Where 32 bits hold all of them, there are no others.
+    // If 32 bits can represent all weights, there are no exact ones.
     let (graph, _) = star(&[("k", &[("weight", float64([0.5, 2.0, 1.0]))])]);
     assert!(!graph.has_exact_weights());
     assert_eq!((all(&graph).weights, all(&graph).exact.len()), (vec![0.5, 2.0, 1.0], 0));
@@ -116,12 +116,12 @@ fn the_engine_has_no_weights_beyond_32_bits() {
     let mut sampler = Sampler::new(&graph, Generator::Compat, 1);
     let ask = Ask::new(&[0], &every);
     let error = sampler.weighted(&ask, 3, Draw::of(1), &Missing::default(), &mut Picks::of_ids(&mut ids)).unwrap_err();
-    assert!(error.message().contains("the weight 1e300 of an edge of type k has no place in 32 bits"), "{error:?}");
+    assert!(error.message().contains("the weight 1e300 of an edge of type k does not fit into 32 bits"), "{error:?}");
     assert!(sampler.neighbors(&ask, &mut NeighborLists::default()).is_err());
     assert!(EdgeSampler::new(&graph, &every, Choice::Weighted, Generator::Compat).is_err());
-    // It rounds others, as a binary of this graph does.
+    // The generator rounds other weights, as a binary of this graph does.
     let (graph, _) = star(&[("k", &[("weight", float64([0.1, 0.1, 0.1]))])]);
-    // Elements of the whole graph it draws by tables, which a graph that was read has none of.
+    // It draws elements of the whole graph by tables, which only a binary has.
     let draw = |choice, generator| EdgeSampler::new(&graph, &every, choice, generator).map(|_| ());
     let error = draw(Choice::Weighted, Generator::Compat).unwrap_err();
     assert!(error.kind() == Kind::Usage && error.message().contains("tables of a binary"), "{error:?}");
@@ -146,19 +146,19 @@ fn a_weight_in_a_bag_is_one() {
     assert_eq!(all(&graph).weights, [2.0, 1.0, 0.25]);
 }
 
-/// Numbers alone are weights. What is none keeps no one from what needs none.
+/// Only numbers are weights. Other values do not affect requests that need no weights.
 #[test]
 fn a_weight_that_is_no_number_is_refused_where_it_is_needed() {
     let sound: (&str, &[(&str, ArrayRef)]) = ("sound", &[("weight", float32([1.0, 2.0, 3.0]))]);
     for (column, cells, says) in [
-        ("weight", text(["light", "5", "x"]), "the weight of an edge of type k is string, and weights are numbers"),
-        ("weight", bools([true, true, false]), "is bool, and"),
-        ("weight", Arc::new(TimestampMillisecondArray::from(vec![1, 2, 3])) as ArrayRef, "is timestamp[ms], and"),
-        ("weight", Arc::new(Date32Array::from(vec![1, 2, 3])), "is date, and"),
+        ("weight", text(["light", "5", "x"]), "the weight of an edge of type k is string, but weights must be numbers"),
+        ("weight", bools([true, true, false]), "is bool, but"),
+        ("weight", Arc::new(TimestampMillisecondArray::from(vec![1, 2, 3])) as ArrayRef, "is timestamp[ms], but"),
+        ("weight", Arc::new(Date32Array::from(vec![1, 2, 3])), "is date, but"),
         ("weight", Arc::new(UInt64Array::from(vec![1, u64::MAX, 1])), "is 18446744073709551615, an integer"),
-        ("json weight", text(["1", "[2]", "true"]), "is a list, and"),
-        ("", text([r#"{"weight": 1}"#, r#"{"weight": "5"}"#, ""]), "is the text \"5\", and"),
-        ("", text([r#"{"weight": 1}"#, r#"{"weight": 1e999}"#, ""]), "is 1e999, which is no 64-bit float, and"),
+        ("json weight", text(["1", "[2]", "true"]), "is a list, but"),
+        ("", text([r#"{"weight": 1}"#, r#"{"weight": "5"}"#, ""]), "is the text \"5\", but"),
+        ("", text([r#"{"weight": 1}"#, r#"{"weight": 1e999}"#, ""]), "is 1e999, which is not a 64-bit float, but"),
     ] {
         let (graph, _) = star(&[("k", &[(column, cells)]), sound]);
         for types in [TypeSet::all(), TypeSet::of(&[0])] {
@@ -171,7 +171,7 @@ fn a_weight_that_is_no_number_is_refused_where_it_is_needed() {
                 assert_eq!(error.kind(), Kind::Malformed);
             }
         }
-        // The other type serves, and what needs no weights.
+        // The other type works, and so do requests that need no weights.
         let (ids, exact) = top(&graph, &TypeSet::of(&[1]), 1).unwrap();
         assert_eq!((ids, exact), (vec![3], vec![3.0]), "{says}");
         let lists = all(&graph);
@@ -199,7 +199,7 @@ fn nothing_is_drawn_by_a_weight_below_0() {
         ] {
             assert!(error.message().contains(says), "{says}: {error:?}");
         }
-        // It has its place among the others.
+        // It can be ranked among the others.
         assert_eq!(top(&graph, &TypeSet::all(), 3).unwrap().0.len(), 3);
     }
     let mut build = Build::default();
@@ -287,7 +287,7 @@ fn times_are_on_one_clock() {
         count[0]
     };
     assert_eq!([at(-2 * us), at(-us), at(4), at(3 * us), at(19_500 * us)], [1, 2, 3, 5, 8]);
-    // Removed a day before 1970 is removed; days alone are days.
+    // An edge removed a day before 1970 is removed; plain days are days.
     let removed: ArrayRef = Arc::new(Date32Array::from(vec![Some(-1), None, Some(7)]));
     let (graph, names) = star(&[("k", &[("removed_at", removed)])]);
     assert_eq!(names.clock(), Some((Clock::Days, true)));
@@ -312,9 +312,9 @@ fn times_that_are_none_are_refused_where_they_are_asked_for() {
     let (day_column, far_column, fine_column) = (dated(&days), dated(&far), dated(&fine));
     for (types, says) in [
         (vec![("k", &[][..])], "edges of this graph have no times"),
-        (vec![("k", &text_column[..])], "edges of type k: created_at is string, and times are dates, timestamps or"),
+        (vec![("k", &text_column[..])], "edges of type k: created_at is string, but times must be dates, timestamps"),
         (vec![("k", &text_column), ("l", &day_column)], "edges of type k: created_at is string"),
-        (vec![("k", &number_column), ("l", &day_column)], "edges of type k: created_at is int64, and other times"),
+        (vec![("k", &number_column), ("l", &day_column)], "edges of type k: created_at is int64, but other times"),
         (vec![("k", &far_column), ("l", &fine_column)], "does not fit into nanoseconds"),
     ] {
         let (graph, names) = star(&types);
@@ -325,11 +325,11 @@ fn times_that_are_none_are_refused_where_they_are_asked_for() {
         if types.len() > 1 {
             assert_eq!(last(&graph, &TypeSet::of(&[1]), 1).unwrap().len(), 1, "{says}");
         }
-        // A text is a feature like others.
+        // A text is an ordinary feature.
         assert_eq!(names.edge_features().contains(&"created_at".to_owned()), says.contains("string"), "{says}");
         assert_eq!(all(&graph).ids.len(), 3 * types.len());
     }
-    // Edges of a type without times stand last, and alone are refused.
+    // Edges of a type without times come last, and are refused if they are alone.
     let (graph, _) = star(&[("k", &[]), ("l", &day_column)]);
     assert_eq!(last(&graph, &every, 4).unwrap(), [2, 3, 1, 1]);
     let error = last(&graph, &TypeSet::of(&[0]), 1).unwrap_err();

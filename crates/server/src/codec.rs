@@ -1,4 +1,4 @@
-//! Messages as bytes: decoded within the budget, encoded at once.
+//! Decodes requests within the memory budget, and encodes replies.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -13,16 +13,16 @@ use crate::engine::{Engine, busy};
 use crate::refusal::{invalid, too_much};
 use crate::wire::Request;
 
-/// Bytes that a value of a message may take in memory: a number of 64 bits, in a list that doubles when it is full.
+/// Maximum bytes of a value in memory: a 64-bit number, in a list that doubles when it is full.
 const VALUE: u64 = 16;
 
-/// A request, and the memory that it takes.
+/// A request and its memory reservation.
 pub(crate) struct Asked<D> {
     pub message: D,
     pub _memory: Reservation,
 }
 
-/// Requests of one type in, replies of one type out.
+/// The codec for one type of requests and one type of replies.
 pub(crate) struct Wire<D, E> {
     engine: Arc<Engine>,
     types: PhantomData<fn(E) -> D>,
@@ -61,12 +61,12 @@ impl<D: Request> Decoder for Requests<D> {
 
     fn decode(&mut self, source: &mut DecodeBuf<'_>) -> Result<Option<Asked<D>>, Status> {
         let bytes = source.copy_to_bytes(source.remaining());
-        // A varint ends with a byte below 128: so many values there are at most, in lists and elsewhere.
+        // A varint ends with a byte below 128: their number is the maximum number of values.
         let values = bytes.iter().filter(|byte| **byte < 0x80).count() as u64;
         let memory = self.engine.budget().try_reserve(values.saturating_mul(VALUE)).ok_or_else(busy)?;
         let message = D::decode(bytes);
         let message =
-            message.map_err(|error| invalid(format!("the request is not a message of this call: {error}")))?;
+            message.map_err(|error| invalid(format!("the request is not a valid message of this call: {error}")))?;
         let (batch, limit) = (message.batch(), self.engine.limits().batch);
         if batch > limit {
             return Err(too_much("elements", batch, limit));

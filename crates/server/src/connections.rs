@@ -1,4 +1,4 @@
-//! Connections, as many as there may be at a time.
+//! Accepts connections, up to a maximum at a time.
 
 use std::future::Future;
 use std::io;
@@ -14,25 +14,25 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_stream::Stream;
 use tonic::transport::server::Connected;
 
-/// How long to wait where the system accepts no connection, as when all files are open.
+/// How long to wait if the system cannot accept a connection, for example because too many files are open.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// How long a connection may be silent before it says anything: later its client is asked whether it is there.
+/// How long a new connection may be silent before it is closed; later, keep-alive pings check that the client is there.
 const SILENT: Duration = Duration::from_secs(10);
 
-/// A connection with its place among those that there may be.
+/// A connection and its permit.
 pub(crate) struct Connection {
     stream: TcpStream,
-    /// Until the first bytes came: when it is given up.
+    /// When the connection is closed, until the first bytes arrive.
     silent: Option<Pin<Box<tokio::time::Sleep>>>,
     _place: OwnedSemaphorePermit,
 }
 
-/// Connections as they come. Those beyond the limit wait, unaccepted.
+/// Incoming connections. Those beyond the limit wait unaccepted.
 pub(crate) struct Connections(mpsc::Receiver<Connection>);
 
 impl Connections {
-    /// Accepts from `listener`, on a task that ends with this.
+    /// Accepts from `listener`, on a task that ends with this value.
     pub fn of(listener: TcpListener, limit: usize) -> Connections {
         let (sender, receiver) = mpsc::channel(1);
         let places = Arc::new(Semaphore::new(limit));
@@ -47,7 +47,7 @@ impl Connections {
                     tokio::time::sleep(PAUSE).await;
                     continue;
                 };
-                // Replies are short: they do not wait for more of them.
+                // Replies are short and are sent without waiting for more of them.
                 let _ = stream.set_nodelay(true);
                 if sender.send(Connection::of(stream, place)).await.is_err() {
                     return;

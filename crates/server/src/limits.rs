@@ -1,27 +1,27 @@
-//! What a client may ask for.
+//! Limits for requests.
 
 use std::time::Duration;
 
-/// What a client may ask for. What is beyond is refused before anything is read or drawn for it.
+/// Limits for requests. A request beyond a limit is refused before anything is read or drawn for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of a request.
+    /// Maximum bytes of a request.
     pub message: usize,
-    /// Bytes of a reply.
+    /// Maximum bytes of a reply.
     pub reply: u64,
-    /// Elements of a request: nodes or edges that are asked about, or drawn.
+    /// Maximum number of elements in a request: nodes or edges that are requested or drawn.
     pub batch: usize,
-    /// Neighbours of a node.
+    /// Maximum number of neighbours of a node.
     pub count: usize,
-    /// Edges of all nodes of a request together.
+    /// Maximum total number of edges of the nodes in a request.
     pub edges: u64,
-    /// Connections at a time.
+    /// Maximum number of concurrent connections.
     pub connections: usize,
-    /// Requests of one connection at a time.
+    /// Maximum number of concurrent requests of one connection.
     pub streams: u32,
     /// How long a request may take.
     pub deadline: Duration,
-    /// How long requests that were begun may take after a stop.
+    /// How long running requests may continue after a stop.
     pub drain: Duration,
 }
 

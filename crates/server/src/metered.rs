@@ -1,4 +1,4 @@
-//! Bodies of requests and replies, and the memory that they take.
+//! Bodies of requests and replies with their memory reservations.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use tonic::Status;
 
 use crate::engine::busy;
 
-/// A request as it comes: each frame takes its memory from the budget, or ends the request.
+/// An incoming request: each frame reserves memory from the budget, or the request fails.
 pub(crate) struct Incoming {
     body: tonic::body::Body,
     memory: Reservation,
@@ -32,7 +32,7 @@ impl Body for Incoming {
         let polled = Pin::new(&mut this.body).poll_frame(context);
         if let Poll::Ready(Some(Ok(frame))) = &polled
             && let Some(data) = frame.data_ref()
-            // What came is appended to what is there, in a buffer that doubles when it is full.
+            // New bytes are appended to a buffer that doubles when it is full.
             && !this.memory.try_grow(2 * data.len() as u64)
         {
             return Poll::Ready(Some(Err(busy())));
@@ -49,7 +49,7 @@ impl Body for Incoming {
     }
 }
 
-/// The memory of a reply, which travels with it until there is a body.
+/// The memory of a reply, attached to it until it has a body.
 #[derive(Clone)]
 pub(crate) struct Held {
     _memory: Arc<Reservation>,
@@ -61,7 +61,7 @@ impl Held {
     }
 }
 
-/// A reply as it goes: its memory is given back when the client has it, or is gone.
+/// An outgoing reply: its memory is released when the client has received it or has disconnected.
 pub(crate) struct Outgoing {
     pub body: tonic::body::Body,
     pub _held: Held,

@@ -1,9 +1,9 @@
-//! What a client is told when a request is not answered.
+//! The statuses of requests that are not answered.
 
 use isomorph_error::{Error, Kind};
 use tonic::{Code, Status};
 
-/// An error of the graph as a status of gRPC: message, place, and what to try.
+/// Converts an error of the graph to a gRPC status: message, place and hints.
 pub(crate) fn status(error: &Error) -> Status {
     let code = match error.kind() {
         Kind::Usage | Kind::AlreadyExists => Code::InvalidArgument,
@@ -23,12 +23,12 @@ pub(crate) fn status(error: &Error) -> Status {
     Status::new(code, text)
 }
 
-/// A request that makes no sense.
+/// Returns the status for an invalid request.
 pub(crate) fn invalid(message: impl Into<String>) -> Status {
     Status::invalid_argument(message)
 }
 
-/// More than a limit.
+/// Returns the status for a request beyond a limit.
 pub(crate) fn too_much(what: &str, asked: impl std::fmt::Display, limit: impl std::fmt::Display) -> Status {
     Status::resource_exhausted(format!("{asked} {what} in one request; the limit of this server is {limit}"))
 }

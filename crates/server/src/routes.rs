@@ -1,4 +1,4 @@
-//! Which call a path is.
+//! Maps paths to calls.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -20,31 +20,31 @@ use crate::engine::{Answer, Engine, busy};
 use crate::metered::{Held, Incoming, Outgoing};
 use crate::wire::{HealthReply, HealthRequest, Request};
 
-/// Elements of a request that is answered between others; a larger one has a thread for itself, in its turn.
+/// Maximum number of elements in a request that is answered at once; a larger one waits for its turn on a separate thread.
 const SHORT: usize = 4096;
 
-/// The services that there are.
+/// The services.
 const SERVICES: [&str; 2] = ["snark.GraphEngine", "snark.GraphSampler"];
 
-/// What all requests share.
+/// State that all requests share.
 pub(crate) struct Shared {
     pub engine: Arc<Engine>,
-    /// Turns of requests that take long.
+    /// Permits for long requests.
     pub turns: Semaphore,
-    /// Whether the server is about to end.
+    /// Whether the server is stopping.
     pub stopping: AtomicBool,
 }
 
-/// Answers requests by their path.
+/// Routes requests by path.
 #[derive(Clone)]
 pub(crate) struct Routes(pub Arc<Shared>);
 
 type Reply = Pin<Box<dyn Future<Output = Result<http::Response<Body>, Infallible>> + Send>>;
 
-/// A call: a request of one type in, a reply of another out.
+/// A call: takes a request of one type, returns a reply of another.
 type Call<D, E> = fn(&Shared, D) -> Result<Answer<E>, Status>;
 
-/// The calls of the engine as calls.
+/// Routes the calls of the engine.
 macro_rules! calls {
     ($routes:expr, $request:expr; $($path:literal: $method:ident,)* ; $($other:literal: $call:expr,)*) => {
         match $request.uri().path() {
@@ -90,7 +90,7 @@ impl Service<http::Request<Body>> for Routes {
     }
 }
 
-/// Whether a service answers.
+/// Answers whether a service is available.
 fn health(shared: &Shared, request: HealthRequest) -> Result<Answer<HealthReply>, Status> {
     let (serving, stopping) = (1, 2);
     if !request.service.is_empty() && !SERVICES.contains(&request.service.as_str()) {
@@ -123,7 +123,7 @@ impl Routes {
     }
 }
 
-/// One request that is answered.
+/// The handler of one call.
 struct Answering<D, E> {
     shared: Arc<Shared>,
     call: Call<D, E>,
@@ -149,9 +149,9 @@ impl<D: Request + Send + 'static, E: Message + 'static> UnaryService<Asked<D>> f
     }
 }
 
-/// Answers; a fault of the program ends this request alone.
+/// Calls the engine; a panic fails only this request.
 fn fenced<D, E>(shared: &Shared, call: Call<D, E>, asked: Asked<D>) -> Result<Answer<E>, Status> {
     let Asked { message, _memory } = asked;
     catch_unwind(AssertUnwindSafe(|| call(shared, message)))
-        .unwrap_or_else(|_| Err(Status::internal("this request met a fault of the server")))
+        .unwrap_or_else(|_| Err(Status::internal("internal error while answering this request")))
 }

@@ -1,4 +1,4 @@
-//! A server: an address, threads, and an end.
+//! The server: binds an address, runs threads, and stops.
 
 use std::future::Future;
 use std::net::{SocketAddr, TcpListener};
@@ -13,19 +13,19 @@ use crate::connections::Connections;
 use crate::engine::Engine;
 use crate::routes::{Routes, Shared};
 
-/// Bytes of a request that a client may send before they are read, of one request and of one connection.
+/// Flow-control windows in bytes: of one request and of one connection.
 const WINDOWS: (u32, u32) = (1 << 20, 2 << 20);
 
-/// How often a client that is silent is asked whether it is there, and how long it may take to answer.
+/// How often a silent client is pinged, and how long it may take to answer.
 const ALIVE: Duration = Duration::from_secs(20);
 
-/// Bytes of the headers of a request.
+/// Maximum bytes of a request's headers.
 const HEADERS: u32 = 16 << 10;
 
-/// How often it is looked whether the server should stop.
+/// How often `stop` is checked.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// A server that has its address, and answers nobody yet.
+/// A server that is bound to its address but does not answer yet.
 pub struct Server {
     listener: TcpListener,
     shared: Arc<Shared>,
@@ -33,14 +33,14 @@ pub struct Server {
 }
 
 impl Server {
-    /// Takes an address, for `threads` threads that answer by `engine`. Port 0 is any that is free.
+    /// Binds an address, for `threads` threads that answer with `engine`. Port 0 selects any free port.
     ///
     /// # Errors
-    /// When the address cannot be had.
+    /// Returns an error if the address cannot be bound.
     pub fn bind(address: SocketAddr, engine: Engine, threads: usize) -> Result<Server> {
         let refused = |error: std::io::Error| {
-            Error::new(Kind::Io, format!("{address} cannot be listened at: {error}"))
-                .hint("--address 127.0.0.1:0    takes any port that is free")
+            Error::new(Kind::Io, format!("cannot listen on {address}: {error}"))
+                .hint("--address 127.0.0.1:0    use any free port")
         };
         let listener = TcpListener::bind(address).map_err(refused)?;
         listener.set_nonblocking(true).map_err(refused)?;
@@ -49,24 +49,24 @@ impl Server {
         Ok(Server { listener, shared: Arc::new(Shared { engine, turns, stopping }), threads })
     }
 
-    /// Where it listens.
+    /// Returns the address on which it listens.
     ///
     /// # Errors
-    /// When the system does not tell.
+    /// Returns an error if the system does not report it.
     pub fn address(&self) -> Result<SocketAddr> {
         Ok(self.listener.local_addr()?)
     }
 
-    /// Answers until `stop` says so. Then the address is given up at once, requests that were begun have a while to end, and connections
-    /// are closed. Threads are its own, and end with it. Says whether all requests had ended.
+    /// Answers until `stop` returns true. Then the address is released at once, running requests have some time to end, and connections
+    /// are closed. The server has its own threads, which end with it. Returns whether all requests had ended.
     ///
     /// # Errors
-    /// When threads cannot be had, or the system gives no connections.
+    /// Returns an error if threads cannot be started, or if the system accepts no connections.
     pub fn run(self, stop: impl Fn() -> bool + Send + Sync) -> Result<bool> {
         let Server { listener, shared, threads } = self;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(threads)
-            // As many again as have a turn with a request that takes long.
+            // The same number again for long requests.
             .max_blocking_threads(threads + 1)
             .thread_name("isomorph-serve")
             .enable_all()
@@ -100,7 +100,7 @@ impl Server {
     }
 }
 
-/// Waits for `serving` to end, and says whether it did; from the moment that `drain` tells, for so long at most.
+/// Waits for `serving` to end, and returns whether it did; from the signal of `drain` on, at most for its duration.
 async fn within(
     serving: impl Future<Output = std::result::Result<(), tonic::transport::Error>>,
     drain: tokio::sync::oneshot::Receiver<()>,

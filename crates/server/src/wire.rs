@@ -1,26 +1,26 @@
-//! The messages of the services `snark.GraphEngine` and `snark.GraphSampler` of deepgnn-ge 0.1.66, and of the health check of gRPC.
+//! The messages of the services `snark.GraphEngine` and `snark.GraphSampler` of deepgnn-ge 0.1.66, and of the gRPC health check.
 //!
-//! Numbers of fields are those of the wire. Lists of numbers are packed.
+//! Field numbers are those of the protocol. Lists of numbers are packed.
 
 use prost::Message;
 
 /// A request of a call.
 pub trait Request: Message + Default {
-    /// How many elements are asked about.
+    /// Returns the number of requested elements.
     fn batch(&self) -> usize;
 }
 
-/// Asks for nothing in particular.
+/// An empty request.
 #[derive(Clone, PartialEq, Message)]
 pub struct Empty {}
 
-/// What is said of the graph as a whole.
+/// The metadata of the graph.
 #[derive(Clone, PartialEq, Message)]
 pub struct MetadataReply {
-    /// Nodes.
+    /// Number of nodes.
     #[prost(uint64, tag = "1")]
     pub nodes: u64,
-    /// Edges.
+    /// Number of edges.
     #[prost(uint64, tag = "2")]
     pub edges: u64,
     /// Number of node types.
@@ -29,36 +29,36 @@ pub struct MetadataReply {
     /// Number of edge types.
     #[prost(uint64, tag = "4")]
     pub edge_types: u64,
-    /// The most features that a node has.
+    /// Maximum number of features of a node.
     #[prost(uint64, tag = "5")]
     pub node_features: u64,
-    /// The most features that an edge has.
+    /// Maximum number of features of an edge.
     #[prost(uint64, tag = "6")]
     pub edge_features: u64,
-    /// Number of partitions, those included that other servers have.
+    /// Number of partitions, including those of other servers.
     #[prost(uint64, tag = "7")]
     pub partitions: u64,
-    /// Partition by partition, what the nodes of each type weigh.
+    /// Weights of the nodes of each type, partition by partition.
     #[prost(float, repeated, tag = "8")]
     pub node_partition_weights: Vec<f32>,
-    /// The same of edges.
+    /// Weights of the edges of each type, partition by partition.
     #[prost(float, repeated, tag = "9")]
     pub edge_partition_weights: Vec<f32>,
-    /// Nodes of each type.
+    /// Number of nodes of each type.
     #[prost(uint64, repeated, tag = "10")]
     pub node_count_per_type: Vec<u64>,
-    /// Edges of each type.
+    /// Number of edges of each type.
     #[prost(uint64, repeated, tag = "11")]
     pub edge_count_per_type: Vec<u64>,
     /// Version of the binary: 2.
     #[prost(uint64, tag = "12")]
     pub version: u64,
-    /// The last time that is known; −1 without times.
+    /// The latest known time; −1 without times.
     #[prost(int64, tag = "13")]
     pub watermark: i64,
 }
 
-/// Asks for the types of nodes.
+/// Requests the types of nodes.
 #[derive(Clone, PartialEq, Message)]
 pub struct NodeTypesRequest {
     /// The nodes.
@@ -66,29 +66,29 @@ pub struct NodeTypesRequest {
     pub node_ids: Vec<i64>,
 }
 
-/// Types of the nodes that are there.
+/// Types of the nodes that exist.
 #[derive(Clone, PartialEq, Message)]
 pub struct NodeTypesReply {
     /// Their types.
     #[prost(int32, repeated, tag = "1")]
     pub types: Vec<i32>,
-    /// Where they are in the request.
+    /// Their positions in the request.
     #[prost(uint32, repeated, tag = "2")]
     pub offsets: Vec<u32>,
 }
 
-/// A dense feature that is asked for.
+/// A requested dense feature.
 #[derive(Clone, Copy, PartialEq, Message)]
 pub struct FeatureInfo {
     /// Its id.
     #[prost(int32, tag = "1")]
     pub id: i32,
-    /// Bytes that are wanted of it.
+    /// Number of requested bytes.
     #[prost(uint32, tag = "2")]
     pub size: u32,
 }
 
-/// Asks for dense features of nodes.
+/// Requests dense features of nodes.
 #[derive(Clone, PartialEq, Message)]
 pub struct NodeFeaturesRequest {
     /// The nodes.
@@ -102,7 +102,7 @@ pub struct NodeFeaturesRequest {
     pub timestamps: Vec<i64>,
 }
 
-/// Asks for dense features of edges.
+/// Requests dense features of edges.
 #[derive(Clone, PartialEq, Message)]
 pub struct EdgeFeaturesRequest {
     /// All sources, then all targets.
@@ -125,15 +125,15 @@ pub struct FeaturesReply {
     /// The bytes of all features of each element.
     #[prost(bytes = "vec", tag = "1")]
     pub feature_values: Vec<u8>,
-    /// Where the elements are in the request.
+    /// Positions of the elements in the request.
     #[prost(uint32, repeated, tag = "2")]
     pub offsets: Vec<u32>,
-    /// Of each feature of each element when it was created; 0 without times, −1 where it is not there.
+    /// Time of creation of each feature of each element; 0 without times, −1 if the feature is missing.
     #[prost(int64, repeated, tag = "3")]
     pub timestamps: Vec<i64>,
 }
 
-/// Asks for sparse features, or texts, of nodes.
+/// Requests sparse features, or texts, of nodes.
 #[derive(Clone, PartialEq, Message)]
 pub struct NodeSparseFeaturesRequest {
     /// The nodes.
@@ -147,7 +147,7 @@ pub struct NodeSparseFeaturesRequest {
     pub timestamps: Vec<i64>,
 }
 
-/// Asks for sparse features, or texts, of edges.
+/// Requests sparse features, or texts, of edges.
 #[derive(Clone, PartialEq, Message)]
 pub struct EdgeSparseFeaturesRequest {
     /// All sources, then all targets.
@@ -164,25 +164,25 @@ pub struct EdgeSparseFeaturesRequest {
     pub timestamps: Vec<i64>,
 }
 
-/// Sparse features, one feature behind the other.
+/// Sparse features, feature by feature.
 #[derive(Clone, PartialEq, Message)]
 pub struct SparseFeaturesReply {
     /// The values of all points.
     #[prost(bytes = "vec", tag = "1")]
     pub values: Vec<u8>,
-    /// Of each point the place of its element in the request, then its coordinates.
+    /// For each point, the position of its element in the request, then its coordinates.
     #[prost(int64, repeated, tag = "2")]
     pub indices: Vec<i64>,
-    /// Of each feature the coordinates of a point; 0 where nothing has it.
+    /// For each feature, the number of coordinates of a point; 0 if no element has the feature.
     #[prost(int64, repeated, tag = "3")]
     pub dimensions: Vec<i64>,
-    /// Of each feature how many of `indices` are its own.
+    /// For each feature, the number of its `indices`.
     #[prost(int64, repeated, tag = "4")]
     pub indices_counts: Vec<i64>,
-    /// Of each feature how many bytes of `values` are its own.
+    /// For each feature, the number of its bytes in `values`.
     #[prost(int64, repeated, tag = "5")]
     pub values_counts: Vec<i64>,
-    /// As of dense features, of all elements.
+    /// Times as for dense features, of all elements.
     #[prost(int64, repeated, tag = "6")]
     pub timestamps: Vec<i64>,
 }
@@ -193,27 +193,27 @@ pub struct StringFeaturesReply {
     /// Their bytes.
     #[prost(bytes = "vec", tag = "1")]
     pub values: Vec<u8>,
-    /// How many bytes each has, of all elements; 0 where it is not there.
+    /// Number of bytes of each, for all elements; 0 if it is missing.
     #[prost(int64, repeated, tag = "2")]
     pub dimensions: Vec<i64>,
-    /// As of dense features, of elements that have one; at a time of each text that is there.
+    /// Times as for dense features, of elements that have one; at a time, of each text that exists.
     #[prost(int64, repeated, tag = "3")]
     pub timestamps: Vec<i64>,
 }
 
-/// Asks for all neighbours, or their number.
+/// Requests all neighbours, or their number.
 #[derive(Clone, PartialEq, Message)]
 pub struct NeighborsRequest {
     /// The nodes.
     #[prost(int64, repeated, tag = "1")]
     pub node_ids: Vec<i64>,
-    /// Types of the edges that count.
+    /// Types of the edges.
     #[prost(int32, repeated, tag = "2")]
     pub edge_types: Vec<i32>,
     /// A time for each node, or none.
     #[prost(int64, repeated, tag = "3")]
     pub timestamps: Vec<i64>,
-    /// Whether times of creation are wanted.
+    /// Whether times of creation are requested.
     #[prost(bool, tag = "4")]
     pub return_edge_created_ts: bool,
 }
@@ -233,7 +233,7 @@ pub struct NeighborsReply {
     /// Number of neighbours of each node.
     #[prost(uint64, repeated, tag = "4")]
     pub neighbor_counts: Vec<u64>,
-    /// When these edges were created, if that was asked for.
+    /// Times of creation of these edges, if requested.
     #[prost(int64, repeated, tag = "5")]
     pub timestamps: Vec<i64>,
 }
@@ -241,7 +241,7 @@ pub struct NeighborsReply {
 /// Numbers of neighbours.
 #[derive(Clone, PartialEq, Message)]
 pub struct NeighborCountsReply {
-    /// Of each node.
+    /// Number for each node.
     #[prost(uint64, repeated, tag = "1")]
     pub neighbor_counts: Vec<u64>,
     /// Not used.
@@ -249,24 +249,24 @@ pub struct NeighborCountsReply {
     pub timestamps: Vec<i64>,
 }
 
-/// Asks for the neighbours whose edges were created last.
+/// Requests the neighbours whose edges were created last.
 #[derive(Clone, PartialEq, Message)]
 pub struct LastNeighborsRequest {
     /// The nodes.
     #[prost(int64, repeated, tag = "1")]
     pub node_ids: Vec<i64>,
-    /// Types of the edges that count.
+    /// Types of the edges.
     #[prost(int32, repeated, tag = "2")]
     pub edge_types: Vec<i32>,
     /// A time for each node.
     #[prost(int64, repeated, tag = "3")]
     pub timestamps: Vec<i64>,
-    /// How many of each node.
+    /// Number of neighbours of each node.
     #[prost(int64, tag = "4")]
     pub count: i64,
 }
 
-/// Asks for neighbours by the weights of edges, with replacement.
+/// Requests neighbours by the weights of edges, with replacement.
 #[derive(Clone, PartialEq, Message)]
 pub struct WeightedNeighborsRequest {
     /// The seed.
@@ -275,30 +275,30 @@ pub struct WeightedNeighborsRequest {
     /// The nodes.
     #[prost(int64, repeated, tag = "2")]
     pub node_ids: Vec<i64>,
-    /// Types of the edges that count.
+    /// Types of the edges.
     #[prost(int32, repeated, tag = "3")]
     pub edge_types: Vec<i32>,
-    /// Instead of a neighbour.
+    /// Default for a missing neighbour.
     #[prost(int64, tag = "4")]
     pub default_node_id: i64,
-    /// Instead of a weight.
+    /// Default for a missing weight.
     #[prost(float, tag = "5")]
     pub default_node_weight: f32,
-    /// Instead of a type.
+    /// Default for a missing type.
     #[prost(int32, tag = "6")]
     pub default_edge_type: i32,
-    /// How many of each node.
+    /// Number of neighbours of each node.
     #[prost(int32, tag = "7")]
     pub count: i32,
     /// A time for each node, or none.
     #[prost(int64, repeated, tag = "8")]
     pub timestamps: Vec<i64>,
-    /// Whether times of creation are wanted.
+    /// Whether times of creation are requested.
     #[prost(bool, tag = "9")]
     pub return_edge_created_ts: bool,
 }
 
-/// Neighbours by weight of the nodes that are there.
+/// Neighbours by weight of the nodes that exist.
 #[derive(Clone, PartialEq, Message)]
 pub struct WeightedNeighborsReply {
     /// The neighbours.
@@ -313,15 +313,15 @@ pub struct WeightedNeighborsReply {
     /// The nodes.
     #[prost(int64, repeated, tag = "4")]
     pub node_ids: Vec<i64>,
-    /// What the edges of each node weigh together.
+    /// Total weight of the edges of each node.
     #[prost(float, repeated, tag = "5")]
     pub shard_weights: Vec<f32>,
-    /// When these edges were created, if that was asked for.
+    /// Times of creation of these edges, if requested.
     #[prost(int64, repeated, tag = "6")]
     pub timestamps: Vec<i64>,
 }
 
-/// Asks for neighbours, each edge as likely as the others.
+/// Requests neighbours, drawn uniformly.
 #[derive(Clone, PartialEq, Message)]
 pub struct UniformNeighborsRequest {
     /// The seed.
@@ -330,30 +330,30 @@ pub struct UniformNeighborsRequest {
     /// The nodes.
     #[prost(int64, repeated, tag = "2")]
     pub node_ids: Vec<i64>,
-    /// Types of the edges that count.
+    /// Types of the edges.
     #[prost(int32, repeated, tag = "3")]
     pub edge_types: Vec<i32>,
-    /// Instead of a neighbour.
+    /// Default for a missing neighbour.
     #[prost(int64, tag = "4")]
     pub default_node_id: i64,
-    /// Instead of a type.
+    /// Default for a missing type.
     #[prost(int32, tag = "5")]
     pub default_edge_type: i32,
-    /// How many of each node.
+    /// Number of neighbours of each node.
     #[prost(int32, tag = "6")]
     pub count: i32,
-    /// Whether no edge is drawn twice.
+    /// Whether to draw without replacement.
     #[prost(bool, tag = "7")]
     pub without_replacement: bool,
     /// A time for each node, or none.
     #[prost(int64, repeated, tag = "8")]
     pub timestamps: Vec<i64>,
-    /// Whether times of creation are wanted.
+    /// Whether times of creation are requested.
     #[prost(bool, tag = "9")]
     pub return_edge_created_ts: bool,
 }
 
-/// Neighbours of the nodes that are there.
+/// Neighbours of the nodes that exist.
 #[derive(Clone, PartialEq, Message)]
 pub struct UniformNeighborsReply {
     /// The neighbours.
@@ -368,12 +368,12 @@ pub struct UniformNeighborsReply {
     /// The nodes.
     #[prost(int64, repeated, tag = "4")]
     pub node_ids: Vec<i64>,
-    /// When these edges were created, if that was asked for.
+    /// Times of creation of these edges, if requested.
     #[prost(int64, repeated, tag = "5")]
     pub timestamps: Vec<i64>,
 }
 
-/// Asks for a sampler of nodes or edges.
+/// Requests a sampler of nodes or edges.
 #[derive(Clone, PartialEq, Message)]
 pub struct CreateRequest {
     /// Types of the elements.
@@ -382,7 +382,7 @@ pub struct CreateRequest {
     /// Whether they are edges.
     #[prost(bool, tag = "2")]
     pub is_edge: bool,
-    /// 0 by weight, 1 each as likely as the others, 2 the same and none twice.
+    /// 0: by weight, 1: uniformly, 2: uniformly without replacement.
     #[prost(int32, tag = "3")]
     pub category: i32,
 }
@@ -393,12 +393,12 @@ pub struct CreateReply {
     /// Its number.
     #[prost(uint64, tag = "1")]
     pub sampler_id: u64,
-    /// What its elements weigh together.
+    /// Total weight of its elements.
     #[prost(float, tag = "2")]
     pub weight: f32,
 }
 
-/// Asks for nodes or edges of the whole graph.
+/// Requests nodes or edges of the whole graph.
 #[derive(Clone, PartialEq, Message)]
 pub struct SampleRequest {
     /// The sampler.
@@ -407,7 +407,7 @@ pub struct SampleRequest {
     /// The seed.
     #[prost(int64, tag = "2")]
     pub seed: i64,
-    /// How many.
+    /// Number of elements.
     #[prost(int32, tag = "3")]
     pub count: i32,
     /// Whether they are edges.
@@ -426,18 +426,18 @@ pub struct SampleReply {
     pub node_ids: Vec<i64>,
 }
 
-/// Asks whether a service answers.
+/// Requests whether a service is available.
 #[derive(Clone, PartialEq, Message)]
 pub struct HealthRequest {
-    /// Its name; nothing is the server.
+    /// Its name; an empty name means the server.
     #[prost(string, tag = "1")]
     pub service: String,
 }
 
-/// Whether a service answers.
+/// Whether a service is available.
 #[derive(Clone, PartialEq, Message)]
 pub struct HealthReply {
-    /// 1: it does.
+    /// 1 if it is.
     #[prost(int32, tag = "1")]
     pub status: i32,
 }

@@ -43,10 +43,10 @@ fn check(shape: Format, memory: MemoryGraph, layout: Index, next: Index) {
 /// What generated graphs have and a format may lack.
 fn is_reason(error: &str) -> bool {
     const REASONS: &[&str] = &[
-        "a GraphAr edge type is directed or not, as a whole",
+        "GraphAr has one direction for each edge type",
         "a character outside printable ASCII",
         "a node has no name",
-        "has several values, which edge properties of GraphAr have not",
+        "has several values, but edge properties of GraphAr have one",
     ];
     REASONS.iter().any(|reason| error.contains(reason))
 }

@@ -1,4 +1,4 @@
-//! Adding a property group.
+//! Adds a property group.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
@@ -20,13 +20,13 @@ use crate::write::{
     Encoder, Files, TableFile, TableSpec, checked_property, group_prefix, has_blank_lines, stored_column, stored_type,
 };
 
-/// The file of the chunk that is being written, by its path.
+/// The file of the chunk that is being written, and its path.
 struct Current {
     open: Option<(String, TableFile)>,
 }
 
 impl Current {
-    /// Adds a batch to the file `path`, which begins a new file if it is not the one that is open.
+    /// Adds a batch to the file `path`, which is begun if it is not the open one.
     fn push(
         &mut self,
         files: &Files<'_>,
@@ -59,18 +59,18 @@ struct NewColumns<'a> {
 impl NewColumns<'_> {
     fn stored(&self, computed: &Columns, rows: usize) -> Result<Vec<ArrayRef>> {
         if computed.len() != self.types.len() {
-            let message = format!("{} columns for {} properties", computed.len(), self.types.len());
+            let message = format!("got {} columns for {} properties", computed.len(), self.types.len());
             return Err(Error::usage(message));
         }
         let mut stored = Vec::with_capacity(computed.len());
         for ((column, data_type), property) in computed.iter().zip(&self.types).zip(&self.group.properties) {
             let array = stored_column(column.as_ref(), rows, data_type, &property.name)?;
             if array.len() != rows {
-                let message = format!("{} values for {rows} rows", array.len());
+                let message = format!("got {} values for {rows} rows", array.len());
                 return Err(Error::usage(message).at(Place::field(&property.name)));
             }
             if !property.nullable && array.null_count() > 0 {
-                return Err(Error::broken(&rules::NULL, "a null").at(Place::field(&property.name)));
+                return Err(Error::broken(&rules::NULL, "the value must not be null").at(Place::field(&property.name)));
             }
             stored.push(array);
         }
@@ -79,15 +79,15 @@ impl NewColumns<'_> {
 }
 
 impl GraphAr {
-    /// Adds a property group to node type `ty`. `compute` is given the vertices batch by batch, in order, with all their
-    /// properties, and returns a column for each new property. Returns what was written.
+    /// Adds a property group to node type `ty`. `compute` gets the vertices batch by batch, in order, with all their
+    /// properties, and returns a column for each new property. Returns a summary of what was written.
     ///
-    /// The graph must be opened again to show them.
+    /// Open the graph again to see the new properties.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::Usage`] for columns that do not fit;
-    /// [`isomorph_error::Kind::WouldLose`] for a type that GraphAr lacks; rules that a name breaks; those of `compute`,
-    /// reading and writing. Nothing is changed then.
+    /// Returns [`isomorph_error::Kind::Usage`] for columns of the wrong number, length or type;
+    /// [`isomorph_error::Kind::WouldLose`] for a type that GraphAr does not have; the rule that a name violates; and errors of
+    /// `compute`, reading and writing. Nothing is changed in these cases.
     pub fn add_vertex_group(
         &self,
         ty: usize,
@@ -120,7 +120,7 @@ impl GraphAr {
         })
     }
 
-    /// Adds a property group to edge type `ty`. `compute` is given the edges of each adjacency list, batch by batch,
+    /// Adds a property group to edge type `ty`. `compute` gets the edges of each adjacency list, batch by batch,
     /// with all their properties, and returns a column for each new property. It must return the same values for the
     /// same edge in every list: `isomorph validate` compares them.
     ///
@@ -160,7 +160,7 @@ impl GraphAr {
         })
     }
 
-    /// Writes new files and one information file, which is replaced, in one step, unless somebody else replaced it since the graph
+    /// Writes new files and replaces one information file in one step, unless the information file has been replaced since the graph
     /// was opened.
     pub(super) fn change(
         &self,
@@ -179,11 +179,11 @@ impl GraphAr {
         std::io::Write::write_all(&mut out, text.as_bytes())
             .map_err(|error| Error::from(error).at(Place::file(file)))?;
         out.finish()?;
-        // Nobody else changes the graph between this look and the change.
+        // No other writer changes the graph between this check and the change.
         let _turn = self.beside.location().turn()?;
         let now = self.beside.file(file)?;
         if self.info_files.get(file) != Some(&now.read_all(limits::MANIFEST_BYTES)?) {
-            return Err(Error::new(Kind::Conflict, "somebody changed the graph meanwhile")
+            return Err(Error::new(Kind::Conflict, "the graph was changed by another process")
                 .at(Place::file(file))
                 .hint("run again"));
         }
@@ -192,14 +192,14 @@ impl GraphAr {
     }
 }
 
-/// The information file's entry for the new group.
+/// Returns the information file's entry for the new group.
 fn new_group(group: &NewGroup, others: &[PropertyGroup], taken: &[&str], of_edge: bool) -> Result<PropertyGroup> {
     let mut properties: Vec<PropertyInfo> = Vec::with_capacity(group.properties.len());
     let mut names: HashSet<&str> =
         others.iter().flat_map(|group| &group.properties).map(|property| property.name.as_str()).collect();
     for property in &group.properties {
         if !names.insert(&property.name) {
-            let message = format!("there is a property {} already", property.name);
+            let message = format!("property {} already exists", property.name);
             return Err(Error::broken(&rules::META_PROPERTY_TWICE, message));
         }
         let info = checked_property(property, of_edge)?;
@@ -209,10 +209,10 @@ fn new_group(group: &NewGroup, others: &[PropertyGroup], taken: &[&str], of_edge
         properties.push(info);
     }
     if properties.is_empty() {
-        return Err(Error::broken(&rules::META_GROUP_EMPTY, "a property group without properties"));
+        return Err(Error::broken(&rules::META_GROUP_EMPTY, "the property group has no properties"));
     }
     if group.file_type == FileType::Csv && has_blank_lines(&properties, of_edge) {
-        let message = "a group of one property that may be null";
+        let message = "a CSV group of one nullable property";
         return Err(Error::broken(&rules::CSV_BLANK, message).hint("--file-type parquet"));
     }
     let prefix = group_prefix(&properties, others, taken);

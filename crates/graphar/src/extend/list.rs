@@ -1,4 +1,4 @@
-//! Adding an adjacency list.
+//! Adds an adjacency list.
 
 use std::sync::Arc;
 
@@ -17,18 +17,18 @@ use crate::write::EdgeWriter;
 
 impl GraphAr {
     /// Adds the adjacency list `kind` to edge type `ty`: a copy of its edges and their properties, sorted by the end
-    /// that it is aligned by. The sort takes its memory from `budget` and spills to `scratch`.
+    /// that it is aligned by. The sort uses memory of `budget` and spills to `scratch`.
     ///
-    /// The graph must be opened again to show it.
+    /// Open the graph again to see it.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::Usage`] when there is such a list already; those of reading, sorting and writing. Nothing is
-    /// changed then.
+    /// Returns [`isomorph_error::Kind::Usage`] if the list already exists; and errors of reading, sorting and writing. Nothing is
+    /// changed in these cases.
     pub fn add_list(&self, ty: usize, kind: AdjListType, budget: &Budget, scratch: &Scratch) -> Result<Changed> {
         let table = self.edge_table(ty)?;
         self.refuse_unknown(&table.info.file, &table.info.unknown)?;
         if table.list(kind).is_some() {
-            let message = format!("{} has this list already", table.info.name());
+            let message = format!("{} already has this adjacency list", table.info.name());
             return Err(Error::usage(message).rule(&rules::META_LIST_TWICE));
         }
         let file_type = table.info.lists.first().map_or(FileType::Parquet, |list| list.file_type);
@@ -90,12 +90,12 @@ impl GraphAr {
             writer.finish(files)
         })
         .map_err(|error| match error.kind() {
-            // Whoever writes a whole graph takes Parquet where a line of CSV would be empty; the lists here share their file types.
+            // A writer of a whole graph uses Parquet if CSV lines would be empty; lists that are added share the existing file types.
             Kind::Unsupported if info.groups.iter().any(|group| group.file_type == FileType::Csv) => {
                 let lists: Vec<&str> = info.lists.iter().map(|list| list.kind.word()).collect();
                 let lists = lists.join(",");
                 error.hint(format!(
-                    "isomorph convert GRAPH NEW --to graphar --adj-lists {lists}    writes such a column as Parquet"
+                    "isomorph convert GRAPH NEW --to graphar --adj-lists {lists}    write such a column as Parquet"
                 ))
             }
             _ => error,

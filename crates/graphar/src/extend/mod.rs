@@ -1,7 +1,7 @@
-//! Adding to a graph that exists without rewriting what is there: a property group, or an adjacency list.
+//! Adds a property group or an adjacency list to an existing graph without rewriting it.
 //!
-//! The specification promises both: columns and copies of the edges lie in files of their own. New files and the
-//! information file that names them appear in one step, and after a crash all of them or none.
+//! The format allows both: columns and copies of the edges are in separate files. New files and the
+//! information file that names them appear in one step: after a crash, either all of them exist or none.
 //!
 //! ```no_run
 //! use std::sync::Arc;
@@ -41,19 +41,19 @@ use crate::write::Directory;
 use crate::yml::is_written_again;
 use crate::{GraphAr, rules};
 
-/// A property group that is to be added.
+/// A property group to add.
 #[derive(Debug, Clone)]
 pub struct NewGroup {
     /// Its properties.
     pub properties: Vec<Property>,
-    /// How its chunks are encoded.
+    /// File type of its chunks.
     pub file_type: FileType,
     /// Compression of Parquet and ORC chunks.
     pub compression: Compression,
 }
 
 impl NewGroup {
-    /// A group in compressed Parquet.
+    /// Creates a group that is stored as compressed Parquet.
     pub fn new(properties: impl IntoIterator<Item = Property>) -> Self {
         NewGroup {
             properties: properties.into_iter().collect(),
@@ -63,7 +63,7 @@ impl NewGroup {
     }
 }
 
-/// The directory of the data below the one that is changed.
+/// The directory of the data, below the directory that is changed.
 struct Below<'a> {
     redo: &'a Redo,
     prefix: &'a str,
@@ -82,21 +82,21 @@ impl Directory for Below<'_> {
 }
 
 impl GraphAr {
-    /// Where the data is below the directory of the information files.
+    /// Returns the path of the data below the directory of the information files.
     fn data_below(&self) -> Result<&str> {
         if self.follows_links {
-            let message = "a graph whose links are followed is not changed: what they lead to may belong to others";
+            let message = "a graph opened with --follow-links cannot be changed: the linked files may belong to others";
             return Err(Error::unsupported(message).at(self.graph_file.as_str()));
         }
         let elsewhere = || {
-            Error::unsupported("the data is not below the graph file, so both cannot change in one step")
+            Error::unsupported("the data is not below the graph file, so both cannot be changed in one step")
                 .at(self.graph_file.as_str())
                 .hint("move the information files to the data")
         };
         self.below.as_deref().ok_or_else(elsewhere)
     }
 
-    /// Refuses an information file with keys that would not be written again.
+    /// Rejects an information file with keys that would be dropped when it is written again.
     fn refuse_unknown(&self, file: &str, unknown: &Unknown) -> Result<()> {
         let is_kept = |key: &str| unknown.iter().any(|(name, text)| name == key && is_written_again(name, text));
         let found = self.findings.by_rule().flat_map(|(_, kept)| kept).find(|finding| {
@@ -106,7 +106,7 @@ impl GraphAr {
         });
         match found {
             None => Ok(()),
-            Some(finding) => Err(Error::unsupported("the file has a key that would not be written again")
+            Some(finding) => Err(Error::unsupported("the file has a key that would be dropped when it is rewritten")
                 .rule(&rules::META_KEY_UNKNOWN)
                 .at(finding.place.clone())),
         }

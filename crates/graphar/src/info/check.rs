@@ -1,4 +1,4 @@
-//! Rules that the information files keep or break by themselves, without a look at the data.
+//! Checks of the information files that do not need the data.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,13 +9,13 @@ use super::{EdgeInfo, FileType, GraphInfo, PropertyGroup, PropertyInfo, Version,
 use crate::layout::directory;
 use crate::rules;
 
-/// The most offsets of a vertex chunk that the published library reads, less one.
+/// The largest vertex chunk whose offsets the published library reads completely.
 pub(crate) const REFERENCE_VERTEX_CHUNK: u64 = 131_071;
 
-/// The first finding that is an error, as one.
+/// Turns the first finding of severity error into an error.
 ///
 /// # Errors
-/// That one.
+/// Returns that error, if there is one.
 pub(crate) fn refuse(findings: &Findings) -> Result<()> {
     let worst = findings.by_rule().filter_map(|(_, kept)| kept.first());
     match worst.into_iter().find(|finding| finding.rule.severity == Severity::Error) {
@@ -25,7 +25,7 @@ pub(crate) fn refuse(findings: &Findings) -> Result<()> {
 }
 
 impl GraphInfo {
-    /// Adds every breach of a metadata rule to `findings`: what the files say, without a look at the data. `graph_file`
+    /// Adds every violation of a metadata rule to `findings`, without looking at the data. `graph_file`
     /// is the name of the graph file.
     pub fn check(&self, graph_file: &str, findings: &mut Findings) {
         version(self.version.as_ref(), graph_file, findings);
@@ -33,14 +33,14 @@ impl GraphInfo {
         for vertex in &self.vertices {
             vertex.check(findings);
             if !types.insert(&vertex.ty) {
-                findings.push(&rules::META_DUPLICATE, format!("{} again", vertex.ty), vertex.file.as_str());
+                findings.push(&rules::META_DUPLICATE, format!("{} is declared twice", vertex.ty), vertex.file.as_str());
             }
         }
         let mut triples = HashSet::new();
         for edge in &self.edges {
             edge.check(findings);
             if !triples.insert((&edge.source, &edge.relation, &edge.target)) {
-                findings.push(&rules::META_DUPLICATE, format!("{} again", edge.name()), edge.file.as_str());
+                findings.push(&rules::META_DUPLICATE, format!("{} is declared twice", edge.name()), edge.file.as_str());
             }
             let ends = [("src", &edge.source, edge.source_chunk_size), ("dst", &edge.target, edge.target_chunk_size)];
             for (end, ty, size) in ends {
@@ -48,10 +48,10 @@ impl GraphInfo {
                 match self.vertex(ty) {
                     None => {
                         let place = place().in_field(format!("{end}_type"));
-                        findings.push(&rules::META_ENDS, format!("there is no vertex type {ty}"), place);
+                        findings.push(&rules::META_ENDS, format!("vertex type {ty} not found"), place);
                     }
                     Some(vertex) if vertex.chunk_size != size => {
-                        let message = format!("{size} here, {} in {}", vertex.chunk_size, vertex.file);
+                        let message = format!("chunk size is {size}, but {} in {}", vertex.chunk_size, vertex.file);
                         let place = place().in_field(format!("{end}_chunk_size"));
                         findings.push(&rules::META_CHUNK_SIZE, message, place);
                     }
@@ -68,7 +68,7 @@ impl VertexInfo {
         version(self.version.as_ref(), file, findings);
         if self.chunk_size > REFERENCE_VERTEX_CHUNK {
             let place = Place::file(file).in_field("chunk_size");
-            findings.push(&rules::META_CHUNK_LARGE, format!("{} vertices", self.chunk_size), place);
+            findings.push(&rules::META_CHUNK_LARGE, format!("chunk size is {} vertices", self.chunk_size), place);
         }
         groups(&self.groups, file, findings);
         let labels = (!self.labels.is_empty()).then_some("labels");
@@ -77,7 +77,7 @@ impl VertexInfo {
         if self.key().is_none() {
             let message = match self.properties().filter(|property| property.primary).count() {
                 0 => "no primary property".to_owned(),
-                1 => "the primary property is neither an integer nor a text".to_owned(),
+                1 => "the primary property is neither an integer nor a string".to_owned(),
                 several => format!("{several} primary properties"),
             };
             findings.push(&rules::META_KEY_ROW, message, file);
@@ -92,18 +92,18 @@ impl EdgeInfo {
         groups(&self.groups, file, findings);
         directories(&self.groups, ["adj_list", "offset"].into_iter(), file, findings);
         if self.lists.is_empty() {
-            findings.push(&rules::META_LIST_NONE, format!("{} has none", self.name()), file);
+            findings.push(&rules::META_LIST_NONE, format!("{} has no adjacency list", self.name()), file);
         }
         let mut kinds = HashSet::new();
         let mut places = HashMap::new();
         for list in &self.lists {
             if !kinds.insert(list.kind) {
                 findings.push(&rules::META_LIST_TWICE, list.kind.word(), file);
-            // A prefix that leaves the root is an error of its own, when the list is opened.
+            // A prefix that leaves the root is reported when the list is opened.
             } else if let Ok(place) = directory(&list.prefix)
                 && let Some(other) = places.insert(place, list.kind)
             {
-                let message = format!("{other} and {} share {}", list.kind, list.prefix);
+                let message = format!("{other} and {} share the prefix {}", list.kind, list.prefix);
                 findings.push(&rules::META_PREFIX_SHARED, message, file);
             }
             if list.file_type == FileType::Json {
@@ -113,7 +113,7 @@ impl EdgeInfo {
         for property in self.properties() {
             if property.cardinality != Cardinality::Single {
                 let place = Place::file(file).in_field(&property.name);
-                findings.push(&rules::META_CARDINALITY, "an edge property has one value", place);
+                findings.push(&rules::META_CARDINALITY, "an edge property must have a single value", place);
             }
         }
     }
@@ -151,7 +151,7 @@ fn names<'n>(names: impl Iterator<Item = &'n str>, file: &str, findings: &mut Fi
     let mut seen = HashSet::new();
     for name in names {
         if !seen.insert(name) {
-            findings.push(&rules::META_PROPERTY_TWICE, format!("{name} again"), Place::file(file).in_field(name));
+            findings.push(&rules::META_PROPERTY_TWICE, format!("{name} is repeated"), Place::file(file).in_field(name));
         }
     }
 }
@@ -164,10 +164,10 @@ fn directories<'d>(
 ) {
     let mut seen: HashSet<String> = taken.map(str::to_owned).collect();
     for group in groups {
-        // A prefix that leaves the root is an error of its own, when the first chunk is opened.
+        // A prefix that leaves the root is reported when the first chunk is opened.
         let Ok(place) = directory(&group.prefix) else { continue };
         if !seen.insert(place) {
-            findings.push(&rules::META_PREFIX_SHARED, format!("{} is taken", group.prefix), file);
+            findings.push(&rules::META_PREFIX_SHARED, format!("prefix {} is used twice", group.prefix), file);
         }
     }
 }

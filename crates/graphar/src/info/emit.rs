@@ -1,4 +1,4 @@
-//! From types to information files, in today's keys and in the part of YAML that every published reader understands.
+//! Writes information files, with the current keys and in the subset of YAML that every published reader understands.
 
 use isomorph_error::{Error, Place, Result};
 use isomorph_model::Cardinality;
@@ -8,10 +8,10 @@ use crate::rules;
 use crate::yml::{Emitter, check_text};
 
 impl GraphInfo {
-    /// The text of the graph file. The files of its types must stand beside it.
+    /// Returns the text of the graph file. The files of its types must be in the same directory.
     ///
     /// # Errors
-    /// [`crate::rules::META_TEXT`] for a text that the format cannot hold.
+    /// Returns [`crate::rules::META_TEXT`] for a text that the format cannot represent.
     pub fn to_yml(&self) -> Result<String> {
         let mut out = Emitter::default();
         text(&mut out, "name", self.name.as_deref())?;
@@ -30,7 +30,7 @@ impl GraphInfo {
 }
 
 impl VertexInfo {
-    /// The text of the vertex file.
+    /// Returns the text of the vertex file.
     ///
     /// # Errors
     /// As [`GraphInfo::to_yml`].
@@ -51,7 +51,7 @@ impl VertexInfo {
 }
 
 impl EdgeInfo {
-    /// The text of the edge file.
+    /// Returns the text of the edge file.
     ///
     /// # Errors
     /// As [`GraphInfo::to_yml`].
@@ -82,12 +82,12 @@ fn text(out: &mut Emitter, key: &str, value: Option<&str>) -> Result<()> {
     value.map_or(Ok(()), |value| out.text(key, value))
 }
 
-/// Keys of the source that GraphAr does not know, where they are one line of text.
+/// Writes the keys that GraphAr does not define, if their value is one line of text.
 fn unknown(out: &mut Emitter, unknown: &Unknown) -> Result<()> {
     unknown.iter().try_for_each(|(key, value)| {
-        // Keys have no quotes in the YAML that every reader understands.
+        // Keys are never quoted in the YAML that every reader understands.
         if check_text(key)? != *key {
-            return Err(Error::broken(&rules::META_TEXT, format!("{key:?} as a key")));
+            return Err(Error::broken(&rules::META_TEXT, format!("the key {key:?} cannot be written")));
         }
         out.text(key, value)
     })

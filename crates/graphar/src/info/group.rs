@@ -9,44 +9,44 @@ use super::{FileType, ValueType};
 /// Properties whose columns share their files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PropertyGroup {
-    /// Directory of the group, relative to that of the type (for edges: of each list).
+    /// Directory of the group, relative to the type's directory (for edges: to each list's).
     pub prefix: String,
-    /// How its chunks are encoded.
+    /// File type of its chunks.
     pub file_type: FileType,
     /// Its properties, in the order of the information file.
     pub properties: Vec<PropertyInfo>,
 }
 
 impl PropertyGroup {
-    /// The directory that a group has when none is stated: the names of its properties.
+    /// Returns the default directory of a group: the names of its properties, joined.
     pub fn default_prefix(properties: &[PropertyInfo]) -> String {
         let names: Vec<&str> = properties.iter().map(|property| property.name.as_str()).collect();
         format!("{}/", names.join("_"))
     }
 }
 
-/// What an information file says of a property.
+/// A property as declared in an information file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PropertyInfo {
     /// Its name.
     pub name: String,
-    /// Type of one value.
+    /// Type of a single value.
     pub value_type: ValueType,
     /// Whether it identifies vertices.
     pub primary: bool,
-    /// Whether it may be null; never for a primary one.
+    /// Whether it may be null; never true for a primary property.
     pub nullable: bool,
-    /// How many values.
+    /// Number of values.
     pub cardinality: Cardinality,
 }
 
 impl PropertyInfo {
-    /// A nullable property with at most one value.
+    /// Creates a nullable property with at most one value.
     pub fn new(name: impl Into<String>, value_type: ValueType) -> Self {
         PropertyInfo { name: name.into(), value_type, primary: false, nullable: true, cardinality: Cardinality::Single }
     }
 
-    /// The Arrow type of its column.
+    /// Returns the Arrow type of its column.
     pub fn data_type(&self) -> DataType {
         match self.cardinality {
             Cardinality::Single => self.value_type.data_type(),
@@ -54,7 +54,7 @@ impl PropertyInfo {
         }
     }
 
-    /// The same, with timestamps in `unit`.
+    /// Returns the Arrow type of its column, with timestamps in `unit`.
     pub(crate) fn data_type_in(&self, unit: TimeUnit) -> DataType {
         match self.value_type {
             ValueType::Timestamp => {
@@ -65,7 +65,7 @@ impl PropertyInfo {
         }
     }
 
-    /// Whether a cell holds more than one value.
+    /// Returns whether a cell can hold more than one value.
     pub fn is_list(&self) -> bool {
         self.value_type.is_list() || self.cardinality != Cardinality::Single
     }

@@ -1,4 +1,4 @@
-//! The closed vocabularies of the information files.
+//! Enumerations of the information files: file types, adjacency lists, data types.
 
 use arrow_schema::{DataType, TimeUnit};
 use isomorph_model::EdgeOrder;
@@ -6,7 +6,7 @@ use isomorph_model::type_name::list_of;
 use isomorph_tables::Encoding;
 use std::fmt;
 
-/// How chunks are encoded.
+/// The file type of chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FileType {
     /// Apache Parquet.
@@ -20,10 +20,10 @@ pub enum FileType {
 }
 
 impl FileType {
-    /// All of them.
+    /// All file types.
     pub const ALL: [FileType; 4] = [FileType::Parquet, FileType::Orc, FileType::Csv, FileType::Json];
 
-    /// The word in the information files.
+    /// Returns the name used in the information files.
     pub fn word(self) -> &'static str {
         match self {
             FileType::Parquet => "parquet",
@@ -33,7 +33,7 @@ impl FileType {
         }
     }
 
-    /// The encoding of its tables.
+    /// Returns the encoding of its tables.
     pub fn encoding(self) -> Encoding {
         match self {
             FileType::Parquet => Encoding::Parquet,
@@ -43,7 +43,7 @@ impl FileType {
         }
     }
 
-    /// The file type that `word` names.
+    /// Returns the file type with the name `word`.
     pub fn from_word(word: &str) -> Option<Self> {
         FileType::ALL.into_iter().find(|file_type| file_type.word() == word)
     }
@@ -63,18 +63,18 @@ impl fmt::Display for FileType {
 /// The four kinds of adjacency lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum AdjListType {
-    /// By vertex chunk of the source, sorted by source: CSR.
+    /// Partitioned by vertex chunk of the source, sorted by source: CSR.
     OrderedBySource,
-    /// By vertex chunk of the destination, sorted by destination: CSC.
+    /// Partitioned by vertex chunk of the destination, sorted by destination: CSC.
     OrderedByDest,
-    /// By vertex chunk of the source, in any order within it.
+    /// Partitioned by vertex chunk of the source, unsorted.
     UnorderedBySource,
-    /// By vertex chunk of the destination, in any order within it.
+    /// Partitioned by vertex chunk of the destination, unsorted.
     UnorderedByDest,
 }
 
 impl AdjListType {
-    /// All of them, those first that are preferred for reading.
+    /// All kinds, in the order in which they are preferred for reading.
     pub const ALL: [AdjListType; 4] = [
         AdjListType::OrderedBySource,
         AdjListType::OrderedByDest,
@@ -82,7 +82,7 @@ impl AdjListType {
         AdjListType::UnorderedByDest,
     ];
 
-    /// The kind with this order and alignment.
+    /// Returns the kind with this order and alignment.
     pub fn new(ordered: bool, by_source: bool) -> Self {
         match (ordered, by_source) {
             (true, true) => AdjListType::OrderedBySource,
@@ -92,17 +92,17 @@ impl AdjListType {
         }
     }
 
-    /// Sorted by the aligned end, with offsets.
+    /// Returns whether the list is sorted by the aligned end and has offsets.
     pub fn ordered(self) -> bool {
         matches!(self, AdjListType::OrderedBySource | AdjListType::OrderedByDest)
     }
 
-    /// Aligned by the source.
+    /// Returns whether the list is aligned by source.
     pub fn by_source(self) -> bool {
         matches!(self, AdjListType::OrderedBySource | AdjListType::UnorderedBySource)
     }
 
-    /// The name that the specification gives it; also its default directory.
+    /// Returns its name in the specification, which is also its default directory.
     pub fn word(self) -> &'static str {
         match self {
             AdjListType::OrderedBySource => "ordered_by_source",
@@ -112,12 +112,12 @@ impl AdjListType {
         }
     }
 
-    /// The kind that `word` names.
+    /// Returns the kind with the name `word`.
     pub fn from_word(word: &str) -> Option<Self> {
         AdjListType::ALL.into_iter().find(|kind| kind.word() == word)
     }
 
-    /// The order of edges that its alignment asks for.
+    /// Returns the order of edges that its alignment requires.
     pub fn order(self) -> EdgeOrder {
         if self.by_source() { EdgeOrder::Source } else { EdgeOrder::Target }
     }
@@ -147,7 +147,7 @@ pub enum ListItem {
 /// The data type of a property.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum ValueType {
-    /// Truth value.
+    /// Boolean.
     Bool,
     /// 32-bit integer.
     Int32,
@@ -165,13 +165,13 @@ pub enum ValueType {
     Timestamp,
     /// Ordered list.
     List(ListItem),
-    /// Ordered list whose item type only the files know (written by the Java and Spark libraries).
+    /// Ordered list whose item type is only in the chunk files (written by the Java and Spark libraries).
     AnyList,
-    /// Anything else: user-defined types and the specification's `time`. Read as text.
+    /// Any other type: user-defined types and the specification's `time`. Read as text.
     Other(String),
 }
 
-/// Tokens of the types that have one each.
+/// The token of each type.
 const TOKENS: [(ValueType, &str); 14] = [
     (ValueType::Bool, "bool"),
     (ValueType::Int32, "int32"),
@@ -190,13 +190,13 @@ const TOKENS: [(ValueType, &str); 14] = [
 ];
 
 impl ValueType {
-    /// The type that `token` names, spelled exactly.
+    /// Returns the type with exactly the name `token`.
     pub fn from_token(token: &str) -> Self {
         let known = TOKENS.iter().find(|(_, known)| *known == token);
         known.map_or_else(|| ValueType::Other(token.to_owned()), |(value_type, _)| value_type.clone())
     }
 
-    /// The token in the information files.
+    /// Returns the token used in the information files.
     pub fn token(&self) -> &str {
         match self {
             ValueType::Other(token) => token,
@@ -204,7 +204,7 @@ impl ValueType {
         }
     }
 
-    /// The Arrow type of one value. Timestamps have the unit of the specification, lists without item type hold text.
+    /// Returns the Arrow type of one value. Timestamps have the specification's unit; lists without item type contain text.
     pub fn data_type(&self) -> DataType {
         match self {
             ValueType::Bool => DataType::Boolean,
@@ -220,7 +220,7 @@ impl ValueType {
         }
     }
 
-    /// The type whose values are of `data_type`, if GraphAr has one.
+    /// Returns the type for values of `data_type`, if GraphAr has one.
     pub fn from_data_type(data_type: &DataType) -> Option<Self> {
         Some(match data_type {
             DataType::Boolean => ValueType::Bool,
@@ -243,7 +243,7 @@ impl ValueType {
         })
     }
 
-    /// Whether a value is a list.
+    /// Returns whether a value is a list.
     pub fn is_list(&self) -> bool {
         matches!(self, ValueType::List(_) | ValueType::AnyList)
     }

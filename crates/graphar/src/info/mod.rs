@@ -1,6 +1,6 @@
-//! The information files of a graph as types: what they say, without the spelling.
+//! The content of a graph's information files, independent of their spelling.
 //!
-//! Read from every dialect since 2023, written in today's (`README.md`, Information files).
+//! Files of every dialect since 2023 are read; the current one is written (`README.md`).
 
 mod check;
 mod emit;
@@ -18,45 +18,45 @@ pub use kinds::{AdjListType, FileType, ListItem, ValueType};
 pub use read::Files;
 pub use version::Version;
 
-/// Keys of an information file that GraphAr does not know, with their texts; lists and mappings as JSON.
+/// Keys of an information file that GraphAr does not define, with their values as text; lists and mappings as JSON.
 pub type Unknown = Vec<(String, String)>;
 
-/// What `<name>.graph.yml` and the files that it names say.
+/// The content of `<name>.graph.yml` and of the files that it names.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct GraphInfo {
-    /// Name; the published library takes `graph` where it is missing.
+    /// Name; if it is missing, the published library uses `graph`.
     pub name: Option<String>,
-    /// Directory of the data, as written. Never followed out of the graph's own directory.
+    /// Directory of the data, as written. Never followed outside the graph's own directory.
     pub prefix: Option<String>,
     /// Version, as written.
     pub version: Option<Version>,
     /// Vertex labels of the whole graph. Informational.
     pub labels: Vec<String>,
-    /// The user's own keys and values.
+    /// User-defined keys and values.
     pub extra_info: Vec<(String, String)>,
     /// Vertex types.
     pub vertices: Vec<VertexInfo>,
     /// Edge types.
     pub edges: Vec<EdgeInfo>,
-    /// Keys that GraphAr does not know.
+    /// Keys that GraphAr does not define.
     pub unknown: Unknown,
 }
 
 impl GraphInfo {
-    /// The vertex type `name`.
+    /// Returns the vertex type `name`.
     pub fn vertex(&self, name: &str) -> Option<&VertexInfo> {
         self.vertices.iter().find(|vertex| vertex.ty == name)
     }
 }
 
-/// What a vertex file says.
+/// The content of a vertex file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VertexInfo {
     /// Name of the file, relative to the graph file.
     pub file: String,
     /// Vertex type.
     pub ty: String,
-    /// Rows of a chunk.
+    /// Number of rows in a chunk.
     pub chunk_size: u64,
     /// Directory of the type, relative to the graph's data.
     pub prefix: String,
@@ -66,17 +66,17 @@ pub struct VertexInfo {
     pub groups: Vec<PropertyGroup>,
     /// Version, as written.
     pub version: Option<Version>,
-    /// Keys that GraphAr does not know.
+    /// Keys that GraphAr does not define.
     pub unknown: Unknown,
 }
 
 impl VertexInfo {
-    /// All properties, group by group.
+    /// Returns all properties, group by group.
     pub fn properties(&self) -> impl Iterator<Item = &PropertyInfo> {
         self.groups.iter().flat_map(|group| &group.properties)
     }
 
-    /// The property that identifies a vertex: the only primary one, if it is an integer or a text.
+    /// Returns the property that identifies a vertex: the only primary one, if it is an integer or a string.
     pub fn key(&self) -> Option<&PropertyInfo> {
         let mut primary = self.properties().filter(|property| property.primary);
         match (primary.next(), primary.next()) {
@@ -86,7 +86,7 @@ impl VertexInfo {
     }
 }
 
-/// What an edge file says.
+/// The content of an edge file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EdgeInfo {
     /// Name of the file, relative to the graph file.
@@ -97,13 +97,13 @@ pub struct EdgeInfo {
     pub relation: String,
     /// Vertex type of the destinations.
     pub target: String,
-    /// Rows of an edge chunk.
+    /// Number of rows in an edge chunk.
     pub chunk_size: u64,
-    /// Source vertices of a part of a list that is aligned by source.
+    /// Number of source vertices in a part of a list aligned by source.
     pub source_chunk_size: u64,
-    /// Destination vertices of a part of a list that is aligned by destination.
+    /// Number of destination vertices in a part of a list aligned by destination.
     pub target_chunk_size: u64,
-    /// Whether the edges have a direction; absent means no.
+    /// Whether the edges are directed; absent means false.
     pub directed: Option<bool>,
     /// Directory of the type, relative to the graph's data.
     pub prefix: String,
@@ -113,27 +113,27 @@ pub struct EdgeInfo {
     pub groups: Vec<PropertyGroup>,
     /// Version, as written.
     pub version: Option<Version>,
-    /// Keys that GraphAr does not know.
+    /// Keys that GraphAr does not define.
     pub unknown: Unknown,
 }
 
 impl EdgeInfo {
-    /// All properties, group by group.
+    /// Returns all properties, group by group.
     pub fn properties(&self) -> impl Iterator<Item = &PropertyInfo> {
         self.groups.iter().flat_map(|group| &group.properties)
     }
 
-    /// Its adjacency list of type `kind`.
+    /// Returns its adjacency list of type `kind`.
     pub fn list(&self, kind: AdjListType) -> Option<&AdjList> {
         self.lists.iter().find(|list| list.kind == kind)
     }
 
-    /// Vertices of a part of a list of type `kind`.
+    /// Returns the number of vertices in a part of a list of type `kind`.
     pub fn part_size(&self, kind: AdjListType) -> u64 {
         if kind.by_source() { self.source_chunk_size } else { self.target_chunk_size }
     }
 
-    /// Source, edge and destination type, as a message names them.
+    /// Returns source, edge and destination type as they appear in messages.
     pub fn name(&self) -> String {
         format!("{} -{}- {}", self.source, self.relation, self.target)
     }
@@ -144,7 +144,7 @@ impl EdgeInfo {
 pub struct AdjList {
     /// How it is aligned and ordered.
     pub kind: AdjListType,
-    /// Directory of the list, relative to that of the edge type.
+    /// Directory of the list, relative to the edge type's directory.
     pub prefix: String,
     /// File type of its adjacency and offset chunks.
     pub file_type: FileType,

@@ -1,4 +1,4 @@
-//! From information files to types.
+//! Reads information files.
 
 use std::collections::HashSet;
 
@@ -13,14 +13,14 @@ use super::{
 use crate::rules;
 use crate::yml::{Fields, parse};
 
-/// Opens an information file by its name relative to the graph file; nothing when there is none.
+/// Opens an information file by its name relative to the graph file; returns `None` if it does not exist.
 pub type Files<'a> = &'a dyn Fn(&str) -> Result<Option<Bytes>>;
 
 impl GraphInfo {
     /// Reads the graph file `name` and, through `files`, every file that it names.
     ///
     /// # Errors
-    /// When a file is missing, is not YAML, or lacks what cannot be guessed. The rest goes to `findings`; see also
+    /// Returns an error if a file is missing, is not YAML, or lacks a required key. Other problems are added to `findings`; see also
     /// [`GraphInfo::check`].
     pub fn read(name: &str, bytes: &[u8], files: Files<'_>, findings: &mut Findings) -> Result<GraphInfo> {
         let map = parse(name, bytes, findings)?;
@@ -48,13 +48,13 @@ impl GraphInfo {
     }
 }
 
-/// Finds a referenced file: under its name, with the other extension (the C++ library dumps `.yaml` for files that it
-/// saved as `.yml`), or, for an absolute reference of another host, beside the graph file.
+/// Finds a referenced file: by its name, with the other extension (the C++ library writes `.yaml` for files that it
+/// saved as `.yml`), or, for an absolute reference of another host, next to the graph file.
 fn locate(graph: &str, reference: &str, files: Files<'_>, findings: &mut Findings) -> Result<(String, Bytes)> {
     let relative = reference.trim_start_matches("./");
     let escape = check_relative(relative).err();
     if reference.split(['/', '\\']).any(|part| part == "..") {
-        return Err(escape.unwrap_or_else(|| Error::malformed("the name leaves its directory")).at(graph));
+        return Err(escape.unwrap_or_else(|| Error::malformed("the file name leads out of its directory")).at(graph));
     }
     let last = reference.rsplit(['/', '\\']).next().unwrap_or_default();
     let mut candidates = Vec::new();
@@ -77,7 +77,7 @@ fn locate(graph: &str, reference: &str, files: Files<'_>, findings: &mut Finding
             return Ok((name, bytes));
         }
     }
-    let missing = Error::broken(&rules::FILE_MISSING, format!("{graph} names a file that is not there"));
+    let missing = Error::broken(&rules::FILE_MISSING, format!("a file named in {graph} is missing"));
     Err(escape.unwrap_or_else(|| missing.of_kind(Kind::Incomplete)).at(reference))
 }
 
@@ -85,7 +85,7 @@ fn version(fields: &mut Fields<'_>) -> Result<Option<Version>> {
     Ok(fields.text("version")?.map(|(text, _)| Version::parse(&text)))
 }
 
-/// Of keys that come again the first value counts, as in the published library.
+/// Reads `extra_info`. If a key is repeated, the first value counts, as in the published library.
 fn extra_info(fields: &mut Fields<'_>) -> Result<Vec<(String, String)>> {
     let mut seen = HashSet::new();
     let pairs = fields.each("extra_info", |mut pair| {
@@ -94,7 +94,7 @@ fn extra_info(fields: &mut Fields<'_>) -> Result<Vec<(String, String)>> {
         let is_new = seen.insert(key.clone());
         if !is_new {
             let place = pair.place("key", line);
-            pair.find_at(&rules::META_EXTRA_TWICE, format!("{key} stands there already: {value:?} is ignored"), place);
+            pair.find_at(&rules::META_EXTRA_TWICE, format!("repeated key {key}: {value:?} is ignored"), place);
         }
         pair.pass_over_rest();
         Ok(is_new.then_some((key, value)))
@@ -102,7 +102,7 @@ fn extra_info(fields: &mut Fields<'_>) -> Result<Vec<(String, String)>> {
     Ok(pairs.into_iter().flatten().collect())
 }
 
-/// The first of two spellings of a key; the second is that of 2023 and 2024.
+/// Reads a key in its current spelling, or in that of 2023 and 2024.
 fn either(fields: &mut Fields<'_>, key: &str, legacy: &str) -> Result<String> {
     if !fields.has(key) && fields.has(legacy) {
         fields.find(&rules::META_LEGACY_KEYS, format!("{legacy} is read as {key}"), legacy);
@@ -138,13 +138,13 @@ impl EdgeInfo {
         let target = either(&mut fields, "dst_type", "dst_label")?;
         let directed = fields.flag("directed")?;
         if directed.is_none() {
-            fields.find(&rules::META_DIRECTED, "read as undirected", "directed");
+            fields.find(&rules::META_DIRECTED, "not stated; read as undirected", "directed");
         }
         let mut nested = Vec::new();
         let lists = fields.each("adj_lists", |fields| adj_list(fields, &mut nested))?;
         let mut groups = fields.each("property_groups", group)?;
         if !nested.is_empty() {
-            let message = if groups.is_empty() { "used, since there are no others" } else { "ignored" };
+            let message = if groups.is_empty() { "used, because there are no others" } else { "ignored" };
             fields.find(&rules::META_NESTED_GROUPS, message, "adj_lists");
         }
         if groups.is_empty() {
@@ -189,7 +189,7 @@ fn adj_list(mut fields: Fields<'_>, nested: &mut Vec<Vec<PropertyGroup>>) -> Res
         "dst" => false,
         other => {
             let place = fields.place("aligned_by", line);
-            return Err(Error::broken(&rules::META_ALIGNED, format!("aligned by {other:?}")).at(place));
+            return Err(Error::broken(&rules::META_ALIGNED, format!("expected src or dst, found {other:?}")).at(place));
         }
     };
     let kind = AdjListType::new(ordered, by_source);
@@ -209,7 +209,7 @@ fn adj_list(mut fields: Fields<'_>, nested: &mut Vec<Vec<PropertyGroup>>) -> Res
 fn file_type(fields: &mut Fields<'_>) -> Result<FileType> {
     let (word, line) = fields.required("file_type")?;
     FileType::from_word(&word).ok_or_else(|| {
-        Error::broken(&rules::META_FILE_TYPE, format!("{word:?} is no file type")).at(fields.place("file_type", line))
+        Error::broken(&rules::META_FILE_TYPE, format!("unknown file type {word:?}")).at(fields.place("file_type", line))
     })
 }
 
@@ -233,8 +233,8 @@ fn property(mut fields: Fields<'_>) -> Result<PropertyInfo> {
     let value_type = ValueType::from_token(&token);
     if let ValueType::Other(_) | ValueType::AnyList = value_type {
         let message = match value_type {
-            ValueType::AnyList => format!("{name} is a list without item type; the chunks tell it"),
-            _ => format!("{name} is of type {token}"),
+            ValueType::AnyList => format!("{name} is a list without item type; the type is taken from the chunks"),
+            _ => format!("{name} has the type {token}, which is not built in"),
         };
         let place = fields.place("data_type", line);
         fields.find_at(&rules::META_TYPE, message, place);
@@ -245,7 +245,7 @@ fn property(mut fields: Fields<'_>) -> Result<PropertyInfo> {
         None => Cardinality::Single,
         Some((word, line)) => cardinality(&word).ok_or_else(|| {
             let place: Place = fields.place("cardinality", line);
-            Error::broken(&rules::META_CARDINALITY, format!("{word:?} is no cardinality")).at(place)
+            Error::broken(&rules::META_CARDINALITY, format!("unknown cardinality {word:?}")).at(place)
         })?,
     };
     fields.pass_over_rest();

@@ -27,7 +27,7 @@ fn graph_file(info: &GraphInfo) -> HashMap<String, String> {
     files
 }
 
-/// Texts that an information file can hold, awkward ones included.
+/// Texts that an information file can hold, including awkward ones.
 fn text() -> impl Strategy<Value = String> {
     "[ -}]{1,12}".prop_filter("a text that can be written in a list", |text| {
         check_text(text).is_ok() && text.matches(':').count() < 2
@@ -114,7 +114,7 @@ fn graph() -> impl Strategy<Value = GraphInfo> {
     let types = (prop::collection::vec(vertex(), 0..3), prop::collection::vec(edge(), 0..3));
     (text(), version(), labels, extra, types).prop_map(
         |(name, version, labels, mut extra_info, (mut vertices, mut edges))| {
-            // A mapping has a key once; there are two at most.
+            // A key occurs once in a mapping; there are at most two.
             extra_info.dedup_by(|one, other| one.0 == other.0);
             for (number, vertex) in vertices.iter_mut().enumerate() {
                 vertex.file = format!("v{number}.vertex.yml");

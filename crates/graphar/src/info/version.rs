@@ -1,18 +1,18 @@
 //! Version strings: `gar/v1`, `gar/v1 (t1,t2)`.
 
-/// A version as written, and what it says.
+/// A version as written, and its parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Version {
-    /// As written.
+    /// The text as written.
     pub text: String,
-    /// The number behind `gar/v`, if the text follows the grammar.
+    /// The number after `gar/v`, if the text follows the grammar.
     pub number: Option<u64>,
     /// Names of user-defined types.
     pub types: Vec<String>,
 }
 
 impl Version {
-    /// Reads a version; every text is one, but [`Version::is_known`] tells whether it means anything.
+    /// Parses a version; any text is accepted, see [`Version::is_known`].
     pub fn parse(text: &str) -> Self {
         let rest = text.strip_prefix("gar/v").unwrap_or_default();
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -24,7 +24,7 @@ impl Version {
         Version { text: text.to_owned(), number: number.parse().ok(), types }
     }
 
-    /// Whether it is version 1, the only one there is.
+    /// Returns whether it is version 1, the only one that exists.
     pub fn is_known(&self) -> bool {
         self.number == Some(1)
     }

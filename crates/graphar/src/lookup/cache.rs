@@ -1,11 +1,11 @@
-//! Things that are kept up to a weight; what was not used for longest goes first.
+//! A cache with a maximum weight; the least recently used entries are evicted first.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A cache of at most `most` weight.
+/// A cache with a total weight of at most `most`.
 pub(super) struct Cache<K, V> {
     most: usize,
     kept: Mutex<Kept<K, V>>,
@@ -32,7 +32,7 @@ impl<K: Hash + Eq + Clone, V: Clone> Cache<K, V> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What was kept under `key`.
+    /// Returns the value of `key`.
     pub fn get<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> Option<V>
     where
         K: Borrow<Q>,
@@ -45,7 +45,7 @@ impl<K: Hash + Eq + Clone, V: Clone> Cache<K, V> {
         Some(entry.value.clone())
     }
 
-    /// Keeps `value`, unless it would push out most of the others.
+    /// Inserts `value`, unless it would evict most of the others.
     pub fn keep(&self, key: K, value: V, weight: usize) {
         if weight > self.most / 4 {
             return;
@@ -62,7 +62,7 @@ impl<K: Hash + Eq + Clone, V: Clone> Cache<K, V> {
 }
 
 impl<K: Hash + Eq + Clone, V> Kept<K, V> {
-    /// Lets go of half at once, so that the order has to be found only once in a while.
+    /// Evicts half of the weight at once, so that entries are rarely sorted.
     fn shrink(&mut self, most: usize) {
         let mut oldest: Vec<(u64, K)> = self.entries.iter().map(|(key, entry)| (entry.used, key.clone())).collect();
         oldest.sort_unstable_by_key(|(used, _)| *used);

@@ -1,4 +1,4 @@
-//! The edges that leave or reach a vertex.
+//! Look-up of the outgoing or incoming edges of a vertex.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,32 +19,32 @@ use crate::{GraphAr, rules};
 /// The edges of several vertices.
 #[derive(Debug, Clone)]
 pub struct Neighbors {
-    /// The edges, vertex after vertex as they were asked for, with all properties.
+    /// The edges with all properties, grouped by vertex in the requested order.
     pub edges: EdgeBatch,
-    /// Row of `edges` at which those of each vertex begin, and their number.
+    /// The row of `edges` where those of each vertex begin, followed by the number of edges.
     pub starts: Vec<usize>,
 }
 
 impl Neighbors {
-    /// The rows of `edges` that belong to the vertex at `position` of those that were asked for.
+    /// Returns the rows of `edges` that belong to the vertex at `position` in the request.
     pub fn of(&self, position: usize) -> Range<usize> {
         let start = self.starts.get(position).copied().unwrap_or_default();
         start..self.starts.get(position + 1).copied().unwrap_or(start).max(start)
     }
 }
 
-/// Refuses a chunk that states another number of rows than the counts call for.
+/// Rejects a chunk whose stated number of rows differs from the counts.
 pub(super) fn check_rows(path: &str, stated: Option<u64>, expected: u64) -> Result<()> {
     match stated {
         Some(stated) if stated != expected => {
-            let message = format!("{stated} rows where the counts say {expected}");
+            let message = format!("found {stated} rows, but the counts require {expected}");
             Err(Error::broken(&rules::COUNT_ROWS, message).at(path))
         }
         _ => Ok(()),
     }
 }
 
-/// The rows of edges, and where those of each vertex begin.
+/// The rows of edges, and the position where those of each vertex begin.
 pub(super) struct Found {
     pub source: ArrayRef,
     pub target: ArrayRef,
@@ -53,13 +53,13 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// The same as edges of type `ty`.
+    /// Converts the rows to edges of type `ty`.
     fn neighbors(self, ty: usize) -> Result<Neighbors> {
         let (source, target) = (indexes(&self.source, SOURCE_INDEX, 0)?, indexes(&self.target, TARGET_INDEX, 0)?);
         Ok(Neighbors { edges: edge_batch(ty, source, target, self.properties), starts: self.starts })
     }
 
-    /// The rows `keep`, with these starts.
+    /// Keeps only the rows `keep`, with these starts.
     fn only(self, keep: &UInt64Array, starts: Vec<usize>) -> Result<Self> {
         if keep.len() == self.source.len() {
             return Ok(Found { starts, ..self });
@@ -77,10 +77,10 @@ impl Found {
     }
 }
 
-/// Rows of a batch of the edges of one vertex.
+/// Maximum number of rows in a batch of the edges of one vertex.
 const BATCH_ROWS: u64 = 1 << 14;
 
-/// How the edges of vertices are found.
+/// A resolved request for edges: how they are found.
 struct Asked<'a> {
     table: &'a EdgeTable,
     list: &'a List,
@@ -89,10 +89,11 @@ struct Asked<'a> {
 }
 
 impl GraphAr {
-    /// The edges of type `edge` that leave (or reach) the vertices `rows`, which may repeat and stand in any order.
+    /// Returns the edges of type `edge` that leave (or reach) the vertices `rows`, which may repeat and be in any order.
     ///
     /// # Errors
-    /// [`Kind::NotFound`] for a vertex that there is not; rules of offsets and edges that are broken; those of reading.
+    /// Returns [`Kind::NotFound`] for a vertex that does not exist; the rule of offsets or edges that is violated; or an error of
+    /// reading.
     pub fn neighbors_batch(&self, edge: usize, rows: &[u64], side: Side) -> Result<Neighbors> {
         let asked = self.asked(edge, rows, side)?;
         let Asked { table, list, by_source, .. } = asked;
@@ -103,7 +104,7 @@ impl GraphAr {
         found.map_err(|error| table.with_other_lists(error, list))?.neighbors(edge)
     }
 
-    /// The edges of type `edge` that leave (or reach) the vertex `row`, a batch of bounded size after another where they are found by
+    /// Returns the edges of type `edge` that leave (or reach) the vertex `row`, in batches of bounded size if they are found by
     /// offsets.
     ///
     /// # Errors
@@ -128,7 +129,7 @@ impl GraphAr {
         Ok(part::of(Some(count), batches.map(|batch| batch.map(Batch::Edges))))
     }
 
-    /// How the edges of vertices are found.
+    /// A resolved request for edges: how they are found.
     fn asked(&self, edge: usize, rows: &[u64], side: Side) -> Result<Asked<'_>> {
         let table = self.edge_table(edge)?;
         let (ty, by_source) = match side {
@@ -140,26 +141,26 @@ impl GraphAr {
             .list(AdjListType::new(true, by_source))
             .or_else(|| table.list(AdjListType::new(false, by_source)))
             .or(table.lists.first())
-            .ok_or_else(|| Error::broken(&rules::META_LIST_NONE, format!("{} has none", table.info.name())))?;
+            .ok_or_else(|| Error::broken(&rules::META_LIST_NONE, format!("{} has no lists", table.info.name())))?;
         let by_offsets = list.kind.ordered() && list.kind.by_source() == by_source;
         self.check_aligned(table, list).map_err(|error| table.with_other_lists(error, list))?;
         Ok(Asked { table, list, by_source, by_offsets })
     }
 
-    /// Refuses rows that no vertex has.
+    /// Rejects rows beyond the number of vertices.
     pub(super) fn check_exist(&self, ty: usize, rows: &[u64]) -> Result<()> {
         let table = self.vertex_table(ty)?;
         let count = table.rows()?;
         match rows.iter().find(|row| **row >= count) {
             None => Ok(()),
             Some(row) => {
-                let message = format!("{} has {count} vertices; there is no row {row}", table.info.ty);
+                let message = format!("{} has {count} vertices; row {row} does not exist", table.info.ty);
                 Err(Error::new(Kind::NotFound, message))
             }
         }
     }
 
-    /// Where the edges of vertices lie, by the offsets of an ordered list: the vertex, its part, and the rows there.
+    /// Finds the edges of vertices through the offsets of an ordered list: the vertex, its part, and the rows in it.
     fn spans(&self, table: &EdgeTable, list: &List, vertices: &[u64]) -> Result<Vec<(u64, u64, Span)>> {
         let span = |vertex: &u64| {
             let part = vertex / list.part_size;
@@ -168,8 +169,8 @@ impl GraphAr {
         vertices.iter().map(span).collect()
     }
 
-    /// The edges of spans. Those before and after the edges of a vertex are read with them: offsets that leave out some of its edges
-    /// show in nothing else.
+    /// Reads the edges of spans, with the edge before and the edge after those of each vertex: this is the only way to detect offsets
+    /// that miss some of its edges.
     fn of_spans(&self, edge: usize, table: &EdgeTable, list: &List, spans: &[(u64, u64, Span)]) -> Result<Found> {
         let mut segments = Vec::with_capacity(spans.len());
         for (_, part, span) in spans {
@@ -202,7 +203,7 @@ impl GraphAr {
                 if !fits {
                     let Range { start, end } = span.rows;
                     let message =
-                        format!("an edge of vertex {own}, but the offsets of vertex {vertex} are {start} and {end}");
+                        format!("edge belongs to vertex {own}, but vertex {vertex} has the offsets {start} and {end}");
                     let place = Place::file(list.layout.adj(part, row / list.chunk_size)).row(row % list.chunk_size);
                     return Err(Error::broken(&rules::OFFSET_DEGREE, message).at(place));
                 }
@@ -216,18 +217,18 @@ impl GraphAr {
         found.only(&UInt64Array::from(keep), starts)
     }
 
-    /// Refuses a list whose counts do not fit the vertices, as a scan does.
+    /// Rejects a list whose vertex count differs from that of the vertex type, as a scan does.
     fn check_aligned(&self, table: &EdgeTable, list: &List) -> Result<()> {
         let ty = if list.kind.by_source() { table.shown.source } else { table.shown.target };
         let (own, vertices) = (self.lookups.aligned(&table.root, list)?, self.vertex_table(ty)?.rows()?);
         if own == vertices {
             return Ok(());
         }
-        let message = format!("{own} here, {vertices} for the vertex type");
+        let message = format!("vertex count is {own}, but the vertex type has {vertices} vertices");
         Err(Error::broken(&rules::COUNT_ALIGNED, message).at(Place::file(list.layout.vertex_count())))
     }
 
-    /// Reads segments of a list with all properties that are shown, in their order.
+    /// Reads segments of a list with all visible properties, in their order.
     pub(super) fn read_segments(
         &self,
         edge: usize,
@@ -243,7 +244,7 @@ impl GraphAr {
             let reader = self.lookups.reader(&table.root, &path, list.encoding, EdgeScan::adj_fields)?;
             let expected = list.chunk_rows(self.lookups.count(&table.root, list, part)?, chunk);
             check_rows(&path, reader.row_count(), expected)?;
-            // Text shows how many rows it has only by ending.
+            // The number of rows in a text file is known only at its end.
             let read = reader.read_rows(&[SOURCE_INDEX, TARGET_INDEX], rows);
             let batch = read.map_err(|error| rows_error(error, &path))?;
             self.check_ends(table, &path, batch.column(0), batch.column(1), rows)?;
@@ -277,7 +278,7 @@ impl GraphAr {
         })
     }
 
-    /// Refuses ends that are no vertices.
+    /// Rejects ends that are not existing vertices.
     fn check_ends(
         &self,
         table: &EdgeTable,
@@ -292,7 +293,7 @@ impl GraphAr {
             let values = indexes(column, name, first).map_err(|error| error.at(Place::file(path)))?.values();
             let count = self.vertex_table(ty)?.rows()?;
             if let Some(at) = first_outside(values, 0, count) {
-                let message = format!("vertex {} of {count}", values[at]);
+                let message = format!("edge refers to vertex {}, but there are {count} vertices", values[at]);
                 return Err(Error::broken(&rules::EDGE_DANGLING, message).at(Place::file(path).in_field(name)));
             }
         }

@@ -1,4 +1,4 @@
-//! Rows of several chunks, brought into the order in which they were asked for.
+//! Reads rows of several chunks and returns them in the requested order.
 
 use arrow_array::{ArrayRef, UInt64Array, new_empty_array};
 use arrow_schema::DataType;
@@ -6,7 +6,7 @@ use arrow_select::concat::concat;
 use arrow_select::take::take;
 use isomorph_error::{Error, Result};
 
-/// Rows `rows` of chunk `chunk` of part `part`.
+/// The rows `rows` of chunk `chunk` of part `part`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Segment {
     pub part: u64,
@@ -14,11 +14,11 @@ pub(super) struct Segment {
     pub rows: std::ops::Range<u64>,
 }
 
-/// Segments as they are read: chunk by chunk, each once, its rows ascending.
+/// The order in which segments are read: chunk by chunk, each once, rows ascending.
 pub(super) struct Order {
     /// Positions of the segments in reading order.
     read: Vec<usize>,
-    /// For each row, in the order asked for, its position among the rows that were read; nothing when they agree.
+    /// For each row in the requested order, its position among the rows that were read; `None` if the two orders are the same.
     rows: Option<UInt64Array>,
 }
 
@@ -43,10 +43,10 @@ impl Order {
         Order { read, rows: Some(UInt64Array::from_iter_values(rows)) }
     }
 
-    /// Calls `read` for each chunk with its part, itself and the rows to read, in order.
+    /// Calls `read` for each chunk, in order, with its part, its number and the rows to read.
     ///
     /// # Errors
-    /// Those of `read`.
+    /// Returns the errors of `read`.
     pub fn each(
         &self,
         segments: &[Segment],
@@ -68,10 +68,10 @@ impl Order {
         Ok(())
     }
 
-    /// A column of what was read, in the order asked for.
+    /// Returns a column of the rows that were read, in the requested order.
     ///
     /// # Errors
-    /// When the pieces are of different types.
+    /// Returns an error if the pieces have different types.
     pub fn arrange(&self, pieces: &[ArrayRef], data_type: &DataType) -> Result<ArrayRef> {
         let failed = |error: arrow_schema::ArrowError| Error::malformed(error.to_string()).caused_by(error);
         let joined = match pieces {

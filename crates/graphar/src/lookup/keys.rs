@@ -1,4 +1,4 @@
-//! Vertices by their keys.
+//! Look-up of vertices by key.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
@@ -12,17 +12,17 @@ use crate::GraphAr;
 const ROW: &str = "_isomorphRow";
 
 impl GraphAr {
-    /// The row of the vertex of node type `ty` whose key is `key`; of several, the first. The files of the key are
-    /// read up to it, as far as their statistics do not rule them out.
+    /// Returns the row of the first vertex of node type `ty` with the key `key`. The files of the key are
+    /// read up to that row, except where their statistics rule it out.
     ///
     /// # Errors
-    /// [`Kind::NotFound`] when there is none; [`Kind::Usage`] when the key is no number where keys are numbers; those of
+    /// Returns [`Kind::NotFound`] if there is no such vertex; [`Kind::Usage`] if keys are numbers but `key` is not; or an error of
     /// reading.
     pub fn find(&self, ty: usize, key: &str) -> Result<u64> {
         let table = self.vertex_table(ty)?;
         let not_found = || Error::new(Kind::NotFound, format!("there is no {} {key}", table.info.ty));
         let number = || {
-            let refused = |_| Error::usage(format!("the keys of {} are integers, and {key:?} is none", table.info.ty));
+            let refused = |_| Error::usage(format!("the keys of {} are integers, found {key:?}", table.info.ty));
             key.trim().parse::<i128>().map_err(refused)
         };
         let literal = match table.shown.key.kind {
@@ -52,7 +52,7 @@ impl GraphAr {
         Err(not_found())
     }
 
-    /// The row that `node` means in node type `ty`.
+    /// Returns the row of `node` in node type `ty`.
     ///
     /// # Errors
     /// As [`GraphAr::find`].

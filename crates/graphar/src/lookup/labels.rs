@@ -1,4 +1,4 @@
-//! Vertices by their labels: only the columns of those labels are read.
+//! Look-up of vertices by label: only the columns of the given labels are read.
 
 use std::ops::Range;
 
@@ -10,21 +10,21 @@ use isomorph_tables::Selection;
 use crate::GraphAr;
 use crate::read::LabelFile;
 
-/// How several labels count.
+/// How several labels are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Match {
-    /// A vertex has all of them.
+    /// The vertex has all of them.
     All,
-    /// A vertex has at least one of them.
+    /// The vertex has at least one of them.
     Any,
 }
 
 impl GraphAr {
-    /// The vertices of node type `ty` that have `labels`, as ranges of rows, ascending and apart. No other label and no
+    /// Returns the vertices of node type `ty` that have `labels`, as ascending disjoint ranges of rows. No other label and no
     /// property is decoded.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::Usage`] for a label that is not declared, and those of reading.
+    /// Returns [`isomorph_error::Kind::Usage`] for a label that is not declared, or an error of reading.
     pub fn with_labels(&self, ty: usize, labels: &[&str], matching: Match) -> Result<Vec<Range<u64>>> {
         let table = self.vertex_table(ty)?;
         if let Some(unknown) = labels.iter().find(|label| !table.info.labels.iter().any(|own| own == *label)) {

@@ -1,4 +1,4 @@
-//! Looking up single vertices and their edges, straight from where they lie.
+//! Look-up of single vertices and their edges, without loading the graph.
 //!
 //! ```no_run
 //! use isomorph_graphar::{GraphAr, OpenOptions};
@@ -16,9 +16,9 @@
 //! # }
 //! ```
 //!
-//! An edge is found through the offsets of the ordered list of its side; where there is none, the part of the unordered
-//! list is scanned, and where there is no list of that side at all, everything is. Offsets, opened files and unpacked
-//! pages are kept, each within a bound, so that the next look-up near by costs microseconds.
+//! An edge is found through the offsets of the ordered list of its side. If there is none, the part of the unordered list is scanned; if
+//! there is no list of that side at all, a list of the other side is scanned completely. Offsets, opened files and decompressed pages are
+//! cached, each up to a limit, so that the next look-up nearby takes microseconds.
 
 mod cache;
 mod edges;
@@ -42,20 +42,20 @@ use isomorph_tables::{Encoding, PageCache, TableReader};
 use crate::table::open_chunk_with;
 use cache::Cache;
 
-/// Opened files that are kept.
+/// Number of opened files in the cache.
 const OPEN_FILES: usize = 512;
-/// Offsets that are kept: 32 MiB.
+/// Number of offsets in the cache: 32 MiB.
 const OFFSETS: usize = 4 << 20;
 
-/// Counts that are kept.
+/// Number of counts in the cache.
 const COUNTS: usize = 1 << 16;
 
-/// What look-ups keep.
+/// The caches of look-ups.
 pub(crate) struct Lookups {
     readers: Cache<String, TableReader>,
-    /// By offset file and block.
+    /// Offsets by file and block.
     offsets: Cache<(String, u64), Arc<[i64]>>,
-    /// Counts, by their files.
+    /// Counts by file.
     counts: Cache<String, u64>,
     pages: PageCache,
 }
@@ -72,7 +72,7 @@ impl Default for Lookups {
 }
 
 impl Lookups {
-    /// The opened file `path`.
+    /// Returns the opened file `path`.
     ///
     /// # Errors
     /// As [`open_chunk_with`].

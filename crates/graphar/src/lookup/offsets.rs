@@ -1,4 +1,4 @@
-//! Where the edges of a vertex begin and end.
+//! Finds where the edges of a vertex begin and end.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,25 +13,25 @@ use crate::layout::{check_chunks, chunk_count};
 use crate::rules;
 use crate::table::{List, OFFSET, check_offsets, missing, offset_fields, offset_values};
 
-/// Offsets that are read at once: those of a page of our files.
+/// Number of offsets that are read at once: one page of the files that isomorph writes.
 const BLOCK: u64 = 4096;
 
 /// The edges of a vertex.
 #[derive(Debug, Clone)]
 pub(super) struct Span {
-    /// Their rows, counted over the chunks of their part.
+    /// Their rows, counted across the chunks of their part.
     pub rows: Range<u64>,
-    /// The same with the edge before them and the one after them, where there are such.
+    /// The same, extended by the edge before and the edge after, if they exist.
     read: Range<u64>,
 }
 
 impl Span {
-    /// With the edge before them and the one after them, where there are such.
+    /// Returns the rows extended by the edge before and the edge after, if they exist.
     pub fn with_neighbors(&self) -> Range<u64> {
         self.read.clone()
     }
 
-    /// Pieces of at most so many edges; the first reads the edge before all of them, the last the one after them. One at least.
+    /// Splits the span into pieces of at most `rows` edges, at least one piece; the first includes the edge before, the last the one after.
     pub fn pieces(self, rows: u64) -> impl Iterator<Item = Span> {
         let Span { rows: all, read } = self;
         let count = (all.end - all.start).div_ceil(rows).max(1);
@@ -46,11 +46,11 @@ impl Span {
 }
 
 impl Lookups {
-    /// The rows of part `part` of an ordered list, counted over its chunks, that are the edges of its vertex `vertex`,
-    /// counted in the part.
+    /// Returns the rows of part `part` of an ordered list, counted across its chunks, with the edges of its vertex `vertex`,
+    /// which is counted within the part.
     ///
     /// # Errors
-    /// [`rules::FILE_MISSING`], [`rules::OFFSET_ROWS`], [`rules::OFFSET_FALLS`], [`rules::OFFSET_END`], and those of
+    /// Returns [`rules::FILE_MISSING`], [`rules::OFFSET_ROWS`], [`rules::OFFSET_FALLS`], [`rules::OFFSET_END`], or an error of
     /// reading.
     pub(super) fn edges_of(&self, root: &Root, list: &List, part: u64, vertex: u64) -> Result<Span> {
         let path = list.layout.offset(part);
@@ -69,25 +69,25 @@ impl Lookups {
         let at = usize::try_from(at).unwrap_or(usize::MAX - 1);
         let place = || Place::file(&path).row(vertex);
         let (Some(&begin), Some(&end)) = (offsets.get(at), offsets.get(at + 1)) else {
-            return Err(Error::broken(&rules::OFFSET_ROWS, format!("no offset of vertex {vertex}")).at(place()));
+            return Err(Error::broken(&rules::OFFSET_ROWS, format!("vertex {vertex} has no offset")).at(place()));
         };
         if begin < 0 || begin > end {
-            return Err(Error::broken(&rules::OFFSET_FALLS, format!("from {begin} to {end}")).at(place()));
+            return Err(Error::broken(&rules::OFFSET_FALLS, format!("offsets fall from {begin} to {end}")).at(place()));
         }
         let (begin, end) = (begin.unsigned_abs(), end.unsigned_abs());
         let edges = self.count(root, list, part)?;
         if end > edges {
-            let message = format!("up to {end} of {edges} edges");
+            let message = format!("offset is {end}, but the part has {edges} edges");
             return Err(Error::broken(&rules::OFFSET_END, message).at(place()));
         }
         let read = begin.saturating_sub(1)..end.saturating_add(1).min(edges);
         Ok(Span { rows: begin..end, read })
     }
 
-    /// The number of vertices that a list states.
+    /// Returns the number of vertices stated for a list.
     ///
     /// # Errors
-    /// [`rules::FILE_MISSING`], and those of reading a count.
+    /// Returns [`rules::FILE_MISSING`], or an error of reading a count.
     pub(super) fn aligned(&self, root: &Root, list: &List) -> Result<u64> {
         self.kept_count(root, list.layout.vertex_count())
     }
@@ -101,7 +101,7 @@ impl Lookups {
         Ok(count)
     }
 
-    /// The number of edges of a part. The counts of other parts are not read for it.
+    /// Returns the number of edges in a part, without reading the counts of other parts.
     pub(super) fn count(&self, root: &Root, list: &List, part: u64) -> Result<u64> {
         let path = list.layout.edge_count(part);
         let count = self.kept_count(root, path.clone())?;
@@ -109,7 +109,7 @@ impl Lookups {
         Ok(count)
     }
 
-    /// The offsets of a block and the one behind it, or all.
+    /// Loads the offsets of a block and the next offset, or all offsets.
     fn load(&self, root: &Root, list: &List, path: &str, block: Option<u64>) -> Result<Arc<[i64]>> {
         let reader = self.reader(root, path, list.encoding, || offset_fields(list.encoding))?;
         check_offsets(&reader, path)?;
@@ -127,7 +127,7 @@ impl Lookups {
     }
 }
 
-/// All offsets of a part, at most one more than a part has vertices.
+/// Reads all offsets of a part: at most one more than a part has vertices.
 fn all(reader: &TableReader, list: &List, path: &str) -> Result<Arc<[i64]>> {
     let mut offsets = Vec::new();
     for batch in reader.batches(&Selection::all().columns([OFFSET])).map_err(|error| error.at(path))? {

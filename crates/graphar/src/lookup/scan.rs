@@ -1,4 +1,4 @@
-//! Edges of vertices where no offsets lead to them: the part, or everything, is read.
+//! Look-up of edges without offsets: the part, or the whole list, is read.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
@@ -17,7 +17,7 @@ use crate::table::{EdgeTable, List, SOURCE_INDEX, TARGET_INDEX};
 const ROW: &str = "_isomorphRow";
 
 impl GraphAr {
-    /// By reading the ends of every chunk that can hold an edge of one of `vertices`.
+    /// Finds edges by reading the ends in every chunk that can contain an edge of one of `vertices`.
     pub(super) fn by_scan(
         &self,
         edge: usize,
@@ -55,10 +55,10 @@ impl GraphAr {
     }
 }
 
-/// The rows of an adjacency chunk of `expected` rows whose end in `column` is `vertex`.
+/// Returns the rows of an adjacency chunk of `expected` rows whose end in `column` is `vertex`.
 fn rows_with(reader: &TableReader, column: &str, vertex: u64, expected: u64) -> Result<Vec<u64>> {
     let mut found = Vec::new();
-    // Text shows how many rows it has only by ending, so all of it is read.
+    // The number of rows in a text file is known only at its end, so all of it is read.
     if reader.row_count().is_none() {
         let mut rows = 0u64;
         for batch in reader.batches(&Selection::all().columns([column]))? {
@@ -69,7 +69,7 @@ fn rows_with(reader: &TableReader, column: &str, vertex: u64, expected: u64) -> 
             rows += batch.num_rows() as u64;
         }
         if rows != expected {
-            let message = format!("{rows} rows where the counts say {expected}");
+            let message = format!("found {rows} rows, but the counts require {expected}");
             return Err(Error::broken(&rules::COUNT_ROWS, message));
         }
         return Ok(found);

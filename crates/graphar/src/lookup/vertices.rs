@@ -1,4 +1,4 @@
-//! Keys, labels and properties of single vertices.
+//! Look-up of keys, labels and properties of single vertices.
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Schema};
@@ -13,11 +13,11 @@ use crate::read::{LabelFile, label_column};
 use crate::table::{Chunk, Target, rows_error};
 
 impl GraphAr {
-    /// Keys, labels and properties of the vertices `rows` of node type `ty`, which may repeat and stand in any order.
-    /// The batch has one row for each; its `start` means nothing.
+    /// Returns keys, labels and properties of the vertices `rows` of node type `ty`, which may repeat and be in any order.
+    /// The batch has one row for each; its `start` has no meaning.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::NotFound`] for a vertex that there is not, and those of reading.
+    /// Returns [`isomorph_error::Kind::NotFound`] for a vertex that does not exist, or an error of reading.
     pub fn vertices(&self, ty: usize, rows: &[u64]) -> Result<NodeBatch> {
         let table = self.vertex_table(ty)?;
         let size = table.info.chunk_size;
@@ -54,7 +54,7 @@ impl GraphAr {
                 let path = table.layout.label_chunk(chunk);
                 let batch = match self.lookups.reader(&table.root, &path, Encoding::Parquet, Vec::new) {
                     Ok(reader) => reader.read_rows(&names, rows),
-                    // The other place where label files may lie is known to whoever opens them.
+                    // `LabelFile` also knows the other possible location of label files.
                     Err(_) => LabelFile::open(table, chunk)?.reader.read_rows(&names, rows),
                 };
                 let batch = batch.map_err(|error| rows_error(error, &path))?;

@@ -1,4 +1,4 @@
-//! Opening a graph: information files and counts. No rows are read.
+//! Opens a graph: reads information files and counts, but no rows.
 
 mod options;
 mod place;
@@ -17,7 +17,7 @@ use crate::info::GraphInfo;
 use crate::lookup::Lookups;
 use crate::table::{EdgeTable, Refine, VertexTable};
 
-/// How many places of each rule are kept.
+/// Number of places that are kept for each rule.
 const KEPT_FINDINGS: usize = 1000;
 
 /// An opened GraphAr graph.
@@ -29,11 +29,11 @@ pub struct GraphAr {
     pub(crate) beside: Root,
     /// Where the data is below it, if it is.
     pub(crate) below: Option<String>,
-    /// Links out of the directory are followed, to what this graph may not change.
+    /// Whether links out of the directory are followed; their targets must not be changed.
     pub(crate) follows_links: bool,
     pub(crate) graph_file: String,
     pub(crate) info: GraphInfo,
-    /// The files of the types as they were read.
+    /// The information files of the types as they were read.
     pub(crate) info_files: place::InfoFiles,
     pub(crate) graph: Graph,
     pub(crate) vertices: Vec<VertexTable>,
@@ -43,13 +43,14 @@ pub struct GraphAr {
 }
 
 impl GraphAr {
-    /// Opens the graph whose graph file is at `location`, or lies alone in the directory there.
+    /// Opens the graph whose graph file is at `location`, or is the only one in that directory.
     ///
-    /// Reads the information files, the count files, and the footer of one chunk for each property group that holds
+    /// Reads the information files, the count files, and the footer of one chunk for each property group that has
     /// timestamps. Missing data files are findings, not errors: a graph without data can be described.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::NotFound`], [`isomorph_error::Kind::Incomplete`] when an information file is missing, and the first broken rule of severity
+    /// Returns [`isomorph_error::Kind::NotFound`] if there is no graph file, [`isomorph_error::Kind::Incomplete`] if an
+    /// information file is missing, or the first violated rule of severity
     /// [`isomorph_error::Severity::Error`] in the information and count files.
     pub fn open(location: &Location, options: &OpenOptions) -> Result<GraphAr> {
         let mut findings = Findings::keeping(KEPT_FINDINGS);
@@ -94,23 +95,23 @@ impl GraphAr {
         })
     }
 
-    /// What the information files say.
+    /// Returns the content of the information files.
     pub fn info(&self) -> &GraphInfo {
         &self.info
     }
 
-    /// What was noticed while opening.
+    /// Returns the findings of opening.
     pub fn findings(&self) -> &Findings {
         &self.findings
     }
 
-    /// The directory of the data.
+    /// Returns the directory of the data.
     pub fn root(&self) -> &Root {
         &self.root
     }
 }
 
-/// The graph as the model has it.
+/// Describes the graph in the model.
 fn describe(info: &GraphInfo, vertices: &[VertexTable], edges: &[EdgeTable]) -> Graph {
     let mut graph = Graph {
         name: info.name.clone(),

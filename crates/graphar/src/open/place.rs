@@ -1,4 +1,4 @@
-//! Where a graph is: its graph file, and the directory of its data.
+//! Finds the graph file and the directory of the data.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -13,23 +13,23 @@ use crate::layout::directory;
 use crate::rules;
 use crate::yml;
 
-/// Endings of graph files.
+/// File name extensions of graph files.
 const ENDINGS: [&str; 2] = [".graph.yml", ".graph.yaml"];
 
 fn is_graph_file(name: &str) -> bool {
     ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
-/// Whether there is a GraphAr graph at `location`: a graph file, or a directory that holds one.
+/// Returns whether `location` is a GraphAr graph: a graph file, or a directory that contains one.
 ///
 /// # Errors
-/// When the place cannot be read.
+/// Returns an error if the location cannot be read.
 pub fn detect(location: &Location) -> Result<bool> {
     let name = location.file_name();
     if name.ends_with(".yml") || name.ends_with(".yaml") {
         let Some(directory) = location.parent() else { return Ok(false) };
         return match Root::open(&directory)?.read(name, limits::MANIFEST_BYTES) {
-            // Whether the link is followed is for whoever opens it to say.
+            // Whether the link is followed is decided on opening.
             Err(error) if is_graph_file(name) && error.broken_rule() == Some(&PATH_ESCAPE) => Ok(true),
             bytes => bytes.map(|bytes| is_graph_file(name) || says_so(name, &bytes)),
         };
@@ -44,9 +44,9 @@ pub fn detect(location: &Location) -> Result<bool> {
     }
 }
 
-/// Whether a YAML file of another name says that it is a graph file.
+/// Returns whether the content of a YAML file of another name is that of a graph file.
 fn says_so(name: &str, bytes: &[u8]) -> bool {
-    // A file that is no YAML is none of ours; it is no error that it is there.
+    // A file that is not YAML is not ours, and not an error.
     let Ok(map) = yml::parse(name, bytes, &mut Findings::default()) else { return false };
     let has = |wanted: &str| map.entries.iter().any(|(key, _)| key == wanted);
     let version = map.entries.iter().any(|(key, node)| {
@@ -55,15 +55,15 @@ fn says_so(name: &str, bytes: &[u8]) -> bool {
     version && (has("vertices") || has("edges"))
 }
 
-/// The directory of the graph file, and its name there.
+/// Returns the directory of the graph file, and its name there.
 ///
 /// # Errors
-/// [`Kind::NotFound`] when there is none, [`Kind::Usage`] when a directory holds several.
+/// Returns [`Kind::NotFound`] if there is none, [`Kind::Usage`] if the directory contains several.
 pub(crate) fn manifest(location: &Location, links: Option<&Location>) -> Result<(Root, String)> {
     let name = location.file_name();
     if name.ends_with(".yml") || name.ends_with(".yaml") {
         let directory =
-            location.parent().ok_or_else(|| Error::usage("a file has a directory").at(location.to_string()))?;
+            location.parent().ok_or_else(|| Error::usage("a file must have a directory").at(location.to_string()))?;
         return Ok((Root::open_within(&directory, links)?, name.to_owned()));
     }
     let root = Root::open_within(location, links)?;
@@ -74,17 +74,19 @@ pub(crate) fn manifest(location: &Location, links: Option<&Location>) -> Result<
         .map(|e| e.name)
         .collect();
     match found.len() {
-        0 => Err(Error::new(Kind::NotFound, "there is no graph file (*.graph.yml) in this directory")
-            .at(location.to_string())),
+        0 => {
+            Err(Error::new(Kind::NotFound, "no graph file (*.graph.yml) found in this directory")
+                .at(location.to_string()))
+        }
         1 => Ok((root, found.remove(0))),
         several => {
-            let error = Error::usage(format!("there are {several} graph files in this directory"));
+            let error = Error::usage(format!("this directory contains {several} graph files"));
             Err(found.iter().take(5).fold(error.at(location.to_string()), |error, name| error.hint(name.as_str())))
         }
     }
 }
 
-/// The bytes of information files, by their names.
+/// The bytes of information files, by name.
 pub(crate) type InfoFiles = BTreeMap<String, Bytes>;
 
 /// Reads the graph file `name` in `root`, and the files that it names.
@@ -106,11 +108,11 @@ pub(crate) fn load(root: &Root, name: &str, findings: &mut Findings) -> Result<(
     Ok((info, read.into_inner()))
 }
 
-/// The directory of the data: `chosen`, or what the graph's prefix says as far as that is the graph file's directory or
-/// below it, or the graph file's directory; and where that is below the graph file's directory, if it is.
+/// Opens the directory of the data: `chosen`, else the graph's prefix if it is the graph file's directory or
+/// below it, else the graph file's directory. Also returns its path below the graph file's directory, if it is there.
 ///
 /// # Errors
-/// [`PATH_ESCAPE`] for a relative prefix that leads out of it, and those of opening.
+/// Returns [`PATH_ESCAPE`] for a relative prefix that leads out of that directory, or an error of opening.
 pub(crate) fn data_root(
     beside: &Root,
     graph_file: &str,
@@ -143,14 +145,14 @@ pub(crate) fn data_root(
     }
 }
 
-/// An error of opening the file `path`, with what to try where a link leads out of the directory.
+/// Adds a hint to an error of opening the file `path` if a link leads out of the directory.
 pub(crate) fn linked(error: Error, path: &str) -> Error {
-    // The name itself stays below it.
+    // The path itself stays below the directory.
     let by_link = error.broken_rule() == Some(&PATH_ESCAPE) && check_relative(path).is_ok();
-    if by_link { error.hint("--follow-links DIRECTORY    follows links that stay below it") } else { error }
+    if by_link { error.hint("--follow-links DIRECTORY    follow links that stay below it") } else { error }
 }
 
-/// A prefix relative to `base`: as it is when it is relative, cut when it is absolute and lies in `base`.
+/// Makes a prefix relative to `base`: unchanged if it is relative, shortened if it is absolute and below `base`.
 fn relative_to(base: &Location, prefix: &str) -> Option<String> {
     let prefix = prefix.split('?').next().unwrap_or_default();
     let absolute = match prefix.split_once("://") {
@@ -161,7 +163,7 @@ fn relative_to(base: &Location, prefix: &str) -> Option<String> {
         None => return Some(prefix.to_owned()),
     };
     let here = base.as_path()?;
-    // A directory whose path cannot be told holds no prefix; that it is not followed is a finding.
+    // If the directory's path is unknown, the prefix is not below it; that it is not followed is a finding.
     let spelled = std::path::absolute(here).ok()?;
     let real = here.canonicalize().ok();
     [Some(spelled), real].into_iter().flatten().find_map(|here| {
@@ -170,7 +172,7 @@ fn relative_to(base: &Location, prefix: &str) -> Option<String> {
     })
 }
 
-/// Whether a prefix is an absolute path of another system: `C:/…`, `C:\…`.
+/// Returns whether a prefix is an absolute path of another system: `C:/…`, `C:\…`.
 fn has_drive(prefix: &str) -> bool {
     let mut chars = prefix.chars();
     chars.next().is_some_and(|letter| letter.is_ascii_alphabetic())
@@ -178,7 +180,7 @@ fn has_drive(prefix: &str) -> bool {
         && matches!(chars.next(), None | Some('/' | '\\'))
 }
 
-/// What is left of `prefix` behind the directory `base`.
+/// Returns the rest of `prefix` after the directory `base`.
 fn strip(prefix: &str, base: &str) -> Option<String> {
     let rest = prefix.strip_prefix(base.trim_end_matches('/'))?;
     (rest.is_empty() || rest.starts_with('/')).then(|| rest.to_owned())

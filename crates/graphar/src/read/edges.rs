@@ -1,4 +1,4 @@
-//! One edge chunk: its adjacency list and its property groups, read in step, row for row.
+//! Reads one edge chunk: its adjacency list and property groups, in step, row by row.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use super::{Bounds, Steps};
 use crate::rules;
 use crate::table::{Chunk, EdgeTable, List, SOURCE_INDEX, TARGET_INDEX, Target, open_chunk};
 
-/// Edges of type `ty` between vertices of which the indexes were checked.
+/// Creates a batch of edges of type `ty` whose vertex indexes have been checked.
 pub(crate) fn edge_batch(ty: usize, source: &Int64Array, target: &Int64Array, properties: Columns) -> EdgeBatch {
     EdgeBatch {
         ty,
@@ -31,15 +31,15 @@ pub(crate) fn edge_batch(ty: usize, source: &Int64Array, target: &Int64Array, pr
     }
 }
 
-/// What the parts of one scan of an adjacency list have in common.
+/// The state that the parts of one scan of an adjacency list share.
 pub(crate) struct EdgeScan<'a> {
     pub table: &'a EdgeTable,
     /// Index of the edge type.
     pub ty: usize,
     pub list: &'a List,
-    /// Vertices of the source and of the destination type.
+    /// Number of vertices of the source type and of the destination type.
     pub vertices: (u64, u64),
-    /// What is read beside the ends, if not everything.
+    /// What is read in addition to the ends, if not everything.
     pub narrowing: Option<Arc<Narrowing>>,
     pub batch_rows: usize,
 }
@@ -49,28 +49,28 @@ pub(crate) struct EdgePart<'a> {
     pub scan: Arc<EdgeScan<'a>>,
     pub part: u64,
     pub chunk: u64,
-    /// Rows of the chunk.
+    /// Number of rows in the chunk.
     pub rows: u64,
-    /// Whether it is the last one of its part.
+    /// Whether it is the last chunk of its part.
     pub last: bool,
-    /// Shared by the chunks of one part of an ordered list.
+    /// Bounds, shared by the chunks of one part of an ordered list.
     pub bounds: Arc<Bounds>,
-    /// Likewise.
+    /// Offsets, shared in the same way.
     pub offsets: Arc<PartOffsets>,
 }
 
 impl EdgeScan<'_> {
-    /// The columns of an adjacency chunk, as they are declared to its reader.
+    /// Returns the columns of an adjacency chunk as declared to its reader.
     pub fn adj_fields() -> Vec<Field> {
         [SOURCE_INDEX, TARGET_INDEX].into_iter().map(|name| Field::new(name, DataType::Int64, true)).collect()
     }
 
-    /// The first vertex of part `part`.
+    /// Returns the first vertex of part `part`.
     pub fn first_vertex(&self, part: u64) -> u64 {
         part.saturating_mul(self.list.part_size)
     }
 
-    /// An error of the data, with other copies of the edges to try.
+    /// Adds the other copies of the edges to an error of the data, as hints.
     pub fn explained(&self, error: Error) -> Error {
         match error.kind() {
             Kind::Malformed | Kind::Incomplete => self.table.with_other_lists(error, self.list),
@@ -78,7 +78,7 @@ impl EdgeScan<'_> {
         }
     }
 
-    /// Checks that ends exist, that the aligned end belongs to the part, and the order of an ordered list. `start` is
+    /// Checks that the ends exist, that the aligned end belongs to the part, and the order of an ordered list. `start` is
     /// the row of the first edge in its file.
     fn check(&self, part: u64, start: u64, source: &Int64Array, target: &Int64Array) -> Result<()> {
         let by_source = self.list.kind.by_source();
@@ -88,18 +88,18 @@ impl EdgeScan<'_> {
         };
         for (array, name, count) in [(source, SOURCE_INDEX, self.vertices.0), (target, TARGET_INDEX, self.vertices.1)] {
             if let Some(row) = first_outside(array.values(), 0, count) {
-                let message = format!("vertex {} of {count}", array.value(row));
+                let message = format!("edge refers to vertex {}, but there are {count} vertices", array.value(row));
                 return failed(&rules::EDGE_DANGLING, message, name, row);
             }
         }
         let low = self.first_vertex(part);
         let high = low.saturating_add(self.list.part_size);
         if let Some(row) = first_outside(aligned.values(), low, high) {
-            let message = format!("vertex {} in the part of vertices {low} to {}", aligned.value(row), high - 1);
+            let message = format!("vertex {} is in the part of vertices {low} to {}", aligned.value(row), high - 1);
             return failed(&rules::EDGE_PART, message, name, row);
         }
         if let Some(row) = first_descent(aligned.values()).filter(|_| self.list.kind.ordered()) {
-            let message = format!("{} behind {}", aligned.value(row), aligned.value(row - 1));
+            let message = format!("{} follows {}", aligned.value(row), aligned.value(row - 1));
             return failed(&rules::EDGE_ORDER, message, name, row);
         }
         Ok(())
@@ -133,18 +133,18 @@ impl<'a> EdgePart<'a> {
         for chunk in &chunks {
             steps.push(&chunk.path, chunk.batches(selection())?);
         }
-        // Where edges are left out, nothing can be said of offsets.
+        // If edges are skipped, offsets cannot be checked.
         let compares = scan.list.kind.ordered() && ranges.is_none();
         let begin = self.chunk.saturating_mul(scan.list.chunk_size);
         Ok(Some(EdgeReader { part: self, adj, chunks, steps, rows, begin, compares, ends: None, offsets: None }))
     }
 
-    /// The offsets from that of `first` on, the first aligned end of this chunk, which begins at row `begin` of the part.
+    /// Opens the offsets from `first` on, the first aligned end of this chunk, which begins at row `begin` of the part.
     fn open_offsets(&self, first: i64, begin: u64) -> Result<OffsetCheck<'a>> {
         if let Some(before) = self.bounds.before(self.chunk) {
             self.check_order(Joint { chunk: self.chunk, before, behind: first, is_whole: false })?;
         }
-        // The edges that are before those of `first` in its part are in the chunks before this one.
+        // The edges before those of `first` in its part are in the preceding chunks.
         let vertex = if self.chunk == 0 { 0 } else { first.cast_unsigned() - self.scan.first_vertex(self.part) };
         let mut offsets = OffsetCheck::new(&self.scan, self.part, vertex, &self.offsets)?;
         offsets.begin(begin)?;
@@ -156,11 +156,11 @@ impl<'a> EdgePart<'a> {
             return Ok(());
         }
         let path = self.scan.list.layout.adj(self.part, joint.chunk);
-        let message = "the chunk begins below the end of the one before it";
+        let message = "the chunk begins below the end of the previous chunk";
         Err(Error::broken(&rules::EDGE_ORDER, message).at(Place::file(path).row(0)))
     }
 
-    /// Compares two neighbouring chunks, and the offsets of the vertices between them.
+    /// Checks the order of two neighbouring chunks, and the offsets of the vertices between them.
     fn check_joint(&self, joint: Joint) -> Result<()> {
         let scan = &*self.scan;
         self.check_order(joint)?;
@@ -180,9 +180,9 @@ struct EdgeReader<'a> {
     adj: String,
     chunks: Vec<Chunk>,
     steps: Steps,
-    /// Rows that are read.
+    /// Number of rows that are read.
     rows: u64,
-    /// The row of its first edge in the part.
+    /// Row of its first edge within the part.
     begin: u64,
     /// Whether offsets are compared.
     compares: bool,
@@ -223,7 +223,7 @@ impl EdgeReader<'_> {
             && scan.list.kind.ordered()
             && before > *next
         {
-            let error = Error::broken(&rules::EDGE_ORDER, format!("{next} behind {before}"));
+            let error = Error::broken(&rules::EDGE_ORDER, format!("{next} follows {before}"));
             return Err(error.at(Place::file(&self.adj).row(start)));
         }
         if let (Some(first), Some(end)) = (aligned.first(), aligned.last()) {
@@ -252,7 +252,7 @@ impl EdgeReader<'_> {
 }
 
 impl<'a> EdgePart<'a> {
-    /// The part of a scan that it is.
+    /// Converts it to a part of a scan.
     pub fn part(self) -> Box<dyn Part + 'a> {
         let (rows, scan) = (self.rows, Arc::clone(&self.scan));
         let open = || {

@@ -1,4 +1,4 @@
-//! Checks of the ends of edges, over whole columns at once.
+//! Checks of the ends of edges, on whole columns.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -10,39 +10,39 @@ use isomorph_error::{Error, Place, Result};
 
 use crate::rules;
 
-/// A row as an index of the files. What has 64 bits becomes the largest index, which is that of no row.
+/// Converts a row to an index of the files. A row of 2^63 or more becomes the largest index, which no row has.
 pub(crate) fn as_index(row: u64) -> i64 {
     i64::try_from(row).unwrap_or(i64::MAX)
 }
 
-/// The indexes of so many rows from `start` on.
+/// Returns the indexes of `rows` rows from `start` on.
 pub(crate) fn indexes_from(start: u64, rows: usize) -> Int64Array {
     Int64Array::from_iter_values(as_index(start)..as_index(start.saturating_add(rows as u64)))
 }
 
-/// The first position of a value outside `low..high`.
+/// Returns the position of the first value outside `low..high`.
 pub(crate) fn first_outside(values: &[i64], low: u64, high: u64) -> Option<usize> {
-    // An index has 63 bits: where `high` has more, negative values are outside all the same.
+    // An index has 63 bits: if `high` has more, negative values are still outside.
     let width = high.min(1 << 63).saturating_sub(low);
     let outside = |value: &i64| value.cast_unsigned().wrapping_sub(low) >= width;
-    // Without a branch in the loop the compiler checks several values at once.
+    // Without a branch in the loop, the compiler checks several values at once.
     let any = values.iter().fold(false, |any, value| any | outside(value));
     if any { values.iter().position(outside) } else { None }
 }
 
-/// The first position of a value that is smaller than the one before.
+/// Returns the position of the first value that is smaller than its predecessor.
 pub(crate) fn first_descent(values: &[i64]) -> Option<usize> {
     let any = values.windows(2).fold(false, |any, pair| any | (pair[0] > pair[1]));
     if any { values.windows(2).position(|pair| pair[0] > pair[1]).map(|at| at + 1) } else { None }
 }
 
-/// The indexes in a column; no row may be null.
+/// Returns the indexes in a column; no row may be null.
 ///
 /// # Errors
-/// [`rules::EDGE_NULL`], [`rules::COLUMN_TYPE`].
+/// Returns [`rules::EDGE_NULL`] or [`rules::COLUMN_TYPE`].
 pub(crate) fn indexes<'a>(column: &'a ArrayRef, name: &str, start: u64) -> Result<&'a Int64Array> {
     let Some(array) = column.as_primitive_opt::<Int64Type>() else {
-        let message = format!("{} instead of Int64", column.data_type());
+        let message = format!("found {}, expected Int64", column.data_type());
         return Err(Error::broken(&rules::COLUMN_TYPE, message).at(Place::field(name)));
     };
     if array.null_count() > 0 {
@@ -52,18 +52,18 @@ pub(crate) fn indexes<'a>(column: &'a ArrayRef, name: &str, start: u64) -> Resul
     Ok(array)
 }
 
-/// The same values as rows; they were found not to be negative. No copy.
+/// Returns the same values as rows, without a copy; they must not be negative.
 pub(crate) fn as_rows(array: &Int64Array) -> UInt64Array {
     let values = array.values();
     UInt64Array::new(ScalarBuffer::new(values.inner().clone(), 0, values.len()), None)
 }
 
-/// First and last aligned ends of the chunks of a part, as far as they were read: the chunks of a part may be read in
-/// any order, and each pair of neighbours is compared when the second of them is known.
+/// The first and last aligned ends of the chunks of a part that have been read: the chunks may be read in
+/// any order, and each pair of neighbours is compared as soon as both are known.
 #[derive(Debug, Default)]
 pub(crate) struct Bounds(Mutex<Vec<Option<Span>>>);
 
-/// The aligned ends of the edges that were read of a chunk.
+/// The first and last aligned ends of the edges that were read from a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Span {
     pub first: i64,
@@ -72,7 +72,7 @@ pub(crate) struct Span {
     pub is_whole: bool,
 }
 
-/// Where a chunk meets the one before it.
+/// The boundary between a chunk and the previous one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Joint {
     /// The second chunk.
@@ -81,19 +81,19 @@ pub(crate) struct Joint {
     pub before: i64,
     /// The first aligned end of the second.
     pub behind: i64,
-    /// Whether there are no edges between these.
+    /// Whether there are no other edges between these two.
     pub is_whole: bool,
 }
 
 impl Bounds {
-    /// The last aligned end of the chunk before chunk `chunk`, if it was noted.
+    /// Returns the last aligned end of the chunk before `chunk`, if it is known.
     pub fn before(&self, chunk: u64) -> Option<i64> {
         let at = usize::try_from(chunk.checked_sub(1)?).ok()?;
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.get(at).copied().flatten().map(|span| span.last)
     }
 
-    /// Notes the span of chunk `chunk`, and returns where it meets its neighbours, as far as they were noted.
+    /// Records the span of chunk `chunk`, and returns its boundaries with those neighbours that are known.
     pub fn note(&self, chunk: u64, span: Span) -> impl Iterator<Item = Joint> + use<> {
         let at = usize::try_from(chunk).ok();
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);

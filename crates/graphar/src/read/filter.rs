@@ -1,4 +1,4 @@
-//! Which rows of a chunk pass a filter: each condition is handed to the file of the group that holds its properties,
+//! Finds the rows of a chunk that pass a filter: each condition is passed to the file of the group with its properties,
 //! where statistics prune row groups and pages, and the sets of rows are combined.
 
 use std::collections::BTreeMap;
@@ -16,26 +16,26 @@ use isomorph_tables::Selection;
 use super::narrowed::check_stated;
 use crate::table::{Chunk, Column, Group};
 
-/// Rows of a file, ascending and apart.
+/// Rows of a file, as ascending disjoint ranges.
 pub(crate) type Ranges = Vec<Range<u64>>;
 
 const ROW: &str = "_isomorphRow";
 
 /// A chunk of all property groups of a type.
 pub(crate) struct FilteredChunk<'a> {
-    /// The groups, with all columns that may be compared.
+    /// The groups, with all columns that conditions may use.
     pub groups: &'a [Group],
     /// Opens the file of a group.
     pub open: &'a dyn Fn(&Group) -> Result<Chunk>,
-    /// Rows of the chunk.
+    /// Number of rows in the chunk.
     pub rows: u64,
 }
 
 impl FilteredChunk<'_> {
-    /// The rows for which `predicate` is true.
+    /// Returns the rows for which `predicate` is true.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::Usage`] for a property that there is not, and those of reading.
+    /// Returns [`isomorph_error::Kind::Usage`] for a property that does not exist, or an error of reading.
     pub fn passing(&self, predicate: &Predicate) -> Result<Ranges> {
         let mut groups = Vec::new();
         for column in predicate.columns() {
@@ -54,7 +54,7 @@ impl FilteredChunk<'_> {
         }
     }
 
-    /// The rows for which all are true. Conditions on one group are read together.
+    /// Returns the rows for which all conditions are true. Conditions on one group are evaluated together.
     fn all(&self, all: &[Predicate]) -> Result<Ranges> {
         if all.is_empty() {
             return Err(Error::usage("a condition without properties"));
@@ -100,7 +100,7 @@ impl FilteredChunk<'_> {
             }
             return Ok(found);
         }
-        // What is compared are values as they are shown, not as a file has them.
+        // Conditions compare the visible values, not the stored ones.
         let fields: Vec<Field> =
             columns.iter().map(|column| Field::new(&column.name, column.data_type.clone(), true)).collect();
         let schema = Arc::new(Schema::new(fields));
@@ -117,7 +117,7 @@ impl FilteredChunk<'_> {
     }
 }
 
-/// Adds the numbers of those rows of a batch that pass.
+/// Adds the numbers of the rows of a batch that pass.
 fn push(found: &mut Ranges, batch: &RecordBatch, passes: impl Fn(usize) -> bool) {
     let rows = batch.column_by_name(ROW).and_then(|column| column.as_primitive_opt::<Int64Type>());
     let rows = rows.map(|rows| rows.values().as_ref()).unwrap_or_default();
@@ -129,7 +129,7 @@ fn push(found: &mut Ranges, batch: &RecordBatch, passes: impl Fn(usize) -> bool)
     }
 }
 
-/// The negation, one level further in.
+/// Negates a predicate, moving the negation one level inwards.
 fn negated(predicate: &Predicate) -> Predicate {
     let not = |one: &Predicate| Predicate::Not(Box::new(one.clone()));
     match predicate {
@@ -140,7 +140,7 @@ fn negated(predicate: &Predicate) -> Predicate {
     }
 }
 
-/// The rows that are in both.
+/// Returns the rows that are in both.
 pub(crate) fn intersection(left: &[Range<u64>], right: &[Range<u64>]) -> Ranges {
     let (mut i, mut j) = (0, 0);
     let mut both = Ranges::new();
@@ -154,7 +154,7 @@ pub(crate) fn intersection(left: &[Range<u64>], right: &[Range<u64>]) -> Ranges 
     both
 }
 
-/// The rows that are in either.
+/// Returns the rows that are in either.
 fn union(left: Ranges, right: Ranges) -> Ranges {
     let mut all = left;
     all.extend(right);
@@ -169,7 +169,7 @@ fn union(left: Ranges, right: Ranges) -> Ranges {
     either
 }
 
-/// Number of rows.
+/// Returns the number of rows.
 pub(crate) fn count(ranges: &[Range<u64>]) -> u64 {
     ranges.iter().map(|range| range.end - range.start).sum()
 }

@@ -20,17 +20,17 @@ pub(crate) struct LabelFile {
 }
 
 impl LabelFile {
-    /// Opens the label file of vertex chunk `chunk`: where it belongs, or, when the prefix lacks its slash, where the
-    /// C++ library puts it then.
+    /// Opens the label file of vertex chunk `chunk`: in its usual place or, if the prefix has no trailing slash, where the
+    /// C++ library then puts it.
     ///
     /// # Errors
-    /// [`rules::FILE_MISSING`], [`rules::LABEL_MISSING`] for a label without a boolean column, and those of opening.
+    /// Returns [`rules::FILE_MISSING`], [`rules::LABEL_MISSING`] for a label without a boolean column, or an error of opening.
     pub fn open(table: &VertexTable, chunk: u64) -> Result<Self> {
         let path = table.layout.label_chunk(chunk);
         let (path, opened) = match open(table, &path) {
             Err(error) if error.kind() == Kind::Incomplete => match table.layout.glued_label_chunk(chunk) {
                 Some(glued) => match open(table, &glued) {
-                    // In neither place: missed where it belongs.
+                    // In neither place: reported as missing in its usual place.
                     Err(other) if other.kind() == Kind::Incomplete => return Err(error),
                     opened => (glued, opened),
                 },
@@ -43,13 +43,13 @@ impl LabelFile {
             let data_type = reader.schema().field_with_name(label).ok().map(Field::data_type);
             if data_type != Some(&DataType::Boolean) {
                 let place = Place::file(&path).in_field(label);
-                return Err(Error::broken(&rules::LABEL_MISSING, format!("no boolean column {label}")).at(place));
+                return Err(Error::broken(&rules::LABEL_MISSING, format!("boolean column {label} not found")).at(place));
             }
         }
         Ok(LabelFile { path, reader })
     }
 
-    /// The columns of `labels`.
+    /// Returns the columns of `labels`.
     ///
     /// # Errors
     /// As [`TableReader::batches`].
@@ -58,12 +58,12 @@ impl LabelFile {
     }
 }
 
-/// Label files are Parquet, whatever the property groups are.
+/// Opens a label file, which is always Parquet, whatever the file type of the property groups.
 fn open(table: &VertexTable, path: &str) -> Result<TableReader> {
     open_chunk(&table.root, path, Encoding::Parquet, Vec::new())
 }
 
-/// The label sets of the rows of a batch whose columns are `labels`; nothing when no row has a label. Null is false.
+/// Returns the label sets of the rows of a batch with the columns `labels`; `None` if no row has a label. Null counts as false.
 pub(crate) fn label_column(labels: &[String], batch: &RecordBatch) -> Option<LabelColumn> {
     let words = labels.len().div_ceil(64).max(1);
     let mut masks = vec![0u64; batch.num_rows() * words];

@@ -1,4 +1,4 @@
-//! Reading rows: one part for each vertex chunk and each edge chunk.
+//! Reads rows: one part for each vertex chunk and each edge chunk.
 
 mod edges;
 mod ends;

@@ -1,4 +1,4 @@
-//! What of a chunk a scan reads that asks for less than everything: the files of the columns that it wants, each opened once, and the rows
+//! The part of a chunk that a scan with columns or a filter reads: the files of the requested columns, each opened once, and the rows
 //! for which its filter may be true.
 
 use std::cell::RefCell;
@@ -16,7 +16,7 @@ use super::filter::{FilteredChunk, Ranges, count};
 use crate::rules;
 use crate::table::{Chunk, Column, Group, Target};
 
-/// The columns of `group` that are wanted.
+/// Returns the columns of `group` that are requested.
 pub(crate) fn wanted(group: &Group, narrowing: Option<&Narrowing>) -> Arc<[Column]> {
     let Some(narrowing) = narrowing else { return Arc::clone(&group.columns) };
     let wants = |column: &&Column| match column.target {
@@ -26,14 +26,14 @@ pub(crate) fn wanted(group: &Group, narrowing: Option<&Narrowing>) -> Arc<[Colum
     group.columns.iter().filter(wants).cloned().collect()
 }
 
-/// One chunk of all groups of a type of which something is read.
+/// One chunk of all groups of a type that are read.
 pub(crate) struct Files<'a> {
     pub root: &'a Root,
     pub groups: &'a [Group],
     pub narrowing: Option<&'a Narrowing>,
-    /// The file of a group, by its number.
+    /// Returns the file of a group, by group number.
     pub path: &'a dyn Fn(usize) -> String,
-    /// Whether they have vertex indexes.
+    /// Whether the files have vertex indexes.
     pub indexed: bool,
     opened: RefCell<BTreeMap<usize, Chunk>>,
 }
@@ -49,8 +49,8 @@ impl<'a> Files<'a> {
         Files { root, groups, narrowing, path, indexed, opened: RefCell::default() }
     }
 
-    /// The files of which columns are wanted, in the order of the groups. Where rows are left out, each must have `rows` rows if it
-    /// states how many it has.
+    /// Opens the files of the requested columns, in the order of the groups. If rows are skipped, each must have `rows` rows if it
+    /// states its number of rows.
     ///
     /// # Errors
     /// As [`Chunk::open`]; [`rules::COUNT_ROWS`].
@@ -76,11 +76,11 @@ impl<'a> Files<'a> {
         Ok(chunk)
     }
 
-    /// Which of `rows` rows to read; nothing for all. Where more than half of them pass, all are read: what is read twice costs more than
-    /// what is left out saves.
+    /// Returns which of `rows` rows to read; `None` for all. If more than half of them pass, all are read: reading twice costs more than
+    /// skipping saves.
     ///
     /// # Errors
-    /// Those of reading.
+    /// Returns the errors of reading.
     pub fn passing(&self, rows: u64) -> Result<Option<Ranges>> {
         let Some(filter) = self.narrowing.and_then(|narrowing| self.own(narrowing.filter.as_ref()?)) else {
             return Ok(None);
@@ -90,20 +90,20 @@ impl<'a> Files<'a> {
         match chunk.passing(&filter) {
             Ok(ranges) if count(&ranges).saturating_mul(2) > rows => Ok(None),
             Ok(ranges) => Ok(Some(ranges)),
-            // What does not compare here is refused by who applies the filter to all that comes.
+            // A comparison that is not supported here is rejected where the filter is applied to all rows.
             Err(error) if error.kind() == Kind::Usage => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// Of the conditions that must all be true, those on columns of files that know where a row is. Text is read whole in any case.
+    /// Selects those of the conditions that are on columns of files with random access to rows. Text files are always read whole.
     fn own(&self, filter: &Predicate) -> Option<Predicate> {
         let all = match filter {
             Predicate::And(all) => all.as_slice(),
             one => std::slice::from_ref(one),
         };
         let named = |name: &str| {
-            let unknown = || Error::usage("not a column of a file that can be asked");
+            let unknown = || Error::usage("not a column of a file that can be filtered");
             let is_meant = |column: &Column| match column.target {
                 Target::Key => name == Narrowing::KEY,
                 _ => name == column.name,
@@ -117,7 +117,7 @@ impl<'a> Files<'a> {
     }
 }
 
-/// Compares the number of rows that a file states with that of the counts: where rows are left out nobody counts them.
+/// Compares the number of rows stated in a file with the counts: if rows are skipped, they are not counted otherwise.
 ///
 /// # Errors
 /// [`rules::COUNT_ROWS`].
@@ -125,13 +125,13 @@ pub(crate) fn check_stated(reader: &TableReader, path: &str, expected: u64) -> R
     match reader.row_count().filter(|stated| *stated != expected) {
         None => Ok(()),
         Some(stated) => {
-            let message = format!("{stated} rows instead of the {expected} that the counts say");
+            let message = format!("found {stated} rows, but the counts require {expected}");
             Err(Error::broken(&rules::COUNT_ROWS, message).at(Place::file(path)))
         }
     }
 }
 
-/// Numbers of rows, ascending, that are handed out batch by batch.
+/// Ascending row numbers that are taken batch by batch.
 pub(crate) struct Numbers(VecDeque<Range<u64>>);
 
 impl Numbers {
@@ -139,7 +139,7 @@ impl Numbers {
         Numbers(ranges.into_iter().filter(|range| !range.is_empty()).collect())
     }
 
-    /// The next `rows` of them.
+    /// Returns the next `rows` numbers.
     pub fn take(&mut self, rows: usize) -> UInt64Array {
         let mut taken = Vec::with_capacity(rows);
         while let Some(range) = self.0.front_mut().filter(|_| taken.len() < rows) {

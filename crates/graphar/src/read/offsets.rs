@@ -1,8 +1,8 @@
-//! The offsets of an ordered list, compared with its edges while they are read.
+//! Compares the offsets of an ordered list with its edges while they are read.
 //!
 //! Offset `v` of a part is the row of its first edge whose aligned end is not below vertex `v`. The edges are in order,
-//! so two of them are looked at for each vertex, not every edge. Each chunk of a part compares the offsets that lead
-//! into it; those of vertices without edges between two chunks are compared when both chunks were read.
+//! so two edges are examined for each vertex, not every edge. Each chunk of a part compares the offsets that point
+//! into it; those of vertices without edges between two chunks are compared when both chunks have been read.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,7 +17,7 @@ use crate::layout::chunk_rows;
 use crate::rules;
 use crate::table::{OFFSET, offset_values, open_offsets};
 
-/// Offsets that are read at once.
+/// Number of offsets that are read at once.
 const BATCH_ROWS: usize = 16_384;
 
 /// The offset file of one part, opened once for all chunks of the part.
@@ -25,7 +25,7 @@ const BATCH_ROWS: usize = 16_384;
 pub(crate) struct PartOffsets(Mutex<Option<TableReader>>);
 
 impl PartOffsets {
-    /// The opened file. Where its encoding says how many rows it has, that is checked.
+    /// Returns the opened file. If its encoding states the number of rows, the number is checked.
     fn reader(&self, scan: &EdgeScan<'_>, part: u64) -> Result<TableReader> {
         let mut opened = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(reader) = &*opened {
@@ -40,7 +40,7 @@ impl PartOffsets {
     }
 }
 
-/// Vertices of part `part`.
+/// Returns the number of vertices in part `part`.
 fn vertices(scan: &EdgeScan<'_>, part: u64) -> u64 {
     let all = if scan.list.kind.by_source() { scan.vertices.0 } else { scan.vertices.1 };
     chunk_rows(all, scan.list.part_size, part)
@@ -51,11 +51,11 @@ fn check_rows(scan: &EdgeScan<'_>, part: u64, path: &str, rows: u64) -> Result<(
     if rows == own + 1 || rows == scan.list.part_size.saturating_add(1) {
         return Ok(());
     }
-    let message = format!("{rows} offsets for {own} vertices");
+    let message = format!("found {rows} offsets for {own} vertices");
     Err(Error::broken(&rules::OFFSET_ROWS, message).at(Place::file(path).row(rows.min(own + 1))))
 }
 
-/// The offsets of a part from some vertex on.
+/// The offsets of a part, from some vertex on.
 pub(crate) struct OffsetCheck<'a> {
     scan: Arc<EdgeScan<'a>>,
     part: u64,
@@ -63,18 +63,18 @@ pub(crate) struct OffsetCheck<'a> {
     batches: Batches,
     /// Offsets that were read, from that of `vertex` on.
     values: ScalarBuffer<i64>,
-    /// Counted in the part.
+    /// The current vertex, counted within the part.
     vertex: u64,
-    /// Offsets before that of `vertex` that are still to be passed over.
+    /// Number of offsets before that of `vertex` that are still to be skipped.
     skip: u64,
     last: i64,
 }
 
 impl<'a> OffsetCheck<'a> {
-    /// Begins at vertex `vertex` of part `part`.
+    /// Starts at vertex `vertex` of part `part`.
     ///
     /// # Errors
-    /// As [`open_offsets`]; [`rules::OFFSET_ROWS`].
+    /// As [`open_offsets`], and [`rules::OFFSET_ROWS`].
     pub fn new(scan: &Arc<EdgeScan<'a>>, part: u64, vertex: u64, offsets: &PartOffsets) -> Result<Self> {
         let path = scan.list.layout.offset(part);
         let reader = offsets.reader(scan, part)?;
@@ -93,7 +93,7 @@ impl<'a> OffsetCheck<'a> {
         Err(Error::broken(rule, message).at(Place::file(&self.path).row(self.vertex).in_field(OFFSET)))
     }
 
-    /// Reads on when nothing is at hand; whether something is.
+    /// Reads more offsets if none are buffered; returns whether any are.
     fn fill(&mut self) -> Result<bool> {
         while self.values.is_empty() {
             let Some(batch) = self.batches.next() else { return Ok(false) };
@@ -106,27 +106,27 @@ impl<'a> OffsetCheck<'a> {
         Ok(true)
     }
 
-    /// Passes over offsets at hand.
+    /// Skips buffered offsets.
     fn take(&mut self, count: usize) {
         self.values = self.values.slice(count, self.values.len() - count);
     }
 
-    /// The offset of the first vertex of a chunk, whose edges begin at row `row` of the part or, in a chunk that is
+    /// Checks the offset of the first vertex of a chunk, whose edges begin at row `row` of the part or, in a chunk that is
     /// not the first, before it.
     ///
     /// # Errors
-    /// [`rules::OFFSET_FIRST`], [`rules::OFFSET_DEGREE`], [`rules::OFFSET_ROWS`], and those of reading.
+    /// Returns [`rules::OFFSET_FIRST`], [`rules::OFFSET_DEGREE`], [`rules::OFFSET_ROWS`], or an error of reading.
     pub fn begin(&mut self, row: u64) -> Result<()> {
         let first = if self.fill()? { self.values.first().copied() } else { None };
         match first {
             None => self.failed(&rules::OFFSET_ROWS, "the offset is missing".to_owned()),
             Some(offset) if row == 0 && offset != 0 => {
-                self.failed(&rules::OFFSET_FIRST, format!("the first offset is {offset}"))
+                self.failed(&rules::OFFSET_FIRST, format!("the first offset is {offset}, expected 0"))
             }
             Some(offset) if u64::try_from(offset).map_or(true, |offset| offset > row) => {
-                self.failed(&rules::OFFSET_DEGREE, format!("{offset} where the edges of the vertex begin at {row}"))
+                self.failed(&rules::OFFSET_DEGREE, format!("offset is {offset}, but the edges start at {row}"))
             }
-            // The chunk before has compared it.
+            // The previous chunk has compared it.
             Some(offset) if row > 0 => {
                 self.take(1);
                 (self.vertex, self.last) = (self.vertex + 1, offset);
@@ -136,11 +136,11 @@ impl<'a> OffsetCheck<'a> {
         }
     }
 
-    /// Compares the offsets that lead to the edges with these aligned ends, which begin at row `row` of the part and
-    /// are in order; `before` is the end before them in the chunk.
+    /// Compares the offsets of the edges with these aligned ends, which begin at row `row` of the part and
+    /// are in order; `before` is the preceding end in the chunk.
     ///
     /// # Errors
-    /// [`rules::OFFSET_FALLS`], [`rules::OFFSET_DEGREE`], and those of reading.
+    /// Returns [`rules::OFFSET_FALLS`], [`rules::OFFSET_DEGREE`], or an error of reading.
     pub fn compare(&mut self, aligned: &[i64], row: u64, before: Option<i64>) -> Result<()> {
         let low = self.scan.first_vertex(self.part);
         let (begin, end) = (as_index(row), as_index(row.saturating_add(aligned.len() as u64)));
@@ -165,14 +165,14 @@ impl<'a> OffsetCheck<'a> {
             self.take(passed);
             match wrong {
                 Some((offset, _)) if offset < self.last => {
-                    return self.failed(&rules::OFFSET_FALLS, format!("{offset} behind {}", self.last));
+                    return self.failed(&rules::OFFSET_FALLS, format!("offset {offset} follows {}", self.last));
                 }
                 Some((offset, vertex)) => return self.differs(offset, aligned, row, vertex),
                 None if self.values.is_empty() => {}
                 None => break,
             }
         }
-        // Whatever vertex comes next, its edges are not among these.
+        // Whichever vertex comes next, its edges are not among these.
         let vertex = as_index(low.saturating_add(self.vertex));
         match (self.values.first(), aligned.last()) {
             (Some(offset), Some(last)) if *last >= vertex => self.differs(*offset, aligned, row, vertex),
@@ -187,17 +187,17 @@ impl<'a> OffsetCheck<'a> {
         let at = aligned.partition_point(|end| *end < vertex);
         let row = row + at as u64;
         let message = match at == aligned.len() {
-            true => format!("{offset} where the edges of the vertex begin behind {}", row.saturating_sub(1)),
-            false => format!("{offset} where the edges of the vertex begin at {row}"),
+            true => format!("offset is {offset}, but this vertex's edges start after {}", row.saturating_sub(1)),
+            false => format!("offset is {offset}, but the edges start at {row}"),
         };
         self.failed(&rules::OFFSET_DEGREE, message)
     }
 
-    /// Behind the last edge of a part with `edges` edges: all other offsets are this number, and there are as many as
-    /// there should be.
+    /// Checks the offsets after the last edge of a part with `edges` edges: all of them equal this number, and their number
+    /// is correct.
     ///
     /// # Errors
-    /// [`rules::OFFSET_FALLS`], [`rules::OFFSET_END`], [`rules::OFFSET_ROWS`], and those of reading.
+    /// Returns [`rules::OFFSET_FALLS`], [`rules::OFFSET_END`], [`rules::OFFSET_ROWS`], or an error of reading.
     pub fn finish(mut self, edges: u64) -> Result<()> {
         let last = as_index(edges);
         while self.fill()? {
@@ -206,9 +206,9 @@ impl<'a> OffsetCheck<'a> {
                 let offset = self.values[at];
                 self.vertex += at as u64;
                 return if offset < last {
-                    self.failed(&rules::OFFSET_FALLS, format!("{offset} behind {edges}"))
+                    self.failed(&rules::OFFSET_FALLS, format!("offset {offset} follows {edges}"))
                 } else {
-                    self.failed(&rules::OFFSET_END, format!("{offset} of {edges} edges"))
+                    self.failed(&rules::OFFSET_END, format!("offset is {offset}, but the part has {edges} edges"))
                 };
             }
             self.vertex += self.values.len() as u64;
@@ -217,10 +217,10 @@ impl<'a> OffsetCheck<'a> {
         check_rows(&self.scan, self.part, &self.path, self.vertex)
     }
 
-    /// The offsets of the vertices up to `last`, which have no edges: all are `row`.
+    /// Checks the offsets of the vertices up to `last`, which have no edges: all must be `row`.
     ///
     /// # Errors
-    /// [`rules::OFFSET_DEGREE`], [`rules::OFFSET_ROWS`], and those of reading.
+    /// Returns [`rules::OFFSET_DEGREE`], [`rules::OFFSET_ROWS`], or an error of reading.
     pub fn gap(mut self, last: u64, row: u64) -> Result<()> {
         let wanted = as_index(row);
         while self.vertex <= last {
@@ -229,7 +229,7 @@ impl<'a> OffsetCheck<'a> {
             }
             let left = usize::try_from(last - self.vertex + 1).unwrap_or(usize::MAX).min(self.values.len());
             if let Some(at) = self.values.iter().take(left).position(|offset| *offset != wanted) {
-                let message = format!("{} where the edges of the vertex begin at {row}", self.values[at]);
+                let message = format!("offset is {}, but this vertex's edges start at {row}", self.values[at]);
                 self.vertex += at as u64;
                 return self.failed(&rules::OFFSET_DEGREE, message);
             }
@@ -240,7 +240,7 @@ impl<'a> OffsetCheck<'a> {
     }
 }
 
-/// A part of an ordered list without edges: only its offsets are read.
+/// Returns a part of an ordered list without edges: only its offsets are read.
 pub(crate) fn empty_part<'a>(scan: Arc<EdgeScan<'a>>, number: u64) -> Box<dyn Part + 'a> {
     let check = move || {
         let check = || {

@@ -1,4 +1,4 @@
-//! Several files with the same rows, read in step.
+//! Reads several files with the same rows in step.
 
 use arrow_array::RecordBatch;
 use isomorph_error::{Error, Place, Result};
@@ -12,14 +12,14 @@ struct Stream {
     path: String,
     batches: Batches,
     current: Option<RecordBatch>,
-    /// Rows of `current` that were given out.
+    /// Number of rows of `current` that were returned.
     taken: usize,
-    /// Rows given out of all batches.
+    /// Number of rows returned from all batches.
     seen: u64,
 }
 
-/// Files with the same rows. Gives slices of equal length, one for each file, and checks that all have as many rows as
-/// they should.
+/// Files with the same rows. Returns slices of equal length, one for each file, and checks that all have the expected
+/// number of rows.
 pub(crate) struct Steps {
     streams: Vec<Stream>,
     expected: u64,
@@ -28,7 +28,7 @@ pub(crate) struct Steps {
 }
 
 impl Steps {
-    /// Files that must have `expected` rows each; slices have at most `batch_rows`.
+    /// Creates a reader for files that must have `expected` rows each; slices have at most `batch_rows` rows.
     pub fn new(expected: u64, batch_rows: usize) -> Self {
         Steps { streams: Vec::new(), expected, done: 0, batch_rows: batch_rows.max(1) }
     }
@@ -38,10 +38,10 @@ impl Steps {
         self.streams.push(Stream { path: path.to_owned(), batches, current: None, taken: 0, seen: 0 });
     }
 
-    /// The next rows: how many, the row of the first, and one batch for each file. Without files, rows alone.
+    /// Returns the next rows: the row of the first, their number, and one batch for each file. Without files, only the numbers.
     ///
     /// # Errors
-    /// [`rules::COUNT_ROWS`] when a file ends early or late, and those of reading.
+    /// Returns [`rules::COUNT_ROWS`] if a file has too few or too many rows, or an error of reading.
     pub fn next(&mut self) -> Result<Option<(u64, usize, Vec<RecordBatch>)>> {
         let left = self.expected - self.done;
         let mut rows = usize::try_from(left).unwrap_or(usize::MAX).min(self.batch_rows);
@@ -62,7 +62,7 @@ impl Steps {
 }
 
 impl Stream {
-    /// Rows at hand; 0 only at the end.
+    /// Returns the number of buffered rows; 0 only at the end.
     fn available(&mut self, expected: u64) -> Result<usize> {
         loop {
             match &self.current {
@@ -88,12 +88,12 @@ impl Stream {
     }
 
     fn too_long(&self, expected: u64) -> Error {
-        Error::broken(&rules::COUNT_ROWS, format!("more than the {expected} rows that the counts say"))
+        Error::broken(&rules::COUNT_ROWS, format!("found more than the {expected} rows that the counts require"))
             .at(Place::file(&self.path).row(expected))
     }
 
     fn wrong_rows(&self, expected: u64) -> Error {
-        let message = format!("{} rows instead of the {expected} that the counts say", self.seen);
+        let message = format!("found {} rows, but the counts require {expected}", self.seen);
         Error::broken(&rules::COUNT_ROWS, message).at(Place::file(&self.path).row(self.seen))
     }
 }

@@ -1,4 +1,4 @@
-//! One vertex chunk: its property groups and its label file, read in step.
+//! Reads one vertex chunk: its property groups and its label file, in step.
 
 use std::sync::Arc;
 
@@ -26,12 +26,12 @@ pub(crate) struct VertexPart<'a> {
     pub batch_rows: usize,
 }
 
-/// Labels times rows of a batch.
+/// Maximum number of labels times rows in a batch.
 const LABEL_BITS: usize = 1 << 28;
 
 impl VertexPart<'_> {
-    /// When no column is read, compares the number of rows with that of a file that states its own: a count alone can
-    /// claim anything.
+    /// If no column is read, compares the number of rows with a file that states its own: a count alone may
+    /// be wrong.
     fn check_rows(&self) -> Result<()> {
         let table = self.table;
         let groups = table.info.groups.iter().enumerate();
@@ -45,9 +45,9 @@ impl VertexPart<'_> {
 }
 
 impl<'a> VertexPart<'a> {
-    /// The part of a scan that it is.
+    /// Converts it to a part of a scan.
     pub fn part(self) -> Box<dyn Part + 'a> {
-        // Reading says what is wrong.
+        // Errors are reported when the chunk is read.
         let rows = self.table.chunk_rows(self.chunk).ok();
         part::opened(rows, || self.open(), |reader| reader.as_mut().map_or(Ok(None), VertexReader::next))
     }
@@ -94,9 +94,9 @@ impl<'a> VertexPart<'a> {
 struct VertexReader<'a> {
     table: &'a VertexTable,
     ty: usize,
-    /// The row of the first vertex of the chunk.
+    /// Row of the first vertex of the chunk.
     start: u64,
-    /// The rows of those that are read, if not all.
+    /// The rows that are read, if not all.
     numbers: Option<Numbers>,
     labelled: bool,
     chunks: Vec<Chunk>,
@@ -132,14 +132,14 @@ impl VertexReader<'_> {
     }
 }
 
-/// Checks that the vertex indexes in `column` begin with `first` and have no gap. A column of nulls says nothing.
+/// Checks that the vertex indexes in `column` begin with `first` and have no gap. A column of nulls is ignored.
 ///
 /// # Errors
-/// [`rules::INDEX_GAP`].
+/// Returns [`rules::INDEX_GAP`].
 pub(crate) fn check_index(path: &str, column: &ArrayRef, first: u64, row: u64) -> Result<()> {
     let place = |offset: usize| Place::file(path).row(row + offset as u64);
     let Some(array) = column.as_primitive_opt::<Int64Type>() else {
-        let message = format!("the vertex index is of type {}", column.data_type());
+        let message = format!("the vertex index has the type {}", column.data_type());
         return Err(Error::broken(&rules::COLUMN_TYPE, message).at(Place::file(path)));
     };
     if array.null_count() == array.len() {
@@ -152,7 +152,7 @@ pub(crate) fn check_index(path: &str, column: &ArrayRef, first: u64, row: u64) -
         None => Ok(()),
         Some(offset) => {
             let value = if array.is_null(offset) { "null".to_owned() } else { array.value(offset).to_string() };
-            let message = format!("the index is {value} where {} comes", first + offset as u64);
+            let message = format!("the index is {value}, expected {}", first + offset as u64);
             Err(Error::broken(&rules::INDEX_GAP, message).at(place(offset)))
         }
     }

@@ -1,8 +1,8 @@
 //! The rules of GraphAr, each with a stable id.
 //!
-//! Those named `META` are about the information files, the others about everything else. Errors mean that the data is not what
-//! it claims to be; warnings that it is readable here, but against the specification or unreadable for a published
-//! reader; notes that nothing is wrong.
+//! Rules named `META` concern the information files, the others everything else. An error means that the data is not what
+//! it claims to be; a warning, that it is readable here, but violates the specification or cannot be read by a published
+//! reader; a note, that nothing is wrong.
 
 mod data;
 mod metadata;

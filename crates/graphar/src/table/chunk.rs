@@ -1,4 +1,4 @@
-//! Opening one chunk file.
+//! Opens one chunk file.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,12 +18,12 @@ use crate::rules;
 /// Opens the table in file `path`, with `fields` declared.
 ///
 /// # Errors
-/// [`rules::FILE_MISSING`] of kind [`Kind::Incomplete`], and those of opening a table.
+/// Returns [`rules::FILE_MISSING`] of kind [`Kind::Incomplete`], or an error of opening a table.
 pub(crate) fn open_chunk(root: &Root, path: &str, encoding: Encoding, fields: Vec<Field>) -> Result<TableReader> {
     open_chunk_with(root, path, encoding, fields, PageCache::new(0))
 }
 
-/// The same, for look-ups: unpacked pages are kept in `pages`.
+/// Opens a table for look-ups: decompressed pages are cached in `pages`.
 ///
 /// # Errors
 /// As [`open_chunk`].
@@ -42,26 +42,26 @@ pub(crate) fn open_chunk_with(
     TableReader::open(blob, encoding, &options).map_err(|error| error.at(Place::file(path)))
 }
 
-/// The error for a file that is not there.
+/// Returns the error for a missing file.
 pub(crate) fn missing(path: &str) -> Error {
     Error::broken(&rules::FILE_MISSING, "the file is missing").of_kind(Kind::Incomplete).at(Place::file(path))
 }
 
-/// An opened chunk of a property group: its columns, with the vertex index before them where there is one.
+/// An opened chunk of a property group: its columns, preceded by the vertex index if there is one.
 #[derive(Clone)]
 pub(crate) struct Chunk {
     pub path: String,
     pub reader: TableReader,
     pub columns: Arc<[Column]>,
-    /// Whether the vertex index is read as well.
+    /// Whether the vertex index is also read.
     pub indexed: bool,
 }
 
 impl Chunk {
-    /// Opens the chunk `path`; with its vertex index, if `indexed` and there is one.
+    /// Opens the chunk `path`, with its vertex index if `indexed` is true and there is one.
     ///
     /// # Errors
-    /// As [`open_chunk`]; [`rules::COLUMN_MISSING`] for a column that is not there; [`rules::COLUMN_TYPE`] for one of
+    /// As [`open_chunk`]; [`rules::COLUMN_MISSING`] for a missing column; [`rules::COLUMN_TYPE`] for a column of
     /// another type.
     pub fn open(root: &Root, path: String, encoding: Encoding, columns: Arc<[Column]>, indexed: bool) -> Result<Self> {
         let fields = |indexed: bool| {
@@ -70,7 +70,7 @@ impl Chunk {
         };
         let mut opened = open_chunk(root, &path, encoding, fields(indexed));
         let mut indexed = indexed;
-        // Text has no schema to look at: a header without the index is found by its refusal.
+        // Text files have no schema: if the header lacks the index, opening with it fails.
         if indexed && encoding == Encoding::Csv && is_header_error(&opened) {
             indexed = false;
             opened = open_chunk(root, &path, encoding, fields(false));
@@ -80,7 +80,7 @@ impl Chunk {
         Ok(Chunk { indexed, ..Chunk::of_reader(path, reader, columns)? })
     }
 
-    /// A chunk that was opened already, with `columns` declared; its vertex index is not read.
+    /// Wraps a chunk that is already open, with `columns` declared; its vertex index is not read.
     ///
     /// # Errors
     /// [`rules::COLUMN_MISSING`].
@@ -93,17 +93,17 @@ impl Chunk {
         Ok(Chunk { path, reader, columns, indexed: false })
     }
 
-    /// The columns at `rows`, in the types of the model.
+    /// Returns the columns at `rows`, in the types of the model.
     ///
     /// # Errors
-    /// [`rules::COUNT_ROWS`] when there are not so many, as [`TableReader::read_rows`] and [`Chunk::columns`].
+    /// Returns [`rules::COUNT_ROWS`] if there are fewer rows; otherwise as [`TableReader::read_rows`] and [`Chunk::columns`].
     pub fn read_rows(&self, rows: &[Range<u64>]) -> Result<Vec<ArrayRef>> {
         let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
         let batch = self.reader.read_rows(&names, rows).map_err(|error| rows_error(error, &self.path))?;
         self.columns(&batch)
     }
 
-    /// Its batches: the vertex index, if it is read, then the columns.
+    /// Returns its batches: the vertex index, if it is read, then the columns.
     ///
     /// # Errors
     /// As [`TableReader::batches`].
@@ -113,7 +113,7 @@ impl Chunk {
         self.reader.batches(&selection.columns(names)).map_err(|error| error.at(Place::file(&self.path)))
     }
 
-    /// The columns of a batch in the types of the model.
+    /// Returns the columns of a batch in the types of the model.
     ///
     /// # Errors
     /// [`rules::COLUMN_TYPE`].
@@ -124,10 +124,10 @@ impl Chunk {
             false if column.as_text => texts(array).map_err(|error| {
                 Error::broken(&rules::COLUMN_TYPE, error.message())
                     .at(Place::file(&self.path).in_field(&column.name))
-                    .hint("use --columns, to read the other properties: GraphAr has no type for these values")
+                    .hint("use --columns to read the other properties: GraphAr has no type for these values")
             }),
             false => {
-                let message = format!("{} instead of {}", array.data_type(), column.data_type);
+                let message = format!("found {}, expected {}", array.data_type(), column.data_type);
                 let place = Place::file(&self.path).in_field(&column.name);
                 Err(Error::broken(&rules::COLUMN_TYPE, message).at(place))
             }
@@ -140,7 +140,7 @@ fn is_header_error(opened: &Result<TableReader>) -> bool {
     opened.as_ref().err().and_then(Error::broken_rule).is_some_and(|rule| rule.id == CSV_HEADER.id)
 }
 
-/// Errors of declared columns under the rules of this format.
+/// Maps errors of declared columns to the rules of this format.
 fn named(error: Error, columns: &[Column]) -> Error {
     let ours = error.place().field.as_ref().is_some_and(|field| columns.iter().any(|column| column.name == *field));
     match error.kind() {
@@ -149,7 +149,7 @@ fn named(error: Error, columns: &[Column]) -> Error {
     }
 }
 
-/// The error of a look-up whose rows follow from counts and chunk sizes: too few rows are the file's fault.
+/// Maps the error of a look-up whose rows follow from counts and chunk sizes: too few rows are an error of the file.
 pub(crate) fn rows_error(error: Error, path: &str) -> Error {
     match error.kind() {
         Kind::Usage => Error::broken(&rules::COUNT_ROWS, error.message()).at(path),
@@ -157,7 +157,7 @@ pub(crate) fn rows_error(error: Error, path: &str) -> Error {
     }
 }
 
-/// A value that its declared type cannot hold breaks the rule of this format.
+/// Maps the error of a value that its declared type cannot represent to the rule of this format.
 pub(crate) fn inexact(error: Error) -> Error {
     match error.broken_rule() {
         Some(rule) if rule.id == VALUE_INEXACT.id => error.rule(&rules::VALUE_INEXACT),

@@ -1,4 +1,4 @@
-//! One edge type as it is read.
+//! An edge type prepared for reading.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,14 +13,14 @@ use crate::info::{AdjListType, EdgeInfo, ValueType};
 use crate::layout::{ListLayout, check_chunks, chunk_count, chunk_rows};
 use crate::rules;
 
-/// An edge type: where its chunks are and what is read of them.
+/// An edge type: the location of its chunks, and the columns that are read.
 pub(crate) struct EdgeTable {
     pub root: Root,
     pub info: EdgeInfo,
     pub lists: Vec<List>,
-    /// Groups that have properties.
+    /// The groups that have properties.
     pub groups: Vec<Group>,
-    /// The type as the model has it.
+    /// The type in the model.
     pub shown: EdgeType,
 }
 
@@ -29,28 +29,28 @@ pub(crate) struct List {
     pub kind: AdjListType,
     pub encoding: Encoding,
     pub layout: ListLayout,
-    /// Vertices of a part.
+    /// Number of vertices in a part.
     pub part_size: u64,
-    /// Edges of a chunk.
+    /// Number of edges in a chunk.
     pub chunk_size: u64,
     root: Root,
     counts: Mutex<Option<Arc<Counts>>>,
 }
 
-/// What the count files of a list say.
+/// The content of the count files of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Counts {
-    /// Vertices of the aligned type.
+    /// Number of vertices of the aligned type.
     pub vertices: u64,
-    /// Edges of each part.
+    /// Number of edges in each part.
     pub edges: Vec<u64>,
 }
 
 impl Counts {
-    /// Edges of all parts.
+    /// Returns the number of edges in all parts.
     ///
     /// # Errors
-    /// [`rules::COUNT_RANGE`] when the sum has no place in 64 bits.
+    /// Returns [`rules::COUNT_RANGE`] if the sum exceeds 64 bits.
     pub fn total(&self) -> Result<u64> {
         let sum = self.edges.iter().try_fold(0u64, |sum, count| sum.checked_add(*count));
         sum.ok_or_else(|| Error::broken(&rules::COUNT_RANGE, "the edge counts add up to more than 2^64"))
@@ -58,10 +58,10 @@ impl Counts {
 }
 
 impl List {
-    /// The counts, read once.
+    /// Returns the counts, which are read once.
     ///
     /// # Errors
-    /// [`rules::FILE_MISSING`], [`rules::COUNT_SIZE`], [`rules::COUNT_RANGE`], and those of reading.
+    /// Returns [`rules::FILE_MISSING`], [`rules::COUNT_SIZE`], [`rules::COUNT_RANGE`], or an error of reading.
     pub fn counts(&self) -> Result<Arc<Counts>> {
         let mut known = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(counts) = &*known {
@@ -84,14 +84,14 @@ impl List {
         Ok(Arc::clone(known.insert(counts)))
     }
 
-    /// Rows of chunk `chunk` of a part with `edges` edges.
+    /// Returns the number of rows in chunk `chunk` of a part with `edges` edges.
     pub fn chunk_rows(&self, edges: u64, chunk: u64) -> u64 {
         chunk_rows(edges, self.chunk_size, chunk)
     }
 }
 
 impl EdgeTable {
-    /// Resolves an edge type between these node types of the model, its source and its destination.
+    /// Resolves an edge type between these source and destination node types of the model.
     ///
     /// # Errors
     /// As [`super::VertexTable::new`].
@@ -149,15 +149,15 @@ impl EdgeTable {
         Ok(EdgeTable { root: refine.root.clone(), lists, groups, shown, info })
     }
 
-    /// The list of kind `kind`.
+    /// Returns the list of kind `kind`.
     pub fn list(&self, kind: AdjListType) -> Option<&List> {
         self.lists.iter().find(|list| list.kind == kind)
     }
 
-    /// The list that gives edges in `order`.
+    /// Returns the list whose edges are in `order`.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::Usage`] when there is none.
+    /// Returns [`isomorph_error::Kind::Usage`] if there is none.
     pub fn list_in_order(&self, order: EdgeOrder) -> Result<&List> {
         let found = match order {
             EdgeOrder::Any => self.lists.first(),
@@ -165,16 +165,16 @@ impl EdgeTable {
             EdgeOrder::Target => self.list(AdjListType::OrderedByDest),
         };
         found.ok_or_else(|| match self.lists.is_empty() {
-            true => Error::broken(&rules::META_LIST_NONE, format!("{} has none", self.info.name()))
+            true => Error::broken(&rules::META_LIST_NONE, format!("{} has no adjacency list", self.info.name()))
                 .at(self.info.file.as_str()),
             false => Error::usage(format!("{} has no adjacency list in this order", self.info.name())),
         })
     }
 
-    /// Adds the other lists of this type to an error, as something to try.
+    /// Adds the other lists of this type to an error, as hints.
     pub fn with_other_lists(&self, error: Error, list: &List) -> Error {
         self.lists.iter().filter(|other| other.kind != list.kind).fold(error, |error, other| {
-            error.hint(format!("--adjacency {}    reads another copy of these edges", other.kind))
+            error.hint(format!("--adjacency {}    read another copy of these edges", other.kind))
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Tables as they are read: information files joined with what the options and the first chunks say.
+//! Tables prepared for reading: information files combined with the options and with facts from the first chunks.
 
 mod chunk;
 mod edge;
@@ -29,7 +29,7 @@ pub(crate) const TARGET_INDEX: &str = "_graphArDstIndex";
 /// Name of the column of offsets.
 pub(crate) const OFFSET: &str = "_graphArOffset";
 
-/// What a column becomes.
+/// The use of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Target {
     /// The key.
@@ -44,11 +44,11 @@ pub(crate) struct Column {
     pub name: String,
     pub data_type: DataType,
     pub target: Target,
-    /// Of a user-defined type: whatever the file holds becomes text.
+    /// Whether the property has a user-defined type, so that its values are read as text.
     pub as_text: bool,
 }
 
-/// The columns that are read of one property group.
+/// The columns of one property group that are read.
 #[derive(Debug, Clone)]
 pub(crate) struct Group {
     /// Its position in the information file.
@@ -58,13 +58,13 @@ pub(crate) struct Group {
 }
 
 impl Column {
-    /// Its field in the schema that is declared to the reader; nothing when the file decides.
+    /// Returns its field in the schema that is declared to the reader; `None` if the file determines the type.
     pub fn field(&self, encoding: Encoding) -> Option<Field> {
         (!self.as_text || encoding.is_text()).then(|| Field::new(&self.name, self.data_type.clone(), true))
     }
 }
 
-/// The model's property for one of GraphAr.
+/// Converts a property of GraphAr to one of the model.
 pub(crate) fn property(info: &PropertyInfo, data_type: &DataType) -> Property {
     let mut property = Property::new(&info.name, data_type.clone()).with_cardinality(info.cardinality);
     property.nullable = info.nullable;

@@ -12,39 +12,39 @@ use isomorph_tables::{Encoding, TableReader};
 use super::{OFFSET, open_chunk};
 use crate::rules;
 
-/// The column of an offset file as it is declared to its reader: text must be told the type, the width of others is
-/// theirs.
+/// Returns the column of an offset file as declared to its reader: the type of text must be declared, other files state
+/// their width.
 pub(crate) fn offset_fields(encoding: Encoding) -> Vec<Field> {
     if encoding.is_text() { vec![Field::new(OFFSET, DataType::Int64, true)] } else { Vec::new() }
 }
 
-/// Opens the offset file `path`; whether its offsets have 32 bits is in the schema.
+/// Opens the offset file `path`; the schema tells whether its offsets have 32 bits.
 ///
 /// # Errors
-/// As [`open_chunk`], and as [`check_offsets`].
+/// As [`open_chunk`] and [`check_offsets`].
 pub(crate) fn open_offsets(root: &Root, path: &str, encoding: Encoding) -> Result<TableReader> {
     let reader = open_chunk(root, path, encoding, offset_fields(encoding))?;
     check_offsets(&reader, path)?;
     Ok(reader)
 }
 
-/// Whether a file holds offsets.
+/// Checks that a file contains offsets.
 ///
 /// # Errors
-/// [`rules::COLUMN_MISSING`], [`rules::COLUMN_TYPE`].
+/// Returns [`rules::COLUMN_MISSING`] or [`rules::COLUMN_TYPE`].
 pub(crate) fn check_offsets(reader: &TableReader, path: &str) -> Result<()> {
     let place = || Place::file(path).in_field(OFFSET);
     match reader.schema().field_with_name(OFFSET).map(Field::data_type) {
         Ok(DataType::Int64 | DataType::Int32) => Ok(()),
-        Ok(other) => Err(Error::broken(&rules::COLUMN_TYPE, format!("offsets of type {other}")).at(place())),
+        Ok(other) => Err(Error::broken(&rules::COLUMN_TYPE, format!("offsets have the type {other}")).at(place())),
         Err(_) => Err(Error::broken(&rules::COLUMN_MISSING, format!("there is no column {OFFSET}")).at(place())),
     }
 }
 
-/// Offsets of either width; none may be null. Those of 64 bits are not copied.
+/// Returns offsets of either width; none may be null. 64-bit offsets are not copied.
 ///
 /// # Errors
-/// [`rules::COLUMN_TYPE`].
+/// Returns [`rules::COLUMN_TYPE`].
 pub(crate) fn offset_values(column: &ArrayRef, path: &str) -> Result<ScalarBuffer<i64>> {
     let broken = |message: String| Error::broken(&rules::COLUMN_TYPE, message).at(Place::file(path).in_field(OFFSET));
     if column.null_count() > 0 {
@@ -55,6 +55,6 @@ pub(crate) fn offset_values(column: &ArrayRef, path: &str) -> Result<ScalarBuffe
         DataType::Int32 => {
             Ok(column.as_primitive::<Int32Type>().values().iter().map(|offset| i64::from(*offset)).collect())
         }
-        other => Err(broken(format!("offsets of type {other}"))),
+        other => Err(broken(format!("offsets have the type {other}"))),
     }
 }

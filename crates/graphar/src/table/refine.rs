@@ -1,4 +1,4 @@
-//! What only the chunk files tell: the unit of timestamps, the item type of plain `list`.
+//! Types that are only known from the chunk files: the unit of timestamps, the item type of plain `list`.
 
 use arrow_schema::{DataType, TimeUnit};
 use isomorph_error::{Kind, Result};
@@ -12,18 +12,18 @@ use crate::info::{PropertyGroup, PropertyInfo, ValueType};
 /// Finds the Arrow types of the properties of one group.
 pub(crate) struct Refine<'a> {
     pub root: &'a Root,
-    /// The unit that was asked for.
+    /// The requested unit.
     pub timestamps: Option<TimeUnit>,
 }
 
 impl Refine<'_> {
-    /// The type of each property of `group`, whose first chunk is `first`, if there is one.
+    /// Returns the type of each property of `group`, whose first chunk is `first`, if there is one.
     ///
-    /// Timestamps have the unit of the first Parquet file; no other encoding states one, so these have the
-    /// specification's milliseconds unless another unit was asked for.
+    /// Timestamps have the unit of the first Parquet file; other encodings do not state a unit and have the
+    /// specification's milliseconds, unless another unit is requested.
     ///
     /// # Errors
-    /// When the storage fails.
+    /// Returns an error if the storage fails.
     pub fn types(&self, group: &PropertyGroup, first: Option<&str>) -> Result<Vec<DataType>> {
         let encoding = group.file_type.encoding();
         let needed = |property: &PropertyInfo| match property.value_type {
@@ -33,7 +33,7 @@ impl Refine<'_> {
         };
         let mut stored = None;
         if let Some(first) = first.filter(|_| group.properties.iter().any(needed)) {
-            // Whether the file must be there, and be sound, is for whoever reads it to say.
+            // A missing or damaged file is reported when it is read.
             stored = match open_chunk(self.root, first, encoding, Vec::new()) {
                 Ok(reader) => Some(reader),
                 Err(error) if matches!(error.kind(), Kind::Incomplete | Kind::Malformed | Kind::TooLarge) => None,
@@ -56,7 +56,7 @@ impl Refine<'_> {
     }
 }
 
-/// The unit of a timestamp type, or of a list of timestamps.
+/// Returns the unit of a timestamp type, or of a list of timestamps.
 fn unit(data_type: &DataType) -> Option<TimeUnit> {
     match data_type {
         DataType::Timestamp(unit, _) => Some(*unit),

@@ -1,4 +1,4 @@
-//! One vertex type as it is read.
+//! A vertex type prepared for reading.
 
 use isomorph_error::{Findings, Place, Result};
 use isomorph_model::{Key, KeyKind, LabelVocabulary, NodeType};
@@ -10,24 +10,24 @@ use crate::info::{ValueType, VertexInfo};
 use crate::layout::{VertexLayout, check_chunks, chunk_count, chunk_rows};
 use crate::rules;
 
-/// A vertex type: where its chunks are and what is read of them.
+/// A vertex type: the location of its chunks, and the columns that are read.
 pub(crate) struct VertexTable {
     pub root: Root,
     pub info: VertexInfo,
     pub layout: VertexLayout,
-    /// Groups that have properties.
+    /// The groups that have properties.
     pub groups: Vec<Group>,
-    /// Number of vertices; nothing when the count file is missing.
+    /// Number of vertices; `None` if the count file is missing.
     pub count: Option<u64>,
-    /// The type as the model has it.
+    /// The type in the model.
     pub shown: NodeType,
 }
 
 impl VertexTable {
-    /// Resolves a vertex type; with `key_row` the primary property is one like others.
+    /// Resolves a vertex type; with `key_row`, the primary property is an ordinary property.
     ///
     /// # Errors
-    /// When a prefix leaves the root, a count is malformed, or the first chunk of a group with timestamps is.
+    /// Returns an error if a prefix leaves the root, or if a count or the first chunk of a group with timestamps is malformed.
     pub fn new(refine: &Refine<'_>, info: VertexInfo, key_row: bool, findings: &mut Findings) -> Result<Self> {
         let layout = VertexLayout::new(&info).map_err(|error| error.at(Place::file(&info.file)))?;
         let count = read_count(refine.root, &layout.count())?;
@@ -68,15 +68,15 @@ impl VertexTable {
         Ok(VertexTable { root: refine.root.clone(), layout, groups, count, shown, info })
     }
 
-    /// Number of vertices.
+    /// Returns the number of vertices.
     ///
     /// # Errors
-    /// [`rules::FILE_MISSING`] when the count file is missing.
+    /// Returns [`rules::FILE_MISSING`] if the count file is missing.
     pub fn rows(&self) -> Result<u64> {
         self.count.ok_or_else(|| super::chunk::missing(&self.layout.count()))
     }
 
-    /// Number of chunks.
+    /// Returns the number of chunks.
     ///
     /// # Errors
     /// As [`VertexTable::rows`].
@@ -84,7 +84,7 @@ impl VertexTable {
         Ok(chunk_count(self.rows()?, self.info.chunk_size))
     }
 
-    /// Rows of chunk `chunk`.
+    /// Returns the number of rows in chunk `chunk`.
     ///
     /// # Errors
     /// As [`VertexTable::rows`].
@@ -92,7 +92,7 @@ impl VertexTable {
         Ok(chunk_rows(self.rows()?, self.info.chunk_size, chunk))
     }
 
-    /// The key column: its group among those that are read, and its position there.
+    /// Returns the key column: its group among those that are read, and its position there.
     pub fn key(&self) -> Option<(&Group, usize)> {
         self.groups.iter().find_map(|group| {
             let at = group.columns.iter().position(|column| column.target == Target::Key)?;
@@ -101,7 +101,7 @@ impl VertexTable {
     }
 }
 
-/// The key of a primary property.
+/// Returns the model's key for a primary property.
 fn model_key(value_type: &ValueType) -> Key {
     let kind = if *value_type == ValueType::String { KeyKind::Utf8 } else { KeyKind::Int };
     Key { kind, data_type: value_type.data_type(), name: None }

@@ -1,4 +1,4 @@
-//! Checks that chunks of vertices and edges share.
+//! Checks of chunks that vertices and edges share.
 
 use std::collections::HashSet;
 
@@ -12,23 +12,23 @@ use crate::info::{FileType, PropertyGroup};
 use crate::rules;
 use crate::table::{Chunk, Column};
 
-/// The files below a directory. Counts that are far too large call for files by the hundred thousand: looking in the
-/// listing is quick, asking for each of them is not.
+/// The files below a directory. Counts that are far too large require hundreds of thousands of files: searching the
+/// listing is fast, opening each of them is not.
 pub(super) struct Files {
     listed: Option<HashSet<String>>,
     root: Root,
-    /// Missing files that are still asked for: links that lead out are not listed.
+    /// How many more missing files are looked up by name: links that lead out are not listed.
     asked: usize,
 }
 
-/// Missing files of a directory that are asked for by name.
+/// Number of missing files of a directory that are looked up by name.
 const ASKED: usize = 100;
 
 impl Files {
-    /// The files below `directory`, where it has a listing: web servers have none.
+    /// Lists the files below `directory`, if they can be listed: web servers have no listing.
     pub fn below(root: &Root, directory: &str) -> Result<Self> {
         match root.list(directory) {
-            // The directory itself may be a link that leads out: each file says so.
+            // The directory itself may be a link that leads out: then each file reports it.
             Err(error) if matches!(error.kind(), Kind::Unsupported | Kind::Usage | Kind::Malformed) => {
                 Ok(Files { listed: None, root: root.clone(), asked: ASKED })
             }
@@ -39,7 +39,7 @@ impl Files {
         }
     }
 
-    /// Whether `path` is known not to be there, which is a finding then.
+    /// Returns whether `path` is known to be missing, and adds a finding if it is.
     pub fn lack(&mut self, path: &str, findings: &mut Findings) -> bool {
         let mut lack = self.listed.as_ref().is_some_and(|files| !files.contains(path));
         if lack && self.asked > 0 {
@@ -52,7 +52,7 @@ impl Files {
         lack
     }
 
-    /// Files that are none of `expected`.
+    /// Adds a finding for each file that is not in `expected`.
     pub fn others(self, expected: impl Iterator<Item = String>, findings: &mut Findings) {
         let mut others = self.listed.unwrap_or_default();
         expected.for_each(|name| {
@@ -61,12 +61,12 @@ impl Files {
         let mut others: Vec<String> = others.into_iter().collect();
         others.sort_unstable();
         for name in others {
-            findings.push(&rules::FILE_EXTRA, "nothing calls for this file", name);
+            findings.push(&rules::FILE_EXTRA, "nothing refers to this file", name);
         }
     }
 }
 
-/// Files of `directory` that are none of `expected`.
+/// Adds a finding for each file of `directory` that is not in `expected`.
 pub(super) fn extra_files(
     root: &Root,
     directory: &str,
@@ -77,13 +77,13 @@ pub(super) fn extra_files(
     Ok(())
 }
 
-/// What keeps other readers from opening a file: they read the Arrow schema that its footer embeds, nothing here does.
+/// Checks the Arrow schema embedded in a file's footer: it is not used here, but other readers need it to open the file.
 pub(super) fn embedded(path: &str, reader: &TableReader, findings: &mut Findings) -> Result<()> {
     let checked = reader.check_embedded().map_err(|error| error.at(Place::file(path)));
     or_find(findings, checked).map(drop)
 }
 
-/// Columns of a file that nothing declares. Text files do not tell theirs.
+/// Adds a finding for each column that is not declared. Text files do not state their columns.
 pub(super) fn extra_columns(chunk: &Chunk, group: &PropertyGroup, reserved: &[&str], findings: &mut Findings) {
     if group.file_type.encoding().is_text() {
         return;
@@ -92,12 +92,16 @@ pub(super) fn extra_columns(chunk: &Chunk, group: &PropertyGroup, reserved: &[&s
         let name = field.name();
         let declared = group.properties.iter().any(|property| property.name == *name);
         if !declared && !reserved.contains(&name.as_str()) {
-            findings.push(&rules::COLUMN_EXTRA, format!("column {name}"), Place::file(&chunk.path).in_field(name));
+            findings.push(
+                &rules::COLUMN_EXTRA,
+                format!("column {name} is not declared"),
+                Place::file(&chunk.path).in_field(name),
+            );
         }
     }
 }
 
-/// Nulls in columns that are declared never null; one finding for each batch.
+/// Finds nulls in columns that are declared as not nullable; one finding for each batch.
 pub(super) fn nulls(
     path: &str,
     group: &PropertyGroup,
@@ -116,7 +120,7 @@ pub(super) fn nulls(
     }
 }
 
-/// Nulls that are empty lines, in a CSV chunk of one column; one finding for each batch.
+/// Finds nulls that are empty lines, in a CSV chunk of one column; one finding for each batch.
 pub(super) fn blank_lines(
     chunk: &Chunk,
     group: &PropertyGroup,
@@ -134,26 +138,26 @@ pub(super) fn blank_lines(
     }
 }
 
-/// Whether the number of rows that a file states is the one that the counts call for.
+/// Compares the number of rows stated in a file with the counts.
 pub(super) fn stated_rows(path: &str, stated: Option<u64>, expected: u64, findings: &mut Findings) -> bool {
     match stated {
         Some(stated) if stated != expected => {
-            findings.push(&rules::COUNT_ROWS, format!("{stated} rows where the counts say {expected}"), path);
+            findings.push(&rules::COUNT_ROWS, format!("found {stated} rows, but the counts require {expected}"), path);
             false
         }
         _ => true,
     }
 }
 
-/// The most rows of a batch here; text files have no rows of their own to state.
+/// Maximum number of rows in a batch; text files do not state their number of rows.
 pub(super) const BATCH_ROWS: usize = 65_536;
 
-/// Everything, compared with the page indexes that look-ups go by.
+/// Selects everything, and compares it with the page indexes that look-ups use.
 pub(super) fn everything() -> Selection {
     Selection::all().batch_rows(BATCH_ROWS).check_indexes()
 }
 
-/// Whether rows of this encoding must be counted while they are read.
+/// Returns whether rows of this encoding must be counted while they are read.
 pub(super) fn must_count(encoding: Encoding) -> bool {
     encoding.is_text()
 }

@@ -1,4 +1,4 @@
-//! Validation of an edge type: each adjacency list by itself, then against the others.
+//! Validation of an edge type: each adjacency list, then the lists against each other.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::read::{EdgeScan, Steps, first_descent, first_outside, indexes};
 use crate::rules;
 use crate::table::{Chunk, EdgeTable, List, SOURCE_INDEX, TARGET_INDEX, missing, open_chunk};
 
-/// Checks every list of an edge type; `vertices` are the numbers of source and destination vertices, where known.
+/// Checks every list of an edge type; `vertices` are the numbers of source and destination vertices, if known.
 pub(super) fn check(table: &EdgeTable, vertices: (Option<u64>, Option<u64>), findings: &mut Findings) -> Result<()> {
     let mut sums: Vec<(&List, RowSum)> = Vec::new();
     for list in &table.lists {
@@ -36,7 +36,7 @@ pub(super) fn check(table: &EdgeTable, vertices: (Option<u64>, Option<u64>), fin
     Ok(())
 }
 
-/// The count in a file; a missing one is a finding, unless opening has found it already.
+/// Reads the count in a file; a missing file is a finding, unless opening has reported it already.
 fn count(table: &EdgeTable, path: &str, findings: &mut Findings) -> Result<Option<u64>> {
     let found = read_count(&table.root, path).and_then(|count| count.ok_or_else(|| missing(path)));
     match found {
@@ -52,9 +52,9 @@ fn known(findings: &Findings, error: &Error) -> bool {
     findings.by_rule().any(|(_, kept)| kept.iter().any(same))
 }
 
-/// What has been learned of a list while it is read.
+/// The state of a list while it is read.
 struct Reading {
-    /// Everything was read: the sum means something.
+    /// Whether everything was read, so that the sum is valid.
     complete: bool,
     sum: RowSum,
 }
@@ -70,7 +70,7 @@ fn check_list(
     if let (Some(own), Some(aligned)) = (own, aligned)
         && own != aligned
     {
-        let message = format!("{own} here, {aligned} for the vertex type");
+        let message = format!("vertex count is {own}, but the vertex type has {aligned} vertices");
         findings.push(&rules::COUNT_ALIGNED, message, list.layout.vertex_count());
     }
     let Some(aligned) = own.or(aligned) else { return Ok(None) };
@@ -110,7 +110,7 @@ fn check_list(
     Ok(reading.complete.then_some(reading.sum))
 }
 
-/// Checks one part: its chunks, and, for an ordered list, its offsets. The numbers of vertices are those of sources,
+/// Checks one part: its chunks and, for an ordered list, its offsets. The numbers of vertices are those of sources,
 /// destinations and the aligned type.
 fn check_part(
     table: &EdgeTable,
@@ -144,16 +144,16 @@ fn check_part(
     Ok(())
 }
 
-/// What is known of a part while its edges are read.
+/// The state of a part while its edges are read.
 struct PartCheck<'a> {
     list: &'a List,
     part: u64,
     vertices: (Option<u64>, Option<u64>, u64),
-    /// Row of the part at which the chunk begins.
+    /// Row of the part where the chunk begins.
     start: u64,
-    /// Aligned end of the edge before.
+    /// Aligned end of the previous edge.
     last: Option<i64>,
-    /// The edges were in order so far, so offsets can be compared with them.
+    /// Whether the edges were in order so far, so that offsets can be compared with them.
     comparable: bool,
 }
 
@@ -171,7 +171,7 @@ fn read_chunk(
     let reader = open_chunk(&table.root, &adj, list.encoding, EdgeScan::adj_fields())?;
     embedded(&adj, &reader, findings)?;
     let mut same = stated_rows(&adj, reader.row_count(), rows, findings);
-    // Every file is opened before one is read, so that each missing one is named.
+    // Every file is opened before any is read, so that all missing ones are reported.
     let mut opened = Vec::new();
     for group in &table.groups {
         let path = list.layout.chunk(group.number, check.part, chunk);
@@ -186,7 +186,7 @@ fn read_chunk(
         opened.push((chunk, group, info));
     }
     reading.complete &= same;
-    // Files of unequal length are read apart as far as they go.
+    // Files of different lengths are read independently, each to its end.
     let read = reader.row_count().unwrap_or(rows).min(rows);
     if !same {
         opened.clear();
@@ -217,7 +217,7 @@ fn read_chunk(
 }
 
 impl PartCheck<'_> {
-    /// Checks the ends of rows that begin at row `at` of a chunk; one finding for each rule that they break.
+    /// Checks the ends of rows that begin at row `at` of a chunk; one finding for each violated rule.
     fn ends(
         &mut self,
         path: &str,
@@ -233,7 +233,7 @@ impl PartCheck<'_> {
             let Some(count) = count else { continue };
             if let Some(row) = first_outside(array.values(), 0, count) {
                 let number = array.values().iter().filter(|end| end.cast_unsigned() >= count).count();
-                let message = format!("{number} edges, the first of vertex {} of {count}", array.value(row));
+                let message = format!("{number} dangling edges, the first to vertex {} of {count}", array.value(row));
                 findings.push(&rules::EDGE_DANGLING, message, place(row, name));
             }
         }
@@ -243,9 +243,9 @@ impl PartCheck<'_> {
         let high = low.saturating_add(self.list.part_size);
         if let Some(row) = first_outside(aligned, low, high) {
             self.comparable = false;
-            // An end beyond all vertices was said already.
+            // An end beyond the last vertex has been reported already.
             if aligned[row] >= 0 && aligned[row].cast_unsigned() < aligned_count {
-                let message = format!("vertex {} in the part of vertices {low} to {}", aligned[row], high - 1);
+                let message = format!("vertex {} is in the part of vertices {low} to {}", aligned[row], high - 1);
                 findings.push(&rules::EDGE_PART, message, place(row, name));
             }
         }
@@ -254,7 +254,7 @@ impl PartCheck<'_> {
             if let Some(row) = if across { Some(0) } else { first_descent(aligned) } {
                 self.comparable = false;
                 let before = if row == 0 { self.last.unwrap_or_default() } else { aligned[row - 1] };
-                findings.push(&rules::EDGE_ORDER, format!("{} behind {before}", aligned[row]), place(row, name));
+                findings.push(&rules::EDGE_ORDER, format!("{} follows {before}", aligned[row]), place(row, name));
             }
         }
         if self.comparable
@@ -268,7 +268,7 @@ impl PartCheck<'_> {
         Ok(())
     }
 
-    /// Compares the offsets with the edges: each vertex begins where its offset says.
+    /// Compares the offsets with the edges: the edges of each vertex begin at its offset.
     fn offsets(
         &self,
         offsets: &mut Offsets,

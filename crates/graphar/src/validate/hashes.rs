@@ -1,4 +1,4 @@
-//! A sum of row hashes: equal for two copies of the same edges, whatever their order.
+//! A sum of row hashes that is equal for two copies of the same edges in any order.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -10,7 +10,7 @@ use arrow_buffer::ArrowNativeType;
 use arrow_schema::{DataType, TimeUnit};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-/// Number and sum of hashes of rows.
+/// Number of rows and sum of their hashes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct RowSum {
     pub rows: u64,
@@ -37,7 +37,7 @@ impl RowSum {
             hash_column(column, &mut hashes);
         }
         self.rows += hashes.len() as u64;
-        // The last step spreads small differences over all bits before they are added up.
+        // The last step spreads small differences over all bits before the hashes are added.
         let spread = hashes.iter().map(|hash| u128::from(xxh3_64(&hash.to_le_bytes())));
         self.sum = spread.fold(self.sum, u128::wrapping_add);
     }
@@ -76,7 +76,7 @@ fn hash_column(column: &ArrayRef, hashes: &mut [u64]) {
         DataType::Utf8 => {
             let array = column.as_string::<i32>();
             for (row, hash) in hashes.iter_mut().enumerate() {
-                // The length keeps the seed apart from null, and the empty text from it.
+                // The length makes the seed different from null, and the empty text different from the seed.
                 let value = if array.is_null(row) { NULL } else { xxh3_64_with_seed(array.value(row).as_bytes(), 1) };
                 fold(hash, value);
             }

@@ -1,4 +1,4 @@
-//! Validation: every rule, everything read, going on behind findings wherever that makes sense.
+//! Validation: checks every rule against all data, and continues after a finding where that makes sense.
 
 mod chunks;
 mod edges;
@@ -11,10 +11,10 @@ use isomorph_error::{Error, Findings, Kind, Place, Result};
 use crate::{GraphAr, rules};
 
 impl GraphAr {
-    /// Checks every rule, those that were checked while opening included.
+    /// Checks every rule, including those that were checked while opening.
     ///
     /// # Errors
-    /// When the storage fails; what is wrong with the data is a finding.
+    /// Returns an error if the storage fails; problems of the data are findings.
     pub(crate) fn check(&self, findings: &mut Findings) -> Result<()> {
         findings.merge(self.findings.clone());
         for table in &self.vertices {
@@ -28,10 +28,10 @@ impl GraphAr {
     }
 }
 
-/// Makes a finding of an error in the data; any other error stays one.
+/// Turns an error in the data into a finding; returns any other error.
 ///
 /// # Errors
-/// `error`, when it is not about the data.
+/// Returns `error` if it is not about the data.
 fn find(findings: &mut Findings, error: Error) -> Result<()> {
     match error.kind() {
         Kind::Malformed | Kind::Incomplete | Kind::Unsupported | Kind::TooLarge | Kind::NotFound | Kind::Usage => {
@@ -47,7 +47,7 @@ fn find(findings: &mut Findings, error: Error) -> Result<()> {
     }
 }
 
-/// The value of `result`, or a finding.
+/// Returns the value of `result`, or `None` after adding a finding.
 ///
 /// # Errors
 /// As [`find`].

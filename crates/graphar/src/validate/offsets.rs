@@ -1,4 +1,4 @@
-//! Validation of the offsets of one part against its edges, both read once and side by side.
+//! Validation of the offsets of one part against its edges, in a single pass over both.
 
 use arrow_buffer::ScalarBuffer;
 use arrow_schema::DataType;
@@ -11,19 +11,19 @@ use crate::read::as_index;
 use crate::rules;
 use crate::table::{OFFSET, offset_values, open_offsets};
 
-/// The offsets of a part: offset `k` is the number of its edges whose aligned end comes before vertex `k` of the part.
+/// The offsets of a part: offset `k` is the number of its edges whose aligned end is before vertex `k` of the part.
 pub(super) struct Offsets {
     path: String,
     batches: Batches,
     current: ScalarBuffer<i64>,
-    /// Values of `current` that were compared.
+    /// Number of values of `current` that were compared.
     taken: usize,
-    /// Offsets that were compared.
+    /// Number of offsets that were compared.
     seen: u64,
     last: i64,
-    /// Edges of the part, as its count says.
+    /// Number of edges of the part according to its count file.
     edges: u64,
-    /// Edges disagree with offsets: said once.
+    /// Whether a difference between edges and offsets was reported; it is reported once.
     wrong: bool,
     falls: bool,
 }
@@ -32,19 +32,19 @@ impl Offsets {
     /// Opens the offset file of a part with `edges` edges.
     ///
     /// # Errors
-    /// As [`open_offsets`].
+    /// Returns the errors of [`open_offsets`].
     pub fn open(root: &Root, path: String, encoding: Encoding, edges: u64, findings: &mut Findings) -> Result<Self> {
         let reader = open_offsets(root, &path, encoding)?;
         embedded(&path, &reader, findings)?;
         if reader.schema().field_with_name(OFFSET).is_ok_and(|field| field.data_type() == &DataType::Int32) {
-            findings.push(&rules::OFFSET_INT32, "offsets of 32 bits", Place::file(&path).in_field(OFFSET));
+            findings.push(&rules::OFFSET_INT32, "offsets have 32 bits", Place::file(&path).in_field(OFFSET));
         }
         let batches = reader.batches(&everything().columns([OFFSET]))?;
         let (current, taken, seen, last) = (ScalarBuffer::default(), 0, 0, 0);
         Ok(Offsets { path, batches, current, taken, seen, last, edges, wrong: false, falls: false })
     }
 
-    /// The next values; whether there are any.
+    /// Reads the next values; returns whether there are any.
     fn fill(&mut self, findings: &mut Findings) -> Result<bool> {
         while self.taken == self.current.len() {
             let Some(batch) = self.batches.next() else { return Ok(false) };
@@ -54,14 +54,14 @@ impl Offsets {
             if self.seen == 0
                 && let Some(first) = self.current.first().filter(|first| **first != 0)
             {
-                findings.push(&rules::OFFSET_FIRST, format!("the first offset is {first}"), self.place(0));
+                findings.push(&rules::OFFSET_FIRST, format!("the first offset is {first}, expected 0"), self.place(0));
             }
             let mut before = self.last;
             for (at, value) in self.current.iter().enumerate() {
                 if *value < before && !self.falls {
                     self.falls = true;
                     let row = self.seen + at as u64;
-                    findings.push(&rules::OFFSET_FALLS, format!("{value} behind {before}"), self.place(row));
+                    findings.push(&rules::OFFSET_FALLS, format!("offset {value} follows {before}"), self.place(row));
                 }
                 before = *value;
             }
@@ -78,7 +78,7 @@ impl Offsets {
     /// `row`.
     ///
     /// # Errors
-    /// Those of reading.
+    /// Returns the errors of reading.
     pub fn expect(&mut self, vertex: u64, row: u64, findings: &mut Findings) -> Result<()> {
         let wanted = as_index(row);
         while self.seen <= vertex && self.fill(findings)? {
@@ -90,9 +90,9 @@ impl Offsets {
             {
                 self.wrong = true;
                 let vertex = self.seen + at as u64;
-                // What lies outside the part or falls has a rule of its own.
+                // Offsets that are outside the part or decrease are reported by their own rules.
                 if !self.falls && self.last <= as_index(self.edges) {
-                    let message = format!("{} where the edges of the vertex begin at {row}", values[at]);
+                    let message = format!("offset is {}, but this vertex's edges start at {row}", values[at]);
                     findings.push(&rules::OFFSET_DEGREE, message, self.place(vertex));
                 }
             }
@@ -102,19 +102,20 @@ impl Offsets {
         Ok(())
     }
 
-    /// Compares the rest: all must be the number of edges. `vertices` are those of the part, `size` those of a full one.
+    /// Compares the remaining offsets, which must equal the number of edges. `vertices` is the number in the part, `size` that of
+    /// a full part.
     ///
     /// # Errors
-    /// Those of reading.
+    /// Returns the errors of reading.
     pub fn finish(mut self, vertices: u64, size: u64, compare: bool, findings: &mut Findings) -> Result<()> {
         self.wrong |= !compare;
         self.expect(u64::MAX - 1, self.edges, findings)?;
         if self.seen != vertices + 1 && self.seen != size.saturating_add(1) {
-            let message = format!("{} offsets for {vertices} vertices", self.seen);
+            let message = format!("found {} offsets for {vertices} vertices", self.seen);
             findings.push(&rules::OFFSET_ROWS, message, self.path.as_str());
         }
         if self.seen > 0 && self.last != as_index(self.edges) {
-            let message = format!("the offsets end at {}, but the count says {}", self.last, self.edges);
+            let message = format!("the last offset is {}, but the edge count is {}", self.last, self.edges);
             findings.push(&rules::OFFSET_END, message, self.place(self.seen - 1));
         }
         Ok(())

@@ -16,10 +16,10 @@ use crate::read::{LabelFile, check_index};
 use crate::rules;
 use crate::table::{Chunk, Group, Target, VERTEX_INDEX, VertexTable, inexact};
 
-/// Memory for finding repeated keys, bytes; beyond it they go to temporary files.
+/// Bytes of memory for finding repeated keys; beyond that, temporary files are used.
 const KEY_MEMORY: u64 = 128 << 20;
 
-/// Checks every chunk of a vertex type. A missing count was found while opening; without it nothing can be checked.
+/// Checks every chunk of a vertex type. Nothing can be checked without a count, whose absence opening has reported.
 pub(super) fn check(table: &VertexTable, findings: &mut Findings) -> Result<()> {
     if table.count.is_none() {
         return Ok(());
@@ -35,7 +35,7 @@ pub(super) fn check(table: &VertexTable, findings: &mut Findings) -> Result<()> 
     if !table.info.labels.is_empty() {
         let mut files = Files::below(&table.root, &table.layout.labels())?;
         for chunk in 0..chunks {
-            // Where the prefix lacks its slash, the C++ library puts label files beside the directory.
+            // If the prefix has no trailing slash, the C++ library puts label files next to the directory.
             let glued = match table.layout.glued_label_chunk(chunk) {
                 Some(path) => table.root.try_file(&path)?.is_some(),
                 None => false,
@@ -87,7 +87,7 @@ fn check_group(table: &VertexTable, group: &Group, chunks: u64, findings: &mut F
         let read = (|| {
             for batch in chunk.batches(everything())? {
                 let batch = batch.map_err(|error| inexact(error).at(Place::file(&chunk.path)))?;
-                // One gap shifts every row behind it.
+                // One gap shifts every later row.
                 if chunk.indexed
                     && !gap
                     && let Err(error) = check_index(&chunk.path, batch.column(0), first + seen, seen)
@@ -113,7 +113,7 @@ fn check_group(table: &VertexTable, group: &Group, chunks: u64, findings: &mut F
         }
     }
     if absent > 0 {
-        let message = format!("{absent} chunks without vertex index");
+        let message = format!("{absent} chunks have no vertex index");
         findings.push(&rules::INDEX_ABSENT, message, table.layout.group(group.number));
     }
     match keys {
@@ -130,12 +130,12 @@ fn repeats(table: &VertexTable, group: &Group, keys: KeyRowsBuilder, findings: &
         let place = Place::file(table.layout.chunk(group.number, repeat.row / size)).row(repeat.row % size);
         findings.push(
             &rules::KEY_TWICE,
-            format!("vertex {} has the key of vertex {}", repeat.row, repeat.first),
+            format!("vertex {} has the same key as vertex {}", repeat.row, repeat.first),
             place,
         );
     }
     for _ in repeats.shown().len() as u64..repeats.count() {
-        findings.push(&rules::KEY_TWICE, "a key again", table.layout.group(group.number));
+        findings.push(&rules::KEY_TWICE, "repeated key", table.layout.group(group.number));
     }
     Ok(())
 }
@@ -157,7 +157,7 @@ fn check_labels(table: &VertexTable, file: &LabelFile, expected: u64, findings: 
     }
     for (label, nulls) in labels.iter().zip(nulls).filter(|(_, nulls)| *nulls > 0) {
         let place = Place::file(&file.path).in_field(label);
-        findings.push(&rules::LABEL_NULL, format!("{nulls} nulls in {label}"), place);
+        findings.push(&rules::LABEL_NULL, format!("{nulls} nulls in label {label}"), place);
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Columns as they go into files.
+//! Converts columns to their types in files.
 
 use std::sync::Arc;
 
@@ -13,15 +13,15 @@ use crate::rules;
 const STRICT: CastOptions<'static> =
     CastOptions { safe: false, format_options: arrow_cast::display::FormatOptions::new() };
 
-/// An Arrow error as one of ours.
+/// Converts an Arrow error.
 pub(super) fn arrow(error: ArrowError) -> Error {
     Error::malformed(error.to_string()).caused_by(error)
 }
 
-/// `column` in the type of its file; nulls when there is none.
+/// Converts `column` to its type in the file; returns nulls if there is no column.
 ///
 /// # Errors
-/// [`Kind::WouldLose`] when a value has no equal there.
+/// Returns [`Kind::WouldLose`] if a value has no exact equivalent in that type.
 pub(crate) fn stored(column: Option<&ArrayRef>, rows: usize, data_type: &DataType, name: &str) -> Result<ArrayRef> {
     let Some(column) = column else { return Ok(new_null_array(data_type, rows)) };
     convert(column, data_type).map_err(|error| error.at(Place::field(name)))
@@ -37,22 +37,22 @@ fn convert(column: &ArrayRef, target: &DataType) -> Result<ArrayRef> {
         let list = ListArray::try_new(Arc::clone(item), list.offsets().clone(), values, list.nulls().cloned());
         return Ok(Arc::new(list.map_err(arrow)?));
     }
-    let lossy = |error| Error::new(Kind::WouldLose, format!("a value does not fit {target}")).caused_by(error);
+    let lossy = |error| Error::new(Kind::WouldLose, format!("a value cannot be stored as {target}")).caused_by(error);
     let converted = cast_with_options(column, target, &STRICT).map_err(lossy)?;
     if matches!((column.data_type(), target), (DataType::Timestamp(from, _), DataType::Timestamp(to, _)) if from > to) {
         let back = cast_with_options(&converted, column.data_type(), &STRICT).map_err(arrow)?;
         if back.to_data() != column.to_data() {
-            let message = "a timestamp is finer than the milliseconds that the file type holds";
-            return Err(Error::new(Kind::WouldLose, message).hint("--file-type parquet keeps finer timestamps"));
+            let message = "a timestamp is finer than the milliseconds that this file type stores";
+            return Err(Error::new(Kind::WouldLose, message).hint("--file-type parquet    keep finer timestamps"));
         }
     }
     Ok(converted)
 }
 
-/// Keys in the type of their file.
+/// Converts keys to their type in the file.
 ///
 /// # Errors
-/// [`rules::KEY_NULL`]; [`Kind::WouldLose`] for an integer beyond 63 bits.
+/// Returns [`rules::KEY_NULL`], or [`Kind::WouldLose`] for an integer of more than 63 bits.
 pub(super) fn stored_keys(keys: Option<&ArrayRef>, rows: usize, data_type: &DataType, name: &str) -> Result<ArrayRef> {
     let null = |row: usize| Error::broken(&rules::KEY_NULL, "a key is null").at(Place::field(name).row(row as u64));
     let Some(keys) = keys else { return if rows == 0 { stored(None, 0, data_type, name) } else { Err(null(0)) } };
@@ -62,7 +62,7 @@ pub(super) fn stored_keys(keys: Option<&ArrayRef>, rows: usize, data_type: &Data
     stored(Some(keys), rows, data_type, name)
 }
 
-/// Rows as the indexes of GraphAr, below 2^63. No copy.
+/// Converts rows to indexes of GraphAr, below 2^63, without a copy.
 pub(super) fn as_indexes(rows: &UInt64Array) -> ArrayRef {
     let values = rows.values();
     Arc::new(Int64Array::new(ScalarBuffer::new(values.inner().clone(), 0, values.len()), None))

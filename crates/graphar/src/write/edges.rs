@@ -1,4 +1,4 @@
-//! Writing one edge type in one order: every adjacency list that is aligned so, with offsets, counts and properties.
+//! Writes one edge type in one order: every adjacency list with that alignment, with offsets, counts and properties.
 
 use arrow_array::{Int64Array, RecordBatch, UInt64Array};
 use arrow_schema::{DataType, Field};
@@ -28,28 +28,28 @@ struct List {
     layout: ListLayout,
     adj: TableSpec,
     offset: TableSpec,
-    /// Files of the chunk that is being written: ends, then groups.
+    /// The files of the chunk that is being written: ends, then groups.
     open: Vec<TableFile>,
 }
 
-/// One edge type in one order, in the making.
+/// Writer of one edge type in one order.
 pub(crate) struct EdgeWriter {
     by_source: bool,
     lists: Vec<List>,
     groups: Vec<Group>,
     part_size: u64,
     chunk_size: u64,
-    /// Vertices of the aligned type and of the other.
+    /// Number of vertices of the aligned type and of the other type.
     vertices: (u64, u64),
     part: u64,
     rows_in_part: u64,
-    /// Edges of each vertex of the part; one more, for the sum.
+    /// Number of edges of each vertex of the part, and one entry more for the sum.
     degrees: Vec<i64>,
     last: u64,
 }
 
 impl EdgeWriter {
-    /// A writer of all lists of `ty` that `order` serves; `vertices` are the numbers of source and destination vertices.
+    /// Creates a writer of all lists of `ty` with this order; `vertices` are the numbers of source and destination vertices.
     ///
     /// # Errors
     /// As [`ListLayout::new`].
@@ -78,7 +78,7 @@ impl EdgeWriter {
             let mut columns = Vec::new();
             for property in &group.properties {
                 let at = ty.properties.iter().position(|own| own.name == property.name);
-                let at = at.ok_or_else(|| Error::usage(format!("there is no property {}", property.name)))?;
+                let at = at.ok_or_else(|| Error::usage(format!("property {} not found", property.name)))?;
                 let data_type =
                     ty.properties.get(at).map_or(DataType::Null, |own| stored_type(&own.data_type, group.file_type));
                 columns.push((property.name.clone(), at, data_type));
@@ -93,7 +93,7 @@ impl EdgeWriter {
         let part_size = if by_source { info.source_chunk_size } else { info.target_chunk_size };
         // The offsets of a part are counted in memory.
         if part_size > MAX_VERTEX_CHUNK {
-            let message = format!("vertex chunks of {part_size} are read, but not written");
+            let message = format!("vertex chunks of {part_size} can be read, but not written");
             return Err(Error::unsupported(message).hint("isomorph convert --vertex-chunk 65536"));
         }
         Ok(EdgeWriter {
@@ -110,13 +110,13 @@ impl EdgeWriter {
         })
     }
 
-    /// Adds edges, which must ascend by their aligned end.
+    /// Adds edges, which must be sorted by their aligned end.
     ///
     /// # Errors
-    /// [`rules::EDGE_ORDER`], [`rules::EDGE_DANGLING`], values that have no place, and those of writing.
+    /// Returns [`rules::EDGE_ORDER`], [`rules::EDGE_DANGLING`], or an error of conversion or writing.
     pub fn write(&mut self, files: &Files<'_>, batch: &EdgeBatch) -> Result<()> {
         let (Ends::Rows(source), Ends::Rows(target)) = (&batch.source, &batch.target) else {
-            return Err(Error::usage("edges are written with ends as rows"));
+            return Err(Error::usage("the ends of edges must be rows"));
         };
         let (aligned, other) = if self.by_source { (source, target) } else { (target, source) };
         self.check(aligned, other)?;
@@ -152,7 +152,7 @@ impl EdgeWriter {
             |rule, row: usize, message: String| Error::broken(rule, message).at(Place::default().row(row as u64));
         let values = aligned.values();
         let falls =
-            |row: usize| format!("{} behind {}", values[row], if row == 0 { self.last } else { values[row - 1] });
+            |row: usize| format!("{} follows {}", values[row], if row == 0 { self.last } else { values[row - 1] });
         if values.first().is_some_and(|first| *first < self.last) {
             return Err(error(&rules::EDGE_ORDER, 0, falls(0)));
         }
@@ -162,7 +162,7 @@ impl EdgeWriter {
         for (values, count) in [(values, self.vertices.0), (other.values(), self.vertices.1)] {
             if values.iter().fold(false, |any, vertex| any | (*vertex >= count)) {
                 let row = values.iter().position(|vertex| *vertex >= count).unwrap_or_default();
-                return Err(error(&rules::EDGE_DANGLING, row, format!("vertex {} of {count}", values[row])));
+                return Err(error(&rules::EDGE_DANGLING, row, format!("edge to vertex {} of {count}", values[row])));
             }
         }
         self.last = values.last().copied().unwrap_or(self.last);
@@ -218,7 +218,7 @@ impl EdgeWriter {
         self.lists.iter_mut().flat_map(|list| list.open.drain(..)).try_for_each(|file| file.close(files.encoder))
     }
 
-    /// Ends the parts before `part`, empty ones included.
+    /// Ends the parts before `part`, including empty ones.
     fn go_to(&mut self, files: &Files<'_>, part: u64) -> Result<()> {
         while self.part < part {
             self.end_part(files)?;
@@ -232,7 +232,7 @@ impl EdgeWriter {
         let rows = index(self.part_size) + 1;
         let mut degrees = std::mem::take(&mut self.degrees);
         degrees.resize(rows, 0);
-        // Each offset is the number of edges of the vertices before; the last, that of all.
+        // Each offset is the number of edges of the preceding vertices; the last is the total.
         let mut before = 0;
         for degree in &mut degrees {
             let own = std::mem::replace(degree, before);
@@ -252,10 +252,10 @@ impl EdgeWriter {
         Ok(())
     }
 
-    /// Writes what is left: the remaining parts and the vertex counts.
+    /// Writes the remaining parts and the vertex counts.
     ///
     /// # Errors
-    /// Those of writing.
+    /// Returns the errors of writing.
     pub fn finish(&mut self, files: &Files<'_>) -> Result<()> {
         self.go_to(files, chunk_count(self.vertices.0, self.part_size))?;
         self.lists.iter().try_for_each(|list| files.count(&list.layout.vertex_count(), self.vertices.0))

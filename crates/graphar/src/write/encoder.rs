@@ -1,7 +1,7 @@
-//! Encoding on several threads, with the same bytes for any number of them.
+//! Encodes files on several threads; the bytes do not depend on the number of threads.
 //!
-//! Every file is encoded piece by piece, in order, by one thread at a time; different files side by side. What waits is
-//! bounded, so a slow disk slows the producer down instead of filling memory.
+//! Each file is encoded piece by piece, in order, by one thread at a time; different files in parallel. The queue is
+//! bounded, so a slow disk blocks the producer instead of filling memory.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,10 +13,10 @@ use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_storage::StagedFile;
 use isomorph_tables::TableWriter;
 
-/// Bytes of batches that may wait to be encoded.
+/// Maximum bytes of batches that wait to be encoded.
 const WAITING_BYTES: usize = 48 << 20;
 
-/// Work on one file.
+/// A unit of work on one file.
 enum Job {
     Write(RecordBatch),
     Finish,
@@ -30,7 +30,7 @@ pub(crate) struct Task {
 
 struct TaskState {
     jobs: VecDeque<Job>,
-    /// Whether the task waits for a thread or has one.
+    /// Whether the task is queued or running.
     scheduled: bool,
     writer: Option<Box<TableWriter<StagedFile>>>,
 }
@@ -48,9 +48,9 @@ struct State {
 #[derive(Default)]
 struct Shared {
     state: Mutex<State>,
-    /// Something is ready, or the end.
+    /// Signals that a task is ready, or that encoding ends.
     ready: Condvar,
-    /// Something was done.
+    /// Signals that a job was completed.
     done: Condvar,
 }
 
@@ -65,10 +65,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Encoder {
-    /// An encoder with `threads` threads, or as many as there are processors.
+    /// Creates an encoder with `threads` threads; by default as many as processors.
     ///
     /// # Errors
-    /// When the system has no threads left.
+    /// Returns an error if a thread cannot be started.
     pub fn new(threads: Option<usize>) -> Result<Self> {
         let available = || std::thread::available_parallelism().map_or(1, usize::from);
         let count = threads.unwrap_or_else(available).max(1);
@@ -89,10 +89,10 @@ impl Encoder {
         Arc::new(Task { path: path.to_owned(), state: Mutex::new(state) })
     }
 
-    /// Hands over the next rows of a file; waits while too much is waiting.
+    /// Queues the next rows of a file; blocks while the queue is full.
     ///
     /// # Errors
-    /// The first error of any file.
+    /// Returns the first error of any file.
     pub fn write(&self, task: &Arc<Task>, batch: RecordBatch) -> Result<()> {
         let bytes = batch.get_array_memory_size();
         let mut state = lock(&self.shared.state);
@@ -109,7 +109,7 @@ impl Encoder {
         Ok(())
     }
 
-    /// Says that a file is complete.
+    /// Marks a file as complete.
     pub fn close(&self, task: &Arc<Task>) {
         self.schedule(task, Job::Finish);
     }
@@ -123,10 +123,10 @@ impl Encoder {
         }
     }
 
-    /// Waits for everything and returns the files with their sizes, in no particular order.
+    /// Waits until everything is encoded and returns the files with their sizes, in no particular order.
     ///
     /// # Errors
-    /// The first error of any file.
+    /// Returns the first error of any file.
     pub fn finish(mut self) -> Result<Vec<(String, u64)>> {
         let mut state = lock(&self.shared.state);
         while state.error.is_none() && state.open_files > 0 {
@@ -143,7 +143,7 @@ impl Encoder {
         lock(&self.shared.state).stop = true;
         self.shared.ready.notify_all();
         for thread in self.threads.drain(..) {
-            // A panic of a thread was turned into an error where it happened.
+            // A panic of a thread has already been turned into an error.
             let _ = thread.join();
         }
     }
@@ -155,13 +155,13 @@ impl Drop for Encoder {
     }
 }
 
-/// The error of every call behind the first that failed.
+/// Returns the error of every call after the first failure.
 fn again() -> Error {
-    Error::new(Kind::Cancelled, "an earlier file could not be written")
+    Error::new(Kind::Cancelled, "writing failed for another file")
 }
 
 impl Shared {
-    /// What a thread does until the end.
+    /// The main loop of a thread.
     fn work(&self) {
         loop {
             let mut state = lock(&self.state);
@@ -179,7 +179,7 @@ impl Shared {
         }
     }
 
-    /// One job of a task; the task waits for its next turn if there is more.
+    /// Executes one job of a task, and queues the task again if it has more.
     fn step(&self, task: &Arc<Task>) {
         let (job, writer) = {
             let mut own = lock(&task.state);
@@ -190,7 +190,7 @@ impl Shared {
             _ => 0,
         };
         let outcome = catch_unwind(AssertUnwindSafe(|| run(job, writer)))
-            .unwrap_or_else(|_| Err(Error::new(Kind::Unsupported, "the encoder gave up on a batch")));
+            .unwrap_or_else(|_| Err(Error::new(Kind::Unsupported, "the encoder failed on a batch")));
         let mut state = lock(&self.state);
         state.waiting_bytes = state.waiting_bytes.saturating_sub(bytes);
         match outcome {

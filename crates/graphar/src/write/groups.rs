@@ -1,4 +1,4 @@
-//! Which properties share their files.
+//! Assigns properties to property groups.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use super::{Grouping, WriteOptions};
 use crate::hints::TypeHint;
 use crate::info::{FileType, PropertyGroup, PropertyInfo};
 
-/// Cuts `properties` into groups. `taken` are names in the same directory that no group may have. Files of an edge type
+/// Divides `properties` into groups. `taken` are names in the same directory that no group may have. Files of an edge type
 /// (`of_edge`) have no index column.
 pub(super) fn groups(
     properties: Vec<PropertyInfo>,
@@ -33,20 +33,20 @@ pub(super) fn groups(
     Ok(groups)
 }
 
-/// The directory of a new group: named after its properties, and neither `taken` nor that of another group.
+/// Returns the directory of a new group: named after its properties, and different from `taken` and from other groups.
 pub(crate) fn group_prefix(properties: &[PropertyInfo], others: &[PropertyGroup], taken: &[&str]) -> String {
     let own = others.iter().map(|group| group.prefix.trim_end_matches('/').to_ascii_lowercase());
     let seen: HashSet<String> = taken.iter().map(|name| (*name).to_owned()).chain(own).collect();
     let names: Vec<&str> = properties.iter().map(|property| property.name.as_str()).collect();
     let mut directory = group_directory(&names, others.len());
-    // Some file systems do not tell capitals from small letters; counts of parts are files beside the groups.
+    // Some file systems ignore case; counts of parts are files next to the groups.
     while seen.contains(&directory.to_ascii_lowercase()) || directory.starts_with("edge_count") {
         directory.insert_str(0, "group_");
     }
     format!("{directory}/")
 }
 
-/// Groups as they were; properties that are new come last, together.
+/// Restores the groups of the hints; new properties follow in one group.
 fn hinted(
     mut properties: Vec<PropertyInfo>,
     options: &WriteOptions,
@@ -67,13 +67,13 @@ fn hinted(
     groups
 }
 
-/// Whether a null of these properties would be an empty line of CSV, which published readers skip: there is no column
-/// beside it.
+/// Returns whether a null of these properties would be an empty line of CSV, which published readers skip: there is no other
+/// column.
 pub(crate) fn has_blank_lines(properties: &[PropertyInfo], of_edge: bool) -> bool {
     of_edge && matches!(properties, [only] if only.nullable)
 }
 
-/// What CSV cannot hold gets a Parquet group of its own: lists, and a property whose nulls would be empty lines.
+/// Moves what CSV cannot store into a Parquet group: lists, and a property whose nulls would be empty lines.
 fn out_of_csv(file_type: FileType, properties: Vec<PropertyInfo>, of_edge: bool) -> Vec<(FileType, Vec<PropertyInfo>)> {
     if file_type != FileType::Csv || has_blank_lines(&properties, of_edge) {
         let file_type = if file_type == FileType::Csv { FileType::Parquet } else { file_type };
@@ -135,7 +135,7 @@ mod tests {
             groups.iter().map(|group| (group.file_type, group.properties.len())).collect()
         };
         assert_eq!(types(properties(&["a"]), true), [(FileType::Parquet, 1)]);
-        // Beside the index of a vertex, or another property, there is a comma.
+        // With the index of a vertex or another property, the line has a comma.
         assert_eq!(types(properties(&["a"]), false), [(FileType::Csv, 1)]);
         assert_eq!(types(properties(&["a", "b"]), true), [(FileType::Csv, 2)]);
         let mut required = properties(&["a"]);

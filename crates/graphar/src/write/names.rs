@@ -1,4 +1,4 @@
-//! Names that become texts of information files and names of files.
+//! Checks names that are used in information files and in file names.
 
 use isomorph_error::{Error, Result};
 use isomorph_storage::{check_relative, limits};
@@ -6,25 +6,25 @@ use isomorph_storage::{check_relative, limits};
 use crate::rules;
 use crate::yml::check_text;
 
-/// Room for what is put before and behind a name in a file name.
+/// Bytes reserved for the prefix and suffix that are added to a name in a file name.
 const AFFIXES: usize = 32;
 
-/// Refuses a name that an information file cannot hold.
+/// Rejects a name that an information file cannot represent.
 ///
 /// # Errors
-/// [`rules::META_NAME`], [`rules::META_TEXT`].
+/// Returns [`rules::META_NAME`] or [`rules::META_TEXT`].
 pub(super) fn check_name(what: &str, name: &str) -> Result<()> {
     if name.is_empty() {
-        return Err(Error::broken(&rules::META_NAME, format!("a {what} without name")));
+        return Err(Error::broken(&rules::META_NAME, format!("the name of a {what} is empty")));
     }
-    // Labels stand in lists, where the published library's parser is pickier.
+    // Labels are in lists, where the published library's parser is stricter.
     if name.matches(':').count() > 1 {
-        return Err(Error::broken(&rules::META_TEXT, format!("{what} {name:?}: more than one colon")));
+        return Err(Error::broken(&rules::META_TEXT, format!("{what} {name:?} has more than one colon")));
     }
     check_text(name).map(|_| ())
 }
 
-/// A name that becomes part of a file name.
+/// Checks a name that becomes part of a file name.
 ///
 /// # Errors
 /// As [`check_name`].
@@ -42,7 +42,7 @@ pub(super) fn file_part<'n>(what: &str, name: &'n str) -> Result<&'n str> {
     }
 }
 
-/// A directory name for the properties `names`: theirs, joined, where that is a safe and short name.
+/// Returns a directory name for the properties `names`: their names, joined, if the result is safe and short.
 pub(super) fn group_directory(names: &[&str], number: usize) -> String {
     let joined = names.join("_");
     let safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');

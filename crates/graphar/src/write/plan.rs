@@ -1,4 +1,4 @@
-//! From a graph's description and the options to the information files that will be written.
+//! Plans the information files from a graph's description and the options.
 
 use std::collections::HashSet;
 
@@ -19,11 +19,11 @@ use crate::info::{
 use crate::rules;
 use crate::yml::{check_text, is_written_again};
 
-/// The information files of `graph`, as `options` want them.
+/// Returns the information files of `graph` for these options.
 ///
 /// # Errors
-/// [`Kind::WouldLose`] for what GraphAr cannot say, [`Kind::Usage`] for options that make no sense, and rules of the
-/// information files that a name would break.
+/// Returns [`Kind::WouldLose`] for what GraphAr cannot store, [`Kind::Usage`] for invalid options, and rules of the
+/// information files that a name would violate.
 pub(super) fn plan(graph: &Graph, options: &WriteOptions) -> Result<GraphInfo> {
     refuse(graph)?;
     let mut hints = Hints::read(graph);
@@ -61,7 +61,7 @@ fn would_lose(what: impl Into<String>) -> Error {
     Error::new(Kind::WouldLose, what)
 }
 
-/// What has no place in GraphAr at all; a conversion maps it to something else beforehand.
+/// Rejects what GraphAr cannot store at all; a conversion maps it to something else before writing.
 fn refuse(graph: &Graph) -> Result<()> {
     if let Some(ty) = graph.hyperedges.first() {
         return Err(would_lose(format!("GraphAr has no hyperedges: {}", ty.name)));
@@ -83,12 +83,12 @@ fn extra_info(graph: &Graph) -> Result<Vec<(String, String)>> {
     Ok(pairs.into_iter().flatten().collect())
 }
 
-/// The texts of a document, which is an object of texts.
+/// Returns the texts of a document, which must be an object of texts.
 ///
 /// # Errors
-/// [`Kind::WouldLose`] when it is something else, or a text cannot stand in an information file.
+/// Returns [`Kind::WouldLose`] if it is something else, or if a text cannot be written to an information file.
 pub(super) fn extra_info_of(document: &Document) -> Result<Vec<(String, String)>> {
-    let refused = || would_lose("extra_info is an object of texts").at(Place::field(EXTRA_INFO));
+    let refused = || would_lose("extra_info must be an object of texts").at(Place::field(EXTRA_INFO));
     let DocumentBody::Json(text) = &document.body else { return Err(refused()) };
     let value: serde_json::Value = serde_json::from_str(text).map_err(|error| refused().caused_by(error))?;
     let mut pairs = Vec::new();
@@ -101,18 +101,18 @@ pub(super) fn extra_info_of(document: &Document) -> Result<Vec<(String, String)>
     Ok(pairs)
 }
 
-/// Unknown keys of the source that can be written again.
+/// Returns the unknown keys of the source that can be written again.
 fn known_again(unknown: &Unknown) -> Unknown {
     unknown.iter().filter(|(key, text)| is_written_again(key, text)).cloned().collect()
 }
 
-/// The version to state: what was asked for, or, with hints, what the graph's own files stated.
+/// Returns the version to state: the requested one or, with hints, that of the graph's own files.
 fn version(graph: &Graph, options: &WriteOptions) -> Version {
     let own = graph.metadata.get(VERSION).map(|text| Version::parse(text));
     own.filter(|own| options.hints && own.is_known()).unwrap_or_else(|| options.version.clone())
 }
 
-/// What every type is planned by.
+/// The inputs for planning every type.
 struct Planner<'a> {
     options: &'a WriteOptions,
     version: Version,
@@ -125,14 +125,14 @@ impl Planner<'_> {
         let hinted = (hint.chunk_size > 0).then_some(hint.chunk_size);
         let chunk_size = options.vertex_chunk.or(hinted).unwrap_or(VERTEX_CHUNK);
         if !(1..=MAX_VERTEX_CHUNK).contains(&chunk_size) {
-            return Err(Error::usage(format!("vertex chunks of {chunk_size}")).hint("from 1 to 67,108,864 vertices"));
+            return Err(Error::usage(format!("vertex chunk size {chunk_size}")).hint("from 1 to 67,108,864 vertices"));
         }
         let labels = match &ty.labels {
             _ if !options.label_files => Vec::new(),
             LabelVocabulary::None => Vec::new(),
             LabelVocabulary::Declared(labels) => labels.clone(),
             LabelVocabulary::Open => {
-                let message = format!("the labels of {} must be declared before its rows are written", ty.name);
+                let message = format!("the labels of {} must be declared before rows are written", ty.name);
                 return Err(Error::usage(message));
             }
         };
@@ -168,7 +168,7 @@ impl Planner<'_> {
             return lost("GraphAr has one relation for each edge type");
         }
         if ty.key.is_some() {
-            return lost("edges of GraphAr have no keys");
+            return lost("GraphAr edges have no keys");
         }
         if ty.layered {
             return lost("GraphAr has no layers");
@@ -176,19 +176,19 @@ impl Planner<'_> {
         let directed = match ty.direction {
             Direction::Directed => true,
             Direction::Undirected => false,
-            Direction::PerRow => return lost("a GraphAr edge type is directed or not, as a whole"),
+            Direction::PerRow => return lost("GraphAr has one direction for each edge type"),
         };
         let name = edge_key(&source, &relation, &target);
         file_part("edge type", &name)?;
         check_name("edge type", &relation)?;
         let size = |ty: usize| vertices.get(ty).map(|vertex| vertex.chunk_size);
         let (Some(source_chunk_size), Some(target_chunk_size)) = (size(ty.source), size(ty.target)) else {
-            return Err(Error::broken(&rules::META_ENDS, format!("{shown} is between types that are not there")));
+            return Err(Error::broken(&rules::META_ENDS, format!("{shown} has ends of unknown types")));
         };
         let hinted = (hint.chunk_size > 0).then_some(hint.chunk_size);
         let chunk_size = options.edge_chunk.or(hinted).unwrap_or(EDGE_CHUNK);
         if !(1..=1 << 40).contains(&chunk_size) {
-            return Err(Error::usage(format!("edge chunks of {chunk_size}")).hint("from 1 to 2^40 edges"));
+            return Err(Error::usage(format!("edge chunk size {chunk_size}")).hint("from 1 to 2^40 edges"));
         }
         let mut properties = Vec::new();
         for one in &ty.properties {
@@ -202,7 +202,7 @@ impl Planner<'_> {
             chunk_size,
             source_chunk_size,
             target_chunk_size,
-            // What was not stated stays so.
+            // A direction that was not stated stays unstated.
             directed: (directed || hint.directed || hint.chunk_size == 0).then_some(directed),
             prefix: format!("edge/{name}/"),
             lists: lists(options, hint)?,
@@ -212,7 +212,7 @@ impl Planner<'_> {
         })
     }
 
-    /// The entry for a property. With hints, text of a user-defined type gets its type back.
+    /// Returns the entry for a property. With hints, text of a user-defined type gets its type back.
     fn property(&self, property: &Property, of_edge: bool, of: &str) -> Result<PropertyInfo> {
         let mut info = checked_property(property, of_edge)
             .map_err(|error| error.at(Place::field(format!("{of}.{}", property.name))))?;
@@ -227,7 +227,7 @@ impl Planner<'_> {
     }
 }
 
-/// Primary properties of a type whose rows are its keys are said to be primary again, where that does not make one of
+/// Declares the primary properties of a type whose rows are its keys as primary again, unless that would make one of
 /// them the key.
 fn primaries_again(properties: &mut [PropertyInfo], ty: &NodeType) {
     let was_primary = |info: &PropertyInfo| {
@@ -262,20 +262,20 @@ fn lists(options: &WriteOptions, hint: &TypeHint) -> Result<Vec<AdjList>> {
     Ok(kinds.into_iter().map(list).collect())
 }
 
-/// Types whose files would be the same.
+/// Rejects types whose files would be the same.
 fn distinct(info: &GraphInfo) -> Result<()> {
     let mut files = HashSet::new();
     let names = info.vertices.iter().map(|vertex| &vertex.file).chain(info.edges.iter().map(|edge| &edge.file));
     for file in names {
         if !files.insert(file) {
-            let message = "two types would have this information file";
+            let message = "two types would have the same information file";
             return Err(Error::broken(&rules::META_DUPLICATE, message).at(Place::file(file)));
         }
     }
     Ok(())
 }
 
-/// Refuses information files that break a rule.
+/// Rejects information files that violate a rule.
 fn sound(info: &GraphInfo) -> Result<()> {
     let mut findings = Findings::default();
     info.check(&graph_file(info), &mut findings);

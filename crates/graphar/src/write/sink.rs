@@ -1,4 +1,4 @@
-//! GraphAr as a sink of the model.
+//! GraphAr as a [`Sink`] of the model.
 
 use std::io::Write;
 use std::sync::{Mutex, PoisonError};
@@ -21,25 +21,25 @@ use crate::info::GraphInfo;
 pub struct GraphArWriter;
 
 impl GraphArWriter {
-    /// The information files that `graph` gets with these options: the layout, before anything is written.
+    /// Returns the information files of `graph` with these options: the layout, before anything is written.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::WouldLose`] for what GraphAr cannot say (hyperedges, qualified values, groups, documents
-    /// other than `extra_info`, types without a place), [`isomorph_error::Kind::Usage`] for options that make no sense,
-    /// and the metadata rules that a name would break.
+    /// Returns [`isomorph_error::Kind::WouldLose`] for what GraphAr cannot store (hyperedges, qualified values, groups, documents
+    /// other than `extra_info`, data types that it lacks), [`isomorph_error::Kind::Usage`] for invalid options,
+    /// and the metadata rules that a name would violate.
     pub fn plan(graph: &Graph, options: &WriteOptions) -> Result<GraphInfo> {
         plan(graph, options)
     }
 
-    /// The information files of a graph in the order in which they are published: the graph file last.
+    /// Returns the information files of a graph in the order in which they are published: the graph file last.
     pub fn manifests(info: &GraphInfo) -> Vec<String> {
         let vertices = info.vertices.iter().map(|vertex| vertex.file.clone());
         let edges = info.edges.iter().map(|edge| edge.file.clone());
         vertices.chain(edges).chain([graph_file(info)]).collect()
     }
 
-    /// A sink that writes `graph` into `staging`. It asks for the nodes of each type in the source's order, then for
-    /// the edges of each type once for each alignment of its lists. Publishing is the caller's: commit the staging with
+    /// Creates a sink that writes `graph` into `staging`. It requests the nodes of each type in the source's order, then
+    /// the edges of each type once for each alignment of its lists. The caller publishes: commit the staging with
     /// [`GraphArWriter::manifests`].
     ///
     /// # Errors
@@ -68,12 +68,12 @@ impl GraphArWriter {
     }
 }
 
-/// The name of the graph file.
+/// Returns the name of the graph file.
 pub(crate) fn graph_file(info: &GraphInfo) -> String {
     format!("{}.graph.yml", info.name.as_deref().unwrap_or("graph"))
 }
 
-/// Where files go, and who encodes them.
+/// The destination of files, and their encoder.
 pub(crate) struct Files<'a> {
     pub directory: &'a dyn Directory,
     pub encoder: &'a Encoder,
@@ -83,7 +83,7 @@ pub(crate) struct Files<'a> {
 }
 
 impl Files<'_> {
-    /// Begins a table.
+    /// Begins a table file.
     ///
     /// # Errors
     /// As [`TableFile::create`].
@@ -94,7 +94,7 @@ impl Files<'_> {
     /// Writes a count file.
     ///
     /// # Errors
-    /// Those of writing.
+    /// Returns the errors of writing.
     pub fn count(&self, path: &str, count: u64) -> Result<()> {
         self.bytes(path, &encode(count)?)
     }
@@ -102,7 +102,7 @@ impl Files<'_> {
     /// Writes a small file.
     ///
     /// # Errors
-    /// Those of writing.
+    /// Returns the errors of writing.
     pub fn bytes(&self, path: &str, bytes: &[u8]) -> Result<()> {
         let size = put(self.directory, path, bytes)?;
         self.written.lock().unwrap_or_else(PoisonError::into_inner).push((path.to_owned(), size));
@@ -117,7 +117,7 @@ fn put(directory: &dyn Directory, path: &str, bytes: &[u8]) -> Result<u64> {
     Ok(file.finish()?.size)
 }
 
-/// Writes the information files, which come last: nothing is described before it is there.
+/// Writes the information files, which come last: nothing is described before it exists.
 pub(crate) fn put_infos(directory: &dyn Directory, info: &GraphInfo) -> Result<Vec<(String, u64)>> {
     let mut texts = Vec::new();
     for vertex in &info.vertices {
@@ -143,7 +143,7 @@ struct GraphArSink<'a> {
     info: GraphInfo,
     options: WriteOptions,
     deliveries: Vec<Delivery>,
-    /// Numbers of vertices of the types that are complete.
+    /// Number of vertices of each complete type.
     vertices: Vec<u64>,
     at: Option<(usize, Current)>,
     written: Mutex<Vec<(String, u64)>>,
@@ -159,7 +159,7 @@ impl GraphArSink<'_> {
         }
     }
 
-    /// The writer of delivery `number`.
+    /// Returns the writer of delivery `number`.
     fn begin(&self, number: usize) -> Result<Current> {
         let missing = || Error::usage(format!("there is no delivery {number}"));
         match self.deliveries.get(number).ok_or_else(missing)? {
@@ -195,7 +195,7 @@ impl GraphArSink<'_> {
             None => 0,
         };
         if next > number {
-            return Err(Error::usage(format!("delivery {number} is over")));
+            return Err(Error::usage(format!("delivery {number} has ended")));
         }
         while next < number {
             let current = self.begin(next)?;
@@ -234,7 +234,7 @@ impl Sink for GraphArSink<'_> {
         let outcome = match (&mut current, &batch) {
             (Current::Vertices(writer), Batch::Nodes(batch)) => writer.write(&files, batch),
             (Current::Edges(writer), Batch::Edges(batch)) => writer.write(&files, batch),
-            _ => Err(Error::usage("a batch of another kind than was asked for")),
+            _ => Err(Error::usage("a batch of another kind than requested")),
         };
         self.at = Some((at, current));
         outcome

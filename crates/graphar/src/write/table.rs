@@ -1,5 +1,5 @@
-//! One table file in the making: rows come in any pieces and go out in equal ones, so that its bytes do not depend on
-//! how they came.
+//! Writer of one table file: rows come in pieces of any size and are written in equal ones, so that the bytes do not depend on
+//! how they arrived.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use super::columns::arrow;
 use super::encoder::{Encoder, Task};
 use crate::table::VERTEX_INDEX;
 
-/// Rows of a piece. Pages and row groups are multiples or divisors of it.
+/// Number of rows in a piece. Sizes of pages and row groups are multiples or divisors of it.
 const PIECE_ROWS: usize = 1 << 16;
 
-/// Where new files go.
+/// The destination of new files.
 pub(crate) trait Directory {
     /// Begins the file `path`.
     ///
@@ -38,7 +38,7 @@ impl Directory for Redo {
     }
 }
 
-/// The columns of a kind of files, and how they are encoded.
+/// The columns of a kind of files, and their encoding.
 #[derive(Debug, Clone)]
 pub(crate) struct TableSpec {
     pub schema: SchemaRef,
@@ -47,7 +47,7 @@ pub(crate) struct TableSpec {
 }
 
 impl TableSpec {
-    /// Files with these columns. Numbers have no dictionary, which a look-up would have to read whole: integers and
+    /// Describes files with these columns. Numbers have no dictionary, which a look-up would have to read whole: integers and
     /// times are written as differences, floats as they are, labels as run lengths.
     pub fn new(fields: Vec<Field>, encoding: Encoding, compression: Compression) -> Self {
         let mut options = WriteOptions::default().compression(compression);
@@ -60,7 +60,7 @@ impl TableSpec {
             };
             options = options.encoding(field.name(), column);
         }
-        // All columns of the published files are optional but the vertex index.
+        // All columns of the published library's files are optional, except the vertex index.
         let optional = |field: Field| {
             let nullable = field.name() != VERTEX_INDEX;
             field.with_nullable(nullable)
@@ -69,17 +69,17 @@ impl TableSpec {
         TableSpec { schema, encoding, options }
     }
 
-    /// A batch of these columns.
+    /// Creates a batch of these columns.
     ///
     /// # Errors
-    /// When columns and schema do not fit.
+    /// Returns an error if columns and schema do not match.
     pub fn batch(&self, columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options).map_err(arrow)
     }
 }
 
-/// One file in the making.
+/// One file that is being written.
 pub(crate) struct TableFile {
     task: Arc<Task>,
     schema: SchemaRef,
@@ -91,7 +91,7 @@ impl TableFile {
     /// Begins the file `path`.
     ///
     /// # Errors
-    /// Those of creating a file; types that its encoding lacks.
+    /// Returns an error if the file cannot be created, or if its encoding lacks a type.
     pub fn create(directory: &dyn Directory, encoder: &Encoder, path: &str, spec: &TableSpec) -> Result<Self> {
         let file = directory.create(path)?;
         let writer =
@@ -103,7 +103,7 @@ impl TableFile {
     /// Adds rows.
     ///
     /// # Errors
-    /// The first error of any file that is being encoded.
+    /// Returns the first error of any file that is being encoded.
     pub fn push(&mut self, encoder: &Encoder, mut batch: RecordBatch) -> Result<()> {
         while self.rows + batch.num_rows() >= PIECE_ROWS {
             let missing = PIECE_ROWS - self.rows;
@@ -120,7 +120,7 @@ impl TableFile {
     }
 
     fn flush(&mut self, encoder: &Encoder) -> Result<()> {
-        // Always copied: a slice would keep the whole batch that it was cut from in memory.
+        // Always copied: a slice would keep its whole batch in memory.
         let piece = concat_batches(&self.schema, &self.pending).map_err(arrow)?;
         self.pending.clear();
         self.rows = 0;

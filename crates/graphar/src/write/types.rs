@@ -1,4 +1,4 @@
-//! Which of GraphAr's types holds a property of the model.
+//! Maps properties of the model to types of GraphAr.
 
 use arrow_schema::{DataType, TimeUnit};
 use isomorph_error::{Error, Kind, Place, Result};
@@ -14,20 +14,20 @@ fn no_place(data_type: &DataType) -> Error {
     Error::new(Kind::WouldLose, message).hint("bool, int32, int64, float, double, string, date, timestamp, list<…>")
 }
 
-/// The information file's entry for `property`; edge properties have one value.
+/// Returns the information file's entry for `property`; edge properties have one value.
 ///
 /// # Errors
-/// [`Kind::WouldLose`] for a type that GraphAr lacks; [`rules::META_NAME`], [`rules::META_TEXT`],
+/// Returns [`Kind::WouldLose`] for a type that GraphAr does not have; [`rules::META_NAME`], [`rules::META_TEXT`] or
 /// [`rules::META_RESERVED`] for the name.
 pub(crate) fn property(property: &Property, of_edge: bool) -> Result<PropertyInfo> {
     check_name("property", &property.name)?;
     if property.name.starts_with("_graphAr") {
-        return Err(Error::broken(&rules::META_RESERVED, format!("a property named {}", property.name)));
+        return Err(Error::broken(&rules::META_RESERVED, format!("the property name {} is reserved", property.name)));
     }
     let value_type = match (&property.data_type, property.cardinality) {
         (data_type, Cardinality::Single) => ValueType::from_data_type(data_type),
         _ if of_edge => {
-            let message = format!("{} has several values, which edge properties of GraphAr have not", property.name);
+            let message = format!("{} has several values, but edge properties of GraphAr have one", property.name);
             return Err(Error::new(Kind::WouldLose, message));
         }
         (DataType::List(item), _) => ValueType::from_data_type(item.data_type()).filter(|item| !item.is_list()),
@@ -42,7 +42,7 @@ pub(crate) fn property(property: &Property, of_edge: bool) -> Result<PropertyInf
     })
 }
 
-/// The primary property of a node type; none when rows are its keys.
+/// Returns the primary property of a node type; `None` if its keys are rows.
 ///
 /// # Errors
 /// As [`property`].
@@ -53,7 +53,7 @@ pub(super) fn key_property(ty: &NodeType) -> Result<Option<PropertyInfo>> {
         (KeyKind::Int, _) => ValueType::Int64,
         (KeyKind::Utf8 | KeyKind::Term, _) => ValueType::String,
         (KeyKind::Tuple, _) => {
-            return Err(Error::new(Kind::WouldLose, format!("{}: GraphAr has no keys of several parts", ty.name)));
+            return Err(Error::new(Kind::WouldLose, format!("{}: GraphAr has no keys with several parts", ty.name)));
         }
     };
     let name = key_name(ty);
@@ -64,7 +64,7 @@ pub(super) fn key_property(ty: &NodeType) -> Result<Option<PropertyInfo>> {
     Ok(Some(key))
 }
 
-/// The name of the primary property: the key's own, or `id`, or, where a property is called so, `_id`, `__id`, …
+/// Returns the name of the primary property: the key's own, else `id` or, if a property has that name, `_id`, `__id`, …
 fn key_name(ty: &NodeType) -> String {
     if let Some(name) = &ty.key.name {
         return name.clone();
@@ -76,8 +76,8 @@ fn key_name(ty: &NodeType) -> String {
     name
 }
 
-/// The Arrow type of a property's column in a file. Parquet keeps units of timestamps up to milliseconds; other
-/// encodings state none, so there they are milliseconds.
+/// Returns the Arrow type of a property's column in a file. Parquet keeps units of timestamps from milliseconds on; other
+/// encodings state no unit, so they use milliseconds.
 pub(crate) fn stored_type(data_type: &DataType, file_type: FileType) -> DataType {
     match data_type {
         DataType::Timestamp(unit, zone) => {

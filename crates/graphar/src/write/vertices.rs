@@ -1,4 +1,4 @@
-//! Writing one vertex type: chunks of its property groups, label files, count.
+//! Writes one vertex type: chunks of its property groups, label files, count.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::read::indexes_from;
 use crate::rules;
 use crate::table::VERTEX_INDEX;
 
-/// Where a column of a file comes from.
+/// The origin of a file's column.
 #[derive(Debug, Clone, Copy)]
 enum From {
     Key,
@@ -31,19 +31,19 @@ struct Group {
     columns: Vec<(String, From, DataType)>,
 }
 
-/// One vertex type in the making.
+/// Writer of one vertex type.
 pub(super) struct VertexWriter {
     layout: VertexLayout,
     chunk_size: u64,
     groups: Vec<Group>,
     labels: Option<(Vec<String>, TableSpec)>,
     rows: u64,
-    /// Files of the chunk that is being written: groups, then labels.
+    /// The files of the chunk that is being written: groups, then labels.
     open: Vec<TableFile>,
 }
 
 impl VertexWriter {
-    /// A writer of the type `ty`, laid out as `info` says.
+    /// Creates a writer of the type `ty` with the layout of `info`.
     ///
     /// # Errors
     /// As [`VertexLayout::new`].
@@ -78,18 +78,18 @@ impl VertexWriter {
         Ok(VertexWriter { layout, chunk_size: info.chunk_size, groups, labels, rows: 0, open: Vec::new() })
     }
 
-    /// Vertices written so far.
+    /// Returns the number of vertices written so far.
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// Adds the vertices of a batch, which must follow those before.
+    /// Adds the vertices of a batch, which must follow the previous ones.
     ///
     /// # Errors
-    /// [`rules::KEY_NULL`], values that have no place, and those of writing.
+    /// Returns [`rules::KEY_NULL`], or an error of conversion or writing.
     pub fn write(&mut self, files: &Files<'_>, batch: &NodeBatch) -> Result<()> {
         if batch.start != self.rows {
-            return Err(Error::usage(format!("vertices from {} where {} come next", batch.start, self.rows)));
+            return Err(Error::usage(format!("found vertices from {}, expected {}", batch.start, self.rows)));
         }
         let mut columns = Vec::with_capacity(self.groups.len() + 1);
         for group in &self.groups {
@@ -145,17 +145,17 @@ impl VertexWriter {
         self.open.drain(..).try_for_each(|file| file.close(files.encoder))
     }
 
-    /// Writes what is left: the last chunk and the count.
+    /// Writes the last chunk and the count.
     ///
     /// # Errors
-    /// Those of writing.
+    /// Returns the errors of writing.
     pub fn finish(&mut self, files: &Files<'_>) -> Result<()> {
         self.close_chunk(files)?;
         files.count(&self.layout.count(), self.rows)
     }
 }
 
-/// Where the column of `property` comes from.
+/// Returns the origin of the column of `property`.
 fn source(ty: &NodeType, property: &PropertyInfo) -> Result<From> {
     if property.primary && ty.key.kind != KeyKind::Row {
         return Ok(From::Key);
@@ -164,7 +164,7 @@ fn source(ty: &NodeType, property: &PropertyInfo) -> Result<From> {
     at.map(From::Property).ok_or_else(|| Error::usage(format!("{} has no property {}", ty.name, property.name)))
 }
 
-/// One column for each label.
+/// Returns one column for each label.
 fn label_arrays(labels: &[String], column: Option<&LabelColumn>, rows: usize) -> Result<Vec<ArrayRef>> {
     let Some(column) = column else {
         let none: ArrayRef = Arc::new(BooleanArray::from(vec![false; rows]));
@@ -177,7 +177,7 @@ fn label_arrays(labels: &[String], column: Option<&LabelColumn>, rows: usize) ->
     let mut arrays: Vec<ArrayRef> = Vec::with_capacity(labels.len());
     for label in labels {
         let number = column.names().iter().position(|name| name == label);
-        // Sets have no number beyond 32 bits.
+        // Set numbers have at most 32 bits.
         let number = number.and_then(|number| u32::try_from(number).ok());
         let has: Vec<bool> =
             column.sets().iter().map(|set| number.is_some_and(|number| set.contains(&number))).collect();
@@ -185,7 +185,7 @@ fn label_arrays(labels: &[String], column: Option<&LabelColumn>, rows: usize) ->
         arrays.push(Arc::new(BooleanArray::from_iter(cells.map(Some))));
     }
     if arrays.iter().any(|array| array.len() != rows) {
-        return Err(Error::usage("labels of another number of rows"));
+        return Err(Error::usage("the number of labels differs from the number of rows"));
     }
     Ok(arrays)
 }

@@ -1,11 +1,11 @@
-//! The keys of one mapping, taken one by one; what is left over is unknown and kept.
+//! The keys of one mapping, taken one by one; the remaining keys are unknown and are kept.
 
 use isomorph_error::{Error, Findings, Place, Result, Rule};
 
 use super::{Map, Node, is_written_again};
 use crate::rules;
 
-/// The keys of a mapping that have not been asked for yet.
+/// The keys of a mapping that have not been read yet.
 pub(crate) struct Fields<'a> {
     file: &'a str,
     line: u64,
@@ -18,12 +18,12 @@ impl<'a> Fields<'a> {
         Fields { file, line: map.line, left: map.entries, findings }
     }
 
-    /// Where a key of this mapping is.
+    /// Returns the place of a key of this mapping.
     pub fn place(&self, key: &str, line: u64) -> Place {
         Place::file(self.file).line(line).in_field(key)
     }
 
-    /// Adds a finding at the mapping itself.
+    /// Adds a finding about a key of the mapping.
     pub fn find(&mut self, rule: &'static Rule, message: impl Into<String>, key: &str) {
         let place = self.place(key, self.line);
         self.findings.push(rule, message, place);
@@ -34,12 +34,12 @@ impl<'a> Fields<'a> {
         self.findings.push(rule, message, place);
     }
 
-    /// An error at the mapping itself.
+    /// Returns an error about a key of the mapping.
     pub fn error(&self, rule: &'static Rule, message: impl Into<String>, key: &str) -> Error {
         Error::broken(rule, message).at(self.place(key, self.line))
     }
 
-    /// Whether there is such a key.
+    /// Returns whether the key exists.
     pub fn has(&self, key: &str) -> bool {
         self.left.iter().any(|(name, _)| name == key)
     }
@@ -51,10 +51,10 @@ impl<'a> Fields<'a> {
     }
 
     fn not(&self, key: &str, line: u64, what: &str) -> Error {
-        Error::broken(&rules::META_VALUE, format!("not {what}")).at(self.place(key, line))
+        Error::broken(&rules::META_VALUE, format!("expected {what}")).at(self.place(key, line))
     }
 
-    /// The text of `key`, with its line.
+    /// Returns the text of `key`, with its line.
     pub fn text(&mut self, key: &str) -> Result<Option<(String, u64)>> {
         match self.take(key) {
             None => Ok(None),
@@ -63,7 +63,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The text of `key`, which must be there and not be empty.
+    /// Returns the text of `key`, which must exist and not be empty.
     pub fn required(&mut self, key: &str) -> Result<(String, u64)> {
         match self.text(key)? {
             Some((text, line)) if !text.is_empty() => Ok((text, line)),
@@ -71,7 +71,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A chunk size: a whole number from 1 to 2^63 − 1, the largest that the published library reads.
+    /// Reads a chunk size: a whole number from 1 to 2^63 − 1, the largest that the published library reads.
     pub fn chunk_size(&mut self, key: &str) -> Result<u64> {
         let (text, line) = self.required(key)?;
         match text.parse::<i64>().map(u64::try_from) {
@@ -80,8 +80,8 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A truth value; true, yes and 1 in any case are true, as for the published library. A key without a value is
-    /// there: false, as every other word.
+    /// Reads a boolean; true, yes and 1 in any case are true, as in the published library. A key without a value is
+    /// present and false, as is any other text.
     pub fn flag(&mut self, key: &str) -> Result<Option<bool>> {
         let found = self.left.iter().find(|(name, node)| name == key && node.is_null());
         let empty = found.map(|(_, node)| node.line());
@@ -98,7 +98,7 @@ impl<'a> Fields<'a> {
         Ok(Some(value))
     }
 
-    /// The items of a list; none when the key is absent.
+    /// Returns the items of a list; an empty list if the key is absent.
     pub fn list(&mut self, key: &str) -> Result<Vec<Node>> {
         match self.take(key) {
             None => Ok(Vec::new()),
@@ -107,7 +107,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The items of a list of texts.
+    /// Returns the items of a list of texts.
     pub fn texts(&mut self, key: &str) -> Result<Vec<String>> {
         let items = self.list(key)?;
         items
@@ -132,15 +132,15 @@ impl<'a> Fields<'a> {
         Ok(all)
     }
 
-    /// What nobody asked for, as key and text; lists and mappings as JSON.
+    /// Returns the keys that were not read, with their values as text; lists and mappings as JSON.
     pub fn rest(mut self) -> Vec<(String, String)> {
         let text = |node: &Node| match node {
             Node::Scalar { text, .. } => text.clone(),
             other => json(other).to_string(),
         };
         self.find_rest(|key, node| match is_written_again(key, &text(node)) {
-            true => "not a key of GraphAr; a conversion to GraphAr keeps it",
-            false => "not a key of GraphAr; conversions drop it",
+            true => "unknown key; a conversion to GraphAr keeps it",
+            false => "unknown key; conversions drop it",
         });
         self.left
             .into_iter()
@@ -151,9 +151,9 @@ impl<'a> Fields<'a> {
             .collect()
     }
 
-    /// Passes over what nobody asked for.
+    /// Skips the keys that were not read.
     pub fn pass_over_rest(mut self) {
-        self.find_rest(|_, _| "not a key of GraphAr; conversions drop it");
+        self.find_rest(|_, _| "unknown key; conversions drop it");
     }
 
     fn find_rest(&mut self, message: impl Fn(&str, &Node) -> &'static str) {
@@ -164,7 +164,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// A node as JSON: scalars as strings.
+/// Converts a node to JSON, with scalars as strings.
 fn json(node: &Node) -> serde_json::Value {
     match node {
         Node::Scalar { text, .. } => serde_json::Value::String(text.clone()),

@@ -1,6 +1,6 @@
-//! YAML as GraphAr uses it: a tree of texts on the way in, a small safe subset on the way out.
+//! YAML as GraphAr uses it: a tree of texts is read, a small safe subset is written.
 //!
-//! Scalars stay texts: a type named `1.10` or `no` is not a number or a truth value. What a text means is decided by
+//! Scalars stay texts: a type named `1.10` or `no` is not a number or a boolean. The meaning of a text is decided by
 //! the key that it belongs to, see [`crate::info`].
 
 mod fields;

@@ -1,4 +1,4 @@
-//! Reading one document into a tree, under a budget.
+//! Reads one document into a tree, within limits of size and depth.
 
 use std::collections::HashSet;
 
@@ -32,16 +32,16 @@ impl Node {
         }
     }
 
-    /// Whether it stands for nothing: an empty value, `~` or `null` without quotes.
+    /// Returns whether it is null: an empty value, `~` or `null` without quotes.
     pub fn is_null(&self) -> bool {
         matches!(self, Node::Scalar { text, quoted: false, .. } if matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL"))
     }
 }
 
-/// Reads the mapping that the file `name` holds. What the published library could not read is a finding, not an error.
+/// Reads the mapping in the file `name`. Syntax that the published library cannot read is a finding, not an error.
 ///
 /// # Errors
-/// [`rules::META_YAML`], [`rules::META_ANCHOR`], [`rules::META_KEY_TWICE`].
+/// Returns [`rules::META_YAML`], [`rules::META_ANCHOR`] or [`rules::META_KEY_TWICE`].
 pub(crate) fn parse(name: &str, bytes: &[u8], findings: &mut Findings) -> Result<Map> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         Error::broken(&rules::META_YAML, "not UTF-8").at(Place::file(name).offset(error.valid_up_to() as u64))
@@ -77,7 +77,7 @@ fn scan_error(name: &str, error: &ScanError) -> Error {
     Error::broken(&rules::META_YAML, error.info()).at(Place::file(name).line(line))
 }
 
-/// A collection whose end has not come yet.
+/// A collection whose end has not been reached yet.
 enum Open {
     List { items: Vec<Node>, line: u64 },
     Map { map: Map, seen: HashSet<String>, key: Option<String>, column: usize },
@@ -132,20 +132,20 @@ impl Builder<'_> {
             Event::SequenceEnd | Event::MappingEnd => match self.open.pop() {
                 Some(Open::List { items, line }) => self.add(Node::List { items, line }, column),
                 Some(Open::Map { map, .. }) => self.add(Node::Map(map), column),
-                None => Err(self.error(line, "a collection ends that never began")),
+                None => Err(self.error(line, "unexpected end of a collection")),
             },
             Event::Alias(_) | Event::UnresolvedAlias(_) | Event::Anchor(..) => Err(self.anchored(line)),
             _ => Ok(()),
         }
     }
 
-    /// Spaces before the text of a line.
+    /// Returns the number of spaces at the start of a line.
     fn indent(&self, line: u64) -> usize {
         let text = usize::try_from(line).ok().and_then(|line| self.lines.get(line.checked_sub(1)?));
         text.map_or(0, |text| text.len() - text.trim_start_matches(' ').len())
     }
 
-    /// The column at which the innermost open mapping began.
+    /// Returns the column at which the innermost open mapping begins.
     fn column(&self) -> Option<usize> {
         match self.open.last() {
             Some(Open::Map { column, .. }) => Some(*column),
@@ -169,11 +169,11 @@ impl Builder<'_> {
                 Some(key) => map.entries.push((key, node)),
                 None => {
                     let Node::Scalar { text, line, .. } = node else {
-                        return Err(self.error(node.line(), "a key is not a text"));
+                        return Err(self.error(node.line(), "a key must be a text"));
                     };
                     if !seen.insert(text.clone()) {
                         let place = Place::file(self.name).line(line).in_field(text);
-                        return Err(Error::broken(&rules::META_KEY_TWICE, "the key stands there already").at(place));
+                        return Err(Error::broken(&rules::META_KEY_TWICE, "repeated key").at(place));
                     }
                     *at = column;
                     *key = Some(text);
@@ -188,7 +188,7 @@ impl Builder<'_> {
     }
 
     fn anchored(&self, line: u64) -> Error {
-        Error::broken(&rules::META_ANCHOR, "an anchor, alias or tag").at(Place::file(self.name).line(line))
+        Error::broken(&rules::META_ANCHOR, "unsupported anchor, alias or tag").at(Place::file(self.name).line(line))
     }
 
     fn error(&self, line: u64, message: &str) -> Error {

@@ -1,8 +1,8 @@
-//! Writing the part of YAML that every published reader of GraphAr understands alike.
+//! Writes the subset of YAML that every published reader of GraphAr understands in the same way.
 //!
 //! Block style, lists two spaces deeper than their key, printable ASCII without `~`, no empty texts. The C++ library's
-//! own parser cuts quoted texts at a second `#`, takes a second `:` in a quoted list item for a key, and knows no
-//! escapes, so a text that needs those is refused instead of written wrongly.
+//! own parser cuts quoted texts at a second `#`, reads a second `:` in a quoted list item as a key, and knows no
+//! escapes, so a text that needs them is refused instead of written wrongly.
 
 use std::fmt::Write;
 
@@ -10,21 +10,21 @@ use isomorph_error::{Error, Place, Result};
 
 use crate::rules;
 
-/// Words that some readers would take for null or a truth value.
+/// Words that some readers would read as null or a boolean.
 const WORDS: [&str; 10] = ["null", "true", "false", "yes", "no", "on", "off", "y", "n", "nan"];
 
-/// The spelling of `text` as the value of a key.
+/// Returns the spelling of `text` as the value of a key.
 ///
 /// # Errors
-/// [`rules::META_TEXT`] when no spelling is read back unchanged by all.
+/// Returns [`rules::META_TEXT`] if no spelling is read back unchanged by every reader.
 pub(crate) fn check_text(text: &str) -> Result<String> {
     spell(text, false)
 }
 
-/// Whether a key that GraphAr does not know is written again: one line of text is, a list or a mapping, of which `text`
-/// is the JSON, is not.
+/// Returns whether an unknown key is written again: one line of text is; a list or mapping, whose JSON is
+/// `text`, is not.
 pub(crate) fn is_written_again(key: &str, text: &str) -> bool {
-    // Keys have no quotes in the YAML that every reader understands.
+    // Keys are never quoted in the YAML that every reader understands.
     check_text(key).is_ok_and(|spelled| spelled == key) && check_text(text).is_ok() && !text.starts_with(['[', '{'])
 }
 
@@ -34,17 +34,17 @@ fn spell(text: &str, in_list: bool) -> Result<String> {
         Err(Error::broken(&rules::META_TEXT, format!("{shown:?}: {why}")))
     };
     if text.is_empty() {
-        return refuse("an empty text");
+        return refuse("it is empty");
     }
     if text.contains(|c: char| !matches!(c, ' '..='}')) {
-        return refuse("a character outside printable ASCII, or ~");
+        return refuse("it contains ~ or a character outside printable ASCII");
     }
     if is_plain(text) {
         return Ok(text.to_owned());
     }
     let colons = if in_list { text.matches(':').count() } else { 0 };
     if text.matches('#').count() > 1 || colons > 1 {
-        return refuse("more than one # or :");
+        return refuse("it contains more than one # or :");
     }
     if !text.contains(['"', '\\']) {
         return Ok(format!("\"{text}\""));
@@ -52,10 +52,10 @@ fn spell(text: &str, in_list: bool) -> Result<String> {
     if !text.contains(['\'', '#', ':']) && !text.ends_with('\\') {
         return Ok(format!("'{text}'"));
     }
-    refuse("quotes and special characters together")
+    refuse("it contains both quotes and special characters")
 }
 
-/// Whether a text needs no quotes anywhere: it begins with a letter or an underscore and holds nothing special.
+/// Returns whether a text never needs quotes: it begins with a letter or underscore and has no special characters.
 fn is_plain(text: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || "_-./()<>+, ".contains(c);
     text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
@@ -69,12 +69,12 @@ fn is_plain(text: &str) -> bool {
 pub(crate) struct Emitter {
     out: String,
     indent: usize,
-    /// The next key begins a list item.
+    /// Whether the next key begins a list item.
     item: bool,
 }
 
 impl Emitter {
-    /// The finished text.
+    /// Returns the finished text.
     pub fn finish(self) -> String {
         self.out
     }
@@ -85,7 +85,7 @@ impl Emitter {
         let _ = write!(self.out, "{:spaces$}{}{key}:", "", if dash { "- " } else { "" });
     }
 
-    /// `key: text`.
+    /// Writes `key: text`.
     ///
     /// # Errors
     /// As [`check_text`].
@@ -96,13 +96,13 @@ impl Emitter {
         Ok(())
     }
 
-    /// `key: value` for numbers and truth values.
+    /// Writes `key: value` for numbers and booleans.
     pub fn value(&mut self, key: &str, value: impl std::fmt::Display) {
         self.begin(key);
         let _ = writeln!(self.out, " {value}");
     }
 
-    /// `key:` and a list of texts below it; nothing for an empty list.
+    /// Writes `key:` and a list of texts below it; nothing for an empty list.
     ///
     /// # Errors
     /// As [`check_text`].
@@ -121,10 +121,10 @@ impl Emitter {
         Ok(())
     }
 
-    /// `key:` and a list of mappings below it; nothing for an empty list.
+    /// Writes `key:` and a list of mappings below it; nothing for an empty list.
     ///
     /// # Errors
-    /// What `write` returns.
+    /// Returns the errors of `write`.
     pub fn each<T>(
         &mut self,
         key: &str,

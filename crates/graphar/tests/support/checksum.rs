@@ -1,4 +1,4 @@
-//! The order-independent checksum under which the reference library's answers were recorded: a sum of 64-bit FNV-1a
+//! The order-independent checksum with which the reference library's results were recorded: a sum of 64-bit FNV-1a
 //! hashes of rows written as text.
 
 use std::fmt::Write;
@@ -57,7 +57,7 @@ fn properties(properties: &[Property], columns: &[Option<ArrayRef>], row: usize,
     }
 }
 
-/// Options under which primary properties stand among the others, as the checksum wants them.
+/// Options with which primary properties are among the others, as the checksum requires.
 pub fn by_row() -> OpenOptions {
     OpenOptions { key_row: true, ..OpenOptions::default() }
 }
@@ -72,7 +72,7 @@ fn read(graph: &GraphAr, tables: Tables, mut each: impl FnMut(Batch)) {
     }
 }
 
-/// Number and checksum of the vertices of a type.
+/// Returns number and checksum of the vertices of a type.
 pub fn vertices(graph: &GraphAr, ty: usize) -> (u64, u64) {
     let (mut count, mut sum, mut text) = (0, 0u64, String::new());
     let node = &graph.graph().nodes[ty];
@@ -94,7 +94,7 @@ pub fn vertices(graph: &GraphAr, ty: usize) -> (u64, u64) {
     (count, sum)
 }
 
-/// Number and checksums, of ends alone and with properties, of the edges of a type.
+/// Returns number and checksums of the edges of a type: of ends only, and with properties.
 pub fn edges(graph: &GraphAr, ty: usize) -> (u64, u64, u64) {
     let (mut count, mut topo, mut full, mut text) = (0, 0u64, 0u64, String::new());
     let edge = &graph.graph().edges[ty];
@@ -120,7 +120,7 @@ pub enum Expected {
     Edges { triple: [String; 3], list: AdjListType, count: u64, topo: u64, full: u64 },
 }
 
-/// The recorded answers, by graph file.
+/// Returns the recorded results by graph file.
 pub fn expected() -> Vec<(String, Vec<Expected>)> {
     let mut graphs: Vec<(String, Vec<Expected>)> = Vec::new();
     for line in include_str!("../samples/checksums.txt").lines() {

@@ -3,7 +3,7 @@
 use isomorph_model::digest::{ContentDigest, OrderDigest, schema_digest};
 use isomorph_model::{Batch, Request, Source, Tables};
 
-/// Content, order and schema digest, and how many nodes and edges there are.
+/// Returns the content, order and schema digests, and the numbers of nodes and edges.
 pub fn digests(source: &dyn Source) -> (String, String, String, usize, usize) {
     let graph = source.graph();
     let mut hashes: Vec<Vec<u128>> = vec![Vec::new(); graph.nodes.len()];

@@ -1,4 +1,4 @@
-//! What the tests of this crate share.
+//! Shared code of the tests.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 pub mod checksum;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use isomorph_graphar::{GraphAr, OpenOptions};
 use isomorph_storage::Location;
 
-/// The directory of the public sample graphs, if it is there.
+/// Returns the directory of the public sample graphs, if it exists.
 pub fn samples() -> Option<PathBuf> {
     isomorph_fixtures::public_data("graphar-testing")
 }
@@ -20,7 +20,7 @@ pub fn open(path: &Path, options: &OpenOptions) -> GraphAr {
     GraphAr::open(&Location::from_path(path), options).unwrap_or_else(|error| panic!("{}: {error:?}", path.display()))
 }
 
-/// Every file below `directory` with its bytes.
+/// Returns every file below `directory` with its bytes.
 pub fn files(directory: &Path) -> Vec<(String, Vec<u8>)> {
     let root = isomorph_storage::Root::open(&Location::from_path(directory)).unwrap();
     let names = root.list("").unwrap();

@@ -1,4 +1,4 @@
-//! Brings a sink what it asks for, from any source that numbers its ends; in memory, in batches of an odd size.
+//! Delivers what a sink requests, from any source with numbered ends; in memory, in batches of an odd size.
 
 use arrow_array::{ArrayRef, UInt32Array, UInt64Array, cast::AsArray};
 use arrow_select::concat::concat;
@@ -8,7 +8,7 @@ use isomorph_graphar::{GraphArWriter, WriteOptions};
 use isomorph_model::{Batch, Delivery, EdgeBatch, EdgeOrder, Ends, Graph, Request, Sink, Source, Tables};
 use isomorph_storage::{Location, Mode, Staging};
 
-/// All rows of the edge type `ty`, sorted as `order` wants.
+/// Returns all rows of the edge type `ty`, sorted by `order`.
 pub fn sorted_edges(source: &dyn Source, ty: usize, order: EdgeOrder) -> Result<EdgeBatch> {
     let mut batches = Vec::new();
     for mut part in source.scan(&Request::of(Tables::Edges(ty)))? {
@@ -55,7 +55,7 @@ pub fn sorted_edges(source: &dyn Source, ty: usize, order: EdgeOrder) -> Result<
     })
 }
 
-/// Brings `sink` everything, in pieces of at most `piece` rows.
+/// Delivers everything to `sink`, in pieces of at most `piece` rows.
 pub fn pump(source: &dyn Source, sink: &mut dyn Sink, piece: usize) -> Result<()> {
     for (number, delivery) in sink.deliveries().into_iter().enumerate() {
         match delivery {
@@ -77,7 +77,7 @@ pub fn pump(source: &dyn Source, sink: &mut dyn Sink, piece: usize) -> Result<()
     Ok(())
 }
 
-/// Writes `source` as the directory `to`.
+/// Writes `source` to the directory `to`.
 pub fn write_as(source: &dyn Source, graph: &Graph, options: &WriteOptions, to: &Location, piece: usize) -> Result<()> {
     let staging = Staging::directory(to, Mode::CreateNew)?;
     let info = GraphArWriter::plan(graph, options)?;

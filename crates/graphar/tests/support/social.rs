@@ -1,4 +1,4 @@
-//! A small graph with something of everything that GraphAr can say.
+//! A small graph that uses every construct of GraphAr.
 
 use std::sync::Arc;
 
@@ -93,7 +93,7 @@ pub fn social(people: usize) -> MemoryGraph {
     let cities =
         NodeBatch { ty: 1, start: 0, numbers: None, rows: 3, keys: None, labels: None, properties: vec![Some(names)] };
 
-    // Everybody knows the next two, the first is known by all; nobody in the middle third knows anybody.
+    // Everybody knows the next two, everybody knows the first, and nobody in the middle third knows anybody.
     let mut pairs: Vec<(u64, u64)> = Vec::new();
     for number in (0..people as u64).filter(|n| *n < people as u64 / 3 || *n >= people as u64 * 2 / 3) {
         pairs.extend([(number, (number + 1) % people as u64), (number, 0), (number, 0)]);

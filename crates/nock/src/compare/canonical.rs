@@ -1,4 +1,4 @@
-//! Rows in the one spelling in which equal rows are equal lines.
+//! Rows in canonical spelling, in which equal rows are equal lines.
 
 use std::sync::Arc;
 
@@ -14,14 +14,14 @@ use isomorph_error::{Error, Result};
 use isomorph_model::json::{Members, Value, items, push_string, value};
 
 use super::CompareOptions;
-use super::further::Spelling;
+use super::spelling::Spelling;
 use crate::Nock;
 use crate::columns::{Column, ColumnSet};
 use crate::layout::{Extra, Layout};
 use crate::rows::{Rows, Shape, split_labels};
 use crate::text::{LineSorter, Sorted, lines};
 
-/// The columns that both files are brought to, and how one of them is read for it.
+/// The common columns of two files, and how one of the files is read for them.
 pub(crate) struct Canonical {
     schema: SchemaRef,
     shape: Shape,
@@ -35,10 +35,10 @@ fn failed(error: &ArrowError) -> Error {
 }
 
 impl Canonical {
-    /// The columns of two files, as `own` is brought to them.
+    /// Determines the common columns of two files, for reading `own`.
     ///
     /// # Errors
-    /// When they have further columns of one name and types that do not fit together, unless these are compared as text.
+    /// Returns an error if further columns of the same name have incompatible types and are not compared as text.
     pub fn of(own: &Nock, other: &Nock, options: &CompareOptions) -> Result<Self> {
         let (mut shape, spellings) = if options.as_text { as_text(own, other) } else { together(own, other)? };
         shape.truth = if options.narrow_truth { DataType::Float32 } else { DataType::Float64 };
@@ -56,10 +56,10 @@ impl Canonical {
         Ok(Canonical { schema, shape, spellings, edge_ids: options.edge_ids })
     }
 
-    /// All rows of a file as sorted lines.
+    /// Returns all rows of a file as sorted lines.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// Returns an error if the file cannot be read.
     pub fn sorted(&self, nock: &Nock, options: &CompareOptions) -> Result<Sorted> {
         let mut sorter = LineSorter::new(&options.budget, options.scratch.clone())?;
         let wanted = nock.wanted(ColumnSet::ALL, true);
@@ -77,10 +77,10 @@ impl Canonical {
         sorter.finish()
     }
 
-    /// Rows as these columns: the nine, then the further ones as text.
+    /// Converts rows to these columns: the nine, then the further ones as text.
     ///
     /// # Errors
-    /// When a value has no text.
+    /// Returns an error if a value has no text form.
     pub fn batch(&self, rows: &Rows) -> Result<RecordBatch> {
         let len = rows.len;
         let is_node = |row: usize| rows.edge_ids.value(row) < 0;
@@ -125,7 +125,7 @@ impl Canonical {
     }
 }
 
-/// Further columns in the types that both files have in common.
+/// Returns the further columns in the common types of both files.
 fn together(own: &Nock, other: &Nock) -> Result<(Shape, Vec<Spelling>)> {
     let kept = |name: &str| [own, other].iter().any(|nock| nock.shape.extras.iter().any(|extra| extra.name == name));
     let partitions = own.partitions.iter().chain(&other.partitions);
@@ -139,7 +139,7 @@ fn together(own: &Nock, other: &Nock) -> Result<(Shape, Vec<Spelling>)> {
     Ok((shape, spellings))
 }
 
-/// Further columns of both, with the types of `own`, and how their text is spelled.
+/// Returns the further columns of both files, with the types of `own`, and the spelling of their text.
 fn as_text(own: &Nock, other: &Nock) -> (Shape, Vec<Spelling>) {
     let mut extras = own.shape.extras.clone();
     let of = |extras: &[Extra], name: &str| extras.iter().find(|extra| extra.name == name).map(|e| e.data_type.clone());
@@ -154,20 +154,20 @@ fn as_text(own: &Nock, other: &Nock) -> (Shape, Vec<Spelling>) {
     (Shape { truth: own.shape.truth.clone(), extras }, spellings)
 }
 
-/// The column in another type. A value that has none fails: null is compared as null.
+/// Converts a column to another type. A value that cannot be converted is an error, because null is compared as null.
 fn cast(column: &dyn Array, to: &DataType) -> Result<ArrayRef> {
     let strict = CastOptions { safe: false, ..CastOptions::default() };
     cast_with_options(column, to, &strict).map_err(|error| failed(&error))
 }
 
-/// Cells of node rows, or of edge rows; empty on the others, and where there is none.
+/// Returns the cells of node rows, or of edge rows; empty on the other rows and if there is no column.
 fn only<'a>(rows: &Rows, cells: Option<impl ArrayAccessor<Item = &'a str>>, on_nodes: bool) -> ArrayRef {
     let cell = |row: usize| cells.as_ref().filter(|cells| cells.is_valid(row)).map_or("", |cells| cells.value(row));
     let kept = (0..rows.len).map(|row| if (rows.edge_ids.value(row) < 0) == on_nodes { cell(row) } else { "" });
     Arc::new(StringArray::from_iter_values(kept))
 }
 
-/// Labels sorted, each once.
+/// Sorts labels and removes repeated ones.
 fn sorted_labels(texts: &StringArray) -> StringArray {
     let sorted = |text: &str| {
         let mut labels: Vec<&str> = split_labels(text).collect();
@@ -178,7 +178,7 @@ fn sorted_labels(texts: &StringArray) -> StringArray {
     texts.iter().map(|text| text.map(sorted)).collect()
 }
 
-/// Props with sorted keys and no spaces. What is no object is left as it is.
+/// Returns props with sorted keys and no spaces. A text that is not an object is unchanged.
 fn sorted_props(props: Option<&StringViewArray>, len: usize) -> StringArray {
     let mut out = StringBuilder::with_capacity(len, 0);
     let mut members = Members::default();
@@ -258,7 +258,7 @@ mod tests {
         assert_eq!(sorted_object("{}", &mut members).unwrap(), "");
         assert!(sorted_object("[1]", &mut members).is_err());
         let deep = format!(r#"{{"a":{}{}}}"#, "[".repeat(100_000), "]".repeat(100_000));
-        assert!(sorted_object(&deep, &mut members).is_err(), "too deep to be taken apart");
+        assert!(sorted_object(&deep, &mut members).is_err(), "too deep to be parsed");
     }
 
     #[test]

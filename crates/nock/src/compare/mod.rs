@@ -1,11 +1,11 @@
-//! Two files, row by row: the comparison that the specification has in mind when it lets text files be sorted.
+//! Compares two files row by row: the comparison for which the specification allows text files to be sorted.
 //!
-//! Both are brought to sorted text in which equal rows are equal lines: labels sorted, props with sorted keys and no
-//! spaces, missing values as the specification spells them, truth with all its digits. The two are then walked side by
-//! side, within a memory budget.
+//! Both are converted to sorted text in which equal rows are equal lines: labels sorted, props with sorted keys and no
+//! spaces, missing values as the specification spells them, truth with all its digits. The two texts are then merged,
+//! within a memory budget.
 
 mod canonical;
-mod further;
+mod spelling;
 mod walk;
 
 use isomorph_error::Result;
@@ -14,21 +14,21 @@ use isomorph_storage::{Budget, Scratch};
 use crate::Nock;
 pub(crate) use canonical::Canonical;
 
-/// What counts in a comparison.
+/// Options of a comparison.
 #[derive(Debug, Clone)]
 pub struct CompareOptions {
-    /// Compare edge numbers too. The published library renumbers them.
+    /// Also compare edge numbers. The published library renumbers them.
     pub edge_ids: bool,
-    /// Compare truth as 32-bit numbers, as files with the specification's types hold it.
+    /// Compare truth as 32-bit numbers, as in files with the specification's types.
     pub narrow_truth: bool,
-    /// Compare further columns with the text that a text file has in their place: it is read as the type that the other
-    /// file has, and null is the empty text, as which other writers write it. Else columns of one name need types that fit together.
+    /// Compare further columns with the text of a text file: it is read as the type that the other
+    /// file has, and null is the empty text, as other writers write it. Otherwise columns of the same name need compatible types.
     pub as_text: bool,
-    /// How many different rows are kept.
+    /// Number of different rows that are kept.
     pub keep: usize,
     /// Memory for sorting.
     pub budget: Budget,
-    /// Where sorting spills; the system's directory for temporary files if nothing is given.
+    /// Where sorting spills; by default the system's directory for temporary files.
     pub scratch: Option<Scratch>,
 }
 
@@ -57,27 +57,27 @@ pub enum OnlyIn {
 /// A row that only one of the files has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// Which one.
+    /// Which file.
     pub only_in: OnlyIn,
-    /// The row as a line of text, without its end.
+    /// The row as a line of text, without the line ending.
     pub line: String,
 }
 
-/// What a comparison found.
+/// The result of a comparison.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Comparison {
-    /// Rows that both have.
+    /// Number of rows that both files have.
     pub equal: u64,
-    /// Rows that only the left file has.
+    /// Number of rows that only the left file has.
     pub only_left: u64,
-    /// Rows that only the right file has.
+    /// Number of rows that only the right file has.
     pub only_right: u64,
     /// The first different rows, sorted by name.
     pub first: Vec<Difference>,
 }
 
 impl Comparison {
-    /// Whether the files have the same rows.
+    /// Returns whether the files have the same rows.
     pub fn is_equal(&self) -> bool {
         self.only_left == 0 && self.only_right == 0
     }
@@ -86,7 +86,7 @@ impl Comparison {
 /// Compares two datasets row by row, in any order of rows and partitions.
 ///
 /// # Errors
-/// When one of them cannot be read.
+/// Returns an error if one of them cannot be read.
 pub fn compare(left: &Nock, right: &Nock, options: &CompareOptions) -> Result<Comparison> {
     let of_left = Canonical::of(left, right, options)?;
     let of_right = Canonical::of(right, left, options)?;

@@ -1,4 +1,4 @@
-//! Two sorted texts side by side.
+//! Merges two sorted texts.
 
 use std::cmp::Ordering;
 

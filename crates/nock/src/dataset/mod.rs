@@ -1,4 +1,4 @@
-//! The files of a dataset: one partition each, opened as far as their metadata.
+//! The files of a dataset: one partition each, of which only the metadata is opened.
 
 mod named;
 mod names;
@@ -17,25 +17,25 @@ use crate::columns::Column;
 use crate::{Nock, OpenOptions, Tolerance, rules};
 use names::PartFile;
 
-/// What every Parquet file begins with.
+/// The first bytes of every Parquet file.
 const PARQUET_MAGIC: &[u8] = b"PAR1";
 
-/// Most bytes of a header line.
+/// Maximum number of bytes of a header line.
 const HEADER_BYTES: u64 = 64 << 10;
 
-/// What is at a place, if it is a NOCK file or a directory of partitions.
+/// Returns the format at a location, if it is a NOCK file or a directory of partitions.
 ///
 /// A Parquet file or the first line of a text file must name the columns `src_name`, `edge_id` and `dst_name` (or
-/// nest edges); the suffix does not count for a single file. Of a directory whose files are named as partitions the first one is
-/// looked at. Several files of other names are opened, and their names compared where they have shadow rows: they are
-/// one dataset only if these tie them together.
+/// nest edges); the suffix of a single file does not matter. In a directory whose files are named as partitions, the first one is
+/// examined. Several files with other names are opened, and their node names are compared if they have shadow rows: they are
+/// one dataset only if shadow rows connect them.
 ///
 /// # Errors
-/// When the place cannot be read. What is not NOCK is `None`, not an error.
+/// Returns an error if the location cannot be read. Other formats return `None`, not an error.
 pub fn detect(location: &Location) -> Result<Option<Format>> {
     let files = match Files::at(location) {
         Ok(files) => files,
-        // Two files of one number: opening them says so.
+        // Two files with the same number: opening reports them.
         Err(error) if error.broken_rule() == Some(&rules::PART_ID) => return Ok(Some(Format::Parquet)),
         Err(error) if matches!(error.kind(), Kind::Malformed) => return Ok(None),
         Err(error) => return Err(error),
@@ -52,14 +52,14 @@ pub fn detect(location: &Location) -> Result<Option<Format>> {
     }
 }
 
-/// Whether the names of the files in the directory `location` say that they are partitions.
+/// Returns whether the files in the directory `location` are named as partitions.
 ///
 /// # Errors
-/// When it cannot be listed.
+/// Returns an error if the directory cannot be listed.
 pub fn has_partition_names(location: &Location) -> Result<bool> {
     match Files::at(location) {
         Ok(files) => Ok(files.directory.is_some_and(|directory| directory.numbered)),
-        // Two files of one number are named as partitions.
+        // Two files with the same number are named as partitions.
         Err(error) if error.broken_rule() == Some(&rules::PART_ID) => Ok(true),
         Err(error) => Err(error),
     }
@@ -70,7 +70,7 @@ fn detect_blob(blob: &Blob) -> Result<Option<Format>> {
     match format {
         Format::Parquet => match Partition::open(blob.clone(), 0, format, Tolerance::Normal) {
             Ok(partition) => Ok((!partition.layout.empty || is_parq(blob)).then_some(format)),
-            // The suffix is NOCK's own: such a file is damaged, and opening it says how.
+            // The suffix is NOCK's own: such a file is damaged, and opening it reports how.
             Err(error) if error.kind().exit_code() == 3 => Ok(is_parq(blob).then_some(format)),
             Err(error) => Err(error),
         },
@@ -78,7 +78,7 @@ fn detect_blob(blob: &Blob) -> Result<Option<Format>> {
     }
 }
 
-/// Whether the first line names the columns that no NOCK text is without.
+/// Returns whether the first line has the columns that every NOCK text has.
 fn has_header(blob: &Blob) -> Result<bool> {
     let start = blob.read(0..blob.size().min(HEADER_BYTES))?;
     let header = String::from_utf8_lossy(start.split(|&byte| byte == b'\n').next().unwrap_or_default());
@@ -91,7 +91,7 @@ fn is_parq(blob: &Blob) -> bool {
     blob.name().ends_with(".parq")
 }
 
-/// What the bytes are; what the name promises where they are neither.
+/// Returns the format of the bytes, or that of the file name if the bytes are neither.
 fn format_of(blob: &Blob) -> Result<Format> {
     let magic = blob.read(0..blob.size().min(4))?;
     let promised = Format::of_name(blob.name()) == Some(Format::Parquet);
@@ -103,17 +103,17 @@ fn format_of(blob: &Blob) -> Result<Format> {
 struct Files {
     /// The partitions with their numbers, in their order.
     blobs: Vec<(Blob, u64)>,
-    /// The text files that are not read, because a Parquet file has the same number: both, in this order.
+    /// The text files that are not read because a Parquet file has the same number: (Parquet file, text file).
     twins: Vec<(Blob, Blob)>,
-    /// What the names in a directory say; `None` for a single file.
+    /// The partitions found from the names in a directory; `None` for a single file.
     directory: Option<PartFiles>,
 }
 
 impl Files {
-    /// Finds them.
+    /// Finds the files.
     ///
     /// # Errors
-    /// When the location cannot be read; [`rules::PART_ID`].
+    /// Returns an error if the location cannot be read, or [`rules::PART_ID`].
     fn at(location: &Location) -> Result<Files> {
         let single = || Ok(Files { blobs: vec![(Blob::open(location)?, 0)], twins: Vec::new(), directory: None });
         if !location.scheme().has_listing() {
@@ -121,7 +121,7 @@ impl Files {
         }
         let root = match Root::open(location) {
             Ok(root) if location.is_local() || Format::of_name(location.file_name()).is_none() => root,
-            // There is nothing below the name, and perhaps an object of that name.
+            // Nothing exists below this name, but there may be an object with the name.
             Err(error) if error.kind() == Kind::NotFound && !location.is_local() => return single(),
             Err(error) if error.kind() != Kind::Usage => return Err(error),
             _ => return single(),
@@ -137,7 +137,7 @@ impl Files {
         Ok(Files { blobs, twins, directory: Some(found) })
     }
 
-    /// Whether nothing but their rows can say that the files are one dataset, or something says that they are not.
+    /// Returns whether only rows can show that the files are one dataset, or the files are known not to be one.
     fn may_be_unrelated(&self) -> bool {
         let Some(directory) = &self.directory else { return false };
         !directory.with_sidecar.is_empty() || !directory.numbered && self.blobs.len() > 1
@@ -148,16 +148,16 @@ impl Files {
 pub(crate) struct Dataset {
     /// Its partitions.
     pub partitions: Vec<Partition>,
-    /// What the names in its directory say; `None` for a single file.
+    /// The partitions found from the names in its directory; `None` for a single file.
     pub directory: Option<PartFiles>,
     /// Files that should have the same rows: the one that is read, and the one that is not.
     pub twins: Vec<(Blob, Blob)>,
 }
 
-/// Opens one file as partition `id`; its first bytes say how it is kept.
+/// Opens one file as partition `id`; its first bytes determine the format.
 ///
 /// # Errors
-/// When it is not a NOCK file.
+/// Returns an error if it is not a NOCK file.
 pub(crate) fn open_blob(blob: Blob, id: u64, tolerance: Tolerance) -> Result<Partition> {
     let format = format_of(&blob)?;
     Partition::open(blob, id, format, tolerance)
@@ -166,14 +166,14 @@ pub(crate) fn open_blob(blob: Blob, id: u64, tolerance: Tolerance) -> Result<Par
 /// Opens every partition at `location`.
 ///
 /// # Errors
-/// When there is none, or one cannot be read; [`rules::PART_DATASET`] when one has a sidecar of its own, or when files
+/// Returns an error if there is none or one cannot be read, or [`rules::PART_DATASET`] if one has its own sidecar, or if files
 /// that are not named as partitions have different columns.
 pub(crate) fn open(location: &Location, tolerance: Tolerance) -> Result<Dataset> {
     let files = Files::at(location)?;
     if files.blobs.is_empty() {
-        return Err(Error::new(Kind::NotFound, "there is no partition here: no Parquet or CSV file")
+        return Err(Error::new(Kind::NotFound, "no partition found: no Parquet or CSV file")
             .at(Place::file(location.to_string()))
-            .hint("a directory of part_<id>.parq files, or one file"));
+            .hint("open a directory of part_<id>.parq files, or a single file"));
     }
     let names: Vec<&str> = files.blobs.iter().map(|(blob, _)| blob.name()).collect();
     if let Some(file) = files.directory.as_ref().and_then(|directory| directory.with_sidecar.first()) {

@@ -1,4 +1,4 @@
-//! Rows of one name.
+//! Rows with one name.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
@@ -10,7 +10,7 @@ use isomorph_model::{Comparison, Predicate};
 use crate::columns::Column;
 use crate::rows::cast_strict;
 
-/// Which rows are looked for.
+/// The rows that a look-up searches.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Named<'a> {
     /// Node rows of this node.
@@ -22,7 +22,7 @@ pub(crate) enum Named<'a> {
 }
 
 impl Named<'_> {
-    /// The column that holds the name.
+    /// Returns the column with the name.
     pub fn column(self) -> Column {
         match self {
             Named::Node(_) | Named::Source(_) => Column::SrcName,
@@ -30,14 +30,14 @@ impl Named<'_> {
         }
     }
 
-    /// The name.
+    /// Returns the name.
     pub fn name(&self) -> &str {
         match self {
             Named::Node(name) | Named::Source(name) | Named::Target(name) => name,
         }
     }
 
-    /// What makes the same of a name.
+    /// Returns the constructor of this variant.
     pub fn kind(self) -> for<'n> fn(&'n str) -> Named<'n> {
         match self {
             Named::Node(_) => |name| Named::Node(name),
@@ -46,7 +46,7 @@ impl Named<'_> {
         }
     }
 
-    /// The condition on flat rows.
+    /// Returns the condition on flat rows.
     pub fn condition(self) -> Predicate {
         let comparison = match self {
             Named::Node(_) => Comparison::Less,
@@ -56,10 +56,10 @@ impl Named<'_> {
         Predicate::And(vec![Predicate::equal(self.column().name(), self.name()), kind])
     }
 
-    /// The same as a mask over rows that are at hand.
+    /// Returns the condition as a mask over rows in memory.
     ///
     /// # Errors
-    /// When a column is of a type that cannot be compared.
+    /// Returns an error if a column has a type that cannot be compared.
     pub fn mask(self, flat: &RecordBatch) -> Result<BooleanArray> {
         let (column, name, nodes) = (self.column(), self.name(), matches!(self, Named::Node(_)));
         let (Some(texts), Some(ids)) = (flat.column_by_name(column.name()), flat.column_by_name(Column::EdgeId.name()))

@@ -1,4 +1,4 @@
-//! Names of partition files: `part_<id>.parq`, by custom of the published library's examples.
+//! Names of partition files: `part_<id>.parq`, as in the published library's examples.
 
 use isomorph_error::{Error, Place, Result};
 use isomorph_storage::Entry;
@@ -6,7 +6,7 @@ use isomorph_storage::parts::{has_sidecar, part_number};
 
 use crate::rules;
 
-/// How a partition is kept.
+/// The file format of a partition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Format {
     /// A Parquet file.
@@ -16,7 +16,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format that a file's name promises.
+    /// Returns the format that a file's name indicates.
     pub fn of_name(name: &str) -> Option<Format> {
         let (_, suffix) = name.rsplit_once('.')?;
         if suffix.eq_ignore_ascii_case("parq") || suffix.eq_ignore_ascii_case("parquet") {
@@ -36,11 +36,11 @@ pub(crate) struct PartFile {
     pub id: u64,
     /// Its name, relative to the directory.
     pub name: String,
-    /// How it is kept.
+    /// Its file format.
     pub format: Format,
 }
 
-/// The partition number in `part_<id>.<suffix>`; zeros in front are accepted.
+/// Returns the partition number in `part_<id>.<suffix>`; leading zeros are accepted.
 fn id_of(name: &str) -> Option<u64> {
     let (stem, _) = name.rsplit_once('.')?;
     let digits = stem.strip_prefix("part_")?;
@@ -53,23 +53,23 @@ fn id_of(name: &str) -> Option<u64> {
 pub(crate) struct PartFiles {
     /// The partitions, in the order of their numbers.
     pub parts: Vec<PartFile>,
-    /// Whether their names say that they are partitions.
+    /// Whether they are named as partitions.
     pub numbered: bool,
-    /// Text files, each with the number of the Parquet file that is read in its place.
+    /// Text files, each with the number of the Parquet file that is read instead.
     pub twins: Vec<PartFile>,
-    /// Parquet and CSV files that are named otherwise.
+    /// Parquet and CSV files with other names.
     pub others: Vec<String>,
-    /// The partitions that have a sidecar of their own.
+    /// The partitions that have their own sidecar.
     pub with_sidecar: Vec<String>,
 }
 
-/// The partitions among the files of a directory, in the order of their numbers: the files called `part_<id>`; if
+/// Returns the partitions among the files of a directory, in the order of their numbers: the files called `part_<id>`; if
 /// there are none, those that writers of tables number (`part-00000-….parquet`); if there are none, every Parquet and
-/// CSV file, numbered in the order of their names. A text file beside a Parquet file of the same number is its twin
-/// (the published library's examples write both) and is left out.
+/// CSV file, numbered in the order of their names. A text file with the same number as a Parquet file is its twin
+/// (the published library's examples write both) and is skipped.
 ///
 /// # Errors
-/// [`rules::PART_ID`] when two files are called `part_<id>` with the same number.
+/// Returns [`rules::PART_ID`] if two files are called `part_<id>` with the same number.
 pub(crate) fn partitions(entries: &[Entry]) -> Result<PartFiles> {
     let files = entries.iter().filter(|entry| !entry.is_dir && !entry.name.starts_with(['.', '_']));
     let tables: Vec<(&str, Format)> =
@@ -98,7 +98,7 @@ pub(crate) fn partitions(entries: &[Entry]) -> Result<PartFiles> {
             let message = format!("{} and {} are both partition {}", pair[0].name, pair[1].name, pair[0].id);
             return Err(Error::broken(&rules::PART_ID, message).at(Place::file(pair[1].name.clone())));
         }
-        // A writer of tables makes several files with one number: their order is all that counts.
+        // Table writers may give several files the same number: only their order counts.
         Some(_) => (0..).zip(&mut found.parts).for_each(|(id, part)| part.id = id),
         None => {}
     }

@@ -1,4 +1,4 @@
-//! One partition: a file with its columns, and the pieces that can be read side by side.
+//! One partition: a file with its columns, and the pieces that can be read in parallel.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,22 +21,22 @@ use crate::layout::{EDGES, Layout};
 use crate::rows::{Numbers, PROPS_FOOTER, Reading, Rows, Shape, explode, normalize};
 use crate::settle::KeptPiece;
 
-/// The column of row numbers while rows are looked for.
+/// The column of row numbers during look-ups.
 const ROW: &str = "_isomorphRow";
 
 /// One file of a dataset.
 pub(crate) struct Partition {
     /// Its number.
     pub id: u64,
-    /// Its name, for places.
+    /// Its name, for the places of errors.
     pub name: String,
     /// Its size in bytes.
     pub size: u64,
-    /// How it is kept.
+    /// Its file format.
     pub format: Format,
     /// Its columns.
     pub layout: Layout,
-    /// Number of rows, if the file says so. In the nested layout: of node rows.
+    /// Number of rows, if the file states it. In the nested layout, the number of node rows.
     pub rows: Option<u64>,
     table: TableReader,
     /// The bytes of a text file.
@@ -47,48 +47,48 @@ pub(crate) struct Partition {
     pub has_mark: bool,
 }
 
-/// A part of a partition that is read on its own.
+/// A part of a partition that can be read independently.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Piece {
     /// Index of the partition.
     pub partition: usize,
-    /// Rows of the file; nothing for a text file, which is read through.
+    /// Rows of the file; `None` for a text file, which is read completely.
     pub rows: Option<Range<u64>>,
 }
 
-/// Which further columns are read.
+/// The further columns that are read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Extras {
     /// None.
     None,
     /// All of them.
     All,
-    /// Those of these names.
+    /// Those with these names.
     Named(Arc<[String]>),
 }
 
-/// What is read of a piece.
+/// The columns of a piece that are read, and how.
 #[derive(Debug, Clone)]
 pub(crate) struct Wanted<'a> {
-    /// Which of the nine columns.
+    /// The columns among the nine.
     pub columns: ColumnSet,
-    /// Which further columns are read too.
+    /// The further columns that are also read.
     pub extras: Extras,
-    /// Whether edge rows have the numbers that the file states, nested ones too; else their sign may be all that counts.
+    /// Whether edge rows get the numbers stated in the file, also nested ones; otherwise only the sign may be valid.
     pub stated_ids: bool,
-    /// Rows of a batch at most.
+    /// Maximum number of rows in a batch.
     pub batch_rows: usize,
-    /// Types.
+    /// The types of columns.
     pub shape: &'a Shape,
-    /// What happens to broken rows.
+    /// How invalid rows are treated.
     pub tolerance: Tolerance,
 }
 
 impl Partition {
-    /// Opens a file: reads its metadata, or its header line.
+    /// Opens a file: reads its metadata or header line.
     ///
     /// # Errors
-    /// When it is not a NOCK file.
+    /// Returns an error if it is not a NOCK file.
     pub fn open(blob: Blob, id: u64, format: Format, tolerance: Tolerance) -> Result<Partition> {
         let (name, size) = (blob.name().to_owned(), blob.size());
         let has_mark = format == Format::Csv && blob.size() >= 3 && blob.read(0..3)?.as_ref() == b"\xef\xbb\xbf";
@@ -99,7 +99,7 @@ impl Partition {
         };
         let rows = table.row_count();
         let mut layout = Layout::of(table.schema(), rows.unwrap_or(1)).map_err(|error| error.at(name.as_str()))?;
-        // What pandas itself says is its index holds nothing of the graph.
+        // Columns that pandas declares as its index are not part of the graph.
         let metadata = table.footer_metadata().into_iter().find(|(key, _)| *key == "pandas");
         let stated = metadata.map(|(_, text)| index_columns(text)).unwrap_or_default();
         layout.indexes.retain(|name| !stated.contains(name));
@@ -107,7 +107,7 @@ impl Partition {
         Ok(Partition { id, name, size, format, layout, rows, table, text, map_of_json, has_mark })
     }
 
-    /// The pieces of this partition, which is number `partition`: of about `piece_rows` rows.
+    /// Returns the pieces of this partition, which has the index `partition`: about `piece_rows` rows each.
     pub fn pieces(&self, partition: usize, piece_rows: u64) -> Vec<Piece> {
         if self.layout.empty {
             return Vec::new();
@@ -122,23 +122,23 @@ impl Partition {
             .collect()
     }
 
-    /// Whether other readers can open the file: they read the Arrow schema that its footer embeds, nothing here does.
+    /// Checks the Arrow schema embedded in the file's footer: it is not used here, but other readers need it.
     ///
     /// # Errors
-    /// When it is damaged, or names other types than the file has.
+    /// Returns an error if the schema is damaged, or if its types differ from the file's.
     pub fn check_embedded(&self) -> Result<()> {
         self.table.check_embedded().map_err(|error| error.at(self.name.as_str()))
     }
 
-    /// Number of row groups.
+    /// Returns the number of row groups.
     pub fn row_groups(&self) -> usize {
         self.table.row_groups()
     }
 
-    /// Whether any node row is that of a foreign node. Rows are read only where statistics do not exclude it.
+    /// Returns whether any node row is a shadow row. Rows are read only if statistics do not exclude it.
     ///
     /// # Errors
-    /// When the column cannot be read.
+    /// Returns an error if the column cannot be read.
     pub fn has_foreign_rows(&self) -> Result<bool> {
         use isomorph_model::Comparison;
         let edges_nested = self.layout.nested.is_some();
@@ -157,15 +157,15 @@ impl Partition {
         Ok(false)
     }
 
-    /// Whether the other columns of `piece` can be read without some that are at hand, and less is read then.
+    /// Returns whether the other columns of `piece` can be read without those already in memory, and whether that saves reading.
     pub fn can_go_without(&self, piece: &Piece) -> bool {
         piece.rows.is_some() && self.layout.nested.is_none()
     }
 
-    /// The rows of a piece, batch by batch, in one form. Columns that are at hand in `kept` are not read again.
+    /// Reads the rows of a piece, batch by batch, in normalised form. Columns in `kept` are not read again.
     ///
     /// # Errors
-    /// When the file cannot be read or a row is broken, with file and row.
+    /// Returns an error with file and row if the file cannot be read or a row is invalid.
     pub fn read<'a>(
         &'a self,
         piece: &Piece,
@@ -187,7 +187,7 @@ impl Partition {
         }))
     }
 
-    /// The columns of `rows` that are not among the kept ones, together with these.
+    /// Reads the columns of `rows` that are not kept, and joins them with the kept ones.
     fn beside(
         &self,
         rows: Range<u64>,
@@ -226,10 +226,10 @@ impl Partition {
         }))
     }
 
-    /// The batches of a piece as `selection` says, as they are in the file; nested rows are made flat.
+    /// Returns the batches of a piece for `selection`, as they are in the file; nested rows are flattened.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// Returns an error if the file cannot be read.
     pub fn batches(
         &self,
         piece: &Piece,
@@ -261,14 +261,14 @@ impl Partition {
         Reading { shape, tolerance, map_of_json: self.map_of_json, stated_ids }
     }
 
-    /// The rows of a piece for which `filter` is true, by their numbers in it, ascending; nothing where that is not worth asking. Its columns
-    /// are `src_name` and further columns: other conditions are left out.
+    /// Returns the ascending numbers of a piece's rows for which `filter` is true; `None` if filtering does not pay. Its columns
+    /// are `src_name` and further columns: other conditions are ignored.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// Returns an error if the file cannot be read.
     pub fn passing(&self, piece: &Piece, filter: &Predicate, shape: &Shape) -> Result<Option<Vec<u64>>> {
         let Some(within) = piece.rows.as_ref().filter(|_| self.layout.nested.is_none()) else { return Ok(None) };
-        // What is cast before it is shown is compared then.
+        // Columns that are cast before they are visible are compared afterwards.
         let is_shown = |name: &str| {
             name == Column::SrcName.name()
                 || self.layout.extras.iter().any(|extra| extra.name == name && shape.extras.contains(extra))
@@ -276,7 +276,7 @@ impl Partition {
         let Some(own) = filter.known_part(&mut |name| is_shown(name).then(|| name.to_owned())) else { return Ok(None) };
         let selection = Selection::all().columns::<&str>([]).rows([within.clone()]).row_numbers(ROW);
         let batches = match self.table.batches(&selection.filter(own)) {
-            // What does not compare is refused by who applies the filter to all that comes.
+            // A comparison that is not supported is rejected where the filter is applied to all rows.
             Err(error) if error.kind() == Kind::Usage => return Ok(None),
             batches => batches?,
         };
@@ -291,7 +291,7 @@ impl Partition {
         Ok((!is_most).then_some(rows))
     }
 
-    /// The rows of `piece` whose numbers in it are `rows`, ascending and each once, in their order.
+    /// Reads the rows of `piece` with the numbers `rows`, which are ascending and unique.
     ///
     /// # Errors
     /// As [`Partition::read`].
@@ -324,13 +324,13 @@ impl Partition {
             first = end;
             let picked = here.iter().map(|&row| row as u64).collect::<UInt64Array>();
             let batch = take_record_batch(&batch, &picked)
-                .map_err(|error| Error::malformed(format!("rows cannot be picked: {error}")))?;
+                .map_err(|error| Error::malformed(format!("rows cannot be selected: {error}")))?;
             let numbers = Numbers::Listed(here.into_iter().map(|row| numbers.at(row)).collect());
             normalize(&batch, numbers, &reading).map_err(at_file)
         })))
     }
 
-    /// Names of the columns to read. Name and number are always among them.
+    /// Returns the names of the columns to read. Node name and edge number are always among them.
     fn column_names(&self, wanted: ColumnSet, extras: &Extras) -> Vec<&str> {
         let always = [Column::SrcName, Column::EdgeId];
         let columns = Column::ALL
@@ -349,8 +349,8 @@ impl Partition {
         names
     }
 
-    /// The rows of one name, batch by batch. Row groups and pages whose statistics exclude it are not read. What is
-    /// known of the rows is their kind: node rows for [`Named::Node`], edge rows for the others.
+    /// Reads the rows with one name, batch by batch. Row groups and pages whose statistics exclude it are not read. The
+    /// rows are node rows for [`Named::Node`], and edge rows for the other variants.
     ///
     /// # Errors
     /// As [`Partition::read`].
@@ -378,7 +378,7 @@ impl Partition {
         };
         let is_there = !self.layout.empty && (nested || self.layout.has_values(compared));
         let batches = is_there.then(|| self.table.batches(&selection)).transpose()?;
-        // What is nested is looked at once more, row by row.
+        // Nested rows are filtered again, row by row.
         let (kind, name) = (named.kind(), named.name().to_owned());
         let picked = move |batch: Result<RecordBatch>| {
             self.picked(&batch?, kind(&name), columns, &wanted).map_err(|error| error.at(Place::file(&self.name)))
@@ -388,7 +388,7 @@ impl Partition {
 
     fn picked(&self, batch: &RecordBatch, named: Named<'_>, columns: ColumnSet, wanted: &Wanted<'_>) -> Result<Rows> {
         let numbers = batch.column_by_name(ROW_NUMBER).and_then(|column| column.as_primitive_opt::<Int64Type>());
-        let numbers = numbers.ok_or_else(|| Error::malformed("rows came without their numbers"))?;
+        let numbers = numbers.ok_or_else(|| Error::malformed("rows have no row numbers"))?;
         let numbers: Vec<u64> = numbers.values().iter().map(|number| number.unsigned_abs()).collect();
         if self.layout.nested.is_none() {
             return normalize(batch, Numbers::Listed(numbers), &self.reading(wanted));
@@ -403,8 +403,8 @@ impl Partition {
     }
 }
 
-/// Relations and labels come as dictionaries: they have few distinct values, which need not be copied into every row.
-/// Other text comes as views into its pages: it is copied once, when node rows and edge rows are taken apart.
+/// Relations and labels are read as dictionaries: they have few distinct values, which need not be copied into every row.
+/// Other text is read as views into its pages: it is copied once, when node rows and edge rows are separated.
 fn with_words() -> ReadOptions {
     let words = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
     let fields = [Column::RelName, Column::Labels].map(|column| Field::new(column.name(), words.clone(), true));
@@ -414,10 +414,10 @@ fn with_words() -> ReadOptions {
 /// Opens a Parquet file.
 ///
 /// # Errors
-/// When it is none, or labels or relations hold no text.
+/// Returns an error if it is not a Parquet file, or if labels or relations are not text.
 fn open_table(blob: Blob, name: &str) -> Result<TableReader> {
     TableReader::open(blob.clone(), Encoding::Parquet, &with_words()).map_err(|error| {
-        // Another type than text is told as that of every other column is.
+        // A type other than text is reported like that of any other column.
         let plain = ReadOptions::declared(Arc::new(Schema::empty()));
         let plain = TableReader::open(blob, Encoding::Parquet, &plain);
         let layout = plain.map(|table| Layout::of(table.schema(), table.row_count().unwrap_or(1)));
@@ -425,7 +425,7 @@ fn open_table(blob: Blob, name: &str) -> Result<TableReader> {
     })
 }
 
-/// Opens a text file: the nine columns, as far as its header has them, with their types; others as text.
+/// Opens a text file: the nine columns that its header has, with their types; others as text.
 fn open_text(blob: &Blob, tolerance: Tolerance) -> Result<TableReader> {
     let mut csv = CsvDialect { keep_other_columns: true, ..CsvDialect::nock() };
     let untyped = ReadOptions { csv: csv.clone(), ..ReadOptions::declared(Arc::new(Schema::empty())) };
@@ -446,10 +446,10 @@ fn open_text(blob: &Blob, tolerance: Tolerance) -> Result<TableReader> {
     TableReader::open(blob.clone(), Encoding::Csv, &ReadOptions { csv, ..ReadOptions::declared(declared) })
 }
 
-/// Name of the column of row numbers that look-ups ask for: no column of a file is called so.
+/// Name of the column of row numbers that look-ups request: no column of a file has this name.
 const ROW_NUMBER: &str = "\u{0}row";
 
-/// Numbers that follow each other as ranges.
+/// Combines consecutive numbers into ranges.
 fn runs(rows: impl Iterator<Item = u64>) -> Vec<Range<u64>> {
     let mut runs: Vec<Range<u64>> = Vec::new();
     for row in rows {
@@ -461,7 +461,7 @@ fn runs(rows: impl Iterator<Item = u64>) -> Vec<Range<u64>> {
     runs
 }
 
-/// Ranges of about `most` rows each, as even as possible.
+/// Divides rows into ranges of about `most` rows each, as even as possible.
 #[expect(clippy::cast_possible_truncation, reason = "a share of the length")]
 fn split_evenly(rows: Range<u64>, most: u64) -> impl Iterator<Item = Range<u64>> {
     let length = rows.end - rows.start;

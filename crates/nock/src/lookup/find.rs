@@ -1,4 +1,4 @@
-//! A node by its name: the specification's look-up across partitions.
+//! Look-up of a node by name: the specification's look-up across partitions.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -14,17 +14,17 @@ use crate::dataset::Named;
 use crate::rows::{Depth, Rows, Split, split};
 use crate::settle::is_foreign;
 
-/// A node that was looked up.
+/// The result of a look-up.
 #[derive(Debug, Clone)]
 pub struct Found {
-    /// The node, as its owner's row says: one row, numbered 0.
+    /// The node according to its owner's row: one row, numbered 0.
     pub node: NodeBatch,
-    /// Number of the partition that owns it. Nothing when no partition here does: the node is only a shadow, or only
+    /// Number of the partition that owns it. `None` if no partition here does: the node is only a shadow, or only
     /// an end of edges.
     pub owner: Option<u64>,
-    /// What a shadow row says of the owner, where the owner is not here.
+    /// The owner according to a shadow row, if the owner is not here.
     pub shadow: Option<i64>,
-    /// The file that holds the row, and the number of the row in it; nothing for a node that only edges mention.
+    /// The file of the row, and the number of the row in it; `None` for a node that only edges mention.
     pub place: Option<(String, u64)>,
 }
 
@@ -34,20 +34,20 @@ struct Candidate {
     rows: Rows,
     row: usize,
     foreign: bool,
-    /// Of a shadow row, how many cells say something: it speaks over those that say less.
+    /// For a shadow row, the number of its values: the row with the most is chosen.
     said: usize,
 }
 
 impl Candidate {
-    /// The candidate that speaks for the node is the last one of the highest rank.
+    /// Returns the rank of the candidate; the last one of the highest rank is chosen.
     fn rank(&self) -> (bool, usize) {
         (!self.foreign, self.said)
     }
 }
 
 impl Nock {
-    /// Looks a node up by its name, in all partitions side by side. Row groups and pages whose statistics exclude the
-    /// name are not read. Of several rows the one that speaks for the node is taken, as in a scan.
+    /// Looks up a node by its name, in all partitions in parallel. Row groups and pages whose statistics exclude the
+    /// name are not read. If a node has several rows, the same row is chosen as in a scan.
     ///
     /// ```no_run
     /// # use isomorph_nock::{Nock, OpenOptions};
@@ -60,14 +60,14 @@ impl Nock {
     /// ```
     ///
     /// # Errors
-    /// When a file cannot be read or a row is broken.
+    /// Returns an error if a file cannot be read or a row is invalid.
     pub fn lookup(&self, name: &str) -> Result<Option<Found>> {
         let found = (0..self.partitions.len()).into_par_iter().map(|partition| self.candidate(partition, name));
         self.choose(name, found.collect::<Result<Vec<_>>>()?)
     }
 
-    /// The same without blocking the caller: each partition is looked through on another thread, and the future is
-    /// done when all are. It needs no particular runtime.
+    /// Looks up a node without blocking the caller: each partition is searched on its own thread, and the future is
+    /// ready when all are done. No particular runtime is needed.
     ///
     /// # Errors
     /// As [`Nock::lookup`].
@@ -77,8 +77,8 @@ impl Nock {
                 let (send, receive) = oneshot::channel();
                 let (nock, name) = (Arc::clone(self), name.to_owned());
                 rayon::spawn(move || {
-                    // A panic here would end the process; whoever waits is told by the closed channel instead, and
-                    // nobody is left to be told when the future was dropped.
+                    // A panic here would end the process; instead, the closed channel tells the waiting task, and
+                    // nothing needs to be told if the future was dropped.
                     if let Ok(found) = catch_unwind(AssertUnwindSafe(|| nock.candidate(partition, &name))) {
                         let _ = send.send(found);
                     }
@@ -88,13 +88,13 @@ impl Nock {
             .collect();
         let mut found = Vec::with_capacity(waiting.len());
         for receive in waiting {
-            let one = receive.await.map_err(|_| Error::new(Kind::Cancelled, "the look-up of a partition broke off"))?;
+            let one = receive.await.map_err(|_| Error::new(Kind::Cancelled, "a look-up in a partition stopped"))?;
             found.push(one?);
         }
         self.choose(name, found)
     }
 
-    /// The row of one partition that speaks for a node there.
+    /// Returns the row of a node that is chosen within one partition.
     fn candidate(&self, partition: usize, name: &str) -> Result<Option<Candidate>> {
         let Some(file) = self.partitions.get(partition) else { return Ok(None) };
         let mut best: Option<Candidate> = None;
@@ -125,7 +125,7 @@ impl Nock {
         };
         let others: Vec<usize> = (0..best.rows.len).filter(|&row| row != best.row).collect();
         let (node, _) = split(&best.rows, &what, 0, &others)?;
-        let node = node.ok_or_else(|| Error::malformed("a node row is gone"))?;
+        let node = node.ok_or_else(|| Error::malformed("a node row has disappeared"))?;
         let shadow = best.rows.shadow.as_ref().filter(|_| best.foreign).map(|shadow| shadow.value(best.row));
         let partition = self.partitions.get(best.partition);
         Ok(Some(Found {
@@ -136,7 +136,7 @@ impl Nock {
         }))
     }
 
-    /// A node without a row, if an edge mentions it.
+    /// Returns a node without a row, if an edge mentions it.
     fn only_mentioned(&self, name: &str) -> Result<Option<Found>> {
         let mut mentioned = false;
         for partition in &self.partitions {

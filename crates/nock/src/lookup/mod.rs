@@ -1,4 +1,4 @@
-//! Look-ups straight from the files: a node by its name, the edges of one node.
+//! Look-ups without loading the graph: a node by its name, and the edges of a node.
 
 mod find;
 mod neighbors;

@@ -1,4 +1,4 @@
-//! The edges of one node.
+//! Look-up of the edges of one node.
 
 use arrow_array::Array;
 use isomorph_error::{Error, Kind, Place, Result, index};
@@ -9,13 +9,13 @@ use crate::columns::{Column, ColumnSet};
 use crate::dataset::{Named, Partition, Wanted};
 use crate::rows::{Depth, Rows, Split, split};
 
-/// Rows of a batch: of a node with very many edges no more are read than are wanted.
+/// Maximum rows of a batch, so that only the requested edges of a node with very many edges are read.
 const BATCH_ROWS: usize = 1 << 14;
 
-/// The edges that leave or reach a node, in the order of the rows, with properties.
+/// Returns the edges that leave or reach a node, in row order, with properties.
 ///
 /// # Errors
-/// [`Kind::NotFound`] when there is no such node or edge type; when a file cannot be read.
+/// Returns [`Kind::NotFound`] if the node or edge type does not exist, or an error if a file cannot be read.
 pub(crate) fn neighbors<'n>(nock: &'n Nock, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + 'n>> {
     if edge != 0 {
         return Err(Error::usage("a NOCK file has one edge type"));
@@ -34,7 +34,7 @@ pub(crate) fn neighbors<'n>(nock: &'n Nock, edge: usize, node: NodeId<'_>, side:
     Ok(part::of(None, first.map(Ok).into_iter().chain(found)))
 }
 
-/// The edges of a name in one partition.
+/// Returns the edges of a name in one partition.
 fn edges_in<'n>(nock: &'n Nock, partition: &'n Partition, name: &str, side: Side) -> Result<Box<dyn Part + 'n>> {
     let named = match side {
         Side::Out => Named::Source(name),
@@ -57,12 +57,12 @@ fn edges_in<'n>(nock: &'n Nock, partition: &'n Partition, name: &str, side: Side
     Ok(part::of(None, rows.map(edges).filter_map(Result::transpose)))
 }
 
-/// The name of a node, by its row in the model's table.
+/// Returns the name of a node by its row in the model's table.
 fn name_of(nock: &Nock, row: u64) -> Result<String> {
     for part in nock.scan(&Request::of(Tables::NodeKeys(0)))? {
         for batch in part {
             let Batch::Nodes(batch) = batch? else { continue };
-            // Parts come in the order of rows: behind the row there is nothing to look for.
+            // Parts are in row order: parts after the row need not be searched.
             let Some(at) = row.checked_sub(batch.start) else { break };
             let keys = batch.keys.as_ref().map(arrow_array::cast::AsArray::as_string::<i32>);
             if let Some(keys) = keys.filter(|keys| at < keys.len() as u64) {

@@ -1,4 +1,4 @@
-//! The description of a dataset as the model sees it: one node type, one edge type.
+//! The description of a dataset in the model: one node type, one edge type.
 
 use arrow_schema::DataType;
 use isomorph_model::{Direction, EdgeType, Graph, Key, LabelVocabulary, NodeType, Property, Relation, well_known};
@@ -11,7 +11,7 @@ use crate::settle::Settled;
 /// Name of the only node type.
 pub const NODE: &str = "node";
 
-/// The description of an opened dataset. Counts are known once it is settled.
+/// Describes an opened dataset. Counts are known once it is settled.
 pub(super) fn graph(nock: &Nock, settled: Option<&Settled>) -> Graph {
     let mut graph = describe(&nock.shape, nock.has_shadows, nock.options.keep_edge_id);
     if let (Some(settled), Some(nodes)) = (settled, graph.nodes.first_mut()) {

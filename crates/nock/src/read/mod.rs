@@ -1,6 +1,6 @@
 //! Reading: a dataset as a [`Source`](isomorph_model::Source).
 
-mod about;
+mod description;
 mod graph;
 mod open;
 mod part;

@@ -1,4 +1,4 @@
-//! Opening a dataset.
+//! Opens a dataset.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -16,10 +16,10 @@ use crate::rows::Shape;
 use crate::settle::{Collector, Kept, KeptPiece, Position, Reader, Settled, Shards, resolve, side_by_side};
 use crate::{OpenOptions, Tolerance, rules};
 
-/// Rows of a batch where nobody asks for another number.
+/// Default number of rows in a batch.
 const BATCH_ROWS: usize = 1 << 16;
 
-/// Told how many rows more are done; an error ends the work.
+/// Called with the number of additional rows that are done; an error stops the work.
 pub(crate) type Advance<'a> = dyn Fn(u64) -> Result<()> + Sync + 'a;
 
 /// An opened NOCK file, or a directory of partitions.
@@ -39,14 +39,14 @@ pub struct Nock {
     pub(crate) shape: Shape,
     pub(crate) options: OpenOptions,
     pub(crate) is_directory: bool,
-    /// Whether nodes have a property for the partition of foreign nodes whose owner is not here.
+    /// Whether nodes have a property for the owner of foreign nodes whose partition is not here.
     pub(crate) has_shadows: bool,
     pub(crate) graph: Graph,
     /// Files that should have the same rows: the one that is read, and the one that is not.
     pub(crate) twins: Vec<(Blob, Blob)>,
-    /// What was noticed while opening.
+    /// The findings of opening.
     pub(crate) noticed: Findings,
-    /// Set once strict reading has found nothing.
+    /// Set once strict reading has found no violation.
     pub(crate) approved: OnceLock<()>,
     settled: OnceLock<(Settled, Kept)>,
     settling: Mutex<()>,
@@ -55,23 +55,23 @@ pub struct Nock {
 impl Nock {
     /// Opens a file, or a directory of partitions.
     ///
-    /// Reads metadata. Inputs of at most [`OpenOptions::settle_up_to`] rows, text, and directories whose statistics
-    /// show shadow rows, are settled too, which reads names.
+    /// Reads only metadata. Inputs of at most [`OpenOptions::settle_up_to`] rows, text, and directories whose statistics
+    /// show shadow rows are also settled, which reads names.
     ///
     /// # Errors
-    /// When nothing is there, a file is not NOCK, partitions have columns that do not fit together, two files claim
-    /// one partition number, or the files of a directory are graphs of their own ([`rules::PART_DATASET`]).
+    /// Returns an error if the location does not exist, a file is not NOCK, partitions have incompatible columns, two files claim
+    /// the same partition number, or the files of a directory are separate graphs ([`rules::PART_DATASET`]).
     pub fn open(location: &Location, options: &OpenOptions) -> Result<Nock> {
         let dataset = dataset::open(location, options.tolerance)?;
         let mut nock = Nock::of(dataset.partitions, dataset.directory.is_some(), options)?;
         nock.twins = dataset.twins;
         for (read, twin) in &nock.twins {
-            let message = format!("{} is read, and not this file; validating compares them", read.name());
+            let message = format!("{} is read instead of this file; validation compares them", read.name());
             nock.noticed.push(&rules::PART_BOTH, message, Place::file(twin.name()));
         }
         let Some(directory) = dataset.directory else { return Ok(nock) };
         for other in &directory.others {
-            let message = format!("{other} is not named as a partition, and is not read");
+            let message = format!("{other} is not named like a partition and is not read");
             nock.noticed.push(&rules::PART_OTHER, message, Place::file(other));
         }
         if !directory.numbered && nock.partitions.len() > 1 && !nock.is_tied_together()? {
@@ -80,13 +80,13 @@ impl Nock {
                 &rules::PART_DATASET,
                 location,
                 &names,
-                "no shadow rows of one name nodes of another",
+                "no shadow rows of one refer to nodes of another",
             ));
         }
         Ok(nock)
     }
 
-    /// Whether shadow rows tie all partitions together: the node of each is local in another one.
+    /// Returns whether shadow rows connect all partitions: the node of a shadow row is local in another partition.
     fn is_tied_together(&self) -> Result<bool> {
         let mut foreign = false;
         for partition in &self.partitions {
@@ -122,7 +122,7 @@ impl Nock {
             check_columns(partition, options.tolerance, &mut noticed)?;
             if options.keep_edge_id && !partition.layout.states_edge_ids() {
                 let place = Place::file(&partition.name).in_field(EDGES);
-                return Err(Error::broken(&rules::FILE_COLUMNS, "the nested edge rows have no edge_id to keep")
+                return Err(Error::broken(&rules::FILE_COLUMNS, "nested edge rows have no edge_id to keep")
                     .at(place)
                     .hint("open the file without --keep-edge-id"));
             }
@@ -142,7 +142,7 @@ impl Nock {
         for partition in &partitions {
             let edges = partition.layout.nested.iter().flat_map(|edges| &edges.indexes);
             for name in partition.layout.indexes.iter().chain(edges) {
-                let message = format!("column {name:?} is taken for an index, and is not read");
+                let message = format!("column {name:?} is treated as an index and not read");
                 let place = Place::file(&partition.name);
                 let place = if name.is_empty() { place } else { place.in_field(name) };
                 noticed.push(&rules::FILE_INDEX, message, place);
@@ -177,15 +177,15 @@ impl Nock {
         Ok(nock)
     }
 
-    /// Whether nodes need a property for the partition of foreign nodes; settles where that is the way to know.
+    /// Returns whether nodes need a property for the owner of foreign nodes; settles the dataset if that is the only way to know.
     ///
-    /// A broken row does not keep a file from being opened: reading and validating it will name the row. Anything else that keeps it from
-    /// being read does.
+    /// An invalid row does not prevent opening: reading and validation report the row. Any other error of
+    /// reading does.
     fn look_for_shadows(&self, rows: Option<u64>) -> Result<bool> {
         let unresolved = || -> Result<Option<bool>> {
             Ok(unless_broken(self.settle())?.map(|settled| settled.unresolved_shadows > 0))
         };
-        // Text has no statistics: to find out anything it must be read, and then everything can be found out.
+        // Text has no statistics: it must be read completely, so it can as well be settled.
         if rows.is_none_or(|rows| rows <= self.options.settle_up_to)
             && let Some(unresolved) = unresolved()?
         {
@@ -198,20 +198,20 @@ impl Nock {
         Ok(foreign && (self.partitions.len() == 1 || unresolved()?.unwrap_or(true)))
     }
 
-    /// Compares all names, once, and says what was found. Scans of nodes need it and do it by themselves.
+    /// Compares all names, once, and returns the result. Scans of nodes need it and call it themselves.
     ///
     /// # Errors
-    /// When a file cannot be read or a row is broken.
+    /// Returns an error if a file cannot be read or a row is invalid.
     pub fn settle(&self) -> Result<&Settled> {
         self.settle_for(self.options.threads, &|_| Ok(()))
     }
 
-    /// The same on `threads` threads; `advance` is told how many rows have been looked at and may end it.
+    /// Compares all names on `threads` threads; `advance` is called with the number of processed rows and may stop the work.
     pub(crate) fn settle_for(&self, threads: usize, advance: &Advance<'_>) -> Result<&Settled> {
         if let Some(settled) = self.settled() {
             return Ok(settled);
         }
-        // Whoever comes meanwhile waits, instead of doing the same work.
+        // Concurrent callers wait, instead of doing the same work.
         let _settling = self.settling.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(settled) = self.settled() {
             return Ok(settled);
@@ -220,15 +220,15 @@ impl Nock {
         Ok(&self.settled.get_or_init(|| settled).0)
     }
 
-    /// What is known already.
+    /// Returns the result if it is known already.
     pub(crate) fn settled(&self) -> Option<&Settled> {
         self.settled.get().map(|(settled, _)| settled)
     }
 
-    /// Columns of a piece that comparing the names has decoded, for whoever asks first.
+    /// Returns the columns of a piece that were decoded while names were compared, to the first caller.
     pub(crate) fn kept(&self, piece: usize, batch_rows: usize) -> Option<KeptPiece> {
         let (_, kept) = self.settled.get()?;
-        // Whoever wants other batches must get the same ones each time.
+        // Callers with another batch size must get the same batches each time.
         kept.take(piece).filter(|_| batch_rows == BATCH_ROWS)
     }
 
@@ -238,7 +238,7 @@ impl Nock {
         let wanted = self.wanted(ColumnSet::of(&[Column::DstName, Column::Shadow]), false);
         let kept = Kept::new(self.pieces.len(), &self.options.budget);
         let found = side_by_side(self.pieces.len(), threads, |index| {
-            let Some(piece) = self.pieces.get(index) else { return Err(Error::usage("there is no such piece")) };
+            let Some(piece) = self.pieces.get(index) else { return Err(Error::usage("piece not found")) };
             let mut collector = Collector::new(&shards, index);
             let partition = self.partition_of(index)?;
             let mut keeping = partition.can_go_without(piece).then(|| kept.begin()).flatten();
@@ -260,7 +260,7 @@ impl Nock {
         Ok((settled, kept))
     }
 
-    /// What to read: some of the nine columns, and further ones.
+    /// Returns what to read: some of the nine columns, and further ones.
     pub(crate) fn wanted(&self, columns: ColumnSet, extras: bool) -> Wanted<'_> {
         let extras = if extras { Extras::All } else { Extras::None };
         let OpenOptions { tolerance, keep_edge_id: stated_ids, .. } = self.options;
@@ -268,10 +268,10 @@ impl Nock {
         Wanted { columns, extras, stated_ids, batch_rows: BATCH_ROWS, shape: &self.shape, tolerance }
     }
 
-    /// Fails for a further column that the model has no place for.
+    /// Rejects a further column for which the model has no type.
     ///
     /// # Errors
-    /// [`rules::FILE_COLUMN_TYPE`], with file and column.
+    /// Returns [`rules::FILE_COLUMN_TYPE`], with file and column.
     pub(crate) fn check_extras(&self) -> Result<()> {
         let Some(extra) = self.shape.extras.iter().find(|extra| has_no_place(&extra.data_type)) else { return Ok(()) };
         let holder = self.partitions.iter().find(|partition| partition.layout.extras.contains(extra));
@@ -283,10 +283,10 @@ impl Nock {
 
     pub(crate) fn partition_of(&self, piece: usize) -> Result<&Partition> {
         let partition = self.pieces.get(piece).and_then(|piece| self.partitions.get(piece.partition));
-        partition.ok_or_else(|| Error::usage("there is no such piece"))
+        partition.ok_or_else(|| Error::usage("piece not found"))
     }
 
-    /// The place of a row. In the nested layout only its file is known.
+    /// Returns the place of a row. In the nested layout, only its file is known.
     pub(crate) fn place_of(&self, position: Position) -> Place {
         let Ok(partition) = self.partition_of(position.piece()) else { return Place::default() };
         let place = Place::file(&partition.name);
@@ -298,15 +298,15 @@ impl Nock {
     }
 }
 
-/// What is wrong with a further column that the model has no place for.
+/// Returns the message for a further column for which the model has no type.
 fn no_place(extra: &Extra) -> String {
-    format!("column {} is of type {}, which is not supported", extra.name, extra.data_type)
+    format!("column {} has the type {}, which is not supported", extra.name, extra.data_type)
 }
 
-/// The result of a reading; nothing where the data is broken, which is told when it is read.
+/// Returns the result of reading; `None` if the data is invalid, which is reported when it is read.
 ///
 /// # Errors
-/// What else kept it from being read: the environment, a limit, an interruption.
+/// Returns any other error: of the environment, a limit, an interruption.
 pub(crate) fn unless_broken<T>(result: Result<T>) -> Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),
@@ -315,13 +315,13 @@ pub(crate) fn unless_broken<T>(result: Result<T>) -> Result<Option<T>> {
     }
 }
 
-/// A column that is missing is noticed; one without which there is no telling what rows mean is an error.
+/// Adds a finding for a missing column; a missing column that is essential is an error.
 fn check_columns(partition: &Partition, tolerance: Tolerance, noticed: &mut Findings) -> Result<()> {
     for column in partition.layout.missing() {
         let place = Place::file(&partition.name).in_field(column.name());
         let message = format!("there is no column {column}");
         if column == Column::Truth && tolerance != Tolerance::Lenient {
-            return Err(Error::broken(&rules::FILE_COLUMNS, message).at(place).hint("--lenient reads truth as 1.0"));
+            return Err(Error::broken(&rules::FILE_COLUMNS, message).at(place).hint("--lenient    read truth as 1.0"));
         }
         noticed.push(&rules::FILE_COLUMNS, message, place);
     }

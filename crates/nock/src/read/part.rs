@@ -22,9 +22,9 @@ pub(super) struct RowPart<'a> {
     pub edges: Depth,
     /// Number of the first node.
     pub start: u64,
-    /// What of nodes or edges is read, if not everything.
+    /// What is read of nodes or edges, if not everything.
     pub narrowing: Option<Arc<Narrowing>>,
-    /// Rows that are left out.
+    /// Rows that are dropped.
     pub dropped: &'a [Position],
     pub batch_rows: usize,
 }
@@ -51,7 +51,7 @@ impl RowPart<'_> {
         }
     }
 
-    /// The properties of the type that is read, each with the column that it is from.
+    /// Returns the properties of the type that is read.
     fn properties(&self) -> &'_ [Property] {
         let graph = &self.nock.graph;
         let nodes = || graph.nodes.first().map(|ty| ty.properties.as_slice());
@@ -59,7 +59,7 @@ impl RowPart<'_> {
         if self.nodes == Depth::None { edges() } else { nodes() }.unwrap_or_default()
     }
 
-    /// The columns that nobody asked for.
+    /// Returns the columns that were not requested.
     fn unwanted(&self, narrowing: &Narrowing) -> Vec<Column> {
         let of = |property: &Property| match property.kind {
             ValueKind::Bag => Some(Column::Props),
@@ -70,7 +70,7 @@ impl RowPart<'_> {
         properties.filter_map(|(_, property)| of(property)).chain(labels).collect()
     }
 
-    /// The further columns that are wanted.
+    /// Returns the further columns that were requested.
     fn extras(&self) -> Extras {
         if self.edges != Depth::Full && self.nodes != Depth::Full {
             return Extras::None;
@@ -82,7 +82,7 @@ impl RowPart<'_> {
 }
 
 impl<'a> RowPart<'a> {
-    /// The part of a scan that it is.
+    /// Converts it to a part of a scan.
     pub fn part(self) -> Box<dyn Part + 'a> {
         let rows = self.nock.pieces.get(self.piece).and_then(|piece| piece.rows.as_ref());
         let rows = rows.map(|rows| rows.end - rows.start);
@@ -108,7 +108,7 @@ impl<'a> RowPart<'a> {
         Ok(Some(OpenedRows { partition, some: None, rows: Box::new(partition.read(piece, kept, &wanted)?) }))
     }
 
-    /// A filter by the names of columns. Those of the nine that are properties have values of their own where they are null.
+    /// Returns the filter with names of columns. Those of the nine that are properties have default values instead of nulls.
     fn own(&self, filter: &Predicate) -> Option<Predicate> {
         filter.known_part(&mut |name| match name {
             Narrowing::KEY => Some(Column::SrcName.name().to_owned()),
@@ -120,7 +120,7 @@ impl<'a> RowPart<'a> {
 
 struct OpenedRows<'a> {
     partition: &'a Partition,
-    /// The number of the piece's first row in its file, where only some of its rows are read.
+    /// The number of the piece's first row in its file, if only some of its rows are read.
     some: Option<u64>,
     rows: Box<dyn Iterator<Item = Result<Rows>> + Send + 'a>,
 }
@@ -130,11 +130,11 @@ struct RowReader<'a> {
     rows: Option<u64>,
     part: RowPart<'a>,
     opened: Option<OpenedRows<'a>>,
-    /// The row of the piece that comes next.
+    /// The next row of the piece.
     row: u64,
-    /// What the last batches were made of.
+    /// The rows of the last batches.
     last: Option<Rows>,
-    /// The edges behind the nodes that were given.
+    /// The edges that follow the nodes returned last.
     edges: Option<EdgeBatch>,
     is_done: bool,
 }
@@ -178,7 +178,7 @@ impl RowReader<'_> {
             let place = |error: Error| error.at(Place::file(&opened.partition.name));
             let (mut nodes, mut edges) = split(&rows, &what, part.start, &now).map_err(place)?;
             if let Some(narrowing) = &part.narrowing {
-                // What was not read is not there, whatever stands for a column that a file lacks.
+                // A column that was not read is absent, even if a missing column has a default.
                 let columns = [
                     nodes.as_mut().map(|nodes| &mut nodes.properties),
                     edges.as_mut().map(|edges| &mut edges.properties),
@@ -222,7 +222,7 @@ impl Part for RowReader<'_> {
         self.rows
     }
 
-    /// Whoever takes the rows parses props, once, and cannot know where they come from.
+    /// Adds the place to an error of props, which the receiver of the rows parses without knowing where they come from.
     fn explain(&self, error: Error) -> Error {
         match (self.last.as_ref().and_then(broken_props), &self.opened) {
             (Some(broken), Some(opened)) => broken.at(Place::file(&opened.partition.name)),
@@ -231,7 +231,7 @@ impl Part for RowReader<'_> {
     }
 }
 
-/// Nodes that only the edge rows of one piece mention.
+/// Nodes that are mentioned only in edge rows of one piece.
 pub(super) struct ImplicitPart<'a> {
     pub nock: &'a Nock,
     pub piece: usize,
@@ -243,7 +243,7 @@ pub(super) struct ImplicitPart<'a> {
 }
 
 impl<'a> ImplicitPart<'a> {
-    /// The part of a scan that it is.
+    /// Converts it to a part of a scan.
     pub fn part(self) -> Box<dyn Part + 'a> {
         let ImplicitPart { nock, piece, mut mentions, mut start, batch_rows } = self;
         let count = mentions.len() as u64;
@@ -280,7 +280,7 @@ impl<'a> ImplicitPart<'a> {
 }
 
 impl Nock {
-    /// Nodes without a row, as the published library makes them: true, not from RDF, without labels or properties.
+    /// Creates nodes without a row, as the published library does: truth 1.0, not from RDF, without labels or properties.
     pub(crate) fn implicit_nodes(&self, names: Vec<&str>, start: u64) -> NodeBatch {
         let rows = names.len();
         let truth: ArrayRef = match self.shape.truth {

@@ -1,4 +1,4 @@
-//! Reading what single rows say of their nodes.
+//! Reads the values of single node rows.
 
 use isomorph_error::{Place, Result};
 
@@ -11,14 +11,14 @@ use crate::layout::has_no_place;
 use crate::rows::Rows;
 use crate::settle::{Position, Said, side_by_side};
 
-/// Rows of a batch: those of a text file are all looked through, for few of them.
+/// Number of rows in a batch: a text file is scanned completely for a few rows.
 const BATCH_ROWS: usize = 1 << 14;
 
 impl Nock {
-    /// What the node rows at `positions`, ascending, say; those that `keep` lets pass. Of Parquet nothing else is read.
+    /// Returns the values of the node rows at ascending `positions` that pass `keep`. In Parquet files, no other rows are read.
     ///
     /// # Errors
-    /// When a file cannot be read or a row is broken.
+    /// Returns an error if a file cannot be read or a row is invalid.
     pub(super) fn said_at(
         &self,
         positions: &[Position],
@@ -47,17 +47,17 @@ impl Nock {
         Ok(found.into_iter().flatten().collect())
     }
 
-    /// How many cells of row `row` say something of its node.
+    /// Returns the number of values in row `row`.
     ///
     /// # Errors
-    /// When a value has no text.
+    /// Returns an error if a value has no text form.
     pub(crate) fn cells_said(&self, rows: &Rows, row: usize) -> Result<usize> {
         let canonical = Canonical::of(self, self, &CompareOptions::default())?;
         let extras = if self.has_readable_extras() { rows.extras.clone() } else { vec![None; rows.extras.len()] };
         Ok(Said::of(&canonical.batch(&Rows { extras, ..rows.clone() })?, row).cells())
     }
 
-    /// What node rows say, without further columns where the model has no place for one.
+    /// Returns the columns of node rows, without further columns if the model has no type for one of them.
     fn wanted_of_nodes(&self) -> Wanted<'_> {
         let columns = ColumnSet::of(&[Column::Truth, Column::Shadow, Column::IsRdf, Column::Labels, Column::Props]);
         Wanted { batch_rows: BATCH_ROWS, ..self.wanted(columns, self.has_readable_extras()) }

@@ -1,16 +1,16 @@
-//! The dataset as a source of model batches.
+//! The dataset as a [`Source`] of model batches.
 
 use isomorph_error::{Error, Findings, Result};
 use isomorph_model::{About, EdgeOrder, Graph, NodeId, Part, Progress, Request, Side, Source, Tables};
 
 use super::Nock;
-use super::about::about;
+use super::description::about;
 use super::part::{ImplicitPart, RowPart};
 use crate::rows::Depth;
 use crate::settle::Settled;
 use crate::{Tolerance, validate};
 
-/// How much of nodes and edges a request wants.
+/// Returns how much of nodes and edges a request needs.
 fn depths(tables: Tables) -> (Depth, Depth) {
     match tables {
         Tables::All => (Depth::Full, Depth::Full),
@@ -29,7 +29,7 @@ impl Source for Nock {
         &self.graph
     }
 
-    /// Compares all names: which row speaks for a node, which nodes have no row.
+    /// Compares all names: chooses a row for each node, and finds nodes without a row.
     fn prepare(&self, threads: usize, progress: &dyn Progress) -> Result<()> {
         if self.settled().is_some() {
             return Ok(());
@@ -40,11 +40,11 @@ impl Source for Nock {
         settled.map(|_| ())
     }
 
-    /// One part for each piece; behind them the nodes that only edge rows mention. Edges come as they stand in the
-    /// file: behind their source's row, if the file is in sequence.
+    /// Returns one part for each piece, followed by the nodes that only edge rows mention. Edges are in file
+    /// order: after their source's row, if the file is in sequence.
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
         if request.order == EdgeOrder::Target || request.order == EdgeOrder::Source && self.edge_orders(0).is_empty() {
-            return Err(Error::unsupported("the edges of this file do not come in that order"));
+            return Err(Error::unsupported("the edges of this file are not in that order"));
         }
         if self.options.tolerance == Tolerance::Strict && self.approved.get().is_none() {
             validate::refuse(self)?;
@@ -88,12 +88,12 @@ impl Source for Nock {
         Ok(parts)
     }
 
-    /// By source, when every edge row is behind the row of its node: found out by comparing names, not believed.
+    /// Returns the order by source if every edge row follows the row of its node, which is verified by comparing names.
     fn edge_orders(&self, _ty: usize) -> Vec<EdgeOrder> {
         match self.settle() {
             Ok(settled) if settled.in_sequence => vec![EdgeOrder::Source],
-            // When names cannot be compared no order is known, so the edges are sorted, which gives the same answer; and
-            // whoever prepares the graph or reads its nodes gets the error.
+            // If names cannot be compared, no order is known and the edges are sorted, which gives the same result;
+            // the error is reported when the graph is prepared or its nodes are read.
             Ok(_) | Err(_) => Vec::new(),
         }
     }

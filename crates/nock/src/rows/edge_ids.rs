@@ -1,4 +1,4 @@
-//! Edge numbers, as wide as the file has them: most readers only ask which rows are node rows.
+//! Edge numbers, in the width of the file: most readers only need to know which rows are node rows.
 
 use std::sync::Arc;
 
@@ -13,20 +13,20 @@ use isomorph_error::Result;
 use super::shape::cast_strict;
 use crate::columns::Column;
 
-/// Edge numbers of rows; negative on node rows.
+/// The edge numbers of rows; negative on node rows.
 #[derive(Debug, Clone)]
 pub(crate) enum EdgeIds {
-    /// As the specification has them.
+    /// 32 bits, as in the specification.
     Short(Int32Array),
-    /// As pynock writes them, and all others.
+    /// 64 bits, as pynock writes them, and all other widths.
     Long(Int64Array),
 }
 
 impl EdgeIds {
-    /// The numbers in a column.
+    /// Returns the numbers in a column.
     ///
     /// # Errors
-    /// When it does not hold integers.
+    /// Returns an error if it does not contain integers.
     pub fn of(column: &ArrayRef) -> Result<Self> {
         if let Some(short) = column.as_primitive_opt::<Int32Type>() {
             return Ok(EdgeIds::Short(short.clone()));
@@ -35,7 +35,7 @@ impl EdgeIds {
         Ok(EdgeIds::Long(long.as_primitive::<Int64Type>().clone()))
     }
 
-    /// The first row without a number.
+    /// Returns the first row without a number.
     pub fn first_null(&self) -> Option<usize> {
         let (ids, nulls) = match self {
             EdgeIds::Short(ids) => (ids as &dyn Array, ids.null_count()),
@@ -44,7 +44,7 @@ impl EdgeIds {
         if nulls == 0 { None } else { (0..ids.len()).find(|&row| ids.is_null(row)) }
     }
 
-    /// The number of a row.
+    /// Returns the number of a row.
     pub fn value(&self, row: usize) -> i64 {
         match self {
             EdgeIds::Short(ids) => ids.value(row).into(),
@@ -52,7 +52,7 @@ impl EdgeIds {
         }
     }
 
-    /// Marks the node rows.
+    /// Returns a mask of the node rows.
     pub fn nodes(&self) -> BooleanArray {
         let bits = match self {
             EdgeIds::Short(ids) => {
@@ -67,7 +67,7 @@ impl EdgeIds {
         BooleanArray::new(bits, None)
     }
 
-    /// The column as it is.
+    /// Returns the column unchanged.
     pub fn column(&self) -> ArrayRef {
         match self {
             EdgeIds::Short(ids) => Arc::new(ids.clone()),
@@ -75,10 +75,10 @@ impl EdgeIds {
         }
     }
 
-    /// The numbers with 64 bits, as the model has them.
+    /// Returns the numbers with 64 bits, as in the model.
     pub fn wide(&self) -> ArrayRef {
         match self {
-            // Widening cannot fail.
+            // Widening never fails.
             EdgeIds::Short(ids) => cast(ids, &DataType::Int64).unwrap_or_else(|_| Arc::new(ids.clone())),
             EdgeIds::Long(ids) => Arc::new(ids.clone()),
         }

@@ -1,4 +1,4 @@
-//! Labels: from texts joined by commas to label sets.
+//! Labels: converts texts joined by commas to label sets.
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, StringArray};
@@ -7,8 +7,8 @@ use isomorph_model::label::LabelBuilder;
 
 use super::Words;
 
-/// The label sets of node rows; nothing if no row has a label. Each distinct text is split once. Empty parts say
-/// nothing; blanks belong to the label.
+/// Returns the label sets of node rows; `None` if no row has a label. Each distinct text is split once. Empty parts are
+/// ignored; spaces belong to the label.
 pub(crate) fn label_column(words: &Words) -> Option<LabelColumn> {
     let texts: &StringArray = words.values().as_string();
     let mut builder = LabelBuilder::default();
@@ -28,7 +28,7 @@ pub(crate) fn label_column(words: &Words) -> Option<LabelColumn> {
     labelled.then(|| builder.finish())
 }
 
-/// The labels of one cell.
+/// Returns the labels of one cell.
 pub(crate) fn split_labels(text: &str) -> impl Iterator<Item = &str> {
     text.split(',').filter(|label| !label.is_empty())
 }

@@ -1,4 +1,4 @@
-//! Rows of a partition in one form, whatever dialect the file uses, and the way from there to model batches.
+//! Rows of a partition in a common form, independent of the file's dialect, and their conversion to model batches.
 
 mod edge_ids;
 mod labels;
@@ -32,33 +32,33 @@ use arrow_array::{ArrayRef, BooleanArray, DictionaryArray, Int64Array, StringVie
 /// Text with few distinct values: keys into a dictionary of `Utf8`.
 pub(crate) type Words = DictionaryArray<Int32Type>;
 
-/// Consecutive rows of one partition: node rows and edge rows as they stand in the file, columns in one form.
+/// Consecutive rows of one partition: node rows and edge rows in file order, columns in a common form.
 ///
-/// A column is `None` when it was not asked for or the file does not have it.
+/// A column is `None` if it was not requested or the file does not have it.
 #[derive(Debug, Clone)]
 pub(crate) struct Rows {
-    /// Where the rows are in the file.
+    /// The row numbers in the file.
     pub numbers: Numbers,
     /// Number of rows.
     pub len: usize,
-    /// Names of the source nodes, never null, never empty.
+    /// Names of the source nodes, never null or empty.
     pub names: StringViewArray,
     /// Edge numbers, never null; negative on node rows.
     pub edge_ids: EdgeIds,
-    /// Relations; null is the empty text.
+    /// Relations; null means the empty text.
     pub rels: Option<Words>,
-    /// Destinations; checked where they count, on edge rows.
+    /// Destinations; checked on edge rows, where they are used.
     pub dsts: Option<StringViewArray>,
-    /// Degrees of belief, never null, never NaN.
+    /// Degrees of belief, never null or NaN.
     pub truth: Option<ArrayRef>,
-    /// Partition numbers; null is -1. `None` too when all of them are negative.
+    /// Partition numbers; null means -1. Also `None` if all of them are negative.
     pub shadow: Option<Int64Array>,
     /// RDF flags, never null.
     pub is_rdf: Option<BooleanArray>,
-    /// Labels joined by commas; null is the empty text.
+    /// Labels joined by commas; null means the empty text.
     pub labels: Option<Words>,
-    /// Properties as JSON objects; null, the empty text and `null` are the empty object.
+    /// Properties as JSON objects; null, the empty text and `null` mean the empty object.
     pub props: Option<StringViewArray>,
-    /// Further columns, in the order of the shape; `None` where this partition does not have one.
+    /// Further columns, in the order of the shape; `None` for a column that this partition does not have.
     pub extras: Vec<Option<ArrayRef>>,
 }

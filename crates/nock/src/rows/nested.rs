@@ -1,4 +1,4 @@
-//! The nested layout: edge rows as a list inside their node row. Also the way back: node rows and edge rows into one
+//! The nested layout: edge rows as a list inside their node row. Also the reverse: joins node rows and edge rows into one
 //! sequence.
 
 use std::sync::Arc;
@@ -22,25 +22,25 @@ use crate::columns::{Column, ColumnSet};
 use crate::layout::{EDGES, is_text};
 use crate::rules;
 
-/// The column of the flat form for the numbers that a nested file states for its edges, null on node rows; no column of
-/// a file is called so. `edge_id` only tells the two kinds of rows apart there: what is stated may be null or negative.
+/// The column of the flat form for the edge numbers of a nested file, null on node rows; no column of
+/// a file has this name. `edge_id` only distinguishes the two kinds of rows: the stated numbers may be null or negative.
 pub(crate) const STATED_ID: &str = "\u{0}edge_id";
 
 /// A sequence of rows: each node row followed by its edge rows.
 pub(crate) struct Sequence {
-    /// For each row its node.
+    /// The node of each row.
     pub owners: UInt32Array,
-    /// For each row where it comes from: node rows are (0, node), edge rows (1, edge).
+    /// The origin of each row: (0, node) for node rows, (1, edge) for edge rows.
     pub cells: Vec<(usize, usize)>,
-    /// For each row -1, or the number of the edge among those of its node.
+    /// For each row, -1 or the number of the edge among those of its node.
     pub edge_ids: Int32Array,
 }
 
-/// Puts `nodes` node rows and edge rows in sequence. `sources` are the nodes of the edges, ascending. The first edge
+/// Arranges `nodes` node rows and their edge rows in sequence. `sources` are the nodes of the edges, ascending. The first edge
 /// of the first node gets the number `next`: earlier ones are in an earlier batch.
 ///
 /// # Errors
-/// When the sources are not ascending or not among the nodes.
+/// Returns an error if the sources are not ascending or not among the nodes.
 pub(crate) fn sequence(nodes: usize, sources: &[u32], with_first_node: bool, next: i32) -> Result<Sequence> {
     let rows = nodes + sources.len();
     let mut owners = Vec::with_capacity(rows);
@@ -64,34 +64,34 @@ pub(crate) fn sequence(nodes: usize, sources: &[u32], with_first_node: bool, nex
         }
     }
     if edge < sources.len() {
-        return Err(Error::usage("edges must come sorted by their source row, behind their nodes"));
+        return Err(Error::usage("edges must be sorted by source row and follow their nodes"));
     }
     Ok(Sequence { owners: owners.into(), cells, edge_ids: edge_ids.into() })
 }
 
 impl Sequence {
-    /// A column of the sequence whose node rows come from one array and whose edge rows from another.
+    /// Returns a column of the sequence, with node rows from one array and edge rows from another.
     ///
     /// # Errors
-    /// When the arrays are of different types.
+    /// Returns an error if the arrays have different types.
     pub fn column(&self, nodes: &dyn Array, edges: &dyn Array) -> Result<ArrayRef> {
         interleave(&[nodes, edges], &self.cells).map_err(|error| arrow_error(&error))
     }
 
-    /// A column of the sequence where edge rows repeat what their node says.
+    /// Returns a column of the sequence in which edge rows repeat the value of their node.
     ///
     /// # Errors
-    /// When the array is shorter than the nodes.
+    /// Returns an error if the array is shorter than the number of nodes.
     pub fn repeated(&self, nodes: &dyn Array) -> Result<ArrayRef> {
         take(nodes, &self.owners, None).map_err(|error| arrow_error(&error))
     }
 }
 
-/// Turns a batch of the nested layout into the flat one. The members of edge rows come whole; `wanted` are the columns
-/// among them that matter: with `edge_id`, the stated numbers come as [`STATED_ID`].
+/// Converts a batch of the nested layout to the flat one. Edge rows have all their members; `wanted` are the columns
+/// that are needed: with `edge_id`, the stated numbers are in [`STATED_ID`].
 ///
 /// # Errors
-/// When the list of edges cannot be read.
+/// Returns an error if the list of edges cannot be read.
 pub(crate) fn explode(
     batch: &RecordBatch,
     first: u64,
@@ -125,7 +125,7 @@ pub(crate) fn explode(
         let column = &as_text(column)?;
         match (Column::named(name), members.column_by_name(name)) {
             _ if name == EDGES => {}
-            // These say something of the node; readers of flat files repeat or ignore them on edge rows.
+            // These are values of the node; readers of flat files repeat or ignore them on edge rows.
             (Some(Column::SrcName | Column::IsRdf | Column::Shadow), _) => push(name, sequence.repeated(column)?),
             (_, Some(of_edges)) => {
                 let of_edges = cast_strict(&as_text(of_edges)?, column.data_type(), name)?;
@@ -159,7 +159,7 @@ pub(crate) fn explode(
     Ok((flat, Numbers::Listed(numbers)))
 }
 
-/// Cells of rows that have no such column: the empty text in the format's own columns, null in further ones.
+/// Returns the cells of rows that lack a column: the empty text in the format's own columns, null in further ones.
 fn missing(name: &str, data_type: &DataType, rows: usize) -> Result<ArrayRef> {
     if Column::named(name).is_none() || !is_text(data_type) {
         return Ok(new_null_array(data_type, rows));
@@ -168,7 +168,7 @@ fn missing(name: &str, data_type: &DataType, rows: usize) -> Result<ArrayRef> {
     cast_strict(&blank, data_type, name)
 }
 
-/// For each member of the lists, in order, the row of its list; and the members that are in a list at all.
+/// Returns the list row of each member, in order, and the members that are in a list.
 fn sources_of(list: &ListArray, members: &StructArray) -> Result<(Vec<u32>, StructArray)> {
     let mut sources = Vec::with_capacity(members.len());
     let mut ranges: Vec<u32> = Vec::new();

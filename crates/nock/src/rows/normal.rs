@@ -1,4 +1,4 @@
-//! From the columns of a file to [`Rows`].
+//! Converts the columns of a file to [`Rows`].
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type};
@@ -16,23 +16,23 @@ use super::{EdgeIds, Numbers, Rows, STATED_ID};
 use crate::columns::Column;
 use crate::{Tolerance, rules};
 
-/// How columns are brought to one form.
+/// How columns are normalised.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reading<'a> {
-    /// Types.
+    /// The types of columns.
     pub shape: &'a Shape,
-    /// What happens to broken rows.
+    /// How invalid rows are treated.
     pub tolerance: Tolerance,
     /// Whether the values of a map of props are JSON texts.
     pub map_of_json: bool,
-    /// Whether edge rows have the numbers that a nested file states, where a position is enough to tell them from node rows.
+    /// Whether edge rows get the numbers stated in a nested file, rather than only a sign that distinguishes them from node rows.
     pub stated_ids: bool,
 }
 
-/// Brings the columns of a batch, found by their names, to one form.
+/// Normalises the columns of a batch, which are found by name.
 ///
 /// # Errors
-/// When a value cannot be read, with its row.
+/// Returns an error with the row if a value cannot be read.
 pub(crate) fn normalize(batch: &RecordBatch, numbers: Numbers, how: &Reading<'_>) -> Result<Rows> {
     let Reading { shape, tolerance, map_of_json, stated_ids } = *how;
     let column = |column: Column| batch.column_by_name(column.name());
@@ -75,7 +75,7 @@ pub(crate) fn normalize(batch: &RecordBatch, numbers: Numbers, how: &Reading<'_>
     })
 }
 
-/// -1 on node rows, and on edge rows what a nested file states.
+/// Returns -1 on node rows, and on edge rows the number stated in a nested file.
 fn stated_on_edges(edge_ids: &EdgeIds, stated: &ArrayRef, numbers: &Numbers) -> Result<EdgeIds> {
     let stated = cast_strict(stated, &DataType::Int64, Column::EdgeId.name())?;
     let stated = stated.as_primitive::<Int64Type>();
@@ -94,7 +94,7 @@ fn stated_on_edges(edge_ids: &EdgeIds, stated: &ArrayRef, numbers: &Numbers) -> 
     Ok(EdgeIds::Long((0..stated.len()).map(of_row).collect::<Result<Vec<i64>>>()?.into()))
 }
 
-/// The error for the first name that is null or empty.
+/// Returns the error for the first name that is null or empty.
 pub(super) fn empty_name(names: &StringViewArray, column: Column, numbers: &Numbers) -> Error {
     let row = first_empty(names).unwrap_or_default();
     let what = if names.is_null(row) { "null" } else { "empty" };
@@ -113,9 +113,9 @@ fn props(array: &ArrayRef, map_of_json: bool) -> Result<StringViewArray> {
     }
 }
 
-/// Numbers of the partitions that own the nodes; nothing where no row is that of a foreign node.
+/// Returns the numbers of the partitions that own the nodes; `None` if no row is a shadow row.
 fn owners(array: &ArrayRef) -> Result<Option<Int64Array>> {
-    // Most files have none, and need no column of twice the width to say so.
+    // Most files have none, and need no wider column for them.
     if array.as_primitive_opt::<Int32Type>().is_some_and(|owners| owners.values().iter().all(|&owner| owner < 0)) {
         return Ok(None);
     }

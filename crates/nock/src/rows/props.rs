@@ -1,4 +1,4 @@
-//! Properties: what may stand in a cell, and what lenient reading makes of the rest.
+//! Properties: checks the texts of cells, and repairs them in lenient mode.
 
 use std::borrow::Cow;
 
@@ -14,12 +14,12 @@ use crate::columns::Column;
 use crate::{Tolerance, rules};
 
 /// Checks a column of properties. Each cell must be empty, null, `null`, or look like an object; bare `NaN` and
-/// `Infinity`, which are no JSON, must not occur. With [`Tolerance::Lenient`] both are mended.
+/// `Infinity`, which are not JSON, must not occur. With [`Tolerance::Lenient`], both are repaired.
 ///
-/// A cell that looks like an object is not parsed here: whoever reads its members does that, once.
+/// A cell that looks like an object is not parsed here, but once, when its members are read.
 ///
 /// # Errors
-/// [`rules::PROPS_OBJECT`], [`rules::PROPS_NAN`], [`rules::PROPS_JSON`], with the row.
+/// Returns [`rules::PROPS_OBJECT`], [`rules::PROPS_NAN`] or [`rules::PROPS_JSON`], with the row.
 pub(crate) fn check_props(props: StringViewArray, tolerance: Tolerance, numbers: &Numbers) -> Result<StringViewArray> {
     if looks_sound(&props) {
         return Ok(props);
@@ -37,7 +37,7 @@ pub(crate) fn check_props(props: StringViewArray, tolerance: Tolerance, numbers:
     Ok(StringViewArray::from(&mended.finish()))
 }
 
-/// Whether every cell can pass as it is: true for nearly every file, and cheap to find out.
+/// Returns whether every cell is valid unchanged: true for nearly every file, and cheap to test.
 fn looks_sound(props: &StringViewArray) -> bool {
     let mut used = Used::new(props);
     for (row, &view) in props.views().iter().enumerate() {
@@ -48,7 +48,7 @@ fn looks_sound(props: &StringViewArray) -> bool {
         if !matches!((cell.first(), cell.last()), (Some(b'{'), Some(b'}'))) && cell != b"null" {
             return false;
         }
-        // What is this short lies in the view itself.
+        // Texts this short are stored in the view itself.
         if cell.len() > MAX_INLINE_VIEW_LEN as usize {
             used.see(view);
         } else if cell.iter().any(|byte| matches!(byte, b'N' | b'I')) {
@@ -59,11 +59,11 @@ fn looks_sound(props: &StringViewArray) -> bool {
     !used.parts().any(bare)
 }
 
-/// The parts of the buffers behind views that some cell uses: searched at once, not cell by cell. What lies between the
-/// cells is searched too and can only make a closer look necessary.
+/// The parts of the views' buffers that cells use: they are searched as a whole, not cell by cell. Bytes between the
+/// cells are searched too; they can only cause an unnecessary closer check.
 struct Used<'a> {
     props: &'a StringViewArray,
-    /// Of each buffer: from the first byte to behind the last one.
+    /// For each buffer, the range from the first byte to the end of the last cell.
     ranges: Vec<(usize, usize)>,
 }
 
@@ -86,13 +86,13 @@ impl<'a> Used<'a> {
     }
 }
 
-/// The first cell that looks like an object and is none.
+/// Returns the error of the first cell that looks like an object but is not.
 pub(crate) fn broken_props(rows: &Rows) -> Option<Error> {
     let props = rows.props.as_ref()?;
     let mut members = Members::default();
     props.iter().enumerate().find_map(|(row, cell)| {
         let cell = cell.unwrap_or_default();
-        // Reading passes over what is in strings, but nobody can show it.
+        // Reading skips the content of strings, but it could not be displayed.
         let error = members.read(cell, |_, _| Ok(())).and_then(|()| check_strings(cell)).err()?;
         let place = Place::field(Column::Props.name()).row(rows.numbers.at(row));
         Some(Error::broken(&rules::PROPS_JSON, error.message()).at(place))
@@ -102,19 +102,19 @@ pub(crate) fn broken_props(rows: &Rows) -> Option<Error> {
 /// Checks one cell, as [`check_props`] does.
 ///
 /// # Errors
-/// As [`check_props`], without a place.
+/// As [`check_props`], without the place.
 pub(crate) fn check_cell(cell: &str, tolerance: Tolerance) -> Result<Cow<'_, str>> {
     if cell.is_empty() {
         return Ok(Cow::Borrowed(cell));
     }
     let text = cell.trim_matches([' ', '\t', '\n', '\r']);
     if text.is_empty() {
-        return Err(Error::broken(&rules::PROPS_JSON, "props is blank"));
+        return Err(Error::broken(&rules::PROPS_JSON, "props contains only whitespace"));
     }
     let text = match without_nan(text) {
         None => Cow::Borrowed(text),
         Some(mended) if tolerance == Tolerance::Lenient => Cow::Owned(mended),
-        Some(_) => return Err(Error::broken(&rules::PROPS_NAN, "props holds NaN or Infinity")),
+        Some(_) => return Err(Error::broken(&rules::PROPS_NAN, "props contains NaN or Infinity")),
     };
     if text == "null" {
         return Ok(text);
@@ -131,7 +131,7 @@ pub(crate) fn check_cell(cell: &str, tolerance: Tolerance) -> Result<Cow<'_, str
     match is_json(&wrapped) {
         Ok(()) if tolerance == Tolerance::Lenient => Ok(Cow::Owned(wrapped)),
         Ok(()) => Err(Error::broken(&rules::PROPS_OBJECT, format!("props is not a JSON object: {shown:?}"))),
-        // No way of reading makes anything of it.
+        // No mode can read it.
         Err(_) if text.starts_with('\u{feff}') => {
             Err(Error::broken(&rules::PROPS_JSON, "props begins with a byte order mark (U+FEFF), which is not JSON"))
         }
@@ -139,7 +139,7 @@ pub(crate) fn check_cell(cell: &str, tolerance: Tolerance) -> Result<Cow<'_, str
     }
 }
 
-/// The text with bare `NaN`, `Infinity` and `-Infinity` replaced by `null`; nothing if there is none outside strings.
+/// Returns the text with bare `NaN`, `Infinity` and `-Infinity` replaced by `null`; `None` if there are none outside strings.
 pub(crate) fn without_nan(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     let mut mended: Option<String> = None;
@@ -174,7 +174,7 @@ pub(crate) fn without_nan(text: &str) -> Option<String> {
     mended
 }
 
-/// The position behind the string that begins at `start`.
+/// Returns the position after the string that begins at `start`.
 pub(crate) fn end_of_string(bytes: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     while let Some(&byte) = bytes.get(at) {
@@ -208,7 +208,7 @@ mod tests {
             ("[1,2]", &rules::PROPS_OBJECT),
             ("5", &rules::PROPS_OBJECT),
             (" ", &rules::PROPS_JSON),
-            // Lenient reading makes nothing of these.
+            // Lenient mode cannot read these.
             ("\u{feff}{}", &rules::PROPS_JSON),
             ("[1,2", &rules::PROPS_JSON),
             ("nonsense", &rules::PROPS_JSON),

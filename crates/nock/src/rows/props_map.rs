@@ -1,8 +1,8 @@
-//! Properties as a Parquet map: one of the two optimisations that the specification allows.
+//! Properties as a Parquet map: one of the two optimisations that the specification mentions.
 //!
-//! The values are JSON texts (the footer of the file says `isomorph.props` = `json`), so that numbers, booleans and nested values
-//! keep their kind. Maps of other writers have values of one type; text there is plain text. What JSON does not have (NaN, infinity, a
-//! text that is not one JSON value) is put where the text of an object would have it, so that one check of cells finds both.
+//! The values are JSON texts (the footer of the file has `isomorph.props` = `json`), so that numbers, booleans and nested values
+//! keep their type. Maps of other writers have values of one type; text is plain text. Values that JSON does not have (NaN, infinity, a
+//! text that is not one JSON value) are put where the text of an object would have them, so that one check of cells finds both.
 
 use std::sync::Arc;
 
@@ -19,24 +19,24 @@ use super::shape::cast_strict;
 use crate::columns::Column;
 use crate::rules;
 
-/// Key and value in the footer of a file that say that the values of the map are JSON texts.
+/// Key and value in the footer of a file which declare that the values of the map are JSON texts.
 pub(crate) const PROPS_FOOTER: (&str, &str) = ("isomorph.props", "json");
 
-/// The names of a map's members that Parquet demands.
+/// Returns the names of a map's members that Parquet requires.
 fn names() -> MapFieldNames {
     MapFieldNames { entry: "key_value".into(), key: "key".into(), value: "value".into() }
 }
 
-/// The field of a column of properties as a map.
+/// Returns the field of a column of properties as a map.
 pub(crate) fn map_field(nullable: bool) -> Field {
     let empty = MapBuilder::new(Some(names()), StringBuilder::new(), StringBuilder::new()).finish();
     Field::new(Column::Props.name(), empty.data_type().clone(), nullable)
 }
 
-/// Objects as a map.
+/// Converts objects to a map.
 ///
 /// # Errors
-/// When a cell is not a JSON object.
+/// Returns an error if a cell is not a JSON object.
 pub(crate) fn to_map(props: &StringArray) -> Result<MapArray> {
     let mut builder = MapBuilder::new(Some(names()), StringBuilder::new(), StringBuilder::new());
     let mut members = Members::default();
@@ -51,10 +51,10 @@ pub(crate) fn to_map(props: &StringArray) -> Result<MapArray> {
     Ok(builder.finish())
 }
 
-/// A map as objects.
+/// Converts a map to objects.
 ///
 /// # Errors
-/// When keys are null, or values of a type that JSON does not have.
+/// Returns an error if keys are null, or if values have a type that JSON does not have.
 pub(crate) fn from_map(map: &MapArray, json: bool) -> Result<StringArray> {
     let keys = cast_strict(map.keys(), &DataType::Utf8, Column::Props.name())?;
     let keys: &StringArray = keys.as_string();
@@ -92,7 +92,7 @@ impl Values {
         let text = || cast_strict(values, &DataType::Utf8, Column::Props.name());
         Ok(match values.data_type() {
             DataType::Boolean => Values::Scalars(Arc::clone(values)),
-            // Widened, so that every reader sees the very value.
+            // Widened, so that every reader gets exactly this value.
             DataType::Float16 | DataType::Float32 => {
                 Values::Scalars(cast_strict(values, &DataType::Float64, Column::Props.name())?)
             }
@@ -114,7 +114,7 @@ impl Values {
             Values::Json(array) => {
                 let text = array.as_string::<i32>().value(entry);
                 if !is_one_value(text) {
-                    // Two values would be two members; so the cell is no object, and whoever reads it names its row.
+                    // Two values would become two members; this way the cell is not an object, and its reader reports the row.
                     out.push('?');
                 }
                 out.push_str(text);
@@ -135,7 +135,7 @@ impl Values {
     }
 }
 
-/// Whether the text is one JSON value.
+/// Returns whether the text is a single JSON value.
 fn is_one_value(text: &str) -> bool {
     let read = match value(text) {
         Ok(Value::Array(array)) => items(array, |_| Ok(())),

@@ -7,7 +7,7 @@ use isomorph_model::Relations;
 
 use super::Words;
 
-/// The relations of edge rows: the dictionary of the column is taken over as it is. A null is the empty relation.
+/// Returns the relations of edge rows: the dictionary of the column is reused unchanged. Null means the empty relation.
 pub(super) fn relations(words: &Words) -> Relations {
     let names: &StringArray = words.values().as_string();
     let keys = words.keys();
@@ -24,7 +24,7 @@ pub(super) fn relations(words: &Words) -> Relations {
     Relations { names: all.finish(), index: UInt32Array::from_iter_values(index) }
 }
 
-/// Relations of rows that have none: the empty name for each.
+/// Returns empty relations for all rows.
 pub(super) fn blank(rows: usize) -> Relations {
     Relations { names: StringArray::from(vec![""]), index: UInt32Array::from(vec![0; rows]) }
 }

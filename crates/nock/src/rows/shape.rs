@@ -1,4 +1,4 @@
-//! What the rows of a whole dataset have in common: the types that its partitions agree on.
+//! The shape of a dataset's rows: the common types of its partitions.
 
 use arrow_array::{ArrayRef, new_null_array};
 use arrow_cast::{CastOptions, can_cast_types, cast_with_options};
@@ -8,20 +8,20 @@ use isomorph_error::{Error, Place, Result};
 use crate::layout::{Extra, Layout};
 use crate::rules;
 
-/// Types that all partitions are brought to.
+/// The types to which all partitions are converted.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Shape {
-    /// Type of truth on node rows: Float64 as soon as one partition has it.
+    /// Type of truth on node rows: Float64 if any partition has it.
     pub truth: DataType,
-    /// Further columns of all partitions, sorted by name: those of edge rows in the nested layout too.
+    /// Further columns of all partitions, sorted by name, including those of nested edge rows.
     pub extras: Vec<Extra>,
 }
 
 impl Shape {
-    /// The shape of partitions with these layouts.
+    /// Returns the shape of partitions with these layouts.
     ///
     /// # Errors
-    /// [`rules::FILE_COLUMN_TYPE`] when two partitions hold values under one name that have no type in common.
+    /// Returns [`rules::FILE_COLUMN_TYPE`] if columns of the same name in two partitions have no common type.
     pub fn of<'a>(layouts: impl Iterator<Item = &'a Layout> + Clone) -> Result<Shape> {
         let parts = layouts.flat_map(|layout| std::iter::once(layout).chain(layout.nested.as_deref()));
         let wide = parts.clone().any(|layout| layout.truth_type() == DataType::Float64 && !layout.empty);
@@ -35,7 +35,7 @@ impl Shape {
                         let message = format!("column {} is {one} in one partition and {two} in another", extra.name);
                         Error::broken(&rules::FILE_COLUMN_TYPE, message)
                             .at(Place::field(&extra.name))
-                            .hint("write the column with one type in all partitions")
+                            .hint("write the column with the same type in all partitions")
                     })?;
                 }
             }
@@ -44,10 +44,10 @@ impl Shape {
         Ok(Shape { truth: if wide { DataType::Float64 } else { DataType::Float32 }, extras })
     }
 
-    /// A further column, brought to its type here.
+    /// Converts a further column to its type in this shape.
     ///
     /// # Errors
-    /// [`rules::FILE_COLUMN_TYPE`] when a value does not fit.
+    /// Returns [`rules::FILE_COLUMN_TYPE`] if a value cannot be converted.
     pub fn cast_extra(&self, index: usize, column: &ArrayRef) -> Result<ArrayRef> {
         match self.extras.get(index) {
             Some(extra) => cast_strict(column, &extra.data_type, &extra.name),
@@ -56,7 +56,7 @@ impl Shape {
     }
 }
 
-/// The narrowest type that holds both.
+/// Returns the narrowest type that can represent both.
 pub(crate) fn common(left: &DataType, right: &DataType) -> Option<DataType> {
     match (left, right) {
         (left, right) if left == right => Some(left.clone()),
@@ -71,7 +71,7 @@ pub(crate) fn common(left: &DataType, right: &DataType) -> Option<DataType> {
     }
 }
 
-/// Casts without losing anything: a value that does not fit is an error, never null.
+/// Casts without loss: a value that cannot be converted is an error, never null.
 pub(crate) fn cast_strict(column: &ArrayRef, to: &DataType, name: &str) -> Result<ArrayRef> {
     if column.data_type() == to {
         return Ok(column.clone());

@@ -1,4 +1,4 @@
-//! From rows to model batches: node rows and edge rows apart, column by column.
+//! Converts rows to model batches: separates node rows and edge rows, column by column.
 
 use std::sync::Arc;
 
@@ -22,37 +22,37 @@ use super::texts::{self, Run};
 use super::{Numbers, Rows, label_column};
 use crate::columns::Column;
 
-/// How much of a table is wanted.
+/// How much of a table is requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Depth {
     /// Nothing.
     None,
-    /// Keys, or ends with relations.
+    /// Keys, or ends and relations.
     Keys,
-    /// Properties and labels too.
+    /// Also properties and labels.
     Full,
 }
 
-/// What to make of rows.
+/// What to read from rows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Split<'a> {
-    /// Of node rows.
+    /// What to read from node rows.
     pub nodes: Depth,
-    /// Of edge rows.
+    /// What to read from edge rows.
     pub edges: Depth,
-    /// Whether nodes have a property for partitions of foreign nodes.
+    /// Whether nodes have a property for the owners of foreign nodes.
     pub shadow: bool,
     /// Whether edges have their number as a property.
     pub edge_id: bool,
-    /// Types.
+    /// The types of columns.
     pub shape: &'a Shape,
 }
 
-/// Splits rows into a batch of nodes and one of edges; either is missing when it has no row or was not asked for.
-/// `start` is the number of the first node, `dropped` are rows (positions in `rows`, ascending) that are left out.
+/// Splits rows into a batch of nodes and one of edges; either is missing if it has no row or was not requested.
+/// `start` is the number of the first node; `dropped` are rows (ascending positions in `rows`) to skip.
 ///
 /// # Errors
-/// [`crate::rules::NAME_EMPTY`] when an edge has no destination.
+/// Returns [`crate::rules::NAME_EMPTY`] if an edge has no destination.
 pub(crate) fn split(
     rows: &Rows,
     what: &Split<'_>,
@@ -80,7 +80,7 @@ pub(crate) fn split(
     Ok((nodes, edges))
 }
 
-/// The mask without some of its rows.
+/// Returns the mask without some of its rows.
 fn without(mask: &BooleanArray, dropped: &[usize]) -> BooleanArray {
     let mut bits = BooleanBufferBuilder::new(mask.len());
     bits.append_buffer(mask.values());
@@ -90,13 +90,13 @@ fn without(mask: &BooleanArray, dropped: &[usize]) -> BooleanArray {
     BooleanArray::new(bits.finish(), None)
 }
 
-/// Picks the same rows out of several columns.
+/// Selects the same rows from several columns.
 struct Pick {
-    /// How many rows.
+    /// Number of rows.
     count: usize,
-    /// Which rows.
+    /// The rows.
     runs: Vec<Run>,
-    /// Nothing when all are picked.
+    /// `None` if all rows are selected.
     filter: Option<FilterPredicate>,
 }
 
@@ -183,7 +183,7 @@ fn edge_batch(rows: &Rows, pick: &Pick, what: &Split<'_>, depth: Depth) -> Resul
     })
 }
 
-/// The error for the first edge row without a destination.
+/// Returns the error for the first edge row without a destination.
 pub(crate) fn no_destination(rows: &Rows) -> Error {
     let missing = |row: &usize| {
         let named = rows.dsts.as_ref().is_some_and(|names| names.is_valid(*row) && !names.value(*row).is_empty());
@@ -205,7 +205,7 @@ fn truth_of(rows: &Rows, pick: &Pick, data_type: &DataType) -> Result<ArrayRef> 
     }
 }
 
-/// Partition numbers of foreign nodes, null for the others; nothing if there is none.
+/// Returns the partition numbers of foreign nodes, null for the others; `None` if there are no foreign nodes.
 fn owners_only(owners: &Int64Array) -> Option<ArrayRef> {
     let foreign = owners.iter().any(|owner| owner.is_some_and(|owner| owner >= 0));
     foreign.then(|| -> ArrayRef {
@@ -214,7 +214,7 @@ fn owners_only(owners: &Int64Array) -> Option<ArrayRef> {
     })
 }
 
-/// Properties and further columns; those that say nothing are left out.
+/// Adds properties and further columns, except those without values.
 fn push_rest(properties: &mut Columns, rows: &Rows, pick: &Pick) -> Result<()> {
     let props = rows.props.as_ref().map(|props| (props, texts::bytes_of(props, &pick.runs)));
     let props = props.filter(|(_, bytes)| *bytes > 0).map(|(props, bytes)| texts::picked(props, &pick.runs, bytes));

@@ -1,4 +1,4 @@
-//! Texts of picked rows, copied out of the pages that views point into: the one time that they are copied.
+//! Copies the texts of selected rows out of the pages that views point into; this is their only copy.
 
 use arrow_array::builder::StringBuilder;
 use arrow_array::{Array, StringArray, StringViewArray};
@@ -6,22 +6,22 @@ use isomorph_error::{Error, Kind, Result, index};
 
 use super::mask::view_length;
 
-/// Rows next to each other, from one up to another.
+/// A range of consecutive rows: start and end.
 pub(super) type Run = (usize, usize);
 
-/// Bytes of the texts of `rows` together.
+/// Returns the total bytes of the texts of `rows`.
 pub(super) fn bytes_of(texts: &StringViewArray, rows: &[Run]) -> u64 {
     let views = texts.views();
     rows.iter().flat_map(|&(from, to)| &views[from..to]).map(|&view| u64::from(view_length(view))).sum()
 }
 
-/// The texts of `rows`, one behind the other, which are of `bytes` bytes together.
+/// Returns the texts of `rows` in order, which have `bytes` bytes in total.
 ///
 /// # Errors
-/// [`Kind::TooLarge`] when they have more bytes than 32-bit offsets reach.
+/// Returns [`Kind::TooLarge`] if they have more bytes than 32-bit offsets can address.
 pub(super) fn picked(texts: &StringViewArray, rows: &[Run], bytes: u64) -> Result<StringArray> {
     if i32::try_from(bytes).is_err() {
-        return Err(Error::new(Kind::TooLarge, format!("the texts of one batch have {bytes} bytes")));
+        return Err(Error::new(Kind::TooLarge, format!("the texts of one batch have {bytes} bytes; at most 2^31 - 1")));
     }
     let count = rows.iter().map(|(from, to)| to - from).sum();
     let mut out = StringBuilder::with_capacity(count, index(bytes));

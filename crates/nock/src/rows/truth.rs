@@ -1,4 +1,4 @@
-//! Degrees of belief: missing ones found, and filled in where that was asked for.
+//! Degrees of belief: finds missing ones, and fills them in in lenient mode.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type};
@@ -11,10 +11,10 @@ use super::shape::cast_strict;
 use crate::columns::Column;
 use crate::{Tolerance, rules};
 
-/// Brings truth to type `to`. Null and NaN are an error; with [`Tolerance::Lenient`] they are 1.0.
+/// Converts truth to type `to`. Null and NaN are errors; with [`Tolerance::Lenient`], they are 1.0.
 ///
 /// # Errors
-/// [`rules::TRUTH_MISSING`] with the row.
+/// Returns [`rules::TRUTH_MISSING`] with the row.
 pub(super) fn truth(column: &ArrayRef, to: &DataType, tolerance: Tolerance, numbers: &Numbers) -> Result<ArrayRef> {
     let column = cast_strict(column, to, Column::Truth.name())?;
     let missing = match to {

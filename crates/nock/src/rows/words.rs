@@ -1,4 +1,4 @@
-//! Text with few distinct values, as keys into a dictionary.
+//! Dictionary encoding of text with few distinct values.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -31,10 +31,10 @@ impl Hasher for TextHasher {
     }
 }
 
-/// Brings a text column to dictionary form; one that is in that form already is taken as it is.
+/// Converts a text column to dictionary form; a column that already has that form is returned unchanged.
 ///
 /// # Errors
-/// When a column of another type cannot be read as text.
+/// Returns an error if a column of another type cannot be read as text.
 pub(super) fn words(array: &ArrayRef, column: Column) -> Result<Words> {
     let wanted = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
     if matches!(array.data_type(), DataType::Dictionary(_, values) if **values == DataType::Utf8) {
@@ -44,19 +44,19 @@ pub(super) fn words(array: &ArrayRef, column: Column) -> Result<Words> {
     intern(texts.as_string())
 }
 
-/// Numbers the distinct texts in the order in which they come.
+/// Numbers the distinct texts in order of first occurrence.
 fn intern(texts: &StringArray) -> Result<Words> {
     let mut known: HashMap<&str, i32, BuildHasherDefault<TextHasher>> = HashMap::default();
     let mut distinct: Vec<&str> = Vec::new();
     let mut last: Option<(&str, i32)> = None;
     let mut key_of = |text| match last {
-        // Neighbouring rows often hold the same text.
+        // Neighbouring rows often have the same text.
         Some((before, key)) if before == text => key,
         _ => {
             #[expect(
                 clippy::cast_possible_truncation,
                 clippy::cast_possible_wrap,
-                reason = "texts have 2^31 bytes at most"
+                reason = "texts have at most 2^31 bytes"
             )]
             let key = *known.entry(text).or_insert_with(|| {
                 distinct.push(text);
@@ -73,7 +73,7 @@ fn intern(texts: &StringArray) -> Result<Words> {
     };
     let values = StringArray::from_iter_values(distinct);
     Words::try_new(keys, std::sync::Arc::new(values))
-        .map_err(|error| Error::malformed(format!("more distinct texts than a dictionary can hold: {error}")))
+        .map_err(|error| Error::malformed(format!("too many distinct texts for a dictionary: {error}")))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Collecting names, piece by piece.
+//! Collects names, piece by piece.
 
 use isomorph_error::Result;
 use xxhash_rust::xxh3::xxh3_128;
@@ -7,10 +7,10 @@ use super::shards::{Mark, Says, Shards, Waiting};
 use super::{Position, resolve::Piece};
 use crate::rows::{Rows, no_destination};
 
-/// Marks of one shard that are handed over together: those of all shards fit a processor's cache.
+/// Number of marks of one shard that are passed on together: those of all shards fit into a processor's cache.
 const TOGETHER: usize = 64;
 
-/// Slots for names met not long ago.
+/// Number of slots for recently seen names.
 const RECENT: usize = 1 << 12;
 
 /// Collects the names of one piece.
@@ -19,7 +19,7 @@ pub(crate) struct Collector<'a> {
     piece: usize,
     row: u64,
     waiting: Waiting,
-    /// Hashes of names met not long ago: most edges of a hub name it again and again.
+    /// Hashes of recently seen names: the edges of a hub repeat its name.
     recent: Vec<u128>,
     /// Name of the node whose edge rows are being read.
     current: Vec<u8>,
@@ -27,7 +27,7 @@ pub(crate) struct Collector<'a> {
 }
 
 impl<'a> Collector<'a> {
-    /// A collector for piece number `piece`.
+    /// Creates a collector for piece number `piece`.
     pub fn new(shards: &'a Shards, piece: usize) -> Self {
         Collector {
             shards,
@@ -40,10 +40,10 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Takes the next rows of the piece.
+    /// Adds the next rows of the piece.
     ///
     /// # Errors
-    /// When the budget is used up and a temporary file cannot be written.
+    /// Returns an error if the budget is exhausted and a temporary file cannot be written.
     pub fn add(&mut self, rows: &Rows) -> Result<()> {
         let nodes = rows.edge_ids.nodes();
         let views = rows.names.views();
@@ -55,13 +55,13 @@ impl<'a> Collector<'a> {
                 let foreign = rows.shadow.as_ref().is_some_and(|shadow| is_foreign(shadow, row));
                 let hash = xxh3_128(name.as_bytes());
                 self.push(hash, Says::Node, Position::new(self.piece, self.row, foreign))?;
-                // A node with a row need not be mentioned.
+                // Mentions of a node with a row are not needed.
                 self.recent[hash as usize % RECENT] = hash;
                 self.found.nodes += 1;
                 self.found.last = Some((hash, foreign));
                 current = Some(row);
             } else {
-                // Equal views of one column stand for equal texts: mostly there is no need to look at these.
+                // Equal views of one column mean equal texts: usually the texts need not be compared.
                 let same = current.is_some_and(|current| views[current] == views[row]);
                 let now = || current.map_or(self.current.as_slice(), |row| rows.names.value(row).as_bytes());
                 if !same && (self.found.nodes == 0 || name.as_bytes() != now()) {
@@ -83,11 +83,11 @@ impl<'a> Collector<'a> {
         Ok(())
     }
 
-    /// An edge row that is not behind its node row in this piece.
+    /// Handles an edge row that does not follow its node row in this piece.
     fn stray(&mut self, name: &str) -> Result<()> {
         let hash = xxh3_128(name.as_bytes());
         if self.found.nodes == 0 && self.found.head.is_none_or(|(head, _)| head == hash) {
-            // It may belong to the last node of the piece before.
+            // It may belong to the last node of the previous piece.
             let count = self.found.head.map_or(0, |(_, count)| count);
             self.found.head = Some((hash, count + 1));
         } else {
@@ -113,7 +113,7 @@ impl<'a> Collector<'a> {
         if marks.len() >= TOGETHER { self.shards.add(shard, says, marks) } else { Ok(()) }
     }
 
-    /// Hands over what is left, and says what was found.
+    /// Passes on the remaining marks, and returns a summary of the piece.
     ///
     /// # Errors
     /// As [`Collector::add`].
@@ -129,7 +129,7 @@ impl<'a> Collector<'a> {
     }
 }
 
-/// Whether a node row is that of a node of another partition.
+/// Returns whether a node row is a shadow row of a node in another partition.
 pub(crate) fn is_foreign(shadow: &arrow_array::Int64Array, row: usize) -> bool {
     use arrow_array::Array;
     shadow.is_valid(row) && shadow.value(row) >= 0

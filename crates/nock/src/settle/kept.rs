@@ -1,5 +1,5 @@
-//! Columns that the pass over the names has decoded, kept for the first scan behind it: nothing is decoded twice as long
-//! as there is memory.
+//! Columns decoded while names are compared, kept for the first scan that follows: nothing is decoded twice as long
+//! as there is enough memory.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,10 +13,10 @@ use isomorph_storage::{Budget, Reservation};
 use crate::columns::Column;
 use crate::rows::Rows;
 
-/// The share of the budget that may be taken: it is held until the first scan has passed.
+/// Divisor of the budget that may be used: the memory is held until the first scan is done.
 const SHARE: u64 = 4;
 
-/// What is kept of all pieces.
+/// The kept columns of all pieces.
 #[derive(Debug)]
 pub(crate) struct Kept {
     pieces: Vec<Mutex<Option<KeptPiece>>>,
@@ -24,7 +24,7 @@ pub(crate) struct Kept {
     used: AtomicU64,
 }
 
-/// What is kept of one piece: all of its rows, in order.
+/// The kept columns of one piece: all of its rows, in order.
 #[derive(Debug)]
 pub(crate) struct KeptPiece {
     batches: VecDeque<RecordBatch>,
@@ -34,22 +34,22 @@ pub(crate) struct KeptPiece {
 }
 
 impl Kept {
-    /// Nothing of `pieces` pieces yet.
+    /// Creates an empty cache for `pieces` pieces.
     pub fn new(pieces: usize, budget: &Budget) -> Self {
         let pieces = std::iter::repeat_with(Mutex::default).take(pieces).collect();
         Kept { pieces, budget: budget.clone(), used: AtomicU64::new(0) }
     }
 
-    /// A piece to be kept, if there is any memory.
+    /// Starts a piece, if memory is available.
     pub fn begin(&self) -> Option<KeptPiece> {
         let reservation = self.budget.try_reserve(0)?;
         Some(KeptPiece { batches: VecDeque::new(), pages: Vec::new(), reservation })
     }
 
-    /// Adds rows to a piece. It is given up when there is no memory for them.
+    /// Adds rows to a piece, or discards the piece if there is not enough memory.
     ///
     /// # Errors
-    /// None that rows of one length can cause.
+    /// Never fails if all columns have the same length.
     pub fn add(&self, piece: &mut Option<KeptPiece>, rows: &Rows) -> Result<()> {
         let Some(begun) = piece else { return Ok(()) };
         let columns = columns(rows);
@@ -65,20 +65,20 @@ impl Kept {
         Ok(())
     }
 
-    /// Puts a whole piece away.
+    /// Stores a complete piece.
     pub fn put(&self, number: usize, piece: Option<KeptPiece>) {
         if let Some(slot) = self.pieces.get(number) {
             *slot.lock().unwrap_or_else(PoisonError::into_inner) = piece;
         }
     }
 
-    /// Hands a piece out, once.
+    /// Takes a piece out of the cache.
     pub fn take(&self, number: usize) -> Option<KeptPiece> {
         self.pieces.get(number)?.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
-/// The columns of `rows` by their names, in the form that they have been brought to.
+/// Returns the normalised columns of `rows` by name.
 fn columns(rows: &Rows) -> Vec<(Column, ArrayRef)> {
     let mut columns: Vec<(Column, ArrayRef)> =
         vec![(Column::SrcName, Arc::new(rows.names.clone())), (Column::EdgeId, rows.edge_ids.column())];
@@ -96,11 +96,11 @@ fn batch(columns: Vec<(Column, ArrayRef)>) -> Result<RecordBatch> {
 }
 
 fn broken(error: &ArrowError) -> Error {
-    Error::malformed(format!("the columns of the rows do not fit together: {error}"))
+    Error::malformed(format!("the columns of the rows do not match: {error}"))
 }
 
 impl KeptPiece {
-    /// Bytes that these columns take beyond what is kept already.
+    /// Returns the bytes that these columns need in addition to what is kept already.
     fn growth(&mut self, columns: &[(Column, ArrayRef)]) -> u64 {
         let mut bytes = 0;
         for (_, array) in columns {
@@ -108,7 +108,7 @@ impl KeptPiece {
                 bytes += array.get_buffer_memory_size();
                 continue;
             };
-            // Decoders reserve for a whole batch, however few rows there are.
+            // Decoders reserve memory for a full batch, however few rows there are.
             bytes += texts.views().inner().capacity();
             for page in texts.data_buffers() {
                 let address = page.data_ptr().as_ptr() as usize;
@@ -121,22 +121,22 @@ impl KeptPiece {
         bytes as u64
     }
 
-    /// Whether `column` is kept.
+    /// Returns whether `column` is kept.
     pub fn has(&self, column: Column) -> bool {
         self.batches.front().is_some_and(|batch| batch.column_by_name(column.name()).is_some())
     }
 
-    /// The next rows, for scans that need no further columns.
+    /// Returns the next rows, for scans that need no other columns.
     pub fn next(&mut self) -> Option<RecordBatch> {
         self.batches.pop_front()
     }
 
-    /// The next rows of `rest`, which are other columns, with the kept ones, as far as both reach. What follows stays in `rest`.
+    /// Joins the next rows of `rest`, which has other columns, with the kept ones, as many as both have. The remaining rows stay in `rest`.
     ///
     /// # Errors
-    /// When there are more rows now than there were.
+    /// Returns an error if the file has more rows now than before.
     pub fn beside(&mut self, rest: &mut RecordBatch) -> Result<RecordBatch> {
-        let longer = || Error::malformed("the file has more rows than a moment ago: it changes while it is read");
+        let longer = || Error::malformed("the file has more rows than before: it changes while it is read");
         let kept = self.batches.pop_front().ok_or_else(longer)?;
         let rows = kept.num_rows().min(rest.num_rows());
         if rows < kept.num_rows() {

@@ -1,9 +1,9 @@
-//! Settling: which row speaks for a node when several do, and which nodes have no row at all.
+//! Settling: decides which row is chosen if a node has several, and finds the nodes without a row.
 //!
-//! A pass over names alone. Names are compared by 128-bit hashes (XXH3), as everywhere in the model; what is kept of a
-//! row are 24 bytes, in shards that spill to temporary files when the budget is used up. The result is small: rows to
-//! leave out, and the first mention of each node without a row. Where a node has shadow rows, what these say is read
-//! too: a row that only names the node must not silence one that says something of it.
+//! The pass reads names only. Names are compared by 128-bit hashes (XXH3), as everywhere in the model; each row takes
+//! 24 bytes, in shards that spill to temporary files when the budget is exhausted. The result is small: the rows to
+//! drop, and the first mention of each node without a row. If a node has shadow rows, their values are read
+//! too: a row with only the name must not hide a row with values.
 
 mod collect;
 mod findings;
@@ -27,26 +27,26 @@ use std::collections::BTreeSet;
 
 use isomorph_error::Findings;
 
-/// What a pass over the names found out.
+/// The result of comparing names.
 #[derive(Debug, Clone, Default)]
 pub struct Settled {
-    /// Number of nodes, those without a row of their own included.
+    /// Number of nodes, including those without their own row.
     pub nodes: u64,
     /// Number of edges.
     pub edges: u64,
-    /// Nodes without a row of their own, which only edge rows mention.
+    /// Number of nodes without their own row, which only edge rows mention.
     pub implicit_nodes: u64,
-    /// Foreign nodes of which no partition says that it owns them.
+    /// Number of foreign nodes that no partition here owns.
     pub unresolved_shadows: u64,
-    /// Whether edges come in the order of their sources' rows.
+    /// Whether edges are in the order of their sources' rows.
     pub in_sequence: bool,
-    /// What was noticed: repeated rows, several owners, missing rows and owners, rows that contradict each other.
+    /// Findings: repeated rows, several owners, missing rows and owners, contradicting rows.
     pub findings: Findings,
-    /// Edge rows that do not follow the row of their node; of each piece only the first has a place.
+    /// Edge rows that do not follow the row of their node; only the first of each piece has a place.
     pub out_of_sequence: Findings,
     /// Pairs of partitions: a shadow row of the first names a node that is local in the second.
     pub(crate) ties: BTreeSet<(usize, usize)>,
-    /// Rows that are left out, ascending.
+    /// Rows that are dropped, ascending.
     pub(crate) dropped: Vec<Position>,
     /// First mentions of nodes without a row, ascending.
     pub(crate) implicit: Vec<Position>,
@@ -55,12 +55,12 @@ pub struct Settled {
 }
 
 impl Settled {
-    /// Rows of `piece` that are left out: their numbers in the piece, ascending.
+    /// Returns the dropped rows of `piece`, ascending.
     pub(crate) fn dropped_in(&self, piece: usize) -> &[Position] {
         Position::within(&self.dropped, piece)
     }
 
-    /// First mentions in `piece` of nodes without a row, ascending.
+    /// Returns the first mentions in `piece` of nodes without a row, ascending.
     pub(crate) fn implicit_in(&self, piece: usize) -> &[Position] {
         Position::within(&self.implicit, piece)
     }

@@ -1,54 +1,54 @@
-//! Positions of rows, packed into 64 bits: piece, row in the piece, and one bit more.
+//! Positions of rows, packed into 64 bits: piece, row in the piece, and a mark of one bit.
 
 use isomorph_error::{Error, Kind, Result};
 
-/// A row of a piece, with a mark. Ordered as the rows of the dataset are.
+/// A row of a piece, with a mark. The order is that of the rows in the dataset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Position(pub u64);
 
-/// Bits for the row within a piece.
+/// Number of bits for the row within a piece.
 const ROW_BITS: u32 = 39;
 
-/// Most pieces of a dataset.
+/// Maximum number of pieces in a dataset.
 const PIECES: usize = 1 << (63 - ROW_BITS);
 
 impl Position {
-    /// A row with its mark.
+    /// Creates the position of a row with its mark.
     pub fn new(piece: usize, row: u64, mark: bool) -> Self {
         Position(((piece as u64) << (ROW_BITS + 1)) | (row << 1) | u64::from(mark))
     }
 
-    /// The piece.
+    /// Returns the piece.
     pub fn piece(self) -> usize {
         (self.0 >> (ROW_BITS + 1)) as usize
     }
 
-    /// The row in the piece.
+    /// Returns the row in the piece.
     pub fn row(self) -> u64 {
         (self.0 >> 1) & ((1 << ROW_BITS) - 1)
     }
 
-    /// The mark.
+    /// Returns the mark.
     pub fn mark(self) -> bool {
         self.0 & 1 == 1
     }
 
-    /// The same row without a mark.
+    /// Returns the same position without the mark.
     pub fn unmarked(self) -> Self {
         Position(self.0 & !1)
     }
 
-    /// The positions that lie in `piece`, out of an ascending list.
+    /// Returns the positions in `piece` from an ascending list.
     pub fn within(positions: &[Position], piece: usize) -> &[Position] {
         let from = positions.partition_point(|position| position.piece() < piece);
         let to = positions.partition_point(|position| position.piece() <= piece);
         positions.get(from..to).unwrap_or_default()
     }
 
-    /// Fails for a dataset whose rows cannot be numbered.
+    /// Checks that the rows of a dataset can be numbered.
     ///
     /// # Errors
-    /// [`Kind::TooLarge`].
+    /// Returns [`Kind::TooLarge`] if they cannot.
     pub fn check(pieces: usize, rows: u64) -> Result<()> {
         if pieces > PIECES || rows >= 1 << ROW_BITS {
             return Err(Error::new(Kind::TooLarge, "the dataset has too many pieces or rows"));

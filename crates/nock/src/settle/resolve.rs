@@ -1,4 +1,4 @@
-//! From marks to decisions.
+//! Decides from the marks which rows are chosen.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
@@ -10,28 +10,28 @@ use super::shadows::{SaidAt, Shadows};
 use super::shards::{Mark, SHARDS, Says, Shards};
 use super::{Position, Settled, side_by_side};
 
-/// What was found in one piece.
+/// Summary of one piece.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Piece {
-    /// Rows.
+    /// Number of rows.
     pub rows: u64,
-    /// Node rows.
+    /// Number of node rows.
     pub nodes: u64,
-    /// Edge rows.
+    /// Number of edge rows.
     pub edges: u64,
     /// Hash of the name of the last node row, and whether that node is foreign.
     pub last: Option<(u128, bool)>,
-    /// Edge rows behind the row of a foreign node.
+    /// Number of edge rows after the row of a foreign node.
     pub foreign_edges: u64,
-    /// Name and number of the edge rows before the first node row, as long as they name one node.
+    /// Name and number of the edge rows before the first node row, if they all name one node.
     pub head: Option<(u128, u64)>,
-    /// Edge rows that are certainly out of sequence.
+    /// Number of edge rows that are certainly out of sequence.
     pub strays: u64,
     /// The first of them.
     pub first_stray: Option<u64>,
 }
 
-/// A hash of something that is a hash already.
+/// A hasher for values that are already hashes.
 #[derive(Default)]
 struct AsIs(u64);
 
@@ -46,7 +46,7 @@ impl Hasher for AsIs {
         }
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "half of a hash is one")]
+    #[expect(clippy::cast_possible_truncation, reason = "half of a hash is a hash")]
     fn write_u128(&mut self, hash: u128) {
         self.0 = hash as u64;
     }
@@ -66,21 +66,21 @@ struct Decided {
     ties: BTreeSet<(usize, usize)>,
 }
 
-/// What is asked of the files behind the names.
+/// Callbacks into the files of the names.
 pub(crate) struct Reader<'a> {
-    /// The place of a row.
+    /// Returns the place of a row.
     pub place_of: &'a dyn Fn(Position) -> Place,
-    /// What rows say of their nodes.
+    /// Returns the values of rows.
     pub said_at: &'a SaidAt<'a>,
 }
 
-/// Decides for all names, on `threads` threads.
+/// Decides for all names which rows are chosen, on `threads` threads.
 ///
-/// Of several node rows of one name a local one wins over foreign ones, then the last one over earlier ones. Of foreign
-/// ones alone the one that says most wins, then the last one.
+/// Of several node rows of one name, a local row takes precedence over foreign rows, then a later row over earlier ones. Of foreign
+/// rows only, the one with the most values takes precedence, then the last one.
 ///
 /// # Errors
-/// When temporary files cannot be read, or what shadow rows say.
+/// Returns an error if temporary files or the values of shadow rows cannot be read.
 pub(crate) fn resolve(
     shards: &Shards,
     pieces: &[Piece],
@@ -108,7 +108,7 @@ pub(crate) fn resolve(
     all.implicit.sort_unstable();
     all.absent.sort_unstable();
     all.unresolved.sort_unstable();
-    // What rows say has no part in their order.
+    // The values of rows do not influence their order.
     let out_of_order = |breach: &Breach| !matches!(breach, Breach::Differs(_));
     let is_in_order = all.breaches.is_empty() && !spoken.breaches.iter().any(out_of_order);
     all.breaches.extend(spoken.breaches);
@@ -134,7 +134,7 @@ pub(crate) fn resolve(
     Ok(settled)
 }
 
-/// Whether the edges come in the order of their sources' rows: each behind the row that speaks for its node.
+/// Returns whether the edges are in the order of their sources' rows: each after the chosen row of its node.
 fn in_sequence(pieces: &[Piece], partition_of: &dyn Fn(usize) -> usize) -> bool {
     let mut last: Option<(usize, u128, bool)> = None;
     for (index, piece) in pieces.iter().enumerate() {
@@ -151,7 +151,7 @@ fn decide(shards: &Shards, shard: usize, partition_of: &(dyn Fn(usize) -> usize 
     let nodes = shards.take(shard, Says::Node)?;
     let mut winners: ByName<Position> = ByName::with_capacity_and_hasher(nodes.len(), Default::default());
     let mut losers: Vec<Mark> = Vec::new();
-    // The names of all rows but winners, by partition.
+    // The names of all rows that are not chosen, by partition.
     let mut others: HashSet<(u128, usize)> = HashSet::new();
     for mark in nodes {
         let hash = mark.hash();
@@ -175,7 +175,7 @@ fn decide(shards: &Shards, shard: usize, partition_of: &(dyn Fn(usize) -> usize 
         let (own, owner) = (partition_of(position.piece()), partition_of(winner.piece()));
         others.insert((loser.hash(), own));
         if winner.mark() {
-            // All rows are shadows: what they say decides.
+            // All rows are shadow rows: their values decide.
             decided.shadows.open.push((winner, position));
             continue;
         }
@@ -208,7 +208,7 @@ fn decide(shards: &Shards, shard: usize, partition_of: &(dyn Fn(usize) -> usize 
     Ok(decided)
 }
 
-/// Whether a node row speaks for its node rather than another one.
+/// Returns whether the first node row takes precedence over the second.
 fn speaks_over(one: Position, other: Position) -> bool {
     (!one.mark(), one) > (!other.mark(), other)
 }

@@ -1,4 +1,4 @@
-//! What node rows say beside their names, in a form that can be compared.
+//! The values of node rows, apart from their names, in a form that can be compared.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
@@ -7,18 +7,18 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::columns::Column;
 
-/// What a row says of its node, cell by cell. Truth 1.0, `is_rdf` false, no labels, no props and nulls say nothing:
-/// a shadow row has nothing else to write there.
+/// The values of a row, cell by cell. Truth 1.0, `is_rdf` false, no labels, no props and nulls do not count as values:
+/// a shadow row cannot leave these cells out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Said {
-    /// The partition that is said to own the node; -1 for the row's own.
+    /// The partition that owns the node according to the row; -1 for the row's own.
     owner: i64,
-    /// Hashes of truth, `is_rdf`, labels, props and further columns; 0 for what says nothing.
+    /// Hashes of truth, `is_rdf`, labels, props and further columns; 0 for no value.
     cells: Vec<u64>,
 }
 
 impl Said {
-    /// What row `row` says, of a batch in the one spelling in which equal values are equal.
+    /// Returns the values of row `row` of a batch in canonical spelling, in which equal values have equal texts.
     pub fn of(canonical: &RecordBatch, row: usize) -> Self {
         let hash = |bytes: &[u8]| xxh3_64(bytes).max(1);
         let truth = canonical.column(Column::Truth as usize).as_primitive::<Float64Type>().value(row);
@@ -39,17 +39,17 @@ impl Said {
         Said { owner, cells }
     }
 
-    /// How many cells say something: of the rows of a node without an owner the one that says most speaks for it.
+    /// Returns the number of values: of the rows of a node without an owner, the one with the most values is chosen.
     pub fn cells(&self) -> usize {
         self.cells.iter().filter(|&&cell| cell != 0).count()
     }
 
-    /// Whether something that is said here is not said by `other`.
+    /// Returns whether this row has a value that `other` does not have.
     pub fn is_more_than(&self, other: &Said) -> bool {
         self.cells.iter().zip(&other.cells).any(|(own, other)| *own != 0 && own != other)
     }
 
-    /// Whether both name one owner.
+    /// Returns whether both name the same owner.
     pub fn has_owner_of(&self, other: &Said) -> bool {
         self.owner == other.owner
     }

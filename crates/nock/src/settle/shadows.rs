@@ -1,4 +1,4 @@
-//! Nodes with shadow rows: which row speaks where the owner is nowhere, and which rows say what is not told then.
+//! Nodes with shadow rows: chooses a row if no partition owns the node, and finds rows with values that are lost by the choice.
 
 use std::collections::HashMap;
 
@@ -7,31 +7,31 @@ use isomorph_error::Result;
 use super::findings::Breach;
 use super::{Position, Said};
 
-/// What the rows at some positions, ascending, say of their nodes; those that pass.
+/// Returns the values of the rows at some ascending positions, for the rows that pass.
 pub(crate) type SaidAt<'a> = dyn Fn(&[Position], &(dyn Fn(&Said) -> bool + Sync)) -> Result<Vec<(Position, Said)>> + 'a;
 
 /// Shadow rows of nodes that have other rows.
 #[derive(Default)]
 pub(super) struct Shadows {
-    /// The row that speaks for a node without an owner as long as nothing but places is known, and another row of it.
+    /// The row that would be chosen by position alone for a node without an owner, and another row of the node.
     pub open: Vec<(Position, Position)>,
     /// The row of an owner, and a shadow row in another partition.
     pub owned: Vec<(Position, Position)>,
 }
 
-/// What became of them.
+/// The decisions.
 #[derive(Default)]
 pub(super) struct Spoken {
-    /// Rows that do not speak for their nodes.
+    /// Rows that are not chosen.
     pub dropped: Vec<Position>,
-    /// The row that speaks, by the one that would have spoken.
+    /// The chosen row, by the row that would be chosen by position alone.
     pub speakers: HashMap<Position, Position>,
-    /// Rows that something is wrong with.
+    /// Rows that violate a rule.
     pub breaches: Vec<Breach>,
 }
 
 impl Shadows {
-    /// Adds those of other names.
+    /// Adds the shadow rows of other names.
     pub fn extend(&mut self, other: Shadows) {
         self.open.extend(other.open);
         self.owned.extend(other.owned);
@@ -40,7 +40,7 @@ impl Shadows {
     /// Reads the rows that have to be compared, and decides.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// Returns an error if the rows cannot be read.
     pub fn speak(mut self, partition_of: &dyn Fn(usize) -> usize, said_at: &SaidAt<'_>) -> Result<Spoken> {
         let mut spoken = Spoken::default();
         self.choose(partition_of, said_at, &mut spoken)?;
@@ -48,8 +48,8 @@ impl Shadows {
         Ok(spoken)
     }
 
-    /// Of the rows of a node without an owner the one that says most speaks, then the last one: a row that names the
-    /// node and says nothing of it must not silence one that does.
+    /// Chooses among the rows of a node without an owner the one with the most values, then the last one: a row with only the
+    /// name must not hide a row with values.
     fn choose(
         &mut self,
         partition_of: &dyn Fn(usize) -> usize,
@@ -77,7 +77,7 @@ impl Shadows {
         Ok(())
     }
 
-    /// Where the owner is here it speaks. Most shadow rows say nothing, so that few owners have to be read.
+    /// Compares shadow rows with the owner's row, which is chosen. Most shadow rows have no values, so that few owners are read.
     fn compare_with_owners(&mut self, said_at: &SaidAt<'_>, spoken: &mut Spoken) -> Result<()> {
         let said = by_row(self.owned.iter().map(|&(_, row)| row), said_at, &|said| said.cells() > 0)?;
         self.owned.retain(|(_, row)| said.contains_key(row));
@@ -93,7 +93,7 @@ impl Shadows {
     }
 }
 
-/// What rows say, by their positions.
+/// Returns the values of rows, by position.
 fn by_row(
     rows: impl Iterator<Item = Position>,
     said_at: &SaidAt<'_>,

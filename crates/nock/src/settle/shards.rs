@@ -1,4 +1,4 @@
-//! Marks of rows, kept apart by hash so that each part fits memory.
+//! Marks of rows, partitioned by hash so that each shard fits into memory.
 
 use std::io::Write;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,19 +8,19 @@ use isomorph_storage::{Budget, Reservation, Scratch, ScratchFile};
 
 use super::Position;
 
-/// Number of shards: a dataset of 10^9 names has 4 million in each.
+/// Number of shards: with 10^9 names, each shard has 4 million.
 pub(crate) const SHARDS: usize = 256;
 
-/// Bytes of a mark in a temporary file.
+/// Size of a mark in a temporary file, in bytes.
 const MARK_BYTES: usize = 24;
 
-/// Marks of one shard from which on it pays to look for names that are there twice.
+/// Minimum number of marks in a shard for which removing repeated names is worthwhile.
 const THIN_FROM: usize = 4096;
 
-/// Marks that are written at once.
+/// Number of marks that are written at once.
 const WRITTEN_AT_ONCE: usize = 4096;
 
-/// A name, by its hash, and a row that speaks of it.
+/// The hash of a name, and a row that contains the name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Mark {
     high: u64,
@@ -30,33 +30,33 @@ pub(crate) struct Mark {
 }
 
 impl Mark {
-    /// The mark of a name.
+    /// Creates the mark of a name.
     #[expect(clippy::cast_possible_truncation, reason = "both halves are kept")]
     pub fn new(hash: u128, position: Position) -> Self {
         Mark { high: (hash >> 64) as u64, low: hash as u64, position }
     }
 
-    /// The hash of the name.
+    /// Returns the hash of the name.
     pub fn hash(self) -> u128 {
         (u128::from(self.high) << 64) | u128::from(self.low)
     }
 
-    /// The shard of a name.
+    /// Returns the shard of a name.
     pub fn shard(hash: u128) -> usize {
         (hash >> 120) as usize
     }
 }
 
-/// What a row says of a name.
+/// The role of a name in a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Says {
-    /// It is the node's row; marked when the node is foreign.
+    /// The row is the node's row; marked if the node is foreign.
     Node = 0,
-    /// It mentions the node as an end of an edge; marked for the destination.
+    /// The row mentions the node as an end of an edge; marked for the destination.
     Mention = 1,
 }
 
-/// The marks of one shard and kind: in memory, and what had to be written out.
+/// The marks of one shard and kind: in memory and in temporary files.
 #[derive(Default)]
 struct Shard {
     marks: Vec<Mark>,
@@ -65,14 +65,14 @@ struct Shard {
 }
 
 impl Shard {
-    /// Keeps one mark of each name in each partition: the first. Most of what edges mention they mention again and again.
+    /// Keeps only the first mark of each name in each partition: edges mention most names repeatedly.
     fn thin_out(&mut self, partitions: &[usize]) {
-        // Stable, because what was thinned out before is in order already.
+        // A stable sort, because the marks kept before are already in order.
         self.marks.sort();
         self.marks.dedup_by_key(|mark| (mark.hash(), partitions.get(mark.position.piece())));
     }
 
-    /// Makes room for `more` marks of kind `says`: by thinning out, if that gives a quarter, or else by growing.
+    /// Makes room for `more` marks of kind `says`: by removing repeated names if that frees a quarter, otherwise by growing.
     fn make_room(&mut self, says: Says, more: usize, partitions: &[usize]) {
         let capacity = self.marks.capacity();
         if says == Says::Mention && capacity >= THIN_FROM && self.marks.len() + more > capacity {
@@ -84,16 +84,16 @@ impl Shard {
     }
 }
 
-/// Marks of every shard and kind that wait to be handed over.
+/// Marks of every shard and kind that are waiting to be passed on.
 pub(super) type Waiting = Vec<[Vec<Mark>; 2]>;
 
 /// All marks.
 pub(crate) struct Shards {
     shards: Vec<[Mutex<Shard>; 2]>,
-    /// For the next collector: empty, but not without room.
+    /// Buffers for the next collector: empty, but with capacity.
     spare: Mutex<Vec<Waiting>>,
     reservation: Mutex<Reservation>,
-    /// Most memory to take, bytes.
+    /// Maximum memory in bytes.
     memory: u64,
     scratch: Option<Scratch>,
     /// The partition of each piece.
@@ -105,11 +105,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Shards {
-    /// No marks of pieces that are in these `partitions`; half of the memory of `budget` may be taken. What is in many
-    /// small pieces costs more than it says.
+    /// Creates empty shards for pieces in these `partitions`; at most half of the memory of `budget` is used, because many
+    /// small allocations take more memory than is counted.
     ///
     /// # Errors
-    /// None that a budget of 0 bytes can cause.
+    /// Never fails because of a budget of 0 bytes.
     pub fn new(budget: &Budget, scratch: Option<Scratch>, partitions: Vec<usize>) -> Result<Self> {
         let shards = (0..SHARDS).map(|_| Default::default()).collect();
         Ok(Shards {
@@ -122,20 +122,20 @@ impl Shards {
         })
     }
 
-    /// Room for marks of a collector.
+    /// Returns buffers for the marks of a collector.
     pub fn waiting(&self) -> Waiting {
         lock(&self.spare).pop().unwrap_or_else(|| vec![Default::default(); SHARDS])
     }
 
-    /// Takes back the room of a collector that has handed over all.
+    /// Takes back the buffers of a collector that has passed on all marks.
     pub fn give_back(&self, waiting: Waiting) {
         lock(&self.spare).push(waiting);
     }
 
-    /// Takes over the marks of one shard and leaves `marks` empty.
+    /// Moves `marks` into one shard, leaving `marks` empty.
     ///
     /// # Errors
-    /// When a temporary file cannot be written.
+    /// Returns an error if a temporary file cannot be written.
     pub fn add(&self, shard: usize, says: Says, marks: &mut Vec<Mark>) -> Result<()> {
         let Some(slot) = self.shards.get(shard).map(|pair| &pair[says as usize]) else { return Ok(()) };
         let mut shard = lock(slot);
@@ -180,10 +180,10 @@ impl Shards {
         Ok(())
     }
 
-    /// Takes the marks of one shard out, in no order.
+    /// Takes the marks out of one shard, in no particular order.
     ///
     /// # Errors
-    /// When a temporary file cannot be read.
+    /// Returns an error if a temporary file cannot be read.
     pub fn take(&self, shard: usize, says: Says) -> Result<Vec<Mark>> {
         let Some(slot) = self.shards.get(shard).map(|pair| &pair[says as usize]) else { return Ok(Vec::new()) };
         let shard = std::mem::take(&mut *lock(slot));
@@ -203,7 +203,7 @@ impl Shards {
         Ok(marks)
     }
 
-    /// Bytes in temporary files.
+    /// Returns the number of bytes in temporary files.
     #[cfg(test)]
     pub fn spilled_bytes(&self) -> u64 {
         let size = |slot: &Mutex<Shard>| lock(slot).spilled.as_ref().map_or(0, ScratchFile::size);
@@ -241,7 +241,7 @@ mod tests {
     fn what_is_mentioned_often_is_kept_once_with_its_first_row() {
         for (memory, spills) in [(1 << 20, false), (64 << 10, true)] {
             let shards = Shards::new(&Budget::new(2 * memory), None, vec![0]).unwrap();
-            // The same thousand names over and over, the later rows first.
+            // The same thousand names repeatedly, later rows first.
             for round in (0..200u64).rev() {
                 let mark = |name: u64| Mark::new(u128::from(name), Position::new(0, round * 1000 + name, true));
                 shards.add(0, Says::Mention, &mut (0..1000).map(mark).collect()).unwrap();

@@ -1,15 +1,15 @@
-//! Work on several threads, which are those of the job and no others.
+//! Runs work on several threads of its own.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use isomorph_error::{Error, Kind, Result};
 
-/// Does `work` for every number below `count` on `threads` threads; what comes of it, in the order of the numbers.
+/// Calls `work` for every number below `count` on `threads` threads, and returns the results in the order of the numbers.
 ///
 /// # Errors
-/// The error of the lowest number, whatever the number of threads: numbers are begun in their order, and those that were
-/// begun are ended.
+/// Returns the error of the lowest number, for any number of threads: numbers are started in order, and those that were
+/// started are completed.
 pub(crate) fn side_by_side<T: Send>(
     count: usize,
     threads: usize,
@@ -33,11 +33,11 @@ pub(crate) fn side_by_side<T: Send>(
     let whole = std::thread::scope(|scope| {
         let others: Vec<_> = (1..threads).map(|_| scope.spawn(run)).collect();
         run();
-        // All are waited for, whatever becomes of one.
+        // All threads are joined, even if one fails.
         others.into_iter().map(std::thread::ScopedJoinHandle::join).filter(Result::is_err).count() == 0
     });
     if !whole {
-        return Err(Error::new(Kind::Malformed, "a reading thread broke down").hint("report this input: it is a bug"));
+        return Err(Error::new(Kind::Malformed, "a reader thread panicked").hint("please report this internal error"));
     }
     let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     done.sort_unstable_by_key(|(number, _)| *number);

@@ -1,27 +1,27 @@
-//! Rows as lines of text, in the dialect of the format.
+//! Formats rows as lines of text, in the dialect of the format.
 
 use arrow_array::RecordBatch;
 use arrow_schema::Schema;
 use isomorph_error::Result;
 use isomorph_tables::{CsvDialect, Encoding, TableWriter, WriteOptions};
 
-/// The options of a text file.
+/// Returns the options of a text file.
 pub(crate) fn text_options() -> WriteOptions {
     WriteOptions { csv: CsvDialect::nock(), ..WriteOptions::default() }
 }
 
-/// The header line with its end.
+/// Returns the header line with its line ending.
 ///
 /// # Errors
-/// [`isomorph_error::Kind::Unsupported`] for a column that text cannot hold.
+/// Returns [`isomorph_error::Kind::Unsupported`] for a column that text cannot represent.
 pub(crate) fn header(schema: &Schema) -> Result<Vec<u8>> {
     Ok(TableWriter::create(Vec::new(), Encoding::Csv, schema, &text_options())?.finish()?.0)
 }
 
-/// The lines of a batch, each with its end.
+/// Returns the lines of a batch, each with its line ending.
 ///
 /// # Errors
-/// When a value has no text.
+/// Returns an error if a value has no text form.
 pub(crate) fn lines(batch: &RecordBatch) -> Result<Vec<Vec<u8>>> {
     let mut writer = TableWriter::create(Vec::new(), Encoding::Csv, batch.schema_ref(), &text_options())?;
     writer.write(batch)?;
@@ -30,7 +30,7 @@ pub(crate) fn lines(batch: &RecordBatch) -> Result<Vec<Vec<u8>>> {
     let (mut start, mut quoted) = (0, false);
     for at in memchr::memchr2_iter(b'"', b'\n', &text) {
         if text.get(at) == Some(&b'"') {
-            // A doubled quote opens again what it closed.
+            // A doubled quote closes and reopens the quotation.
             quoted = !quoted;
         } else if !quoted {
             records.push(text.get(start..=at).unwrap_or_default().to_vec());

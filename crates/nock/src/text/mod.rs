@@ -1,4 +1,4 @@
-//! NOCK as text: lines of the dialect that pandas writes with `QUOTE_NONNUMERIC`, and sorting them.
+//! NOCK as text: formats and sorts lines in the dialect that pandas writes with `QUOTE_NONNUMERIC`.
 
 mod lines;
 mod sorter;

@@ -1,4 +1,4 @@
-//! Lines sorted by (name, number, line) within a memory budget.
+//! Sorts lines by (name, number, line) within a memory budget.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,24 +7,24 @@ use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use isomorph_error::{Error, Result, index};
 use isomorph_storage::{Budget, Reservation, Scratch, ScratchFile};
 
-/// Memory is taken from the budget in steps of so many bytes.
+/// Step in bytes in which memory is reserved from the budget.
 const STEP: u64 = 1 << 20;
 
-/// Bytes that are always kept, so that runs are not tiny.
+/// Minimum number of buffered bytes, so that runs are not tiny.
 const LEAST: usize = 64 << 10;
 
-/// A line and what it is sorted by.
+/// A line and its sort key.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Line {
-    /// First: a name, by its bytes (which is the order of code points).
+    /// First key: a name, by its bytes (which is the order of code points).
     pub name: Vec<u8>,
-    /// Second: a number.
+    /// Second key: a number.
     pub number: i64,
-    /// Last: the line.
+    /// Last key: the line.
     pub text: Vec<u8>,
 }
 
-/// Collects lines.
+/// Collects lines and sorts them.
 pub(crate) struct LineSorter {
     bytes: Vec<u8>,
     /// Start of a line, end of its name, its number, end of its text.
@@ -35,10 +35,10 @@ pub(crate) struct LineSorter {
 }
 
 impl LineSorter {
-    /// A sorter that takes memory from `budget` and spills into `scratch`.
+    /// Creates a sorter that reserves memory from `budget` and spills to `scratch`.
     ///
     /// # Errors
-    /// None that an empty budget can cause.
+    /// Never fails because of an empty budget.
     pub fn new(budget: &Budget, scratch: Option<Scratch>) -> Result<Self> {
         let reservation = budget.reserve(0)?;
         Ok(LineSorter { bytes: Vec::new(), lines: Vec::new(), runs: Vec::new(), reservation, scratch })
@@ -47,7 +47,7 @@ impl LineSorter {
     /// Adds a line.
     ///
     /// # Errors
-    /// When a temporary file cannot be written.
+    /// Returns an error if a temporary file cannot be written.
     pub fn push(&mut self, name: &[u8], number: i64, text: &[u8]) -> Result<()> {
         let start = self.bytes.len();
         let needed = start + name.len() + text.len() + size_of_val(self.lines.as_slice());
@@ -103,10 +103,10 @@ impl LineSorter {
         Ok(())
     }
 
-    /// The lines in order.
+    /// Returns the lines in order.
     ///
     /// # Errors
-    /// When a temporary file cannot be written or read.
+    /// Returns an error if a temporary file cannot be written or read.
     pub fn finish(mut self) -> Result<Sorted> {
         if self.runs.is_empty() {
             self.sort();
@@ -127,18 +127,18 @@ impl LineSorter {
     }
 }
 
-/// Lines in order.
+/// Sorted lines.
 pub(crate) enum Sorted {
     /// All in memory.
     Memory {
-        /// Holds them.
+        /// The sorter with the lines.
         sorter: LineSorter,
-        /// The next one.
+        /// Index of the next line.
         next: usize,
     },
     /// Merged from temporary files.
     Runs {
-        /// The files.
+        /// The temporary files.
         runs: Vec<BufReader<ScratchFile>>,
         /// The first line of each.
         heap: BinaryHeap<Reverse<(Line, usize)>>,
@@ -146,10 +146,10 @@ pub(crate) enum Sorted {
 }
 
 impl Sorted {
-    /// The next line, or nothing behind the last.
+    /// Returns the next line, or `None` after the last.
     ///
     /// # Errors
-    /// When a temporary file cannot be read.
+    /// Returns an error if a temporary file cannot be read.
     pub fn next_line(&mut self) -> Result<Option<Line>> {
         match self {
             Sorted::Memory { sorter, next } => {

@@ -1,4 +1,4 @@
-//! Rules of single cells.
+//! Rules for single cells.
 
 use isomorph_error::Rule;
 use isomorph_model::json::{Members, check_strings};
@@ -7,7 +7,7 @@ use crate::Tolerance;
 use crate::rows::{check_cell, end_of_string, split_labels};
 use crate::rules;
 
-/// What is wrong with a text of properties.
+/// Returns the rule that a text of properties violates.
 pub(super) fn props(text: &str, members: &mut Members) -> Option<(&'static Rule, String)> {
     let text = match check_cell(text, Tolerance::Normal) {
         Ok(text) => text,
@@ -23,12 +23,12 @@ pub(super) fn props(text: &str, members: &mut Members) -> Option<(&'static Rule,
         Ok(()) if different < stated(&text) => {
             Some((&rules::PROPS_REPEATED, "a key is stated more than once".to_owned()))
         }
-        // Reading passes over what is in them, but nobody can show it.
+        // Reading skips the content of members, but it could not be displayed.
         Ok(()) => check_strings(&text).err().map(|error| (&rules::PROPS_JSON, error.message().to_owned())),
     }
 }
 
-/// How many members a valid object states, repeated ones too.
+/// Returns the number of members of a valid object, including repeated ones.
 fn stated(object: &str) -> usize {
     let bytes = object.as_bytes();
     let (mut at, mut depth, mut members) = (0, 0u32, 0);
@@ -48,7 +48,7 @@ fn stated(object: &str) -> usize {
     members
 }
 
-/// What is wrong with a text of labels.
+/// Returns the problem of a text of labels.
 pub(super) fn labels(text: &str) -> Option<&'static str> {
     if text.is_empty() {
         return None;
@@ -56,10 +56,10 @@ pub(super) fn labels(text: &str) -> Option<&'static str> {
     if text.split(',').any(str::is_empty) {
         return Some("a label is empty");
     }
-    split_labels(text).any(|label| label.trim() != label).then_some("a label has blanks around it")
+    split_labels(text).any(|label| label.trim() != label).then_some("a label has spaces at its ends")
 }
 
-/// Whether a name can be an absolute IRI: a scheme, and none of the characters that IRIs exclude. Blank nodes pass.
+/// Returns whether a name can be an absolute IRI: a scheme, and no characters that IRIs exclude. Blank nodes pass.
 pub(super) fn is_iri(name: &str) -> bool {
     if name.starts_with("_:") {
         return true;

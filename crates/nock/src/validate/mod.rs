@@ -1,4 +1,4 @@
-//! Checking every rule of the format, row by row.
+//! Validation: checks every rule of the format, row by row.
 
 mod cells;
 mod raw;
@@ -16,13 +16,13 @@ use crate::{CompareOptions, Nock, OpenOptions, Tolerance, compare, rules};
 use raw::Raw;
 use rows::RowChecks;
 
-/// Rows of a batch.
+/// Maximum number of rows in a batch.
 const BATCH_ROWS: usize = 1 << 14;
 
-/// Adds everything that is broken to `findings`.
+/// Adds every violation of a rule to `findings`.
 ///
 /// # Errors
-/// When a file cannot be read on.
+/// Returns an error if a file cannot be read any further.
 pub(crate) fn validate(nock: &Nock, findings: &mut Findings) -> Result<()> {
     findings.merge(nock.noticed.clone());
     for (index, partition) in nock.partitions.iter().enumerate() {
@@ -42,17 +42,17 @@ pub(crate) fn validate(nock: &Nock, findings: &mut Findings) -> Result<()> {
         }
     }
     check_twins(nock, findings)?;
-    // A row that cannot be read is among the findings already; the names are compared when every row can be.
+    // A row that cannot be read is already a finding; names are compared if every row can be read.
     if let Some(settled) = unless_broken(nock.settle())? {
         findings.merge(settled.findings.clone());
     }
     Ok(())
 }
 
-/// Fails for the first breach that is more than a note: strict reading.
+/// Returns the first violation that is more than a note as an error: strict reading.
 ///
 /// # Errors
-/// That breach, or what kept the file from being read.
+/// Returns that violation, or the error of reading the file.
 pub(crate) fn refuse(nock: &Nock) -> Result<()> {
     let mut findings = Findings::keeping(1);
     validate(nock, &mut findings)?;
@@ -65,18 +65,18 @@ pub(crate) fn refuse(nock: &Nock) -> Result<()> {
     }
 }
 
-/// What a file as a whole breaks.
+/// Checks the rules for a file as a whole.
 fn check_file(partition: &Partition, findings: &mut Findings) {
     let place = || Place::file(&partition.name);
     match (partition.format, partition.layout.dialect()) {
         (Format::Parquet, Dialect::Pynock) => {
-            findings.push(&rules::FILE_TYPES, "the types are those of pynock", place())
+            findings.push(&rules::FILE_TYPES, "the column types are those of pynock", place())
         }
         (Format::Parquet, Dialect::Nested) => {
-            findings.push(&rules::FILE_TYPES, "edge rows are nested, which the published library cannot read", place());
+            findings.push(&rules::FILE_TYPES, "edge rows are nested; the published library cannot read them", place());
         }
         (Format::Parquet, Dialect::Empty) => {
-            findings.push(&rules::FILE_COLUMNS, "the file has no columns at all", place());
+            findings.push(&rules::FILE_COLUMNS, "the file has no columns", place());
         }
         (Format::Parquet, Dialect::Other) => {
             findings.push(&rules::FILE_TYPES, "the types are neither the specification's nor pynock's", place());
@@ -88,10 +88,10 @@ fn check_file(partition: &Partition, findings: &mut Findings) {
     }
 }
 
-/// Compares text files with the Parquet files that are read in their place.
+/// Compares text files with the Parquet files that are read instead of them.
 fn check_twins(nock: &Nock, findings: &mut Findings) -> Result<()> {
     let (budget, scratch) = (nock.options.budget.clone(), nock.options.scratch.clone());
-    // Text does not declare the types of further columns: it is read as those of the table.
+    // Text does not declare the types of further columns: they are read with the types of the table.
     let as_read = CompareOptions { narrow_truth: true, as_text: true, ..CompareOptions::default() };
     let compared = CompareOptions { budget, scratch, keep: 1, ..as_read };
     let options = OpenOptions { tolerance: Tolerance::Normal, keep_edge_id: false, ..nock.options.clone() };
@@ -103,10 +103,10 @@ fn check_twins(nock: &Nock, findings: &mut Findings) -> Result<()> {
             Ok(rows) if rows.is_equal() => {}
             Ok(rows) => {
                 let (left, right) = (rows.only_left, rows.only_right);
-                let message = format!("{} has {left} rows that this file lacks, and lacks {right}", table.name());
+                let message = format!("{} has {left} rows that are not in this file, and lacks {right}", table.name());
                 findings.push(&rules::PART_TWIN, message, place());
             }
-            // Input that cannot be read has other rows than one that can; the table's own errors are found with it.
+            // Input that cannot be read differs from input that can; the table's own errors are found separately.
             Err(error) if error.kind().exit_code() == 3 => {
                 let message = format!("cannot be compared with {}: {}", table.name(), error.message());
                 findings.push(&rules::PART_TWIN, message, place());
@@ -123,7 +123,7 @@ fn check_piece(
     checks: &mut RowChecks<'_>,
     findings: &mut Findings,
 ) -> Result<()> {
-    // Other columns are read as well, and compared with what look-ups go by: all must be sound.
+    // Other columns are also read, and compared with the indexes that look-ups use: all must be valid.
     let everything = Selection::all().batch_rows(BATCH_ROWS).check_indexes();
     for batch in partition.batches(piece, ColumnSet::ALL, &Extras::All, everything)? {
         let (batch, numbers) = batch?;

@@ -1,4 +1,4 @@
-//! The nine columns of a batch as they are in the file, nulls and all.
+//! The nine columns of a batch as they are in the file, including nulls.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
@@ -10,12 +10,12 @@ use crate::columns::Column;
 use crate::rows::{Numbers, STATED_ID, cast_strict, from_map};
 use crate::rules;
 
-/// The nine columns; those that the file lacks are `None`.
+/// The nine columns; missing columns are `None`.
 pub(super) struct Raw<'a> {
     pub numbers: &'a Numbers,
     pub names: StringArray,
     pub edge_ids: Int64Array,
-    /// In the nested layout, what is stated on edge rows; `edge_ids` only tells these from node rows.
+    /// In the nested layout, the numbers stated on edge rows; `edge_ids` only distinguishes these from node rows.
     pub stated_ids: Option<Int64Array>,
     pub rels: Option<StringArray>,
     pub dsts: Option<StringArray>,
@@ -27,10 +27,10 @@ pub(super) struct Raw<'a> {
 }
 
 impl<'a> Raw<'a> {
-    /// Looks at a batch.
+    /// Reads the columns of a batch.
     ///
     /// # Errors
-    /// When a column has values that its type cannot hold.
+    /// Returns an error if a column has values that its type cannot represent.
     pub fn of(batch: &RecordBatch, numbers: &'a Numbers, map_of_json: bool) -> Result<Self> {
         let column = |column: Column, to: &DataType| -> Result<Option<ArrayRef>> {
             let Some(array) = batch.column_by_name(column.name()) else { return Ok(None) };
@@ -63,12 +63,12 @@ impl<'a> Raw<'a> {
     }
 }
 
-/// A cell: `None` when the column is missing, `Some(None)` when the cell is null.
+/// Returns a cell: `None` if the column is missing, `Some(None)` if the cell is null.
 pub(super) fn text(column: Option<&StringArray>, row: usize) -> Option<Option<&str>> {
     column.map(|column| column.is_valid(row).then(|| column.value(row)))
 }
 
-/// A number: `None` when the column is missing, `Some(None)` when the cell is null.
+/// Returns a number: `None` if the column is missing, `Some(None)` if the cell is null.
 pub(super) fn number(column: Option<&Int64Array>, row: usize) -> Option<Option<i64>> {
     column.map(|column| column.is_valid(row).then(|| column.value(row)))
 }

@@ -1,4 +1,4 @@
-//! Rules of rows and of their sequence.
+//! Rules for rows and their sequence.
 
 use std::collections::HashSet;
 
@@ -12,10 +12,10 @@ use crate::columns::Column;
 use crate::dataset::{Format, Partition};
 use crate::rules;
 
-/// Characters of a field that Python's reader takes.
+/// Maximum number of characters of a field in Python's csv module.
 const PYTHON_FIELD: usize = 131_072;
 
-/// Edge numbers of one node that are remembered; nodes with more edges are not checked for repeats behind them.
+/// Maximum number of edge numbers of one node that are remembered; later edges of the node are not checked for repeats.
 const REMEMBERED: i64 = 1 << 20;
 
 /// Checks the rows of one partition, in their order.
@@ -26,18 +26,18 @@ pub(super) struct RowChecks<'a> {
     node: Option<CurrentNode>,
 }
 
-/// The node whose edge rows come.
+/// The node whose edge rows are being read.
 struct CurrentNode {
     name: String,
     is_rdf: Option<bool>,
     foreign: bool,
-    /// Edge rows so far, and the largest number among them; the numbers themselves once they do not rise.
+    /// Number of edge rows so far, and the largest edge number; the numbers themselves once they are not ascending.
     edges: usize,
     largest: i64,
     numbers: HashSet<i64>,
 }
 
-/// One row, and where findings about it go.
+/// One row, and the destination of its findings.
 struct Row<'r> {
     raw: &'r Raw<'r>,
     row: usize,
@@ -53,7 +53,7 @@ impl Row<'_> {
 }
 
 impl<'a> RowChecks<'a> {
-    /// Checks for the rows of this partition.
+    /// Creates the checks for the rows of this partition.
     pub fn new(partition: &'a Partition) -> Self {
         let is_text = partition.format == Format::Csv;
         RowChecks { file: &partition.name, is_text, members: Members::default(), node: None }
@@ -72,7 +72,7 @@ impl<'a> RowChecks<'a> {
                 at.push(&rules::NAME_EMPTY, Column::SrcName, "src_name is empty");
             }
             let sign = raw.edge_ids.value(row);
-            // A nested edge row is one whatever its number is; without one it has its position.
+            // A nested edge row is an edge row whatever its number; without a number, its position counts.
             let stated = raw.stated_ids.as_ref().filter(|_| sign >= 0);
             let unstated = stated.filter(|ids| ids.is_null(row) || ids.value(row) < 0);
             if let Some(ids) = unstated {
@@ -103,7 +103,7 @@ impl<'a> RowChecks<'a> {
             match text(cells.as_ref(), row) {
                 Some(None) => at.push(&rules::MISSING_NULL, column, format!("{column} is null on a node row")),
                 Some(Some("")) | None => {}
-                Some(Some(_)) => at.push(&rules::IGNORED, column, format!("{column} says something on a node row")),
+                Some(Some(_)) => at.push(&rules::IGNORED, column, format!("{column} has a value on a node row")),
             }
         }
         let shadow = number(raw.shadow.as_ref(), row);
@@ -120,7 +120,7 @@ impl<'a> RowChecks<'a> {
             None => {}
         }
         if is_rdf == Some(true) && !cells::is_iri(name) {
-            at.push(&rules::RDF_NAME, Column::SrcName, "a node from an RDF stack has a name that is no IRI");
+            at.push(&rules::RDF_NAME, Column::SrcName, "a node from an RDF stack has a non-IRI name");
         }
         let foreign = matches!(shadow, Some(Some(0..)));
         let node =
@@ -133,43 +133,43 @@ impl<'a> RowChecks<'a> {
         match text(raw.dsts.as_ref(), row) {
             Some(None | Some("")) => at.push(&rules::NAME_EMPTY, Column::DstName, "dst_name is empty on an edge row"),
             Some(Some(target)) if is_rdf == Some(true) && !cells::is_iri(target) => {
-                at.push(&rules::RDF_NAME, Column::DstName, "an edge from an RDF stack reaches a name that is no IRI");
+                at.push(&rules::RDF_NAME, Column::DstName, "an edge from an RDF stack has a non-IRI target");
             }
             _ => {}
         }
         match text(raw.rels.as_ref(), row) {
             Some(None) => at.push(&rules::REL_NULL, Column::RelName, "rel_name is null on an edge row"),
             Some(Some(relation)) if is_rdf == Some(true) && !cells::is_iri(relation) => {
-                at.push(&rules::RDF_NAME, Column::RelName, "an edge from an RDF stack has a relation that is no IRI");
+                at.push(&rules::RDF_NAME, Column::RelName, "an edge from an RDF stack has a non-IRI relation");
             }
             _ => {}
         }
         if matches!(number(raw.shadow.as_ref(), row), Some(Some(0..))) {
-            at.push(&rules::IGNORED, Column::Shadow, "shadow says something on an edge row");
+            at.push(&rules::IGNORED, Column::Shadow, "shadow has a value on an edge row");
         }
         match text(raw.labels.as_ref(), row) {
             Some(None) => at.push(&rules::MISSING_NULL, Column::Labels, "labels are null on an edge row"),
             Some(Some("")) | None => {}
-            Some(Some(_)) => at.push(&rules::IGNORED, Column::Labels, "labels say something on an edge row"),
+            Some(Some(_)) => at.push(&rules::IGNORED, Column::Labels, "labels have a value on an edge row"),
         }
         match &mut self.node {
             Some(node) if node.name == name => {
                 if is_rdf.is_some() && node.is_rdf.is_some() && is_rdf != node.is_rdf {
-                    at.push(&rules::RDF_EDGE, Column::IsRdf, "is_rdf is not that of the source node");
+                    at.push(&rules::RDF_EDGE, Column::IsRdf, "is_rdf differs from that of the source node");
                 }
                 if node.foreign && node.edges == 0 {
                     at.push(&rules::SHADOW_EDGES, Column::SrcName, "a node of another partition has edges here");
                 }
                 node.edges += 1;
                 if let Some(id) = id.filter(|&id| node.repeats(id)) {
-                    at.push(&rules::EDGE_ID_REPEATED, Column::EdgeId, format!("edge_id {id} stands for two edges"));
+                    at.push(&rules::EDGE_ID_REPEATED, Column::EdgeId, format!("edge_id {id} is used by two edges"));
                 }
             }
             _ => at.push(&rules::EDGE_SEQUENCE, Column::SrcName, "this edge row does not follow the row of its node"),
         }
     }
 
-    /// Truth and properties, which both kinds of rows have.
+    /// Checks truth and properties, which both kinds of rows have.
     fn both(&mut self, at: &mut Row<'_>) {
         let (raw, row) = (at.raw, at.row);
         if let Some(truth) = &raw.truth {
@@ -202,7 +202,7 @@ impl<'a> RowChecks<'a> {
             for (column, cells) in columns {
                 let cell = text(cells, row).flatten().unwrap_or_default();
                 if cell.len() > PYTHON_FIELD && cell.chars().count() > PYTHON_FIELD {
-                    at.push(&rules::CSV_FIELD, column, "a field is longer than Python's csv module reads");
+                    at.push(&rules::CSV_FIELD, column, "a field is too long for Python's csv module");
                 }
             }
         }
@@ -210,10 +210,10 @@ impl<'a> RowChecks<'a> {
 }
 
 impl CurrentNode {
-    /// Whether an edge row of this node had the number before.
+    /// Returns whether an earlier edge row of this node has the same number.
     fn repeats(&mut self, id: i64) -> bool {
         if id > self.largest && self.numbers.is_empty() {
-            // As long as numbers rise, those before are between 0 and the largest; most files have all of them.
+            // While numbers ascend, the previous ones are between 0 and the largest; most files have all of them.
             if id == self.largest + 1 {
                 self.largest = id;
                 return false;

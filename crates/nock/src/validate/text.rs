@@ -1,4 +1,4 @@
-//! Rules of text files: how cells are spelled, which the values that are read do not tell any more.
+//! Rules for text files: the spelling of cells, which is not known from their values.
 
 use isomorph_error::{Findings, Place, Result, Rule};
 use isomorph_storage::Blob;
@@ -6,45 +6,45 @@ use isomorph_storage::Blob;
 use crate::columns::Column;
 use crate::rules;
 
-/// Bytes read at once.
+/// Number of bytes that are read at once.
 const PIECE: u64 = 1 << 20;
 
-/// Longest cell that is looked at: `is_rdf` holds a word.
+/// Maximum number of bytes of a cell that are examined: `is_rdf` is a single word.
 const WORD: usize = 64;
 
 /// The cell that is being read.
 #[derive(Debug, Default)]
 struct CellText {
-    /// Whether it begins with a quotation mark.
+    /// Whether it begins with a quote.
     quoted: bool,
-    /// Whether it has anything in it.
+    /// Whether it is not empty.
     filled: bool,
-    /// Whether a carriage return is in it.
+    /// Whether it contains a carriage return.
     returns: bool,
-    /// Its beginning, without the quotation marks around it.
+    /// Its first bytes, without the quotes.
     word: Vec<u8>,
 }
 
-/// A walk over the records of a file, byte by byte.
+/// Scanner of the records of a file, byte by byte.
 #[derive(Debug, Default)]
 struct Records {
-    /// The columns, in the order of the header, as far as they are of the nine.
+    /// The columns in the order of the header; `None` for a column other than the nine.
     columns: Vec<Option<Column>>,
     header: bool,
     line: u64,
-    /// Line of the record, its cells so far, and the next one.
+    /// Line of the record, number of its cells so far, and the current cell.
     begins: u64,
     field: usize,
     cell: CellText,
     inside: bool,
-    /// Whether the record has any byte.
+    /// Whether the record has any bytes.
     any: bool,
 }
 
 /// Checks a text file.
 ///
 /// # Errors
-/// When it cannot be read.
+/// Returns an error if it cannot be read.
 pub(super) fn check(blob: &Blob, findings: &mut Findings) -> Result<()> {
     let mut records = Records { header: true, line: 1, begins: 1, ..Records::default() };
     let mark = blob.size() >= 3 && blob.read(0..3)?.as_ref() == b"\xef\xbb\xbf";
@@ -62,10 +62,10 @@ pub(super) fn check(blob: &Blob, findings: &mut Findings) -> Result<()> {
     Ok(())
 }
 
-/// Takes a finding: the rule, the column, a message, the line.
+/// Receives a finding: rule, column, message, line.
 type Report<'r> = dyn FnMut(&'static Rule, Option<Column>, &str, u64) + 'r;
 
-/// The same as one value.
+/// A finding as a single value.
 type Found<'f> = (&'static Rule, Option<Column>, &'f str, u64);
 
 fn push(blob: &Blob, findings: &mut Findings, (rule, column, message, line): Found<'_>) {
@@ -77,7 +77,7 @@ impl Records {
     fn take(&mut self, byte: u8, found: &mut Report<'_>) {
         match byte {
             b'"' => {
-                // A doubled mark leaves the quotation and enters it again.
+                // A doubled quote closes and reopens the quotation.
                 self.inside = !self.inside;
                 self.cell.quoted |= !self.cell.filled;
                 (self.cell.filled, self.any) = (true, true);
@@ -93,7 +93,7 @@ impl Records {
                 (self.begins, self.field, self.any, self.header) =
                     (self.line, 0, false, self.header && !self.any_column());
             }
-            // The end of a line of Windows.
+            // A Windows line ending.
             b'\r' if !self.inside => {}
             other => {
                 self.line += u64::from(other == b'\n');
@@ -126,7 +126,7 @@ impl Records {
                 found(&rules::CSV_RETURN, Some(column), message, self.begins);
             }
             let word = cell.word.as_slice();
-            // What Python takes for a literal: its two words and numbers.
+            // Literals in Python: True, False and numbers.
             let is_flag = matches!(word, b"True" | b"False") || !word.is_empty() && word.iter().all(u8::is_ascii_digit);
             if column == Column::IsRdf && !is_flag {
                 found(&rules::CSV_FLAG, Some(column), "is_rdf is neither True nor False", self.begins);

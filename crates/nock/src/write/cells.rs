@@ -1,4 +1,4 @@
-//! Columns of model batches as columns of rows: checked, and brought to the types of the file.
+//! Converts columns of model batches to columns of rows: checks them and casts them to the types of the file.
 
 use std::sync::Arc;
 
@@ -25,25 +25,25 @@ fn refused(column: Column, message: impl Into<String>) -> Error {
     Error::broken(&rules::WRITE_VALUE, message).at(Place::field(column.name()))
 }
 
-/// Casts; a value that does not fit is an error.
+/// Casts a column; a value that cannot be converted is an error.
 pub(super) fn cast(array: &ArrayRef, to: &DataType, name: &str) -> Result<ArrayRef> {
     if array.data_type() == to {
         return Ok(Arc::clone(array));
     }
     let options = CastOptions { safe: false, ..CastOptions::default() };
     cast_with_options(array, to, &options).map_err(|error| {
-        Error::broken(&rules::WRITE_VALUE, format!("{name} does not fit {to}: {error}")).at(Place::field(name))
+        Error::broken(&rules::WRITE_VALUE, format!("{name} cannot be stored as {to}: {error}")).at(Place::field(name))
     })
 }
 
-/// Names of nodes or destinations: text, never empty.
+/// Checks names of nodes or destinations: text, never empty.
 pub(super) fn names(array: &ArrayRef, column: Column) -> Result<StringArray> {
     let names = cast(array, &DataType::Utf8, column.name())?;
     let names: &StringArray = names.as_string();
     if none_empty(names) { Ok(names.clone()) } else { Err(refused(column, "a node has no name")) }
 }
 
-/// Truth in the type of the file: null is 1.0; NaN, and what the type cannot hold, is an error.
+/// Converts truth to the type of the file: null is 1.0; NaN and values that the type cannot represent are errors.
 pub(super) fn truth(column: Option<&ArrayRef>, rows: usize, target: &Target) -> Result<ArrayRef> {
     let double = target.truth == DataType::Float64;
     let Some(column) = column else {
@@ -66,11 +66,11 @@ pub(super) fn truth(column: Option<&ArrayRef>, rows: usize, target: &Target) -> 
     if double {
         return Ok(Arc::new(wide));
     }
-    #[expect(clippy::cast_possible_truncation, reason = "compared with what it was before it is used")]
+    #[expect(clippy::cast_possible_truncation, reason = "compared with the original before it is used")]
     let single = |value: f64| value as f32;
     if let Some(value) = wide.values().iter().find(|&&value| f64::from(single(value)) != value) {
-        let message = format!("truth {value} does not fit FLOAT");
-        return Err(refused(Column::Truth, message).hint("--truth-double writes truth as DOUBLE"));
+        let message = format!("truth {value} cannot be stored as FLOAT");
+        return Err(refused(Column::Truth, message).hint("--truth-double    write truth as DOUBLE"));
     }
     Ok(Arc::new(Float32Array::from_iter_values(wide.values().iter().map(|&value| single(value)))))
 }
@@ -85,7 +85,7 @@ fn filled<T: arrow_array::types::ArrowPrimitiveType>(
     PrimitiveArray::from_iter_values(values.iter().map(|value| value.unwrap_or(empty)))
 }
 
-/// RDF flags: null is false.
+/// Converts RDF flags: null is false.
 pub(super) fn flags(column: Option<&ArrayRef>, rows: usize) -> Result<ArrayRef> {
     let Some(column) = column else {
         return Ok(Arc::new(BooleanArray::new(BooleanBuffer::new_unset(rows), None)));
@@ -98,7 +98,7 @@ pub(super) fn flags(column: Option<&ArrayRef>, rows: usize) -> Result<ArrayRef> 
     })
 }
 
-/// Numbers of partitions, or of edges: null is `empty`.
+/// Converts numbers of partitions or edges: null is `empty`.
 pub(super) fn numbers(
     column: Option<&ArrayRef>,
     rows: usize,
@@ -116,7 +116,7 @@ pub(super) fn numbers(
     cast(&wide, to, of.name())
 }
 
-/// Labels joined by commas, sorted by code point. Each distinct set is joined once.
+/// Returns labels joined by commas, sorted by code point. Each distinct set is joined once.
 pub(super) fn labels(column: Option<&LabelColumn>, rows: usize) -> Result<ArrayRef> {
     let Some(column) = column else { return Ok(blank(rows)) };
     let mut texts = StringBuilder::new();
@@ -136,7 +136,7 @@ pub(super) fn labels(column: Option<&LabelColumn>, rows: usize) -> Result<ArrayR
     pick(&texts.finish(), UInt32Array::from(column.rows().to_vec()))
 }
 
-/// Relation names, row by row.
+/// Returns relation names, row by row.
 pub(super) fn relations(relations: &Relations) -> Result<ArrayRef> {
     pick(&relations.names, relations.index.clone())
 }
@@ -145,7 +145,7 @@ fn pick(texts: &StringArray, index: PrimitiveArray<UInt32Type>) -> Result<ArrayR
     take(texts, &index, None).map_err(|error| Error::usage(format!("a batch refers to text that it lacks: {error}")))
 }
 
-/// Properties as they are; the empty object becomes the empty text. What is not an object is an error.
+/// Returns properties unchanged, except that the empty object becomes the empty text. A text that is not an object is an error.
 pub(super) fn props(column: Option<&ArrayRef>, rows: usize) -> Result<ArrayRef> {
     let Some(column) = column else { return Ok(blank(rows)) };
     let texts = cast(column, &DataType::Utf8, Column::Props.name())?;
@@ -165,13 +165,13 @@ pub(super) fn props(column: Option<&ArrayRef>, rows: usize) -> Result<ArrayRef> 
     Ok(Arc::new(out.finish()))
 }
 
-/// The error of props that cannot be written, under the rule whose remedy is one for them.
+/// Maps the error of props that cannot be written to the rule with the remedy for writing.
 fn not_written(error: Error) -> Error {
     let is_number = error.broken_rule().is_some_and(|rule| rule.id == rules::PROPS_NAN.id);
     error.rule(if is_number { &rules::WRITE_NAN } else { &rules::WRITE_VALUE })
 }
 
-/// A further column, or nulls.
+/// Returns a further column, or nulls.
 pub(super) fn extra(column: Option<&ArrayRef>, rows: usize, to: &DataType, name: &str) -> Result<ArrayRef> {
     match column {
         Some(column) => cast(column, to, name),
@@ -179,7 +179,7 @@ pub(super) fn extra(column: Option<&ArrayRef>, rows: usize, to: &DataType, name:
     }
 }
 
-/// Empty texts.
+/// Returns empty texts.
 pub(super) fn blank(rows: usize) -> ArrayRef {
     Arc::new(StringArray::from_iter_values(std::iter::repeat_n("", rows)))
 }

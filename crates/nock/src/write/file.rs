@@ -1,4 +1,4 @@
-//! One file of rows, of the kind that the options ask for.
+//! One file of rows, of the kind that the options request.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::Format;
 use crate::columns::Column;
 use crate::rows::{map_field, to_map};
 
-/// Name of a partition's file.
+/// Returns the name of a partition's file.
 pub(super) fn part_name(id: u32, options: &CreateOptions) -> String {
     match options.format {
         Format::Parquet => format!("part_{id}.parq"),
@@ -29,7 +29,7 @@ pub(super) fn part_name(id: u32, options: &CreateOptions) -> String {
 /// Begins a file of rows.
 ///
 /// # Errors
-/// When it cannot be created, or a further column has a type that it cannot hold.
+/// Returns an error if the file cannot be created, or if a further column has a type that it cannot store.
 pub(super) fn row_file(
     staging: &Staging,
     name: &str,
@@ -49,7 +49,7 @@ pub(super) fn row_file(
     })
 }
 
-/// A file of rows as they come.
+/// A file of rows in the order in which they arrive.
 pub(super) struct Table {
     name: String,
     writer: TableWriter<StagedFile>,
@@ -61,7 +61,7 @@ impl Table {
     /// Begins a file with this schema; props become a map if the options say so.
     ///
     /// # Errors
-    /// When a type cannot be written.
+    /// Returns an error if a type cannot be written.
     pub fn create(file: StagedFile, name: &str, schema: &SchemaRef, options: &CreateOptions) -> Result<Self> {
         let props = schema.index_of(Column::Props.name()).ok().filter(|_| options.props_map);
         let fields = schema.fields().iter().enumerate().map(|(index, field)| {
@@ -84,7 +84,7 @@ impl RowFile for Table {
             *slot = Arc::new(to_map(slot.as_string())?);
         }
         let rows = RecordBatch::try_new(Arc::clone(&self.schema), columns)
-            .map_err(|error| Error::usage(format!("the columns do not fit the file: {error}")))?;
+            .map_err(|error| Error::usage(format!("the columns do not match the file: {error}")))?;
         self.writer.write(&rows).map_err(|error| error.at(self.name.as_str()))
     }
 

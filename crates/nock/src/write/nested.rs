@@ -19,7 +19,7 @@ use crate::columns::Column;
 use crate::layout::EDGES;
 use crate::rows::{is_node, map_field, to_map};
 
-/// Turns flat rows into nested ones.
+/// Converts flat rows to nested ones.
 pub(super) struct Nested {
     /// Columns of flat rows that node rows keep.
     of_nodes: Vec<usize>,
@@ -36,10 +36,10 @@ fn failed(error: &arrow_schema::ArrowError) -> Error {
 }
 
 impl Nested {
-    /// The nesting of rows of this target.
+    /// Prepares the nesting of rows of this target.
     ///
     /// # Errors
-    /// When a further column is called like the list of edges.
+    /// Returns an error if a further column has the name of the list of edges.
     pub fn new(target: &Target, props_map: bool) -> Result<Self> {
         let flat = target.schema.fields();
         let mut of_nodes: Vec<usize> = [Column::SrcName, Column::Truth, Column::Shadow, Column::IsRdf, Column::Labels]
@@ -51,7 +51,7 @@ impl Nested {
             .to_vec();
         for (index, extra) in target.extras.iter().enumerate() {
             if extra.name == EDGES {
-                return Err(Error::usage("a further column cannot be called `edges` where edges are nested"));
+                return Err(Error::usage("with nested edges, a further column cannot be called `edges`"));
             }
             of_nodes.extend(extra.node.map(|_| 9 + index));
             of_edges.extend(extra.edge.map(|_| 9 + index));
@@ -70,17 +70,17 @@ impl Nested {
         Ok(Nested { of_nodes, of_edges, schema: Arc::new(Schema::new(fields)), members, props_map })
     }
 
-    /// The schema of nested rows.
+    /// Returns the schema of nested rows.
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
-    /// Writes nested rows into `table`.
+    /// Returns a file that writes nested rows into `table`.
     pub fn into(self, table: Table) -> NestedFile {
         NestedFile { nested: self, table, pending: Vec::new() }
     }
 
-    /// Nests rows that begin with a node row and hold all edges of their nodes.
+    /// Nests rows that begin with a node row and contain all edges of their nodes.
     fn nest(&self, rows: &RecordBatch) -> Result<RecordBatch> {
         let ids = edge_ids(rows)?;
         let nodes = is_node(&ids);
@@ -105,7 +105,7 @@ impl Nested {
         let members = StructArray::try_new_with_length(self.members.clone(), members, None, edges.true_count())
             .map_err(|error| failed(&error))?;
         let DataType::List(item) = self.schema.field(columns.len()).data_type() else {
-            return Err(Error::usage("the list of edges has no place"));
+            return Err(Error::usage("the nested schema has no list of edges"));
         };
         let list = ListArray::try_new(Arc::clone(item), offsets, Arc::new(members), None);
         columns.push(Arc::new(list.map_err(|error| failed(&error))?));
@@ -122,7 +122,7 @@ fn edge_ids(rows: &RecordBatch) -> Result<Int64Array> {
 pub(super) struct NestedFile {
     nested: Nested,
     table: Table,
-    /// Rows of the last node, as far as they have come: it may have more edges.
+    /// Rows of the last node received so far: it may have more edges.
     pending: Vec<RecordBatch>,
 }
 

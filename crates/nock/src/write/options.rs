@@ -1,4 +1,4 @@
-//! How a dataset is written.
+//! Options for writing a dataset.
 
 use isomorph_error::{Error, Result};
 use isomorph_storage::{Budget, Scratch};
@@ -8,31 +8,31 @@ use crate::Format;
 use crate::rows::PROPS_FOOTER;
 use crate::text::text_options;
 
-/// Which physical types a Parquet file gets.
+/// Physical types of a Parquet file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Types {
-    /// The specification's: `src_name` REQUIRED, INT32, FLOAT.
+    /// The specification's types: `src_name` REQUIRED, INT32, FLOAT.
     #[default]
     Specification,
-    /// Those that pynock writes: all OPTIONAL, INT64, DOUBLE.
+    /// The types that pynock writes: all OPTIONAL, INT64, DOUBLE.
     Pynock,
 }
 
-/// How nodes are given to partitions.
+/// How nodes are assigned to partitions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum By {
     /// By name: XXH3-64 of its UTF-8 bytes (seed 0), modulo the number of partitions.
     Name,
-    /// By a further column of nodes that holds the number of the partition.
+    /// By a further column of nodes with the number of the partition.
     Column(String),
 }
 
-/// Partitioned writing: `part_<id>.parq` (or `.csv`) for each partition, shadow rows included.
+/// Partitioned writing: `part_<id>.parq` (or `.csv`) for each partition, including shadow rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Partitioning {
     /// Number of partitions, at least 1.
     pub count: u32,
-    /// How nodes are given to them.
+    /// How nodes are assigned to partitions.
     pub by: By,
 }
 
@@ -43,24 +43,24 @@ pub struct CreateOptions {
     pub format: Format,
     /// Physical types of Parquet files.
     pub types: Types,
-    /// Write truth as DOUBLE although the other types are the specification's: for values that FLOAT cannot hold. A
-    /// truth that does not fit its column is an error.
+    /// Write truth as DOUBLE although the other types are the specification's, for values that FLOAT cannot represent. A
+    /// truth that its column cannot represent is an error.
     pub truth_double: bool,
     /// Compression of Parquet pages.
     pub compression: Compression,
-    /// Rows of a Parquet row group at most; never more than 1,048,576.
+    /// Maximum number of rows in a Parquet row group; at most 1,048,576.
     pub row_group_rows: usize,
     /// Nest edge rows in their node rows. Parquet only; pynock cannot read it.
     pub nested_edges: bool,
     /// Write props as a Parquet map. Parquet only; pynock cannot read it.
     pub props_map: bool,
-    /// Sort rows by (`src_name`, `edge_id`): for text that is to be compared. Text files only.
+    /// Sort rows by (`src_name`, `edge_id`), for text that will be compared. Text files only.
     pub sort: bool,
     /// Write a directory of partitions instead of one file.
     pub partitions: Option<Partitioning>,
-    /// Memory for sorting, and for what is known of foreign nodes.
+    /// Memory for sorting and for foreign nodes.
     pub budget: Budget,
-    /// Where sorting spills; the system's directory for temporary files if nothing is given.
+    /// Where sorting spills; by default the system's directory for temporary files.
     pub scratch: Option<Scratch>,
 }
 
@@ -82,34 +82,34 @@ impl Default for CreateOptions {
     }
 }
 
-/// Most rows of a row group.
+/// Maximum number of rows in a row group.
 const ROW_GROUP_ROWS: usize = 1 << 20;
 
-/// Most partitions: each is an open file.
+/// Maximum number of partitions: each is an open file.
 const PARTITIONS: u32 = 512;
 
 impl CreateOptions {
-    /// Fails for options that contradict each other.
+    /// Checks that the options do not contradict each other.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::Usage`].
+    /// Returns [`isomorph_error::Kind::Usage`] if they do.
     pub fn check(&self) -> Result<()> {
         let text = self.format == Format::Csv;
         if text && (self.nested_edges || self.props_map) {
-            return Err(Error::usage("a text file has neither nested edges nor maps"));
+            return Err(Error::usage("text files do not support nested edges or maps"));
         }
         if self.sort && !text {
-            return Err(Error::usage("only text files are sorted").hint("--file-type csv"));
+            return Err(Error::usage("only text files can be sorted").hint("--file-type csv"));
         }
         match &self.partitions {
             Some(partitions) if partitions.count == 0 || partitions.count > PARTITIONS => {
-                Err(Error::usage(format!("{} partitions; 1 to {PARTITIONS} are possible", partitions.count)))
+                Err(Error::usage(format!("{} partitions: expected 1 to {PARTITIONS}", partitions.count)))
             }
             _ => Ok(()),
         }
     }
 
-    /// How the tables are written.
+    /// Returns the options of the tables.
     pub(super) fn table(&self) -> isomorph_tables::WriteOptions {
         let mut options = isomorph_tables::WriteOptions {
             compression: self.compression,
@@ -117,7 +117,7 @@ impl CreateOptions {
             ..text_options()
         };
         if let Some(partitions) = &self.partitions {
-            // Each open file holds a row group in memory.
+            // Each open file keeps a row group in memory.
             let share = ROW_GROUP_ROWS / (partitions.count as usize).clamp(1, 64);
             options.row_group_rows = options.row_group_rows.min(share);
         }

@@ -1,5 +1,5 @@
-//! A directory of partitions: every node with its edges in the partition that owns it, and a shadow row for each
-//! foreign node that they reach. A node whose owner is nowhere has its own row, which is a shadow row, in all of them.
+//! Writes a directory of partitions: every node with its edges in the partition that owns it, and a shadow row for each
+//! foreign node that they reach. A node without an owner has its own row, a shadow row, in each partition that refers to it.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -25,28 +25,28 @@ use crate::columns::Column;
 use crate::rules;
 use crate::settle::is_foreign;
 
-/// The partition of a node by its name.
+/// Returns the partition of a node by its name.
 #[expect(clippy::cast_possible_truncation, reason = "below `partitions`")]
 pub fn partition_of_name(name: &str, partitions: u32) -> u32 {
     (xxh3_64(name.as_bytes()) % u64::from(partitions.max(1))) as u32
 }
 
-/// Bytes that a name in a set or map costs beside its text, about.
+/// Approximate bytes that a name in a set or map needs in addition to its text.
 const ENTRY_BYTES: u64 = 48;
 
-/// Rows of nodes without an owner that are written at once: their texts fit a column.
+/// Number of rows of nodes without an owner that are written at once, so that their texts fit into a column.
 const UNOWNED_AT_ONCE: usize = 1 << 10;
 
-/// Rows of nodes whose owner is nowhere: all that any partition can say of them.
+/// Rows of nodes without an owner, with all their values.
 #[derive(Default)]
 struct Unowned {
     rows: Vec<RecordBatch>,
-    /// Batch and row, by the hash of the name.
+    /// Batch and row by the hash of the name.
     places: HashMap<u128, (usize, usize)>,
 }
 
 impl Unowned {
-    /// Keeps some of the rows.
+    /// Keeps the chosen rows.
     fn keep(&mut self, rows: &RecordBatch, chosen: Vec<u32>, reservation: &mut Reservation) -> Result<()> {
         if chosen.is_empty() {
             return Ok(());
@@ -61,7 +61,7 @@ impl Unowned {
         Ok(())
     }
 
-    /// The rows at these places, some at a time.
+    /// Returns the rows at these places, in batches.
     fn at(&self, places: &[(usize, usize)]) -> impl Iterator<Item = Result<RecordBatch>> {
         let batches: Vec<&RecordBatch> = self.rows.iter().collect();
         let rows = move |places| interleave_record_batch(&batches, places).map_err(|error| misplaced(&error));
@@ -70,36 +70,36 @@ impl Unowned {
 }
 
 fn misplaced(error: &ArrowError) -> Error {
-    Error::usage(format!("rows cannot be given to partitions: {error}"))
+    Error::usage(format!("rows cannot be assigned to partitions: {error}"))
 }
 
-/// Foreign nodes that the edges of one partition reach, each once, in the order of their first mention.
+/// Foreign nodes that the edges of one partition reach, each once, in order of first mention.
 #[derive(Default)]
 struct Foreign {
     known: HashSet<u128>,
     names: StringBuilder,
 }
 
-/// A dataset in the making.
+/// Writer of a partitioned dataset.
 pub(super) struct Partitioned {
     target: Target,
     files: Vec<Box<dyn RowFile>>,
     foreign: Vec<Foreign>,
     owners: Owners,
-    /// Nodes whose own row is a shadow, as their owner was nowhere.
+    /// Nodes whose own row is a shadow row, because no partition owns them.
     unowned: Unowned,
-    /// Nodes that came before the rows that are coming.
+    /// Number of nodes before the current rows.
     nodes: u64,
-    /// Partition of the node whose rows are coming.
+    /// Partition of the current node.
     current: u32,
     reservation: Reservation,
 }
 
-/// Who owns which node.
+/// How the owner of a node is determined.
 enum Owners {
-    /// Known from the name.
+    /// From the name.
     ByName,
-    /// Stated by a column of node rows, and kept until the end.
+    /// From a column of node rows; the owners are kept until the end.
     Stated { column: usize, by_name: HashMap<u128, u32> },
 }
 
@@ -107,7 +107,7 @@ impl Partitioned {
     /// Begins all files.
     ///
     /// # Errors
-    /// When a file cannot be created, or the column of partition numbers is not there.
+    /// Returns an error if a file cannot be created, or if the column of partition numbers does not exist.
     pub fn create(
         staging: &Staging,
         target: &Target,
@@ -142,7 +142,7 @@ impl Partitioned {
         self.files.len() as u32
     }
 
-    /// The partition of each row: that of its node.
+    /// Returns the partition of each row: that of its node.
     fn assign(&mut self, rows: &RecordBatch, ids: &Int64Array, names: &StringArray) -> Result<Vec<u32>> {
         let count = self.count();
         let stated = match &self.owners {
@@ -178,7 +178,7 @@ impl Partitioned {
         Ok(parts)
     }
 
-    /// Remembers destinations that another partition may own.
+    /// Records destinations that another partition may own.
     fn note_foreign(&mut self, ids: &Int64Array, targets: &StringArray, parts: &[u32]) -> Result<()> {
         let count = self.count();
         for ((row, &id), &part) in ids.values().iter().enumerate().zip(parts) {
@@ -209,7 +209,7 @@ impl Partitioned {
                 Owners::ByName => partition_of_name(name, count),
                 Owners::Stated { by_name, .. } => *by_name
                     .get(&xxh3_128(name.as_bytes()))
-                    .ok_or_else(|| Error::usage(format!("an edge reaches {name:?}, which is no node")))?,
+                    .ok_or_else(|| Error::usage(format!("an edge refers to {name:?}, which is not a node")))?,
             };
             if owner == part {
                 continue;
@@ -231,16 +231,16 @@ impl Partitioned {
     }
 }
 
-/// The partitions that a column of node rows states.
+/// The partitions stated in a column of node rows.
 struct Stated {
     name: String,
-    /// As text, where they are no integers: it is told with the node.
+    /// As text if they are not integers: the text is part of the error message.
     numbers: ArrayRef,
     count: u32,
 }
 
 impl Stated {
-    /// The partition of the node `node` in this row, the `at`th of all.
+    /// Returns the partition of the node `node` in this row; `at` is its number among all nodes.
     fn of(&self, row: usize, node: &str, at: u64) -> Result<u32> {
         let (shown, part) = match self.numbers.as_primitive_opt::<Int64Type>() {
             _ if self.numbers.is_null(row) => ("nothing".to_owned(), None),
@@ -251,20 +251,20 @@ impl Stated {
             }
         };
         part.filter(|&part| part < self.count).ok_or_else(|| {
-            let message = format!("node {node:?} is to go to partition {shown} of {}", self.count);
+            let message = format!("node {node:?} is assigned to partition {shown} of {}", self.count);
             let broken = Error::broken(&rules::WRITE_VALUE, message).at(Place::field(&self.name).row(at));
             match part.and_then(|part| part.checked_add(1)) {
-                Some(more) => broken.hint(format!("--partitions {more}    or more: numbers begin with 0")),
+                Some(more) => broken.hint(format!("--partitions {more}    or more: numbers start at 0")),
                 None => {
                     let last = self.count.saturating_sub(1);
-                    broken.hint(format!("correct the column: every node has a whole number from 0 to {last}"))
+                    broken.hint(format!("correct the column: every node needs a whole number from 0 to {last}"))
                 }
             }
         })
     }
 }
 
-/// The numbers of a column of integers, or the texts of others: a whole float has the text of its integer.
+/// Returns the numbers of an integer column, or the texts of other columns: a whole float has the text of its integer.
 fn numbers(column: &ArrayRef, name: &str) -> Result<ArrayRef> {
     match column.data_type() {
         data_type if data_type.is_integer() => cast(column, &DataType::Int64, name),
@@ -277,25 +277,24 @@ fn numbers(column: &ArrayRef, name: &str) -> Result<ArrayRef> {
     }
 }
 
-/// Fails for a column whose values cannot be partitions: moments have numbers, but those are none of partitions.
+/// Rejects a column whose values cannot be partitions, such as timestamps, although they can be cast to numbers.
 fn must_count(column: &ExtraColumn) -> Result<()> {
     let text = matches!(column.data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
     if text || column.data_type.is_integer() || column.data_type.is_floating() {
         return Ok(());
     }
-    let message = format!("column {} holds {}, which are no numbers of partitions", column.name, column.data_type);
+    let message = format!("column {} is {}, which cannot be a partition number", column.name, column.data_type);
     Err(Error::usage(message)
         .at(Place::field(&column.name))
-        .hint("give --partition-by a column of whole numbers, or leave it out: names then say where a node goes"))
+        .hint("give --partition-by a column of whole numbers, or omit it to partition by name"))
 }
 
 fn no_column(name: &str, target: &Target) -> Error {
     let columns = target.extras.iter().filter(|extra| extra.node.is_some());
     let columns: Vec<&str> = columns.map(|extra| extra.name.as_str()).collect();
-    let error =
-        Error::usage(format!("nodes have no column {name} of their own to partition by")).at(Place::field(name));
+    let error = Error::usage(format!("the table of nodes has no column {name} to partition by")).at(Place::field(name));
     match columns.as_slice() {
-        [] => error.hint("use --partitions without --partition-by: names then say where a node goes"),
+        [] => error.hint("use --partitions without --partition-by to partition by name"),
         known => error.hint(format!("--partition-by COLUMN    one of {}", known.join(", "))),
     }
 }

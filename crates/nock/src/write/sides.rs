@@ -1,4 +1,4 @@
-//! The two sides of a sequence of rows: node rows and edge rows, each as columns of the file.
+//! The two kinds of rows in a sequence: node rows and edge rows, each as columns of the file.
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, StringArray};
@@ -28,10 +28,10 @@ fn property(properties: &[Option<ArrayRef>], at: Option<usize>) -> Option<&Array
 }
 
 impl Nodes {
-    /// Checks a batch of nodes.
+    /// Checks and converts a batch of nodes.
     ///
     /// # Errors
-    /// [`crate::rules::WRITE_VALUE`] for what the format cannot hold.
+    /// Returns [`crate::rules::WRITE_VALUE`] for values that the format cannot store.
     pub fn of(batch: &NodeBatch, target: &Target) -> Result<Self> {
         let rows = batch.rows;
         let keys = batch.keys.as_ref().ok_or_else(|| Error::usage("nodes must have keys"))?;
@@ -50,12 +50,12 @@ impl Nodes {
         })
     }
 
-    /// Number of nodes.
+    /// Returns the number of nodes.
     pub fn len(&self) -> usize {
         self.names.len()
     }
 
-    /// Some of them; no copy.
+    /// Returns a slice of the nodes, without a copy.
     pub fn slice(&self, from: usize, len: usize) -> Nodes {
         let slice = |array: &ArrayRef| array.slice(from, len);
         Nodes {
@@ -84,11 +84,11 @@ pub(super) struct Edges {
 }
 
 impl Edges {
-    /// Checks a batch of edges.
+    /// Checks and converts a batch of edges.
     ///
     /// # Errors
-    /// [`crate::rules::WRITE_VALUE`] for what the format cannot hold; [`isomorph_error::Kind::Usage`] when ends come in
-    /// another form than asked for.
+    /// Returns [`crate::rules::WRITE_VALUE`] for values that the format cannot store; [`isomorph_error::Kind::Usage`] if ends have
+    /// another form than requested.
     pub fn of(batch: &EdgeBatch, target: &Target) -> Result<Self> {
         let rows = batch.rows;
         let (Ends::Rows(sources), Ends::Keys(targets)) = (&batch.source, &batch.target) else {
@@ -120,10 +120,10 @@ impl Edges {
         })
     }
 
-    /// No edges.
+    /// Creates an empty batch of edges.
     ///
     /// # Errors
-    /// None.
+    /// Never fails.
     pub fn none(target: &Target) -> Result<Self> {
         let extras = target.extras.iter().map(|extra| cells::extra(None, 0, &extra.data_type, &extra.name));
         Ok(Edges {
@@ -138,10 +138,10 @@ impl Edges {
     }
 }
 
-/// Rows of the file: `nodes` and `edges` in `sequence`.
+/// Returns rows of the file: `nodes` and `edges` in `sequence`.
 ///
 /// # Errors
-/// When the columns do not fit together.
+/// Returns an error if the columns do not match.
 pub(super) fn rows(nodes: &Nodes, edges: &Edges, sequence: &Sequence, target: &Target) -> Result<RecordBatch> {
     let blank_nodes = cells::blank(nodes.len());
     let minus_one = |rows| cells::numbers(None, rows, -1, &target.integer, Column::EdgeId);
@@ -168,13 +168,13 @@ pub(super) fn rows(nodes: &Nodes, edges: &Edges, sequence: &Sequence, target: &T
         columns.push(sequence.column(of_nodes, of_edges)?);
     }
     RecordBatch::try_new(target.schema.clone(), columns)
-        .map_err(|error| Error::usage(format!("the columns of a batch do not fit together: {error}")))
+        .map_err(|error| Error::usage(format!("the columns of a batch do not match: {error}")))
 }
 
-/// One shadow row for each foreign node: its name and its owner, nothing else.
+/// Returns a shadow row for each foreign node, with only its name and owner.
 ///
 /// # Errors
-/// When an owner does not fit its column.
+/// Returns an error if an owner is out of the range of its column.
 pub(super) fn shadow_rows(names: StringArray, owners: &ArrayRef, target: &Target) -> Result<RecordBatch> {
     let rows = names.len();
     let nodes = Nodes {

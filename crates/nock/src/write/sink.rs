@@ -1,4 +1,4 @@
-//! The sink: model batches in, rows of the file out.
+//! The sink: converts model batches to rows of the file.
 
 use arrow_array::RecordBatch;
 use isomorph_error::{Error, Result};
@@ -12,18 +12,18 @@ use super::sides::{Edges, Nodes, rows};
 use super::target::Target;
 use crate::rows::sequence;
 
-/// Takes rows of the file, in their order.
+/// Receives rows of the file, in order.
 pub(super) trait RowFile: Send {
     /// Writes rows.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// Returns an error if they cannot be written.
     fn write(&mut self, rows: &RecordBatch) -> Result<()>;
 
-    /// Writes what is left; returns the finished files with their sizes in bytes.
+    /// Writes the remaining rows; returns the finished files with their sizes in bytes.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Returns an error if they cannot be written.
     fn finish(self: Box<Self>) -> Result<Vec<(String, u64)>>;
 }
 
@@ -31,25 +31,25 @@ pub(super) trait RowFile: Send {
 ///
 /// The graph must be in the shape of the format: one node type with text keys and properties `truth`, `is_rdf`,
 /// `shadow`, a bag, and any further columns; at most one edge type, which names its relations row by row, with
-/// properties `truth`, `edge_id`, a bag, and further columns. It asks for one delivery,
-/// [`Delivery::NodesWithOutEdges`]. Publishing what was staged is the caller's.
+/// properties `truth`, `edge_id`, a bag, and further columns. It requests one delivery,
+/// [`Delivery::NodesWithOutEdges`]. The caller publishes the staged files.
 pub struct NockWriter {
     target: Target,
     file: Box<dyn RowFile>,
     /// Nodes whose edges are being written.
     nodes: Option<Nodes>,
-    /// How many of them have been written.
+    /// Number of them that have been written.
     done: usize,
-    /// The last node with edges: its place among the nodes, and the number of its next edge.
+    /// The last node with edges: its position among the nodes, and the number of its next edge.
     open: Option<(usize, i32)>,
 }
 
 impl NockWriter {
-    /// Begins a file, or with [`CreateOptions::partitions`] a directory.
+    /// Begins a file or, with [`CreateOptions::partitions`], a directory.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::Usage`] when the graph is not in the shape of the format or options contradict each
-    /// other; when a file cannot be created.
+    /// Returns [`isomorph_error::Kind::Usage`] if the graph does not have the shape of the format or options contradict each
+    /// other, or an error if a file cannot be created.
     pub fn create(staging: &Staging, graph: &Graph, options: &CreateOptions) -> Result<Box<dyn Sink>> {
         options.check()?;
         let target = Target::of(graph, options)?;
@@ -68,7 +68,7 @@ impl NockWriter {
         Ok(())
     }
 
-    /// Writes the nodes behind the last one with edges.
+    /// Writes the nodes after the last one with edges.
     fn write_rest(&mut self) -> Result<()> {
         let Some(nodes) = self.nodes.take() else { return Ok(()) };
         let left = nodes.len() - self.done;
@@ -83,14 +83,14 @@ impl NockWriter {
     fn write_edges(&mut self, batch: &EdgeBatch) -> Result<()> {
         let edges = Edges::of(batch, &self.target)?;
         let (Some(&first), Some(&last)) = (edges.sources.first(), edges.sources.last()) else { return Ok(()) };
-        let misplaced = || Error::usage("edges must come behind the nodes that they leave, sorted by source row");
+        let misplaced = || Error::usage("edges must follow their source nodes, sorted by source row");
         let nodes = self.nodes.as_ref().ok_or_else(misplaced)?;
         let local = |row: u64| {
             let at = row.checked_sub(nodes.start).and_then(|at| usize::try_from(at).ok());
             at.filter(|&at| at < nodes.len()).ok_or_else(misplaced)
         };
         let (first, last) = (local(first)?, local(last)?);
-        // The first edges may belong to a node whose row and first edges are written already.
+        // The first edges may belong to a node whose row and first edges have already been written.
         let (from, with_first_node, next) = match self.open {
             Some((node, next)) if node == first => (node, false, next),
             _ => (self.done, true, 0),
@@ -122,7 +122,7 @@ impl Sink for NockWriter {
         match batch {
             Batch::Nodes(batch) => self.write_nodes(&batch),
             Batch::Edges(batch) => self.write_edges(&batch),
-            _ => Err(Error::usage("a NOCK file holds nodes and edges only")),
+            _ => Err(Error::usage("a NOCK file contains only nodes and edges")),
         }
     }
 

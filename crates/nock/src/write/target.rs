@@ -1,4 +1,4 @@
-//! What the graph to be written looks like, and the schema of the rows it becomes.
+//! The shape of a graph to be written, and the schema of its rows.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::options::{CreateOptions, Types};
 use crate::Format;
 use crate::columns::Column;
 
-/// A further column: where its cells come from.
+/// A further column, and the origin of its cells.
 #[derive(Debug, Clone)]
 pub(super) struct ExtraColumn {
     /// Its name.
@@ -51,15 +51,15 @@ pub(super) struct Target {
 }
 
 fn not_in_shape(message: &str) -> Error {
-    Error::usage(format!("the graph is not in the shape of NOCK: {message}"))
+    Error::usage(format!("the graph does not have the shape of NOCK: {message}"))
 }
 
 impl Target {
-    /// Looks at a graph that is to be written.
+    /// Examines a graph that will be written.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::Usage`] when it is not one node type with text keys and at most one edge type that names
-    /// relations by row; when further columns have names of the nine or types that do not fit together.
+    /// Returns [`isomorph_error::Kind::Usage`] if it does not have one node type with text keys and at most one edge type that names
+    /// relations by row, or if further columns have names of the nine or incompatible types.
     pub fn of(graph: &Graph, options: &CreateOptions) -> Result<Target> {
         let [node] = graph.nodes.as_slice() else { return Err(not_in_shape("it must have one node type")) };
         if !matches!(node.key.kind, KeyKind::Utf8 | KeyKind::Term) {
@@ -79,7 +79,7 @@ impl Target {
             return Err(not_in_shape("it has hyperedges, values or groups"));
         }
         let (integer, truth) = match options.types {
-            // Text knows one kind of floats: the digits must be those of the number, not of its nearest FLOAT.
+            // Text has one kind of floats: the digits must be those of the number, not of the nearest FLOAT.
             _ if options.format == Format::Csv => (DataType::Int32, DataType::Float64),
             Types::Specification if options.truth_double => (DataType::Int32, DataType::Float64),
             Types::Specification => (DataType::Int32, DataType::Float32),
@@ -92,7 +92,7 @@ impl Target {
             extra.data_type.is_binary() || matches!(extra.data_type, DataType::FixedSizeBinary(_))
         };
         if let Some(extra) = extras.iter().find(is_bytes).filter(|_| options.format == Format::Csv) {
-            let message = format!("a text file has no place for the bytes of column {}", extra.name);
+            let message = format!("a text file cannot store the bytes of column {}", extra.name);
             return Err(Error::unsupported(message).at(Place::field(&extra.name)));
         }
         Ok(Target {
@@ -111,7 +111,7 @@ impl Target {
     }
 }
 
-/// The nine columns and the further ones.
+/// Returns the nine columns and the further ones.
 fn schema(integer: &DataType, truth: &DataType, extras: &[ExtraColumn], required: bool) -> SchemaRef {
     let mut fields: Vec<Field> = Vec::with_capacity(9 + extras.len());
     for column in Column::ALL {
@@ -127,7 +127,7 @@ fn schema(integer: &DataType, truth: &DataType, extras: &[ExtraColumn], required
     Arc::new(Schema::new(fields))
 }
 
-/// The further columns: what nodes and edges have beside the well-known properties, in the order of the description.
+/// Returns the further columns: properties of nodes and edges other than the well-known ones, in the order of the description.
 fn extras(nodes: &[Property], edges: &[Property]) -> Result<Vec<ExtraColumn>> {
     let own = |property: &Property, known: &[&str]| {
         property.kind != ValueKind::Bag && !known.contains(&property.name.as_str())

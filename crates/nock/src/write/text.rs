@@ -1,4 +1,4 @@
-//! Text files of rows, sorted. (Unsorted ones are ordinary tables.)
+//! Sorted text files of rows. (Unsorted ones are ordinary tables.)
 
 use std::io::Write;
 
@@ -16,7 +16,7 @@ use super::target::Target;
 use crate::columns::Column;
 use crate::text::{LineSorter, header, lines};
 
-/// Text that is handed over at once, bytes.
+/// Number of bytes of text that are written at once.
 const BUFFER: usize = 1 << 18;
 
 /// A text file whose rows are sorted by (`src_name`, `edge_id`), names by code point.
@@ -31,7 +31,7 @@ impl SortedText {
     /// Begins a file.
     ///
     /// # Errors
-    /// When a column has a type that text cannot hold.
+    /// Returns an error if a column has a type that text cannot represent.
     pub fn create(file: StagedFile, name: &str, target: &Target, options: &CreateOptions) -> Result<Self> {
         let header = header(&target.schema).map_err(|error| error.at(name))?;
         let sorter = LineSorter::new(&options.budget, options.scratch.clone())?;

@@ -1,4 +1,4 @@
-//! Graphs in the shape of the format: made by hand or at random, handed to a sink as a pipeline would.
+//! Graphs in the shape of the format, handmade or random, delivered to a sink as a pipeline does.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::path::Path;
@@ -47,9 +47,9 @@ pub struct Edge {
 pub struct Data {
     pub nodes: Vec<Node>,
     pub edges: Vec<Edge>,
-    /// Truth as Float64; else every truth fits Float32.
+    /// Truth as Float64; otherwise Float32 can represent every truth.
     pub double: bool,
-    /// Nodes have a further column `part`.
+    /// Whether nodes have a further column `part`.
     pub part_column: bool,
 }
 
@@ -135,7 +135,7 @@ impl Data {
         }
     }
 
-    /// Nodes in batches of `nodes`, behind each its edges in batches of `edges`.
+    /// Nodes in batches of `nodes`, each followed by its edges in batches of `edges`.
     pub fn batches(&self, nodes: usize, edges: usize) -> Vec<Batch> {
         let mut batches = Vec::new();
         let mut edge = 0;
@@ -156,7 +156,7 @@ impl Data {
         write_batches(path, &self.graph(), options, self.batches(sizes.0, sizes.1))
     }
 
-    /// The graph as fixtures write it down.
+    /// Returns the graph in the form of the fixtures.
     pub fn view(&self) -> Value {
         let mut nodes: Vec<Value> = self
             .nodes
@@ -191,7 +191,7 @@ impl Data {
     }
 }
 
-/// Hands batches to a writer and publishes what it wrote.
+/// Passes batches to a writer and publishes the result.
 pub fn write_batches(path: &Path, graph: &Graph, options: &CreateOptions, batches: Vec<Batch>) -> Result<Written> {
     let place = Location::from_path(path);
     let staging = match options.partitions {
@@ -235,7 +235,7 @@ fn props() -> impl Strategy<Value = Map<String, Value>> {
     vec((any::<String>(), json_value()), 0..3).prop_map(|members| members.into_iter().collect())
 }
 
-/// Text that text formats stumble over.
+/// Text that is difficult for text formats.
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => "[a-d]{1,3}",
@@ -267,7 +267,7 @@ prop_compose! {
         seed in Just(seed),
         names in Just(names),
     ) -> Data {
-        // Not in the order of their names.
+        // Not sorted by name.
         let mut names: Vec<String> = names.into_iter().collect();
         let len = names.len();
         if len > 0 {

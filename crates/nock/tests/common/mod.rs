@@ -1,4 +1,4 @@
-//! What the tests of this crate share: a source as a plain list of nodes and edges, and where the fixtures are.
+//! Shared code of the tests: a source as a plain list of nodes and edges, and the location of the fixtures.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 pub mod graphs;
@@ -15,7 +15,7 @@ use isomorph_nock::{Nock, OpenOptions};
 use isomorph_storage::{Blob, Location};
 use serde_json::{Value, json};
 
-/// The fixtures of this format.
+/// Returns the directory of this format's fixtures.
 pub fn fixtures() -> PathBuf {
     isomorph_fixtures::fixture("nock")
 }
@@ -30,7 +30,7 @@ pub fn open_bytes(bytes: Vec<u8>, options: &OpenOptions) -> Result<Nock> {
     Nock::open_blob(Blob::from_bytes("memory.parq", &bytes.into()), options)
 }
 
-/// Everything in a source, as the fixtures write it down.
+/// Returns everything in a source, in the form of the fixtures.
 pub fn view(source: &dyn Source) -> Result<Value> {
     let (mut nodes, mut edges) = (Vec::new(), Vec::new());
     let mut next = 0;

@@ -1,4 +1,4 @@
-//! Files of any rows, sound or not, written by the published Parquet writer alone.
+//! Files of any rows, valid or not, written by the published Parquet writer only.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch,
 use parquet::arrow::ArrowWriter;
 use parquet::file::properties::WriterProperties;
 
-/// One row; what is `None` is null.
+/// One row; `None` is null.
 #[derive(Debug, Clone)]
 pub struct Row {
     pub src_name: Option<&'static str>,
@@ -21,7 +21,7 @@ pub struct Row {
     pub props: Option<&'static str>,
 }
 
-/// A sound node row.
+/// A valid node row.
 pub fn node(name: &'static str) -> Row {
     Row {
         src_name: Some(name),
@@ -36,7 +36,7 @@ pub fn node(name: &'static str) -> Row {
     }
 }
 
-/// A sound edge row.
+/// A valid edge row.
 pub fn edge(name: &'static str, id: i64, rel: &'static str, target: &'static str) -> Row {
     Row { edge_id: Some(id), rel_name: Some(rel), dst_name: Some(target), ..node(name) }
 }
@@ -63,17 +63,17 @@ impl Row {
     }
 }
 
-/// The rows as a Parquet file.
+/// Returns the rows as a Parquet file.
 pub fn file(rows: &[Row]) -> Vec<u8> {
     file_of_groups(rows, 1 << 20)
 }
 
-/// The same in row groups of `group` rows.
+/// Returns the rows as a Parquet file with row groups of `group` rows.
 pub fn file_of_groups(rows: &[Row], group: usize) -> Vec<u8> {
     parquet(&batch(rows), group)
 }
 
-/// The rows as text.
+/// Returns the rows as text.
 pub fn csv(rows: &[Row]) -> Vec<u8> {
     let quoted = |text: Option<&str>| format!("\"{}\"", text.unwrap().replace('"', "\"\""));
     let line = |row: &Row| {
@@ -94,7 +94,7 @@ pub fn csv(rows: &[Row]) -> Vec<u8> {
     std::iter::once(header).chain(rows.iter().map(line)).collect::<String>().into_bytes()
 }
 
-/// The rows with the types of pynock.
+/// Returns the rows with the types of pynock.
 pub fn batch(rows: &[Row]) -> RecordBatch {
     let text = |cell: fn(&Row) -> Option<&'static str>| -> ArrayRef {
         Arc::new(rows.iter().map(cell).collect::<StringArray>())
@@ -115,7 +115,7 @@ pub fn batch(rows: &[Row]) -> RecordBatch {
     RecordBatch::try_from_iter_with_nullable(columns).unwrap()
 }
 
-/// Any batch as a Parquet file.
+/// Returns any batch as a Parquet file.
 pub fn parquet(batch: &RecordBatch, group: usize) -> Vec<u8> {
     let properties = WriterProperties::builder().set_max_row_group_row_count(Some(group)).build();
     let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties)).unwrap();

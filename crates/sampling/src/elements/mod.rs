@@ -1,4 +1,4 @@
-//! Nodes and edges drawn from the whole graph.
+//! Draws nodes and edges from the whole graph.
 
 mod population;
 
@@ -20,22 +20,22 @@ use population::{Kind, Population};
 pub enum Choice {
     /// By weight, with replacement.
     Weighted,
-    /// Each as likely as the others, with replacement.
+    /// Uniformly, with replacement.
     Uniform,
-    /// Each as likely as the others, none twice.
+    /// Uniformly, without replacement.
     WithoutReplacement,
 }
 
-/// Draws nodes of some types. Made once, used for any number of calls. A clone shares everything but the buffer of a call, so each thread
-/// takes one of its own.
+/// Draws nodes of some types. Created once, used for any number of calls. A clone shares everything except the buffer of a call, so each
+/// thread uses its own clone.
 #[derive(Clone)]
 pub struct NodeSampler(Elements);
 
-/// Draws edges of some types.
+/// Draws edges of some types, like [`NodeSampler`].
 #[derive(Clone)]
 pub struct EdgeSampler(Elements);
 
-/// Occurrence that streams of whole calls have, apart from those of single slots.
+/// The occurrence number of streams for whole calls, as opposed to those for single slots.
 const WHOLE: u32 = u32::MAX;
 
 #[derive(Clone)]
@@ -44,13 +44,13 @@ struct Elements {
     generator: Generator,
     choice: Choice,
     populations: Arc<[Population]>,
-    /// Sums of the weights of the populations, or of their sizes.
+    /// Running sums of the weights of the populations, or of their sizes.
     sums: Arc<[f64]>,
-    /// Sums of their sizes.
+    /// Running sums of their sizes.
     sizes: Arc<[u64]>,
-    /// The populations of each type, for the published engine's way.
+    /// The populations of each type, for the published engine's method.
     types: Arc<[OfType]>,
-    /// Numbers of a draw without replacement.
+    /// The numbers of a draw without replacement.
     chosen: Vec<u64>,
     threads: usize,
 }
@@ -59,11 +59,11 @@ struct Elements {
 struct OfType {
     range: Range<usize>,
     weight: f32,
-    /// The weight of this type and those behind it.
+    /// The weight of this type and the following ones.
     rest: f32,
 }
 
-/// A drawn element: its population, its number there, and for tables a number from 0 to below 1 that says which of the two of a record.
+/// A drawn element: its population, its number there, and for tables a number from 0 to below 1 that selects one of a record's two.
 #[derive(Debug, Clone, Copy, Default)]
 struct Drawn {
     population: usize,
@@ -71,13 +71,13 @@ struct Drawn {
     unit: f64,
 }
 
-/// Elements that are drawn before the first of them is read: their records are fetched meanwhile, side by side.
+/// Number of elements that are drawn before the first is read: meanwhile their records are prefetched in parallel.
 const BLOCK: usize = 64;
 
-/// What an element takes, nanoseconds.
+/// Time of an element in nanoseconds.
 const EACH: u64 = 25;
 
-/// Where drawn elements go.
+/// The buffers for drawn elements.
 struct Slots<'a> {
     /// Nodes, or sources of edges.
     first: &'a mut [i64],
@@ -114,11 +114,11 @@ impl<'a> Slots<'a> {
     }
 }
 
-/// Whether the tables of a binary weigh each node as the graph does: a node with several statements has the weight of the first, and stands
-/// in a table with each.
+/// Checks that the tables of a binary have the graph's node weights: a node with several statements has the weight of the first, but is
+/// in a table with all of them.
 ///
 /// # Errors
-/// [`Kind::Unsupported`](isomorph_error::Kind::Unsupported) if not; when the budget has no room for a look.
+/// Returns [`Kind::Unsupported`](isomorph_error::Kind::Unsupported) if not, or an error if the budget is too small for the check.
 fn weighs_once(graph: &Graph) -> Result<()> {
     if !matches!(graph.drawing, Drawing::Files(_)) {
         return Ok(());
@@ -127,24 +127,24 @@ fn weighs_once(graph: &Graph) -> Result<()> {
     let Some(entry) = repeated.first() else { return Ok(()) };
     let id = graph.partition(*entry).id(entry.entry).cast_unsigned();
     let message = format!(
-        "node {id} has several statements, and the tables for drawing weigh it by all of them, not by the first"
+        "node {id} has several statements; the tables for drawing have the weights of all of them, not of the first"
     );
     Err(Error::unsupported(message)
-        .hint("isomorph convert PATH NEW --to deepgnn    writes each node once")
-        .hint("--generator deepgnn    draws by the tables, as DeepGNN's engine")
+        .hint("isomorph convert PATH NEW --to deepgnn    write each node once")
+        .hint("--generator deepgnn    draw by the tables, like DeepGNN's engine")
         .hint(UNIFORM))
 }
 
-/// Whether the published engine's answer is known: it draws by tables, which a graph that was read has none of.
+/// Checks that the published engine's result is defined: it draws by tables, which only a binary has.
 ///
 /// # Errors
-/// [`Kind::Usage`](isomorph_error::Kind::Usage) if not.
+/// Returns [`Kind::Usage`](isomorph_error::Kind::Usage) if not.
 fn has_tables(graph: &Graph, generator: Generator) -> Result<()> {
     if generator == Generator::Stable || matches!(graph.drawing, Drawing::Files(_)) {
         return Ok(());
     }
-    Err(Error::usage("DeepGNN's engine draws nodes and edges by the tables of a binary, and this graph has none")
-        .hint("isomorph convert PATH NEW --to deepgnn    makes them"))
+    Err(Error::usage("DeepGNN's engine draws nodes and edges by the tables of a binary, but this graph has none")
+        .hint("isomorph convert PATH NEW --to deepgnn    write a binary"))
 }
 
 impl Elements {
@@ -184,7 +184,7 @@ impl Elements {
         self.sizes.last().copied().unwrap_or(0)
     }
 
-    /// What the published engine says it weighs.
+    /// Returns the weight that the published engine reports.
     fn weight(&self) -> f32 {
         match self.choice {
             Choice::Weighted => self.types.iter().map(|of_type| of_type.weight).sum(),
@@ -192,7 +192,7 @@ impl Elements {
         }
     }
 
-    /// Draws an element for each slot, and returns how many there were; the others are filled.
+    /// Draws an element for each slot, and returns the number of drawn ones; the other slots are filled.
     fn sample(&mut self, draw: Draw, missing: i64, mut slots: Slots<'_>) -> Result<usize> {
         let count = slots.len();
         let filled = if self.size() == 0 || self.sums.last().is_none_or(|sum| *sum <= 0.0) {
@@ -224,7 +224,7 @@ impl Elements {
         Ok(filled)
     }
 
-    /// With replacement: each slot has a stream of its own, so it does not matter who draws it. The first is slot number `from`.
+    /// Draws with replacement: each slot has its own stream, so it does not matter which thread draws it. The first is slot number `from`.
     fn stable(&self, key: Key, from: usize, slots: &mut Slots<'_>) -> Result<()> {
         let (weighted, all) = (self.choice == Choice::Weighted, self.sums.last().copied().unwrap_or(0.0));
         let (size, last) = (self.size(), self.populations.len().saturating_sub(1));
@@ -234,7 +234,7 @@ impl Elements {
             for (at, drawn) in drawn[..count].iter_mut().enumerate() {
                 let mut stream = key.stream((from + start + at) as u64, 0);
                 *drawn = if weighted {
-                    // One block of the generator is two numbers: with one population it is all that is needed.
+                    // One block of the generator is two numbers, which suffice for one population.
                     let population = match last {
                         0 => 0,
                         _ => {
@@ -261,7 +261,7 @@ impl Elements {
         Ok(())
     }
 
-    /// Without replacement.
+    /// Draws without replacement.
     fn distinct(&mut self, draw: Draw, slots: &mut Slots<'_>) -> Result<usize> {
         let filled = usize::try_from(self.size()).unwrap_or(usize::MAX).min(slots.len());
         let mut stream = Key::new(draw.seed, draw.hop).stream(0, WHOLE);
@@ -280,7 +280,7 @@ impl Elements {
         Ok(filled)
     }
 
-    /// Element number `at` of all populations.
+    /// Returns element number `at` of all populations.
     #[inline]
     fn of(&self, at: u64) -> Drawn {
         let population = self.sizes.partition_point(|size| *size <= at).min(self.sizes.len().saturating_sub(1));
@@ -288,17 +288,17 @@ impl Elements {
         Drawn { population, at: at - before, unit: 0.0 }
     }
 
-    /// As the published engine: how many of each type, of these how many of each partition, and for each of these a generator.
+    /// Draws as the published engine does: the number for each type, then for each of its partitions, each of which has a generator.
     fn compat(&self, seed: u64, slots: &mut Slots<'_>) -> Result<usize> {
         let mut random = Xoroshiro::new(seed);
         let share = |part: f32, all: f32| if all > 0.0 { f64::from(part / all) } else { 0.0 };
-        let many = |_| Error::usage("more than 2³² elements");
+        let many = |_| Error::usage("a request may have at most 2³² elements");
         let (mut slot, mut left) = (0, u32::try_from(slots.len()).map_err(many)?);
         for of_type in self.types.iter() {
             let mut of_this = random.binomial(left, share(of_type.weight, of_type.rest));
             left -= of_this;
             for at in of_type.range.clone() {
-                // Empty partitions take a number too, but no generator. This ends when all are given away.
+                // Empty partitions also use a number, but no generator. The loop ends when all elements are assigned.
                 if of_this == 0 {
                     break;
                 }
@@ -316,7 +316,7 @@ impl Elements {
         Ok(slot)
     }
 
-    /// So many elements of a population, as the published engine draws them.
+    /// Draws elements of a population as the published engine does.
     fn compat_of(
         &self,
         population: &Population,
@@ -342,12 +342,12 @@ impl Elements {
     }
 }
 
-/// What populations weigh, as the published engine adds it up.
+/// Returns the weight of populations, added as the published engine does.
 fn weight(populations: &[Population]) -> f32 {
     populations.iter().map(|population| single(population.weight)).sum()
 }
 
-/// A weight as the published engine has it.
+/// Returns a weight as in the published engine.
 #[expect(clippy::cast_possible_truncation, reason = "rounded as the published engine does")]
 fn single(weight: f64) -> f32 {
     weight as f32
@@ -370,43 +370,43 @@ impl OfType {
 }
 
 impl NodeSampler {
-    /// A sampler of the nodes of `types`.
+    /// Creates a sampler of the nodes of `types`.
     ///
-    /// By weight this needs the tables that were written with the graph: weights of nodes are stored nowhere else. A node that a
-    /// binary states several times weighs what these tables say together; otherwise it counts once, by its first statement.
+    /// Drawing by weight needs the tables that were written with the graph: weights of nodes are not stored elsewhere. A node that a
+    /// binary states several times has the sum of its weights in these tables; otherwise it counts once, by its first statement.
     ///
     /// # Errors
-    /// [`Kind::Usage`](isomorph_error::Kind::Usage) by weight with [`Generator::Compat`] of a graph that was read, which has no tables.
-    /// When these tables are not there (`DEEPGNN-FILE`) or have wrong lengths (`DEEPGNN-BOUNDS`), and
-    /// [`Kind::TooLarge`](isomorph_error::Kind::TooLarge) when the budget has no room for a list of the nodes.
+    /// Returns [`Kind::Usage`](isomorph_error::Kind::Usage) for drawing by weight with [`Generator::Compat`] from a graph without tables,
+    /// an error if these tables are missing (`DEEPGNN-FILE`) or have wrong lengths (`DEEPGNN-BOUNDS`), or
+    /// [`Kind::TooLarge`](isomorph_error::Kind::TooLarge) if the budget is too small for a list of the nodes.
     pub fn new(graph: &Arc<Graph>, types: &TypeSet, choice: Choice, generator: Generator) -> Result<NodeSampler> {
         Elements::new(graph, Kind::Nodes, types, choice, generator).map(NodeSampler)
     }
 
-    /// The same sampler, which divides large draws with replacement among `threads` threads of the current pool: 0 is as many as it has.
-    /// Answers are the same.
+    /// Divides large draws with replacement among `threads` threads of the current pool: 0 means as many as it has.
+    /// Results do not change.
     #[must_use]
     pub fn threads(self, threads: usize) -> Self {
         NodeSampler(self.0.threads(threads))
     }
 
-    /// Number of nodes that it draws from.
+    /// Returns the number of nodes that it draws from.
     pub fn size(&self) -> u64 {
         self.0.size()
     }
 
-    /// What its elements weigh together, with 32 bits as the published engine adds it up; evenly drawn, how many they are. By it a client
-    /// divides a draw among several graphs.
+    /// Returns the total weight of its elements, in 32 bits as in the published engine; for uniform draws, their number. A client uses it
+    /// to divide a draw among several graphs.
     pub fn weight(&self) -> f32 {
         self.0.weight()
     }
 
-    /// Draws a node with its type for each slot. Returns how many slots were filled: all, unless there is nothing to draw from or,
-    /// without replacement, fewer nodes. The others get `missing` and −1.
+    /// Draws a node with its type for each slot. Returns the number of filled slots: all, unless there is nothing to draw from or,
+    /// without replacement, there are fewer nodes. The other slots get `missing` and −1.
     ///
     /// # Errors
-    /// [`Kind::Usage`](isomorph_error::Kind::Usage) when the buffers differ in length, `DEEPGNN-BOUNDS` and
-    /// `DEEPGNN-ALIAS` for tables that are damaged.
+    /// Returns [`Kind::Usage`](isomorph_error::Kind::Usage) if the lengths of the buffers differ, or `DEEPGNN-BOUNDS` and
+    /// `DEEPGNN-ALIAS` for damaged tables.
     pub fn sample(&mut self, draw: Draw, missing: i64, ids: &mut [i64], types: &mut [i32]) -> Result<usize> {
         fits(ids.len(), types.len())?;
         self.0.sample(draw, missing, Slots { first: ids, second: &mut [], types })
@@ -414,36 +414,36 @@ impl NodeSampler {
 }
 
 impl EdgeSampler {
-    /// A sampler of the edges of `types`. By weight it takes the tables that were written with the graph, and makes sums of the weights
-    /// where there are none.
+    /// Creates a sampler of the edges of `types`. Drawing by weight uses the tables written with the graph, or sums of the weights
+    /// if there are none.
     ///
     /// # Errors
-    /// As of [`NodeSampler::new`], but for tables that are not there.
+    /// As [`NodeSampler::new`], except for missing tables.
     pub fn new(graph: &Arc<Graph>, types: &TypeSet, choice: Choice, generator: Generator) -> Result<EdgeSampler> {
         Elements::new(graph, Kind::Edges, types, choice, generator).map(EdgeSampler)
     }
 
-    /// The same sampler, divided among threads as [`NodeSampler::threads`].
+    /// Divides large draws among threads, as [`NodeSampler::threads`].
     #[must_use]
     pub fn threads(self, threads: usize) -> Self {
         EdgeSampler(self.0.threads(threads))
     }
 
-    /// Number of edges that it draws from.
+    /// Returns the number of edges that it draws from.
     pub fn size(&self) -> u64 {
         self.0.size()
     }
 
-    /// What its elements weigh together, with 32 bits as the published engine adds it up; evenly drawn, how many they are. By it a client
-    /// divides a draw among several graphs.
+    /// Returns the total weight of its elements, in 32 bits as in the published engine; for uniform draws, their number. A client uses it
+    /// to divide a draw among several graphs.
     pub fn weight(&self) -> f32 {
         self.0.weight()
     }
 
-    /// Draws an edge for each slot: source, target, type. Returns how many slots were filled, as [`NodeSampler::sample`].
+    /// Draws an edge for each slot: source, target, type. Returns the number of filled slots, as [`NodeSampler::sample`].
     ///
     /// # Errors
-    /// As of [`NodeSampler::sample`].
+    /// As [`NodeSampler::sample`].
     pub fn sample(
         &mut self,
         draw: Draw,

@@ -31,9 +31,9 @@ pub(super) struct Population {
 }
 
 enum Members {
-    /// A table of nodes as it was written.
+    /// A table of nodes from the files.
     NodeTable(Column),
-    /// A table of edges as it was written.
+    /// A table of edges from the files.
     EdgeTable(Column),
     /// Entries of the map.
     Nodes(Listed),
@@ -41,21 +41,21 @@ enum Members {
     Edges(Listed),
 }
 
-/// Elements that were looked up in the partition itself.
+/// Elements found in the partition itself.
 struct Listed {
-    /// How many they are.
+    /// Number of elements.
     size: usize,
-    /// Their numbers. Empty when it is all elements of the partition.
+    /// Their numbers; empty if they are all elements of the partition.
     numbers: Vec<u64>,
-    /// Sums of their weights; empty when nobody asks.
+    /// Running sums of their weights; empty if not needed.
     sums: Vec<f64>,
     _memory: Reservation,
 }
 
-/// Bytes of a record of a table of nodes: node, other node, probability of the first.
+/// Size of a record in a table of nodes, in bytes: node, other node, probability of the first.
 const NODE_RECORD: usize = 20;
 
-/// Bytes of a record of a table of edges: source, target, other source, other target, probability.
+/// Size of a record in a table of edges, in bytes: source, target, other source, other target, probability.
 const EDGE_RECORD: usize = 36;
 
 #[inline]
@@ -68,7 +68,7 @@ fn chance(record: &[u8]) -> f32 {
     record.last_chunk().map_or(f32::NAN, |bytes| f32::from_le_bytes(*bytes))
 }
 
-/// Records up to which a table is looked at as a whole before anything is drawn by it: of longer ones each record is where it is met.
+/// Maximum number of records of a table that is checked before anything is drawn: in longer tables, each record is checked when it is used.
 const FEW: usize = 1 << 16;
 
 fn is_chance(chance: f32) -> bool {
@@ -77,11 +77,11 @@ fn is_chance(chance: f32) -> bool {
 
 #[cold]
 fn no_chance(table: &Column, record: usize, chance: f32) -> Error {
-    let message = format!("{chance} is no probability: weights below 0 give such tables");
+    let message = format!("{chance} is not a probability: negative weights cause such tables");
     Error::broken(&rules::ALIAS, message).at(table.place(record)).hint(UNIFORM)
 }
 
-/// Whether all records of a table have probabilities.
+/// Checks that all records of a table have probabilities.
 fn check<const N: usize>(table: &Column, records: &[[u8; N]]) -> Result<()> {
     match records.iter().enumerate().find(|(_, record)| !is_chance(chance(*record))) {
         Some((number, record)) => Err(no_chance(table, number, chance(record))),
@@ -90,14 +90,14 @@ fn check<const N: usize>(table: &Column, records: &[[u8; N]]) -> Result<()> {
 }
 
 impl Population {
-    /// The populations of some types, by type and then partition; types without elements are left out.
+    /// Returns the populations of some types, by type and then partition; types without elements are skipped.
     ///
     /// # Errors
     /// See [`super::NodeSampler::new`].
     pub fn all(graph: &Graph, kind: Kind, types: &TypeSet, weighted: bool) -> Result<Vec<Population>> {
         let stated = if kind == Kind::Nodes { &graph.node_types } else { &graph.edge_types };
         let number = i32::try_from(stated.number).map_err(|_| Error::unsupported("more than 2³¹ types"))?;
-        // Tables have a node that is stated twice in two records: it weighs what both say, but is one node.
+        // In tables, a node that is stated twice has two records: its weight is their sum, but it is one node.
         let (repeated, _memory) = match kind {
             Kind::Nodes if !weighted => graph.index.repeated(&graph.partitions, &graph.options.budget)?,
             _ => (Vec::new(), graph.options.budget.reserve(0)?),
@@ -108,18 +108,18 @@ impl Population {
             for partition in 0..graph.partitions.len() {
                 let weight = stated.weights.get(partition).and_then(|sums| sums.get(at)).copied();
                 let mut population = Population::of(graph, kind, ty, partition, weighted, &repeated)?;
-                // Where sums were made the elements themselves say what they weigh.
+                // If sums were computed, the weights come from the elements themselves.
                 match (&population.members, weight) {
                     (Members::NodeTable(_) | Members::EdgeTable(_), Some(weight)) => {
                         if weighted && mass(weight).is_nan() {
-                            let message = format!("elements of type {ty} weigh {weight}, and weights are not below 0");
+                            let message = format!("weight of elements of type {ty} is {weight}, expected 0 or more");
                             return Err(Error::malformed(message).hint(UNIFORM));
                         }
                         population.weight = weight;
                     }
                     (Members::NodeTable(_) | Members::EdgeTable(_), None) if weighted && population.size > 0 => {
-                        let message = "the metadata does not say how much the elements of a partition weigh";
-                        return Err(Error::unsupported(message).hint("uniform sampling needs no weights"));
+                        let message = "the metadata does not have the weights of the elements of a partition";
+                        return Err(Error::unsupported(message).hint("use uniform sampling, which needs no weights"));
                     }
                     _ => {}
                 }
@@ -128,7 +128,7 @@ impl Population {
                 }
                 all.push(population);
             }
-            // A type that only other partitions have takes a number in the published engine's draw.
+            // A type that only other partitions have uses a number in the published engine's draw.
             let elsewhere = graph.options.partitions.is_some() && stated.counts.get(at).is_some_and(|count| *count > 0);
             if !elsewhere && all[before..].iter().all(|population| population.size == 0) {
                 all.truncate(before);
@@ -138,7 +138,7 @@ impl Population {
     }
 
     fn of(graph: &Graph, kind: Kind, ty: i32, number: usize, weighted: bool, repeated: &[Entry]) -> Result<Population> {
-        // Where some partitions are opened, their places are not their numbers.
+        // If only some partitions are opened, their positions differ from their numbers.
         let file = match &graph.drawing {
             Drawing::Files(files) => files.partitions.get(number).map_or(0, |partition| partition.number),
             Drawing::Weights(_) => 0,
@@ -158,10 +158,10 @@ impl Population {
         };
         let Some(blob) = table else {
             if weighted && kind == Kind::Nodes && matches!(graph.drawing, Drawing::Files(_)) {
-                let message = format!("there is no table of the weights of nodes of type {ty}");
+                let message = format!("no table of weights for nodes of type {ty}");
                 return Err(Error::broken(&rules::FILE, message)
                     .at(Place::file(format!("node_{ty}_{file}.alias")))
-                    .hint("uniform sampling needs none"));
+                    .hint("use uniform sampling, which needs no weights"));
             }
             let listed = Listed::of(graph, kind, ty, number, weighted, repeated)?;
             let size = listed.size;
@@ -171,7 +171,7 @@ impl Population {
         };
         let record = if kind == Kind::Nodes { NODE_RECORD } else { EDGE_RECORD };
         if !blob.size().is_multiple_of(record as u64) {
-            let message = format!("{} bytes are no records of {record}", blob.size());
+            let message = format!("{} bytes is not a multiple of the record size {record}", blob.size());
             return Err(Error::broken(&rules::BOUNDS, message).at(blob.place()));
         }
         let size = index(blob.size() / record as u64);
@@ -183,11 +183,11 @@ impl Population {
             }
         }
         let members = if kind == Kind::Nodes { Members::NodeTable(column) } else { Members::EdgeTable(column) };
-        // What it weighs stands in the metadata.
+        // Its weight is in the metadata.
         Ok(population(size, 0.0, members))
     }
 
-    /// Fetches what [`Population::element`] and [`Population::weighted`] read of element number `at`.
+    /// Prefetches what [`Population::element`] and [`Population::weighted`] read of element number `at`.
     #[inline]
     pub fn fetch(&self, at: u64) {
         match &self.members {
@@ -197,7 +197,7 @@ impl Population {
         }
     }
 
-    /// Element number `at`: a node, or the two ends of an edge.
+    /// Returns element number `at`: a node, or the two ends of an edge.
     #[inline]
     pub fn element(&self, graph: &Graph, at: u64) -> Result<(i64, i64)> {
         let partition = &graph.partitions[self.partition];
@@ -216,7 +216,7 @@ impl Population {
         .unwrap_or_default())
     }
 
-    /// The element that `record` (of a table) and `unit` (from 0 to below 1) fall on by weight.
+    /// Returns the element that `record` (of a table) and `unit` (from 0 to below 1) select by weight.
     #[inline]
     pub fn weighted(&self, graph: &Graph, record: u64, unit: f64) -> Result<(i64, i64)> {
         let index = index(record);
@@ -246,7 +246,7 @@ impl Population {
 }
 
 impl Listed {
-    /// The elements of a type, by one look at all of the partition.
+    /// Finds the elements of a type, in one scan of the partition.
     fn of(graph: &Graph, kind: Kind, ty: i32, number: usize, weighted: bool, repeated: &[Entry]) -> Result<Listed> {
         let partition = &graph.partitions[number];
         let (count, is): (usize, &dyn Fn(usize) -> bool) = match kind {

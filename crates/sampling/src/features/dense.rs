@@ -1,4 +1,4 @@
-//! Dense features: so many bytes of each.
+//! Dense features: a fixed number of bytes for each.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Nodes and edges whose features are asked for, and where these are.
+//! Finds the features of requested nodes and edges.
 
 use std::ops::Range;
 
@@ -17,14 +17,14 @@ pub(super) enum Elements<'a> {
     Edges(Edges<'a>),
 }
 
-/// Looks at features of nodes.
+/// Prefetches features of nodes.
 pub(super) struct AtFeatures<'a> {
     pub graph: &'a Graph,
-    /// Those whose bytes are fetched.
+    /// The features whose bytes are prefetched.
     pub features: &'a [Dense],
 }
 
-/// Slots of the features of the one entry that a node has.
+/// Slots of the features of a node's only entry.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FeaturesAt {
     pub partition: usize,
@@ -33,7 +33,7 @@ pub(super) struct FeaturesAt {
 }
 
 impl FeaturesAt {
-    /// Their numbers.
+    /// Returns their numbers.
     #[inline]
     pub fn slots(&self) -> Range<usize> {
         self.start..self.end
@@ -50,7 +50,7 @@ impl Look for AtFeatures<'_> {
 
     #[inline]
     fn place(&self, partition: &Partition, entry: Entry) -> Option<FeaturesAt> {
-        // What is fetched ahead is a guess: an entry that is damaged is met again, and told of, where its features are read.
+        // Prefetching is only a guess: a damaged entry is reported when its features are read.
         let slots = partition.node_slots(entry.entry).ok()?;
         partition.node_features.fetch_offset(slots.start);
         Some(FeaturesAt { partition: entry.partition, start: slots.start, end: slots.end })
@@ -65,11 +65,11 @@ impl Look for AtFeatures<'_> {
     }
 }
 
-/// Edges of one node and type that are looked at one after another before their order is relied on.
+/// Number of edges of one node and type that are searched linearly before their order is relied on.
 const FEW: usize = 16;
 
 impl Elements<'_> {
-    /// What it takes to find the features of an element, nanoseconds.
+    /// Returns the time of finding the features of an element, in nanoseconds.
     pub fn each_takes(&self) -> u64 {
         match self {
             Elements::Nodes(_) => 40,
@@ -77,10 +77,10 @@ impl Elements<'_> {
         }
     }
 
-    /// Number of elements.
+    /// Returns the number of elements.
     ///
     /// # Errors
-    /// When lengths differ.
+    /// Returns an error if lengths differ.
     pub fn check(&self, times: Option<&[i64]>) -> Result<usize> {
         let count = match self {
             Elements::Nodes(nodes) => nodes.len(),
@@ -94,10 +94,10 @@ impl Elements<'_> {
         Ok(count)
     }
 
-    /// Hands over the slots of the features of element `at`, entry by entry, until `take` has what it wants.
+    /// Passes the slots of the features of element `at` to `take`, entry by entry, until `take` stops.
     ///
     /// # Errors
-    /// When offsets point outside, and those of `take`.
+    /// Returns an error if offsets are out of range, or the errors of `take`.
     #[inline]
     pub fn each<'g>(
         &self,
@@ -129,8 +129,8 @@ impl Elements<'_> {
     }
 }
 
-/// The first edge of a run that leads to `wanted`: where there are many by halving, which finds it if they are sorted by
-/// target, and else one after another.
+/// Returns the first edge of a run that leads to `wanted`: if there are many, by binary search, which finds it if they are sorted by
+/// target, otherwise by linear search.
 fn first_to(partition: &Partition, run: Range<usize>, wanted: i64) -> Option<usize> {
     let edges = &partition.edges()[run.clone()];
     if edges.len() > FEW {

@@ -1,6 +1,6 @@
 //! Features of nodes and edges.
 //!
-//! A binary does not say of what type a feature is: who asks says how many bytes of each are wanted, or asks for texts or sparse
+//! A binary does not state the types of features: the caller states how many bytes of each are wanted, or requests texts or sparse
 //! features.
 
 mod dense;
@@ -21,16 +21,16 @@ use crate::sampler::Sampler;
 use found::{AtFeatures, Elements, FeaturesAt};
 pub use values::{Value, Values};
 
-/// A dense feature that is asked for.
+/// A requested dense feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dense {
     /// Its id.
     pub id: u32,
-    /// Bytes that are wanted of it: number of elements by the size of one.
+    /// Number of requested bytes: number of elements times the size of one.
     pub bytes: usize,
 }
 
-/// Edges whose features are asked for: source, target and type of each.
+/// Edges whose features are requested: source, target and type of each.
 #[derive(Debug, Clone, Copy)]
 pub struct Edges<'a> {
     /// Sources.
@@ -44,45 +44,45 @@ pub struct Edges<'a> {
 /// Whether an element has a feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stated {
-    /// It has none.
+    /// It does not have the feature.
     No,
-    /// It has one, which may be empty where the graph is no binary: there an empty one and none are alike.
+    /// It has the feature, which may be empty if the graph is not a binary: in a binary, empty and missing are the same.
     Yes,
-    /// It has a list of numbers with nulls, which no bytes stand for.
+    /// It has a list of numbers with nulls, which has no bytes.
     WithNulls,
 }
 
-/// Texts, or any bytes, of a batch. Kept from call to call, its buffers are allocated once.
+/// Texts, or any bytes, of a batch. If it is reused, its buffers are allocated only once.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Strings {
-    /// The bytes of all, element by element, feature by feature.
+    /// The bytes of all features, element by element, feature by feature.
     pub bytes: Vec<u8>,
-    /// Number of bytes of each: *elements × features*, 0 for what is missing.
+    /// Number of bytes of each: *elements × features*, 0 for a missing feature.
     pub lengths: Vec<u64>,
 }
 
-/// One sparse feature of a batch: its points, of those elements that have it.
+/// One sparse feature of a batch: the points of the elements that have it.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Sparse {
-    /// For each point the row of the element in the batch, then its coordinates.
+    /// For each point, the row of the element in the batch, then its coordinates.
     pub indices: Vec<i64>,
     /// The values of the points, in bytes.
     pub values: Vec<u8>,
-    /// Coordinates of a point; 0 when no element has the feature.
+    /// Number of coordinates of a point; 0 if no element has the feature.
     pub dimensions: u32,
 }
 
 impl Sampler {
-    /// Dense features of nodes: for each node the bytes of each feature, one after another, in `out`. What is shorter is
-    /// filled with zeros, what is longer cut, what is missing is zeros. A node on several entries has the feature of the first
-    /// that has it; with the stable generator a hole does not count as having it, as it does in the published engine.
+    /// Writes dense features of nodes to `out`: for each node, the bytes of each feature in order. A shorter feature is
+    /// filled with zeros, a longer one is truncated, a missing one is zeros. A node with several entries has the feature of the first
+    /// that has it; with the stable generator, a hole does not count as having it, unlike in the published engine.
     ///
-    /// At times (one for each node, on features that were stored with times) it is the newest value that was created then
+    /// With times (one for each node, for features that were stored with times), it is the latest value that was created then
     /// or before.
     ///
     /// # Errors
-    /// [`Kind::Usage`](isomorph_error::Kind::Usage) when `out` has another length; `DEEPGNN-BOUNDS` when an offset points outside,
-    /// or a time is asked of a feature without times.
+    /// Returns [`Kind::Usage`](isomorph_error::Kind::Usage) if `out` has another length; `DEEPGNN-BOUNDS` if an offset is out of range,
+    /// or if a time is requested of a feature without times.
     pub fn node_features(
         &self,
         nodes: &[i64],
@@ -93,10 +93,10 @@ impl Sampler {
         self.dense(Elements::Nodes(nodes), features, times, out)
     }
 
-    /// Dense features of edges, as of nodes. Of several edges with the same ends and type the first has the features.
+    /// Writes dense features of edges, as for nodes. Of several edges with the same ends and type, the first has the features.
     ///
     /// # Errors
-    /// As of [`Sampler::node_features`], and when lengths of `edges` differ.
+    /// As [`Sampler::node_features`], and if the lengths of `edges` differ.
     pub fn edge_features(
         &self,
         edges: Edges<'_>,
@@ -107,10 +107,10 @@ impl Sampler {
         self.dense(Elements::Edges(edges), features, times, out)
     }
 
-    /// Features of nodes as texts, or any bytes.
+    /// Returns features of nodes as texts, or any bytes.
     ///
     /// # Errors
-    /// As of [`Sampler::node_features`].
+    /// As [`Sampler::node_features`].
     pub fn node_strings(
         &self,
         nodes: &[i64],
@@ -121,10 +121,10 @@ impl Sampler {
         self.strings(Elements::Nodes(nodes), features, times, out)
     }
 
-    /// Features of edges as texts, or any bytes.
+    /// Returns features of edges as texts, or any bytes.
     ///
     /// # Errors
-    /// As of [`Sampler::edge_features`].
+    /// As [`Sampler::edge_features`].
     pub fn edge_strings(
         &self,
         edges: Edges<'_>,
@@ -135,18 +135,18 @@ impl Sampler {
         self.strings(Elements::Edges(edges), features, times, out)
     }
 
-    /// Which nodes have a feature: of what is empty neither texts nor numbers tell.
+    /// Returns which nodes have a feature: texts and numbers do not distinguish an empty feature from a missing one.
     ///
     /// # Errors
-    /// As of [`Sampler::node_features`].
+    /// As [`Sampler::node_features`].
     pub fn node_stated(&self, nodes: &[i64], feature: u32) -> Result<Vec<Stated>> {
         self.stated(Elements::Nodes(nodes), feature)
     }
 
-    /// Which edges have a feature.
+    /// Returns which edges have a feature.
     ///
     /// # Errors
-    /// As of [`Sampler::edge_features`].
+    /// As [`Sampler::edge_features`].
     pub fn edge_stated(&self, edges: Edges<'_>, feature: u32) -> Result<Vec<Stated>> {
         self.stated(Elements::Edges(edges), feature)
     }
@@ -164,10 +164,10 @@ impl Sampler {
         (0..count).map(stated).collect()
     }
 
-    /// Sparse features of nodes, one of `out` for each feature.
+    /// Returns sparse features of nodes, one element of `out` for each feature.
     ///
     /// # Errors
-    /// As of [`Sampler::node_features`]; `DEEPGNN-COORDINATES` when a feature has not the form of sparse ones, or nodes
+    /// As [`Sampler::node_features`]; `DEEPGNN-COORDINATES` if a feature is not encoded as a sparse one, or nodes
     /// disagree on the number of coordinates.
     pub fn node_sparse(
         &self,
@@ -179,10 +179,10 @@ impl Sampler {
         self.sparse(Elements::Nodes(nodes), features, times, out)
     }
 
-    /// Sparse features of edges.
+    /// Returns sparse features of edges.
     ///
     /// # Errors
-    /// As of [`Sampler::node_sparse`] and [`Sampler::edge_features`].
+    /// As [`Sampler::node_sparse`] and [`Sampler::edge_features`].
     pub fn edge_sparse(
         &self,
         edges: Edges<'_>,
@@ -198,7 +198,7 @@ impl Sampler {
     }
 }
 
-/// Elements with what is asked of them.
+/// Elements, and the request for them.
 struct Asked<'a> {
     graph: &'a Graph,
     elements: Elements<'a>,
@@ -208,12 +208,12 @@ struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    /// Looks ahead to features of the elements.
+    /// Returns a prefetcher for features of the elements.
     fn ahead(&self, features: &'a [Dense]) -> Ahead<AtFeatures<'a>> {
         Ahead::new(AtFeatures { graph: self.graph, features })
     }
 
-    /// Where the features of element `at` of `range` are, if `ahead` knows it.
+    /// Returns the position of the features of element `at` of `range`, if `ahead` knows it.
     #[inline]
     fn features_at(&self, ahead: &mut Ahead<AtFeatures<'_>>, at: usize, range: &Range<usize>) -> Option<FeaturesAt> {
         match self.elements {
@@ -225,11 +225,11 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// The bytes of a feature of an element.
+    /// Returns the bytes of a feature of an element.
     #[inline]
     fn feature(&self, at: usize, place: Option<FeaturesAt>, id: u32) -> Result<Option<&'a [u8]>> {
         if let (Some(place), None) = (place, self.times) {
-            // One entry, whose holes hide nothing.
+            // A single entry, whose holes hide nothing.
             return self.graph.partitions[place.partition].node_features.get(&place.slots(), id);
         }
         let mut best = None;
@@ -243,7 +243,7 @@ impl<'a> Asked<'a> {
                 Some(times) => match moments::value_at(bytes, times[at]) {
                     Some(value) => value.map(|(bytes, _)| bytes),
                     None => {
-                        return Err(features.broken("the feature was stored without times").hint("ask without a time"));
+                        return Err(features.broken("the feature was stored without times").hint("omit the time"));
                     }
                 },
             };

@@ -1,8 +1,8 @@
-//! Features whose values have times: `u32` number of values, for each the time it was created (`i64`, ascending), where each
-//! begins and where the last ends (`i64`, from the start of all this), the values, eight zero bytes.
+//! Encoding of features with times: `u32` number of values, the time of creation of each (`i64`, ascending), the offset of each
+//! and the end of the last (`i64`, from the start of the feature), the values, eight zero bytes.
 
-/// The newest value that was created at `time` or before, and when: `Some(None)` when the first is later. `None` when the bytes are
-/// not of this form, as those of features without times.
+/// Returns the latest value that was created at `time` or before, and its time: `Some(None)` if the first is later. `None` if the bytes do
+/// not have this encoding, like those of features without times.
 pub(super) fn value_at(bytes: &[u8], time: i64) -> Option<Option<(&[u8], i64)>> {
     let (count, rest) = bytes.split_first_chunk::<4>()?;
     let count = u32::from_le_bytes(*count) as usize;
@@ -10,7 +10,7 @@ pub(super) fn value_at(bytes: &[u8], time: i64) -> Option<Option<(&[u8], i64)>> 
     let numbers = numbers.get(..count.checked_mul(2)?.checked_add(1)?)?;
     let number = |at: usize| numbers.get(at).map(|number| i64::from_le_bytes(*number));
     let (created, offsets) = numbers.split_at(count);
-    // The head ends where the first value begins, and the last value before the eight bytes at the end.
+    // The header ends at the first value, and the last value ends before the eight bytes at the end.
     let head = 4 + 8 * numbers.len();
     let ends = [number(count)?, number(2 * count)?].map(usize::try_from);
     let [Ok(first), Ok(last)] = ends else { return None };

@@ -1,4 +1,4 @@
-//! Sparse features: points and their values, of those elements that have them.
+//! Sparse features: points and their values, for the elements that have them.
 
 use std::ops::Range;
 
@@ -26,7 +26,7 @@ impl Sampler {
             out.clear();
             let size = pieces(count, elements.each_takes().saturating_mul(2), threads);
             if size.is_none_or(|size| divided(&asked, count, size, *feature, threads, out).is_err()) {
-                // What is wrong is told as it is met from the first element on, whatever the number of threads.
+                // The first error in the order of elements is reported, whatever the number of threads.
                 out.clear();
                 out.add_all(&asked, 0..count, *feature)?;
             }
@@ -35,7 +35,7 @@ impl Sampler {
     }
 }
 
-/// Each piece by itself, then one behind the other.
+/// Reads each piece separately, then appends them in order.
 fn divided(asked: &Asked<'_>, count: usize, size: usize, feature: u32, threads: usize, out: &mut Sparse) -> Result<()> {
     let mut parts = vec![Sparse::default(); count.div_ceil(size)];
     let mut pieces = parts.iter_mut().enumerate();
@@ -75,10 +75,10 @@ impl Sparse {
         Ok(())
     }
 
-    /// Whether points of `each` coordinates can be added.
+    /// Checks that points of `each` coordinates can be added.
     fn agree(&mut self, each: u32) -> Result<()> {
         if self.dimensions != 0 && self.dimensions != each {
-            return Err(wrong(&format!("points of {each} coordinates, where others have {}", self.dimensions)));
+            return Err(wrong(&format!("points have {each} coordinates, but others have {}", self.dimensions)));
         }
         self.dimensions = each;
         Ok(())
@@ -87,16 +87,16 @@ impl Sparse {
     /// Adds the stored feature of an element: number of coordinates and of those of a point (32 bits each), coordinates, values.
     ///
     /// # Errors
-    /// `DEEPGNN-COORDINATES` when the bytes have another form, or points another number of coordinates than those before.
+    /// Returns `DEEPGNN-COORDINATES` if the bytes have another form, or the points another number of coordinates than the previous ones.
     pub fn push(&mut self, row: usize, bytes: &[u8]) -> Result<()> {
         let head =
             |at: usize| bytes.get(at..at + 4).and_then(|four| four.first_chunk()).map(|four| u32::from_le_bytes(*four));
         let (Some(count), Some(each)) = (head(0), head(4)) else {
-            return Err(wrong("a feature is too short for a sparse one"));
+            return Err(wrong("a feature is too short for a sparse feature"));
         };
         let end = (count as usize).saturating_mul(8).saturating_add(8);
         if each == 0 || count % each != 0 || bytes.len() < end {
-            return Err(wrong("a feature has not the form of a sparse one"));
+            return Err(wrong("a feature is not encoded as a sparse feature"));
         }
         self.agree(each)?;
         let coordinates = bytes[8..end].as_chunks::<8>().0;

@@ -1,4 +1,4 @@
-//! Features as texts, or any bytes: as many as each has.
+//! Features as texts, or any bytes, of variable length.
 
 use std::ops::Range;
 
@@ -28,7 +28,7 @@ impl Sampler {
                 out.lengths.push(bytes.len() as u64);
             });
         };
-        // Twice over the batch: how long all are, then the bytes of each piece to where they belong.
+        // Two passes over the batch: first all lengths, then the bytes of each piece to their positions.
         let workers = &mut vec![(); threads];
         let range = |number: usize| number * size..count.min((number + 1) * size);
         out.lengths.resize(count.saturating_mul(each), 0);
@@ -55,7 +55,7 @@ impl Sampler {
         divide(workers, next, |(), (number, lengths, mut rest)| {
             let mut lengths = lengths.iter();
             strings(&asked, range(number), features, &mut |bytes| {
-                // Who writes to a mapped file meanwhile changes lengths: what there was room for is copied.
+                // If a mapped file is changed meanwhile, lengths change: only as much as there is room for is copied.
                 let room = lengths.next().map_or(0, |length| index(*length)).min(rest.len());
                 let Some(place) = rest.split_off_mut(..room) else { return };
                 let copied = bytes.len().min(room);
@@ -65,7 +65,7 @@ impl Sampler {
     }
 }
 
-/// Hands over the bytes of each feature of each element.
+/// Passes the bytes of each feature of each element to `put`.
 fn strings(asked: &Asked<'_>, range: Range<usize>, features: &[u32], put: &mut dyn FnMut(&[u8])) -> Result<()> {
     let mut ahead = asked.ahead(&[]);
     for at in range.clone() {

@@ -1,4 +1,4 @@
-//! Features as they lie, one after another: for those who pass them on.
+//! Features as stored, one after another, for callers that forward them.
 
 use isomorph_error::Result;
 
@@ -7,32 +7,32 @@ use super::{Edges, moments};
 use crate::ahead::Ahead;
 use crate::sampler::Sampler;
 
-/// What an element has as a feature.
+/// The value of a feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Value<'a> {
-    /// Its bytes; none of a hole.
+    /// Its bytes; empty for a hole.
     pub bytes: &'a [u8],
-    /// When it was created, where a time is asked for; else 0.
+    /// Its time of creation, if a time is requested; otherwise 0.
     pub created: i64,
 }
 
-/// What is asked of features.
+/// A request for features.
 #[derive(Debug, Clone, Copy)]
 pub struct Values<'a> {
     /// Their ids.
     pub features: &'a [u32],
-    /// For each element a time: then it is the newest value that was created at it or before.
+    /// A time for each element: the latest value that was created then or before is returned.
     pub times: Option<&'a [i64]>,
-    /// Whether a hole is a value without bytes, which hides those of entries behind it, as in the published engine; else it is nothing.
+    /// Whether a hole is an empty value, which hides those of later entries, as in the published engine; otherwise it is skipped.
     pub holes: bool,
 }
 
 impl Sampler {
-    /// Hands over what each node has as each feature: the number of the node in the batch, that of the feature in the list, and the
-    /// value. A node on several entries has the feature of the first that has it, at a time the newest of all.
+    /// Passes each feature of each node to `take`: the number of the node in the batch, that of the feature in the list, and the
+    /// value. A node with several entries has the feature of the first that has it; at a time, the latest of all.
     ///
     /// # Errors
-    /// As of [`Sampler::node_features`], and those of `take`.
+    /// As [`Sampler::node_features`], and the errors of `take`.
     pub fn node_values(
         &self,
         nodes: &[i64],
@@ -42,10 +42,10 @@ impl Sampler {
         self.values(Elements::Nodes(nodes), asked, take)
     }
 
-    /// The same of edges.
+    /// Passes each feature of each edge to `take`.
     ///
     /// # Errors
-    /// As of [`Sampler::edge_features`], and those of `take`.
+    /// As [`Sampler::edge_features`], and the errors of `take`.
     pub fn edge_values(
         &self,
         edges: Edges<'_>,
@@ -94,7 +94,7 @@ impl Sampler {
 }
 
 impl Values<'_> {
-    /// Looks at the slots of one entry.
+    /// Reads the slots of one entry.
     fn look<'g>(
         &self,
         features: &'g crate::partition::Features,
@@ -108,13 +108,13 @@ impl Values<'_> {
             }
             let Some(bytes) = features.get(&slots, *id)? else { continue };
             let value = match time {
-                // A hole has no times either.
+                // A hole has no times.
                 _ if bytes.is_empty() => (self.holes && time.is_none()).then_some(Value { bytes, created: 0 }),
                 None => Some(Value { bytes, created: 0 }),
                 Some(time) => match moments::value_at(bytes, time) {
                     Some(value) => value.map(|(bytes, created)| Value { bytes, created }),
                     None => {
-                        return Err(features.broken("the feature was stored without times").hint("ask without a time"));
+                        return Err(features.broken("the feature was stored without times").hint("omit the time"));
                     }
                 },
             };

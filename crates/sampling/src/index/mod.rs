@@ -1,11 +1,11 @@
-//! From the id of a node to its entries.
+//! The index: finds the entries of a node by its id.
 //!
-//! Maps are in the order in which nodes arrived, which for a graph that follows the specification is that of their ids.
-//! Whether they are is seen in one pass over the maps (20 bytes for each node, no edges); then nothing is built: ids with
-//! equal distances are calculated, others are found by interpolation. Only for maps in another order, or split over
-//! many partitions, a table is made. What took long to find out can be kept beside the graph.
+//! Maps are in the order in which nodes arrived, which is the order of ids in a graph that follows the specification.
+//! One pass over the maps (20 bytes for each node, no edges) checks this; if it holds, nothing is built: ids with
+//! equal distances are calculated, others are found by interpolation. Only for maps in another order, or split into
+//! many partitions, a table is built. An index that took long to build can be kept in a file next to the graph.
 
-mod beside;
+mod file;
 mod table;
 
 use std::ops::Range;
@@ -15,17 +15,17 @@ use isomorph_storage::{Budget, Reservation};
 use rayon::prelude::*;
 
 use crate::partition::{DUMMY, Partition};
-pub(crate) use beside::Beside;
-pub use beside::{IndexFile, IndexOrigin};
+pub(crate) use file::NodeIdsFile;
+pub use file::{IndexFile, IndexOrigin};
 use table::Table;
 
-/// Partitions that are searched one after another.
+/// Maximum number of partitions that are searched one after another.
 const FEW: usize = 4;
 
-/// Entries that one thread looks at at once.
+/// Number of entries that one thread reads at once.
 const PIECE: usize = 1 << 16;
 
-/// Steps by interpolation before halving: enough for evenly spread ids, and a bound for others.
+/// Maximum number of interpolation steps before binary search: enough for evenly spread ids, and a limit for others.
 const GUESSES: usize = 6;
 
 /// One occurrence of a node.
@@ -35,26 +35,26 @@ pub(crate) struct Entry {
     pub entry: usize,
 }
 
-/// How the ids of a map lie.
+/// The order of the ids in a map.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Order {
-    /// `first + step · entry`, for so many entries. What was not seen but is told by a file is compared with the map.
+    /// `first + step · entry`, for `count` entries. If the order comes from a file and is not `proven`, it is compared with the map.
     Steps { first: u64, step: u64, count: u64, proven: bool },
-    /// Ascending, equal ones side by side.
+    /// Ascending, equal ids next to each other.
     Ascending,
 }
 
 /// The index of all partitions.
 pub(crate) enum Index {
-    /// Each partition is looked into.
+    /// Each partition is searched.
     Each(Vec<Order>),
-    /// All entries by hashes of their ids.
+    /// A hash table of all entries by id.
     Table(Table),
 }
 
-/// The first of `range` whose id is not less than `wanted`.
+/// Returns the first entry of `range` whose id is at least `wanted`.
 #[inline]
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a guess, which is brought into the range")]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a guess, which is clamped to the range")]
 fn lower_bound(range: Range<usize>, wanted: u64, id: impl Fn(usize) -> u64) -> usize {
     let Range { start: mut low, end: mut high } = range;
     for _ in 0..GUESSES {
@@ -71,7 +71,7 @@ fn lower_bound(range: Range<usize>, wanted: u64, id: impl Fn(usize) -> u64) -> u
         // first < wanted <= last, so last − first is not 0.
         let part = (wanted - first) as f64 / (last - first) as f64;
         let guess = (low + (part * (high - 1 - low) as f64) as usize).clamp(low, high - 1);
-        // Both sides of the guess are narrowed at once: ids are seldom spread so evenly that it is met.
+        // Both sides of the guess are narrowed at once: ids are rarely spread so evenly that the guess is exact.
         let reach = ((high - low) as f64).sqrt() as usize + 1;
         let (before, behind) = (guess.saturating_sub(reach).max(low), (guess + reach).min(high - 1));
         if id(before) < wanted {
@@ -94,7 +94,7 @@ fn lower_bound(range: Range<usize>, wanted: u64, id: impl Fn(usize) -> u64) -> u
 }
 
 impl Order {
-    /// `None` when ids descend somewhere.
+    /// Returns the order of a map; `None` if ids descend somewhere.
     fn of(partition: &Partition) -> Option<Order> {
         let count = partition.nodes().len();
         let id = |entry: usize| partition.id(entry).cast_unsigned();
@@ -103,7 +103,8 @@ impl Order {
             1 => (id(0), 1),
             _ => (id(0), id(1).wrapping_sub(id(0))),
         };
-        // Of each piece that ascends, with the first entry of the next: whether it does by equal steps. One that does not ends it.
+        // For each ascending piece, including the first entry of the next: whether its steps are equal. A piece that does not ascend ends
+        // the check.
         let pieces = (0..count.saturating_sub(1)).into_par_iter().step_by(PIECE);
         let looked = pieces.map(|start| {
             let end = (start + PIECE).min(count - 1);
@@ -121,7 +122,7 @@ impl Order {
         Some(if steps && step > 0 { order } else { Order::Ascending })
     }
 
-    /// Where an id is, if ids lie in equal steps.
+    /// Returns the entry of an id, if ids have equal steps.
     #[inline]
     fn calculated(&self, wanted: u64) -> Option<usize> {
         let Order::Steps { first, step, count, .. } = *self else { return None };
@@ -152,10 +153,10 @@ impl Order {
 }
 
 impl Index {
-    /// Looks at the ids of all partitions, and makes a table if that is needed.
+    /// Reads the ids of all partitions, and builds a table if needed.
     ///
     /// # Errors
-    /// [`Kind::TooLarge`](isomorph_error::Kind::TooLarge) when a table is needed and the budget has no room for it.
+    /// Returns [`Kind::TooLarge`](isomorph_error::Kind::TooLarge) if a table is needed and the budget is too small for it.
     pub fn of(partitions: &[Partition], budget: &Budget) -> Result<Index> {
         if partitions.len() <= FEW {
             let orders: Option<Vec<Order>> = partitions.iter().map(Order::of).collect();
@@ -166,7 +167,7 @@ impl Index {
         Table::of(partitions, budget).map(Index::Table)
     }
 
-    /// Fetches what [`Index::guess`] reads.
+    /// Prefetches what [`Index::guess`] reads.
     #[inline]
     pub fn foresee(&self, partitions: &[Partition], id: i64) {
         match self {
@@ -181,7 +182,7 @@ impl Index {
         }
     }
 
-    /// An entry that a node may have, found without waiting for much; what [`Index::is_only`] reads is fetched.
+    /// Returns an entry that a node may have, with little waiting for memory; prefetches what [`Index::is_only`] reads.
     #[inline]
     pub fn guess(&self, partitions: &[Partition], id: i64) -> Option<Entry> {
         match self {
@@ -198,7 +199,7 @@ impl Index {
         }
     }
 
-    /// Whether an entry of [`Index::guess`] is the one entry of the node. Where that would take long to say, no.
+    /// Returns whether an entry of [`Index::guess`] is the only entry of the node; false if this would take long to determine.
     #[inline]
     pub fn is_only(&self, partitions: &[Partition], id: i64, entry: Entry) -> bool {
         let has = |at: usize| partitions[entry.partition].has(at, id);
@@ -212,11 +213,11 @@ impl Index {
         }
     }
 
-    /// The entries that state a node which an entry before them states, in the order of partitions and maps. Entries that only
-    /// stand for edges state none. Where ids lie in equal steps nothing is read.
+    /// Returns the entries of nodes that an earlier entry already states, in the order of partitions and maps. Entries that only
+    /// represent ends of edges do not count. If ids have equal steps, nothing is read.
     ///
     /// # Errors
-    /// [`Kind::TooLarge`](isomorph_error::Kind::TooLarge) when the budget has no room for them.
+    /// Returns [`Kind::TooLarge`](isomorph_error::Kind::TooLarge) if the budget is too small for them.
     pub fn repeated(&self, partitions: &[Partition], budget: &Budget) -> Result<(Vec<Entry>, Reservation)> {
         let (mut repeated, mut memory) = (Vec::new(), budget.reserve(0)?);
         let states = |entry: &Entry| partitions[entry.partition].node_type(entry.entry) != DUMMY;
@@ -234,7 +235,7 @@ impl Index {
             Index::Each(_) => {
                 for (number, partition) in partitions.iter().enumerate() {
                     for entry in 0..partition.nodes().len() {
-                        // One map in ascending order has equal ids side by side.
+                        // A map in ascending order has equal ids next to each other.
                         let alone = || entry == 0 || partition.id(entry - 1) != partition.id(entry);
                         if partitions.len() > 1 || !alone() {
                             look(Entry { partition: number, entry })?;
@@ -247,12 +248,12 @@ impl Index {
         Ok((repeated, memory))
     }
 
-    /// Whether it is known without a look that no id has several entries.
+    /// Returns whether it is known without reading that no id has several entries.
     fn is_single(&self) -> bool {
         let Index::Each(orders) = self else { return false };
         let apart = |a: &Order, b: &Order| match (*a, *b) {
             (Order::Steps { first: a, step: of_a, .. }, Order::Steps { first: b, step: of_b, .. }) => {
-                // Two such rows meet only where their distance is a multiple of what both steps are.
+                // Two such sequences have a common id only if their distance is a multiple of the common divisor of the steps.
                 !a.abs_diff(b).is_multiple_of(common(of_a, of_b))
             }
             _ => false,
@@ -261,7 +262,7 @@ impl Index {
             && (1..orders.len()).all(|at| orders[..at].iter().all(|before| apart(before, &orders[at])))
     }
 
-    /// The entries of a node: by partition, then as they stand there.
+    /// Returns the entries of a node: by partition, then in stored order.
     #[inline]
     pub fn find<'a>(&'a self, partitions: &'a [Partition], id: i64) -> Found<'a> {
         match self {
@@ -281,7 +282,7 @@ impl Index {
     }
 }
 
-/// The greatest common divisor.
+/// Returns the greatest common divisor.
 fn common(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { common(b, a % b) }
 }
@@ -291,10 +292,10 @@ pub(crate) struct Found<'a> {
     index: &'a Index,
     partitions: &'a [Partition],
     id: u64,
-    /// The partition that `run` is of, where each is looked into.
+    /// The partition of `run`, if each partition is searched.
     partition: usize,
     run: Range<usize>,
-    /// The next entry in a table.
+    /// The next entry in the table.
     linked: u32,
 }
 

@@ -1,11 +1,11 @@
-//! A hash table over the ids of all entries, for maps that are in no order.
+//! A hash table of the ids of all entries, for unsorted maps.
 //!
-//! A slot holds half of a hash and the number of an entry; ids stay in the maps. Entries of the same id are linked. It is made in
-//! one pass, and a look into it reads one slot and one entry, where halving a sorted list reads twenty.
+//! A slot has half of a hash and the number of an entry; ids stay in the maps. Entries with the same id are linked. The table is built in
+//! one pass, and a look-up reads one slot and one entry, whereas a binary search in a sorted list reads twenty.
 //!
-//! A table that was kept in a file is mapped. Nothing in it is believed: an entry that it names is compared with the map, links
-//! lead forward only, and no look reads more slots than a table may need. So one that is damaged does not know a node; it
-//! does not give another one.
+//! A table that was kept in a file is mapped. Nothing in it is trusted: its entries are compared with the map, links
+//! lead forward only, and no look-up reads more slots than a table may need. A damaged table may therefore miss a node, but
+//! never returns another one.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -17,16 +17,16 @@ use super::Entry;
 use crate::map::prefetch_item;
 use crate::partition::Partition;
 
-/// What stands for no entry. Others are one more than their number.
+/// The value for no entry. Other values are the entry number plus one.
 const NONE: u32 = 0;
 
-/// Entries between the fetch of a slot and its use.
+/// Number of entries between the prefetch of a slot and its use.
 const APART: usize = 16;
 
-/// Slots that a look reads at most. Hashes with a random key need a few hundred in the worst case.
+/// Maximum number of slots that a look-up reads. Hashes with a random key need a few hundred in the worst case.
 pub(super) const REACH: usize = 4096;
 
-/// Numbers of N bytes, made here or mapped.
+/// Numbers of N bytes, in memory or mapped.
 pub(super) enum Words<const N: usize> {
     Made(Vec<[u8; N]>),
     Mapped(Bytes),
@@ -50,19 +50,19 @@ impl<const N: usize> Words<N> {
     }
 }
 
-/// Ids and where they are.
+/// The table of ids and entries.
 pub(crate) struct Table {
-    /// Half of the hash above, the first entry of an id below; 0 where there is none. A power of two, never full.
+    /// Half of the hash in the upper bits, the first entry of an id in the lower bits; 0 if empty. A power of two in size, never full.
     pub(super) slots: Words<8>,
-    /// Of each entry the next one of the same id; empty when all ids differ.
+    /// For each entry, the next one with the same id; empty if all ids differ.
     pub(super) next: Words<4>,
-    /// The number of the first entry of each partition, and of all entries.
+    /// The number of the first entry of each partition, and the number of all entries.
     starts: Vec<usize>,
-    /// Slots that a look reads at most.
+    /// Maximum number of slots that a look-up reads.
     pub(super) reach: usize,
-    /// Mixed into hashes, different each time: who makes a graph cannot know which ids fall together.
+    /// Mixed into hashes, different for each table: the author of a graph cannot know which ids collide.
     pub(super) key: u64,
-    /// Of what was made.
+    /// The memory of a table that was built here.
     memory: Option<Reservation>,
 }
 
@@ -74,13 +74,13 @@ fn mixed(number: u64) -> u64 {
     b ^ (b >> 31)
 }
 
-/// A slot's half of a hash.
+/// Returns a slot's half of a hash.
 #[inline]
 fn tag(hash: u64) -> u64 {
     hash & !u64::from(u32::MAX)
 }
 
-/// The number of the first entry of each partition, and of all entries.
+/// The number of the first entry of each partition, and the number of all entries.
 fn starts(partitions: &[Partition]) -> Vec<usize> {
     let ends = partitions.iter().scan(0usize, |count, partition| {
         *count = count.saturating_add(partition.nodes().len());
@@ -89,29 +89,29 @@ fn starts(partitions: &[Partition]) -> Vec<usize> {
     std::iter::once(0).chain(ends).collect()
 }
 
-/// The entry in a slot, whose other half is of a hash.
+/// Returns the entry in a slot, whose other half is part of a hash.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "the low half is meant")]
 fn entry_in(slot: u64) -> u32 {
     slot as u32
 }
 
-/// Slots for so many entries: between three and six in eight are used.
+/// Returns the number of slots for `count` entries: between three and six of eight are used.
 pub(super) fn room(count: usize) -> usize {
     (count.saturating_mul(4) / 3 + 1).next_power_of_two()
 }
 
 impl Table {
-    /// A table of all entries.
+    /// Builds a table of all entries.
     ///
     /// # Errors
-    /// [`Kind::TooLarge`](isomorph_error::Kind::TooLarge) when the budget has no room for it, and
+    /// Returns [`Kind::TooLarge`](isomorph_error::Kind::TooLarge) if the budget is too small for it, or
     /// [`Kind::Unsupported`](isomorph_error::Kind::Unsupported) for more than 2³² entries.
     pub fn of(partitions: &[Partition], budget: &Budget) -> Result<Table> {
         let starts = starts(partitions);
         let count = starts.last().copied().unwrap_or(0);
         if u32::try_from(count).is_err() {
-            return Err(Error::unsupported("more than 2³² nodes in no order").hint("sort nodes by id"));
+            return Err(Error::unsupported("more than 2³² unsorted nodes").hint("sort nodes by id"));
         }
         let room = room(count);
         let memory = Some(budget.reserve((room as u64).saturating_mul(8))?);
@@ -133,7 +133,7 @@ impl Table {
         Ok(table)
     }
 
-    /// A table that was kept: nothing where its parts have not the lengths that one of these partitions has.
+    /// Returns a kept table; `None` if its parts do not have the lengths for these partitions.
     pub(super) fn kept(partitions: &[Partition], key: u64, reach: usize, slots: Bytes, next: Bytes) -> Option<Table> {
         let starts = starts(partitions);
         let count = starts.last().copied()?;
@@ -145,7 +145,7 @@ impl Table {
         fits.then_some(Table { slots, next, starts, reach, key, memory: None })
     }
 
-    /// Number of entries.
+    /// Returns the number of entries.
     fn count(&self) -> usize {
         self.starts.last().copied().unwrap_or(0)
     }
@@ -160,7 +160,7 @@ impl Table {
         self.slots.all().get(at).map_or(0, |slot| u64::from_le_bytes(*slot))
     }
 
-    /// The slot that has an id, or where it would be, and how many were read for it.
+    /// Returns the slot that has an id, or where it would be, and the number of slots read.
     #[inline]
     fn look(&self, partitions: &[Partition], id: u64) -> Option<(usize, usize)> {
         let (hash, mask) = (self.hash(id), self.slots.all().len() - 1);
@@ -175,7 +175,7 @@ impl Table {
         None
     }
 
-    /// Puts an entry in front of those of its id, and returns how many slots were read for it.
+    /// Inserts an entry before those with its id, and returns the number of slots read.
     fn put(&mut self, partitions: &[Partition], id: u64, number: usize) -> Result<usize> {
         let Some((at, read)) = self.look(partitions, id) else {
             return Err(Error::new(Kind::Conflict, "ids of nodes changed while they were read"));
@@ -195,7 +195,7 @@ impl Table {
         Ok(read)
     }
 
-    /// Whether there is such an entry and it has an id.
+    /// Returns whether the entry exists and has this id.
     #[inline]
     fn is(&self, partitions: &[Partition], linked: u32, id: u64) -> bool {
         self.entry(linked).is_some_and(|entry| partitions[entry.partition].has(entry.entry, id.cast_signed()))
@@ -211,14 +211,14 @@ impl Table {
         (partition + 1 < self.starts.len()).then(|| Entry { partition, entry: number - self.starts[partition] })
     }
 
-    /// Fetches the slot of an id.
+    /// Prefetches the slot of an id.
     #[inline]
     pub fn foresee(&self, id: u64) {
         let slots = self.slots.all();
         prefetch_item(slots, index(self.hash(id)) & (slots.len() - 1));
     }
 
-    /// The entry that an id probably has, by a look at its slot alone.
+    /// Returns the probable entry of an id, from its slot alone.
     #[inline]
     pub fn guess(&self, id: u64) -> Option<Entry> {
         let hash = self.hash(id);
@@ -226,30 +226,30 @@ impl Table {
         if tag(slot) == tag(hash) { self.entry(entry_in(slot)) } else { None }
     }
 
-    /// Whether an entry is the last of its id.
+    /// Returns whether an entry is the last with its id.
     #[inline]
     pub fn is_last(&self, entry: Entry) -> bool {
         let next = self.next.all();
         next.is_empty() || next.get(self.starts[entry.partition] + entry.entry) == Some(&[0; 4])
     }
 
-    /// The entries whose id an entry before them has.
+    /// Returns the entries whose id an earlier entry has.
     pub fn linked(&self) -> impl Iterator<Item = Entry> + '_ {
         self.next.all().iter().filter_map(|next| self.entry(u32::from_le_bytes(*next)))
     }
 
-    /// The first entry of an id, as [`Table::step`] takes it.
+    /// Returns the first entry of an id, in the form for [`Table::step`].
     #[inline]
     pub fn first(&self, partitions: &[Partition], id: u64) -> u32 {
         self.look(partitions, id).map_or(NONE, |(at, _)| entry_in(self.slot(at)))
     }
 
-    /// An entry, and the next of the same id.
+    /// Returns an entry, and the next one with the same id.
     #[inline]
     pub fn step(&self, partitions: &[Partition], id: u64, linked: u32) -> Option<(Entry, u32)> {
         let entry = self.entry(linked)?;
         let next = self.next.all().get(linked as usize - 1).map_or(NONE, |next| u32::from_le_bytes(*next));
-        // Links of a kept table may lead anywhere.
+        // Links of a kept table may be wrong.
         let next = if next > linked && self.is(partitions, next, id) { next } else { NONE };
         Some((entry, next))
     }

@@ -1,4 +1,4 @@
-//! All neighbours, and how many there are.
+//! Lists all neighbours, and counts them.
 
 use std::ops::Range;
 
@@ -13,35 +13,35 @@ use crate::reference::Sums;
 use crate::sampler::Sampler;
 use crate::segments::Segments;
 
-/// What the list of a node takes, nanoseconds.
+/// Time of a node's list in nanoseconds.
 const LIST: u64 = 250;
 
-/// What the number of its neighbours takes, nanoseconds.
+/// Time of counting a node's neighbours in nanoseconds.
 const COUNT: u64 = 60;
 
-/// Neighbours of a batch, node after node. Kept from call to call, its buffers are allocated once.
+/// Neighbours of a batch, node after node. If it is reused, its buffers are allocated only once.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct NeighborLists {
     /// Number of neighbours of each node.
     pub counts: Vec<u64>,
     /// The neighbours.
     pub ids: Vec<i64>,
-    /// Weights of the edges to them: rounded where a graph has weights of more than 32 bits.
+    /// Weights of the edges to them; rounded if the graph has weights of more than 32 bits.
     pub weights: Vec<f32>,
     /// Types of these edges.
     pub types: Vec<i32>,
-    /// When they were created: see [`Picks::created`].
+    /// Times of creation of these edges: see [`Picks::created`].
     pub created: Vec<i64>,
-    /// The weights with all their bits, where [`Graph::has_exact_weights`] says that 32 do not hold them; else nothing.
+    /// The weights with all their bits if [`Graph::has_exact_weights`] is true; otherwise empty.
     pub exact: Vec<f64>,
 }
 
-/// Where lists go.
+/// The destination of lists.
 trait Lists {
-    /// Adds edges of a partition; those of the published engine have weights of its own.
+    /// Adds edges of a partition; the published engine has its own weights.
     fn add(&mut self, partition: &Partition, edges: Range<usize>, sums: Option<&mut Sums<'_>>);
 
-    /// A node has no more than these.
+    /// Ends the list of a node.
     fn end(&mut self, count: usize);
 }
 
@@ -71,7 +71,7 @@ impl Lists for NeighborLists {
     }
 }
 
-/// Room for the lists of some nodes, whose number is known.
+/// Buffers for the lists of some nodes, whose lengths are known.
 struct Room<'a> {
     picks: Picks<'a>,
     at: usize,
@@ -80,7 +80,7 @@ struct Room<'a> {
 impl Lists for Room<'_> {
     #[inline]
     fn add(&mut self, partition: &Partition, edges: Range<usize>, mut sums: Option<&mut Sums<'_>>) {
-        // Who writes to a mapped file meanwhile changes numbers: what there is room for is written.
+        // If a mapped file is changed meanwhile, numbers change: only as much as there is room for is written.
         let count = edges.len().min(self.picks.ids.len() - self.at);
         let mut row = self.picks.rows(self.at, self.at + count);
         for (slot, (number, edge)) in edges.clone().zip(&partition.edges()[edges]).take(count).enumerate() {
@@ -97,11 +97,11 @@ impl Lists for Room<'_> {
 }
 
 impl Sampler {
-    /// All neighbours of each node, in the order of partitions and files, as the published engine gives them.
+    /// Lists all neighbours of each node, in the order of partitions and files, as the published engine does.
     ///
     /// # Errors
-    /// [`Kind::Usage`](isomorph_error::Kind::Usage) when there are not as many times as nodes, and `DEEPGNN-BOUNDS` when an
-    /// offset points outside.
+    /// Returns [`Kind::Usage`](isomorph_error::Kind::Usage) if the number of times differs from that of nodes, or `DEEPGNN-BOUNDS` if an
+    /// offset is out of range.
     pub fn neighbors(&mut self, ask: &Ask<'_>, lists: &mut NeighborLists) -> Result<()> {
         ask.check(&self.graph)?;
         self.graph.no_fault(self.graph.faults.shows(ask.types, self.generator))?;
@@ -115,10 +115,10 @@ impl Sampler {
             let Some(worker) = self.workers.first_mut() else { return Ok(()) };
             return all(&self.graph, ask, self.generator, &mut worker.segments, lists);
         };
-        // Twice over the batch: how many there are, then those of each piece to where they belong.
+        // Two passes over the batch: first the numbers, then the neighbours of each piece to their positions.
         lists.counts.resize(ask.nodes.len(), 0);
         self.neighbor_counts(ask, &mut lists.counts)?;
-        let total = sum(&lists.counts).ok_or_else(|| Error::usage("these are too many neighbours"))?;
+        let total = sum(&lists.counts).ok_or_else(|| Error::usage("these nodes have too many neighbours"))?;
         let NeighborLists { counts, ids, weights, types, created, exact } = lists;
         ids.resize(total, 0);
         weights.resize(total, 0.0);
@@ -140,11 +140,11 @@ impl Sampler {
         })
     }
 
-    /// The number of neighbours of each node. At a time these are the edges that [`Sampler::neighbors`] gives; the published engine
-    /// counts some removed ones.
+    /// Counts the neighbours of each node. At a time, these are the edges that [`Sampler::neighbors`] lists; the published engine
+    /// also counts some removed ones.
     ///
     /// # Errors
-    /// As of [`Sampler::neighbors`], and when `out` has another length than the batch.
+    /// As [`Sampler::neighbors`], and if the lengths of `out` and the batch differ.
     pub fn neighbor_counts(&mut self, ask: &Ask<'_>, out: &mut [u64]) -> Result<()> {
         ask.check(&self.graph)?;
         fits(ask.nodes.len(), out.len())?;
@@ -167,7 +167,7 @@ fn sum(counts: &[u64]) -> Option<usize> {
     counts.iter().try_fold(0usize, |sum, count| sum.checked_add(usize::try_from(*count).ok()?))
 }
 
-/// The lists of a batch, one after another.
+/// Writes the lists of a batch, one after another.
 fn all(
     graph: &Graph,
     ask: &Ask<'_>,

@@ -1,4 +1,4 @@
-//! The neighbours that come first by something: the heaviest, the latest.
+//! The first neighbours by rank: the heaviest, the latest.
 
 use std::cmp::{Ordering, Reverse};
 
@@ -10,10 +10,10 @@ use crate::graph::Graph;
 use crate::partition::{Edge, target, type_of};
 use crate::sampler::{Sampler, Share, Worker};
 
-/// What a node takes, nanoseconds.
+/// Time of a node in nanoseconds.
 const EACH: u64 = 500;
 
-/// By what edges are ranked.
+/// The rank of edges.
 #[derive(Debug, Clone, Copy)]
 enum Rank {
     Heaviest,
@@ -21,11 +21,11 @@ enum Rank {
 }
 
 impl Sampler {
-    /// The `count` neighbours with the heaviest edges: by weight from the largest on, then by target and type from the
-    /// smallest on. The published engine names this and does not have it.
+    /// Returns the `count` neighbours with the heaviest edges: by weight from the largest on, then by target and type from the
+    /// smallest on. The published engine mentions this but does not implement it.
     ///
     /// # Errors
-    /// As of [`Sampler::weighted`], but that weights may be below 0.
+    /// As [`Sampler::weighted`], except that weights may be negative.
     pub fn top(&mut self, ask: &Ask<'_>, count: usize, missing: &Missing, picks: &mut Picks<'_>) -> Result<()> {
         self.graph.no_fault(self.graph.faults.ranks(ask.types))?;
         self.divide(ask, count, EACH, picks, &|share, worker, picks| {
@@ -33,12 +33,12 @@ impl Sampler {
         })
     }
 
-    /// The `count` neighbours whose edges were created last, at the times of `ask`: from the latest on, then by target and type. Edges
-    /// that are removed at the very time are not there, as in all other questions; those without a time stand last.
+    /// Returns the `count` neighbours whose edges were created last, at the times of `ask`: from the latest on, then by target and type.
+    /// Edges that are removed at exactly this time do not exist, as in all other requests; edges without a time come last.
     ///
     /// # Errors
-    /// [`Kind::Usage`](isomorph_error::Kind::Usage) when buffers are too short or too long, or edges of these types have no times, and
-    /// `DEEPGNN-BOUNDS` when an offset points outside.
+    /// Returns [`Kind::Usage`](isomorph_error::Kind::Usage) if buffers are too short or too long, or edges of these types have no times, or
+    /// `DEEPGNN-BOUNDS` if an offset is out of range.
     pub fn last(&mut self, ask: &Ask<'_>, count: usize, missing: &Missing, picks: &mut Picks<'_>) -> Result<()> {
         self.graph.check_times(ask.types)?;
         self.divide(ask, count, EACH, picks, &|share, worker, picks| {
@@ -87,7 +87,7 @@ fn compare(graph: &Graph, rank: Rank, a: (usize, usize), b: (usize, usize)) -> O
     let edge = |at: (usize, usize)| -> &Edge { &graph.partitions[at.0].edges()[at.1] };
     let first = match rank {
         Rank::Heaviest => {
-            // What is no number is lighter than every number.
+            // NaN is lighter than every number.
             let exact = |at: (usize, usize)| graph.partitions[at.0].exact(at.1);
             let number = |at| Some(exact(at)).filter(|weight| !weight.is_nan()).unwrap_or(f64::NEG_INFINITY);
             number(b).total_cmp(&number(a))

@@ -1,4 +1,4 @@
-//! What the edges of nodes come to: how many there are, and what they weigh.
+//! Totals of the edges of nodes: their number and weight.
 
 use isomorph_error::{Error, Kind, Result};
 
@@ -7,14 +7,14 @@ use crate::ahead::{Ahead, AtEdges};
 use crate::ask::{Ask, Generator};
 use crate::sampler::Sampler;
 
-/// What the edges of each node of a batch come to. Kept from call to call, its buffers are allocated once.
+/// Totals of the edges of each node of a batch. If it is reused, its buffers are allocated only once.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct Totals {
-    /// Whether the node is there, or entries that only stand for edges.
+    /// Whether the node exists, or entries that only represent ends of edges.
     pub found: Vec<bool>,
     /// Number of its edges.
     pub counts: Vec<u64>,
-    /// What they weigh together; nothing where no weights are asked for.
+    /// Their total weight; empty if no weights are requested.
     pub weights: Vec<f32>,
 }
 
@@ -27,12 +27,12 @@ impl Totals {
 }
 
 impl Sampler {
-    /// Adds up the edges of each node that a sample is drawn from: by their sums a client merges samples of several graphs. With
-    /// [`Generator::Compat`] they are the edges that the published engine finds, and its sums of 32 bits.
+    /// Computes the totals of the edges of each node that a sample is drawn from: with them, a client merges samples of several graphs.
+    /// With [`Generator::Compat`], they are the edges that the published engine finds, and its 32-bit sums.
     ///
     /// # Errors
-    /// As of [`Sampler::weighted`], without buffers; [`Kind::TooLarge`](isomorph_error::Kind::TooLarge) when the nodes have more than
-    /// `most` edges together, whatever their types and times: so a batch has an end, however large its nodes are.
+    /// As [`Sampler::weighted`], without buffers; [`Kind::TooLarge`](isomorph_error::Kind::TooLarge) if the nodes have more than
+    /// `most` edges in total, whatever their types and times: this limits the work of a batch, however large its nodes are.
     pub fn totals(&mut self, ask: &Ask<'_>, weighted: bool, most: u64, totals: &mut Totals) -> Result<()> {
         ask.check(&self.graph)?;
         totals.clear();
@@ -67,11 +67,11 @@ impl Sampler {
         Ok(())
     }
 
-    /// Number of edges of all nodes together, whatever their types and times.
+    /// Returns the total number of edges of the nodes, whatever their types and times.
     ///
     /// # Errors
-    /// [`Kind::TooLarge`](isomorph_error::Kind::TooLarge) when they are more than `most`, and `DEEPGNN-BOUNDS` when an offset points
-    /// outside.
+    /// Returns [`Kind::TooLarge`](isomorph_error::Kind::TooLarge) if there are more than `most`, or `DEEPGNN-BOUNDS` if an offset is
+    /// out of range.
     pub fn edges_of(&self, nodes: &[i64], most: u64) -> Result<u64> {
         let graph = &*self.graph;
         let (mut ahead, mut looked_at) = (Ahead::new(AtEdges(graph)), Most::new(most));
@@ -89,28 +89,28 @@ impl Sampler {
     }
 }
 
-/// Edges that are looked at, up to a number.
+/// A counter of edges with a maximum.
 pub(crate) struct Most {
     sum: u64,
     most: u64,
 }
 
 impl Most {
-    /// None yet.
+    /// Creates a counter at 0.
     pub fn new(most: u64) -> Self {
         Most { sum: 0, most }
     }
 
-    /// So many more.
+    /// Adds to the counter.
     ///
     /// # Errors
-    /// When they are too many.
+    /// Returns an error if the maximum is exceeded.
     #[inline]
     pub fn add(&mut self, edges: usize) -> Result<()> {
         self.sum = self.sum.saturating_add(edges as u64);
         if self.sum > self.most {
-            let message = format!("these nodes have more than {} edges together", self.most);
-            return Err(Error::new(Kind::TooLarge, message).hint("ask for fewer nodes at once"));
+            let message = format!("these nodes have more than {} edges in total", self.most);
+            return Err(Error::new(Kind::TooLarge, message).hint("request fewer nodes at once"));
         }
         Ok(())
     }

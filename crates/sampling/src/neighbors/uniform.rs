@@ -1,4 +1,4 @@
-//! A number of neighbours, each edge as likely as the others.
+//! Draws a fixed number of neighbours uniformly.
 
 use isomorph_error::{Result, index};
 
@@ -8,12 +8,12 @@ use crate::random::Stream;
 use crate::sampler::{Sampler, Share, Worker};
 
 impl Sampler {
-    /// `count` neighbours of each node. With replacement each is drawn independently of the others. Without, no edge is
-    /// drawn twice; a node with no more than `count` edges gives all of them as they stand, and the rest of the row is
+    /// Draws `count` neighbours of each node uniformly. With replacement, each is drawn independently of the others. Without, no edge is
+    /// drawn twice; a node with at most `count` edges gives all of them in stored order, and the rest of the row is
     /// filled with `missing`.
     ///
     /// # Errors
-    /// As of [`Sampler::weighted`].
+    /// As [`Sampler::weighted`].
     pub fn uniform(
         &mut self,
         ask: &Ask<'_>,
@@ -70,8 +70,8 @@ fn uniform(
     Ok(())
 }
 
-/// Chooses `count` of `total` numbers, no more than there are, each set of them as likely as the others: all in order
-/// when there are no more, else by skipping over those that are not chosen (Li's algorithm L, 1994).
+/// Chooses `count` of `total` numbers, each set with the same probability: all of them in order
+/// if there are no more than `count`, otherwise by skips over those that are not chosen (Li's algorithm L, 1994).
 pub(crate) fn without_replacement(total: u64, count: usize, stream: &mut Stream, chosen: &mut Vec<u64>) {
     chosen.clear();
     chosen.extend(0..total.min(count as u64));
@@ -81,9 +81,9 @@ pub(crate) fn without_replacement(total: u64, count: usize, stream: &mut Stream,
     let mut width = (stream.open_unit().ln() / count as f64).exp();
     let mut next = count as u64;
     loop {
-        // The next one that is chosen is so many further; `ln_1p` is exact where `width` is small.
+        // The skip to the next chosen number; `ln_1p` is exact for small `width`.
         let skip = (stream.open_unit().ln() / (-width).ln_1p()).floor();
-        // A skip that is no number, or beyond all of them, ends it.
+        // A skip that is NaN, or beyond all numbers, ends the draw.
         if skip.is_nan() || skip >= (total - next) as f64 {
             return;
         }

@@ -1,4 +1,4 @@
-//! A number of neighbours by the weights of edges, with replacement.
+//! Draws a fixed number of neighbours by the weights of edges, with replacement.
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use crate::partition::{Partition, target, type_of, weight};
 use crate::sampler::{Sampler, Share, Worker};
 use crate::segments::Segments;
 
-/// Edges to choose from by weight: the sums of their weights, one after another.
+/// Edges to choose from by weight: the running sums of their weights.
 pub(crate) struct Weights<'a> {
     sums: &'a [f64],
 }
 
-/// Where sums are made, or held that are kept elsewhere.
+/// Buffer for new sums, or a reference to kept ones.
 #[derive(Default)]
 pub(crate) struct SumsRoom {
     pub made: Vec<f64>,
@@ -25,10 +25,10 @@ pub(crate) struct SumsRoom {
 }
 
 impl<'a> Weights<'a> {
-    /// The sums of the weights of `segments`, those that are kept or new ones in `room`. Nothing when they are all 0.
+    /// Returns the sums of the weights of `segments`, kept ones or new ones in `room`; `None` if all weights are 0.
     ///
     /// # Errors
-    /// When a weight is negative or no finite number.
+    /// Returns an error if a weight is negative or not finite.
     #[inline]
     pub fn of(graph: &Graph, segments: &Segments, room: &'a mut SumsRoom) -> Result<Option<Weights<'a>>> {
         if segments.len() >= MANY {
@@ -45,10 +45,10 @@ impl<'a> Weights<'a> {
         Weights::over(&room.made)
     }
 
-    /// Sums that are there. Nothing when the last is 0.
+    /// Wraps existing sums; `None` if the last is 0.
     ///
     /// # Errors
-    /// When the last is no number, as one that was added up was none.
+    /// Returns an error if the last is NaN, because one of the weights was.
     #[inline]
     pub fn over(sums: &'a [f64]) -> Result<Option<Weights<'a>>> {
         match sums.last() {
@@ -58,16 +58,16 @@ impl<'a> Weights<'a> {
         }
     }
 
-    /// What all weigh together.
-    #[expect(clippy::cast_possible_truncation, reason = "as weights are given")]
+    /// Returns the total weight.
+    #[expect(clippy::cast_possible_truncation, reason = "weights are returned with 32 bits")]
     pub fn total(&self) -> f32 {
         self.sums.last().map_or(0.0, |sum| *sum as f32)
     }
 
-    /// The edge that a number from 0 to below 1 falls on.
+    /// Returns the edge that a number from 0 to below 1 selects.
     #[inline]
     pub fn pick(&self, unit: f64) -> usize {
-        /// So many sums are compared faster than halved.
+        /// Maximum number of sums for which linear search is faster than binary search.
         const FEW: usize = 32;
         let total = self.sums.last().copied().unwrap_or(0.0);
         let wanted = unit * total;
@@ -79,11 +79,11 @@ impl<'a> Weights<'a> {
         if at < self.sums.len() {
             return at;
         }
-        // The product was rounded up to the total: the last edge that weighs anything.
+        // The product was rounded up to the total: the last edge with a weight above 0.
         self.sums.partition_point(|sum| *sum < total)
     }
 
-    /// Which of the edges from number `start` on, that are in another order in the sums, the same number falls on. It falls on one of
+    /// Returns which of the edges from number `start` on, which have another order in the sums, the same number selects. It selects one of
     /// them.
     fn pick_among(&self, unit: f64, start: usize, masses: impl Iterator<Item = f64>) -> usize {
         let before = start.checked_sub(1).and_then(|at| self.sums.get(at)).copied();
@@ -99,27 +99,27 @@ impl<'a> Weights<'a> {
     }
 }
 
-/// A weight that nothing can be drawn by.
+/// Returns the error for a weight that cannot be used for drawing.
 #[cold]
 pub(crate) fn no_weight() -> Error {
-    Error::malformed("an edge has a weight that is negative or no finite number, and nothing is drawn by such weights")
+    Error::malformed("an edge has a weight that is negative or not finite, which cannot be used for drawing")
         .hint(UNIFORM)
         .hint(MEND)
 }
 
-/// What so many neighbours of a node take, nanoseconds.
+/// Returns the time of `count` neighbours of a node in nanoseconds.
 pub(super) fn of_some(count: usize) -> u64 {
     (count as u64).saturating_mul(8).saturating_add(60)
 }
 
 impl Sampler {
-    /// `count` neighbours of each node, each by the weights of the edges and independent of the others. Rows without
+    /// Draws `count` neighbours of each node, each by the weights of the edges and independently of the others. Rows without
     /// neighbours, or whose weights are all 0, are filled with `missing`.
     ///
     /// # Errors
-    /// [`Kind::Usage`](isomorph_error::Kind::Usage) when buffers are too short or too long, `DEEPGNN-BOUNDS` when an
-    /// offset points outside, and [`Kind::Malformed`](isomorph_error::Kind::Malformed) when a weight is negative or no finite number; of
-    /// a graph that was read, whichever node has it.
+    /// Returns [`Kind::Usage`](isomorph_error::Kind::Usage) if buffers are too short or too long, `DEEPGNN-BOUNDS` if an
+    /// offset is out of range, or [`Kind::Malformed`](isomorph_error::Kind::Malformed) if a weight is negative or not finite; in
+    /// a graph that is not a binary, whichever node has it.
     pub fn weighted(
         &mut self,
         ask: &Ask<'_>,
@@ -177,7 +177,7 @@ fn weighted(
     Ok(())
 }
 
-/// Puts an edge of a partition into a slot.
+/// Writes an edge of a partition into a slot.
 #[inline]
 pub(super) fn put(row: &mut Picks<'_>, slot: usize, partition: &Partition, number: usize) {
     let edge = &partition.edges()[number];

@@ -1,8 +1,8 @@
-//! Binomial numbers of large expectation, drawn as the published engine's library draws them.
+//! Binomial numbers with a large expectation, drawn as in the published engine's library.
 //!
-//! The algorithm is BTRD (Hörmann: *The generation of binomial random variates*, 1993): a point below a hat of simple shape is drawn, and kept
-//! if it lies below the distribution, which near its middle is followed by recursion and else compared by Stirling's formula. How many
-//! numbers it takes, and in which order, are part of the compatible generator.
+//! The algorithm is BTRD (Hörmann: *The generation of binomial random variates*, 1993): a point below a simple hat function is drawn, and
+//! accepted if it is below the distribution, which is evaluated by recursion near its middle and by Stirling's formula elsewhere. The
+//! number and order of the random numbers it uses are part of the compatible generator.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -10,25 +10,25 @@
     reason = "numbers from 0 to that of the trials, which has 32 bits"
 )]
 
-/// Below this expectation (more exactly, this most probable number) the library inverts instead.
+/// Below this expectation (more exactly, this most probable number), the library uses inversion.
 pub(super) const LEAST: f64 = 11.0;
 
-/// Steps from the middle that are followed by recursion.
+/// Number of steps from the middle for which recursion is used.
 const NEAR: f64 = 15.0;
 
-/// The area below the hat, and what follows from it.
+/// The area below the hat, and values derived from it.
 struct Hat {
     a: f64,
     b: f64,
     c: f64,
     alpha: f64,
-    /// The part of the height where the hat is a rectangle.
+    /// The share of the height where the hat is a rectangle.
     straight: f64,
     /// Variance.
     spread: f64,
 }
 
-/// The error of Stirling's formula for the logarithm of `number`!.
+/// Returns the error of Stirling's formula for the logarithm of `number`!.
 fn correction(number: f64) -> f64 {
     const FIRST: [f64; 10] = [
         0.081_061_466_795_327_26,
@@ -49,7 +49,8 @@ fn correction(number: f64) -> f64 {
     (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / 1260.0 * (one * one)) * (one * one)) * one
 }
 
-/// How many of `trials` succeed, each with `chance` (at most a half), when most probably at least [`LEAST`] do.
+/// Draws the number of successes of `trials`, each with probability `chance` (at most a half). The most probable number must be at
+/// least [`LEAST`].
 pub(super) fn draw(trials: u32, chance: f64, mut unit: impl FnMut() -> f64) -> u32 {
     let all = f64::from(trials);
     let middle = ((all + 1.0) * chance).floor();
@@ -70,7 +71,7 @@ pub(super) fn draw(trials: u32, chance: f64, mut unit: impl FnMut() -> f64) -> u
         let mut v = unit();
         let mut u;
         if v <= 0.86 * hat.straight {
-            // Under the triangle in the middle everything is kept.
+            // Below the triangle in the middle, everything is accepted.
             u = v / hat.straight - 0.43;
             return at(&hat, u) as u32;
         }
@@ -125,7 +126,7 @@ pub(super) fn draw(trials: u32, chance: f64, mut unit: impl FnMut() -> f64) -> u
     }
 }
 
-/// The number below a point of the hat.
+/// Returns the number below a point of the hat.
 fn at(hat: &Hat, u: f64) -> f64 {
     ((2.0 * hat.a / (0.5 - u.abs()) + hat.b) * u + hat.c).floor()
 }

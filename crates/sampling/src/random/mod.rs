@@ -1,4 +1,4 @@
-//! The two generators.
+//! The two random generators.
 
 mod binomial;
 mod philox;

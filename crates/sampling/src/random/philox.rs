@@ -2,8 +2,8 @@
 //! 1, 2, 3*, 2011).
 //!
 //! It has no state: number *i* of a stream is a function of the key and of *i*. So what is drawn for a node does not depend on
-//! which thread draws it, on what was drawn before, or on where the node lies. It was chosen over a hash of our own because its
-//! quality is published, and over a crate because it is twenty lines; the authors' test vectors are below.
+//! which thread draws it, on what was drawn before, or on where the node is stored. It was chosen over our own hash because its
+//! quality is documented in publications, and over a crate because it is twenty lines; the authors' test vectors are below.
 
 #![expect(clippy::cast_possible_truncation, reason = "both halves of products are used")]
 
@@ -11,24 +11,24 @@ const MULTIPLIER: u64 = 0xD2B7_4407_B1CE_6E93;
 const WEYL: u64 = 0x9E37_79B9_7F4A_7C15;
 const ROUNDS: u32 = 10;
 
-/// What a stream belongs to: a seed and a hop of it.
+/// The key of streams: a seed and a hop.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Key(u64);
 
 impl Key {
-    /// The key of a hop. For one seed, all hops have different keys.
+    /// Returns the key of a hop. For one seed, all hops have different keys.
     pub fn new(seed: u64, hop: u32) -> Key {
         Key(mixed(seed).wrapping_add(u64::from(hop).wrapping_mul(WEYL)))
     }
 
-    /// The numbers for one element: a node, and how many times it came before in the same call.
+    /// Returns the stream for one element: a node, and the number of its earlier occurrences in the call.
     #[inline]
     pub fn stream(self, element: u64, occurrence: u32) -> Stream {
         Stream { key: self.0, element, block: u64::from(occurrence) << 32, spare: None }
     }
 }
 
-/// SplitMix64's mixing function: seeds that are close to each other give keys that are not.
+/// SplitMix64's mixing function: similar seeds give dissimilar keys.
 fn mixed(seed: u64) -> u64 {
     let a = (seed ^ (seed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let b = (a ^ (a >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -45,7 +45,7 @@ fn philox(mut high: u64, mut low: u64, mut key: u64) -> (u64, u64) {
     (high, low)
 }
 
-/// Numbers of one element, 2³² blocks of two.
+/// The random numbers of one element, 2³² blocks of two.
 #[derive(Debug, Clone)]
 pub(crate) struct Stream {
     key: u64,
@@ -55,7 +55,7 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    /// The same stream at its block number `block`, which is two numbers.
+    /// Returns the stream at block number `block`; a block is two numbers.
     #[inline]
     pub fn at(mut self, block: u32) -> Self {
         self.block = self.block & !u64::from(u32::MAX) | u64::from(block);
@@ -63,7 +63,7 @@ impl Stream {
         self
     }
 
-    /// 64 bits.
+    /// Returns 64 random bits.
     #[inline]
     pub fn next(&mut self) -> u64 {
         if let Some(spare) = self.spare.take() {
@@ -75,19 +75,19 @@ impl Stream {
         now
     }
 
-    /// From 0 to below 1, 53 bits.
+    /// Returns a number from 0 to below 1 with 53 bits.
     #[inline]
     pub fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// Above 0 and at most 1, for logarithms.
+    /// Returns a number above 0 and at most 1, for logarithms.
     #[inline]
     pub fn open_unit(&mut self) -> f64 {
         1.0 - self.unit()
     }
 
-    /// A number below `limit`, which is not 0, each as likely as the others (Lemire 2019).
+    /// Returns a uniform number below `limit`, which must not be 0 (Lemire 2019).
     #[inline]
     pub fn below(&mut self, limit: u64) -> u64 {
         let mut product = u128::from(self.next()) * u128::from(limit);
@@ -134,7 +134,7 @@ mod tests {
             counts[stream.below(7) as usize] += 1;
         }
         let chi: f64 = counts.iter().map(|count| (f64::from(*count) - 10_000.0).powi(2) / 10_000.0).sum();
-        // 6 degrees of freedom: 22.5 is met once in a thousand seeds.
+        // 6 degrees of freedom: 22.5 is exceeded for one in a thousand seeds.
         assert!(chi < 22.5, "{chi}");
     }
 }

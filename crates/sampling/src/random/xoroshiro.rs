@@ -10,7 +10,7 @@ pub(crate) struct Xoroshiro {
 }
 
 impl Xoroshiro {
-    /// Two outputs of SplitMix64 are its state.
+    /// Creates a generator whose state is two outputs of SplitMix64.
     pub fn new(seed: u64) -> Self {
         let split = |turns: u64| {
             let state = seed.wrapping_add(turns.wrapping_mul(0x9E37_79B9_7F4A_7C15));
@@ -21,7 +21,7 @@ impl Xoroshiro {
         Xoroshiro { a: split(1), b: split(2) }
     }
 
-    /// 64 bits.
+    /// Returns 64 random bits.
     pub fn next(&mut self) -> u64 {
         let (a, b) = (self.a, self.b ^ self.a);
         let result = a.wrapping_add(self.b);
@@ -30,7 +30,7 @@ impl Xoroshiro {
         result
     }
 
-    /// From 0 to below 1 with 32-bit floats: a number that rounds to 1 is drawn again.
+    /// Returns a 32-bit float from 0 to below 1: a number that rounds to 1 is drawn again.
     pub fn unit(&mut self) -> f32 {
         loop {
             let number = self.next() as f32 / 18_446_744_073_709_551_616.0;
@@ -49,9 +49,9 @@ impl Xoroshiro {
         }
     }
 
-    /// How many of `trials` succeed, each with `chance`.
+    /// Draws the number of successes of `trials`, each with probability `chance`.
     ///
-    /// Number for number as the published engine's library: by inversion where few are expected, else by rejection.
+    /// Number for number as in the published engine's library: by inversion if few are expected, otherwise by rejection.
     pub fn binomial(&mut self, trials: u32, chance: f64) -> u32 {
         let flipped = chance > 0.5;
         let chance = if flipped { 1.0 - chance } else { chance };
@@ -74,7 +74,7 @@ impl Xoroshiro {
             drawn -= part;
             hits += 1;
             let next = ((a / f64::from(hits)) - ratio) * part;
-            // The tail is smaller than what a double can tell: the engine's library stops here as well.
+            // The tail is below the precision of a double: the engine's library also stops here.
             if next < f64::EPSILON && next < part {
                 break;
             }

@@ -1,6 +1,6 @@
-//! The published engine's way of sampling neighbours, number for number: for whom the same seed must give the same answer.
+//! The published engine's method of sampling neighbours, number for number, for callers that need its answer to a seed.
 //!
-//! It keeps sums of weights with 32 bits for each entry and type, and one generator for a call or for an entry.
+//! The engine keeps 32-bit sums of weights for each entry and type, and one generator for each call or entry.
 
 mod neighbors;
 mod walk;

@@ -1,4 +1,4 @@
-//! Weighted and uniform neighbours of the published engine.
+//! Weighted and uniform neighbours as in the published engine.
 
 use std::ops::Range;
 
@@ -10,22 +10,22 @@ use crate::partition::{Partition, mass, target, type_of, weight};
 use crate::random::Xoroshiro;
 use crate::sampler::Sampler;
 
-/// The sums of the weights of an entry: with 32 bits, from 0 for each type.
+/// The running sums of an entry's weights: with 32 bits, starting at 0 for each type.
 pub(crate) struct Sums<'a> {
     partition: &'a Partition,
     range: Range<usize>,
-    /// The edge that is summed up next, and the sum before it.
+    /// The next edge to add, and the sum before it.
     next: usize,
     sum: f32,
 }
 
 impl<'a> Sums<'a> {
-    /// The sums of an entry with these edges.
+    /// Creates the sums of an entry with these edges.
     pub fn new(partition: &'a Partition, range: Range<usize>) -> Self {
         Sums { partition, next: range.start, range, sum: 0.0 }
     }
 
-    /// What the engine says is the weight of an edge: the difference of the sums with and without it. Edges are asked for in
+    /// Returns the weight of an edge as reported by the engine: the difference of the sums with and without it. Edges must be requested in
     /// ascending order.
     pub fn weight(&mut self, edge: usize) -> f32 {
         let edges = self.partition.edges();
@@ -42,19 +42,19 @@ impl<'a> Sums<'a> {
     }
 }
 
-/// Buffers of the published engine's way.
+/// Buffers for the published engine's method.
 #[derive(Default)]
 pub(crate) struct Runs {
-    /// The edges of one entry that are there at a time, run by run.
+    /// The edges of one entry that exist at a time, run by run.
     edges: Vec<usize>,
-    /// Of each run the number of edges up to its end, and what they weigh.
+    /// For each run, the number of edges up to its end, and their weight.
     ends: Vec<(usize, f32)>,
-    /// Sums of weights, in each run from 0 on.
+    /// Running sums of weights, starting at 0 in each run.
     sums: Vec<f32>,
 }
 
 impl Runs {
-    /// The edges of an entry, with the sums of their weights.
+    /// Reads the edges of an entry, with the sums of their weights.
     fn read(&mut self, partition: &Partition, range: &Range<usize>, types: &TypeSet, time: Option<i64>) {
         self.edges.clear();
         self.ends.clear();
@@ -78,9 +78,9 @@ pub(super) fn is_there(partition: &Partition, edge: usize, time: i64) -> bool {
     !partition.has_times() || partition.alive(edge, time)
 }
 
-/// The runs of an entry by type, as the engine finds them: of the listed types, or of those that are there. It looks for one type behind
-/// the other, from where the last look ended; where a look passes edges and does not find its type, the run that it ends at is passed over
-/// too, and is not found by a later look.
+/// Returns the runs of an entry by type, as the engine finds them: of the listed types, or of those that exist. It searches one type after
+/// the other, from where the last search ended; if a search passes edges and does not find its type, the run where it ends is skipped
+/// too, and is not found by a later search.
 pub(super) fn runs<'a>(
     partition: &'a Partition,
     range: &Range<usize>,
@@ -109,8 +109,8 @@ pub(super) fn runs<'a>(
 }
 
 impl Sampler {
-    /// Each entry has its generator, seeded one after another. Of an entry the binomial share of each type is drawn first, so that a row is
-    /// ordered by types; entries of one node overwrite one another by the share of their weights.
+    /// Each entry has its own generator; they are seeded in order. Within an entry, the binomial share of each type is drawn first, so that
+    /// a row is ordered by types; entries of one node overwrite one another by the share of their weights.
     pub(crate) fn compat_weighted(
         &mut self,
         ask: &Ask<'_>,
@@ -122,7 +122,7 @@ impl Sampler {
         ask.check(&self.graph)?;
         picks.check(ask.nodes.len().saturating_mul(count))?;
         let Some(worker) = self.workers.first_mut() else { return Ok(()) };
-        let draws = u32::try_from(count).map_err(|_| Error::usage("more than 2³² neighbours of one node"))?;
+        let draws = u32::try_from(count).map_err(|_| Error::usage("more than 2³² neighbours of a node"))?;
         let mut seed = draw.seed;
         for (at, node) in ask.nodes.iter().enumerate() {
             let mut row = picks.rows(at * count, (at + 1) * count);
@@ -175,7 +175,7 @@ impl Sampler {
         Ok(())
     }
 
-    /// The edges that both are drawn from: sums of 32 bits, run by run and entry by entry.
+    /// Adds the edges that both methods draw from: 32-bit sums, run by run and entry by entry.
     pub(crate) fn compat_totals(
         &mut self,
         ask: &Ask<'_>,
@@ -205,8 +205,8 @@ impl Sampler {
         Ok(())
     }
 
-    /// One generator for the whole call. With replacement each run of a type replaces each slot by its share of the edges so far; without, a
-    /// reservoir is filled and skipped over, counted from the end of each run.
+    /// One generator for the whole call. With replacement, each run of a type replaces each slot with the probability of its share of the
+    /// edges so far; without, a reservoir is filled and then updated by skips, counted from the end of each run.
     pub(crate) fn compat_uniform(
         &mut self,
         ask: &Ask<'_>,
@@ -251,7 +251,7 @@ impl Sampler {
 struct Reservoir {
     /// Number of slots.
     room: usize,
-    /// Edges so far.
+    /// Number of edges so far.
     seen: usize,
     width: f32,
     /// The edge that enters next, counted from 1 over all runs.
@@ -306,7 +306,7 @@ impl Reservoir {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "not below 0; saturates behind all edges"
+        reason = "not negative; saturates after all edges"
     )]
     fn skip(&self, random: &mut Xoroshiro) -> usize {
         ((random.unit().ln() / (1.0 - self.width).ln()).floor() as usize).saturating_add(1)

@@ -13,8 +13,8 @@ use crate::walk::Bias;
 use super::neighbors::{is_there, runs};
 
 impl Sampler {
-    /// One generator for the call; steps are the outer loop. A walk can go back to where it came from although no edge leads
-    /// there, and where it starts the node itself counts as where it came from.
+    /// One generator for the call; steps are the outer loop. A walk can go back to the previous node although no edge leads
+    /// there; at the start, the node itself counts as the previous node.
     pub(crate) fn compat_walk(
         &mut self,
         ask: &Ask<'_>,
@@ -43,7 +43,7 @@ impl Sampler {
                 before.clear();
                 if step > 1 {
                     neighbors(&self.graph, parent, ask.types, ask.time(at), before)?;
-                    // The first of each id is the one that counts.
+                    // The first of each id counts.
                     before.sort_unstable_by_key(|neighbor| (neighbor.id, neighbor.at));
                 }
                 let came = |id: i64| {
@@ -76,7 +76,7 @@ impl Sampler {
     }
 }
 
-/// A neighbour, and where it stands among those of its node.
+/// A neighbour, and its position among those of its node.
 #[derive(Debug, Clone, Copy)]
 struct Neighbor {
     id: i64,
@@ -92,7 +92,7 @@ pub(crate) struct Steps {
     candidates: Vec<(i64, f32)>,
 }
 
-/// The neighbours of a node in the order of partitions and files, with the engine's weights.
+/// Lists the neighbours of a node in the order of partitions and files, with the engine's weights.
 fn neighbors(graph: &Graph, node: i64, types: &TypeSet, time: Option<i64>, list: &mut Vec<Neighbor>) -> Result<()> {
     list.clear();
     for entry in graph.find(node) {

@@ -1,4 +1,4 @@
-//! Edges, sorted by source, then type, then target.
+//! Reads edges and sorts them by source, then type, then target.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
@@ -23,57 +23,57 @@ use crate::features::Stated;
 use crate::graph::GraphOptions;
 use crate::partition::{Column, Features, mass};
 
-/// The column of the times of creation, where a graph has times.
+/// The column of the times of creation, if a graph has times.
 const CREATED: &str = "created";
 
-/// In the place of the length of a feature: there is none.
+/// Instead of the length of a feature: the feature is missing.
 const MISSING: u32 = u32::MAX;
 
-/// In the place of the length of a feature: it is a list with nulls.
+/// Instead of the length of a feature: the feature is a list with nulls.
 const WITH_NULLS: u32 = u32::MAX - 1;
 
-/// Edges on their way into order.
+/// Edges that are being sorted.
 pub(super) struct Edges {
     sorter: EdgeSorter,
     schema: Arc<Schema>,
     sequence: u64,
     types: Vec<String>,
     numbers: HashMap<String, i32>,
-    /// Of each edge type where its weights and its times are.
+    /// The columns of weights and times of each edge type.
     columns: Vec<(Weights, Times)>,
-    /// Whether weights may have more bits than 32.
+    /// Whether weights may have more than 32 bits.
     wide: bool,
     faults: Met,
     /// Names of the features, by id.
     features: Vec<String>,
 }
 
-/// What of a partition is of edges.
+/// The columns of edges of a partition.
 pub(super) struct EdgeColumns {
-    /// Where the edges of each node begin.
+    /// The offset of each node's edges.
     pub neighbors: Column,
     pub records: Column,
     pub times: Option<Column>,
-    /// Weights with 64 bits, where 32 do not hold them, and what they are multiplied with for sums.
+    /// Weights with 64 bits, if 32 bits cannot represent them, and their factor for sums.
     pub exact: Option<Column>,
     pub scale: f64,
     pub features: Features,
 }
 
-/// Edges in order.
+/// Sorted edges.
 pub(super) struct Sorted {
     pub columns: EdgeColumns,
-    /// Whether weights may have more bits than 32, by the columns that they are in.
+    /// Whether weights may have more than 32 bits, according to their columns.
     pub wide: bool,
     /// Names of the types, by number.
     pub types: Vec<String>,
-    /// How many edges they have.
+    /// Number of their edges.
     pub counts: Vec<u64>,
-    /// What keeps some types from being asked for.
+    /// Problems that prevent some requests.
     pub faults: Met,
 }
 
-/// An edge that waits for the others of its node: type, target, weight, times, and where its features are.
+/// An edge that waits for the others of its node: type, target, weight, times, and the range of its features.
 type Pending = (i32, u64, f64, [i64; 2], Range<usize>);
 
 impl Edges {
@@ -89,7 +89,7 @@ impl Edges {
             fields.extend([field(CREATED, DataType::Int64), field("removed", DataType::Int64)]);
         }
         if !features.is_empty() {
-            // Those of a row one behind the other, each behind its length, or what it is without one.
+            // The features of a row in order, each after its length, or after the marker for a feature without length.
             fields.push(field("features", DataType::Binary));
         }
         let schema = Arc::new(Schema::new(fields));
@@ -99,7 +99,7 @@ impl Edges {
         Ok(Edges { sorter, schema, sequence: 0, types, numbers, columns, wide, faults, features })
     }
 
-    /// Reads all edges of a graph. Relations without edges are types, too, with numbers behind those of the others.
+    /// Reads all edges of a graph. Relations without edges are also types, with numbers after those of the others.
     pub fn read(&mut self, source: &dyn Source, names: &mut Names) -> Result<()> {
         for (number, ty) in source.graph().edges.iter().enumerate() {
             for part in source.scan(&Request::of(Tables::Edges(number)))? {
@@ -136,7 +136,7 @@ impl Edges {
                 let types = relations.index.values().iter().map(number).collect::<Option<Vec<_>>>();
                 types.ok_or_else(|| Error::malformed("an edge has a relation without a name"))?.into()
             }
-            (Relation::PerRow, None) => return Err(Error::malformed("edges come without their relations")),
+            (Relation::PerRow, None) => return Err(Error::malformed("edges have no relations")),
         };
         let (names_of_types, faults) = (&self.types, &mut self.faults);
         let of = |row: usize| types.values().get(row).copied().unwrap_or_default();
@@ -177,11 +177,11 @@ impl Edges {
                 batch.directed.as_ref().is_some_and(|directed| directed.is_valid(row) && !directed.value(row))
             }
         };
-        // The other way of edges without direction; loops are there already.
+        // The reverse of undirected edges; loops exist already.
         let (mut back, mut ends) = (Vec::new(), Vec::new());
         names.entries(ty.target, &batch.target, &mut back)?;
         names.targets(ty.source, &batch.source, &mut ends)?;
-        let count = u32::try_from(batch.rows).map_err(|_| Error::unsupported("more than 2³² edges in one batch"))?;
+        let count = u32::try_from(batch.rows).map_err(|_| Error::unsupported("a batch has more than 2³² edges"))?;
         let rows: Vec<u32> = (0..count)
             .filter(|row| {
                 let at = *row as usize;
@@ -199,7 +199,7 @@ impl Edges {
         self.sort(&take(&back), &take(&ends), &payload)
     }
 
-    /// The features of the rows of a batch.
+    /// Returns the features of the rows of a batch.
     fn cells(&self, ty: &EdgeType, batch: &EdgeBatch) -> Result<ArrayRef> {
         let place = |name: &String| ty.properties.iter().position(|property| property.name == *name);
         let features: Vec<Option<usize>> = self.features.iter().map(place).collect();
@@ -217,7 +217,7 @@ impl Edges {
                     Stated::Yes => u32::try_from(cell.len() - start - 4)
                         .ok()
                         .filter(|length| *length < WITH_NULLS)
-                        .ok_or_else(|| Error::new(Kind::TooLarge, "a feature of an edge of more than 4 GiB"))?,
+                        .ok_or_else(|| Error::new(Kind::TooLarge, "a feature of an edge has more than 4 GiB"))?,
                 };
                 cell[start..start + 4].copy_from_slice(&length.to_le_bytes());
             }
@@ -234,7 +234,7 @@ impl Edges {
 
     /// Writes the edges of `entries` nodes.
     pub fn finish(self, entries: u64, options: &GraphOptions) -> Result<Sorted> {
-        // Names that are numbers are the numbers (DeepGNN); others are numbered as they came.
+        // Names that are numbers keep them (DeepGNN); others are numbered in order of occurrence.
         let parsed: Option<Vec<i32>> = self.types.iter().map(|name| type_of_name(name)).collect();
         let numbers = parsed.unwrap_or_else(|| (0..).take(self.types.len()).collect());
         let count = numbers.iter().max().map_or(0, |max| place(*max) + 1);
@@ -250,7 +250,7 @@ impl Edges {
         let mut exact = self.wide.then(|| Writer::new(options)).transpose()?;
         let (mut fits, mut sum) = (true, 0.0);
         if let Some(times) = &mut times {
-            // The last time that is known; nothing is asked of it.
+            // The latest known time, which no request uses.
             times.put(&i64::MAX.to_le_bytes())?;
         }
         let (mut written, mut next) = (0u64, 0u64);
@@ -328,13 +328,13 @@ impl Edges {
     }
 }
 
-/// The type that the name of a relation is: nothing where it is spelt in another way than we do, as two names may be one number then.
+/// Returns the type that is the name of a relation; `None` if the spelling is not ours, because two names could then be the same number.
 fn type_of_name(name: &str) -> Option<i32> {
     let number: u16 = name.parse().ok()?;
     (number.to_string() == name).then_some(number.into())
 }
 
-/// The place of a type in a list.
+/// Returns the index of a type in a list.
 fn place(ty: i32) -> usize {
     ty.unsigned_abs() as usize
 }

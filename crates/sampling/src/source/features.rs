@@ -1,4 +1,4 @@
-//! Properties as features: their bytes, as a binary of DeepGNN has them.
+//! Converts properties to features, with the bytes that a binary of DeepGNN has.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub(super) struct FeatureWriter {
     pub slot: u64,
     offset: u64,
     cell: Vec<u8>,
-    /// What has no bytes and is stated all the same, as [`Features`] has it.
+    /// Features that exist but have no bytes, as in [`Features`].
     bare: Writer,
 }
 
@@ -35,24 +35,24 @@ pub(super) struct NodeFeatures {
     nodes: u64,
 }
 
-/// Where the bytes of the cells of a column are.
+/// The bytes of a column's cells.
 pub(super) enum Cells {
     /// Values of equal width: bytes, first value, width.
     Fixed(Buffer, usize, usize),
     /// Lists of such values, none of which is null: ends, bytes, first value, width, values.
     Lists(Vec<i64>, Buffer, usize, usize, ArrayRef),
-    /// Truth values.
+    /// Booleans.
     Truth(ArrayRef),
-    /// Texts and bytes.
+    /// Texts or bytes.
     Text(ArrayRef),
     /// Points and values: coordinates of the points of each row, coordinates of each point, numbers; values of each row.
     Sparse { points: ListArray, values: Box<Cells> },
-    /// What has no such form, as JSON text.
+    /// Values without such a form, as JSON text.
     Json(ArrayRef),
 }
 
 impl Cells {
-    /// Those of `column`.
+    /// Returns the cells of `column`.
     pub fn of(column: &ArrayRef) -> Cells {
         let fixed = |column: &ArrayRef| {
             let width = column.data_type().primitive_width()?;
@@ -60,8 +60,8 @@ impl Cells {
             Some((data.buffers().first()?.clone(), data.offset(), width))
         };
         let lists = |ends: Vec<i64>, values: &ArrayRef| {
-            // Truth values always have numbers.
-            // No list of truth values fails to be one of numbers; if one did, it would be told as JSON.
+            // Booleans can always be cast to numbers.
+            // A list of booleans can always be cast to numbers; if not, it would be JSON.
             let bits = || cast(values, &DataType::UInt8).ok();
             let values = if *values.data_type() == DataType::Boolean { bits() } else { Some(Arc::clone(values)) };
             let parts = values.and_then(|values| Some((fixed(&values)?, values)));
@@ -98,7 +98,7 @@ impl Cells {
         }
     }
 
-    /// Appends the bytes of a row; says of a list with nulls that it is one, and appends nothing: no number stands for null.
+    /// Appends the bytes of a row. For a list with nulls, appends nothing and returns that it is one: no number represents null.
     pub fn append(&self, row: usize, out: &mut Vec<u8>) -> Stated {
         let bytes: &[u8] = match self {
             Cells::Fixed(bytes, first, width) => {
@@ -130,7 +130,7 @@ impl Cells {
                 let numbers = coordinates.values().as_primitive::<Int64Type>();
                 let numbers = numbers.values().get(from.as_usize()..to.as_usize()).unwrap_or_default();
                 if numbers.is_empty() {
-                    // The engine has no form for a tensor without points.
+                    // The engine has no encoding for a tensor without points.
                     return Stated::Yes;
                 }
                 let start = out.len();
@@ -157,7 +157,7 @@ impl Cells {
     }
 }
 
-/// The cells of a sparse tensor, if the column is one.
+/// Returns the cells of a sparse tensor, if the column is one.
 fn sparse(column: &ArrayRef) -> Option<Cells> {
     let fields = column.as_struct_opt()?;
     let points = fields.column_by_name("coordinates")?.as_list_opt::<i32>()?;
@@ -166,10 +166,10 @@ fn sparse(column: &ArrayRef) -> Option<Cells> {
     matches!(values, Cells::Lists(..)).then(|| Cells::Sparse { points: points.clone(), values: Box::new(values) })
 }
 
-/// The columns of a batch that are features: for each id its column and cells.
+/// The columns of a batch that are features: column and cells for each id.
 pub(super) type Columns<'a> = Vec<Option<(&'a ArrayRef, Cells)>>;
 
-/// The columns of the properties that are features.
+/// Returns the columns of the properties that are features.
 pub(super) fn columns<'a>(properties: &'a [Option<ArrayRef>], features: &[Option<usize>]) -> Columns<'a> {
     let column = |at: Option<usize>| properties.get(at?)?.as_ref();
     features.iter().map(|at| column(*at).map(|column| (column, Cells::of(column)))).collect()
@@ -187,7 +187,7 @@ impl FeatureWriter {
         })
     }
 
-    /// Adds the features of the next element; null is a hole.
+    /// Adds the features of the next element; null becomes a hole.
     pub fn row(&mut self, columns: &Columns<'_>, row: usize) -> Result<()> {
         let mut bytes = std::mem::take(&mut self.cell);
         for cell in columns {
@@ -200,7 +200,7 @@ impl FeatureWriter {
         Ok(())
     }
 
-    /// Adds a feature whose bytes are there.
+    /// Adds a feature from its bytes.
     pub fn bytes(&mut self, stated: Stated, bytes: &[u8]) -> Result<()> {
         if bytes.is_empty() && stated != Stated::No {
             let with_nulls = u64::from(stated == Stated::WithNulls);
@@ -236,7 +236,7 @@ impl NodeFeatures {
         Ok(())
     }
 
-    /// Where the features of each of `entries` nodes begin, and the features. Entries behind the nodes have none.
+    /// Returns the offset of the features of each of `entries` nodes, and the features. Entries after the nodes have none.
     pub fn finish(mut self, entries: u64) -> Result<(Column, Features)> {
         for _ in self.nodes..=entries {
             self.slots.put(&self.features.slot.to_le_bytes())?;

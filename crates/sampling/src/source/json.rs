@@ -1,4 +1,4 @@
-//! Values without a form of their own as JSON text: lists of texts and lists of lists, structs, decimals.
+//! JSON text for values without an encoding of their own: lists of texts, lists of lists, structs, decimals.
 
 use std::fmt::Write;
 
@@ -9,13 +9,13 @@ use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::DataType;
 use isomorph_model::json::push_string;
 
-/// Whether the features that properties of this type become are JSON text. Decimals are their digits.
+/// Returns whether properties of this type become features in JSON text. Decimals become their digits.
 pub fn is_json(data_type: &DataType) -> bool {
     let flat = |item: &DataType| item.primitive_width().is_some() && !is_decimal(item) || *item == DataType::Boolean;
     match data_type {
         DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => !flat(item.data_type()),
         DataType::Struct(fields) => {
-            // A sparse tensor has a form of its own.
+            // A sparse tensor has its own encoding.
             !(fields.len() == 2 && ["coordinates", "values"].iter().all(|name| fields.find(name).is_some()))
         }
         other => is_decimal(other),
@@ -27,7 +27,7 @@ fn is_decimal(data_type: &DataType) -> bool {
     matches!(data_type, T::Decimal32(..) | T::Decimal64(..) | T::Decimal128(..) | T::Decimal256(..))
 }
 
-/// Appends a value; null is `null`.
+/// Appends a value; null becomes `null`.
 pub(super) fn push(column: &ArrayRef, row: usize, out: &mut String) {
     use DataType as T;
     if column.is_null(row) {
@@ -57,7 +57,7 @@ pub(super) fn push(column: &ArrayRef, row: usize, out: &mut String) {
         T::Float64 => float(column.as_primitive::<Float64Type>().value(row), out),
         other => {
             let bare = other.is_integer() || is_decimal(other) || *other == T::Boolean;
-            // What has no text, as a damaged time, is none.
+            // A value without text, such as an invalid time, becomes null.
             let text = ArrayFormatter::try_new(column.as_ref(), &FormatOptions::default());
             match text.and_then(|text| text.value(row).try_to_string()) {
                 Ok(text) if bare => out.push_str(&text),

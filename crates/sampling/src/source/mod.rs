@@ -1,7 +1,7 @@
-//! Any other graph: read once through the model, and kept in temporary files in the form of a binary.
+//! Any other graph: read once through the model, and stored in temporary files in the form of a binary.
 //!
-//! Edges are sorted by the engine of `isomorph-tables`, which spills what the budget does not hold; what comes out is
-//! written in order and mapped, so a graph larger than memory is sampled like any other.
+//! Edges are sorted by `isomorph-tables`, which spills beyond the budget; the result is
+//! written in order and mapped, so that a graph larger than memory is sampled like any other.
 
 mod edges;
 mod features;
@@ -37,10 +37,10 @@ pub use names::{LABELS, Names};
 pub use times::Clock;
 use weights::{NO_WEIGHT, Weights};
 
-/// The property that holds the type of a node where a graph has one node type (DeepGNN).
+/// The property with the type of a node in a graph with one node type (DeepGNN).
 const TYPE: &str = "type";
 
-/// A temporary file that is written from the beginning to the end.
+/// A temporary file that is written sequentially.
 struct Writer(BufWriter<ScratchFile>);
 
 impl Writer {
@@ -60,31 +60,31 @@ impl Writer {
 }
 
 impl Graph {
-    /// Reads a graph of any format. Nodes with integer keys keep them as ids where there is one node type; else ids are
-    /// row numbers, type after type, and [`Names`] knows the keys. Types of nodes and of edges become numbers, properties
-    /// features, those of one name in several types one feature. Weights are the properties called `weight`, 1 without, be they columns or
-    /// members of a bag; times of edges are the columns called `created_at` and `removed_at`: dates, timestamps or integers, on the one
-    /// clock that [`Names::clock`] tells. Weights and times that serve for nothing are errors where they are asked for. Undirected edges lead both ways.
+    /// Reads a graph of any format. If there is one node type with integer keys, the keys are the ids; otherwise ids are
+    /// row numbers, type after type, and [`Names`] has the keys. Types of nodes and edges become numbers, properties
+    /// become features, one for each name. Weights are the properties called `weight`, by default 1, in columns or
+    /// in a bag; times of edges are the columns `created_at` and `removed_at`: dates, timestamps or integers, on the common
+    /// clock of [`Names::clock`]. Unusable weights and times are errors when they are requested. Undirected edges lead both ways.
     ///
     /// # Errors
-    /// When the graph cannot be read, keys are neither integers nor texts, an end is no node, or the budget has no room
-    /// for the keys; [`Kind::Unsupported`] when it has hyperedges, or nodes that only edges name and that are not called by integers.
+    /// Returns an error if the graph cannot be read, keys are neither integers nor texts, an end is not a node, or the budget is too small
+    /// for the keys; [`Kind::Unsupported`] if it has hyperedges, or nodes without integer keys that only edges mention.
     pub fn of_source(source: &dyn Source, options: &GraphOptions) -> Result<(Graph, Names)> {
         let model = source.graph();
         if let Some(ty) = model.hyperedges.iter().find(|ty| ty.rows != Some(0)) {
             return Err(Error::new(
                 Kind::Unsupported,
-                format!("hyperedges of type {} have no neighbours in pairs", ty.name),
+                format!("hyperedges of type {} do not connect pairs of nodes", ty.name),
             )
             .hint(
-                "--hyperedges expand    takes them as edges between their members; reify, as nodes; skip, not at all",
+                "--hyperedges expand    read them as edges between their members; reify: as nodes; skip: ignore them",
             ));
         }
         let unnamed = model.nodes.iter().find(|ty| ty.implied && ty.key.kind != KeyKind::Int);
         if let Some(ty) = unnamed {
-            let message = format!("nodes of type {} are only ends of edges, and their keys no integers", ty.name);
+            let message = format!("nodes of type {} are only ends of edges, and their keys are not integers", ty.name);
             return Err(
-                Error::unsupported(message).hint("isomorph_convert::Opened::with_resources_as_nodes lists them")
+                Error::unsupported(message).hint("use isomorph_convert::Opened::with_resources_as_nodes to list them")
             );
         }
         let mut names = Names::of(model, options)?;
@@ -102,7 +102,7 @@ impl Graph {
         }
         let mut edges = Edges::new(model, &names, options)?;
         edges.read(source, &mut names)?;
-        // Ends that are no rows, where nodes are implied by edges: entries that only stand for edges.
+        // Ends without rows, if nodes are implied by edges: entries that only represent ends of edges.
         for id in names.implied() {
             nodes.entry(id.cast_signed(), DUMMY, NO_WEIGHT)?;
         }
@@ -121,18 +121,18 @@ impl Graph {
     }
 }
 
-/// Which columns of a node type say what.
+/// The use of a node type's columns.
 struct NodeColumns {
     number: i32,
     ty: Option<usize>,
     weights: Weights,
-    /// What the nodes are called.
+    /// Name of the type.
     name: String,
-    /// Where labels are put.
+    /// The feature of labels.
     labels: Option<usize>,
-    /// For each feature the property that it is, up to the last one that this type has.
+    /// The property of each feature, up to the last one that this type has.
     features: Vec<Option<usize>>,
-    /// Where edges alone may name a node, what each other states: a row without it only stands for an end of edges.
+    /// If edges alone may mention nodes, the properties that every other node has: a row without them only represents an end.
     required: Vec<usize>,
 }
 
@@ -141,7 +141,7 @@ impl NodeColumns {
         let find = |name: &str| ty.properties.iter().position(|property| property.name == name);
         let number =
             (0..).zip(&model.nodes).find(|(_, other)| std::ptr::eq(*other, ty)).map_or(0, |(number, _)| number);
-        // Labels are a column behind all others.
+        // Labels are a column after all others.
         let labels = (ty.labels != LabelVocabulary::None).then_some(ty.properties.len());
         let of_rows = find(TYPE).filter(|at| model.nodes.len() == 1 && ty.properties[*at].data_type == DataType::Int32);
         let feature = |name: &String| find(name).or(labels.filter(|_| name == LABELS));
@@ -153,7 +153,7 @@ impl NodeColumns {
         NodeColumns { number, ty: of_rows, weights, name, labels, features, required }
     }
 
-    /// Whether a row only stands for an end of edges, as formats write it that have a row for each end.
+    /// Returns whether a row only represents an end of edges, as written by formats with a row for each end.
     fn is_end(&self, properties: &[Option<ArrayRef>], row: usize) -> bool {
         self.required.iter().any(|at| {
             let column = properties.get(*at).and_then(Option::as_ref);
@@ -162,7 +162,7 @@ impl NodeColumns {
     }
 }
 
-/// The labels of each row as a JSON array; nothing of rows without.
+/// Returns the labels of each row as a JSON array; null for rows without labels.
 fn label_texts(labels: &LabelColumn) -> ArrayRef {
     let text = |set: &Vec<u32>| {
         let mut text = String::new();
@@ -177,7 +177,7 @@ fn label_texts(labels: &LabelColumn) -> ArrayRef {
     Arc::new(labels.rows().iter().map(row).collect::<StringArray>())
 }
 
-/// The type that a row states, or `own`, that of the whole table, where it states none. Types are places in lists: a great one would make
+/// Returns the type that a row states, or `own`, that of the table, if it states none. Types are indexes of lists: a large one would make
 /// them long.
 fn stated_type(types: &Int32Array, row: usize, own: i32) -> Result<i32> {
     if types.is_null(row) {
@@ -189,13 +189,13 @@ fn stated_type(types: &Int32Array, row: usize, own: i32) -> Result<i32> {
     ty.map(i32::from).ok_or_else(wrong)
 }
 
-/// What weights with this sum are multiplied with, so that it is finite.
+/// Returns the factor for weights with this sum, so that the sum is finite.
 fn scale_of(sum: f64) -> f64 {
     // No graph has 2⁶⁴ elements.
     if sum == f64::INFINITY { 2f64.powi(-64) } else { 1.0 }
 }
 
-/// The nodes as they come.
+/// The nodes in the order in which they are read.
 struct Nodes {
     map: Writer,
     features: NodeFeatures,

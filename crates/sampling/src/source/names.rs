@@ -1,4 +1,4 @@
-//! Keys and ids of nodes, names and numbers of types.
+//! Keys and ids of nodes; names and numbers of types.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,24 +16,24 @@ use isomorph_tables::lookup::{ABSENT, KeyRows, KeyRowsBuilder, Lookup, LookupOpt
 use super::times::{Clock, clock_of, is_time};
 use crate::graph::GraphOptions;
 
-/// The feature that the labels of nodes are, a JSON array of texts, where no property is called so.
+/// The feature with the labels of nodes, a JSON array of texts, unless a property has this name.
 pub const LABELS: &str = "labels";
 
-/// Bytes that the id of an implied node takes.
+/// Bytes of memory for the id of an implied node.
 const IMPLIED: u64 = 32;
 
-/// What ids and numbers of types mean in the graph that was read.
+/// The keys of ids, and the names of type numbers, of a graph that was read.
 pub struct Names {
     types: Vec<TypeNames>,
-    /// Names of the properties of nodes, each once.
+    /// Names of the properties of nodes, without repeats.
     features: Vec<String>,
-    /// Names of the properties of edges that are features, each once.
+    /// Names of the properties of edges that are features, without repeats.
     edge_features: Vec<String>,
     /// Names of the types of edges.
     pub(super) edge_types: Vec<String>,
     /// Whether ids are the keys of the one node type.
     plain: bool,
-    /// Sources of edges that are no rows, with the entries that were made for them.
+    /// Sources of edges without rows, with the entries created for them.
     implied: HashMap<u64, u64>,
     order: Vec<u64>,
     memory: Reservation,
@@ -45,7 +45,7 @@ pub struct Names {
 struct TypeNames {
     name: String,
     kind: KeyKind,
-    /// Of integers: whether they have a sign.
+    /// For integers, whether they are signed.
     signed: bool,
     first: u64,
     rows: u64,
@@ -75,7 +75,7 @@ impl Names {
             features.push(LABELS.to_owned());
         }
         for property in model.edges.iter().flat_map(|ty| &ty.properties) {
-            // A weight of more bits than the engine's is a feature too, and what is called a time and is none.
+            // A weight with more bits than the engine's is also a feature, and so is a column named like a time that is not one.
             let is_weight = property.name == well_known::WEIGHT && property.data_type == DataType::Float32;
             if !is_weight && !is_time(property) && !edge_features.contains(&property.name) {
                 edge_features.push(property.name.clone());
@@ -111,14 +111,14 @@ impl Names {
         texts.push(keys.as_ref())
     }
 
-    /// The keys of a type are all there.
+    /// Ends the keys of a type.
     pub(super) fn end_of_type(&mut self) -> Result<()> {
         let Some((rows, keys)) = self.building.take() else { return Ok(()) };
         let Lookup::Memory(rows) = rows.finish()? else {
             let error = Error::new(isomorph_error::Kind::TooLarge, "the keys of the nodes need more memory");
-            return Err(error.hint("--memory gives more"));
+            return Err(error.hint("use --memory to allow more"));
         };
-        // The type whose keys were pushed last.
+        // The type whose keys were added last.
         if let Some(ty) = self.types.iter_mut().rfind(|ty| ty.rows > 0 && ty.keys.is_none() && ty.kind != KeyKind::Row)
         {
             ty.keys = Some((rows, keys.finish()?));
@@ -126,7 +126,7 @@ impl Names {
         Ok(())
     }
 
-    /// The ids of the nodes of a batch.
+    /// Returns the ids of the nodes of a batch.
     pub(super) fn ids_of(&self, batch: &NodeBatch) -> Result<Vec<i64>> {
         match (self.plain, &batch.keys) {
             (true, Some(keys)) => Ok(integers(keys)?.iter().map(|key| key.cast_signed()).collect()),
@@ -137,7 +137,7 @@ impl Names {
         }
     }
 
-    /// Entries of nodes that edges leave.
+    /// Adds the entries of the sources of edges.
     pub(super) fn entries(&mut self, ty: usize, ends: &Ends, out: &mut Vec<u64>) -> Result<()> {
         let from = out.len();
         self.rows(ty, ends, out)?;
@@ -164,7 +164,7 @@ impl Names {
         Ok(())
     }
 
-    /// Ids of nodes that edges lead to.
+    /// Adds the ids of the targets of edges.
     pub(super) fn targets(&self, ty: usize, ends: &Ends, out: &mut Vec<u64>) -> Result<()> {
         match ends {
             Ends::Keys(keys) if self.plain => out.extend(integers(keys)?),
@@ -183,7 +183,7 @@ impl Names {
         Ok(())
     }
 
-    /// Rows over all types.
+    /// Adds row numbers across all types.
     fn rows(&self, ty: usize, ends: &Ends, out: &mut Vec<u64>) -> Result<()> {
         let from = out.len();
         let of = &self.types[ty];
@@ -200,35 +200,35 @@ impl Names {
         Ok(())
     }
 
-    /// Ids of nodes that only edges name, in the order of their entries.
+    /// Returns the ids of nodes that only edges mention, in the order of their entries.
     pub(super) fn implied(&self) -> &[u64] {
         &self.order
     }
 
-    /// What the times of edges are, if they have some, and whether all columns have the unit of this clock: else a number alone
-    /// does not say what time is meant.
+    /// Returns the clock of the times of edges, if they have any, and whether all columns have its unit: otherwise a number alone
+    /// does not determine a time.
     pub fn clock(&self) -> Option<(Clock, bool)> {
         self.clock
     }
 
-    /// Names of the types of edges, by number.
+    /// Returns the names of edge types, by number.
     pub fn edge_types(&self) -> &[String] {
         &self.edge_types
     }
 
-    /// Names of the types of nodes, by number; nothing where rows have types of their own.
+    /// Returns the names of node types, by number; empty if rows state their own types.
     pub fn node_types(&self) -> Vec<&str> {
         self.types.iter().map(|ty| ty.name.as_str()).collect()
     }
 
-    /// The id of the node with a key; of `ty` where several types have keys.
+    /// Returns the id of the node with a key, of type `ty` if several types have keys.
     ///
     /// # Errors
-    /// [`Kind::NotFound`](isomorph_error::Kind::NotFound) when there is none, [`Kind::Usage`](isomorph_error::Kind::Usage)
-    /// when several types have it and `ty` does not say which.
+    /// Returns [`Kind::NotFound`](isomorph_error::Kind::NotFound) if there is none, [`Kind::Usage`](isomorph_error::Kind::Usage)
+    /// if several types have the key and `ty` is `None`.
     pub fn id(&self, ty: Option<&str>, key: &str) -> Result<i64> {
         if self.plain {
-            let wrong = || Error::usage(format!("{key:?} is no key: keys are integers"));
+            let wrong = || Error::usage(format!("{key:?} is not a key: keys are integers"));
             let missing = || Error::new(isomorph_error::Kind::NotFound, format!("there is no node {key:?}"));
             let number: i128 = key.parse().map_err(|_| wrong())?;
             return match self.types.iter().any(|ty| ty.signed) {
@@ -246,7 +246,7 @@ impl Names {
             match (&of.keys, of.kind) {
                 (None, KeyKind::Row) => rows.extend(key.parse::<u64>().ok().filter(|row| *row < of.rows)),
                 (Some((keys, _)), KeyKind::Int) => {
-                    // A number with a sign is none of keys without one, and the other way round. What is no integer is no key.
+                    // A signed number is not an unsigned key, and vice versa. A text that is not an integer is not a key.
                     let number: Option<ArrayRef> = match of.signed {
                         true => key.parse().ok().map(|key| Arc::new(Int64Array::from_value(key, 1)) as ArrayRef),
                         false => key.parse().ok().map(|key| Arc::new(UInt64Array::from_value(key, 1)) as ArrayRef),
@@ -267,17 +267,17 @@ impl Names {
             [] => Err(Error::new(isomorph_error::Kind::NotFound, format!("there is no node {key:?}"))),
             _ => {
                 let types: Vec<&str> = found.iter().map(|(of, _)| of.name.as_str()).collect();
-                Err(Error::usage(format!("{key:?} is the key of nodes of several types"))
+                Err(Error::usage(format!("nodes of several types have the key {key:?}"))
                     .hint(format!("--type {}", types.join(", --type "))))
             }
         }
     }
 
-    /// The keys of nodes: a column of integers where all types have such keys, and of texts otherwise; [`Names::is_number`] tells which
+    /// Returns the keys of nodes: a column of integers if all types have integer keys, otherwise of texts; [`Names::is_number`] tells which
     /// of these are integers.
     ///
     /// # Errors
-    /// When temporary files cannot be read.
+    /// Returns an error if temporary files cannot be read.
     pub fn keys(&self, ids: &[i64]) -> Result<ArrayRef> {
         let signed = self.types.iter().any(|ty| ty.signed);
         if self.plain {
@@ -290,7 +290,7 @@ impl Names {
         if !self.types.iter().all(|ty| ty.kind == KeyKind::Int) {
             return Ok(Arc::new(StringArray::from(texts)));
         }
-        // Keys with a sign may stand beside keys without, of which some are too large for one.
+        // Signed keys may be mixed with unsigned ones, some of which are too large for a signed integer.
         let numbers: Option<Vec<i64>> = texts.iter().map(|text| text.parse().ok()).collect();
         if let Some(numbers) = numbers {
             return Ok(Arc::new(Int64Array::from(numbers)));
@@ -302,17 +302,17 @@ impl Names {
         })
     }
 
-    /// Whether the key of a node is an integer.
+    /// Returns whether the key of a node is an integer.
     pub fn is_number(&self, id: i64) -> bool {
         self.type_of(id).is_none_or(|of| of.kind == KeyKind::Int)
     }
 
-    /// The name of the type of a node; nothing of a node that only edges name.
+    /// Returns the type name of a node; `None` for a node that only edges mention.
     pub fn node_type(&self, id: i64) -> Option<&str> {
         self.type_of(id).map(|of| of.name.as_str())
     }
 
-    /// The type that has a row of this id.
+    /// Returns the type that has a row with this id.
     fn type_of(&self, id: i64) -> Option<&TypeNames> {
         let of = self.types.iter().rfind(|of| of.rows > 0 && of.first <= id.cast_unsigned());
         of.filter(|of| self.plain || id.cast_unsigned() < of.first + of.rows)
@@ -324,31 +324,31 @@ impl Names {
             let row = id.cast_unsigned() - of.first;
             let Some((_, keys)) = &of.keys else { return Ok(format!("{} {row}", of.name)) };
             let key = cast(&keys.gather(&[row])?, &DataType::Utf8)
-                .map_err(|error| Error::usage("a key has no text").caused_by(error))?;
+                .map_err(|error| Error::usage("a key has no text form").caused_by(error))?;
             Ok(key.as_string::<i32>().value(0).to_owned())
         };
         ids.iter().map(text).collect()
     }
 
-    /// Names of the properties that features of nodes are, by id; [`LABELS`] are one.
+    /// Returns the names of the properties of node features, by id, including [`LABELS`].
     pub fn features(&self) -> &[String] {
         &self.features
     }
 
-    /// The same of edges.
+    /// Returns the names of the properties of edge features, by id.
     pub fn edge_features(&self) -> &[String] {
         &self.edge_features
     }
 }
 
 fn no_node() -> Error {
-    Error::malformed("an end of an edge is no node")
+    Error::malformed("an end of an edge is not a node")
 }
 
-/// Integer keys by their bits.
+/// Returns the bits of integer keys.
 fn integers(keys: &ArrayRef) -> Result<Vec<u64>> {
     let cast =
-        |to: &DataType| cast(keys, to).map_err(|error| Error::malformed("a key is no 64-bit integer").caused_by(error));
+        |to: &DataType| cast(keys, to).map_err(|error| Error::malformed("keys must fit into 64 bits").caused_by(error));
     Ok(match keys.data_type() {
         DataType::UInt64 => keys.as_primitive::<UInt64Type>().values().to_vec(),
         _ => {

@@ -1,4 +1,4 @@
-//! When edges were created and removed: on one clock, whatever their columns are.
+//! Times of creation and removal of edges, on one clock whatever the types of the columns.
 
 use std::sync::Arc;
 
@@ -14,22 +14,22 @@ use isomorph_model::{EdgeType, Graph as Model, Property, ValueKind, well_known};
 use crate::ask::NO_TIME;
 use crate::faults::{Met, Wrong, note};
 
-/// The time of removal of what was not removed.
+/// The time of removal of edges that were not removed.
 pub(super) const NEVER: i64 = i64::MAX;
 
-/// What the times of the edges of a graph are, all of one kind: they are compared with one another.
+/// The clock of a graph's edges; all times are of one kind, because they are compared with each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Clock {
-    /// Numbers, whatever they count.
+    /// Plain numbers.
     Numbers,
     /// Days since 1970.
     Days,
-    /// Seconds, or parts of them, since 1970, in UTC where columns have zones: in the finest unit of any column.
+    /// Seconds, or fractions of them, since 1970, in UTC if columns have zones: in the finest unit of any column.
     Moments(TimeUnit),
 }
 
 impl Clock {
-    /// The Arrow type of such times.
+    /// Returns the Arrow type of such times.
     pub fn data_type(self) -> DataType {
         match self {
             Clock::Numbers => DataType::Int64,
@@ -38,7 +38,7 @@ impl Clock {
         }
     }
 
-    /// What it is called.
+    /// Returns its name.
     fn word(self) -> &'static str {
         match self {
             Clock::Numbers => "numbers",
@@ -50,7 +50,7 @@ impl Clock {
         }
     }
 
-    /// That of a column alone, if its cells are times.
+    /// Returns the clock of a single column, if its cells are times.
     fn of_column(property: &Property) -> Option<Clock> {
         match &property.data_type {
             _ if property.kind != ValueKind::Plain => None,
@@ -63,17 +63,17 @@ impl Clock {
     }
 }
 
-/// Whether a property is called as a time of edges is.
+/// Returns whether a property has the name of a time of edges.
 pub(super) fn is_called(property: &Property) -> bool {
     [well_known::CREATED_AT, well_known::REMOVED_AT].contains(&&*property.name)
 }
 
-/// Whether a property is a time of edges.
+/// Returns whether a property is a time of edges.
 pub(super) fn is_time(property: &Property) -> bool {
     is_called(property) && Clock::of_column(property).is_some()
 }
 
-/// The clock of a graph, if its edges have times, and whether all columns have its unit.
+/// Returns the clock of a graph, if its edges have times, and whether all columns have its unit.
 pub(super) fn clock_of(model: &Model) -> Option<(Clock, bool)> {
     let columns = || model.edges.iter().flat_map(|ty| &ty.properties).filter(|property| is_called(property));
     let clocks = || columns().filter_map(Clock::of_column);
@@ -81,24 +81,24 @@ pub(super) fn clock_of(model: &Model) -> Option<(Clock, bool)> {
     Some((clock, clocks().all(|other| other == clock)))
 }
 
-/// The times of the edges of a type.
+/// The columns of times of an edge type.
 pub(super) struct Times {
     clock: Clock,
-    /// Columns of creation and removal, and what brings them onto the clock.
+    /// Columns of creation and removal, and their factors for conversion to the clock.
     columns: [Option<(usize, i64)>; 2],
-    /// Why the type has none, though it has columns that are called so.
+    /// Why the type has no times, although it has columns with these names.
     unfit: Option<String>,
 }
 
 impl Times {
-    /// Those of a type, on the clock of the graph; nothing of graphs without.
+    /// Returns the columns of times of a type, on the clock of the graph.
     pub fn of(ty: &EdgeType, clock: Clock) -> Times {
         let unfit = ty.properties.iter().filter(|property| is_called(property)).find_map(|property| {
             let (own, what) = (Clock::of_column(property), type_name(&property.data_type));
             match own {
-                None => Some(format!("{} is {what}, and times are dates, timestamps or integers", property.name)),
+                None => Some(format!("{} is {what}, but times must be dates, timestamps or integers", property.name)),
                 Some(own) if (own == Clock::Numbers) != (clock == Clock::Numbers) => {
-                    Some(format!("{} is {what}, and other times of this graph are {}", property.name, clock.word()))
+                    Some(format!("{} is {what}, but other times of this graph are {}", property.name, clock.word()))
                 }
                 Some(_) => None,
             }
@@ -111,21 +111,21 @@ impl Times {
         Times { clock, columns, unfit }
     }
 
-    /// Why none can be asked about, if so.
+    /// Returns why times cannot be requested, if so.
     pub fn unfit(&self) -> Option<&str> {
         self.unfit.as_deref()
     }
 
-    /// Whether the type has any.
+    /// Returns whether the type has times.
     pub fn has_any(&self) -> bool {
         self.columns.iter().any(Option::is_some)
     }
 
-    /// When the edges of a batch were created and removed: [`NO_TIME`] and [`NEVER`] where they state nothing. Notes those that have no
-    /// place on the clock.
+    /// Returns the times of creation and removal of edges: [`NO_TIME`] and [`NEVER`] if there are none. Records those that cannot
+    /// be converted to the clock.
     ///
     /// # Errors
-    /// When a column is not of its type.
+    /// Returns an error if a column does not have its type.
     pub fn read(
         &self,
         properties: &[Option<ArrayRef>],
@@ -144,14 +144,13 @@ impl Times {
             let time = |row: usize| found.is_valid(row).then(|| found.value(row).checked_mul(factor)).flatten();
             let times: Int64Array = (0..rows.min(found.len()))
                 .map(|row| match time(row) {
-                    // The formats of DeepGNN write −1 for what was not removed.
+                    // The formats of DeepGNN write −1 if an edge was not removed.
                     Some(-1) if none == NEVER && self.clock == Clock::Numbers => NEVER,
                     Some(time) => time,
                     None if column.is_null(row) => none,
                     None => {
                         let word = self.clock.word();
-                        let message =
-                            || format!("a time of {} does not fit into {word}, as 64 bits count them", whose(row));
+                        let message = || format!("a time of {} does not fit into {word} of 64 bits", whose(row));
                         note(faults, types(row), Wrong::NoTime, message);
                         none
                     }
@@ -163,7 +162,7 @@ impl Times {
     }
 }
 
-/// What a time of one clock is multiplied with on another.
+/// Returns the factor for converting a time from one clock to another.
 fn factor(own: Clock, clock: Clock) -> i64 {
     let per_second = |unit| match unit {
         TimeUnit::Second => 1,
@@ -173,17 +172,17 @@ fn factor(own: Clock, clock: Clock) -> i64 {
     };
     match (own, clock) {
         (Clock::Days, Clock::Moments(to)) => 86_400 * per_second(to),
-        // The clock of a graph is its finest.
+        // The clock of a graph is the finest of its columns.
         (Clock::Moments(from), Clock::Moments(to)) => per_second(to) / per_second(from),
         _ => 1,
     }
 }
 
-/// The numbers that times are stored as; null where one does not fit into 64 bits with a sign.
+/// Returns the numbers of times; null if one does not fit into a signed 64-bit integer.
 fn numbers(column: &ArrayRef) -> Result<ArrayRef> {
     let safe = CastOptions { safe: true, ..CastOptions::default() };
     let cast = |column: &ArrayRef, to: &DataType| {
-        let wrong = |error| Error::malformed("a column of times is not of its type").caused_by(error);
+        let wrong = |error| Error::malformed("a column of times does not have its type").caused_by(error);
         cast_with_options(column, to, &safe).map_err(wrong)
     };
     match column.data_type() {

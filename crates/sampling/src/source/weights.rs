@@ -1,4 +1,4 @@
-//! Weights of nodes and edges, wherever a graph has them: in a column of numbers or of JSON values, or as a member of a bag of
+//! Weights of nodes and edges: in a column of numbers or JSON values, or as a member of a bag of
 //! properties.
 
 use arrow_array::cast::AsArray;
@@ -13,37 +13,37 @@ use isomorph_model::{Property, ValueKind, well_known};
 
 use crate::faults::{Met, Wrong, note};
 
-/// What an element weighs that states no weight.
+/// The weight of an element that states none.
 pub(super) const NO_WEIGHT: f64 = 1.0;
 
-/// Where the weights of a type are.
+/// The columns of a type's weights.
 #[derive(Default)]
 pub(super) struct Weights {
-    /// A column called `weight`, and what it is.
+    /// A column called `weight`, and its form.
     column: Option<(usize, Form)>,
-    /// A bag of properties, one of which may be called so.
+    /// A bag of properties, which may contain a weight.
     bag: Option<usize>,
     members: Members,
 }
 
-/// What a column of weights is.
+/// The form of a column of weights.
 enum Form {
     Numbers,
     /// JSON values, some of which may be numbers.
     Cells,
-    /// Nothing that is a number.
+    /// Not numbers.
     Other(String),
 }
 
-/// A weight as it is stated.
+/// A weight as stated.
 enum Stated {
     Number(f64),
-    /// What it is instead.
+    /// Not a number: a description of the value.
     Other(String),
 }
 
 impl Weights {
-    /// Those of a type with these properties.
+    /// Finds the weights of a type with these properties.
     pub fn of(properties: &[Property]) -> Weights {
         let form = |property: &Property| match (&property.kind, &property.data_type) {
             (ValueKind::Plain, data_type) if data_type.is_numeric() => Form::Numbers,
@@ -59,7 +59,7 @@ impl Weights {
         }
     }
 
-    /// Whether they may have more bits than 32.
+    /// Returns whether they may have more than 32 bits.
     pub fn are_wide(&self, properties: &[Property]) -> bool {
         use DataType as T;
         let narrow = [T::Float16, T::Float32, T::Int8, T::Int16, T::UInt8, T::UInt16];
@@ -68,11 +68,11 @@ impl Weights {
             || of_column.is_some_and(|(form, of)| !matches!(form, Form::Other(_)) && !narrow.contains(of))
     }
 
-    /// The weights of the rows of a batch: [`NO_WEIGHT`] of those that state none, and no number where they state something else.
-    /// `types` are the numbers of the types of the rows, `whose` says whose weights they are.
+    /// Returns the weights of the rows of a batch: [`NO_WEIGHT`] for rows that state none, NaN for rows that state something else.
+    /// `types` are the type numbers of the rows; `whose` describes the element in messages.
     ///
     /// # Errors
-    /// When a column is not of its type.
+    /// Returns an error if a column does not have its type.
     pub fn read(
         &mut self,
         properties: &[Option<ArrayRef>],
@@ -93,13 +93,13 @@ impl Weights {
             }
             Some((column, Form::Other(what))) => {
                 let there = (0..rows.min(column.len())).filter(|row| column.is_valid(*row));
-                there.for_each(|row| stated[row] = Some(Stated::Other(format!("{what}, and"))));
+                there.for_each(|row| stated[row] = Some(Stated::Other(format!("{what}, but"))));
             }
             None => {}
         }
         if let Some(bags) = self.bag.and_then(column) {
             for (row, object) in texts(bags).enumerate().take(rows) {
-                // A look for the name spares most rows the reading; one that is spelt with escapes has a backslash.
+                // Searching for the name avoids parsing most rows; a name that is spelled with escapes contains a backslash.
                 let object = object.filter(|object| object.contains(well_known::WEIGHT) || object.contains('\\'));
                 let (Some(object), None) = (object, &stated[row]) else { continue };
                 let mut found = None;
@@ -111,7 +111,7 @@ impl Weights {
                 });
                 stated[row] = match read {
                     Ok(()) => found,
-                    Err(_) => Some(Stated::Other("in properties that are no JSON object, and".to_owned())),
+                    Err(_) => Some(Stated::Other("in properties that are not a JSON object, but".to_owned())),
                 };
             }
         }
@@ -122,7 +122,7 @@ impl Weights {
                 number
             }
             Some(Stated::Other(what)) => {
-                let message = || format!("the weight of {} is {what} weights are numbers", whose(row));
+                let message = || format!("the weight of {} is {what} weights must be numbers", whose(row));
                 note(faults, types(row), Wrong::NoNumber, message);
                 f64::NAN
             }
@@ -131,36 +131,36 @@ impl Weights {
     }
 }
 
-/// Notes what cannot be drawn by.
+/// Records weights that cannot be used for drawing.
 fn check(number: f64, ty: i32, whose: &dyn Fn() -> String, faults: &mut Met) {
     if !(0.0..f64::INFINITY).contains(&number) {
         let what = if number < 0.0 { "is below 0" } else { "is not finite" };
-        let message = || format!("the weight {number:?} of {} {what}, and nothing is drawn by such weights", whose());
+        let message = || format!("the weight {number:?} of {} {what} and cannot be used for drawing", whose());
         note(faults, ty, Wrong::NoShare, message);
         return;
     }
     let single = single(number);
     if single.is_infinite() || single == 0.0 && number != 0.0 {
         let message =
-            || format!("the weight {number:?} of {} has no place in 32 bits, which DeepGNN's engine draws by", whose());
+            || format!("the weight {number:?} of {} does not fit into 32 bits, which DeepGNN's engine uses", whose());
         note(faults, ty, Wrong::Beyond, message);
     }
 }
 
-/// A weight with 32 bits.
+/// Returns a weight with 32 bits.
 #[expect(
     clippy::cast_possible_truncation,
-    reason = "rounded, and infinite beyond them: what is wider is kept beside it"
+    reason = "rounded, or infinite if too large: wider weights are kept separately"
 )]
 pub(super) fn single(weight: f64) -> f32 {
     weight as f32
 }
 
-/// The numbers of a column.
+/// Reads the numbers of a column.
 fn numbers(column: &ArrayRef, stated: &mut [Option<Stated>]) -> Result<()> {
     let strict = CastOptions { safe: false, ..CastOptions::default() };
     let to = |wanted: &DataType| {
-        let error = |error| Error::malformed(format!("a weight is no number: {}", column.data_type())).caused_by(error);
+        let error = |error| Error::malformed(format!("invalid weight of type {}", column.data_type())).caused_by(error);
         cast_with_options(column, wanted, &strict).map_err(error)
     };
     match column.data_type() {
@@ -187,18 +187,18 @@ fn numbers(column: &ArrayRef, stated: &mut [Option<Stated>]) -> Result<()> {
     Ok(())
 }
 
-/// An integer as a float with 64 bits, if it is one: else it would be another number.
+/// Returns an integer as a 64-bit float, if the float is exactly the same number.
 fn whole(number: i128) -> Stated {
     let float = number as f64;
-    #[expect(clippy::cast_possible_truncation, reason = "it is compared with what it was")]
+    #[expect(clippy::cast_possible_truncation, reason = "it is compared with the original")]
     let same = float as i128 == number;
     match same {
         true => Stated::Number(float),
-        false => Stated::Other(format!("{number}, an integer that is no 64-bit float, and")),
+        false => Stated::Other(format!("{number}, an integer that is not a 64-bit float, but")),
     }
 }
 
-/// The cells of a column of texts.
+/// Returns the cells of a column of texts.
 fn texts(column: &ArrayRef) -> Box<dyn Iterator<Item = Option<&str>> + '_> {
     match column.data_type() {
         DataType::Utf8 => Box::new(column.as_string::<i32>().iter()),
@@ -207,20 +207,20 @@ fn texts(column: &ArrayRef) -> Box<dyn Iterator<Item = Option<&str>> + '_> {
     }
 }
 
-/// What a JSON value states: nothing, where it is null.
+/// Returns what a JSON value states; `None` if it is null.
 fn of_json(text: &str) -> Result<Option<Stated>> {
     Ok(match value(text)? {
         Value::Null => None,
         Value::Integer(number) => Some(whole(number)),
         Value::Float(number) => Some(Stated::Number(number)),
-        // More digits than a float has: the nearest one.
+        // More digits than a float has: the nearest float.
         Value::Number(digits) => Some(match digits.parse::<f64>() {
             Ok(number) if number.is_finite() && number != 0.0 => Stated::Number(number),
-            _ => Stated::Other(format!("{digits}, which is no 64-bit float, and")),
+            _ => Stated::Other(format!("{digits}, which is not a 64-bit float, but")),
         }),
-        Value::Bool(_) => Some(Stated::Other("a truth value, and".to_owned())),
-        Value::Text(text) => Some(Stated::Other(format!("the text {text:?}, and"))),
-        Value::Array(_) => Some(Stated::Other("a list, and".to_owned())),
-        Value::Object(_) => Some(Stated::Other("an object, and".to_owned())),
+        Value::Bool(_) => Some(Stated::Other("a boolean, but".to_owned())),
+        Value::Text(text) => Some(Stated::Other(format!("the text {text:?}, but"))),
+        Value::Array(_) => Some(Stated::Other("a list, but".to_owned())),
+        Value::Object(_) => Some(Stated::Other("an object, but".to_owned())),
     })
 }

@@ -1,4 +1,4 @@
-//! What the tests of this crate share.
+//! Shared code of the tests.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use isomorph_sampling::{Graph, GraphOptions, Hold};
 use isomorph_storage::{Budget, Location, Mode, Scratch, Staging};
 use serde_json::Value;
 
-/// The fixtures of DeepGNN.
+/// Returns the directory of the DeepGNN fixtures.
 pub fn fixtures() -> PathBuf {
     isomorph_fixtures::fixture("deepgnn")
 }
@@ -29,12 +29,12 @@ pub fn each_fixture(check: impl Fn(&str, &Path, &Value)) {
     assert!(seen >= 14, "{seen} binaries with answers");
 }
 
-/// Options of tests.
+/// Returns the options for tests.
 pub fn options() -> GraphOptions {
     GraphOptions::new(&Budget::new(64 << 20), &Scratch::new(None).unwrap())
 }
 
-/// Opens a binary, mapped or copied as chance (the length of its name) will have it.
+/// Opens a binary, mapped or copied depending on the length of its name.
 pub fn opened(path: &Path) -> Arc<Graph> {
     let hold = if path.as_os_str().len().is_multiple_of(2) { Hold::Mapped } else { Hold::Copied };
     Arc::new(Graph::open(&Location::from_path(path), &GraphOptions { hold, ..options() }).unwrap())
@@ -56,19 +56,19 @@ pub fn rows(value: &Value) -> Vec<Vec<i64>> {
     value.as_array().unwrap().iter().map(ids).collect()
 }
 
-/// A binary made of a Linear text in a temporary directory.
+/// A binary built from a Linear text in a temporary directory.
 pub struct Built {
     pub path: PathBuf,
     _home: tempfile::TempDir,
 }
 
 impl Built {
-    /// Builds it with so many partitions.
+    /// Builds it with this number of partitions.
     pub fn of(linear: &str, partitions: u32) -> Built {
         Built::with(linear, "linear", partitions, None)
     }
 
-    /// Builds it of a text of some format, with times if there is a watermark.
+    /// Builds it from a text of some format, with times if there is a watermark.
     pub fn with(text: &str, extension: &str, partitions: u32, watermark: Option<i64>) -> Built {
         let home = tempfile::tempdir().unwrap();
         let (source, path) = (home.path().join(format!("graph.{extension}")), home.path().join("graph"));
@@ -81,12 +81,12 @@ impl Built {
         Built { path, _home: home }
     }
 
-    /// A copy without tables for weighted sampling.
+    /// Returns a copy without tables for weighted sampling.
     pub fn without_tables(&self) -> Built {
         self.copy(|name| !name.ends_with(".alias"))
     }
 
-    /// A copy of some of its files.
+    /// Returns a copy of some of its files.
     pub fn copy(&self, keep: impl Fn(&str) -> bool) -> Built {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("graph");

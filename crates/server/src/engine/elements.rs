@@ -1,4 +1,4 @@
-//! Nodes and edges of the whole graph.
+//! Samples nodes and edges of the whole graph.
 
 use isomorph_sampling::{Draw, EdgeSampler, NodeSampler, TypeSet};
 use tonic::Status;
@@ -8,17 +8,17 @@ use super::{Answer, Engine, known, refused};
 use crate::refusal::{invalid, too_much};
 use crate::wire::{CreateReply, CreateRequest, SampleReply, SampleRequest};
 
-/// What is given where there is no element.
+/// The value returned if there is no element.
 const NONE: i64 = -1;
 
-/// Bytes of an element in a reply: two ends, a type, and all once more as they are sent.
+/// Bytes of an element in a reply: two ends and a type, twice, because of the encoded copy.
 const ELEMENT: u64 = 50;
 
 impl Engine {
-    /// The number of a sampler, and what its elements weigh.
+    /// Returns the number of a sampler, and the weight of its elements.
     ///
     /// # Errors
-    /// When there is no such choice, the graph has nothing of these types, or no tables to draw it by.
+    /// Returns an error if the choice does not exist, or if the graph has no elements of these types or no tables to draw them by.
     pub fn create(&self, request: CreateRequest) -> Result<Answer<CreateReply>, Status> {
         let (what, counts) = match request.is_edge {
             false => ("nodes", &self.summary.node_counts),
@@ -43,17 +43,17 @@ impl Engine {
             Elements::Nodes(nodes) => (nodes.size(), nodes.weight()),
             Elements::Edges(edges) => (edges.size(), edges.weight()),
         };
-        // Where other partitions have some, their servers draw them.
+        // If other partitions have such elements, their servers draw them.
         if size == 0 && stated == 0 {
             return Err(nothing());
         }
         Ok(Answer { reply: CreateReply { sampler_id, weight }, memory: self.room(0)? })
     }
 
-    /// Nodes or edges, by the number of a sampler.
+    /// Draws nodes or edges, by the number of a sampler.
     ///
     /// # Errors
-    /// When it is the number of none, or there is nothing to draw.
+    /// Returns an error if no sampler has the number, or if there is nothing to draw.
     pub fn sample(&self, request: SampleRequest) -> Result<Answer<SampleReply>, Status> {
         let negative = |_| invalid(format!("the count is {}, and must not be negative", request.count));
         let count = usize::try_from(request.count).map_err(negative)?;
@@ -83,7 +83,7 @@ impl Engine {
             }
         };
         if filled == 0 {
-            return Err(Status::failed_precondition("this sampler has nothing to draw: its elements weigh nothing"));
+            return Err(Status::failed_precondition("this sampler has nothing to draw: its elements have no weight"));
         }
         Ok(Answer { reply: SampleReply { types, node_ids }, memory })
     }

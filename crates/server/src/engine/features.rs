@@ -1,4 +1,4 @@
-//! Features of nodes and edges: dense, sparse, texts.
+//! Returns features of nodes and edges: dense, sparse, texts.
 
 use isomorph_error::Error;
 use isomorph_sampling::{Edges, Generator, Sampler, Sparse, Value, Values};
@@ -12,13 +12,13 @@ use crate::wire::{
     NodeSparseFeaturesRequest, SparseFeaturesReply, StringFeaturesReply,
 };
 
-/// What says that a feature is not there.
+/// The time of a missing feature.
 const ABSENT: i64 = -1;
 
-/// A sparse feature of no more bytes has no points.
+/// A sparse feature of at most this many bytes has no points.
 const NO_POINTS: usize = 12;
 
-/// Whose features are asked for.
+/// The elements whose features are requested.
 #[derive(Clone, Copy)]
 enum Elements<'a> {
     Nodes(&'a [i64]),
@@ -26,7 +26,7 @@ enum Elements<'a> {
 }
 
 impl<'a> Elements<'a> {
-    /// Edges of a request: all sources, then all targets.
+    /// Returns the edges of a request: all sources, then all targets.
     fn edges(ends: &'a [i64], types: &'a [i32]) -> Result<Self, Status> {
         if ends.len() != 2 * types.len() {
             let (ends, types) = (ends.len(), types.len());
@@ -57,17 +57,17 @@ impl<'a> Elements<'a> {
     }
 }
 
-/// Ids of features; those below 0 are no features.
+/// Returns the ids of features; negative ids are not features.
 fn ids(ids: impl Iterator<Item = i32>) -> Vec<u32> {
     ids.map(|id| u32::try_from(id).unwrap_or(u32::MAX)).collect()
 }
 
-/// A number on the wire.
+/// Converts a number to its type in messages.
 fn wide(number: usize) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// Whether points have as many coordinates as those before: a reply has one number for each feature, by which its clients divide points.
+/// Checks that points have as many coordinates as the previous ones: a reply has one number for each feature, by which clients split them.
 fn one_dimension(id: Option<&i32>, found: &Sparse, bytes: &[u8]) -> isomorph_error::Result<()> {
     let own = bytes.get(4..8).and_then(|four| four.first_chunk()).map_or(0, |four| u32::from_le_bytes(*four));
     if found.dimensions == 0 || own == found.dimensions {
@@ -76,11 +76,11 @@ fn one_dimension(id: Option<&i32>, found: &Sparse, bytes: &[u8]) -> isomorph_err
     let (id, others) = (id.copied().unwrap_or_default(), found.dimensions);
     let message =
         format!("points of sparse feature {id} have {own} coordinates here and {others} elsewhere in this request");
-    Err(Error::malformed(format!("{message}, and a reply has one number for all"))
-        .hint("ask for these elements one by one"))
+    Err(Error::malformed(format!("{message}, but a reply has one number for all"))
+        .hint("request these elements one by one"))
 }
 
-/// Memory of a reply whose length is known only when it is there.
+/// Memory of a reply whose length is known only at its end.
 struct Growing {
     memory: Reservation,
     used: u64,
@@ -88,14 +88,14 @@ struct Growing {
 }
 
 impl Growing {
-    /// Takes what bytes need in the reply and once more as they are sent.
+    /// Reserves memory for bytes in the reply and in its encoded copy.
     fn take(&mut self, bytes: usize) -> isomorph_error::Result<()> {
-        /// Reserved at a time.
+        /// Number of bytes that are reserved at a time.
         const STEP: u64 = 1 << 16;
         self.used = self.used.saturating_add(2 * bytes as u64);
         if self.used > self.limit {
             let message = format!("the features take more than {} bytes, the limit of a reply", self.limit);
-            return Err(Error::new(isomorph_error::Kind::TooLarge, message).hint("ask for fewer elements at once"));
+            return Err(Error::new(isomorph_error::Kind::TooLarge, message).hint("request fewer elements at once"));
         }
         match self.used.checked_sub(self.memory.bytes()).filter(|more| *more > 0) {
             Some(more) => self.memory.grow(more.max(STEP)),
@@ -105,52 +105,52 @@ impl Growing {
 }
 
 impl Engine {
-    /// Dense features of nodes.
+    /// Returns dense features of nodes.
     ///
     /// # Errors
-    /// When the reply is too long, or the graph is damaged.
+    /// Returns an error if the reply is too long or the graph is damaged.
     pub fn node_features(&self, request: NodeFeaturesRequest) -> Result<Answer<FeaturesReply>, Status> {
         self.dense(Elements::Nodes(&request.node_ids), &request.features, &request.timestamps)
     }
 
-    /// Dense features of edges.
+    /// Returns dense features of edges.
     ///
     /// # Errors
-    /// As of [`Engine::node_features`], and when lengths of lists do not fit.
+    /// As [`Engine::node_features`], and if the lengths of lists do not match.
     pub fn edge_features(&self, request: EdgeFeaturesRequest) -> Result<Answer<FeaturesReply>, Status> {
         let edges = Elements::edges(&request.node_ids, &request.types)?;
         self.dense(edges, &request.features, &request.timestamps)
     }
 
-    /// Sparse features of nodes.
+    /// Returns sparse features of nodes.
     ///
     /// # Errors
-    /// As of [`Engine::node_features`], and when a feature is not sparse.
+    /// As [`Engine::node_features`], and if a feature is not sparse.
     pub fn node_sparse(&self, request: NodeSparseFeaturesRequest) -> Result<Answer<SparseFeaturesReply>, Status> {
         self.sparse(Elements::Nodes(&request.node_ids), &request.feature_ids, &request.timestamps)
     }
 
-    /// Sparse features of edges.
+    /// Returns sparse features of edges.
     ///
     /// # Errors
-    /// As of [`Engine::node_sparse`] and [`Engine::edge_features`].
+    /// As [`Engine::node_sparse`] and [`Engine::edge_features`].
     pub fn edge_sparse(&self, request: EdgeSparseFeaturesRequest) -> Result<Answer<SparseFeaturesReply>, Status> {
         let edges = Elements::edges(&request.node_ids, &request.types)?;
         self.sparse(edges, &request.feature_ids, &request.timestamps)
     }
 
-    /// Features of nodes as texts.
+    /// Returns features of nodes as texts.
     ///
     /// # Errors
-    /// As of [`Engine::node_features`].
+    /// As [`Engine::node_features`].
     pub fn node_strings(&self, request: NodeSparseFeaturesRequest) -> Result<Answer<StringFeaturesReply>, Status> {
         self.strings(Elements::Nodes(&request.node_ids), &request.feature_ids, &request.timestamps)
     }
 
-    /// Features of edges as texts.
+    /// Returns features of edges as texts.
     ///
     /// # Errors
-    /// As of [`Engine::edge_features`].
+    /// As [`Engine::edge_features`].
     pub fn edge_strings(&self, request: EdgeSparseFeaturesRequest) -> Result<Answer<StringFeaturesReply>, Status> {
         let edges = Elements::edges(&request.node_ids, &request.types)?;
         self.strings(edges, &request.feature_ids, &request.timestamps)
@@ -166,7 +166,7 @@ impl Engine {
         let width: u64 = infos.iter().map(|info| u64::from(info.size)).sum();
         let each = width.saturating_mul(2).saturating_add(18 * infos.len() as u64 + 9);
         let memory = self.room(count.saturating_mul(each))?;
-        // Not above the limit of a reply.
+        // At most the limit of a reply.
         let width = usize::try_from(width).map_err(|_| too_much("bytes of features", width, self.limits.reply))?;
         let features = ids(infos.iter().map(|info| info.id));
         let asked = Values { features: &features, times, holes: self.generator == Generator::Compat };
@@ -221,7 +221,7 @@ impl Engine {
                 if let Some(value) = value.filter(|value| value.bytes.len() > NO_POINTS)
                     && let Some(found) = found.get_mut(feature)
                 {
-                    // The place of the element stands before each point: at most as much as the coordinates.
+                    // The position of the element precedes each point: at most as many bytes as the coordinates.
                     growing.take(value.bytes.len().saturating_mul(2))?;
                     one_dimension(wanted.get(feature), found, value.bytes)?;
                     found.push(at, value.bytes)?;
@@ -263,8 +263,8 @@ impl Engine {
                 growing.take(bytes.len())?;
                 values.extend_from_slice(bytes);
                 dimensions.push(wide(bytes.len()));
-                // Its clients take a time for each text that is there. Without times all are 0, and the published server's −1 between them
-                // change nothing; at a time they would shift the others.
+                // Clients expect a time for each text that exists. Without times all are 0, and the published server's −1 between them
+                // have no effect; at a time, they would shift the others.
                 if times.is_none() || !bytes.is_empty() {
                     timestamps.push(value.map_or(ABSENT, |value| value.created));
                 }
@@ -277,7 +277,7 @@ impl Engine {
         Ok(Answer { reply, memory: growing.memory })
     }
 
-    /// Memory for a reply with a number for each feature of each element, and what it grows by.
+    /// Reserves memory for a reply with a number for each feature of each element, and for its growth.
     fn growing(&self, numbers: usize, bytes: u64) -> Result<Growing, Status> {
         if numbers as u64 > self.limits.reply / 8 {
             return Err(too_much("features of elements", numbers, self.limits.reply / 8));

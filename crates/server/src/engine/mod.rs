@@ -1,4 +1,4 @@
-//! The answers, without a network: a request in, a reply out.
+//! The engine, without a network: turns a request into a reply.
 
 mod elements;
 mod features;
@@ -17,22 +17,22 @@ use crate::refusal::{invalid, status, too_much};
 use crate::wire::{Empty, MetadataReply, NodeTypesReply, NodeTypesRequest};
 use samplers::Samplers;
 
-/// The version of the binary that clients are told of.
+/// The version of the binary that is reported to clients.
 const VERSION: u64 = 2;
 
-/// What an entry of a map has as its type that only stands for edges.
+/// The type of a map entry that only represents ends of edges.
 const NO_TYPE: i32 = -1;
 
-/// A reply, and the memory that is held for it.
+/// A reply and its memory reservation.
 #[derive(Debug)]
 pub struct Answer<R> {
     /// The reply.
     pub reply: R,
-    /// Given back when it was sent.
+    /// Memory that is released when the reply has been sent.
     pub memory: Reservation,
 }
 
-/// Answers requests about one graph. Shared by any number of threads.
+/// Answers requests about one graph. Can be shared by any number of threads.
 pub struct Engine {
     graph: Arc<Graph>,
     generator: Generator,
@@ -43,18 +43,18 @@ pub struct Engine {
     idle: Mutex<Vec<Worker>>,
 }
 
-/// What a request is answered with, kept from one to the next.
+/// Sampler and buffers for a request, reused by later requests.
 struct Worker {
     sampler: Sampler,
     totals: Totals,
     lists: NeighborLists,
 }
 
-/// Workers that are kept while nobody needs them.
+/// Maximum number of idle workers that are kept.
 const IDLE: usize = 64;
 
 impl Engine {
-    /// Answers about `graph`, drawing with `generator`. A graph that was read has `names`, which tell of its features. Memory of
+    /// Creates an engine for `graph` that draws with `generator`. A graph that is not a binary has `names` with its features. Memory of
     /// requests and replies comes from the budget.
     pub fn new(
         graph: &Arc<Graph>,
@@ -74,12 +74,12 @@ impl Engine {
         }
     }
 
-    /// What a client may ask for.
+    /// Returns the limits for requests.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// What is said of the graph as a whole.
+    /// Returns the summary of the graph.
     pub fn summary(&self) -> &Summary {
         &self.summary
     }
@@ -88,13 +88,13 @@ impl Engine {
         &self.budget
     }
 
-    /// What is said of the graph as a whole, as clients are told.
+    /// Returns the metadata of the graph for clients.
     ///
     /// # Errors
-    /// When there is no memory left.
+    /// Returns an error if there is not enough memory.
     pub fn metadata(&self, _: Empty) -> Result<Answer<MetadataReply>, Status> {
         let summary = &self.summary;
-        #[expect(clippy::cast_possible_truncation, reason = "32 bits on the wire")]
+        #[expect(clippy::cast_possible_truncation, reason = "32 bits in messages")]
         let flat = |lists: &[Vec<f64>]| lists.iter().flatten().map(|weight| *weight as f32).collect::<Vec<f32>>();
         let (nodes, edges) = (flat(&summary.node_weights), flat(&summary.edge_weights));
         let memory = self.room(16 * (nodes.len() + edges.len()) as u64)?;
@@ -116,10 +116,10 @@ impl Engine {
         Ok(Answer { reply, memory })
     }
 
-    /// Types of the nodes that are there.
+    /// Returns the types of the nodes that exist.
     ///
     /// # Errors
-    /// When there is no memory left.
+    /// Returns an error if there is not enough memory.
     pub fn node_types(&self, request: NodeTypesRequest) -> Result<Answer<NodeTypesReply>, Status> {
         let count = request.node_ids.len();
         let memory = self.room(26 * count as u64)?;
@@ -130,7 +130,7 @@ impl Engine {
         Ok(Answer { reply: NodeTypesReply { types, offsets }, memory })
     }
 
-    /// Memory for a reply.
+    /// Reserves memory for a reply.
     fn room(&self, bytes: u64) -> Result<Reservation, Status> {
         if bytes > self.limits.reply {
             return Err(too_much("bytes of a reply", bytes, self.limits.reply));
@@ -138,10 +138,10 @@ impl Engine {
         self.budget.try_reserve(bytes).ok_or_else(busy)
     }
 
-    /// Lets `work` draw with buffers of its own.
+    /// Calls `work` with its own sampler and buffers.
     fn with<R>(&self, work: impl FnOnce(&mut Worker) -> Result<R, Status>) -> Result<R, Status> {
         let lock = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        // A statement of its own: the lock must not be held while there is work.
+        // A separate statement: the lock must not be held during the work.
         let idle = lock().pop();
         let mut worker = idle.unwrap_or_else(|| Worker {
             sampler: Sampler::new(&self.graph, self.generator, 1),
@@ -156,24 +156,24 @@ impl Engine {
         done
     }
 
-    /// Which types of edges are asked for: those that the graph does not have match nothing.
+    /// Returns the requested edge types: types that the graph does not have match nothing.
     fn edge_types(&self, types: &[i32]) -> TypeSet {
         known(types, self.summary.edge_counts.len())
     }
 }
 
-/// Those of the types that are below a number.
+/// Returns the types that are below a number.
 fn known(types: &[i32], number: usize) -> TypeSet {
     let known: Vec<i32> = types.iter().copied().filter(|ty| usize::try_from(*ty).is_ok_and(|ty| ty < number)).collect();
     TypeSet::of(&known)
 }
 
-/// There is no memory left, now.
+/// Returns the status for a temporary lack of memory.
 pub(crate) fn busy() -> Status {
-    Status::resource_exhausted("the memory of this server is taken by other requests; try again")
+    Status::resource_exhausted("the memory of this server is in use by other requests; try again")
 }
 
-/// The times of a request: none, or one for each element.
+/// Returns the times of a request: none, or one for each element.
 fn times(timestamps: &[i64], elements: usize) -> Result<Option<&[i64]>, Status> {
     match timestamps.len() {
         0 => Ok(None),
@@ -182,7 +182,7 @@ fn times(timestamps: &[i64], elements: usize) -> Result<Option<&[i64]>, Status> 
     }
 }
 
-/// How many are wanted of each element.
+/// Checks the requested number for each element.
 fn counted(count: i64, limit: usize) -> Result<usize, Status> {
     let negative = |_| invalid(format!("the count is {count}, and must not be negative"));
     let count = usize::try_from(count).map_err(negative)?;

@@ -1,4 +1,4 @@
-//! Neighbours: all of them, their number, some.
+//! Neighbours: all of them, their number, or a sample.
 
 use isomorph_sampling::{Ask, Draw, Missing, Picks};
 use isomorph_storage::Reservation;
@@ -11,13 +11,13 @@ use crate::wire::{
     UniformNeighborsRequest, WeightedNeighborsReply, WeightedNeighborsRequest,
 };
 
-/// Bytes of a neighbour in a reply: id, weight, type, time, and all of them once more as they are sent.
+/// Bytes of a neighbour in a reply: id, weight, type and time, twice, because of the encoded copy.
 const NEIGHBOR: u64 = 58;
 
-/// Bytes of a node in a reply: id, number or weight, and both once more.
+/// Bytes of a node in a reply: id, and number or weight, twice, because of the encoded copy.
 const NODE: u64 = 40;
 
-/// The nodes of a request that are there.
+/// The nodes of a request that exist.
 struct Found {
     nodes: Vec<i64>,
     times: Option<Vec<i64>>,
@@ -31,12 +31,12 @@ impl Found {
     }
 }
 
-/// Of a list with an element for each node of a request those of nodes that are there.
+/// Selects from a list with an element for each requested node those of nodes that exist.
 fn of_found<T: Copy>(list: &[T], found: &[bool]) -> Vec<T> {
     list.iter().zip(found).filter(|(_, found)| **found).map(|(element, _)| *element).collect()
 }
 
-/// Times of creation as they are sent: as the published server, of requests that ask at a time; else −1.
+/// Sets the times of creation to send: as in the published server, −1 unless the request is at a time.
 fn created_at(created: &mut [i64], times: Option<&[i64]>) {
     if times.is_none() {
         created.fill(-1);
@@ -44,10 +44,10 @@ fn created_at(created: &mut [i64], times: Option<&[i64]>) {
 }
 
 impl Engine {
-    /// All neighbours of each node.
+    /// Returns all neighbours of each node.
     ///
     /// # Errors
-    /// When there are too many, or the graph is damaged.
+    /// Returns an error if there are too many, or if the graph is damaged.
     pub fn neighbors(&self, request: NeighborsRequest) -> Result<Answer<NeighborsReply>, Status> {
         let (nodes, types) = (&request.node_ids, self.edge_types(&request.edge_types));
         let ask = Ask { nodes, types: &types, times: times(&request.timestamps, nodes.len())? };
@@ -55,7 +55,7 @@ impl Engine {
             let Worker { sampler, lists, .. } = worker;
             let mut total = sampler.edges_of(nodes, self.limits.edges).map_err(refused)?;
             if total.saturating_mul(NEIGHBOR) > self.limits.reply {
-                // Not all of them need be of these types, or there at this time.
+                // Some of them may have other types, or not exist at this time.
                 let mut counts = vec![0; nodes.len()];
                 sampler.neighbor_counts(&ask, &mut counts).map_err(refused)?;
                 total = counts.iter().sum();
@@ -75,10 +75,10 @@ impl Engine {
         })
     }
 
-    /// Number of neighbours of each node.
+    /// Returns the number of neighbours of each node.
     ///
     /// # Errors
-    /// As of [`Engine::neighbors`].
+    /// As [`Engine::neighbors`].
     pub fn neighbor_counts(&self, request: NeighborsRequest) -> Result<Answer<NeighborCountsReply>, Status> {
         let (nodes, types) = (&request.node_ids, self.edge_types(&request.edge_types));
         let ask = Ask { nodes, types: &types, times: times(&request.timestamps, nodes.len())? };
@@ -93,15 +93,15 @@ impl Engine {
         })
     }
 
-    /// The neighbours of each node whose edges were created last: a fixed number of places for each, filled up with −1.
+    /// Returns the neighbours of each node whose edges were created last: a fixed number for each, filled up with −1.
     ///
     /// # Errors
-    /// As of [`Engine::neighbors`]; when the graph or the request has no times.
+    /// As [`Engine::neighbors`], and if the graph or the request has no times.
     pub fn last_neighbors(&self, request: LastNeighborsRequest) -> Result<Answer<NeighborsReply>, Status> {
         let (nodes, types) = (&request.node_ids, self.edge_types(&request.edge_types));
         let count = counted(request.count, self.limits.count)?;
         if !self.graph.has_times() {
-            return Err(Status::failed_precondition("edges of this graph have no times, so none is the latest"));
+            return Err(Status::failed_precondition("edges of this graph have no times"));
         }
         let times = times(&request.timestamps, nodes.len())?;
         if times.is_none() && !nodes.is_empty() {
@@ -128,10 +128,10 @@ impl Engine {
         })
     }
 
-    /// Neighbours by weight of the nodes that are there.
+    /// Draws neighbours by weight, for the nodes that exist.
     ///
     /// # Errors
-    /// As of [`Engine::neighbors`].
+    /// As [`Engine::neighbors`].
     pub fn weighted_neighbors(
         &self,
         request: WeightedNeighborsRequest,
@@ -167,10 +167,10 @@ impl Engine {
         })
     }
 
-    /// Neighbours of the nodes that are there, each edge as likely as the others.
+    /// Draws neighbours uniformly, for the nodes that exist.
     ///
     /// # Errors
-    /// As of [`Engine::neighbors`].
+    /// As [`Engine::neighbors`].
     pub fn uniform_neighbors(&self, request: UniformNeighborsRequest) -> Result<Answer<UniformNeighborsReply>, Status> {
         let (nodes, types) = (&request.node_ids, self.edge_types(&request.edge_types));
         let count = counted(i64::from(request.count), self.limits.count)?;
@@ -198,7 +198,7 @@ impl Engine {
         })
     }
 
-    /// Memory for so many neighbours of each of some nodes.
+    /// Reserves memory for `count` neighbours of each of `nodes` nodes.
     fn drawn(&self, nodes: usize, count: usize) -> Result<Reservation, Status> {
         let neighbors = (nodes as u64).saturating_mul(count as u64);
         self.room(neighbors.saturating_mul(NEIGHBOR).saturating_add(NODE * nodes as u64))

@@ -1,4 +1,4 @@
-//! Samplers whose numbers say what they draw.
+//! Samplers whose numbers encode what they draw.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,19 +7,19 @@ use tonic::Status;
 
 use crate::refusal::invalid;
 
-/// Samplers that are kept while they are used.
+/// Number of samplers that are kept for reuse.
 const KEPT: usize = 64;
 
-/// Sets of types that are remembered because a number has no room for them.
+/// Maximum number of sets of types that are remembered because a number cannot encode them.
 const REMEMBERED: usize = 1 << 16;
 
-/// Types that a number has room for: a bit for each.
+/// Number of types that a number can encode: one bit for each.
 const TYPES: u32 = 56;
 
-/// Where the types begin in a number: behind what is drawn (a bit) and how (two bits).
+/// Position of the types in a number: after what is drawn (one bit) and how (two bits).
 const SHIFT: u32 = 3;
 
-/// The bit of numbers that stand for a set that is remembered.
+/// The bit of numbers that refer to a remembered set.
 const TABLE: u64 = 1 << 63;
 
 /// What a sampler draws.
@@ -27,27 +27,27 @@ const TABLE: u64 = 1 << 63;
 pub(super) struct Key {
     pub is_edge: bool,
     pub choice: Choice,
-    /// In ascending order, each once; types that the graph has.
+    /// Types that the graph has, in ascending order, each once.
     pub types: Vec<i32>,
 }
 
-/// A sampler as it is kept.
+/// A kept sampler.
 #[derive(Clone)]
 pub(super) enum Elements {
     Nodes(NodeSampler),
     Edges(EdgeSampler),
 }
 
-/// What is kept of samplers.
+/// The kept samplers.
 #[derive(Default)]
 pub(super) struct Samplers {
-    /// Those that were used last, the latest at the end.
+    /// The most recently used samplers, the latest at the end.
     kept: Mutex<Vec<(u64, Arc<Elements>)>>,
-    /// Sets of types of numbers with [`TABLE`].
+    /// The sets of types of numbers with [`TABLE`].
     remembered: Mutex<Vec<Vec<i32>>>,
 }
 
-/// How elements are chosen, by its number on the wire.
+/// Returns how elements are chosen, from its number in messages.
 pub(super) fn choice(category: u64) -> Option<Choice> {
     match category {
         0 => Some(Choice::Weighted),
@@ -58,10 +58,10 @@ pub(super) fn choice(category: u64) -> Option<Choice> {
 }
 
 impl Samplers {
-    /// The number of a sampler.
+    /// Returns the number of a sampler.
     ///
     /// # Errors
-    /// When its types must be remembered, and too many are.
+    /// Returns an error if its types must be remembered, but too many sets already are.
     pub fn number(&self, key: &Key) -> Result<u64, Status> {
         let category = match key.choice {
             Choice::Weighted => 0,
@@ -77,7 +77,7 @@ impl Samplers {
         let at = match remembered.iter().position(|types| *types == key.types) {
             Some(at) => at,
             None if remembered.len() >= REMEMBERED => {
-                return Err(Status::resource_exhausted("this server remembers no more samplers of other types"));
+                return Err(Status::resource_exhausted("this server cannot remember more samplers of other types"));
             }
             None => {
                 remembered.push(key.types.clone());
@@ -87,12 +87,12 @@ impl Samplers {
         Ok(TABLE | what | (at as u64) << SHIFT)
     }
 
-    /// What the sampler of a number draws.
+    /// Returns what the sampler of a number draws.
     ///
     /// # Errors
-    /// When it is the number of none.
+    /// Returns an error if no sampler has the number.
     pub fn key(&self, number: u64) -> Result<Key, Status> {
-        let unknown = || Status::not_found(format!("sampler {number} not found; Create gives numbers of samplers"));
+        let unknown = || Status::not_found(format!("sampler {number} not found; Create returns numbers of samplers"));
         let choice = choice(number >> 1 & 3).ok_or_else(unknown)?;
         let types = if number & TABLE == 0 {
             let set = number >> SHIFT;
@@ -111,10 +111,10 @@ impl Samplers {
         Ok(Key { is_edge: number & 1 == 1, choice, types })
     }
 
-    /// The sampler of a number, made if it is not kept.
+    /// Returns the sampler of a number, which is created if it is not kept.
     ///
     /// # Errors
-    /// Those of `make`.
+    /// Returns the errors of `make`.
     pub fn get(&self, number: u64, make: impl Fn() -> Result<Elements, Status>) -> Result<Arc<Elements>, Status> {
         let lock = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         {
@@ -126,7 +126,7 @@ impl Samplers {
                 return Ok(sampler);
             }
         }
-        // Not under the lock: it may look at all nodes. Others give way where they take the memory.
+        // Not under the lock: it may read all nodes. Other samplers are dropped if they use the memory.
         let made = make().or_else(|status| match status.code() {
             tonic::Code::ResourceExhausted => {
                 lock().clear();
@@ -145,16 +145,16 @@ impl Samplers {
     }
 }
 
-/// Whether what a request says of a sampler is what its number says.
+/// Checks that a request for nodes or edges matches the number of the sampler.
 ///
 /// # Errors
-/// When it is not.
+/// Returns an error if it does not.
 pub(super) fn same_elements(key: &Key, is_edge: bool) -> Result<(), Status> {
     let name = |is_edge| if is_edge { "edges" } else { "nodes" };
     if key.is_edge == is_edge {
         return Ok(());
     }
-    Err(invalid(format!("this sampler draws {}, and {} are asked for", name(key.is_edge), name(is_edge))))
+    Err(invalid(format!("this sampler draws {}, but {} were requested", name(key.is_edge), name(is_edge))))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Answers that no recorded request has.
+//! Requests without recorded answers.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ fn a_server_that_begins_anew_knows_its_samplers() {
     assert_eq!(created.weight, 4.0);
     let request = SampleRequest { sampler_id: created.sampler_id, count: 6, ..Default::default() };
     let drawn = engine("hetero/bin_linear_p3", Some(vec![1, 2])).sample(request).unwrap().reply;
-    // Four nodes are there, and nothing stands for the others.
+    // Four nodes exist, and the others are missing from the reply.
     let mut nodes = drawn.node_ids.clone();
     nodes.sort_unstable();
     assert_eq!(nodes[..2], [-1, -1]);
@@ -26,7 +26,7 @@ fn a_server_that_begins_anew_knows_its_samplers() {
 
 #[test]
 fn partitions_without_a_type_weigh_nothing() {
-    // Edges of type 2 are in the first partition alone.
+    // Edges of type 2 are in the first partition only.
     let engine = engine("hetero/bin_linear_p3", Some(vec![2]));
     let request = CreateRequest { types: vec![2], is_edge: true, ..Default::default() };
     let created = engine.create(request).unwrap().reply;

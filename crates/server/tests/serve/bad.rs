@@ -1,4 +1,4 @@
-//! Requests that make no sense, and those beyond a limit: a status with a sentence.
+//! Invalid requests, and requests beyond a limit: each gets a status with a message.
 
 use isomorph_server::wire::*;
 use isomorph_server::{Answer, Limits};
@@ -55,14 +55,14 @@ fn lists_that_do_not_fit() {
 #[test]
 fn features_that_are_not_what_is_asked_for() {
     let engine = engine("hetero/bin_linear_p1", None);
-    // Its numbers are no points.
+    // Its numbers are not points.
     let request = NodeSparseFeaturesRequest { node_ids: vec![10, 13], feature_ids: vec![0], ..Default::default() };
     assert_ne!(engine.node_sparse(request).map(|answer| answer.reply.dimensions).ok(), Some(vec![]));
     // A time of a feature without times.
     let features = vec![FeatureInfo { id: 0, size: 4 }];
     let request = NodeFeaturesRequest { node_ids: vec![10], features, timestamps: vec![1] };
     refused(Code::DataLoss, "without times", engine.node_features(request));
-    // What no element has is no error.
+    // A feature that no element has is not an error.
     for id in [-1, i32::MIN, i32::MAX, 1 << 20] {
         let features = vec![FeatureInfo { id, size: 4 }];
         let request = NodeFeaturesRequest { node_ids: vec![10], features, timestamps: vec![] };
@@ -91,13 +91,13 @@ fn samplers_that_there_are_not() {
     for sampler_id in [0, 1, 7, u64::MAX] {
         refused(
             Code::NotFound,
-            "Create gives numbers",
+            "Create returns numbers",
             engine.sample(SampleRequest { sampler_id, count: 1, ..Default::default() }),
         );
     }
     let created = engine.create(CreateRequest { types: vec![0], ..Default::default() }).unwrap().reply;
     let request = SampleRequest { sampler_id: created.sampler_id, count: 1, is_edge: true, ..Default::default() };
-    refused(Code::InvalidArgument, "draws nodes, and edges are asked for", engine.sample(request));
+    refused(Code::InvalidArgument, "draws nodes, but edges were requested", engine.sample(request));
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn requests_with_a_damaged_byte_are_answered_or_refused() {
             }
         }
         assert!(answered > 100 && refused > 100, "{answered} answered, {refused} refused");
-        // What samplers are made of is kept.
+        // Samplers are kept.
         assert!(budget.used() - held < 1 << 16, "{budget:?}");
     }
 }

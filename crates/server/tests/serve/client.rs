@@ -1,4 +1,4 @@
-//! A client of gRPC that sends what it is told.
+//! A gRPC client that sends any bytes.
 
 use std::net::SocketAddr;
 
@@ -11,7 +11,7 @@ pub struct Client {
     send: SendRequest<Bytes>,
 }
 
-/// What a call was answered: the status, its message, and the message of the reply.
+/// The answer to a call: the status, its message, and the message of the reply.
 #[derive(Debug)]
 pub struct Answered {
     pub status: i32,
@@ -43,7 +43,7 @@ impl Client {
             .header("te", "trailers");
         let mut ready = self.send.clone().ready().await.unwrap();
         let (response, mut stream) = ready.send_request(request.body(()).unwrap(), false).unwrap();
-        // What is refused early is reset.
+        // A request that is refused early is reset.
         let _ = stream.send_data(bytes, true);
         let response = response.await.unwrap();
         let of =
@@ -64,7 +64,7 @@ impl Client {
     }
 }
 
-/// A message as it is sent: not compressed, its length, itself.
+/// An encoded message: not compressed, its length, the message.
 pub fn framed(message: &[u8]) -> Bytes {
     let mut bytes = BytesMut::new();
     bytes.put_u8(0);

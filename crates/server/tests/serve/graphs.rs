@@ -18,12 +18,12 @@ pub fn opened(name: &str, partitions: Option<Vec<u32>>) -> Arc<Graph> {
     Arc::new(Graph::open(&location, &GraphOptions { partitions, ..options }).unwrap())
 }
 
-/// One that draws as the published server.
+/// An engine that draws as the published server.
 pub fn engine(name: &str, partitions: Option<Vec<u32>>) -> Engine {
     limited(name, partitions, &Limits::default(), &budget())
 }
 
-/// The same with limits of its own.
+/// An engine with other limits.
 pub fn limited(name: &str, partitions: Option<Vec<u32>>, limits: &Limits, budget: &Budget) -> Engine {
     Engine::new(&opened(name, partitions), None, Generator::Compat, limits, budget)
 }

@@ -1,4 +1,4 @@
-//! The server: answers of the published one replayed, bad requests, an end.
+//! The server: replays the published server's answers, sends bad requests, and stops.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod answers;

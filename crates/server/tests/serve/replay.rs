@@ -1,4 +1,4 @@
-//! Requests that published servers were asked, and their replies, byte for byte.
+//! Requests sent to published servers, and their replies, byte for byte.
 
 use std::collections::HashMap;
 
@@ -23,7 +23,7 @@ fn answered<D: Message + Default, E: Message>(
     call(request).map(|answer| answer.reply.encode_to_vec())
 }
 
-/// What a file has of a server: its data, its partitions, the calls.
+/// The content of a file about a server: its data, its partitions, the calls.
 pub fn recorded(file: &str) -> (String, Vec<u32>, Vec<Value>) {
     let text = std::fs::read_to_string(isomorph_fixtures::fixture(format!("deepgnn/grpc/{file}.json"))).unwrap();
     let recorded: Value = serde_json::from_str(&text).unwrap();
@@ -31,7 +31,7 @@ pub fn recorded(file: &str) -> (String, Vec<u32>, Vec<Value>) {
     (recorded["data"].as_str().unwrap().to_owned(), numbers, recorded["calls"].as_array().unwrap().clone())
 }
 
-/// Replays the calls of a file, and says how many there were.
+/// Replays the calls of a file, and returns their number.
 fn replay(file: &str) -> usize {
     let (data, numbers, calls) = recorded(file);
     let engine = engine(&data, Some(numbers));
@@ -73,8 +73,8 @@ fn replay(file: &str) -> usize {
     calls.len() - refusals
 }
 
-/// Whether points of one feature have different numbers of coordinates in a reply, of which it states the last: its client takes other
-/// points from it than there are. That is refused.
+/// Returns whether points of one feature have different numbers of coordinates in a reply, which states only the last: its client decodes
+/// other points than there are. Such a request is refused.
 fn mixes_dimensions(call: &Value) -> bool {
     let numbers = |field: &str| -> Vec<i64> {
         let list = call["reply"][field].as_array().cloned().unwrap_or_default();
@@ -84,7 +84,7 @@ fn mixes_dimensions(call: &Value) -> bool {
     counts.iter().zip(dimensions).any(|(count, dimensions)| dimensions > 0 && count % (dimensions + 1) != 0)
 }
 
-/// The reply to a call.
+/// Returns the reply to a call.
 pub fn reply(engine: &Engine, method: &str, request: &[u8]) -> Result<Vec<u8>, Status> {
     match method {
         "GetMetadata" => answered(request, |request| engine.metadata(request)),

@@ -1,4 +1,4 @@
-//! A server that runs.
+//! A running server.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -29,7 +29,7 @@ impl Running {
         Running { address, stop, thread: Some(thread) }
     }
 
-    /// Stops it, and waits for its end.
+    /// Stops the server, and waits for its end.
     pub fn stop(mut self) {
         self.stop.store(true, Ordering::Relaxed);
         assert!(self.thread.take().unwrap().join().unwrap().unwrap());
@@ -99,7 +99,7 @@ fn messages_that_are_none_are_refused() {
             let refused = client.send(TYPES, framed(bytes)).await;
             assert_eq!(refused.status, 3, "{bytes:?}: {refused:?}");
         }
-        // A frame that claims more than there is, more than may be, or to be compressed.
+        // A frame that claims to be longer than it is, longer than allowed, or compressed.
         for (bytes, status) in
             [(&[0, 0, 0, 0, 9, 1][..], 13), (&[0, 0xff, 0xff, 0xff, 0xff, 1], 11), (&[1, 0, 0, 0, 0], 12)]
         {

@@ -1,12 +1,12 @@
-//! What was found out about the ids of a graph, in a file beside it: how they lie, or the table of them.
+//! The index file: what is known about the ids of a graph, either their order or a hash table, in a file next to the graph.
 //!
-//! The file can be made again at any time, and no graph needs it. It belongs to maps of certain sizes that were last
-//! changed at certain times and have certain records at certain places; to others it says nothing, and ids are looked at as
-//! without it. Little-endian: eight bytes that say what it is; how ids are found (u32: 0 by their order, 1 by the table), number of
-//! partitions (u32); XXH3 of all that follows up to the table (u64); for each partition the size of its map (u64), the
-//! time of its last change (i64 seconds, u32 nanoseconds), how its ids lie (u32: 0 in equal steps, 1 ascending, 2 in no order), the first id
-//! and the step (u64 each), XXH3 of some records (u64); of the table its key (u64), how many slots a look reads (u64), bytes of its slots and of its links
-//! (u64 each). Then slots (u64 each) and links (u32 each), as [`Table`] has them.
+//! The file can be recreated at any time, and no graph needs it. It is valid for maps with certain sizes, times of the last change, and
+//! records at certain positions; for other maps it is ignored, and ids are read as without it. Format, little-endian: a signature of eight
+//! bytes; how ids are found (u32: 0 by order, 1 by the table), number of partitions (u32); XXH3 of everything that follows up to the table
+//! (u64); for each partition, the size of its map (u64), the time of its last change (i64 seconds, u32 nanoseconds), the order of its ids
+//! (u32: 0 equal steps, 1 ascending, 2 unordered), the first id and the step (u64 each), XXH3 of some records (u64); for the table, its key
+//! (u64), the maximum number of slots per look-up (u64), bytes of its slots and links (u64 each). Then slots (u64 each) and links (u32
+//! each), as in [`Table`].
 
 use std::fs;
 use std::io::Write;
@@ -23,72 +23,72 @@ use crate::graph::GraphOptions;
 use crate::map::bytes_of;
 use crate::partition::Partition;
 
-/// Name of the file in its folder.
+/// Name of the file in its directory.
 const NAME: &str = "node_ids";
 
 const MAGIC: &[u8; 8] = b"ISOIDS\x00\x01";
 
-/// Bytes before those of the partitions.
+/// Size of the header before the partitions, in bytes.
 const HEAD: usize = 24;
 
-/// Bytes of a partition.
+/// Size of a partition's record, in bytes.
 const OF_MAP: usize = 48;
 
-/// Bytes about the table.
+/// Size of the table's record, in bytes.
 const OF_TABLE: usize = 32;
 
-/// Records of a map that are compared.
+/// Number of records of a map that are compared.
 const SOME: usize = 64;
 
-/// Entries from which on a table is kept: fewer are hashed within milliseconds.
+/// Minimum number of entries for keeping a table: fewer are hashed within milliseconds.
 const TABLE_FROM: usize = 1 << 16;
 
-/// Entries from which on an order is kept: fewer are compared within milliseconds.
+/// Minimum number of entries for keeping an order: fewer are compared within milliseconds.
 const ORDER_FROM: usize = 1 << 22;
 
-/// A map that was changed so recently may change again without a new time: clocks of file systems tick slowly.
+/// A map that was changed this recently may change again without a new time: clocks of file systems are coarse.
 const RECENT: Duration = Duration::from_secs(2);
 
-/// What is done with the file beside a graph that says where its nodes are, `_isomorph/node_ids`.
+/// How the index file of a graph, `_isomorph/node_ids`, is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum IndexFile {
-    /// Nothing: ids are looked at each time.
+    /// Not at all: ids are read each time.
     Ignore,
-    /// It is used where it is there and belongs to the graph as it is now. Nothing is written.
+    /// It is used if it exists and matches the current graph. Nothing is written.
     #[default]
     Use,
-    /// And it is written where looking at the ids takes long and there is none, if the directory lets itself be written.
+    /// It is also written if reading the ids takes long and there is no file, provided that the directory is writable.
     Keep,
 }
 
-/// How it is known where the nodes of an opened graph are.
+/// The origin of the index of an opened graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IndexOrigin {
-    /// Their ids were looked at.
+    /// The ids were read.
     Ids,
-    /// They were looked at, and what was found was kept beside the graph.
+    /// The ids were read, and the index was written to a file.
     Kept,
-    /// From the file beside the graph.
+    /// The index file was read.
     File,
 }
 
-/// The file beside a graph.
-pub(crate) struct Beside<'a> {
+/// The index file of a graph.
+pub(crate) struct NodeIdsFile<'a> {
     location: &'a Location,
     maps: Vec<&'a Blob>,
     options: &'a GraphOptions,
 }
 
-impl<'a> Beside<'a> {
-    /// That of an opened graph.
+impl<'a> NodeIdsFile<'a> {
+    /// Returns the index file of an opened graph.
     pub fn of(location: &'a Location, files: &'a BinaryFiles, options: &'a GraphOptions) -> Self {
-        Beside { location, maps: files.partitions.iter().map(|partition| &partition.map).collect(), options }
+        NodeIdsFile { location, maps: files.partitions.iter().map(|partition| &partition.map).collect(), options }
     }
 
-    /// The index, and where it is from: what is kept if it belongs to the graph, else a new one.
+    /// Returns the index and its origin: from the file if it matches the graph, otherwise a new one.
     ///
     /// # Errors
-    /// As of [`Index::of`]. What is wrong with the file is none, and neither is that it cannot be written.
+    /// As [`Index::of`]. A damaged file is not an error, nor is a failure to write it.
     pub fn index(&self, partitions: &[Partition]) -> Result<(Index, IndexOrigin)> {
         let wanted = self.options.index != IndexFile::Ignore && self.location.as_path().is_some();
         if wanted && let Ok(Some(index)) = self.read(partitions) {
@@ -101,7 +101,7 @@ impl<'a> Beside<'a> {
         Ok((index, if kept { IndexOrigin::Kept } else { IndexOrigin::Ids }))
     }
 
-    /// Reads the file. Nothing where there is none, or it belongs to other maps.
+    /// Reads the file; `None` if it does not exist or belongs to other maps.
     pub fn read(&self, partitions: &[Partition]) -> Result<Option<Index>> {
         let Some(blob) = Root::open(self.location)?.try_file(&format!("{BESIDE}/{NAME}"))? else { return Ok(None) };
         let head = HEAD + partitions.len() * OF_MAP + OF_TABLE;
@@ -120,7 +120,7 @@ impl<'a> Beside<'a> {
         }
         let mut orders = Vec::with_capacity(partitions.len());
         for ((stated, found), partition) in about.chunks(OF_MAP).zip(described.chunks(OF_MAP)).zip(partitions) {
-            // Size, time and records; how ids lie is what is asked.
+            // Compares size, time and records, but not the order of ids, which is to be read.
             if stated[..20] != found[..20] || stated[40..] != found[40..] {
                 return Ok(None);
             }
@@ -147,7 +147,7 @@ impl<'a> Beside<'a> {
         Ok(table.map(Index::Table))
     }
 
-    /// Writes the file, so that it appears whole. False where it should not be.
+    /// Writes the file atomically. Returns false if it should not be written.
     pub fn keep(&self, index: &Index, partitions: &[Partition]) -> Result<bool> {
         let recent = |map: &&Blob| {
             let age = map.opened_as().modified.map(|time| time.elapsed());
@@ -184,18 +184,18 @@ impl<'a> Beside<'a> {
         };
         let written = write();
         if written.is_err() && made {
-            // Only if nothing else is there by now.
+            // Only if the file does not exist by now.
             let _ = fs::remove_dir(&folder);
         }
         written.map(|()| true)
     }
 
-    /// What a file says of these maps as they are, and of how their ids lie if that is known. Nothing where a place does not
-    /// tell when a file was changed.
+    /// Returns the records of these maps in their current state, with the order of their ids if it is known. `None` if a location does not
+    /// report when a file was changed.
     fn described(&self, partitions: &[Partition], index: Option<&Index>) -> Option<Vec<u8>> {
         let mut about = Vec::with_capacity(partitions.len() * OF_MAP + OF_TABLE);
         for (number, (map, partition)) in self.maps.iter().zip(partitions).enumerate() {
-            // A file that says it changed before 1970 has no time to be known by, as one that says nothing.
+            // A time of change before 1970 cannot identify a file, just like a missing time.
             let time = map.opened_as().modified?.duration_since(UNIX_EPOCH).ok()?;
             let (lies, first, step) = match index {
                 Some(Index::Each(orders)) => match orders.get(number)? {
@@ -216,7 +216,7 @@ impl<'a> Beside<'a> {
     }
 }
 
-/// Whether an index of so many entries takes longer to make than to read.
+/// Returns whether an index of `entries` entries takes longer to create than to read.
 fn is_worth_keeping(index: &Index, entries: usize) -> bool {
     match index {
         Index::Each(_) => entries >= ORDER_FROM,
@@ -224,7 +224,7 @@ fn is_worth_keeping(index: &Index, entries: usize) -> bool {
     }
 }
 
-/// A hash of records from all over a map, the first and the last among them.
+/// Returns a hash of records spread over a map, including the first and the last.
 fn some_of(partition: &Partition) -> u64 {
     let (nodes, mut hash) = (partition.nodes(), Xxh3::new());
     let last = nodes.len().saturating_sub(1);

@@ -18,7 +18,7 @@ struct Sample {
     ids: Vec<i64>,
 }
 
-/// What was opened of it.
+/// The opened files of a sample.
 struct Opened {
     location: Location,
     files: BinaryFiles,
@@ -27,11 +27,11 @@ struct Opened {
 }
 
 impl Sample {
-    /// A node for each id, in this order, dealt out to partitions.
+    /// Creates a node for each id, in this order, distributed over partitions.
     fn of(ids: Vec<i64>, partitions: u32) -> Sample {
         let home = tempfile::tempdir().unwrap();
         let (source, path) = (home.path().join("graph.edgelist"), home.path().join("graph"));
-        // Each node has two lines: with several partitions they come to lie on several entries.
+        // Each node has two lines: with several partitions, they become several entries.
         let lines = ids.iter().map(|id| format!("{id},-1,0,1\n{id},0,1,1\n")).collect::<String>();
         let again = ids.iter().map(|id| format!("{id},0,2,1\n")).collect::<String>();
         fs::write(&source, if partitions > 1 { lines + &again } else { lines }).unwrap();
@@ -69,12 +69,12 @@ impl Sample {
 }
 
 impl Opened {
-    fn beside(&self) -> Beside<'_> {
-        Beside::of(&self.location, &self.files, &self.options)
+    fn file(&self) -> NodeIdsFile<'_> {
+        NodeIdsFile::of(&self.location, &self.files, &self.options)
     }
 
     fn read(&self) -> Option<Index> {
-        self.beside().read(&self.partitions).unwrap()
+        self.file().read(&self.partitions).unwrap()
     }
 
     fn made(&self) -> Index {
@@ -82,12 +82,12 @@ impl Opened {
     }
 }
 
-/// Ids that jump about.
+/// Returns ids in a scattered order.
 fn shuffled(count: u64) -> Vec<i64> {
     (0..count).map(|at| (at.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20) as i64).collect()
 }
 
-/// What an index says of known ids, and of some that nobody has.
+/// Returns the entries that an index has for known ids and for some unknown ones.
 fn answers(index: &Index, opened: &Opened, ids: &[i64]) -> Vec<Vec<Entry>> {
     let wanted = ids.iter().flat_map(|id| [*id, id.wrapping_add(1), id.wrapping_sub(7)]);
     wanted.chain([0, -1, i64::MAX]).map(|id| index.find(&opened.partitions, id).collect()).collect()
@@ -106,10 +106,10 @@ fn what_was_kept_is_what_was_made() {
         let opened = sample.open();
         let made = opened.made();
         assert!(opened.read().is_none());
-        assert!(opened.beside().keep(&made, &opened.partitions).unwrap());
+        assert!(opened.file().keep(&made, &opened.partitions).unwrap());
         let kept = opened.read().unwrap();
         assert_eq!(answers(&kept, &opened, &sample.ids), answers(&made, &opened, &sample.ids));
-        // Looks ahead know a node, or leave it to the others.
+        // A guess knows a node, or leaves it to the full look-up.
         for id in &sample.ids {
             kept.foresee(&opened.partitions, *id);
             let guess = kept.guess(&opened.partitions, *id);
@@ -124,7 +124,7 @@ fn what_was_kept_is_what_was_made() {
 fn maps_that_changed_are_looked_at_anew() {
     let sample = Sample::of(shuffled(500), 1);
     let opened = sample.open();
-    assert!(opened.beside().keep(&opened.made(), &opened.partitions).unwrap());
+    assert!(opened.file().keep(&opened.made(), &opened.partitions).unwrap());
     assert!(sample.open().read().is_some());
     sample.date(Duration::from_secs(5));
     assert!(sample.open().read().is_none(), "another time");
@@ -151,17 +151,17 @@ fn what_changes_at_this_moment_is_not_kept() {
     let now = SystemTime::now();
     sample.maps().iter().for_each(|map| File::options().append(true).open(map).unwrap().set_modified(now).unwrap());
     let opened = sample.open();
-    assert!(!opened.beside().keep(&opened.made(), &opened.partitions).unwrap());
+    assert!(!opened.file().keep(&opened.made(), &opened.partitions).unwrap());
     assert!(!sample.file().exists());
 }
 
-/// A changed byte may hide a node or make the file useless. It never leads to another node, outside, or round in circles.
+/// A changed byte may hide a node or make the file useless. It never leads to another node, out of range, or into a loop.
 #[test]
 fn a_damaged_file_gives_no_other_node() {
     for (ids, partitions) in [(shuffled(60), 1), (shuffled(60), 3), ((0..60).map(|at| 2 * at).collect(), 1)] {
         let sample = Sample::of(ids, partitions);
         let opened = sample.open();
-        assert!(opened.beside().keep(&opened.made(), &opened.partitions).unwrap());
+        assert!(opened.file().keep(&opened.made(), &opened.partitions).unwrap());
         let whole = fs::read(sample.file()).unwrap();
         let (mut used, mut tried) = (0, 0);
         let mut check = |bytes: &[u8]| {

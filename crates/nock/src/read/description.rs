@@ -1,4 +1,4 @@
-//! What there is to say of a dataset without reading its rows.
+//! The description of a dataset for `info`, without reading its rows.
 
 use isomorph_model::About;
 
@@ -16,7 +16,7 @@ pub(super) fn about(nock: &Nock) -> About {
         findings: nock.noticed.clone(),
     };
     if let Some(settled) = nock.settled() {
-        let order = if settled.in_sequence { "behind their source's row" } else { "in no order" };
+        let order = if settled.in_sequence { "after their source's row" } else { "unordered" };
         about.edge_layouts.push(order.to_owned());
         about.findings.merge(settled.findings.clone());
         about.findings.merge(settled.out_of_sequence.clone());
@@ -33,7 +33,7 @@ fn formats(nock: &Nock) -> &'static str {
     }
 }
 
-/// The dialects of the partitions, each once, in the order of the partitions.
+/// Returns the dialects of the partitions, each once, in the order of the partitions.
 fn dialects(nock: &Nock) -> String {
     let mut found: Vec<String> = Vec::new();
     for partition in &nock.partitions {
@@ -66,7 +66,7 @@ fn layout(nock: &Nock) -> String {
     parts.join(" · ")
 }
 
-/// A number with separators: `1,000,000`.
+/// Formats a number with thousands separators: `1,000,000`.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let first = digits.len() % 3;

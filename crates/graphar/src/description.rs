@@ -1,4 +1,4 @@
-//! What `info` says of a graph, without reading its rows.
+//! The description of a graph for `info`, without reading its rows.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::info::AdjListType;
 use crate::{GraphAr, rules};
 
 impl GraphAr {
-    /// Format, version, files, layout and what was noticed while opening.
+    /// Returns format, version, files, layout and the findings of opening.
     pub(crate) fn describe(&self) -> About {
         let mut findings = self.findings.clone();
         let (files, bytes) = self.size(&mut findings);
@@ -50,8 +50,8 @@ impl GraphAr {
         parts.join(" · ")
     }
 
-    /// Number and size of the files of the types that are shown, information files included. Files that cannot be
-    /// listed count as none, which is a finding; on a web server none can.
+    /// Returns the number and total size of the files of the types that are shown, including information files. Files that cannot
+    /// be listed are not counted, which is a finding; a web server lists no files.
     fn size(&self, findings: &mut Findings) -> (u64, u64) {
         let mut listed = |listed: Result<Vec<Entry>>| match listed {
             Ok(entries) => entries,
@@ -95,7 +95,7 @@ impl GraphAr {
             infos.chain(self.info.edges.iter().map(|edge| edge.file.as_str())).chain([self.graph_file.as_str()]);
         for name in infos {
             files += 1;
-            // It was read while opening; whoever removed it since is not our concern.
+            // It was read while opening, so it may be missing now without harm.
             bytes += self.beside.file(name).map_or(0, |blob| blob.size());
         }
         (files, bytes)
@@ -116,7 +116,7 @@ fn lists(kinds: impl Iterator<Item = AdjListType>) -> String {
     kinds.map(one).collect::<Vec<_>>().join(", ")
 }
 
-/// A number with a comma before every three digits.
+/// Formats a number with thousands separators.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);

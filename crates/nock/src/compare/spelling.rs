@@ -1,4 +1,4 @@
-//! Further columns as text in which equal values are equal: also those of a text file, which does not say what they are.
+//! Further columns as text in which equal values are equal, also for text files, which do not state types.
 
 use std::sync::Arc;
 
@@ -11,26 +11,26 @@ use isomorph_model::json::texts;
 
 use super::canonical::push_compact;
 
-/// How the values of a column are spelled.
+/// The spelling of a column's values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Spelling {
-    /// As the values of their own type. Null stays null.
+    /// The values in their own type. Null stays null.
     Own,
-    /// As values of this type, where they can be read as such; null is the empty text, here and below.
+    /// As values of this type, if they can be read as such; null is the empty text, here and below.
     Read(DataType),
-    /// As decimals, without zeros at the end.
+    /// As decimals without trailing zeros.
     Decimal,
     /// As JSON without spaces.
     Json,
-    /// As they are.
+    /// Unchanged.
     Text,
-    /// Not at all: bytes and structs have no one form in text, so nothing can be said of them.
+    /// Not compared: bytes and structs have no unique text form.
     Unseen,
 }
 
 impl Spelling {
-    /// The spelling in which values of a type and their text in a text file meet. What is read is never narrower than
-    /// the text: a moment is not cut to seconds, and a decimal not rounded.
+    /// Returns the spelling in which values of a type equal their text in a text file. The text is never read as a narrower
+    /// type: a timestamp is not truncated to seconds, and a decimal not rounded.
     pub fn of(data_type: &DataType) -> Spelling {
         use DataType as T;
         match data_type {
@@ -46,13 +46,13 @@ impl Spelling {
         }
     }
 
-    /// The values of a column.
+    /// Returns the values of a column in this spelling.
     ///
     /// # Errors
-    /// When a value has no text.
+    /// Returns an error if a value has no text form.
     pub fn texts(&self, column: &ArrayRef) -> Result<ArrayRef> {
         match self {
-            // In a form for display different lists are one text.
+            // In display form, different lists can have the same text.
             Spelling::Own => texts(column),
             Spelling::Read(data_type) => read(column, data_type),
             Spelling::Decimal => each(column, |text| Ok(without_zeros(text).to_owned())),
@@ -60,13 +60,13 @@ impl Spelling {
             Spelling::Unseen => Ok(self.nothing(column.len())),
             Spelling::Json => each(&widened(column)?, |text| {
                 let mut compact = String::new();
-                // What is no JSON is no list.
+                // A text that is not JSON is not a list.
                 Ok(push_compact(text, &mut compact).map_or_else(|_| text.to_owned(), |()| compact))
             }),
         }
     }
 
-    /// A column that a file does not have.
+    /// Returns the values of a column that a file does not have.
     pub fn nothing(&self, rows: usize) -> ArrayRef {
         match self {
             Spelling::Own => new_null_array(&DataType::Utf8, rows),
@@ -75,7 +75,7 @@ impl Spelling {
     }
 }
 
-/// Whether a type is a list of values that have one form in JSON.
+/// Returns whether a type is a list of values with a unique form in JSON.
 fn is_readable(data_type: &DataType) -> bool {
     use DataType as T;
     let (T::List(item) | T::LargeList(item) | T::FixedSizeList(item, _)) = data_type else { return false };
@@ -84,7 +84,7 @@ fn is_readable(data_type: &DataType) -> bool {
     is_text || item.is_integer() || item.is_floating() || matches!(item, T::Date32) || is_readable(item)
 }
 
-/// Lists of floats with 64 bits, as which they are written.
+/// Widens lists of floats to 64 bits, as they are written.
 fn widened(column: &ArrayRef) -> Result<ArrayRef> {
     match wide(column.data_type()) {
         wide if wide == *column.data_type() => Ok(Arc::clone(column)),
@@ -104,19 +104,19 @@ fn wide(data_type: &DataType) -> DataType {
     }
 }
 
-/// The text of each value, changed; that of null is empty.
+/// Returns the changed text of each value; the text of null is empty.
 fn each(column: &ArrayRef, change: impl Fn(&str) -> Result<String>) -> Result<ArrayRef> {
     let column = texts(column)?;
     let changed = column.as_string::<i32>().iter().map(|text| text.map_or(Ok(String::new()), &change));
     Ok(Arc::new(StringArray::from_iter_values(changed.collect::<Result<Vec<_>>>()?)))
 }
 
-/// The text of each value as one of `data_type`, or its own where it is none.
+/// Returns the text of each value read as `data_type`, or its own text if it cannot be read.
 fn read(column: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
     if !can_cast_types(column.data_type(), data_type) {
         return each(column, |text| Ok(text.to_owned()));
     }
-    // Null where a value cannot be read: its own text is taken then, so that nothing is compared as null.
+    // Null if a value cannot be read: then its own text is used, so that nothing is compared as null.
     let read =
         cast(column, data_type).map_err(|error| Error::malformed(format!("rows cannot be compared: {error}")))?;
     let all_read = read.null_count() == column.null_count();
@@ -129,13 +129,13 @@ fn read(column: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
         Some(own) if own.is_valid(row) => own.value(row),
         _ => "",
     };
-    // A moment that nanoseconds do not reach is spelled with a `T` or a blank.
+    // A timestamp outside the range of nanoseconds is spelled with a `T` or a space.
     let is_moment = matches!(data_type, DataType::Timestamp(..));
     let plain = |text: &str| if is_moment { text.replacen('T', " ", 1) } else { text.to_owned() };
     Ok(Arc::new(StringArray::from_iter_values((0..column.len()).map(|row| plain(value(row))))))
 }
 
-/// A decimal without zeros behind its last digit after the point.
+/// Returns a decimal without trailing zeros after the point.
 fn without_zeros(text: &str) -> &str {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     let is_decimal = digits.contains('.') && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
@@ -150,7 +150,7 @@ mod tests {
 
     use super::*;
 
-    /// What a table has in a column, and the texts that mean the same and something else.
+    /// Checks the values of a column against texts with the same meaning and with another one.
     fn meets(column: impl Array + 'static, same: &[&str], other: &[&str]) {
         let column: ArrayRef = Arc::new(column);
         let spelling = Spelling::of(column.data_type());

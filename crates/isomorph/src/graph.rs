@@ -6,9 +6,9 @@ use isomorph_convert::{
     Certificate, ConvertOptions, Diff, Digests, OpenOptions, Opened, Plan, Progress, Silent, convert, diff, digest,
     dump,
 };
-use isomorph_dataset::{Dataset, Scan, Selection, Table};
+use isomorph_dataset::{Dataset, Neighbors, Scan, Selection, Table};
 use isomorph_error::{Findings, Result};
-use isomorph_model::Source;
+use isomorph_model::{NodeId, Source};
 use isomorph_storage::{Location, Resources};
 
 /// A graph of any format, seen through its sidecar if it has one, with the memory and threads of this machine.
@@ -61,7 +61,7 @@ impl Graph {
         &self.opened.graph
     }
 
-    /// It as tables: for look-ups of edges and all else that tables do.
+    /// It as tables.
     pub fn dataset(&self) -> &Dataset {
         &self.tables
     }
@@ -77,6 +77,31 @@ impl Graph {
     /// [`crate::Kind::Usage`] when there is none.
     pub fn scan(&self, table: &str) -> Result<Scan<'_>> {
         self.tables.scan(table)
+    }
+
+    /// The neighbours of a node, read from where its edges are stored; its type need not be given where there is only one.
+    ///
+    /// ```
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// use isomorph::dataset::Sides;
+    /// use isomorph::model::NodeId;
+    ///
+    /// let social = isomorph::open("examples/social")?;
+    /// let friends = social.neighbors(Some("person"), NodeId::Key("1007"))?.relation("knows")?.sides(Sides::Out);
+    /// let mut batches = friends.columns(["since"])?.limit(2).batches();
+    /// for batch in &mut batches {
+    ///     let table = batch?.to_record_batch()?;
+    ///     let names: Vec<&str> = table.schema_ref().fields().iter().map(|field| field.name().as_str()).collect();
+    ///     assert_eq!(names, ["neighbor", "relation", "direction", "since"]);
+    /// }
+    /// assert!(batches.more() > Some(0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`crate::Kind::Usage`] when there is no such type, or there are several and none is given.
+    pub fn neighbors(&self, node_type: Option<&str>, node: NodeId<'_>) -> Result<Neighbors<'_>> {
+        self.tables.neighbors(node_type, node)
     }
 
     /// A part of it, which is a graph. What its sidecar was made for is checked first.

@@ -25,6 +25,7 @@ mod extend;
 mod keyed;
 mod lake;
 mod mapping;
+pub mod matching;
 mod named;
 mod narrow;
 mod open;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use isomorph_convert::matching::{Prefixes, Query, Solutions, solutions};
 use isomorph_convert::{
     Certificate, ConvertOptions, Diff, Digests, OpenOptions, Opened, Plan, Progress, Silent, convert, diff, digest,
     dump,
@@ -102,6 +103,30 @@ impl Graph {
     /// [`crate::Kind::Usage`] when there is no such type, or there are several and none is given.
     pub fn neighbors(&self, node_type: Option<&str>, node: NodeId<'_>) -> Result<Neighbors<'_>> {
         self.tables.neighbors(node_type, node)
+    }
+
+    /// What patterns of triples stand for, with variables that they share: several in a GraphLake store, one in an RDF text. The last of
+    /// `limit` solutions ends the reading.
+    ///
+    /// ```
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// use isomorph::convert::matching::Prefixes;
+    ///
+    /// let home = tempfile::tempdir()?;
+    /// let place = home.path().join("people.lake").display().to_string();
+    /// isomorph::open("examples/people.ttl")?.convert(&place)?;
+    /// let prefixes = Prefixes::new(&[("".to_owned(), "http://example.org/".to_owned())].into());
+    /// let found = isomorph::open(&place)?.matches("?one :knows ?other . ?other :name ?name", &prefixes, 10)?;
+    /// assert_eq!(found.variables, ["one", "other", "name"]);
+    /// assert!(found.all && !found.rows.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`crate::Kind::Usage`] for what is no pattern; [`crate::Kind::Unsupported`] for other formats, and several patterns in a text.
+    pub fn matches(&self, patterns: &str, prefixes: &Prefixes, limit: u64) -> Result<Solutions> {
+        let query = Query::parse(&[patterns.to_owned()], None, prefixes)?;
+        solutions(self.opened.native.as_ref(), query, limit, self.resources.threads)
     }
 
     /// A part of it, which is a graph. What its sidecar was made for is checked first.

@@ -4,6 +4,7 @@ mod shown;
 
 use std::sync::Arc;
 
+use isomorph::convert::matching::Prefixes;
 use isomorph::convert::{Format, OpenOptions, Registry, Shape, Silent};
 use isomorph::dataset::{Dataset, Sides};
 use isomorph::formats::{graphlake, rdf};
@@ -12,7 +13,7 @@ use isomorph::{Error, Kind, Result, did_you_mean};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::matching::{Prefixes, extent};
+use super::matching::extent;
 use super::{Answer, open_at, select};
 use crate::args::{NeighborsArgs, ResourceArgs};
 use crate::console::Console;

@@ -10,7 +10,15 @@ use isomorph_convert::{
 use isomorph_dataset::{Dataset, Neighbors, Scan, Selection, Table};
 use isomorph_error::{Findings, Result};
 use isomorph_model::{NodeId, Source};
+#[cfg(feature = "sampling")]
+use isomorph_sampling::{
+    GraphOptions,
+    answers::{Drawing, Question},
+};
 use isomorph_storage::{Location, Resources};
+
+#[cfg(feature = "sampling")]
+use crate::sampled::{Sampled, SampledOptions};
 
 /// A graph of any format, seen through its sidecar if it has one, with the memory and threads of this machine.
 ///
@@ -127,6 +135,36 @@ impl Graph {
     pub fn matches(&self, patterns: &str, prefixes: &Prefixes, limit: u64) -> Result<Solutions> {
         let query = Query::parse(&[patterns.to_owned()], None, prefixes)?;
         solutions(self.opened.native.as_ref(), query, limit, self.resources.threads)
+    }
+
+    /// It, ready to be sampled by keys and names: for one question, or for others about the same features.
+    ///
+    /// ```
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// use isomorph::sampling::answers::{Drawing, NeighborsOf, Question, Strategy};
+    /// use isomorph::sampling::Generator;
+    ///
+    /// let social = isomorph::open("examples/social")?;
+    /// let question = Question::Neighbors(NeighborsOf {
+    ///     nodes: vec!["1007".to_owned()],
+    ///     count: Some(3),
+    ///     strategy: Strategy::Uniform,
+    ///     types: Some(vec!["knows".to_owned()]),
+    ///     time: None,
+    /// });
+    /// let node_type = Some("person".to_owned());
+    /// let how = Drawing { seed: 7, generator: Generator::Stable, threads: 2, node_type };
+    /// let drawn = social.sampled(&question, &how)?.graph.draw(&question, &how)?.to_record_batch()?;
+    /// assert_eq!(drawn.num_rows(), 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`crate::Sampled::of`].
+    #[cfg(feature = "sampling")]
+    pub fn sampled(&self, question: &Question, how: &Drawing) -> Result<Sampled> {
+        let kept = GraphOptions::new(&self.resources.budget, &self.resources.scratch);
+        Sampled::of(self.opened.clone(), question, how, &SampledOptions::default(), &kept, &self.resources)
     }
 
     /// A part of it, which is a graph. What its sidecar was made for is checked first.

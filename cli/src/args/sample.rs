@@ -2,13 +2,11 @@
 
 use std::num::NonZeroUsize;
 
-use arrow_cast::parse::string_to_datetime;
-use chrono::{DateTime, Utc};
 use clap::{ArgAction, Args, Subcommand, ValueEnum};
 use isomorph::Error;
 use isomorph::convert::Hyperedges;
-use isomorph::formats::deepgnn::FeatureType;
 use isomorph::sampling::Generator;
+use isomorph::sampling::answers::{Feature, Moment};
 
 use super::write::hyperedges_parser;
 use super::{OpenArgs, ResourceArgs};
@@ -94,9 +92,6 @@ pub struct ElementsArgs {
     pub common: CommonArgs,
 }
 
-/// Neighbours of each node, where nobody says how many.
-pub const NEIGHBORS: usize = 10;
-
 /// Arguments of `sample PATH neighbors`.
 #[derive(Debug, Args)]
 pub struct NearArgs {
@@ -115,19 +110,10 @@ pub struct NearArgs {
     /// Only edges that are there at this time: a date or a time, 2024-05-01 or 2024-05-01T12:00:00Z (UTC unless it says
     /// otherwise); a number where times are numbers, or all columns of times have one unit, which it counts from 1970 on
     /// [default: any]
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = moment)]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = str::parse::<Moment>)]
     pub timestamp: Option<Moment>,
     #[command(flatten)]
     pub common: CommonArgs,
-}
-
-/// A time that is asked about.
-#[derive(Debug, Clone)]
-pub enum Moment {
-    /// A number, whatever it counts.
-    Number(i64),
-    /// A date and time.
-    Time(String, DateTime<Utc>),
 }
 
 /// Arguments of `sample PATH walk`.
@@ -151,7 +137,7 @@ pub struct WalkArgs {
     /// Only edges that are there at this time: a date or a time, 2024-05-01 or 2024-05-01T12:00:00Z (UTC unless it says
     /// otherwise); a number where times are numbers, or all columns of times have one unit, which it counts from 1970 on
     /// [default: any]
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = moment)]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = str::parse::<Moment>)]
     pub timestamp: Option<Moment>,
     #[command(flatten)]
     pub common: CommonArgs,
@@ -170,23 +156,10 @@ pub struct FeaturesArgs {
     /// Features, or properties by name: name, 0:float32:128 for 128 numbers, 1:sparse-int64. Without N all numbers that
     /// there are. A binary does not store types: they are named here, or travel with it. A member of a bag of properties
     /// whose name a column has is bag.NAME
-    #[arg(long, value_name = "ID[:TYPE[:N]],…", value_delimiter = ',', required = true, value_parser = feature)]
+    #[arg(long, value_name = "ID[:TYPE[:N]],…", value_delimiter = ',', required = true, value_parser = str::parse::<Feature>)]
     pub features: Vec<Feature>,
     #[command(flatten)]
     pub common: CommonArgs,
-}
-
-/// A feature that is asked for.
-#[derive(Debug, Clone)]
-pub struct Feature {
-    /// What was written: names of properties may look like a feature with its type.
-    pub text: String,
-    /// Its id, or the name of a property.
-    pub id: String,
-    /// What its bytes are; else what the graph says.
-    pub ty: Option<FeatureType>,
-    /// How many numbers, of a feature with its type; else all that there are.
-    pub count: Option<usize>,
 }
 
 /// What all of them take.
@@ -243,30 +216,5 @@ pub(super) fn generator(text: &str) -> Result<Generator, Error> {
         "stable" => Ok(Generator::Stable),
         "deepgnn" => Ok(Generator::Compat),
         other => Err(Error::usage(format!("{other:?} is no generator")).hint("stable, deepgnn")),
-    }
-}
-
-fn moment(text: &str) -> Result<Moment, Error> {
-    if let Ok(number) = text.parse() {
-        return Ok(Moment::Number(number));
-    }
-    let wrong = |_| Error::usage(format!("{text:?} is no time")).hint("2024-05-01, 2024-05-01T12:00:00Z, 1714564800");
-    Ok(Moment::Time(text.to_owned(), string_to_datetime(&Utc, text).map_err(wrong)?))
-}
-
-fn feature(text: &str) -> Result<Feature, Error> {
-    let wrong = || Error::usage(format!("{text:?} is no feature")).hint("0:float32:128, 1:sparse-int64, 2:text, name");
-    // Names of properties may be IRIs: what is behind a colon is a type only where it is one.
-    let of_type = |text: &str| text.rsplit_once(':').and_then(|(id, ty)| Some((id.to_owned(), ty.parse().ok()?)));
-    let counted = text.rsplit_once(':').and_then(|(rest, count)| Some((of_type(rest)?, count.parse().ok()?)));
-    let (id, ty, count): (String, Option<FeatureType>, Option<usize>) = match (counted, of_type(text)) {
-        (Some(((id, ty), count)), _) => (id, Some(ty), Some(count)),
-        (None, Some((id, ty))) => (id, Some(ty), None),
-        (None, None) => (text.to_owned(), None, None),
-    };
-    match ty {
-        _ if count.is_some_and(|count| count == 0 || count > 1 << 20) => Err(wrong()),
-        _ if id.is_empty() => Err(wrong()),
-        ty => Ok(Feature { text: text.to_owned(), id, ty, count }),
     }
 }

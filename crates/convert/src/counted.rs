@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use isomorph_error::{Findings, Result};
 use isomorph_model::{
-    About, EdgeOrder, EndForm, Graph, NodeId, NodeType, Part, Progress as ModelProgress, Request, Run, Side, Source,
-    Tables,
+    About, EdgeOrder, EndForm, Graph, Incidents, Narrowing, NodeId, NodeType, Part, Progress as ModelProgress, Request,
+    Run, Side, Source, Tables,
 };
 
 use crate::parallel;
@@ -94,6 +94,20 @@ impl Source for Counted {
 
     fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         self.inner.neighbors(edge, node, side)
+    }
+
+    fn narrowed_neighbors(
+        &self,
+        edge: usize,
+        node: NodeId<'_>,
+        side: Side,
+        narrowing: Narrowing,
+    ) -> Result<Box<dyn Part + '_>> {
+        self.inner.narrowed_neighbors(edge, node, side, narrowing)
+    }
+
+    fn incidents(&self, key: &str) -> Result<Incidents> {
+        self.inner.incidents(key)
     }
 
     fn as_any(&self) -> Option<&dyn std::any::Any> {

@@ -274,16 +274,21 @@ impl Renderer {
     }
 }
 
-/// Keys as JSON.
-struct KeyTexts<'a>(JsonCells<'a>);
+/// Keys as JSON, as [`crate::dump`] writes them.
+pub struct KeyTexts<'a>(JsonCells<'a>);
 
 impl<'a> KeyTexts<'a> {
-    fn new(key: &Key, keys: &'a ArrayRef) -> Result<Self> {
+    /// The texts of some keys of that kind.
+    ///
+    /// # Errors
+    /// When they have no JSON form.
+    pub fn new(key: &Key, keys: &'a ArrayRef) -> Result<Self> {
         let kind = if key.kind == KeyKind::Term { ValueKind::Term } else { ValueKind::Plain };
         Ok(KeyTexts(JsonCells::new(&Property::new("", keys.data_type().clone()).of_kind(kind), keys.as_ref())?))
     }
 
-    fn push(&self, row: usize, out: &mut String) {
+    /// Appends the key of a row.
+    pub fn push(&self, row: usize, out: &mut String) {
         if !self.0.push(row, out) {
             out.push_str("null");
         }
@@ -292,7 +297,7 @@ impl<'a> KeyTexts<'a> {
 
 /// Properties as the members of a JSON object, in the order of their names. Members of a bag that are called like a column are
 /// properties of their own: they are in an object of their own, `bag`.
-struct PropertyTexts<'a> {
+pub struct PropertyTexts<'a> {
     properties: &'a [Property],
     columns: Vec<(&'a Property, JsonCells<'a>)>,
     bag: Option<&'a arrow_array::StringArray>,
@@ -303,7 +308,11 @@ struct PropertyTexts<'a> {
 }
 
 impl<'a> PropertyTexts<'a> {
-    fn new(properties: &'a [Property], columns: &'a Columns) -> Result<Self> {
+    /// The texts of these columns of these properties; those that are `None` have no values.
+    ///
+    /// # Errors
+    /// When values have no JSON form.
+    pub fn new(properties: &'a [Property], columns: &'a Columns) -> Result<Self> {
         let mut texts = PropertyTexts {
             properties,
             columns: Vec::new(),
@@ -323,6 +332,17 @@ impl<'a> PropertyTexts<'a> {
     }
 
     fn push(&mut self, row: usize, line: &mut String) -> Result<()> {
+        let [texts, aside] = self.row(row)?;
+        push_members("properties", texts, line);
+        push_members("bag", aside, line);
+        Ok(())
+    }
+
+    /// The names and values of a row, as JSON, in the order of the names; and, apart, those members of its bag that are called like columns.
+    ///
+    /// # Errors
+    /// When a value is no JSON where it should be.
+    pub fn row(&mut self, row: usize) -> Result<[&[(String, String)]; 2]> {
         let PropertyTexts { properties, columns, bag, members, texts, aside } = self;
         texts.clear();
         aside.clear();
@@ -348,15 +368,14 @@ impl<'a> PropertyTexts<'a> {
                 Ok(())
             })?;
         }
-        push_members("properties", texts, line);
-        push_members("bag", aside, line);
-        Ok(())
+        texts.sort();
+        aside.sort();
+        Ok([texts, aside])
     }
 }
 
-/// Appends a member that is the object of `members`, in the order of their names; nothing where there are none.
-fn push_members(name: &str, members: &mut [(String, String)], line: &mut String) {
-    members.sort();
+/// Appends a member that is the object of `members`; nothing where there are none.
+fn push_members(name: &str, members: &[(String, String)], line: &mut String) {
     for (at, (own, text)) in members.iter().enumerate() {
         match at {
             0 => {

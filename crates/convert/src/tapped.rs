@@ -4,7 +4,9 @@ use isomorph_storage::Resources;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use isomorph_error::Result;
-use isomorph_model::{About, EdgeOrder, EndForm, Graph, NodeId, Part, Request, Run, Side, Source, Tables, part};
+use isomorph_model::{
+    About, EdgeOrder, EndForm, Graph, Incidents, Narrowing, NodeId, Part, Request, Run, Side, Source, Tables, part,
+};
 
 use crate::digests::Digested;
 use crate::progress::Progress;
@@ -117,5 +119,19 @@ impl Source for Tapped {
 
     fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         self.inner.neighbors(edge, node, side)
+    }
+
+    fn narrowed_neighbors(
+        &self,
+        edge: usize,
+        node: NodeId<'_>,
+        side: Side,
+        narrowing: Narrowing,
+    ) -> Result<Box<dyn Part + '_>> {
+        self.inner.narrowed_neighbors(edge, node, side, narrowing)
+    }
+
+    fn incidents(&self, key: &str) -> Result<Incidents> {
+        self.inner.incidents(key)
     }
 }

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use isomorph_error::{Error, Findings, Result};
-use isomorph_model::{About, EdgeOrder, EndForm, Graph, NodeId, Part, Request, Run, Side, Source};
+use isomorph_model::{
+    About, EdgeOrder, EndForm, Graph, Incidents, Narrowing, NodeId, Part, Request, Run, Side, Source,
+};
 use isomorph_storage::Location;
 
 use crate::conversion::{convert, native_options};
@@ -109,6 +111,20 @@ impl Source for Written {
 
     fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         self.inner.neighbors(edge, node, side)
+    }
+
+    fn narrowed_neighbors(
+        &self,
+        edge: usize,
+        node: NodeId<'_>,
+        side: Side,
+        narrowing: Narrowing,
+    ) -> Result<Box<dyn Part + '_>> {
+        self.inner.narrowed_neighbors(edge, node, side, narrowing)
+    }
+
+    fn incidents(&self, key: &str) -> Result<Incidents> {
+        self.inner.incidents(key)
     }
 
     fn about(&self) -> About {

@@ -37,7 +37,19 @@ impl Source for GraphAr {
     fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         let ty = &self.edge_table(edge)?.shown;
         let row = self.row_of(if side == Side::Out { ty.source } else { ty.target }, node)?;
-        self.neighbors_of(edge, row, side)
+        self.neighbors_of(edge, row, side, None)
+    }
+
+    fn narrowed_neighbors(
+        &self,
+        edge: usize,
+        node: NodeId<'_>,
+        side: Side,
+        narrowing: Narrowing,
+    ) -> Result<Box<dyn Part + '_>> {
+        let ty = &self.edge_table(edge)?.shown;
+        let row = self.row_of(if side == Side::Out { ty.source } else { ty.target }, node)?;
+        self.neighbors_of(edge, row, side, Some(narrowing))
     }
 
     fn validate(&self, findings: &mut Findings) -> Result<()> {

@@ -2,14 +2,23 @@
 
 use std::sync::Arc;
 
+use isomorph_convert::matching::{Prefixes, Query, Solutions, solutions};
 use isomorph_convert::{
     Certificate, ConvertOptions, Diff, Digests, OpenOptions, Opened, Plan, Progress, Silent, convert, diff, digest,
     dump,
 };
-use isomorph_dataset::{Dataset, Scan, Selection, Table};
+use isomorph_dataset::{Dataset, Neighbors, Scan, Selection, Table};
 use isomorph_error::{Findings, Result};
-use isomorph_model::Source;
+use isomorph_model::{NodeId, Source};
+#[cfg(feature = "sampling")]
+use isomorph_sampling::{
+    GraphOptions,
+    answers::{Drawing, Question},
+};
 use isomorph_storage::{Location, Resources};
+
+#[cfg(feature = "sampling")]
+use crate::sampled::{Sampled, SampledOptions};
 
 /// A graph of any format, seen through its sidecar if it has one, with the memory and threads of this machine.
 ///
@@ -61,7 +70,7 @@ impl Graph {
         &self.opened.graph
     }
 
-    /// It as tables: for look-ups of edges and all else that tables do.
+    /// It as tables.
     pub fn dataset(&self) -> &Dataset {
         &self.tables
     }
@@ -77,6 +86,85 @@ impl Graph {
     /// [`crate::Kind::Usage`] when there is none.
     pub fn scan(&self, table: &str) -> Result<Scan<'_>> {
         self.tables.scan(table)
+    }
+
+    /// The neighbours of a node, read from where its edges are stored; its type need not be given where there is only one.
+    ///
+    /// ```
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// use isomorph::dataset::Sides;
+    /// use isomorph::model::NodeId;
+    ///
+    /// let social = isomorph::open("examples/social")?;
+    /// let friends = social.neighbors(Some("person"), NodeId::Key("1007"))?.relation("knows")?.sides(Sides::Out);
+    /// let mut batches = friends.columns(["since"])?.limit(2).batches();
+    /// for batch in &mut batches {
+    ///     let table = batch?.to_record_batch()?;
+    ///     let names: Vec<&str> = table.schema_ref().fields().iter().map(|field| field.name().as_str()).collect();
+    ///     assert_eq!(names, ["neighbor", "relation", "direction", "since"]);
+    /// }
+    /// assert!(batches.more() > Some(0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`crate::Kind::Usage`] when there is no such type, or there are several and none is given.
+    pub fn neighbors(&self, node_type: Option<&str>, node: NodeId<'_>) -> Result<Neighbors<'_>> {
+        self.tables.neighbors(node_type, node)
+    }
+
+    /// What patterns of triples stand for, with variables that they share: several in a GraphLake store, one in an RDF text. The last of
+    /// `limit` solutions ends the reading.
+    ///
+    /// ```
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// use isomorph::convert::matching::Prefixes;
+    ///
+    /// let home = tempfile::tempdir()?;
+    /// let place = home.path().join("people.lake").display().to_string();
+    /// isomorph::open("examples/people.ttl")?.convert(&place)?;
+    /// let prefixes = Prefixes::new(&[("".to_owned(), "http://example.org/".to_owned())].into());
+    /// let found = isomorph::open(&place)?.matches("?one :knows ?other . ?other :name ?name", &prefixes, 10)?;
+    /// assert_eq!(found.variables, ["one", "other", "name"]);
+    /// assert!(found.all && !found.rows.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`crate::Kind::Usage`] for what is no pattern; [`crate::Kind::Unsupported`] for other formats, and several patterns in a text.
+    pub fn matches(&self, patterns: &str, prefixes: &Prefixes, limit: u64) -> Result<Solutions> {
+        let query = Query::parse(&[patterns.to_owned()], None, prefixes)?;
+        solutions(self.opened.native.as_ref(), query, limit, self.resources.threads)
+    }
+
+    /// It, ready to be sampled by keys and names: for one question, or for others about the same features.
+    ///
+    /// ```
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// use isomorph::sampling::answers::{Drawing, NeighborsOf, Question, Strategy};
+    /// use isomorph::sampling::Generator;
+    ///
+    /// let social = isomorph::open("examples/social")?;
+    /// let question = Question::Neighbors(NeighborsOf {
+    ///     nodes: vec!["1007".to_owned()],
+    ///     count: Some(3),
+    ///     strategy: Strategy::Uniform,
+    ///     types: Some(vec!["knows".to_owned()]),
+    ///     time: None,
+    /// });
+    /// let node_type = Some("person".to_owned());
+    /// let how = Drawing { seed: 7, generator: Generator::Stable, threads: 2, node_type };
+    /// let drawn = social.sampled(&question, &how)?.graph.draw(&question, &how)?.to_record_batch()?;
+    /// assert_eq!(drawn.num_rows(), 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`crate::Sampled::of`].
+    #[cfg(feature = "sampling")]
+    pub fn sampled(&self, question: &Question, how: &Drawing) -> Result<Sampled> {
+        let kept = GraphOptions::new(&self.resources.budget, &self.resources.scratch);
+        Sampled::of(self.opened.clone(), question, how, &SampledOptions::default(), &kept, &self.resources)
     }
 
     /// A part of it, which is a graph. What its sidecar was made for is checked first.

@@ -30,7 +30,11 @@ pub mod formats {
 mod graph;
 #[cfg(feature = "convert")]
 pub use graph::{Graph, open};
+#[cfg(all(feature = "convert", feature = "sampling"))]
+mod sampled;
 pub use isomorph_dataset::{Dataset, Sample, Selection, Table, parse_condition, parse_predicate};
 pub use isomorph_error::{Error, Kind, Result, did_you_mean};
 pub use isomorph_model::Predicate;
 pub use isomorph_storage::Location;
+#[cfg(all(feature = "convert", feature = "sampling"))]
+pub use sampled::{Sampled, SampledOptions};

@@ -214,6 +214,29 @@ pub trait Source: Send + Sync {
         Err(Error::unsupported("this format has no neighbour look-ups"))
     }
 
+    /// The same with no more of the properties than `narrowing` wants, where the format can leave the others unread; else with all of them. Its
+    /// filter is not applied.
+    ///
+    /// # Errors
+    /// As for [`Source::neighbors`].
+    fn narrowed_neighbors(
+        &self,
+        edge: usize,
+        node: NodeId<'_>,
+        side: Side,
+        _narrowing: Narrowing,
+    ) -> Result<Box<dyn Part + '_>> {
+        self.neighbors(edge, node, side)
+    }
+
+    /// Where the hyperedges that the node with this key is a member of are found: by a scan of this source, unless it knows better.
+    ///
+    /// # Errors
+    /// When the input cannot be read.
+    fn incidents(&self, _key: &str) -> Result<Incidents> {
+        Ok(Incidents::Here)
+    }
+
     /// The source itself, for who knows its format and what it can do beside giving rows.
     fn as_any(&self) -> Option<&dyn std::any::Any> {
         None
@@ -226,6 +249,16 @@ pub trait Source: Send + Sync {
     fn validate(&self, _findings: &mut Findings) -> Result<()> {
         Ok(())
     }
+}
+
+/// Where the hyperedges of one node are found.
+pub enum Incidents {
+    /// In the source that was asked.
+    Here,
+    /// Nowhere: it is a member of none.
+    None,
+    /// In another source of the same graph, opened for this.
+    In(Arc<dyn Source>),
 }
 
 /// A node of a known type, as somebody names it.

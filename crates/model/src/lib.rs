@@ -39,7 +39,8 @@ pub mod zoo;
 
 pub use batch::{Batch, Columns, EdgeBatch, Ends, NodeBatch, Relations};
 pub use flow::{
-    About, Delivery, EdgeOrder, EndForm, Narrowing, NodeId, Progress, Request, Run, Side, Sink, Source, Tables, Written,
+    About, Delivery, EdgeOrder, EndForm, Incidents, Narrowing, NodeId, Progress, Request, Run, Side, Sink, Source,
+    Tables, Written,
 };
 pub use key::{Key, KeyKind};
 pub use label::LabelColumn;

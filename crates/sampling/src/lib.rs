@@ -2,6 +2,7 @@
 #![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss))]
 
 mod ahead;
+pub mod answers;
 mod ask;
 mod divide;
 mod elements;

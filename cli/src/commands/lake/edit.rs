@@ -2,6 +2,7 @@
 
 use std::io::{self, Cursor, Read};
 
+use isomorph::convert::matching::{Prefixes, Query};
 use isomorph::convert::{LakeEdit, edit_lake};
 use isomorph::formats::graphlake::push_quad;
 use isomorph::{Error, Result};
@@ -10,7 +11,6 @@ use serde::Serialize;
 use super::changed::{self, Counts, noted};
 use crate::args::LakeEditArgs;
 use crate::commands::Answer;
-use crate::commands::matching::{Prefixes, Query};
 use crate::console::Console;
 
 /// See `docs/cli-json.md`.

@@ -1,12 +1,12 @@
 //! `lake drop`, `lake copy` and `lake move`: whole graphs, whose files stay where they are.
 
+use isomorph::convert::matching::Prefixes;
 use isomorph::formats::graphlake::{Committed, check_graph};
 use isomorph::{Error, Kind, Result};
 use serde::Serialize;
 
 use crate::args::{LakeDropArgs, LakeGraphsArgs};
 use crate::commands::Answer;
-use crate::commands::matching::Prefixes;
 use crate::console::Console;
 use crate::render::{Mark, of};
 

@@ -1,25 +1,24 @@
 //! `neighbors`: who is next to a node, read straight from where it lies.
 
-mod find;
-mod incident;
-mod keys;
-mod line;
-#[cfg(test)]
-mod tests;
+mod shown;
 
+use std::sync::Arc;
+
+use isomorph::convert::matching::Prefixes;
 use isomorph::convert::{Format, OpenOptions, Registry, Shape, Silent};
+use isomorph::dataset::{Dataset, Sides};
 use isomorph::formats::{graphlake, rdf};
-use isomorph::{Kind, Result, did_you_mean};
+use isomorph::model::{KeyKind, NodeId, NodeType};
+use isomorph::{Error, Kind, Result, did_you_mean};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::matching::{Prefixes, extent};
+use super::matching::extent;
 use super::{Answer, open_at, select};
 use crate::args::{NeighborsArgs, ResourceArgs};
 use crate::console::Console;
 use crate::render::{Cell, Column, Screen, Table, of};
-use find::{Asked, Neighbor, Sides};
-use incident::Incident;
+use shown::{Incident, Neighbor};
 
 /// See `docs/cli-json.md`.
 #[derive(Debug, Serialize)]
@@ -67,40 +66,57 @@ pub fn run(args: &NeighborsArgs, formats: &Registry, console: &Console) -> Resul
         (_, true) => Sides::Both,
         _ => Sides::Out,
     };
-    let asked =
-        Asked::new(opened.graph.as_ref(), args.node_type.as_deref(), args.edge.as_deref(), key, args.row, &resources)?;
-    let found = asked.neighbors(sides, args.limit.get()).map_err(|error| {
-        match key.filter(|_| opened.format == Format::RDF) {
-            // What is no IRI names nothing in a pattern.
-            Some(key) if error.kind() == Kind::Unsupported && rdf::check_base(key).is_ok() => {
-                error.hint(format!("isomorph match {} '<{key}> ? ?'", args.path))
-            }
-            _ => error,
+    let node = match (key, args.row) {
+        (Some(key), _) => NodeId::Key(key),
+        (None, Some(row)) => NodeId::Row(row),
+        (None, None) => return Err(Error::usage("no node is named")),
+    };
+    let tables = Dataset::new(Arc::clone(&opened.graph), resources);
+    let mut asked = tables.neighbors(args.node_type.as_deref(), node)?.sides(sides).limit(args.limit.get());
+    if let Some(relation) = &args.edge {
+        asked = asked.relation(relation)?;
+    }
+    let explained = |error: Error| match key.filter(|_| opened.format == Format::RDF) {
+        // What is no IRI names nothing in a pattern.
+        Some(key) if error.kind() == Kind::Unsupported && rdf::check_base(key).is_ok() => {
+            error.hint(format!("isomorph match {} '<{key}> ? ?'", args.path))
         }
-    })?;
+        _ => error,
+    };
+    let (mut batches, mut neighbors) = (asked.batches(), Vec::new());
+    while let Some(batch) = batches.next().transpose().map_err(explained)? {
+        Neighbor::add(&batch, &mut neighbors)?;
+    }
+    let own = asked.hyperedges()?;
+    let incidents = own.hyperedges.into_iter().map(Incident::of).collect::<Result<Vec<_>>>()?;
 
-    let (name, incidents, more_incidents) = asked.incidents(sides, args.limit.get())?;
-
-    let more = Some(found.more).filter(|_| !found.ended);
-    let mut screen = screen(&asked, &found.neighbors, more, console);
-    show_incidents(&name, &incidents, more_incidents, &mut screen);
-    let is_empty = found.neighbors.is_empty() && incidents.is_empty();
+    let more = batches.more();
+    let mut screen = screen(&title(asked.node_type(), node), &neighbors, more, console);
+    show_incidents(&own.node, &incidents, own.more, &mut screen);
+    let is_empty = neighbors.is_empty() && incidents.is_empty();
     // Where each edge has its own relation, only the edges of the node tell which there are.
-    let near = args.edge.as_deref().map(|edge| did_you_mean(edge, found.others.iter().map(String::as_str)));
+    let near = args.edge.as_deref().map(|edge| did_you_mean(edge, batches.others().iter().map(String::as_str)));
     if let (Some(edge), Some(near), true) = (&args.edge, near.filter(|near| !near.is_empty()), is_empty) {
         screen.line("", &format!("there is no relation {edge} here{near}"));
     } else if is_empty && sides == Sides::Out {
         screen.line("", "--in shows the edges that reach it");
     }
     console.show(&screen)?;
-    let node = NodeDocument { ty: asked.type_name(), key: asked.key(), row: args.row };
+    let ty = asked.node_type();
+    let key = key.map(|key| {
+        // A number where keys are numbers.
+        let is_number = ty.is_some_and(|ty| ty.key.kind == KeyKind::Int);
+        let number = key.parse::<serde_json::Number>().ok().filter(|_| is_number);
+        number.map_or_else(|| Value::from(key), Value::Number)
+    });
+    let node = NodeDocument { ty: ty.map_or("", |ty| ty.name.as_str()), key, row: args.row };
     console.document(&Document {
         path: &args.path,
         node,
-        neighbors: &found.neighbors,
+        neighbors: &neighbors,
         more,
         hyperedges: &incidents,
-        more_hyperedges: more_incidents,
+        more_hyperedges: own.more,
     })?;
     Ok(Answer::Yes)
 }
@@ -109,7 +125,7 @@ pub fn run(args: &NeighborsArgs, formats: &Registry, console: &Console) -> Resul
 fn show_incidents(node: &str, incidents: &[Incident], more: u64, screen: &mut Screen) {
     let mut table = Table::new([Column::stage(), Column::text(0), Column::text(1), Column::text(2)]);
     for own in incidents {
-        let subject = format!("{} {}", own.ty, incident::text(&own.key));
+        let subject = format!("{} {}", own.ty, shown::text(&own.key));
         table.row([own.roles_of(node), subject, own.shown_members(), own.facts()].map(|text| Cell::from(&text)));
     }
     screen.table(&table);
@@ -119,10 +135,19 @@ fn show_incidents(node: &str, incidents: &[Incident], more: u64, screen: &mut Sc
     }
 }
 
-fn screen(asked: &Asked<'_>, neighbors: &[Neighbor], more: Option<u64>, console: &Console) -> Screen {
+/// `person 933`, `person row 7`.
+fn title(ty: Option<&NodeType>, node: NodeId<'_>) -> String {
+    let ty = ty.map_or("", |ty| ty.name.as_str());
+    match node {
+        NodeId::Key(key) => format!("{ty} {key}"),
+        NodeId::Row(row) => format!("{ty} row {row}"),
+    }
+}
+
+fn screen(node: &str, neighbors: &[Neighbor], more: Option<u64>, console: &Console) -> Screen {
     let mut screen = console.screen();
     let (count, rest) = extent(neighbors.len() as u64, more, "neighbor", false);
-    screen.line("node", &format!("{}   {count}", asked.shown()));
+    screen.line("node", &format!("{node}   {count}"));
     let mut table = Table::new([Column::stage(), Column::text(0), Column::text(1), Column::text(2)]);
     for neighbor in neighbors {
         let subject = format!("{} {}", neighbor.ty, neighbor.identity());

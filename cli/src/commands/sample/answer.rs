@@ -1,36 +1,22 @@
 //! What was drawn, as columns: shown as a table, as JSON, or written as Arrow.
 
-use std::sync::Arc;
-
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type, Int64Type, UInt64Type};
-use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_array::{Array, ArrayRef};
 use arrow_cast::cast;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
-use arrow_schema::{DataType, Field, Schema};
+use arrow_schema::{DataType, Field};
 use isomorph::sampling::Generator;
+use isomorph::sampling::answers::Drawn;
 use isomorph::storage::{Mode, Staging};
 use isomorph::{Error, Kind, Result};
 use serde::Serialize;
 use serde_json::{Map, Number, Value};
 
-use super::place::Place;
 use crate::args::file_place;
 use crate::args::sample::CommonArgs;
 use crate::console::Console;
-use crate::render::{Cell, Column, Table};
-
-/// Columns of equal length.
-pub(super) struct Drawn {
-    what: &'static str,
-    how: String,
-    fields: Vec<Field>,
-    columns: Vec<ArrayRef>,
-    /// Of columns with keys as texts, which of these are numbers; lists one after another.
-    numbers: Vec<Option<Vec<bool>>>,
-    /// Parallel edges whose features are not among these.
-    hidden: usize,
-}
+use crate::render::{Cell, Column, Table, of};
 
 /// See `docs/cli-json.md`.
 #[derive(Debug, Serialize)]
@@ -45,130 +31,91 @@ struct Document<'a> {
     rows: Vec<Map<String, Value>>,
 }
 
-impl Drawn {
-    /// Nothing yet.
-    pub fn new(what: &'static str, how: String) -> Self {
-        Drawn { what, how, fields: Vec::new(), columns: Vec::new(), numbers: Vec::new(), hidden: 0 }
-    }
-
-    /// Says how many edges are parallel to those that are shown, and are not.
-    pub fn hidden(&mut self, edges: usize) {
-        self.hidden = edges;
-    }
-
-    /// Adds a column.
-    pub fn column(&mut self, name: &str, column: ArrayRef) {
-        self.fields.push(Field::new(name, column.data_type().clone(), true));
-        self.columns.push(column);
-        self.numbers.push(None);
-    }
-
-    /// Whether there is a column of this name.
-    pub fn has(&self, name: &str) -> bool {
-        self.fields.iter().any(|field| field.name() == name)
-    }
-
-    /// Adds a column of the keys of nodes.
-    ///
-    /// # Errors
-    /// When they cannot be read.
-    pub fn keys(&mut self, name: &str, place: &Place, ids: &[i64]) -> Result<()> {
-        self.column(name, place.keys(ids)?);
-        self.numbers(place.numbers(ids));
-        Ok(())
-    }
-
-    /// Says which of the texts in the last column are numbers.
-    pub fn numbers(&mut self, numbers: Option<Vec<bool>>) {
-        if let Some(last) = self.numbers.last_mut() {
-            *last = numbers;
-        }
-    }
-
-    fn rows(&self) -> usize {
-        self.columns.first().map_or(0, |column| column.len())
-    }
-
-    /// Shows it on the console.
-    ///
-    /// # Errors
-    /// When standard output cannot be written.
-    pub fn show(&self, path: &str, left_out: &[String], common: &CommonArgs, console: &Console) -> Result<()> {
-        let generator = match common.generator {
-            Generator::Stable => "stable",
-            Generator::Compat => "deepgnn",
-        };
-        if console.json {
-            let mut rows = vec![Map::new(); self.rows()];
-            for ((field, column), numbers) in self.fields.iter().zip(&self.columns).zip(&self.numbers) {
-                let mut numbers = numbers.iter().flatten().copied();
-                for (row, mut value) in rows.iter_mut().zip(json(column)?) {
-                    as_numbers(&mut value, &mut numbers);
-                    row.insert(field.name().clone(), value);
-                }
+/// Shows it on the console.
+///
+/// # Errors
+/// When standard output cannot be written.
+pub fn show(drawn: &Drawn, path: &str, left_out: &[String], common: &CommonArgs, console: &Console) -> Result<()> {
+    let generator = match common.generator {
+        Generator::Stable => "stable",
+        Generator::Compat => "deepgnn",
+    };
+    if console.json {
+        let mut rows = vec![Map::new(); drawn.rows()];
+        for ((field, column), numbers) in drawn.columns().zip(drawn.numbers()) {
+            let mut numbers = numbers.into_iter().flatten().copied();
+            for (row, mut value) in rows.iter_mut().zip(json(column)?) {
+                as_numbers(&mut value, &mut numbers);
+                row.insert(field.name().clone(), value);
             }
-            return console.document(&Document {
-                path,
-                sample: self.what,
-                seed: common.seed,
-                generator,
-                left_out,
-                parallel: Some(self.hidden).filter(|edges| *edges > 0),
-                rows,
-            });
         }
-        let mut screen = console.screen();
-        screen.line(self.what, &format!("{}, seed {}", self.how, common.seed));
-        if self.hidden > 0 {
-            screen
-                .line("not shown", &format!("features of {} parallel edges: the first has its own shown", self.hidden));
-        }
-        if !left_out.is_empty() {
-            screen.line("left out", &format!("groups: {}    --groups reify takes them as nodes", left_out.join(", ")));
-        }
-        let alignment = |field: &Field| if field.data_type().is_numeric() { Column::number() } else { Column::text(1) };
-        let mut table =
-            Table::new(std::iter::once(Column::stage()).chain(self.fields.iter().map(alignment)).collect::<Vec<_>>());
-        table.row(std::iter::once(Cell::from("")).chain(self.fields.iter().map(|field| Cell::from(field.name()))));
-        let options = FormatOptions::default().with_null("–");
-        let formatters = self.columns.iter().map(|column| ArrayFormatter::try_new(column.as_ref(), &options));
-        let formatters = formatters.collect::<std::result::Result<Vec<_>, _>>().map_err(unshown)?;
-        for row in 0..self.rows() {
-            let cells = formatters.iter().map(|formatter| Cell::from(formatter.value(row).to_string()));
-            table.row(std::iter::once(Cell::from("")).chain(cells));
-        }
-        screen.table(&table);
-        console.show(&screen)
+        return console.document(&Document {
+            path,
+            sample: drawn.what,
+            seed: common.seed,
+            generator,
+            left_out,
+            parallel: Some(drawn.hidden).filter(|edges| *edges > 0),
+            rows,
+        });
     }
+    let mut screen = console.screen();
+    screen.line(drawn.what, &format!("{}, seed {}", in_words(drawn), common.seed));
+    if drawn.hidden > 0 {
+        screen.line("not shown", &format!("features of {} parallel edges: the first has its own shown", drawn.hidden));
+    }
+    if !left_out.is_empty() {
+        screen.line("left out", &format!("groups: {}    --groups reify takes them as nodes", left_out.join(", ")));
+    }
+    let alignment = |field: &Field| if field.data_type().is_numeric() { Column::number() } else { Column::text(1) };
+    let fields = || drawn.columns().map(|(field, _)| field);
+    let mut table = Table::new(std::iter::once(Column::stage()).chain(fields().map(alignment)).collect::<Vec<_>>());
+    table.row(std::iter::once(Cell::from("")).chain(fields().map(|field| Cell::from(field.name()))));
+    let options = FormatOptions::default().with_null("–");
+    let formatters = drawn.columns().map(|(_, column)| ArrayFormatter::try_new(column.as_ref(), &options));
+    let formatters = formatters.collect::<std::result::Result<Vec<_>, _>>().map_err(unshown)?;
+    for row in 0..drawn.rows() {
+        let cells = formatters.iter().map(|formatter| Cell::from(formatter.value(row).to_string()));
+        table.row(std::iter::once(Cell::from("")).chain(cells));
+    }
+    screen.table(&table);
+    console.show(&screen)
+}
 
-    /// Writes it to a new file in Arrow's format for files.
-    ///
-    /// # Errors
-    /// When the file is there already or cannot be written.
-    pub fn write(self, file: &str, console: &Console) -> Result<()> {
-        let location = file_place(file)?;
-        let schema = Arc::new(Schema::new(self.fields.clone()));
-        let rows = self.rows();
-        let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        let batch = RecordBatch::try_new_with_options(Arc::clone(&schema), self.columns, &options).map_err(unshown)?;
-        let staging = Staging::file(&location, Mode::CreateNew)?;
-        let mut writer = arrow_ipc::writer::FileWriter::try_new(staging.create("")?, &schema).map_err(unwritten)?;
-        writer.write(&batch).map_err(unwritten)?;
-        writer.into_inner().map_err(unwritten)?.finish()?;
-        let bytes = staging.commit(&[])?.bytes;
-        let mut screen = console.screen();
-        screen.line(self.what, &self.how);
-        screen.line("wrote", &format!("{file} ({rows} rows)"));
-        if self.hidden > 0 {
-            screen
-                .line("not shown", &format!("features of {} parallel edges: the first has its own shown", self.hidden));
+/// Writes it to a new file in Arrow's format for files.
+///
+/// # Errors
+/// When the file is there already or cannot be written.
+pub fn write(drawn: &Drawn, file: &str, console: &Console) -> Result<()> {
+    let location = file_place(file)?;
+    let (rows, batch) = (drawn.rows(), drawn.to_record_batch()?);
+    let staging = Staging::file(&location, Mode::CreateNew)?;
+    let mut writer =
+        arrow_ipc::writer::FileWriter::try_new(staging.create("")?, batch.schema_ref()).map_err(unwritten)?;
+    writer.write(&batch).map_err(unwritten)?;
+    writer.into_inner().map_err(unwritten)?.finish()?;
+    let bytes = staging.commit(&[])?.bytes;
+    let mut screen = console.screen();
+    screen.line(drawn.what, &in_words(drawn));
+    screen.line("wrote", &format!("{file} ({rows} rows)"));
+    if drawn.hidden > 0 {
+        screen.line("not shown", &format!("features of {} parallel edges: the first has its own shown", drawn.hidden));
+    }
+    console.show(&screen)?;
+    let mut document = serde_json::json!({ "sample": drawn.what, "wrote": file, "rows": rows, "bytes": bytes });
+    if drawn.hidden > 0 {
+        document["parallel"] = drawn.hidden.into();
+    }
+    console.document(&document)
+}
+
+/// How many were drawn of how many there are, and how: where one may come twice, they are no part of them.
+fn in_words(drawn: &Drawn) -> String {
+    match drawn.from {
+        Some(all) => {
+            format!("{} drawn from {}, {}", drawn.rows(), of(all, drawn.what.trim_end_matches('s')), drawn.how)
         }
-        console.show(&screen)?;
-        let mut document = serde_json::json!({ "sample": self.what, "wrote": file, "rows": rows, "bytes": bytes });
-        if self.hidden > 0 {
-            document["parallel"] = self.hidden.into();
-        }
-        console.document(&document)
+        None => drawn.how.clone(),
     }
 }
 
@@ -279,6 +226,8 @@ fn item(list: &DataType) -> DataType {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use std::sync::Arc;
+
     use arrow_array::{Float32Array, Float64Array};
 
     use super::*;

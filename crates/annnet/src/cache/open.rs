@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::UInt32Array;
 use isomorph_error::{Error, Findings, Kind, Result};
-use isomorph_model::{Batch, EdgeBatch, Ends, Graph, NodeId, Part, Request, Side, Source, part};
+use isomorph_model::{Batch, EdgeBatch, Ends, Graph, Incidents, Narrowing, NodeId, Part, Request, Side, Source, part};
 use isomorph_storage::Location;
 
 use super::{Cache, Side as CacheSide, if_sound};
@@ -92,20 +92,7 @@ impl LookUps {
         }))
     }
 
-    /// Opens the graph as a whole if the node, or another with the same hash, is a member of a hyperedge; returns `None`
-    /// if the views state that it is not.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Annnet::open`], and an error if an array cannot be read.
-    pub fn with_hyperedges_of(&self, key: &str) -> Result<Option<Annnet>> {
-        let sides = [CacheSide::Head, CacheSide::Tail, CacheSide::Member];
-        if if_sound(self.cache.edges_of(key, &sides))?.is_some_and(|found| found.is_empty()) {
-            return Ok(None);
-        }
-        self.whole().map(Some)
-    }
-
-    /// Opens the graph as a whole.
+    /// The graph as a whole.
     fn whole(&self) -> Result<Annnet> {
         let members = Members::of(self.files.clone());
         let layout = Layout::of(&members)?.ok_or_else(|| not_annnet(&self.edges.name))?;
@@ -113,22 +100,46 @@ impl LookUps {
         Annnet::of(members, layout, &OpenOptions { verify: false, ..self.options.clone() })
     }
 
-    /// Returns the edges that the views name.
-    fn by_views(&self, key: &str, side: Side) -> Result<Box<dyn Part + '_>> {
+    /// The edges that the views name.
+    fn by_views(&self, key: &str, side: Side, narrowing: Option<Narrowing>) -> Result<Box<dyn Part + '_>> {
         let wanted = if side == Side::Out { CacheSide::Source } else { CacheSide::Target };
         let rows = self.cache.edges_of(key, &[wanted])?;
         if rows.is_empty() && !self.cache.knows(key)? {
             return Err(Error::new(Kind::NotFound, format!("there is no node {key:?}")));
         }
         let key = key.to_owned();
-        in_pieces(rows, move |rows| only_of(self.batch(&ranges_of(rows))?, &key, side))
+        in_pieces(rows, move |rows| only_of(self.batch(&ranges_of(rows), narrowing.as_ref())?, &key, side))
     }
 
-    fn batch(&self, rows: &[Range<u64>]) -> Result<EdgeBatch> {
+    fn found(
+        &self,
+        edge: usize,
+        node: NodeId<'_>,
+        side: Side,
+        narrowing: Option<Narrowing>,
+    ) -> Result<Box<dyn Part + '_>> {
+        let NodeId::Key(key) = node else {
+            return Err(Error::usage("a graph that was opened for look-ups knows its nodes by their ids"));
+        };
+        if edge > 0 {
+            return Err(Error::usage("there is one type of edges"));
+        }
+        match if_sound(self.by_views(key, side, narrowing))? {
+            Some(found) => Ok(found),
+            None => {
+                let whole = self.whole()?;
+                let found: Vec<Result<Batch>> = whole.neighbors(edge, node, side)?.collect();
+                Ok(part::of(None, found.into_iter()))
+            }
+        }
+    }
+
+    fn batch(&self, rows: &[Range<u64>], narrowing: Option<&Narrowing>) -> Result<EdgeBatch> {
+        let names = self.attributes.names_of(narrowing, 1);
         let cells = self.edges.read_rows(&COLUMNS, rows)?;
         let mut properties = vec![Some(weights(&cells)?)];
-        properties.extend(match &self.beside {
-            Some(table) => self.attributes.columns(&table.read_rows(&self.attributes.names(), rows)?)?,
+        properties.extend(match self.beside.as_ref().filter(|_| !names.is_empty()) {
+            Some(table) => self.attributes.columns(&table.read_rows(&names, rows)?)?,
             None => self.attributes.absent(),
         });
         let layers = match self.layers.is_flat() {
@@ -160,28 +171,30 @@ impl Source for LookUps {
         &self.graph
     }
 
-    fn as_any(&self) -> Option<&dyn std::any::Any> {
-        Some(self)
-    }
-
     fn scan(&self, _request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
         Err(Error::usage("the graph was opened for look-ups only"))
     }
 
     fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
-        let NodeId::Key(key) = node else {
-            return Err(Error::usage("a graph opened for look-ups identifies nodes by their ids"));
-        };
-        if edge > 0 {
-            return Err(Error::usage("annnet has only one edge type"));
+        self.found(edge, node, side, None)
+    }
+
+    fn narrowed_neighbors(
+        &self,
+        edge: usize,
+        node: NodeId<'_>,
+        side: Side,
+        narrowing: Narrowing,
+    ) -> Result<Box<dyn Part + '_>> {
+        self.found(edge, node, side, Some(narrowing))
+    }
+
+    /// The graph as a whole, if there are hyperedges that the node is a member of, or one of the same hash, which the views say.
+    fn incidents(&self, key: &str) -> Result<Incidents> {
+        let sides = [CacheSide::Head, CacheSide::Tail, CacheSide::Member];
+        if if_sound(self.cache.edges_of(key, &sides))?.is_some_and(|found| found.is_empty()) {
+            return Ok(Incidents::None);
         }
-        match if_sound(self.by_views(key, side))? {
-            Some(found) => Ok(found),
-            None => {
-                let whole = self.whole()?;
-                let found: Vec<Result<Batch>> = whole.neighbors(edge, node, side)?.collect();
-                Ok(part::of(None, found.into_iter()))
-            }
-        }
+        Ok(Incidents::In(Arc::new(self.whole()?)))
     }
 }

@@ -1,9 +1,11 @@
 //! The edges of one node. With a cache, the pages that contain them are read; without one, a pass over one column
 //! finds the row groups that name the node.
 
+use std::sync::Arc;
+
 use arrow_array::cast::AsArray;
 use isomorph_error::{Error, Kind, Result};
-use isomorph_model::{Batch, EdgeBatch, Ends, NodeId, Part, Side, Take, part};
+use isomorph_model::{Batch, EdgeBatch, Ends, Narrowing, NodeId, Part, Side, Take, part};
 
 use super::Annnet;
 use super::edge_part::EdgePart;
@@ -13,12 +15,17 @@ use crate::layout::column;
 /// Rows of a batch.
 const BATCH_ROWS: usize = 1 << 14;
 
-/// Returns the edges with two ends whose source (or target) is a node, directed or not. To get all undirected edges,
-/// both sides must be requested.
+/// Edges with two ends whose source (or target) is a node, whether they have a direction or not: for an edge without one, both
+/// sides have to be asked for. Where a pass finds them, properties that `narrowing` does not want are not read.
 ///
 /// # Errors
-/// Returns [`Kind::NotFound`] if the node does not exist, and an error if the edges cannot be read.
-pub(super) fn neighbors<'a>(annnet: &'a Annnet, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + 'a>> {
+/// [`Kind::NotFound`] when there is no such node; when the edges cannot be read.
+pub(super) fn neighbors<'a>(
+    annnet: &'a Annnet,
+    node: NodeId<'_>,
+    side: Side,
+    narrowing: Option<Narrowing>,
+) -> Result<Box<dyn Part + 'a>> {
     let entities = &annnet.entities;
     let row = match node {
         NodeId::Row(row) => usize::try_from(row).ok().filter(|row| *row < entities.len()),
@@ -32,7 +39,7 @@ pub(super) fn neighbors<'a>(annnet: &'a Annnet, node: NodeId<'_>, side: Side) ->
     let said = annnet.cache()?.map(|cache| cache::if_sound(by_cache(annnet, cache, key, side))).transpose()?;
     Ok(match said.flatten() {
         Some(found) => found,
-        None => by_pass(annnet, key, side),
+        None => by_pass(annnet, key, side, narrowing.map(Arc::new)),
     })
 }
 
@@ -99,8 +106,8 @@ fn naming(batch: &EdgeBatch, key: &str, side: Side) -> Result<Vec<bool>> {
     }
 }
 
-/// Reads the edges of the row groups that name the node.
-fn by_pass<'a>(annnet: &'a Annnet, key: &str, side: Side) -> Box<dyn Part + 'a> {
+/// The edges of the row groups that name the node.
+fn by_pass<'a>(annnet: &'a Annnet, key: &str, side: Side, narrowing: Option<Arc<Narrowing>>) -> Box<dyn Part + 'a> {
     let name = if side == Side::Out { column::SOURCE } else { column::TARGET };
     let (key, mut groups) = (key.to_owned(), annnet.edges.groups.iter().enumerate());
     let open = || Ok(None);
@@ -109,7 +116,7 @@ fn by_pass<'a>(annnet: &'a Annnet, key: &str, side: Side) -> Box<dyn Part + 'a> 
             let Some((group, rows)) = groups.next() else { return Ok(false) };
             for cells in annnet.edges.table.batches(&[name], rows.clone(), BATCH_ROWS)? {
                 if cells?.text(name)?.iter().any(|end| end == Some(key.as_str())) {
-                    let part = EdgePart { annnet, group, narrowing: None, batch_rows: BATCH_ROWS };
+                    let part = EdgePart { annnet, group, narrowing: narrowing.clone(), batch_rows: BATCH_ROWS };
                     *reading = Some(part.part());
                     break;
                 }

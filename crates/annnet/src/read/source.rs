@@ -119,7 +119,20 @@ impl Source for Annnet {
         if edge > 0 {
             return Err(Error::usage("annnet has only one edge type"));
         }
-        neighbors(self, node, side)
+        neighbors(self, node, side, None)
+    }
+
+    fn narrowed_neighbors(
+        &self,
+        edge: usize,
+        node: NodeId<'_>,
+        side: Side,
+        narrowing: Narrowing,
+    ) -> Result<Box<dyn Part + '_>> {
+        if edge > 0 {
+            return Err(Error::usage("there is one type of edges"));
+        }
+        neighbors(self, node, side, Some(narrowing))
     }
 
     fn validate(&self, findings: &mut Findings) -> Result<()> {

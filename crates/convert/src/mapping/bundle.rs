@@ -23,8 +23,9 @@ use super::declare::declared;
 use super::json_out::JsonCells;
 use super::{Bundling, EdgeSlots, NodeSlots, Slot};
 use crate::mapping::reify::as_type;
-use crate::mapping::view::{edges_as, must_exist, of_types};
+use crate::mapping::view::{edges_as, of_types};
 use crate::narrow::narrow;
+use isomorph_dataset::must_exist;
 use isomorph_model::part::shown;
 
 /// Shows a typed source as one table of nodes and one of edges.

@@ -57,7 +57,6 @@ pub use relate::{Related, Relating, Unrelated};
 pub use shred::{CARRY_FITS, Shredded};
 pub use surveyed::NameRules;
 pub(crate) use view::edges_as;
-pub use view::must_exist;
 
 /// Where a property of the typed graph lies in the bundled one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

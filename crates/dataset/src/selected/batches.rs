@@ -7,7 +7,7 @@ use isomorph_error::{Error, Result};
 use isomorph_model::{Columns, EdgeBatch, Ends, LabelColumn, Relations};
 
 /// Some rows of a batch.
-pub(super) struct Rows {
+pub(crate) struct Rows {
     mask: BooleanBuffer,
     filter: FilterPredicate,
 }

@@ -16,6 +16,8 @@ mod test;
 mod values;
 mod view;
 
+pub(crate) use batches::Rows;
+
 use std::sync::Arc;
 
 use isomorph_model::{Predicate, Source};

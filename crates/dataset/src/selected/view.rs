@@ -323,7 +323,18 @@ impl Source for Selected {
             }
             (_, None) => node,
         };
-        Ok(self.shown(self.dataset.source().neighbors(inner, node, side)?))
+        let (source, shown) = (self.dataset.source(), self.shape.edges.0.get(edge));
+        let narrowing = match shown {
+            Some(shown) => {
+                self.asked(TableKind::Edges(inner), shown, ty.properties.len(), self.built.edge_test(inner))?
+            }
+            None => None,
+        };
+        let found = match narrowing {
+            Some(narrowing) => source.narrowed_neighbors(inner, node, side, narrowing)?,
+            None => source.neighbors(inner, node, side)?,
+        };
+        Ok(self.shown(found))
     }
 }
 

@@ -7,13 +7,13 @@ use arrow_array::{Array, ArrayRef, UInt64Array};
 use arrow_schema::DataType;
 use arrow_select::take::take;
 use isomorph_error::{Error, Kind, Place, Result};
-use isomorph_model::{Batch, Columns, EdgeBatch, Part, Side, part};
+use isomorph_model::{Batch, Columns, EdgeBatch, Narrowing, Part, Side, part};
 
 use super::gather::{Order, Segment};
 use super::offsets::Span;
 use crate::info::AdjListType;
 use crate::read::{EdgeScan, edge_batch, first_outside, indexes};
-use crate::table::{Chunk, EdgeTable, List, SOURCE_INDEX, TARGET_INDEX, Target, rows_error};
+use crate::table::{Chunk, Column, EdgeTable, List, SOURCE_INDEX, TARGET_INDEX, Target, rows_error};
 use crate::{GraphAr, rules};
 
 /// The edges of several vertices.
@@ -98,18 +98,24 @@ impl GraphAr {
         let asked = self.asked(edge, rows, side)?;
         let Asked { table, list, by_source, .. } = asked;
         let found = match asked.by_offsets {
-            true => self.spans(table, list, rows).and_then(|spans| self.of_spans(edge, table, list, &spans)),
+            true => self.spans(table, list, rows).and_then(|spans| self.of_spans(edge, table, list, &spans, None)),
             false => self.by_scan(edge, table, list, rows, by_source),
         };
         found.map_err(|error| table.with_other_lists(error, list))?.neighbors(edge)
     }
 
-    /// Returns the edges of type `edge` that leave (or reach) the vertex `row`, in batches of bounded size if they are found by
-    /// offsets.
+    /// The edges of type `edge` that leave (or reach) the vertex `row`, a batch of bounded size after another where they are found by
+    /// offsets: then properties that `narrowing` does not want are not read.
     ///
     /// # Errors
     /// As [`GraphAr::neighbors_batch`].
-    pub(crate) fn neighbors_of(&self, edge: usize, row: u64, side: Side) -> Result<Box<dyn Part + '_>> {
+    pub(crate) fn neighbors_of(
+        &self,
+        edge: usize,
+        row: u64,
+        side: Side,
+        narrowing: Option<Narrowing>,
+    ) -> Result<Box<dyn Part + '_>> {
         let asked = self.asked(edge, &[row], side)?;
         if !asked.by_offsets {
             return Ok(part::edges(vec![self.neighbors_batch(edge, &[row], side)?.edges]));
@@ -122,7 +128,7 @@ impl GraphAr {
             .into_iter()
             .flat_map(|(vertex, part, span)| span.pieces(BATCH_ROWS).map(move |piece| (vertex, part, piece)));
         let batch = move |piece| -> Result<EdgeBatch> {
-            let found = self.of_spans(edge, table, list, &[piece]).map_err(explained)?;
+            let found = self.of_spans(edge, table, list, &[piece], narrowing.as_ref()).map_err(explained)?;
             Ok(found.neighbors(edge)?.edges)
         };
         let batches = pieces.map(batch).filter(|batch| batch.as_ref().map_or(true, |batch| batch.rows > 0));
@@ -169,9 +175,16 @@ impl GraphAr {
         vertices.iter().map(span).collect()
     }
 
-    /// Reads the edges of spans, with the edge before and the edge after those of each vertex: this is the only way to detect offsets
-    /// that miss some of its edges.
-    fn of_spans(&self, edge: usize, table: &EdgeTable, list: &List, spans: &[(u64, u64, Span)]) -> Result<Found> {
+    /// The edges of spans. Those before and after the edges of a vertex are read with them: offsets that leave out some of its edges
+    /// show in nothing else.
+    fn of_spans(
+        &self,
+        edge: usize,
+        table: &EdgeTable,
+        list: &List,
+        spans: &[(u64, u64, Span)],
+        narrowing: Option<&Narrowing>,
+    ) -> Result<Found> {
         let mut segments = Vec::with_capacity(spans.len());
         for (_, part, span) in spans {
             let read = span.with_neighbors();
@@ -184,7 +197,7 @@ impl GraphAr {
                 from = to;
             }
         }
-        let found = self.read_segments(edge, table, list, &segments)?;
+        let found = self.read_segments(edge, table, list, &segments, narrowing)?;
         let by_source = list.kind.by_source();
         let (column, name) = if by_source { (&found.source, SOURCE_INDEX) } else { (&found.target, TARGET_INDEX) };
         let values = indexes(column, name, 0)?.values();
@@ -228,14 +241,17 @@ impl GraphAr {
         Err(Error::broken(&rules::COUNT_ALIGNED, message).at(Place::file(list.layout.vertex_count())))
     }
 
-    /// Reads segments of a list with all visible properties, in their order.
+    /// Reads segments of a list with the properties that are shown, in their order; no others than `narrowing` wants.
     pub(super) fn read_segments(
         &self,
         edge: usize,
         table: &EdgeTable,
         list: &List,
         segments: &[Segment],
+        narrowing: Option<&Narrowing>,
     ) -> Result<Found> {
+        let wants = |position: usize| narrowing.is_none_or(|narrowing| narrowing.wants(position));
+        let is_wanted = |column: &&Column| matches!(column.target, Target::Property(position) if wants(position));
         let order = Order::new(segments);
         let (mut sources, mut targets) = (Vec::new(), Vec::new());
         let mut columns: Vec<Vec<ArrayRef>> = vec![Vec::new(); table.shown.properties.len()];
@@ -251,12 +267,19 @@ impl GraphAr {
             sources.push(batch.column(0).clone());
             targets.push(batch.column(1).clone());
             for group in &table.groups {
+                let wanted: Arc<[Column]> = match narrowing {
+                    None => Arc::clone(&group.columns),
+                    Some(_) => group.columns.iter().filter(is_wanted).cloned().collect(),
+                };
+                if narrowing.is_some() && wanted.is_empty() {
+                    continue;
+                }
                 let path = list.layout.chunk(group.number, part, chunk);
                 let fields = || group.columns.iter().filter_map(|column| column.field(group.encoding)).collect();
                 let reader = self.lookups.reader(&table.root, &path, group.encoding, fields)?;
                 check_rows(&path, reader.row_count(), expected)?;
-                let chunk = Chunk::of_reader(path, reader, Arc::clone(&group.columns))?;
-                for (column, array) in group.columns.iter().zip(chunk.read_rows(rows)?) {
+                let chunk = Chunk::of_reader(path, reader, Arc::clone(&wanted))?;
+                for (column, array) in wanted.iter().zip(chunk.read_rows(rows)?) {
                     if let Target::Property(position) = column.target {
                         columns[position].push(array);
                     }
@@ -268,7 +291,11 @@ impl GraphAr {
         let properties: Result<Columns> = columns
             .iter()
             .zip(shown.iter())
-            .map(|(pieces, property)| order.arrange(pieces, &property.data_type).map(Some))
+            .enumerate()
+            .map(|(at, (pieces, property))| match wants(at) {
+                true => order.arrange(pieces, &property.data_type).map(Some),
+                false => Ok(None),
+            })
             .collect();
         Ok(Found {
             source: order.arrange(&sources, &DataType::Int64)?,

@@ -51,7 +51,7 @@ impl GraphAr {
             }
             starts.push(total);
         }
-        Ok(Found { starts, ..self.read_segments(edge, table, list, &segments)? })
+        Ok(Found { starts, ..self.read_segments(edge, table, list, &segments, None)? })
     }
 }
 

@@ -13,8 +13,9 @@ use super::{By, Parting, labels};
 use crate::counted::node_rows;
 use crate::mapping::declared;
 use crate::mapping::shred::CARRY_FITS;
-use crate::mapping::view::{edges_as, must_exist, of_types};
+use crate::mapping::view::{edges_as, of_types};
 use crate::progress::Silent;
+use isomorph_dataset::must_exist;
 use isomorph_model::part::shown;
 
 /// Shows node types as the values of a property, or as labels.

@@ -14,7 +14,8 @@ use super::Relating;
 use crate::mapping::bundle::relations_of;
 use crate::mapping::declared;
 use crate::mapping::shred::CARRY_FITS;
-use crate::mapping::view::{edges_as, must_exist, of_types};
+use crate::mapping::view::{edges_as, of_types};
+use isomorph_dataset::must_exist;
 use isomorph_model::part::shown;
 
 /// Shows edge types by relation as edges that name their relations.

@@ -8,12 +8,13 @@ use arrow_array::{
 use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::{DataType, Field, Fields};
-use isomorph::formats::deepgnn::{DType, FeatureType};
-use isomorph::sampling::{Dense, Edges, Sampler, Sparse, Stated, Strings};
-use isomorph::{Error, Result};
+use isomorph_deepgnn::{DType, FeatureType};
+
+use isomorph_error::{Error, Result};
 
 use super::declared::{Declared, Found};
 use super::exact;
+use crate::{Dense, Edges, Sampler, Sparse, Stated, Strings};
 
 /// Whose features are asked for.
 pub(super) enum Elements {

@@ -1,89 +1,17 @@
 //! Patterns as somebody types them: `ex:alice ?p _`, `<urn:s> a "text"@en`; several, with variables that they share.
 
-use std::collections::BTreeMap;
+use isomorph_error::{Error, Result};
+use isomorph_graphlake::{GraphNode, Graphs, InGraph, JoinPattern, Node, Pattern, Question};
+use isomorph_model::faces::{Object, Quad};
+use isomorph_model::term::ntriples;
 
-use isomorph::formats::graphlake::{GraphNode, Graphs, InGraph, JoinPattern, Node, Pattern, Question};
-use isomorph::model::faces::{Object, Quad, RDF_TYPE};
-use isomorph::{Error, Result};
-
+use super::Prefixes;
 use super::term::{Part, Word, words};
-
-/// Prefixes that everybody uses in one way.
-const KNOWN: [(&str, &str); 12] = [
-    ("dc", "http://purl.org/dc/elements/1.1/"),
-    ("dcterms", "http://purl.org/dc/terms/"),
-    ("foaf", "http://xmlns.com/foaf/0.1/"),
-    ("owl", "http://www.w3.org/2002/07/owl#"),
-    ("prov", "http://www.w3.org/ns/prov#"),
-    ("rdf", "http://www.w3.org/1999/02/22-rdf-syntax-ns#"),
-    ("rdfs", "http://www.w3.org/2000/01/rdf-schema#"),
-    ("schema", "https://schema.org/"),
-    ("sh", "http://www.w3.org/ns/shacl#"),
-    ("skos", "http://www.w3.org/2004/02/skos/core#"),
-    ("void", "http://rdfs.org/ns/void#"),
-    ("xsd", "http://www.w3.org/2001/XMLSchema#"),
-];
-
-/// Prefixes and what they stand for.
-pub struct Prefixes(BTreeMap<String, String>);
-
-impl Prefixes {
-    /// The known ones and those of the user, which count more.
-    pub fn new(own: &BTreeMap<String, String>) -> Self {
-        let known = KNOWN.iter().map(|(prefix, iri)| ((*prefix).to_owned(), (*iri).to_owned()));
-        Prefixes(known.chain(own.clone()).collect())
-    }
-
-    /// The resource that a word names as in a pattern; the word itself, where it could be nothing but an IRI or a label.
-    pub fn resource(&self, word: &str) -> String {
-        match Word::alone(word).part(self) {
-            Ok(Part::Resource(text)) => text,
-            _ => word.to_owned(),
-        }
-    }
-
-    /// The graph that a word names: an IRI or a blank node; nothing is the default graph.
-    ///
-    /// # Errors
-    /// When it names none.
-    pub fn graph(&self, word: &str) -> Result<Option<String>> {
-        if word == "default" {
-            return Ok(None);
-        }
-        let word = Word::alone(word);
-        match word.part(self)? {
-            Part::Resource(text) if !text.starts_with("<<(") => Ok(Some(text)),
-            _ => Err(word.refused("a graph", "graphs are named by IRIs and blank nodes", "<http://example.org/graph>")),
-        }
-    }
-
-    /// What the prefix of a name stands for, and the rest of the name.
-    pub(super) fn known<'a>(&'a self, name: &'a str) -> Option<(&'a str, &'a str)> {
-        let (prefix, local) = name.split_once(':')?;
-        Some((self.0.get(prefix)?, local))
-    }
-
-    /// A term of N-Triples, shorter where a prefix fits and nothing but a name is left.
-    pub fn shorten(&self, term: &str) -> String {
-        let Some(iri) = term.strip_prefix('<').and_then(|term| term.strip_suffix('>')) else { return term.to_owned() };
-        if iri == RDF_TYPE {
-            return "a".to_owned();
-        }
-        let is_name = |local: &str| {
-            let of_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
-            local.starts_with(|c: char| c.is_alphanumeric() || c == '_') && local.chars().all(of_name)
-        };
-        let fits = |(prefix, namespace): (&String, &String)| {
-            let local = iri.strip_prefix(namespace.as_str()).filter(|local| is_name(local))?;
-            Some(format!("{prefix}:{local}"))
-        };
-        self.0.iter().find_map(fits).unwrap_or_else(|| term.to_owned())
-    }
-}
+use super::triple::text;
 
 /// A pattern: subject, predicate, object and graph.
-#[derive(Debug)]
-pub struct Asked {
+#[derive(Debug, Clone)]
+pub struct QuadPattern {
     /// As it was typed.
     text: String,
     parts: Vec<Part>,
@@ -92,9 +20,10 @@ pub struct Asked {
 }
 
 /// Patterns that are asked for together, and the names of their variables.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Query {
-    pub patterns: Vec<Asked>,
+    /// The patterns, in their order.
+    pub patterns: Vec<QuadPattern>,
     /// In the order in which they come, without those that have no name.
     pub variables: Vec<String>,
 }
@@ -123,7 +52,7 @@ impl Query {
             patterns.retain(|words| !words.is_empty());
         }
         let patterns =
-            patterns.into_iter().map(|words| Asked::of(words, graph, prefixes)).collect::<Result<Vec<_>>>()?;
+            patterns.into_iter().map(|words| QuadPattern::of(words, graph, prefixes)).collect::<Result<Vec<_>>>()?;
         let mut variables: Vec<String> = Vec::new();
         for part in patterns.iter().flat_map(|asked| &asked.parts) {
             if let Part::Free(Some(name)) = part
@@ -170,7 +99,7 @@ impl Query {
     }
 }
 
-impl Asked {
+impl QuadPattern {
     fn of(mut words: Vec<Word>, graph: Option<&str>, prefixes: &Prefixes) -> Result<Self> {
         if words.len() == 3 {
             words.extend(graph.map(Word::alone));
@@ -208,7 +137,7 @@ impl Asked {
                 ));
             }
         }
-        Ok(Asked { text, parts, default })
+        Ok(QuadPattern { text, parts, default })
     }
 
     /// The quad, if there is nothing left open.
@@ -262,6 +191,18 @@ impl Asked {
     pub fn question(&self) -> Question<'_> {
         let question = Question::from(&self.pattern());
         if self.wants_named_graph() { Question { graph: Graphs::AnyNamed, ..question } } else { question }
+    }
+
+    /// What a variable stands for in a quad that fits, as in N-Triples; nothing where it does not stand in the pattern, or for the
+    /// default graph.
+    pub(super) fn value(&self, name: &str, quad: &Quad<'_>) -> Option<String> {
+        let is_it = |part: &Part| matches!(part, Part::Free(Some(own)) if own == name);
+        match self.parts.iter().position(is_it)? {
+            0 => Some(ntriples(quad.subject)),
+            1 => Some(ntriples(quad.predicate)),
+            2 => Some(text(&quad.object)),
+            _ => quad.graph.map(ntriples),
+        }
     }
 
     fn wants_named_graph(&self) -> bool {
@@ -330,6 +271,8 @@ fn same(one: &Object<'_>, other: &Object<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use isomorph_model::faces::RDF_TYPE;
+
     use super::*;
 
     fn query(arguments: &[&str]) -> Result<Query> {
@@ -337,7 +280,7 @@ mod tests {
         Query::parse(&arguments, None, &Prefixes::new(&[("ex".to_owned(), "http://example.org/".to_owned())].into()))
     }
 
-    fn parse(text: &str) -> Result<Asked> {
+    fn parse(text: &str) -> Result<QuadPattern> {
         let mut query = query(&[text])?;
         assert_eq!(query.patterns.len(), 1);
         Ok(query.patterns.remove(0))

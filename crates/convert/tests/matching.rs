@@ -1,20 +1,17 @@
 //! Random quads in stores with a history, and random patterns: what is found is what a naive evaluation finds.
 //!
 //! `MATCH_CASES` asks more than 240 times, `MATCH_SEED` makes other quads and patterns.
-#![allow(clippy::unwrap_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Cursor;
 
-use clap::Parser;
-use isomorph::Location;
-use isomorph::convert::{LakeStream, LakeText, change_lake};
-use isomorph::formats::graphlake::{At, CompactMode, Lake, OpenOptions, WriteOptions};
-
-use isomorph::storage::Budget;
-
-use super::*;
-use crate::args::{Cli, Command};
+use isomorph_convert::matching::{LakeMatches, Prefixes, Query};
+use isomorph_convert::{LakeStream, LakeText, change_lake};
+use isomorph_graphlake::{At, CompactMode, GraphLake, Lake, OpenOptions, TripleId, WriteOptions};
+use isomorph_model::faces::Object;
+use isomorph_model::term::{Part, ntriples, parts};
+use isomorph_storage::{Budget, Location};
 
 /// Questions to one store.
 const OF_STORE: u64 = 40;
@@ -166,18 +163,18 @@ fn naive<'s>(patterns: &[Vec<String>], set: &'s Set) -> Vec<(Env, Vec<&'s Texts>
 fn id_of([subject, predicate, object, _]: &Texts) -> String {
     let resource = |text: &str| text.trim_start_matches('<').trim_end_matches('>').to_owned();
     if !object.starts_with("<<(") {
-        let object = super::term::Word::alone(object).part(&Prefixes::new(&BTreeMap::new())).unwrap();
-        return TripleId::of(&resource(subject), &resource(predicate), &object.term()).to_string();
+        let query = Query::parse(&[format!("_ _ {object}")], None, &Prefixes::new(&BTreeMap::new())).unwrap();
+        let object = query.patterns[0].pattern().object.unwrap();
+        return TripleId::of(&resource(subject), &resource(predicate), &object).to_string();
     }
-    let (inner, of, part) = isomorph::model::term::parts(object).unwrap();
+    let (inner, of, part) = parts(object).unwrap();
     let text = match part {
-        isomorph::model::term::Part::Term(text) => isomorph::model::term::ntriples(&text),
-        isomorph::model::term::Part::Literal(..) => {
+        Part::Term(text) => ntriples(&text),
+        Part::Literal(..) => {
             let begin = object.find('"').unwrap();
             object[begin..].trim_end_matches(" )>>").to_owned()
         }
     };
-    let ntriples = isomorph::model::term::ntriples;
     let inner = id_of(&[ntriples(&inner), ntriples(&of), text, String::new()]);
     let object = format!("urn:triple:sha256:{inner}");
     TripleId::of(&resource(subject), &resource(predicate), &Object::Term(&object)).to_string()
@@ -197,68 +194,55 @@ fn is_first<T: Ord + Clone>(some: &[T], all: &[T], limit: usize) -> bool {
     within && some.len() == all.len().min(limit)
 }
 
-fn args(words: &[&str]) -> MatchArgs {
-    match Cli::try_parse_from([&["isomorph", "match"], words].concat()).unwrap().command {
-        Command::Match(args) => args,
-        _ => panic!("another command"),
-    }
-}
-
 /// Asks one question in every way, and compares the answers.
 fn ask(lake: &GraphLake, set: &Set, patterns: &[Vec<String>], limit: usize, threads: usize) -> usize {
     let texts: Vec<String> = patterns.iter().map(|words| words.join(" ")).collect();
     let prefixes = Prefixes::new(&BTreeMap::new());
-    let mut query = Query::parse(&texts, None, &prefixes).unwrap();
-    query.patterns.iter_mut().try_for_each(|asked| asked.store(|term| lake.stored(term))).unwrap();
-    let limit_text = limit.to_string();
-    let words: Vec<&str> = std::iter::once("lake").chain(texts.iter().map(String::as_str)).collect();
-    let with = |flags: &[&str]| args(&[&words[..], flags].concat());
-    let [limited, with_ids, counting, lines] =
-        [&["--limit", &limit_text][..], &["--limit", &limit_text, "--ids"], &["--count"], &["--nquads", "--ids"]]
-            .map(with);
-    let findings = Findings::default();
-    let asking =
-        |args| Asking { args, lake, query: &query, text: "", prefixes: &prefixes, threads, findings: &findings };
+    let query = Query::parse(&texts, None, &prefixes).unwrap();
+    let limited = LakeMatches::new(lake, query, threads).unwrap();
+    let with_ids = limited.clone().with_ids(true);
     let solutions = naive(patterns, set);
     let total = solutions.len();
-    if let [asked] = query.patterns.as_slice() {
+    if patterns.len() == 1 {
         let all: Vec<(Texts, String)> =
             solutions.iter().map(|(_, quads)| (quads[0].clone(), id_of(quads[0]))).collect();
-        let (found, more) = asking(&with_ids).first(asked).unwrap();
+        let found = with_ids.triples(limit as u64).unwrap();
+        let more = found.more;
         let found: Vec<(Texts, String)> = found
+            .triples
             .into_iter()
             .map(|one| ([one.subject, one.predicate, one.object, one.graph.unwrap_or_default()], one.id.unwrap()))
             .collect();
         assert!(is_first(&found, &all, limit), "{texts:?} {limit}: {found:#?} of {all:#?}");
         assert!(more.is_none_or(|more| more as usize == total - found.len()), "{texts:?}: {more:?} more");
         assert!(more.is_some() || found.len() == limit, "{texts:?}");
-        assert_eq!(asking(&counting).count(asked).unwrap() as usize, total, "{texts:?}");
+        assert_eq!(limited.count().unwrap() as usize, total, "{texts:?}");
         let mut out = Vec::new();
-        asking(&lines).lines(asked, &mut out).unwrap();
+        with_ids.lines(None, &mut out).unwrap();
         let printed = String::from_utf8(out).unwrap();
         let expected = all.iter().map(|(quad, id)| format!("{} # {id}", line(quad).trim_end()));
         assert_eq!(bag(printed.lines().map(str::to_owned)), bag(expected), "{texts:?}");
         // Everything that was found is found by its id.
         for (quad, id) in found.iter().take(2) {
-            let by_id = args(&["lake", "--id", id]);
-            let (found, _) = Asking { args: &by_id, ..asking(&limited) }.of_ids().unwrap();
+            let (found, _) = limited.by_ids(&[id.parse().unwrap()]).unwrap();
             let graphs = found.iter().map(|one| one.graph.clone().unwrap_or_default());
             let expected = set.iter().filter(|other| other[..3] == quad[..3]).map(|other| other[3].clone());
             assert_eq!(bag(graphs), bag(expected), "{quad:?} {id}");
         }
         return total;
     }
-    let row =
-        |env: &Env| -> Vec<String> { query.variables.iter().map(|name| env[&format!("?{name}")].clone()).collect() };
+    let row = |env: &Env| -> Vec<String> {
+        limited.query().variables.iter().map(|name| env[&format!("?{name}")].clone()).collect()
+    };
     let all: Vec<(Vec<String>, Vec<String>)> =
         solutions.iter().map(|(env, quads)| (row(env), quads.iter().map(|quad| id_of(quad)).collect())).collect();
-    let found = solutions::first(&asking(&with_ids)).unwrap();
+    let found = with_ids.solutions(limit as u64).unwrap();
     let rows: Vec<_> = found.rows.into_iter().zip(found.ids).collect();
     assert!(is_first(&rows, &all, limit), "{texts:?} {limit}: {rows:#?} of {all:#?}");
     assert!(!found.all || rows.len() == total, "{texts:?}");
     assert!(found.all || rows.len() == limit, "{texts:?}");
-    assert_eq!(solutions::first(&asking(&limited)).unwrap().rows.len(), total.min(limit), "{texts:?}");
-    assert_eq!(solutions::count(&asking(&counting)).unwrap() as usize, total, "{texts:?}");
+    assert_eq!(limited.solutions(limit as u64).unwrap().rows.len(), total.min(limit), "{texts:?}");
+    assert_eq!(limited.count().unwrap() as usize, total, "{texts:?}");
     total
 }
 

@@ -1,22 +1,23 @@
 //! The neighbours of every node of every fixture, compared with what a scan of all edges says.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used)]
 
-use isomorph::storage::Resources;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use isomorph::convert::{
-    ConvertOptions, Format, NodeTypes, OpenOptions, Opened, Plan, Renderer, Silent, TypesFrom, convert,
+use isomorph_convert::{
+    ConvertOptions, Format, KeyTexts, NodeTypes, OpenOptions, Opened, Plan, PropertyTexts, Renderer, Silent, TypesFrom,
+    convert,
 };
-use isomorph::model::{Batch, EndForm, Graph, NodeId, Part, Request, Side, Source, Tables};
-use isomorph::{Kind, Location};
+use isomorph_dataset::{Dataset, NeighborBatch, Neighbors, Sides};
+use isomorph_error::Kind;
 use isomorph_fixtures::{fixture, public_data};
+use isomorph_model::json::Members;
+use isomorph_model::{Batch, EndForm, Graph, KeyKind, NodeId, Part, Request, Side, Source, Tables};
+use isomorph_storage::{Location, Resources};
 use serde_json::Value;
-
-use super::find::{Asked, Sides};
-use super::line::{self, Line};
 
 /// A node: its type, and its key or row as JSON.
 type Node = (String, String);
@@ -35,7 +36,7 @@ struct Expected {
 const MOST_NODES: usize = 150;
 const MOST_OF_COPY: usize = 12;
 
-fn opened(path: &Path) -> isomorph::Result<Opened> {
+fn opened(path: &Path) -> isomorph_error::Result<Opened> {
     let location = Location::parse(path.to_str().unwrap())?;
     Opened::open(&location, &OpenOptions { look_ups: true, ..OpenOptions::default() })
 }
@@ -56,12 +57,46 @@ fn shown(relation: &str, ty: &str, key: &Value, facts: &str) -> String {
     format!("{relation} {ty} {key} {facts}")
 }
 
+/// The values of an edge, in the order in which `dump` prints them.
+fn facts(properties: &[(String, String)], bag: &[(String, String)]) -> String {
+    format!("{properties:?} {bag:?}")
+}
+
+fn facts_of_line(line: &str) -> String {
+    let mut both = [Vec::new(), Vec::new()];
+    let mut all = Members::default();
+    all.read(line, |name, object| {
+        let Some(at) = ["properties", "bag"].iter().position(|own| *own == name) else { return Ok(()) };
+        Members::default().read(object, |name, value| {
+            both[at].push((name.to_owned(), value.to_owned()));
+            Ok(())
+        })
+    })
+    .unwrap();
+    facts(&both[0], &both[1])
+}
+
+/// The edges of a batch as they are compared.
+fn edges_of(batch: &NeighborBatch<'_>, found: &mut Vec<String>) {
+    let keys = KeyTexts::new(&batch.node_type.key, &batch.neighbors).unwrap();
+    let mut properties = PropertyTexts::new(&batch.edge_type.properties, &batch.properties).unwrap();
+    for row in 0..batch.rows() {
+        let mut key = String::new();
+        keys.push(row, &mut key);
+        let key: Value = serde_json::from_str(&key).unwrap();
+        let [own, bag] = properties.row(row).unwrap();
+        found.push(shown(batch.relations.value(row), &batch.node_type.name, &key, &facts(own, bag)));
+    }
+    let table = batch.to_record_batch().unwrap();
+    assert_eq!(table.num_rows(), batch.rows());
+}
+
 impl Expected {
     /// What a scan of all nodes and edges says.
     ///
     /// # Errors
     /// When the graph is broken, or has no data.
-    fn of(opened: &Opened, resources: &Resources) -> isomorph::Result<Self> {
+    fn of(opened: &Opened, resources: &Resources) -> isomorph_error::Result<Self> {
         let source = opened.graph.as_ref();
         let renderer = Renderer::new(source, resources, &Silent)?;
         let mut expected = Expected::default();
@@ -74,8 +109,7 @@ impl Expected {
                             expected.rows.insert((element.ty.to_owned(), element.identity.to_owned()), row);
                             row += 1;
                         }
-                        let [properties, bag] = Line::read(element.line)?.facts()?;
-                        expected.add(&serde_json::from_str(element.line).unwrap(), &line::shown(&properties, &bag));
+                        expected.add(&serde_json::from_str(element.line).unwrap(), &facts_of_line(element.line));
                         Ok(())
                     })
                 })?;
@@ -114,33 +148,78 @@ impl Expected {
     }
 }
 
+/// All neighbours as they are compared, and how many more there are.
+fn found_by(asked: &Neighbors<'_>) -> isomorph_error::Result<(Vec<String>, Option<u64>)> {
+    let (mut batches, mut found) = (asked.batches(), Vec::new());
+    while let Some(batch) = batches.next().transpose()? {
+        edges_of(&batch, &mut found);
+    }
+    Ok((found, batches.more()))
+}
+
+/// That a limit gives the first of `all` and counts the others, and that fewer columns give the same edges.
+fn check_less(asked: &Neighbors<'_>, all: &[String], what: &str) {
+    let (first, more) = found_by(&asked.clone().limit(2)).unwrap();
+    assert_eq!(first, all[..all.len().min(2)], "{what}");
+    if let Some(more) = more {
+        assert_eq!(first.len() as u64 + more, all.len() as u64, "{what}");
+    }
+    let whole: Vec<NeighborBatch<'_>> = asked.batches().map(Result::unwrap).collect();
+    let Some(property) = whole.iter().find_map(|batch| batch.edge_type.properties.last()).filter(|own| own.name != "")
+    else {
+        return;
+    };
+    let narrow = asked.clone().columns([property.name.as_str()]).unwrap();
+    let narrow: Vec<NeighborBatch<'_>> = narrow.batches().map(Result::unwrap).collect();
+    let column = |batches: &[NeighborBatch<'_>]| {
+        let mut cells = Vec::new();
+        for batch in batches {
+            let mut texts = PropertyTexts::new(&batch.edge_type.properties, &batch.properties).unwrap();
+            for row in 0..batch.rows() {
+                let [own, _] = texts.row(row).unwrap();
+                cells.push(own.iter().find(|(name, _)| *name == property.name).cloned());
+            }
+        }
+        cells
+    };
+    assert_eq!(column(&narrow), column(&whole), "{what}: {}", property.name);
+    for (batch, property) in
+        narrow.iter().flat_map(|batch| batch.edge_type.properties.iter().map(move |own| (batch, own)))
+    {
+        let at = batch.edge_type.properties.iter().position(|own| own.name == property.name).unwrap();
+        assert!(narrow_names(batch).contains(&property.name) || batch.properties[at].is_none(), "{what}");
+    }
+}
+
+/// The properties of a batch as a table has them.
+fn narrow_names(batch: &NeighborBatch<'_>) -> Vec<String> {
+    batch.to_record_batch().unwrap().schema().fields().iter().skip(3).map(|field| field.name().clone()).collect()
+}
+
 /// Compares all nodes of a graph, by key and by row; how many were compared, or nothing where it cannot be scanned or has no look-ups.
 fn compare(path: &Path, opened: &Opened, most: usize, resources: &Resources) -> Option<usize> {
     let expected = Expected::of(opened, resources).ok()?;
     let step = expected.nodes.len().div_ceil(most).max(1);
     let (mut compared, mut refused) = (0, [false; 2]);
     let none = Default::default();
+    let tables = Dataset::new(Arc::clone(&opened.graph), resources.clone());
     for node in expected.nodes.iter().step_by(step) {
         let ((ty, id), [leave, reach, undirected]) = (node, expected.edges.get(node).unwrap_or(&none));
-        let by_row = opened
-            .graph
-            .graph()
-            .nodes
-            .iter()
-            .any(|own| own.name == *ty && own.key.kind == isomorph::model::KeyKind::Row);
+        let by_row = opened.graph.graph().nodes.iter().any(|own| own.name == *ty && own.key.kind == KeyKind::Row);
         let id: Value = serde_json::from_str(id).unwrap();
         let key = id.as_str().map_or_else(|| id.to_string(), str::to_owned);
         let row = if by_row { id.as_u64() } else { expected.rows.get(node).copied() };
         let ways = [(Some(key.as_str()).filter(|_| !by_row), None), (None, row)];
         for (way, (key, row)) in ways.into_iter().enumerate().filter(|(_, way)| *way != (None, None)) {
-            let source = opened.graph.as_ref();
-            let asked = Asked::new(source, Some(ty), None, key, row, resources).unwrap();
+            let name = key.map_or_else(|| NodeId::Row(row.unwrap_or_default()), NodeId::Key);
+            let asked = tables.neighbors(Some(ty), name).unwrap();
             for (sides, parts) in [
                 (Sides::Out, vec![leave, undirected]),
                 (Sides::In, vec![reach, undirected]),
                 (Sides::Both, vec![leave, reach, undirected]),
             ] {
-                let found = match asked.neighbors(sides, usize::MAX) {
+                let asked = asked.clone().sides(sides);
+                let found = match found_by(&asked) {
                     // Not every format finds nodes in both ways.
                     Err(error) if error.kind() == Kind::Unsupported => {
                         refused[way] = true;
@@ -148,13 +227,16 @@ fn compare(path: &Path, opened: &Opened, most: usize, resources: &Resources) -> 
                     }
                     found => found.unwrap_or_else(|error| panic!("{}: {ty} {id} {row:?}: {error:?}", path.display())),
                 };
-                let mut found: Vec<String> = found.neighbors.iter().map(|own| own.shown()).collect();
+                let what = format!("{} {ty} {id} {row:?} {sides:?}", path.display());
+                assert_eq!(found.1, Some(0), "{what}");
+                check_less(&asked, &found.0, &what);
+                let mut found = found.0;
                 let mut wanted: Vec<String> = parts.into_iter().flatten().cloned().collect();
                 found.sort();
                 wanted.sort();
-                assert_eq!(found, wanted, "{} {ty} {id} {row:?} {sides:?}", path.display());
+                assert_eq!(found, wanted, "{what}");
             }
-            asked.incidents(Sides::Both, usize::MAX).unwrap();
+            asked.hyperedges().unwrap();
         }
         if refused == [true, true] {
             return None;
@@ -222,7 +304,7 @@ fn every_node_of_what_conversions_write() {
     let home = tempfile::tempdir().unwrap();
     let labels = home.path().join("labels.csv");
     std::fs::write(&labels, LABELS).unwrap();
-    let social = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("examples/social");
+    let social = fixture("../examples/social");
     let sources = [
         labels,
         social,
@@ -272,14 +354,14 @@ fn every_node_of_the_public_graphs_of_graphar() {
 }
 
 /// A graph that counts the look-ups of edges.
-struct Counting<'a>(&'a dyn Source, AtomicUsize);
+struct Counting(Arc<dyn Source>, Arc<AtomicUsize>);
 
-impl Source for Counting<'_> {
+impl Source for Counting {
     fn graph(&self) -> &Graph {
         self.0.graph()
     }
 
-    fn scan(&self, request: &Request) -> isomorph::Result<Vec<Box<dyn Part + '_>>> {
+    fn scan(&self, request: &Request) -> isomorph_error::Result<Vec<Box<dyn Part + '_>>> {
         self.0.scan(request)
     }
 
@@ -287,7 +369,7 @@ impl Source for Counting<'_> {
         self.0.end_form(ty)
     }
 
-    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> isomorph::Result<Box<dyn Part + '_>> {
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> isomorph_error::Result<Box<dyn Part + '_>> {
         self.1.fetch_add(1, Relaxed);
         self.0.neighbors(edge, node, side)
     }
@@ -295,14 +377,16 @@ impl Source for Counting<'_> {
 
 #[test]
 fn the_last_neighbour_that_is_wanted_ends_the_look_ups() {
-    let social = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("examples/social");
+    let social = fixture("../examples/social");
     let opened = opened(&social).unwrap();
     let resources = Resources::of_this_machine().unwrap();
     let asked = |limit| {
-        let counting = Counting(opened.graph.as_ref(), AtomicUsize::new(0));
-        let node = Asked::new(&counting, Some("person"), None, None, Some(0), &resources).unwrap();
-        let found = node.neighbors(Sides::Both, limit).unwrap();
-        (found.neighbors.len(), found.ended, counting.1.into_inner())
+        let counted = Arc::new(AtomicUsize::new(0));
+        let counting = Counting(Arc::clone(&opened.graph), Arc::clone(&counted));
+        let tables = Dataset::new(Arc::new(counting), resources.clone());
+        let mut batches = tables.neighbors(Some("person"), NodeId::Row(0)).unwrap().limit(limit).batches();
+        let found: usize = batches.by_ref().map(|batch| batch.unwrap().rows()).sum();
+        (found, batches.more().is_none(), counted.load(Relaxed))
     };
     let (all, ended, look_ups) = asked(usize::MAX);
     assert!(all > 3 && !ended && look_ups > 2, "{all} neighbours by {look_ups} look-ups");

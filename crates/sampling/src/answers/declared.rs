@@ -1,14 +1,14 @@
 //! Which feature is asked for, and what it is by the graph's own word.
 
 use arrow_schema::DataType;
-use isomorph::formats::deepgnn::{DType, FeatureType};
-use isomorph::model::{Graph as Model, Property, Relation};
-use isomorph::sampling::{LABELS, is_json_feature};
-use isomorph::{Error, Result, did_you_mean};
+use isomorph_deepgnn::{DType, FeatureType};
+use isomorph_error::{Error, Result, did_you_mean};
+use isomorph_model::{Graph as Model, Property, Relation};
 
-use super::place::Place;
+use super::feature::Feature;
+use super::keyed::KeyedGraph;
 use super::values::Elements;
-use crate::args::sample::Feature;
+use crate::{LABELS, is_json_feature};
 
 /// What a feature is.
 #[derive(Clone, Copy)]
@@ -38,13 +38,13 @@ pub(super) struct Found<'a> {
     pub wanted: Option<(FeatureType, Option<usize>)>,
 }
 
-impl Place {
+impl KeyedGraph {
     /// The feature that is asked for. Of a graph that was read it is a property of this name and no other: the number of a feature is the
     /// name of the property that a text has it as, `ID:TYPE` where it has several types.
     ///
     /// # Errors
     /// When there is none, or the elements have properties of several types under its name.
-    pub fn found(&self, feature: &Feature, elements: &Elements) -> Result<Found<'_>> {
+    pub(super) fn found(&self, feature: &Feature, elements: &Elements) -> Result<Found<'_>> {
         let wanted = feature.ty.map(|ty| (ty, feature.count));
         let Some(names) = &self.names else {
             let id = feature.id.parse().map_err(|_| {
@@ -175,7 +175,7 @@ fn of_id<'n>(names: impl Iterator<Item = &'n str>, id: &str) -> impl Iterator<It
 }
 
 /// Whether nodes or edges of a text have values of several types under one feature id.
-pub(super) fn has_several_types(graph: &Model, id: &str) -> bool {
+pub fn has_several_types(graph: &Model, id: &str) -> bool {
     let nodes = graph.nodes.iter().map(|ty| &ty.properties);
     let mut all = nodes.chain(graph.edges.iter().map(|ty| &ty.properties));
     all.any(|of| of_id(of.iter().map(|property| property.name.as_str()), id).count() > 1)

@@ -1,48 +1,49 @@
 //! Features of nodes or edges, a column for each.
 
-use isomorph::sampling::Sampler;
-use isomorph::{Error, Result};
+use isomorph_error::{Error, Result};
 
-use super::answer::Drawn;
-use super::place::Place;
+use super::drawn::Drawn;
+use super::feature::Feature;
+use super::keyed::KeyedGraph;
+use super::question::{Drawing, FeaturesOf};
 use super::values::Elements;
-use crate::args::sample::{Feature, FeaturesArgs};
+use crate::Sampler;
 
 /// What stands before the name of a feature whose own name another column has.
 const CLASHING: &str = "feature:";
 
 /// The features of nodes or of edges.
-pub(super) fn features(sampler: &Sampler, place: &Place, args: &FeaturesArgs) -> Result<Drawn> {
-    let (elements, mut drawn) = match args.edges.is_empty() {
+pub(super) fn features(sampler: &Sampler, graph: &KeyedGraph, asked: &FeaturesOf, how: &Drawing) -> Result<Drawn> {
+    let (elements, mut drawn) = match asked.edges.is_empty() {
         true => {
-            let nodes = place.ids(&args.nodes, &args.common)?;
+            let nodes = graph.ids(&asked.nodes, how)?;
             let mut drawn = Drawn::new("features", format!("of {} nodes", nodes.len()));
-            drawn.keys("node", place, &nodes)?;
+            drawn.keys("node", graph, &nodes)?;
             (Elements::Nodes(nodes), drawn)
         }
         false => {
-            let ends = |at: usize| -> Vec<String> { args.edges.iter().skip(at).step_by(3).cloned().collect() };
-            let (sources, targets) = (place.ids(&ends(0), &args.common)?, place.targets(&ends(1), &args.common)?);
-            let types = ends(2).iter().map(|name| place.edge_type(name)).collect::<Result<Vec<i32>>>()?;
+            let ends = |at: usize| -> Vec<String> { asked.edges.iter().map(|edge| edge[at].clone()).collect() };
+            let (sources, targets) = (graph.ids(&ends(0), how)?, graph.targets(&ends(1), how)?);
+            let types = ends(2).iter().map(|name| graph.edge_type(name)).collect::<Result<Vec<i32>>>()?;
             let mut drawn = Drawn::new("features", format!("of {} edges", sources.len()));
-            drawn.keys("source", place, &sources)?;
-            drawn.keys("target", place, &targets)?;
-            drawn.column("type", place.edge_type_names(&types));
+            drawn.keys("source", graph, &sources)?;
+            drawn.keys("target", graph, &targets)?;
+            drawn.column("type", graph.edge_type_names(&types));
             let mut hidden = 0;
             for ((source, target), ty) in sources.iter().zip(&targets).zip(&types) {
-                hidden += place.graph.edges_between(*source, *target, *ty)?.saturating_sub(1);
+                hidden += graph.graph().edges_between(*source, *target, *ty)?.saturating_sub(1);
             }
-            drawn.hidden(hidden);
+            drawn.hidden = hidden;
             (Elements::Edges(sources, targets, types), drawn)
         }
     };
-    for (at, feature) in args.features.iter().enumerate() {
+    for (at, feature) in asked.features.iter().enumerate() {
         // What is asked for again is there already.
-        if args.features.iter().take(at).any(|before| before.text == feature.text) {
+        if asked.features.iter().take(at).any(|before| before.text == feature.text) {
             continue;
         }
-        let found = place.found(feature, &elements)?;
-        let several = args.features.iter().filter(|other| other.id == feature.id).count() > 1;
+        let found = graph.found(feature, &elements)?;
+        let several = asked.features.iter().filter(|other| other.id == feature.id).count() > 1;
         let name = column_name(&drawn, &found.name, feature, several)?;
         let column = elements.column(sampler, &found)?;
         drawn.column(&name, column);

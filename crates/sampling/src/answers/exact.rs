@@ -5,8 +5,8 @@ use arrow_array::{Array, ArrayRef, UInt64Array, new_empty_array};
 use arrow_cast::cast;
 use arrow_schema::DataType;
 use arrow_select::take::take;
-use isomorph::formats::deepgnn::DType;
-use isomorph::{Error, Result};
+use isomorph_deepgnn::DType;
+use isomorph_error::{Error, Result};
 
 use super::values::{list, lists_of, wrong};
 

@@ -8,7 +8,7 @@ const ESCAPED: &str = "_~.-!$&'()*+,;=/?#@%";
 ///
 /// # Errors
 /// Why it is none.
-pub fn unescaped(name: &str) -> Result<String, String> {
+pub(super) fn unescaped(name: &str) -> Result<String, String> {
     let mut out = String::with_capacity(name.len());
     let mut rest = name.chars();
     while let Some(c) = rest.next() {

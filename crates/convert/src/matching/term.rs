@@ -1,21 +1,21 @@
 //! Terms as users type them: `<urn:s>`, `ex:name`, `"text"@en`, `42`, `<<( s p o )>>`. Every term is read by the parser of N-Quads in
 //! the end, so that what no text can say is refused here and finds nothing nowhere.
 
-use isomorph::formats::graphlake::TripleId;
-use isomorph::formats::rdf::{self, ReadOptions, Syntax};
-use isomorph::model::faces::{Object, RDF_TYPE};
-use isomorph::model::ntriples::push_object;
-use isomorph::{Error, Result};
+use isomorph_bridges::{ReadOptions, Syntax, read};
+use isomorph_error::{Error, Result};
+use isomorph_graphlake::TripleId;
+use isomorph_model::faces::{Object, RDF_TYPE};
+use isomorph_model::ntriples::push_object;
 
+use super::Prefixes;
 use super::local;
-use super::pattern::Prefixes;
 
 /// Characters that no IRI has, beside blanks and control characters.
 const NOT_IN_IRIS: &str = "<>\"{}|^`\\";
 
 /// A term as it was typed, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Word {
+pub(super) struct Word {
     pub text: String,
     /// Characters before it in the pattern, and one.
     pub column: usize,
@@ -23,7 +23,7 @@ pub struct Word {
 
 /// One place of a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Part {
+pub(super) enum Part {
     /// Anything; the same wherever the name comes again.
     Free(Option<String>),
     /// An IRI, a blank node or a triple term.
@@ -88,7 +88,7 @@ impl Word {
         }
         let line = format!("<urn:s> <urn:p> {} .\n", self.ntriples(prefixes)?);
         let mut found = Vec::new();
-        let read = rdf::read(&mut line.as_bytes(), Syntax::NQuads, &ReadOptions::default(), &mut |quad| {
+        let read = read(&mut line.as_bytes(), Syntax::NQuads, &ReadOptions::default(), &mut |quad| {
             found.push((Part::of(&quad.object), quad.graph.is_some()));
             Ok(())
         });
@@ -278,7 +278,7 @@ fn quoted(word: &str) -> String {
 ///
 /// # Errors
 /// When an IRI, a literal or a triple term does not end.
-pub fn words(text: &str) -> Result<Vec<Word>> {
+pub(super) fn words(text: &str) -> Result<Vec<Word>> {
     let mut words = Vec::new();
     let mut rest = text.trim_start();
     while !rest.is_empty() {

@@ -1,19 +1,24 @@
-//! Keys of a few nodes that are known by their rows.
+//! Keys of a few nodes that are known by their rows, and whether a node exists.
 
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, UInt64Array};
+use arrow_cast::cast;
+use arrow_schema::DataType;
 use arrow_select::concat::concat;
 use arrow_select::take::take;
-use isomorph::model::{Batch, KeyKind, Request, Source, Tables};
-use isomorph::{Error, Result};
+use isomorph_error::{Error, Kind, Result};
+use isomorph_model::{Batch, KeyKind, NodeId, Request, Source, Tables};
 
 /// The keys of nodes of type `ty`, in the order of `rows`. Only the pieces of the input that hold one of them are read, where pieces say
 /// which rows they have.
 ///
 /// # Errors
 /// When there is no such row, or keys cannot be read.
-pub fn of_rows(source: &dyn Source, ty: usize, rows: &UInt64Array) -> Result<ArrayRef> {
+pub(super) fn of_rows(source: &dyn Source, ty: usize, rows: &UInt64Array) -> Result<ArrayRef> {
     if source.graph().nodes.get(ty).is_none_or(|ty| ty.key.kind == KeyKind::Row) {
-        return Ok(std::sync::Arc::new(rows.clone()));
+        return Ok(Arc::new(rows.clone()));
     }
     let mut wanted: Vec<u64> = rows.values().to_vec();
     wanted.sort_unstable();
@@ -49,11 +54,45 @@ pub fn of_rows(source: &dyn Source, ty: usize, rows: &UInt64Array) -> Result<Arr
         return Err(Error::malformed("an edge ends in a node that is not there").hint("isomorph validate PATH"));
     }
     if found.is_empty() {
-        return Ok(std::sync::Arc::new(UInt64Array::from(Vec::<u64>::new())));
+        return Ok(Arc::new(UInt64Array::from(Vec::<u64>::new())));
     }
     let keys = concat(&found).map_err(broken)?;
     let at: UInt64Array = rows.values().iter().map(|row| wanted.partition_point(|other| other < row) as u64).collect();
     take(keys.as_ref(), &at, None).map_err(broken)
+}
+
+/// Fails unless the node exists, for nodes whose type has no edges to look among: reads the keys of the type.
+///
+/// # Errors
+/// [`Kind::NotFound`] when it is not; when keys cannot be read.
+pub fn must_exist(source: &dyn Source, ty: usize, node: NodeId<'_>) -> Result<()> {
+    let own = source.graph().nodes.get(ty).ok_or_else(|| Error::usage("no such node type"))?;
+    let row = match node {
+        NodeId::Row(row) => Some(row),
+        // A text that is no number names no row.
+        NodeId::Key(key) if own.key.kind == KeyKind::Row => key.parse().ok(),
+        NodeId::Key(_) => None,
+    };
+    let mut is_there = false;
+    for mut part in source.scan(&Request::of(Tables::NodeKeys(ty)))? {
+        part.read(&mut |batch| {
+            let Batch::Nodes(nodes) = batch else { return Ok(()) };
+            is_there |= match (node, row, &nodes.keys) {
+                (_, Some(row), _) => (nodes.start..nodes.start.saturating_add(nodes.rows as u64)).contains(&row),
+                (NodeId::Key(key), None, Some(keys)) => {
+                    let names = cast(keys, &DataType::Utf8).map_err(|error| Error::malformed(error.to_string()))?;
+                    names.as_string::<i32>().iter().any(|name| name == Some(key))
+                }
+                _ => false,
+            };
+            Ok(())
+        })?;
+    }
+    match (is_there, node) {
+        (true, _) => Ok(()),
+        (false, NodeId::Key(key)) => Err(Error::new(Kind::NotFound, format!("there is no node {key:?}"))),
+        (false, NodeId::Row(row)) => Err(Error::new(Kind::NotFound, format!("there is no node in row {row}"))),
+    }
 }
 
 /// The part of `sorted` from `start` to before `end`.
@@ -72,17 +111,16 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use arrow_array::Int64Array;
-    use arrow_array::cast::AsArray;
     use arrow_array::types::Int64Type;
-    use isomorph::convert::must_exist;
-    use isomorph::model::{Graph, Key, MemoryGraph, NodeBatch, NodeId, NodeType};
+
+    use isomorph_model::{Graph, Key, MemoryGraph, NodeBatch, NodeType};
 
     #[test]
     fn keys_come_in_the_order_of_the_rows() {
         let graph = Graph { nodes: vec![NodeType::new("n", Key::int64())], ..Graph::default() };
         let batch = |start: u64, keys: Vec<i64>| {
             let rows = keys.len();
-            let keys = Some(std::sync::Arc::new(Int64Array::from(keys)) as ArrayRef);
+            let keys = Some(Arc::new(Int64Array::from(keys)) as ArrayRef);
             Batch::Nodes(NodeBatch { ty: 0, start, numbers: None, rows, keys, labels: None, properties: Vec::new() })
         };
         let source = MemoryGraph {

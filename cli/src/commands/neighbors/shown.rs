@@ -1,0 +1,193 @@
+//! Neighbours and hyperedges as they are printed: values are the texts that `dump` prints.
+
+use std::collections::BTreeSet;
+
+use arrow_array::ArrayRef;
+use isomorph::convert::{KeyTexts, PropertyTexts};
+use isomorph::dataset::{HyperedgeOf, NeighborBatch};
+use isomorph::model::{Key, Side};
+use isomorph::{Error, Result};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// One neighbour, over one edge.
+#[derive(Debug, Serialize)]
+pub struct Neighbor {
+    /// `out` or `in`.
+    direction: &'static str,
+    pub relation: String,
+    /// Type of the neighbour.
+    #[serde(rename = "type")]
+    pub ty: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    row: Option<Value>,
+    directed: bool,
+    properties: Facts,
+    /// Members of its bag that are called like columns.
+    #[serde(skip_serializing_if = "Facts::is_empty")]
+    bag: Facts,
+}
+
+impl Neighbor {
+    /// Adds those of a batch.
+    ///
+    /// # Errors
+    /// When a value has no JSON form.
+    pub fn add(batch: &NeighborBatch<'_>, all: &mut Vec<Neighbor>) -> Result<()> {
+        let keys = values(&batch.node_type.key, &batch.neighbors)?;
+        let mut properties = PropertyTexts::new(&batch.edge_type.properties, &batch.properties)?;
+        for (row, key) in keys.into_iter().enumerate() {
+            let (key, by_row) = if batch.by_row() { (None, Some(key)) } else { (Some(key), None) };
+            let [properties, bag] = Facts::of_row(&mut properties, row)?;
+            all.push(Neighbor {
+                direction: if batch.side == Side::Out { "out" } else { "in" },
+                relation: batch.relations.value(row).to_owned(),
+                ty: batch.node_type.name.clone(),
+                key,
+                row: by_row,
+                directed: batch.directed.value(row),
+                properties,
+                bag,
+            });
+        }
+        Ok(())
+    }
+
+    /// Its key, or its row where the row is the key.
+    pub fn identity(&self) -> String {
+        match (&self.key, &self.row) {
+            (Some(key), _) => text(key),
+            (None, Some(row)) => format!("row {row}"),
+            (None, None) => String::new(),
+        }
+    }
+
+    /// The word before it: whether the edge leaves the node, reaches it, or has no direction.
+    pub fn word(&self) -> &'static str {
+        if self.directed { self.direction } else { "with" }
+    }
+
+    /// The values of the edge, in one line.
+    pub fn facts(&self) -> String {
+        in_one_line(&self.properties, &self.bag)
+    }
+}
+
+/// One hyperedge, seen from one of its members.
+#[derive(Debug, Serialize)]
+pub struct Incident {
+    /// Name of its type.
+    #[serde(rename = "type")]
+    pub ty: String,
+    pub key: Value,
+    directed: bool,
+    members: Vec<Member>,
+    properties: Facts,
+    #[serde(skip_serializing_if = "Facts::is_empty")]
+    bag: Facts,
+}
+
+#[derive(Debug, Serialize)]
+struct Member {
+    role: String,
+    key: Value,
+}
+
+impl Incident {
+    /// A hyperedge as it is printed.
+    ///
+    /// # Errors
+    /// When a value has no JSON form.
+    pub fn of(hyperedge: HyperedgeOf) -> Result<Self> {
+        let HyperedgeOf { ty, key, directed, roles, member_key, members, properties } = hyperedge;
+        let [properties, bag] = Facts::of_row(&mut PropertyTexts::new(&ty.properties, &properties)?, 0)?;
+        let members = roles.into_iter().zip(values(&member_key, &members)?);
+        let members = members.map(|(role, key)| Member { role, key }).collect();
+        let key = values(&ty.key, &key)?.pop().unwrap_or_default();
+        Ok(Incident { ty: ty.name.clone(), key, directed, members, properties, bag })
+    }
+
+    /// The roles that the node has in it.
+    pub fn roles_of(&self, node: &str) -> String {
+        let own = self.members.iter().filter(|member| text(&member.key) == node).map(|member| member.role.as_str());
+        own.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ")
+    }
+
+    /// Its members by their roles.
+    pub fn shown_members(&self) -> String {
+        let mut parts = Vec::new();
+        for role in ["head", "tail", "member"] {
+            let own: Vec<String> =
+                self.members.iter().filter(|member| member.role == role).map(|member| text(&member.key)).collect();
+            if !own.is_empty() {
+                parts.push(if role == "member" { own.join(", ") } else { format!("{role} {}", own.join(", ")) });
+            }
+        }
+        parts.join("; ")
+    }
+
+    /// Its values, in one line.
+    pub fn facts(&self) -> String {
+        in_one_line(&self.properties, &self.bag)
+    }
+}
+
+/// A key as somebody types it.
+pub fn text(key: &Value) -> String {
+    match key {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// Keys as JSON.
+fn values(key: &Key, keys: &ArrayRef) -> Result<Vec<Value>> {
+    let texts = KeyTexts::new(key, keys)?;
+    let mut text = String::new();
+    let value = |row| {
+        text.clear();
+        texts.push(row, &mut text);
+        serde_json::from_str(&text).map_err(unsaid)
+    };
+    (0..keys.len()).map(value).collect()
+}
+
+/// Names and values, as `dump` prints them.
+#[derive(Debug, Default)]
+struct Facts(Vec<(String, Box<RawValue>)>);
+
+impl Facts {
+    /// The values of the columns, and those of the bag that is beside columns of the same names.
+    fn of_row(properties: &mut PropertyTexts<'_>, row: usize) -> Result<[Facts; 2]> {
+        let [columns, bag] = properties.row(row)?;
+        let facts = |members: &[(String, String)]| {
+            let fact = |(name, value): &(String, String)| Ok((name.clone(), RawValue::from_string(value.clone())?));
+            members.iter().map(fact).collect::<serde_json::Result<_>>().map(Facts).map_err(unsaid)
+        };
+        Ok([facts(columns)?, facts(bag)?])
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl Serialize for Facts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+/// Names and values; those of a bag beside columns behind `bag.`.
+fn in_one_line(properties: &Facts, bag: &Facts) -> String {
+    let own = properties.0.iter().map(|(name, value)| format!("{name} {value}"));
+    let others = bag.0.iter().map(|(name, value)| format!("bag.{name} {value}"));
+    own.chain(others).collect::<Vec<_>>().join(", ")
+}
+
+fn unsaid(error: serde_json::Error) -> Error {
+    Error::malformed(format!("a value has no JSON form: {error}"))
+}

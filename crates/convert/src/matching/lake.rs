@@ -1,0 +1,237 @@
+//! What patterns find in a store.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use isomorph_error::{Error, Result};
+use isomorph_graphlake::{
+    self as graphlake, Bindings, GraphLake, Join, JoinStep, QUOTED_GRAPH, Solutions as Found, TripleId,
+};
+use isomorph_model::faces::{Object, Quad};
+
+use super::pattern::{QuadPattern, Query};
+use super::solutions::{self, Solutions};
+use super::triple::{Triple, Triples, push_line};
+
+/// Lines of N-Quads that are handed over at once, bytes.
+const PIECE: usize = 512 << 10;
+
+/// Patterns that a store is asked for. Quoted triples are found and given as triple terms, however the store has them.
+#[derive(Clone)]
+pub struct LakeMatches<'l> {
+    pub(super) lake: &'l GraphLake,
+    pub(super) query: Query,
+    threads: usize,
+    pub(super) ids: bool,
+}
+
+impl std::fmt::Debug for LakeMatches<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LakeMatches").field("query", &self.query).finish_non_exhaustive()
+    }
+}
+
+impl<'l> LakeMatches<'l> {
+    /// `lake`, to be asked for `query` on so many threads.
+    ///
+    /// # Errors
+    /// When the store has two names for a quoted triple, or cannot be read.
+    pub fn new(lake: &'l GraphLake, mut query: Query, threads: usize) -> Result<Self> {
+        query.patterns.iter_mut().try_for_each(|pattern| pattern.store(|term| lake.stored(term)))?;
+        Ok(LakeMatches { lake, query, threads, ids: false })
+    }
+
+    /// The same with the ids of triples, as the store has them.
+    pub fn with_ids(mut self, ids: bool) -> Self {
+        self.ids = ids;
+        self
+    }
+
+    /// What is asked.
+    pub fn query(&self) -> &Query {
+        &self.query
+    }
+
+    /// The one pattern.
+    fn one(&self) -> Result<&QuadPattern> {
+        match self.query.patterns.as_slice() {
+            [one] => Ok(one),
+            _ => Err(Error::usage("several patterns have solutions, and no triples")),
+        }
+    }
+
+    /// Hands over a quad that was found as it is meant, with quoted triples as triple terms, where it fits; with its id, where that is
+    /// wanted. Gives what `take` gives.
+    fn meant<T>(
+        &self,
+        pattern: &QuadPattern,
+        quad: &Quad<'_>,
+        take: impl FnOnce(&Quad<'_>, Option<TripleId>) -> Result<T>,
+    ) -> Result<Option<T>> {
+        if pattern.agrees(quad) { self.spelt(quad, self.ids, take).map(Some) } else { Ok(None) }
+    }
+
+    /// Hands over a quad as it is meant.
+    fn spelt<T>(
+        &self,
+        quad: &Quad<'_>,
+        ids: bool,
+        take: impl FnOnce(&Quad<'_>, Option<TripleId>) -> Result<T>,
+    ) -> Result<T> {
+        // Ids are of triples as the store has them.
+        let id = ids.then(|| TripleId::of(quad.subject, quad.predicate, &quad.object));
+        let object = if let Object::Term(term) = quad.object { self.lake.spelt(term)? } else { None };
+        let quad = Quad { object: object.as_deref().map_or(quad.object, Object::Term), ..*quad };
+        take(&quad, id)
+    }
+
+    /// Hands over what fits the one pattern until `take` says that it wants no more.
+    ///
+    /// # Errors
+    /// [`isomorph_error::Kind::Usage`] for several patterns; when the store cannot be read; those of `take`.
+    pub fn each(&self, take: &mut dyn FnMut(&Quad<'_>, Option<TripleId>) -> Result<bool>) -> Result<()> {
+        let asked = self.one()?;
+        let pattern = asked.pattern();
+        let solutions = Found::new(self.lake, &asked.question(), Arc::new(Bindings::unit()))?;
+        let mut solutions = solutions.with_small_batches();
+        while let Some(found) = solutions.next_batch()? {
+            for row in 0..found.rows.len() {
+                if self.meant(asked, &found.quad(row, &pattern), &mut *take)? == Some(false) {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How many triples fit, where files tell without being read.
+    fn known(&self, pattern: &QuadPattern) -> Option<u64> {
+        let estimate = self.lake.estimate(&pattern.question());
+        (estimate.is_exact() && self.query.is_free()).then_some(estimate.high)
+    }
+
+    /// How many triples fit the one pattern, or how many solutions several have, on all threads.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn count(&self) -> Result<u64> {
+        let [asked] = self.query.patterns.as_slice() else {
+            let (patterns, variables) = self.query.joined();
+            return Join::new(self.lake, &patterns, variables)?.count(self.threads);
+        };
+        if let Some(known) = self.known(asked) {
+            return Ok(known);
+        }
+        if self.query.is_free() {
+            return self.lake.ask_count(&asked.question(), Arc::new(Bindings::unit()), self.threads);
+        }
+        self.lake.matching_count(self.threads, &asked.pattern(), |quad| asked.agrees(quad))
+    }
+
+    /// The first `limit` triples that fit the one pattern. The others are not looked for; what files tell of their number is told.
+    ///
+    /// # Errors
+    /// As for [`LakeMatches::each`].
+    pub fn triples(&self, limit: u64) -> Result<Triples> {
+        let (mut triples, mut ended) = (Vec::new(), false);
+        self.each(&mut |quad, id| {
+            triples.push(Triple::of(quad, id));
+            ended = triples.len() as u64 >= limit;
+            Ok(!ended)
+        })?;
+        let more = match self.known(self.one()?) {
+            Some(known) => Some(known.saturating_sub(triples.len() as u64)),
+            None => Some(0).filter(|_| !ended),
+        };
+        Ok(Triples { triples, more })
+    }
+
+    /// The first `limit` solutions: the last of them ends the work.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn solutions(&self, limit: u64) -> Result<Solutions> {
+        solutions::of_lake(self, limit)
+    }
+
+    /// In which order the patterns would be asked, and what is expected of each. No triple is read.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn plan(&self) -> Result<Vec<JoinStep>> {
+        let (patterns, variables) = self.query.joined();
+        Ok(Join::new(self.lake, &patterns, variables)?.plan().to_vec())
+    }
+
+    /// The triples that have the ids, once for each graph that they are in, and the same as lines of N-Quads. One that is in no graph and
+    /// that others quote comes once: it is no statement, and its line is a comment.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn by_ids(&self, ids: &[TripleId]) -> Result<(Vec<Triple>, String)> {
+        let (mut found, mut lines) = (Vec::new(), String::new());
+        for id in ids {
+            let (before, mut quoted) = (found.len(), None);
+            self.lake.by_id(id, &mut |quad| {
+                self.spelt(&quad, true, |quad, id| {
+                    if quad.graph == Some(QUOTED_GRAPH) {
+                        let meant = Quad { graph: None, ..*quad };
+                        let mut line = "# only quoted: ".to_owned();
+                        push_line(&mut line, &meant, id.filter(|_| self.ids));
+                        quoted = Some((Triple { only_quoted: true, ..Triple::of(&meant, id) }, line));
+                        return Ok(());
+                    }
+                    push_line(&mut lines, quad, id.filter(|_| self.ids));
+                    found.push(Triple::of(quad, id));
+                    Ok(())
+                })
+            })?;
+            if let (true, Some((triple, line))) = (found.len() == before, quoted) {
+                found.push(triple);
+                lines.push_str(&line);
+            }
+        }
+        Ok((found, lines))
+    }
+
+    /// Writes what fits the one pattern as lines of N-Quads, as it comes: the first `limit`, or all, which the threads that read make lines
+    /// of as well.
+    ///
+    /// # Errors
+    /// As for [`LakeMatches::each`], and when `out` cannot be written.
+    pub fn lines(&self, limit: Option<u64>, out: &mut dyn Write) -> Result<()> {
+        let asked = self.one()?;
+        match limit {
+            Some(limit) => {
+                let (mut left, mut line) = (limit, String::new());
+                self.each(&mut |quad, id| {
+                    left = left.saturating_sub(1);
+                    line.clear();
+                    push_line(&mut line, quad, id);
+                    out.write_all(line.as_bytes())?;
+                    Ok(left > 0)
+                })?;
+            }
+            None => {
+                let pattern = asked.pattern();
+                let worded = |found: graphlake::Found, give: &mut dyn FnMut(String) -> Result<()>| {
+                    let mut lines = String::new();
+                    for row in 0..found.rows.len() {
+                        self.meant(asked, &found.quad(row, &pattern), |quad, id| {
+                            push_line(&mut lines, quad, id);
+                            Ok(())
+                        })?;
+                        if lines.len() >= PIECE {
+                            give(std::mem::take(&mut lines))?;
+                        }
+                    }
+                    if lines.is_empty() { Ok(()) } else { give(lines) }
+                };
+                let (question, bindings) = (asked.question(), Arc::new(Bindings::unit()));
+                let mut write = |lines: String| Ok(out.write_all(lines.as_bytes())?);
+                self.lake.ask_as(&question, bindings, self.threads, worded, &mut write)?;
+            }
+        }
+        Ok(out.flush()?)
+    }
+}

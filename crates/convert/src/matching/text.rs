@@ -1,0 +1,49 @@
+//! What a pattern describes of an RDF text, which is read from its beginning: to its end, or to the last triple that is wanted.
+
+use std::collections::HashSet;
+
+use isomorph_bridges::{OpenOptions, Text};
+use isomorph_error::{Error, Findings, Kind, Result};
+use isomorph_model::faces::Quad;
+use isomorph_storage::Location;
+
+use super::pattern::QuadPattern;
+use super::triple::push_line;
+
+/// Hands over the first `most` triples that fit, each once, and reads no further; but to the end of the text, where broken statements
+/// are skipped: all of them are told. Returns whether these are all, and what was skipped.
+///
+/// # Errors
+/// When the text cannot be read or is broken, as far as it is read; those of `take`.
+pub fn first_of_text(
+    location: &Location,
+    options: &OpenOptions,
+    pattern: &QuadPattern,
+    most: u64,
+    take: &mut dyn FnMut(&Quad<'_>) -> Result<()>,
+) -> Result<(bool, Findings)> {
+    let text = Text::open_as(location, options.syntax, options.packing)?;
+    let (mut seen, mut line, mut ended) = (HashSet::new(), String::new(), false);
+    let read = text.read(&options.read, &mut |quad| {
+        if ended || !pattern.fits(&quad) {
+            return Ok(());
+        }
+        line.clear();
+        push_line(&mut line, &quad, None);
+        if seen.insert(line.clone()) {
+            take(&quad)?;
+            ended = seen.len() as u64 >= most;
+        }
+        if ended && !options.read.lenient {
+            Err(Error::new(Kind::Cancelled, "no more triples are wanted"))
+        } else {
+            Ok(())
+        }
+    });
+    match read {
+        Ok(reading) => Ok((!ended, reading.findings)),
+        // Nothing was skipped: the first mistake would have been an error.
+        Err(_) if ended && !options.read.lenient => Ok((false, Findings::default())),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,89 @@
+//! Graphs of any format, to be sampled.
+
+use std::sync::Arc;
+
+use isomorph_convert::{Hyperedges, Opened, Silent};
+use isomorph_deepgnn::DeepGnn;
+use isomorph_error::{Error, Result, did_you_mean};
+use isomorph_model::Graph as Model;
+use isomorph_sampling::answers::{Drawing, Feature, KeyedGraph, Question, has_several_types};
+use isomorph_sampling::{Graph, GraphOptions};
+use isomorph_storage::Resources;
+
+/// What becomes of the parts of a graph that are neither nodes nor edges.
+#[derive(Debug, Clone, Default)]
+pub struct SampledOptions {
+    /// What hyperedges are; a graph that has some is refused by default.
+    pub hyperedges: Option<Hyperedges>,
+    /// Whether groups are nodes with edges to their members; else they are left out.
+    pub groups_as_nodes: bool,
+}
+
+/// A graph that is sampled by keys and names, see [`KeyedGraph::draw`].
+#[derive(Debug)]
+pub struct Sampled {
+    /// It.
+    pub graph: KeyedGraph,
+    /// Kinds of groups that are not in it.
+    pub left_out: Vec<String>,
+}
+
+impl Sampled {
+    /// Makes `opened` ready for one question, or for others about the same features: a binary of DeepGNN is sampled where it is, anything else
+    /// is read once. Where features are asked for that no property is called like, a graph whose properties have no columns is surveyed for them.
+    ///
+    /// # Errors
+    /// When the graph is not sound, has no node type of the name that is given, or its format has no answer that can be repeated.
+    pub fn of(
+        opened: Opened,
+        question: &Question,
+        how: &Drawing,
+        options: &SampledOptions,
+        graph: &GraphOptions,
+        resources: &Resources,
+    ) -> Result<Sampled> {
+        let described = opened.graph.graph();
+        if let Some(ty) = how.node_type.as_deref().filter(|ty| described.node_type(ty).is_none()) {
+            return Err(no_node_type(described, ty));
+        }
+        let native = opened.native.as_any().and_then(|native| native.downcast_ref::<DeepGnn>());
+        let is_binary = native.is_some_and(|graph| graph.text().is_none());
+        if !is_binary {
+            question.without_binary(how.generator)?;
+        }
+        let features = question.features();
+        // Which of its types a feature has tells what lies beside the binary: that is read with it.
+        if is_binary && !features.iter().any(|feature| has_several_types(described, &feature.id)) {
+            let model = described.clone();
+            let graph = Arc::new(Graph::open(&opened.location, graph)?);
+            return Ok(Sampled { graph: KeyedGraph::new(graph, None, model), left_out: Vec::new() });
+        }
+        let known = |feature: &Feature| has_property(described, &feature.id);
+        let mut source = match options.hyperedges {
+            Some(how) => opened.without_hyperedges(how, resources, &Silent)?,
+            None if !features.iter().all(known) => opened.in_columns(resources, &Silent)?,
+            None => opened.with_resources_as_nodes(resources)?,
+        };
+        let kinds = source.graph().groups.iter().filter(|kind| !kind.memberships.is_empty());
+        let mut left_out: Vec<String> = kinds.map(|kind| kind.kind.clone()).collect();
+        if options.groups_as_nodes && !left_out.is_empty() {
+            left_out.clear();
+            source = Opened::with_groups_as_nodes(source, resources)?;
+        }
+        let (graph, names) = Graph::of_source(source.as_ref(), graph)?;
+        let model = source.graph().clone();
+        Ok(Sampled { graph: KeyedGraph::new(Arc::new(graph), Some(names), model), left_out })
+    }
+}
+
+fn no_node_type(graph: &Model, name: &str) -> Error {
+    let names: Vec<&str> = graph.nodes.iter().map(|ty| ty.name.as_str()).collect();
+    let near = did_you_mean(name, names.iter().copied());
+    Error::usage(format!("there is no node type {name:?}{near}")).hint(format!("--type {}", names.join("|")))
+}
+
+/// Whether nodes or edges have a property of this name.
+fn has_property(graph: &Model, name: &str) -> bool {
+    let properties = graph.nodes.iter().map(|ty| &ty.properties).chain(graph.edges.iter().map(|ty| &ty.properties));
+    properties.flatten().any(|property| property.name == name)
+}

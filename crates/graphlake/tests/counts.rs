@@ -199,7 +199,7 @@ fn rows_of_bindings_are_counted_in_the_budget() {
         let before = short.used();
         let error = Solutions::new(&lake, question, Arc::clone(bindings)).err().unwrap();
         let hints: Vec<&str> = error.hints().collect();
-        assert_eq!((error.kind(), hints), (Kind::TooLarge, vec!["raise --memory", "ask for fewer bindings at once"]));
+        assert_eq!((error.kind(), hints), (Kind::TooLarge, vec!["raise --memory", "use smaller batches of bindings"]));
         assert_eq!(short.used(), before);
         (held / ROWS, most / ROWS)
     };

@@ -26,7 +26,7 @@ const OF_TERM: u64 = 30 + HEAD as u64;
 /// Memory of a triple then: a row and a pair.
 const OF_ROW: u64 = 20;
 
-/// Memory is reserved in steps of this many bytes; a smaller step is an error.
+/// Memory is reserved in steps of this many bytes; if a step does not fit, a run is written.
 const STEP: u64 = 1 << 20;
 
 /// Takes quads for a new store or a bulk insert, on any thread, and gathers them in sorted runs.

@@ -31,7 +31,7 @@ pub(super) fn living(lake: &GraphLake, findings: &mut Findings) -> Result<()> {
             return Ok(None);
         }
         let message = format!(
-            "{predicate} has {} live triples, {} of them with literals, but living_count is {} and living_literal_count is {}",
+            "{} triples of {predicate} are live, {} of them with literals, but living_count is {} and living_literal_count is {}",
             found.triples, found.literals, stated.triples, stated.literals
         );
         Ok(Some((message, Place::file(file_of(&lake.snapshot.id)).in_field(format!("graphs[{}]", graph.name)))))

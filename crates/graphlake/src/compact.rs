@@ -286,7 +286,7 @@ fn alike(base: &Base, graph: &str, predicate: &str, [subject, object]: [(u64, u6
     }
     let message = match (subject.1, object.1) {
         (one, other) if one == other => format!("{predicate}: both orders have {one} triples, but not the same ones"),
-        (one, other) => format!("{predicate}: {one} triples live by subject, {other} by object"),
+        (one, other) => format!("{predicate}: {one} live triples by subject, {other} by object"),
     };
     Err(Error::broken(&rules::ORDERS_DIFFER, message)
         .at(base.snapshot.place(graph))

@@ -182,7 +182,7 @@ impl<'f> Object<'f> {
         let value = self.required(name)?;
         if let Some(number) = value.as_str().and_then(|text| text.parse().ok()) {
             let place = Place::file(self.file).in_field(self.path_of(name));
-            self.findings.push(&rules::NUMBER_TEXT, format!("{value} is text"), place);
+            self.findings.push(&rules::NUMBER_TEXT, format!("{value} is text, expected a number"), place);
             return Ok(number);
         }
         value.as_i64().ok_or_else(|| self.wrong(name, "an integer", &value))

@@ -103,7 +103,7 @@ impl<'a> Reader<'a> {
         triple.literal = match kind {
             [0] => false,
             [1] => true,
-            other => return Err(broken(format!("IsLiteral is {}, not 0 or 1", other.first().unwrap_or(&0)))),
+            other => return Err(broken(format!("IsLiteral is {}, expected 0 or 1", other.first().unwrap_or(&0)))),
         };
         triple.datatype.clear();
         triple.untagged = false;

@@ -71,7 +71,7 @@ impl Store {
         if !known && tolerance != Tolerance::Lenient {
             return Err(Error::broken(&rules::FORMAT_VERSION, format!("format_version is {format_version:?}"))
                 .at(object.place("format_version"))
-                .hint("use --lenient to read it as version 0.1"));
+                .hint("--lenient    reads it as version 0.1"));
         }
         let location = object.text_if("location").unwrap_or_default();
         let mut snapshots = Vec::new();
@@ -109,7 +109,7 @@ impl Store {
             At::Current => "any snapshot".to_owned(),
             At::Version(version) => format!("version {version}"),
             At::Id(id) => format!("the snapshot {id:?}"),
-            At::Time(time) => format!("a snapshot of {} or before", shown_time(*time)),
+            At::Time(time) => format!("a snapshot at or before {}", shown_time(*time)),
         };
         found.map(Some).ok_or_else(|| {
             let there = match (self.snapshots.first(), self.snapshots.last()) {
@@ -125,7 +125,7 @@ impl Store {
             };
             Error::new(Kind::NotFound, format!("the store does not have {}", wanted()))
                 .at(Place::file(STORE))
-                .hint(format!("available: {there}"))
+                .hint(format!("it has {there}"))
         })
     }
 }

@@ -408,7 +408,7 @@ fn ties_in_another_order_are_told_with_what_is_out_of_order() {
     let store = Store::new().with_records("so_data_files", &records);
     let error = store.lines(Order::Subject).unwrap_err();
     let message = error.message();
-    assert!(message.contains("\"a\" stands behind \"b\"") && message.contains("R20"), "{error}");
+    assert!(message.contains("\"a\" comes after \"b\"") && message.contains("R20"), "{error}");
     let lenient = OpenOptions { tolerance: Tolerance::Lenient, ..OpenOptions::default() };
     assert!(lines(&open(&store.path, &lenient).unwrap(), Order::Subject).is_ok());
 }

@@ -254,7 +254,8 @@ impl RawSnapshot {
                 let (predicate, id) = (head.predicate.into_owned(), head.id.into_owned());
                 let (version, records) = (head.snapshot_version, head.triple_count);
                 if version > self.version {
-                    let message = format!("version {version} in a snapshot of version {}", self.version);
+                    let message =
+                        format!("the file has version {version}, but its snapshot has version {}", self.version);
                     let error = Error::broken(&rules::VERSION, message).at(Place::field(format!("file {id}")));
                     return Err(error.hint("isomorph validate LAKE    shows the details"));
                 }

@@ -46,7 +46,7 @@ impl Snapshot {
         }
         let unknown: Vec<String> = object.members().cloned().collect();
         for name in unknown {
-            object.note(&rules::SCHEMA, format!("the schema has no {name}"), &name);
+            object.note(&rules::SCHEMA, format!("{name} is not in the schema"), &name);
         }
         Ok(Snapshot { id, version, timestamp, graphs })
     }

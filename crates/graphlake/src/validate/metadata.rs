@@ -12,7 +12,11 @@ use crate::{rules, term};
 /// V17.
 pub(super) fn store(store: &Store, findings: &mut Findings) {
     for entry in store.snapshots.iter().filter(|entry| entry.version < 1) {
-        findings.push(&rules::SEQUENCE, format!("{} has version {}", entry.id, entry.version), STORE);
+        findings.push(
+            &rules::SEQUENCE,
+            format!("{} has version {}, which is not positive", entry.id, entry.version),
+            STORE,
+        );
     }
     for pair in store.snapshots.windows(2).filter(|pair| pair[1].timestamp < pair[0].timestamp) {
         let message = format!("version {} is older than version {}", pair[1].version, pair[0].version);
@@ -102,7 +106,10 @@ fn data_file(
         broken(&rules::GRAPH, format!("the file names the graph {:?}", file.graph));
     }
     if file.snapshot_version > snapshot.version {
-        let message = format!("version {} in a snapshot of version {}", file.snapshot_version, snapshot.version);
+        let message = format!(
+            "the file has version {}, but its snapshot has version {}",
+            file.snapshot_version, snapshot.version
+        );
         broken(&rules::VERSION, message);
     }
     let mut prefixes: Vec<&(String, i32)> = file.prefix_map.iter().collect();

@@ -4,9 +4,9 @@
 
 mod annnet;
 mod annnet_parts;
-mod beside;
 mod carry;
 mod deepgnn;
+mod deepgnn_sidecar;
 mod filter;
 mod graph;
 mod graphar;
@@ -62,7 +62,7 @@ pub const TARGETS: &[Target] = &[
     },
     Target { name: "carry", check: carry::check, seeds: carry::seeds, words: carry::WORDS },
     Target { name: "csv", check: tables::check_csv, seeds: tables::csv_seeds, words: tables::CSV_WORDS },
-    Target { name: "deepgnn_beside", check: beside::check, seeds: beside::seeds, words: &[] },
+    Target { name: "deepgnn_beside", check: deepgnn_sidecar::check, seeds: deepgnn_sidecar::seeds, words: &[] },
     Target { name: "deepgnn_binary", check: deepgnn::check_binary, seeds: deepgnn::binary_seeds, words: &[] },
     Target { name: "deepgnn_text", check: deepgnn::check_text, seeds: deepgnn::text_seeds, words: deepgnn::WORDS },
     Target { name: "filter", check: filter::check, seeds: filter::seeds, words: filter::WORDS },

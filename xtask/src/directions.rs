@@ -6,7 +6,7 @@ use crate::process::Workspace;
 use crate::report::{Outcome, StepResult};
 
 /// The task crate is outside the layers: it depends on none of our crates, and none depends on it.
-const BESIDE: &str = "xtask";
+const OUTSIDE: &str = "xtask";
 
 /// Reads the dependencies of the workspace and reports every one that does not point down.
 pub(crate) fn run(workspace: &Workspace) -> StepResult {
@@ -25,7 +25,7 @@ fn problems(packages: &[Package]) -> Vec<String> {
     for package in packages {
         let from = short(&package.name);
         let from_height = height(from);
-        if from_height.is_none() && from != BESIDE {
+        if from_height.is_none() && from != OUTSIDE {
             problems.push(format!("{from} is in no layer: add it to xtask/src/layers.rs"));
         }
         for dependency in &package.dependencies {
@@ -40,8 +40,8 @@ fn problems(packages: &[Package]) -> Vec<String> {
 
 /// Describes what is wrong with the dependency `from` → `to`, both ours.
 fn arrow(from: &str, from_height: Option<usize>, to: &str) -> Option<String> {
-    if to == BESIDE || from == BESIDE {
-        return Some(format!("{from} → {to}: {BESIDE} is outside the layers and must build without them"));
+    if to == OUTSIDE || from == OUTSIDE {
+        return Some(format!("{from} → {to}: {OUTSIDE} is outside the layers and must build without them"));
     }
     let (from_height, to_height) = (from_height?, height(to)?);
     let what = |height: usize| LAYERS.get(height).map_or("?", |layer| layer.what);

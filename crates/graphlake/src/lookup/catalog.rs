@@ -84,7 +84,7 @@ struct State {
 #[derive(Debug)]
 pub(super) enum Index {
     /// From an index file.
-    Beside(Box<Sidecar>),
+    FromFile(Box<Sidecar>),
     /// From a pass over the file.
     Read { sparse: Sparse, lowest: String, highest: String, _memory: Reservation },
 }
@@ -92,7 +92,7 @@ pub(super) enum Index {
 impl Index {
     fn sparse(&self) -> &Sparse {
         match self {
-            Index::Beside(sidecar) => &sidecar.sparse,
+            Index::FromFile(sidecar) => &sidecar.sparse,
             Index::Read { sparse, .. } => sparse,
         }
     }
@@ -236,15 +236,15 @@ impl Known {
         if let Some(index) = self.state.index.get() {
             return Ok(index.as_ref());
         }
-        let index = match self.beside(lake, file)? {
-            Some(sidecar) => Some(Index::Beside(Box::new(sidecar))),
+        let index = match self.index_file(lake, file)? {
+            Some(sidecar) => Some(Index::FromFile(Box::new(sidecar))),
             None => self.passed(lake, file, order)?,
         };
         Ok(self.state.index.get_or_init(|| index).as_ref())
     }
 
     /// The index file of a file whose order is trusted: the same writer wrote both.
-    fn beside(&self, lake: &GraphLake, file: &DataFile) -> Result<Option<Sidecar>> {
+    fn index_file(&self, lake: &GraphLake, file: &DataFile) -> Result<Option<Sidecar>> {
         if !is_trusted(file) {
             return Ok(None);
         }
@@ -324,7 +324,7 @@ impl Known {
                 let tried = trusted || cursor.is_sorted();
                 return Ok(Some((cursor, tried)));
             }
-            Some(Index::Beside(sidecar)) => &sidecar.sparse,
+            Some(Index::FromFile(sidecar)) => &sidecar.sparse,
             Some(Index::Read { sparse, lowest, highest, .. }) => {
                 if let (Some((keys, _)), [all]) = (keys, left.as_mut_slice()) {
                     *all = within(keys, all, (lowest, highest));
@@ -386,7 +386,7 @@ impl Known {
         Ok(match stated {
             Some(bloom) => Some(bloom),
             None => match self.index(lake, file, order)? {
-                Some(Index::Beside(sidecar)) => sidecar.bloom.as_ref(),
+                Some(Index::FromFile(sidecar)) => sidecar.bloom.as_ref(),
                 _ => None,
             },
         })
@@ -412,7 +412,7 @@ impl Known {
         let (sparse, beside) = match index {
             None => (None, None),
             Some(Index::Read { sparse, .. }) => (Some(sparse), None),
-            Some(Index::Beside(sidecar)) => (Some(&sidecar.sparse), sidecar.bloom.as_ref()),
+            Some(Index::FromFile(sidecar)) => (Some(&sidecar.sparse), sidecar.bloom.as_ref()),
         };
         AtHand { trusted, sparse, bloom: if trusted { stated().or(beside) } else { None } }
     }
@@ -434,7 +434,7 @@ impl Known {
     ) -> Result<()> {
         let order = self.order();
         let mut cursor = self.cursor(lake, file, order)?;
-        if let Some(Index::Beside(found)) = self.index(lake, file, order)?
+        if let Some(Index::FromFile(found)) = self.index(lake, file, order)?
             && let Some(ids) = self.ids(lake, file, found)?
         {
             for block in ids.find(id).filter_map(|known| found.sparse.block(known, file.size)) {

@@ -1,7 +1,7 @@
-"""What annnet restores from a graph, as plain values: the canonical form of the fixtures, for comparison.
+"""The graph that annnet restores from a file, as plain values: the canonical form of the fixtures, for comparison.
 
 Runs in the environment of annnet: `python annnet_dump.py PATH...` prints one JSON object per path and line.
-Edges are keyed by id and say nothing of their column, because the model has no order across kinds of edges.
+Edges are keyed by id and have no column number, because the model has no order across kinds of edges.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from annnet.core import _structure
 
 
 def plain(value: Any) -> Any:
-    """Values that JSON cannot hold become `{"$": type, "v": text}`."""
+    """Converts values that JSON cannot hold to `{"$": type, "v": text}`."""
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in sorted(value.items(), key=lambda pair: str(pair[0]))}
     if isinstance(value, (list, tuple)):
@@ -35,7 +35,7 @@ def plain(value: Any) -> Any:
 
 
 def present(row: dict[str, Any], *keys: str) -> dict[str, Any]:
-    """The attributes of a row: what is neither a key, nor null, nor NaN."""
+    """The attributes of a row: values that are not keys, null or NaN."""
     missing = lambda value: value is None or isinstance(value, float) and math.isnan(value)  # noqa: E731
     return plain({name: value for name, value in row.items() if name not in keys and not missing(value)})
 
@@ -46,7 +46,7 @@ def rows(table: Any) -> list[dict[str, Any]]:
 
 
 def dump(graph: Any) -> dict[str, Any]:
-    """Everything that the graph holds."""
+    """Everything in the graph."""
     flat = not graph.aspects
 
     def end(key: Any) -> Any:
@@ -111,7 +111,7 @@ def dump(graph: Any) -> dict[str, Any]:
 
 
 def multilayer(graph: Any) -> dict[str, Any]:
-    """Aspects, layers and what is said of them."""
+    """Aspects, layers and their attributes."""
     if not graph.aspects:
         return {}
     manifest = annnet.io._shared.common.serialize_multilayer_manifest(

@@ -1,7 +1,7 @@
-"""The pairs that annnet itself makes of hyperedges, in the environment of annnet: `python annnet_expand.py PATH...`.
+"""The pairs that annnet itself makes from hyperedges, in the environment of annnet: `python annnet_expand.py PATH...`.
 
-Prints one JSON array per path and line: hyperedge, and both ends, each with its layer if the graph has any. NetworkX is
-told both directions of a pair without one.
+Prints one JSON array per path and line: hyperedge, and both ends, each with its layer if the graph has any. For a pair without a
+direction, NetworkX gets both directions.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What annnet 0.1.1 or 0.2.0 restores from a graph, as plain values that name elements and not rows.
+"""The graph that annnet 0.1.1 or 0.2.0 restores from a file, as plain values that refer to elements by name, not by row.
 
 Runs in the environment of that version: `python annnet_old_dump.py PATH...` prints one JSON object per path and line: the graph,
 or `{"error": ...}` with the exception that its reader raises.
@@ -13,7 +13,7 @@ from typing import Any
 
 
 def read(path: str) -> Any:
-    """A graph, through the reader of the version that is installed; the front door of 0.2.0 names a module that is gone."""
+    """Reads a graph with the reader of the installed version; the public function of 0.2.0 imports a module that no longer exists."""
     try:
         from annnet.io.annnet_format import read as reader
     except ModuleNotFoundError:
@@ -22,7 +22,7 @@ def read(path: str) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """Values that JSON can hold; sets and mappings in a settled order."""
+    """Values that JSON can hold; sets and mappings in a fixed order."""
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in sorted(value.items(), key=lambda pair: str(pair[0]))}
     if isinstance(value, (set, frozenset)):
@@ -37,7 +37,7 @@ def plain(value: Any) -> Any:
 
 
 def rows(table: Any, key: str) -> dict[str, Any]:
-    """A table of attributes by key, without what is missing: some writers have a row for everything, others where something is said."""
+    """A table of attributes by key, without missing values: some writers have rows for all elements, others only for those with any."""
     missing = lambda value: value is None or isinstance(value, float) and math.isnan(value)  # noqa: E731
     found = {
         str(row[key]): plain({name: value for name, value in row.items() if name != key and not missing(value)})
@@ -89,7 +89,7 @@ def cells(graph: Any) -> list[Any]:
 
 
 def dump(graph: Any) -> dict[str, Any]:
-    """Everything that the graph holds."""
+    """Everything in the graph."""
     if hasattr(graph, "_entities"):
         entities = {name: record.kind for (name, _), record in graph._entities.items()}
         attributes = lambda record: record["attributes"] if hasattr(record, "__getitem__") else {}  # noqa: E731

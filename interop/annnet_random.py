@@ -1,6 +1,6 @@
-"""Graphs that annnet makes from numbers, with most of what it can hold: `python annnet_random.py FOLDER FIRST COUNT`.
+"""Graphs that annnet makes from numbers, with most of its features: `python annnet_random.py FOLDER FIRST COUNT`.
 
-Runs in the environment of annnet. Each graph is a directory below FOLDER that bears its number.
+Runs in the environment of annnet. Each graph is a directory in FOLDER with its number as the name.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any
 
 import annnet
 
-# Ids that are easy to get wrong. annnet itself loses members of hyperedges whose ids read as JSON, so these are not among
-# them; as ends of edges they are sound.
+# Ids that are often handled wrongly. annnet itself loses members of hyperedges whose ids parse as JSON, so these are not among
+# them; as ends of edges they work.
 PLAIN = ["a", "b", "é", "😀", "a b", "a/b", "a,b", "", "漢", "x y", "\\", "node", "{a}", "[x", "(b)"]
 LIKE_JSON = ["1", "null", "1e5", '"q"', "true"]
 FLOATS = [1.0, 0.0, -1.5, 0.1, 5e-324, 16777217.0]
@@ -21,13 +21,13 @@ ASPECTS = {"relation": ["social", "work_ed", "é"], "time": ["t0", "t1"]}
 
 
 def attributes(random: Random) -> dict[str, Any]:
-    """Some attributes, each name always of one type."""
+    """Some attributes; each name always has the same type."""
     chosen = {"score": random.choice([*FLOATS, 1e300, float("inf")]), "label": random.choice(PLAIN + LIKE_JSON), "seen": random.random() < 0.5}
     return {name: value for name, value in chosen.items() if random.random() < 0.4}
 
 
 def make(number: int) -> annnet.AnnNet:
-    """The graph of a number."""
+    """The graph for a number."""
     random = Random(number)
     graph = annnet.AnnNet(directed=random.choice([True, False, None]))
     multilayer = random.random() < 0.5
@@ -57,7 +57,7 @@ def make(number: int) -> annnet.AnnNet:
             graph.slices.attach_edges(slices[-1], [edge])
             graph.attrs.update("edge_slices", {(slices[-1], edge): {"weight": random.choice(FLOATS), "note": "n"}})
     if multilayer and edges and random.random() < 0.3:
-        # Set by hand: what does not follow from the ends.
+        # Set explicitly: a type that does not follow from the ends.
         graph.edge_layers[random.choice(edges)] = tuple(random.choice([layer for layer in layers if layer]).values())
         graph.edge_kind[random.choice(edges)] = random.choice(["intra", "inter", "coupling"])
     if random.random() < 0.5:

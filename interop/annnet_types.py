@@ -1,7 +1,7 @@
-"""Columns of every type that pyarrow, Polars and DuckDB put into Parquet, as attributes of the nodes a, b and c.
+"""Columns of every type that pyarrow, Polars and DuckDB write to Parquet, as attributes of the nodes a, b and c.
 
-`python annnet_types.py FOLDER` writes `pyarrow.parquet`, `polars.parquet` and `duckdb.parquet`: in each column a value, another
-one, and null. `crates/annnet/tests/types` holds what it wrote.
+`python annnet_types.py FOLDER` writes `pyarrow.parquet`, `polars.parquet` and `duckdb.parquet`: each column has a value, a different
+one, and null. `crates/annnet/tests/types` holds the output.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SPAN = timedelta(days=-2, microseconds=5000)
 
 
 def of_pyarrow() -> Any:
-    """Each type of pyarrow that its writer takes."""
+    """Each type of pyarrow that its writer accepts."""
     import pyarrow as pa
 
     whole = {f"{sign}int{bits}": getattr(pa, f"{sign}int{bits}")() for sign in ("", "u") for bits in (8, 16, 32, 64)}
@@ -100,7 +100,7 @@ def of_polars() -> Any:
 
 
 def write(folder: Path) -> None:
-    """Writes the files of the libraries that are here."""
+    """Writes the files of the installed libraries."""
     import duckdb
     import pyarrow.parquet as pq
 

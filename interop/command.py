@@ -1,4 +1,4 @@
-"""The command line of isomorph, as the tests call it."""
+"""The command line of isomorph for the tests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TIME_LIMIT = 300
 
 
 class Isomorph:
-    """Runs one binary; a call that does not end as expected fails the test with everything that it printed."""
+    """Runs one program; a call that does not end as expected fails the test and shows all its output."""
 
     def __init__(self, binary: Path, environment: dict[str, str] | None = None) -> None:
         if not binary.is_file():
@@ -21,11 +21,11 @@ class Isomorph:
         self.environment = {**os.environ, **(environment or {})}
 
     def with_environment(self, environment: dict[str, str]) -> Isomorph:
-        """The same command with further variables."""
+        """The same command with additional environment variables."""
         return Isomorph(self.binary, environment)
 
     def run(self, *arguments: object, expect: int = 0) -> str:
-        """What it writes to standard output."""
+        """Returns its standard output."""
         words = [str(self.binary), *map(str, arguments)]
         done = subprocess.run(
             words, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIME_LIMIT
@@ -40,7 +40,7 @@ class Isomorph:
         return json.loads(self.run(*arguments, "--json", expect=expect))
 
     def error(self, *arguments: object, expect: int) -> Any:
-        """The error document of a call that ends so."""
+        """Returns the error document of a call that fails with this code."""
         words = [str(self.binary), *map(str, arguments), "--json"]
         done = subprocess.run(
             words, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIME_LIMIT
@@ -49,21 +49,21 @@ class Isomorph:
         return json.loads(done.stderr)["error"]
 
     def start(self, *arguments: object) -> subprocess.Popen[bytes]:
-        """Begins a call and does not wait for it."""
+        """Starts a call without waiting for it."""
         words = [str(self.binary), *map(str, arguments)]
         return subprocess.Popen(
             words, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
 
     def convert(self, source: object, target: object, *flags: object) -> Path:
-        """Converts, certificate included, and returns the target."""
+        """Converts, with a certificate, and returns the target."""
         self.run("convert", source, target, *flags)
         return Path(str(target))
 
     def content(self, path: object) -> str:
-        """The content digest."""
+        """Returns the content digest."""
         return self.json("digest", path)["content"]
 
     def validate(self, path: object) -> None:
-        """Fails on any finding that makes a graph unsound."""
+        """Fails on any finding that makes a graph invalid."""
         self.run("validate", path)

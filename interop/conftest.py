@@ -1,4 +1,4 @@
-"""Fixtures: the command under test and the example graph of the tree. And the record of tests that are skipped."""
+"""Fixtures: the command under test and the example graph of the repository; and the record of skipped tests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def record_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
-    """Adds a line to the file that `cargo xtask test` counts: what is skipped, a tab, the reason."""
+    """Appends a line to the file that `cargo xtask test` counts: the skipped test, a tab, the reason."""
     record = os.environ.get("ISOMORPH_SKIPPED")
     if not record or not report.skipped or not isinstance(report.longrepr, tuple):
         return
@@ -23,18 +23,18 @@ def record_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """A test that is skipped."""
+    """Records a skipped test."""
     record_skip(report)
 
 
 def pytest_collectreport(report: pytest.CollectReport) -> None:
-    """A file of tests that is skipped as a whole: one line for all of them."""
+    """Records a file of tests that is skipped as a whole, with one line for all of them."""
     record_skip(report)
 
 
 @pytest.fixture(scope="session")
 def isomorph() -> Isomorph:
-    """The built command. Missing it is an error, not a reason to skip: `cargo build` makes it."""
+    """The built command. If it is missing, that is an error, not a reason to skip: `cargo build` creates it."""
     default = ROOT / "target" / "debug" / "isomorph"
     return Isomorph(Path(os.environ.get("ISOMORPH_BIN", default)))
 

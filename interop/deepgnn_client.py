@@ -1,4 +1,4 @@
-"""The published DeepGNN over its network: its server, and what its client is told by any servers. Run in its own environment.
+"""The published DeepGNN over the network: its server, and the answers that its client gets from any servers. Runs in its own environment.
 
     deepgnn_client.py serve DIRECTORY PARTITIONS PORT
     deepgnn_client.py ask SERVERS QUESTIONS.json
@@ -21,7 +21,7 @@ from deepgnn.graph_engine.snark.client import DistributedGraph, EdgeSampler, Nod
 
 
 def serve(directory: str, partitions: str, port: str) -> None:
-    """The published server, until standard input ends."""
+    """Runs the published server until standard input ends."""
     from deepgnn.graph_engine.snark.server import Server
 
     numbers = [int(number) for number in partitions.split(",")]
@@ -32,14 +32,14 @@ def serve(directory: str, partitions: str, port: str) -> None:
 
 
 def listed(answer: Any) -> Any:
-    """Arrays as lists, whatever they are in."""
+    """Converts arrays to lists, at any depth."""
     if isinstance(answer, (tuple, list)):
         return [listed(part) for part in answer]
     return answer.tolist() if hasattr(answer, "tolist") else answer
 
 
 def quick(servers: str) -> DistributedGraph:
-    """A client that does not try again: what fails is a failure."""
+    """A client that does not retry: what fails is a failure."""
     options = [("max_attempts", "1"), ("initial_backoff", "1"), ("backoff_multiplier", "1")]
     try:
         return DistributedGraph(servers.split(","), grpc_options=options)
@@ -48,7 +48,7 @@ def quick(servers: str) -> DistributedGraph:
 
 
 def ask(servers: str, questions: str) -> None:
-    """Everything that the client can ask, as JSON."""
+    """All methods of the client, as JSON."""
     asked = json.loads(Path(questions).read_text())
     graph = quick(servers)
     nodes = np.array(asked["nodes"], dtype=np.int64)
@@ -87,7 +87,7 @@ def ask(servers: str, questions: str) -> None:
         told[f"walk {seed}"] = listed(graph.random_walk(nodes, types, 5, 0.5, 2.0, seed=seed))
         told[f"nodes {seed}"] = listed(NodeSampler(graph, -1).sample(50, seed=seed))
         told[f"edges {seed}"] = listed(EdgeSampler(graph, -1).sample(50, seed=seed))
-    # Drawn evenly, order is another in each process of the published server: all that there are is the same.
+    # Uniform draws have a different order in each process of the published server: a draw of all nodes is the same set.
     everyone = sum(graph.get_node_type_count([ty]) for ty in range(meta.node_type_count))
     told["all nodes"] = sorted(zip(*listed(NodeSampler(graph, -1, "withoutreplacement").sample(everyone, seed=1))))
     told["evenly"] = sorted(set(listed(NodeSampler(graph, -1, "uniform").sample(2000, seed=1)[0])))
@@ -97,7 +97,7 @@ def ask(servers: str, questions: str) -> None:
         at = np.full(len(nodes), time_asked, dtype=np.int64)
         told[f"at {time_asked}"] = [
             listed(graph.neighbors(nodes, types, timestamps=at, return_edge_created_ts=True)),
-            # In the order of a heap.
+            # In heap order.
             [sorted(zip(*of_node)) for of_node in zip(*listed(graph.lastn_neighbors(nodes, types, at, count, -3, 0.5, -4, -5, True)))],
         ]
     graph.reset()
@@ -105,7 +105,7 @@ def ask(servers: str, questions: str) -> None:
 
 
 def refused(servers: str) -> None:
-    """What the client says of a call that is refused, and that it goes on."""
+    """The error of the client for a call that is refused, and whether it continues to work."""
     graph = quick(servers)
     nodes = np.arange(2000, dtype=np.int64)
     try:
@@ -117,7 +117,7 @@ def refused(servers: str) -> None:
 
 
 def speed(servers: str, nodes: str, types: str, feature: str, calls: str, *processes: str) -> None:
-    """Calls each second of what a trainer does, by batches of 1024, and milliseconds of processor time that the servers take for one (their
+    """Calls per second for the work of a trainer, in batches of 1024, and milliseconds of processor time of the servers per call (their
     process numbers are given): as JSON."""
     graph, last = DistributedGraph(servers.split(",")), int(nodes)
     dice, kinds = np.random.default_rng(7), list(range(int(types)))

@@ -1,4 +1,4 @@
-"""What the published DeepGNN does with a graph, run in its own environment.
+"""Operations of the published DeepGNN on a graph, run in its own environment.
 
     deepgnn_tool.py convert FORMAT TEXT DIRECTORY PARTITIONS [WATERMARK]
     deepgnn_tool.py answers DIRECTORY PARTITIONS QUESTIONS.json
@@ -22,7 +22,7 @@ DECODERS = {"json": JsonDecoder, "tsv": TsvDecoder, "edgelist": EdgeListDecoder}
 
 
 def convert(name: str, text: str, directory: str, partitions: str, watermark: str | None = None) -> None:
-    """Makes a binary of a text. One thread reads, so that lines come in their order."""
+    """Converts a text to a binary. One thread reads, so that lines stay in order."""
     Path(directory).mkdir()
     MultiWorkersConverter(
         graph_path=text,
@@ -44,7 +44,7 @@ def raw(values: Any, dimensions: Any) -> list[str]:
 
 
 def answers(directory: str, partitions: str, questions: str) -> None:
-    """What the engine says of nodes and edges, as JSON."""
+    """Answers of the engine about nodes and edges, as JSON."""
     asked = json.loads(Path(questions).read_text())
     graph = MemoryGraph(directory, list(range(int(partitions))))
     nodes = np.array(asked["nodes"], dtype=np.int64)
@@ -69,7 +69,7 @@ def answers(directory: str, partitions: str, questions: str) -> None:
 
 
 def draws(directory: str, partitions: str, questions: str) -> None:
-    """What the engine draws with each seed, as JSON."""
+    """Draws of the engine with each seed, as JSON."""
     asked = json.loads(Path(questions).read_text())
     graph = MemoryGraph(directory, list(range(int(partitions))))
     nodes = np.array(asked["nodes"], dtype=np.int64)
@@ -89,7 +89,7 @@ def draws(directory: str, partitions: str, questions: str) -> None:
 
 
 def at_times(directory: str, node: str, *times: str) -> None:
-    """What the engine says of features 0, a text, and 2, of points with two coordinates each, of a node at some times, as JSON."""
+    """Values of features 0, a text, and 2, of points with two coordinates each, of a node at some times, as JSON."""
     graph = MemoryGraph(directory, [0])
     nodes, asked = np.array([node] * len(times), dtype=np.int64), np.array(times, dtype=np.int64)
     data, lengths = graph.node_string_features(nodes, np.array([0], dtype=np.int32), np.uint8, timestamps=asked)

@@ -1,4 +1,4 @@
-"""Python environments of the libraries that ask for other versions than the rest: beside that of the tests."""
+"""Python environments of the libraries that need other versions than the environment of the tests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HERE = Path(__file__).resolve().parent
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """One process at a time makes an environment: tests run in several. The lock goes with the process that holds it."""
+    """Only one process at a time creates an environment: tests run in several. The lock ends with the process that holds it."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with open(folder.with_suffix(".lock"), "a+b") as lock:
         if sys.platform == "win32":
@@ -37,7 +37,7 @@ def alone(folder: Path) -> Iterator[None]:
 
 
 def python_with(name: str, requirements: str, *packages: str) -> Path:
-    """An interpreter that has the requirements and packages, made anew when they change; else the test is skipped."""
+    """An interpreter with the requirements and packages, created again when they change; if that fails, the test is skipped."""
     folder = Path(sys.prefix).parent / f"interop-{name}-venv"
     python = folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
     wanted = (HERE / requirements).read_text() + "".join(f"{package}\n" for package in packages)

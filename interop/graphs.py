@@ -1,4 +1,4 @@
-"""Small property graphs in plain Python, with the rows that the NOCK specification gives them."""
+"""Small property graphs in plain Python, with their rows according to the NOCK specification."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Node:
 
 @dataclass
 class Edge:
-    """A directed edge. Parallel ones are different edges."""
+    """A directed edge. Parallel edges are different edges."""
 
     source: str
     relation: str
@@ -59,7 +59,7 @@ class Graph:
     edges: list[Edge]
 
     def facts(self, *, node_truth: bool = True) -> list[tuple]:
-        """Everything that the graph says, as a list that compares equal for equal graphs."""
+        """Everything in the graph, as a list that compares equal for equal graphs."""
         nodes = [
             ("node", n.name, tuple(sorted(n.labels)), text(n.props), n.truth if node_truth else None) for n in self.nodes
         ]
@@ -78,7 +78,7 @@ class Graph:
                 yield row(node.name, number, edge.relation, edge.target, edge.truth, "", edge.props)
 
     def write_parquet(self, path: Path) -> Path:
-        """Writes it with the specification's types, by plain PyArrow."""
+        """Writes it with the specification's types, with plain PyArrow."""
         pq.write_table(pa.Table.from_pylist(list(self.rows()), schema=SCHEMA), path)
         return path
 
@@ -99,12 +99,12 @@ def row(source: str, number: int, relation: str, target: str, truth: float, labe
 
 
 def text(props: Mapping[str, Any]) -> str:
-    """Compact JSON with sorted members, to compare by: 1 and 1.0 differ, order and spacing do not."""
+    """Compact JSON with sorted members, for comparisons: 1 and 1.0 differ, order and spacing do not matter."""
     return json.dumps(props, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def graph_of_rows(rows: Iterable[Row]) -> Graph:
-    """Reads rows by the rules of the specification. Shadow rows stand for nodes of another partition."""
+    """Reads rows by the rules of the specification. Shadow rows represent nodes of another partition."""
     graph = Graph([], [])
     for line in rows:
         props = json.loads(present(line["props"]) or "{}") or {}
@@ -118,16 +118,16 @@ def graph_of_rows(rows: Iterable[Row]) -> Graph:
 
 
 def present(value: Any) -> str:
-    """Text, with every spelling of a missing value as the empty one."""
+    """Text, with every form of a missing value as the empty text."""
     missing = value is None or (isinstance(value, float) and math.isnan(value))
     return "" if missing else str(value)
 
 
 def people() -> Graph:
-    """A dozen nodes and edges with what tends to get lost: several labels, JSON of every kind, integers beyond 64 bits,
+    """A dozen nodes and edges with content that is easily lost: several labels, JSON of every kind, integers beyond 64 bits,
     text with every separator, parallel edges, a self loop, a blank relation, a node without edges.
 
-    Truth values are exact in 32 bits. No text has one of the two patterns that pynock 1.2.1 spoils on writing
+    Truth values are exact in 32 bits. No text has one of the two patterns that pynock 1.2.1 damages when it writes
     (a quote before a colon and a blank, a comma and a blank before a quote).
     """
     nodes = [

@@ -1,4 +1,4 @@
-"""Graphs of annnet that have grown: vertices and edges are added where they lie, so that large tables become directories of files."""
+"""Graphs of annnet that were extended in place by vertices and edges, so that large tables become directories of files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def rows(start: int, count: int) -> str:
 
 
 def grow(isomorph: Isomorph, graph: Path, folder: Path) -> None:
-    """Adds to a graph in two steps; `folder` is for the tables."""
+    """Extends a graph in two steps; `folder` is for the tables."""
     vertices, first, more = (folder / f"{name}.csv" for name in ("vertices", "first", "more"))
     vertices.write_text("id,age\n" + "".join(f"v{at},{at % 90}\n" for at in range(VERTICES)))
     first.write_text(rows(0, EDGES))

@@ -1,7 +1,7 @@
-"""A reader of GraphLake stores of its own, written from the description of the format: no code of isomorph, nothing but Python.
+"""An independent reader of GraphLake stores, written from the description of the format: no code of isomorph, only Python.
 
-It reads the metadata whole and every file from its begin to its end, and checks what it can on the way: sizes, counts, the order of
-records, bounds, and that the files of both orders say the same.
+It reads all metadata and every file from start to end, and checks what it can on the way: sizes, counts, the order of
+records, bounds, and that the files of both orders have the same triples.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ DEFAULT_GRAPHS = {"urn:x-arq:DefaultGraph", "", "urn:x-rdflib:default"}
 
 @dataclass(frozen=True)
 class Triple:
-    """Texts as a file has them; `datatype` is nothing for what is no literal."""
+    """Texts as a file has them; `datatype` is None for terms that are not literals."""
 
     subject: str
     object: str
@@ -34,7 +34,7 @@ class Triple:
 
 
 def unique(pairs: list[tuple[str, object]]) -> dict:
-    """An object whose names stand once."""
+    """An object without repeated names."""
     names = [name for name, _ in pairs]
     assert len(names) == len(set(names)), f"a name stands twice: {names}"
     return dict(pairs)
@@ -78,7 +78,7 @@ def records(content: bytes, prefixes: dict[int, str]) -> Iterator[Triple]:
 
 
 class Store:
-    """A store, and one of its snapshots: the one of the greatest version if none is named."""
+    """A store, and one of its snapshots: by default the one with the greatest version."""
 
     def __init__(self, root: Path, version: int | None = None) -> None:
         self.root = root
@@ -94,7 +94,7 @@ class Store:
         assert {name: self.snapshot[name] for name in ("id", "version", "timestamp")} == entry
 
     def read(self, file: dict) -> list[Triple]:
-        """The triples of a file, with its own promises checked."""
+        """The triples of a file, checked against its metadata."""
         content = (self.root / file["path"]).read_bytes()
         triples = list(records(content, {number: text for text, number in file["prefix_map"].items()}))
         assert (len(content), len(triples)) == (file["size"], file["triple_count"])
@@ -107,9 +107,9 @@ class Store:
         return triples
 
     def living(self, graph: dict, inverse: bool, naive: bool) -> dict[str, set[Triple]]:
-        """The living triples of a graph by predicate, as the files of one order say.
+        """The live triples of a graph by predicate, according to the files of one order.
 
-        A triple is dead if a tombstone has it whose version is greater than that of its newest copy; for naive readers, if any has.
+        A triple is deleted if a tombstone has it whose version is greater than that of its newest copy; for naive readers, if any has it.
         """
         copies: dict[tuple[str, Triple], int] = {}
         for file in graph["os_data_files" if inverse else "so_data_files"]:
@@ -130,7 +130,7 @@ class Store:
         return living
 
     def lines(self, naive: bool = False) -> list[str]:
-        """The living quads as sorted lines of canonical N-Quads; both orders must say the same."""
+        """The live quads as sorted lines of canonical N-Quads; both orders must be equal."""
         lines = []
         for name, graph in self.snapshot["graphs"].items():
             by_subject, by_object = (self.living(graph, inverse, naive) for inverse in (False, True))
@@ -140,7 +140,7 @@ class Store:
             files = graph["so_data_files"] + graph["os_data_files"] + graph["tombstone_files"]
             assert listed == {file["id"] for file in files}
             for predicate, partition in graph["predicate_index"].items():
-                # What isomorph says beside the names of files, unless somebody who does not know it has changed them.
+                # The numbers that isomorph stores next to the names of files, unless a writer without them has changed the files.
                 stated = graph["partitions"].get(partition, {}).get("living_count")
                 triples = by_subject.get(predicate, set())
                 literals = sum(one.datatype is not None for one in triples)

@@ -1,4 +1,4 @@
-"""Object stores on the loopback interface, each with a small client of another make than ours."""
+"""Object stores on the loopback interface, each with a small client that is independent of ours."""
 
 from __future__ import annotations
 
@@ -22,33 +22,33 @@ from servers import Application, serving
 
 BUCKET = "lakes"
 
-# The account that every emulator of Azure has, and its key: both are published.
+# The account that every Azure emulator has, and its key: both are public.
 ACCOUNT = "devstoreaccount1"
 ACCOUNT_KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
 
-# How long a server may take to begin, seconds.
+# How long a server may take to start, in seconds.
 BEGINNING = 60
 
 
 class ObjectStore(Protocol):
-    """What the tests ask of a store without the command."""
+    """Operations of the tests on a store without the command."""
 
     address: str
 
     def url(self, name: str) -> str:
-        """The place of objects whose names begin so, as the command takes it."""
+        """The location of objects with this prefix, as an argument of the command."""
 
     def environment(self, address: str) -> dict[str, str]:
-        """What tells the command about the server, or a door to it."""
+        """The environment variables that point the command to the server, or to a proxy."""
 
     def put(self, name: str, content: bytes, condition: dict[str, str]) -> tuple[int, str]:
-        """Puts an object on a condition; the status and the new tag."""
+        """Puts an object conditionally; returns the status and the new tag."""
 
     def get(self, name: str) -> bytes:
         """The content of an object."""
 
     def names(self, prefix: str) -> list[str]:
-        """Every object whose name begins so."""
+        """Every object whose name has this prefix."""
 
 
 class S3:
@@ -93,7 +93,7 @@ class S3:
 
 
 class Azure:
-    """A container of Azurite, asked with the shared key of its account."""
+    """A container of Azurite, accessed with the shared key of its account."""
 
     def __init__(self, address: str) -> None:
         self.address = address
@@ -109,7 +109,7 @@ class Azure:
     def put(self, name: str, content: bytes, condition: dict[str, str]) -> tuple[int, str]:
         headers = {"x-ms-blob-type": "BlockBlob", **condition}
         status, told, _ = self.ask("PUT", f"/{BUCKET}/{name}", {}, headers, content)
-        # Created is what S3 calls fine.
+        # 201 here is 200 in S3.
         return (200 if status == 201 else status), told.get("etag", "")
 
     def get(self, name: str) -> bytes:
@@ -133,7 +133,7 @@ class Azure:
     def ask(
         self, method: str, path: str, query: dict[str, str], headers: dict[str, str] | None = None, body: bytes = b""
     ) -> tuple[int, dict[str, str], bytes]:
-        """One signed request; the status, the headers in small letters and the content."""
+        """One signed request; returns the status, the headers in lower case and the content."""
         sent = {"x-ms-date": formatdate(usegmt=True), "x-ms-version": "2023-11-03"}
         sent |= {name.lower(): value for name, value in (headers or {}).items()}
         if method == "PUT":
@@ -142,7 +142,7 @@ class Azure:
         signed += "if-modified-since if-match if-none-match if-unmodified-since range".split()
         values = [sent.get(name, "") if sent.get(name) != "0" else "" for name in signed]
         own = [f"{name}:{sent[name]}" for name in sorted(sent) if name.startswith("x-ms-")]
-        # Servers that carry the account in the path have it twice in what is signed.
+        # Servers with the account in the path have it twice in the signed text.
         resource = [f"/{ACCOUNT}/{ACCOUNT}{path}", *(f"{name}:{query[name]}" for name in sorted(query))]
         text = "\n".join([method, *values, *own, *resource])
         code = hmac.new(base64.b64decode(ACCOUNT_KEY), text.encode(), hashlib.sha256).digest()
@@ -154,9 +154,9 @@ class Azure:
 def exchange(
     method: str, address: str, headers: dict[str, str], body: bytes | None
 ) -> tuple[int, dict[str, str], bytes]:
-    """One request; the status, the headers in small letters and the content."""
+    """One request; returns the status, the headers in lower case and the content."""
     parts = urllib.parse.urlsplit(address)
-    # Nothing is sent that is not asked for: what was signed would be another request.
+    # No additional headers are sent: the signature covers the exact request.
     asking = http.client.HTTPConnection(parts.netloc)
     asking.putrequest(method, f"{parts.path}?{parts.query}", skip_host="host" in headers, skip_accept_encoding=True)
     for name, value in headers.items():
@@ -171,7 +171,7 @@ def exchange(
 
 @contextmanager
 def moto() -> Iterator[S3]:
-    """A fresh server that speaks S3."""
+    """A new server that implements S3."""
     server = pytest.importorskip("moto.server", reason="moto is not installed")
     pytest.importorskip("boto3", reason="boto3 is not installed")
     threaded = server.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
@@ -185,13 +185,13 @@ def moto() -> Iterator[S3]:
 
 @contextmanager
 def azurite() -> Iterator[Azure]:
-    """A fresh server that speaks Azure's protocol for blobs."""
+    """A new server that implements Azure's protocol for blobs."""
     program = os.environ.get("ISOMORPH_AZURITE")
     if not program:
         pytest.skip("no Azurite: ISOMORPH_AZURITE is not set (`cargo xtask interop` sets it where there is npm)")
     words = [program, "--inMemoryPersistence", "--blobHost", "127.0.0.1", "--blobPort", "0", "--skipApiVersionCheck"]
     running = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    # A server that says nothing ends, and with it the reading of what it says.
+    # A server without output is killed, which ends the loop that reads its output.
     late = threading.Timer(BEGINNING, running.kill)
     late.start()
     try:
@@ -203,7 +203,7 @@ def azurite() -> Iterator[Azure]:
         else:
             raise AssertionError(f"Azurite did not begin:\n{''.join(said)}")
         late.cancel()
-        # What it says later is nobody's, but its pipe must not fill up.
+        # Further output is ignored, but the pipe must not fill up.
         threading.Thread(target=running.stdout.read, daemon=True).start()
         yield Azure(found[1])
     finally:
@@ -217,11 +217,11 @@ STORES = {"moto": moto, "azurite": azurite}
 
 @contextmanager
 def door(store: ObjectStore, before: Callable[[str, str], None]) -> Iterator[str]:
-    """The address of a second door to a store: `before` is called with the method and path of each request first."""
+    """The address of a proxy of a store: `before` is called with the method and path of each request first."""
 
     def application(environ: dict, start_response: Callable) -> list[bytes]:
         method, path = environ["REQUEST_METHOD"], environ["PATH_INFO"]
-        # A body in chunks does not say how long it is.
+        # A chunked body has no stated length.
         size = None if environ.get("wsgi.input_terminated") else int(environ.get("CONTENT_LENGTH") or 0)
         body = environ["wsgi.input"].read(size) if method in ("PUT", "POST") else b""
         before(method, path)
@@ -233,7 +233,7 @@ def door(store: ObjectStore, before: Callable[[str, str], None]) -> Iterator[str
             headers["content-length"] = str(len(body))
         if environ.get("CONTENT_TYPE"):
             headers["content-type"] = environ["CONTENT_TYPE"]
-        # The path as it came: what was signed is not to be written otherwise.
+        # The path as it was received: the signature covers its spelling.
         address = store.address + environ["RAW_URI"]
         status, told, content = exchange(method, address, headers, body if method in ("PUT", "POST") else None)
         told = {name: value for name, value in told.items() if name not in ("connection", "transfer-encoding")}

@@ -1,4 +1,4 @@
-"""Servers on the loopback interface, each for the length of one test."""
+"""Servers on the loopback interface, each for the duration of one test."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def serving(application: Application) -> Iterator[str]:
 
 
 def static(root: Path, *, ranges: bool) -> Application:
-    """The files of a directory, as a plain web server gives them: no listing, with or without range requests."""
+    """The files of a directory on a plain web server: without listing, with or without range requests."""
 
     def application(environ: dict, start_response: Callable) -> list[bytes]:
         path = root / environ["PATH_INFO"].lstrip("/")

@@ -1,4 +1,4 @@
-"""annnet 0.4.1 reads what we write, directory and archive, as it reads what it wrote itself."""
+"""annnet 0.4.1 reads our output, directory and archive, like its own."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ GRAPHS = [
 ]
 
 
-# So many graphs are made up.
+# Number of generated graphs.
 MADE = 40
 
 
 @pytest.fixture(scope="session")
 def annnet() -> Path:
-    """An interpreter that has annnet, beside the environment of the other tests."""
+    """An interpreter with annnet, in an environment of its own."""
     return python_with("annnet", "requirements-annnet.txt")
 
 
@@ -62,7 +62,7 @@ def manifest(graph: Path) -> Any:
 
 
 def matrix(python: Path, graph: Path) -> Any:
-    """What zarr-python finds in the incidence matrix."""
+    """The incidence matrix as zarr-python reads it."""
     read = (
         "import json, sys, zarr; group = zarr.open_group(sys.argv[1], mode='r');"
         "print(json.dumps({'shape': group.attrs['shape'], 'data': group['data'][:].tolist(),"
@@ -75,27 +75,27 @@ def matrix(python: Path, graph: Path) -> Any:
 
 
 def dumps(python: Path, *paths: Path) -> list[Any]:
-    """What annnet restores from each path."""
+    """The graph that annnet restores from each path."""
     return told(python, "annnet_dump.py", *paths)
 
 
 @pytest.fixture(scope="module")
 def made(annnet: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Graphs that annnet made of numbers."""
+    """Graphs that annnet generated from numbers."""
     folder = tmp_path_factory.mktemp("made")
     told(annnet, "annnet_random.py", folder, 0, MADE)
     return [folder / str(number) for number in range(MADE)]
 
 
 def without_conversions(graph: dict[str, Any]) -> dict[str, Any]:
-    """The graph without what isomorph notes of conversions in its history."""
+    """The graph without the conversions that isomorph records in its history."""
     entries = [entry for entry in graph["history"] if not entry.get("isomorph_conversion")]
     entries = [{name: value for name, value in entry.items() if name != "isomorph_conversion"} for entry in entries]
     return graph | {"history": entries}
 
 
 def both(isomorph: Isomorph, name: str, folder: Path) -> tuple[Path, Path, Path]:
-    """The fixture, and what we make of it: a directory and, from that, an archive."""
+    """The fixture, and our output from it: a directory and, from that, an archive."""
     graph = FIXTURES / name / "graph.annnet.d"
     directory = isomorph.convert(graph, folder / "graph", "--to", "annnet", "--compression", "snappy")
     return graph, directory, isomorph.convert(directory, folder / "graph.annnet")
@@ -178,7 +178,7 @@ def test_graphs_that_are_made_up_are_read_as_the_original(
 
 
 def pairs(isomorph: Isomorph, graph: Path) -> list[Any]:
-    """The pairs of hyperedges that we write; both directions of those without one, as NetworkX is told them."""
+    """The pairs of hyperedges in our output; both directions of those without a direction, as NetworkX gets them."""
     found = []
     for line in isomorph.run("dump", graph).splitlines():
         element = json.loads(line)
@@ -206,7 +206,7 @@ def test_hyperedges_are_expanded_as_annnet_does(
 
 
 def test_a_graph_that_grew_is_read_like_one_written_at_once(isomorph: Isomorph, annnet: Path, tmp_path: Path) -> None:
-    """Tables that have become directories of files, behind those that the library wrote."""
+    """Tables that have become directories of files, next to those that the library wrote."""
     grown = tmp_path / "grown"
     shutil.copytree(fixture("everything_flat"), grown)
     grow(isomorph, grown, tmp_path)
@@ -219,7 +219,7 @@ def test_a_graph_that_grew_is_read_like_one_written_at_once(isomorph: Isomorph, 
 
 
 def test_a_matrix_that_grew_is_the_one_that_annnet_computes(isomorph: Isomorph, annnet: Path, tmp_path: Path) -> None:
-    """A matrix that the library wrote, and one of ours, with new columns behind the old ones."""
+    """A matrix that the library wrote, and one of ours, with new columns after the existing ones."""
     theirs, ours = tmp_path / "theirs", tmp_path / "ours"
     shutil.copytree(FIXTURES / "everything_multilayer" / "graph_matrix.annnet.d", theirs)
     isomorph.convert(fixture("everything_flat"), ours, "--to", "annnet", "--matrix")
@@ -245,7 +245,7 @@ def test_a_matrix_that_grew_is_the_one_that_annnet_computes(isomorph: Isomorph, 
 
 
 def test_annnet_does_not_write_over_a_graph_that_grew(isomorph: Isomorph, annnet: Path, tmp_path: Path) -> None:
-    """Its writer wants to open a file where a directory is, and says so; a conversion makes every table one file again."""
+    """Its writer tries to open a file where a directory is, and fails; a conversion makes every table one file again."""
     grown, again = tmp_path / "grown", tmp_path / "again"
     shutil.copytree(fixture("everything_flat"), grown)
     grow(isomorph, grown, tmp_path)
@@ -262,7 +262,7 @@ def test_annnet_does_not_write_over_a_graph_that_grew(isomorph: Isomorph, annnet
 
     (before,) = dumps(annnet, grown)
     assert over(grown) == "IsADirectoryError"
-    # What it wrote before that is of the same graph: nothing is lost.
+    # The files that it wrote before the failure are of the same graph: nothing is lost.
     (after,) = dumps(annnet, grown)
     assert after["edges"] == before["edges"]
     isomorph.convert(grown, again, "--to", "annnet")
@@ -293,11 +293,11 @@ def test_graphs_of_other_formats_become_ordinary_graphs(
         edge = next(iter(by_relation["wrote"]))
         source, target = (graph["edges"][edge][side] for side in ("source", "target"))
         assert edge == f"wrote:{source[0]}>{target[0]}"
-    # The types are words of the graph, in one shape or the other.
+    # The types are those of the graph, in either shape.
     assert {own["type"] for own in of_typed["node_attributes"].values()} == {"person", "city", "post"}
     assert all("type" not in own and own["labels"] for own in of_bundled["node_attributes"].values())
     city = of_typed["node_attributes"]["city/Accra"]
     assert city["population"] == of_bundled["node_attributes"]["city/Accra"]["population"] > 0
-    # With what travels beside it, it is the graph that it was.
+    # With its sidecar, it equals the original graph.
     back = isomorph.convert(typed, tmp_path / "back.graphar")
     assert isomorph.content(back) == isomorph.content(social)

@@ -1,4 +1,4 @@
-"""annnet 0.1.1 and 0.2.0 read what we write in the layout of the specification's text, as they read what they wrote themselves."""
+"""annnet 0.1.1 and 0.2.0 read our output in the layout of the specification's text like their own."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ for path in sys.argv[1:]:
 
 @pytest.fixture(scope="session")
 def pythons() -> dict[str, Path]:
-    """An interpreter for each version, in environments of their own."""
+    """An interpreter for each version, in separate environments."""
     return {version: python_with(f"annnet-{version}", "requirements-annnet-old.txt", f"annnet=={version}") for version in VERSIONS}
 
 
@@ -53,14 +53,14 @@ def fixture(name: str) -> Path:
 
 
 def dumps(python: Path, *paths: Path) -> list[Any]:
-    """What that version restores from each path, or why it cannot."""
+    """The graph that the version restores from each path, or its error."""
     done = subprocess.run([python, HERE / "annnet_old_dump.py", *paths], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def comparable(graph: Any) -> Any:
-    """Without what isomorph notes of conversions, and without what the text leaves open: whether ordinary edges are named
+    """Without the conversions that isomorph records, and without what the text leaves open: whether ordinary edges have the type
     `binary`, and the column of a loop, which 0.1.1 fills with +w, 0.2.0 with -w, and we with the sum of both ends."""
     assert "error" not in graph, graph
     graph = without_conversions(graph)
@@ -75,8 +75,8 @@ def comparable(graph: Any) -> Any:
 
 
 def settled(graph: Any) -> Any:
-    """With everything in the default slice, as these versions have it once they work with a graph: their files may leave edges, and
-    nodes that are edges, out, and reading them puts these in."""
+    """With everything in the default slice, as these versions have it in memory: their files may omit edges, and nodes that are edges,
+    and reading the files adds these."""
     default = {**graph["slices"]["default"], "edges": sorted(graph["edges"]), "vertices": sorted(graph["entities"])}
     return {**graph, "slices": {**graph["slices"], "default": default}}
 
@@ -97,7 +97,7 @@ def test_graphs_of_that_time_are_read_as_before(
     graph = fixture(f"v1_0.1.1/{name}")
     before, *after = map(comparable, dumps(pythons[version], graph, *both(isomorph, graph, tmp_path)))
     if name == "weighted_slices":
-        # Its writer names weights in the table of attributes; ours names them where the memberships are as well.
+        # Its writer stores weights in the table of attributes; ours also stores them with the memberships.
         assert before["weights"] == {}
         before["weights"] = {"s1": {"e1": 0.25}}
     for one in after:
@@ -133,7 +133,7 @@ def test_graphs_of_today_are_read_by_the_older_libraries(
         sides = [[] if side is None else [side] if isinstance(side, str) else side for side in sides]
         wanted = [sorted(map(bare, edge[side])) for side in ("source", "target")]
         if edge["kind"] == "hyper" and any(end.startswith("{") for side in sides for end in side):
-            # The text has no place for members in several layers: they are there in the form of later layouts.
+            # The text cannot store members in several layers: they are in the form of later layouts.
             sides = [[json.loads(end)["node"] for end in side] for side in sides]
         assert [sorted(side) for side in sides] == wanted, edge["id"]
         assert found["weight"] == edge["weight"] or isinstance(edge["weight"], dict), edge["id"]
@@ -145,7 +145,7 @@ def test_graphs_of_today_are_read_by_the_older_libraries(
     said = {name for name, row in expected["node_attributes"].items() if row}
     assert set(graph["vertices"]) == said
     if version == "0.2.0" and graph["aspects"][0]:
-        # The text has no index of placements: this version puts every node at the placeholder first, and leaves it there.
+        # The text has no index of placements: this version places every node at the placeholder first, and leaves it there.
         assert [end for end, layer in graph["presence"] if set(layer) == {"_"}]
 
 
@@ -154,7 +154,7 @@ def test_graphs_of_today_are_read_by_the_older_libraries(
 def test_a_graph_that_grew_is_read_like_one_written_at_once(
     isomorph: Isomorph, pythons: dict[str, Path], tmp_path: Path, name: str, version: str
 ) -> None:
-    """Tables that have become directories, a matrix with further columns, checksums that were made anew."""
+    """Tables that have become directories, a matrix with additional columns, checksums that were computed again."""
     flags = ("--to", "annnet", "--layout", "1.1")
     grown = isomorph.convert(fixture(name), tmp_path / "grown", *flags)
     grow(isomorph, grown, tmp_path)

@@ -1,4 +1,4 @@
-"""The libraries that people hold read every table of the annnet graphs that we write."""
+"""Popular libraries read every table of the annnet graphs that we write."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ COUNTERS: dict[str, Callable[[Path, list[str]], Counts]] = {
 
 @pytest.fixture(scope="module")
 def graphs(isomorph: Isomorph, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Graphs as we write them, each with another compression."""
+    """Graphs that we write, each with a different compression."""
     folder = tmp_path_factory.mktemp("annnet")
     codecs = {"everything_flat": "zstd", "everything_multilayer": "snappy", "attr_types": "lz4", "empty": "none"}
     return {
@@ -114,7 +114,7 @@ def test_columns_are_of_the_types_that_are_promised(graphs: dict[str, Path]) -> 
             "col_idx": (pa.int64(), polars.Int64, "BIGINT"),
             "weight": (pa.float64(), polars.Float64, "DOUBLE"),
             "directed": (pa.bool_(), polars.Boolean, "BOOLEAN"),
-            # Nothing but nulls in a flat graph, and a type all the same.
+            # Only nulls in a flat graph, but with a type.
             "hyper_layer_id": (pa.int64(), polars.Int64, "BIGINT"),
         },
         HYPEREDGES: {"members": (pa.list_(pa.string()), polars.List(polars.String), "VARCHAR[]")},
@@ -136,7 +136,7 @@ def test_columns_are_of_the_types_that_are_promised(graphs: dict[str, Path]) -> 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "duckdb", "pyarrow"])
 def test_edges_join_their_attributes(graphs: dict[str, Path], library: str) -> None:
-    """What somebody would do first: edges beside what is said of them."""
+    """A typical first query: edges joined with their attributes."""
     flat = graphs["everything_flat"]
     edges, said = flat / EDGES, flat / "tables" / "_edge_table.parquet"
     module = pytest.importorskip(library, reason=f"{library} is not installed")
@@ -153,7 +153,7 @@ def test_edges_join_their_attributes(graphs: dict[str, Path], library: str) -> N
 
 @pytest.mark.parametrize("layout", ["v2", "1.1"])
 def test_tables_that_have_grown_are_read_as_one(isomorph: Isomorph, tmp_path: Path, layout: str) -> None:
-    """A directory of files in the place of a file: by its path in Polars, pandas and PyArrow; by a pattern in DuckDB."""
+    """A directory of files instead of a file: by its path in Polars, pandas and PyArrow; by a pattern in DuckDB."""
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     polars = pytest.importorskip("polars", reason="polars is not installed")
     duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
@@ -177,6 +177,6 @@ def test_tables_that_have_grown_are_read_as_one(isomorph: Isomorph, tmp_path: Pa
         }
         for library, own in found.items():
             assert len(own) == len(expected), f"{library} {path}"
-            # The columns of positions and the order of rows are those of writing.
+            # The columns of positions and the order of rows depend on the writer.
             if "idx" not in " ".join(names):
                 assert sorted(map(key, own)) == expected, f"{library} {path}"

@@ -1,4 +1,4 @@
-"""Attributes of every type: what the libraries read from our file is what they read from theirs."""
+"""Attributes of every type: libraries read the same from our file as from their own."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TABLE = "tables/_node_table.parquet"
 
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A table of each library, as the versions that are installed write it."""
+    """A table of each library, written by the installed versions."""
     for library in ("polars", "duckdb"):
         pytest.importorskip(library, reason=f"{library} is not installed")
     folder = tmp_path_factory.mktemp("types")
@@ -36,7 +36,7 @@ def graph(table: Path, folder: Path) -> Path:
 
 
 def entries(cell: Any) -> Any:
-    """Maps as lists of their entries, which is what they become; moments in UTC, because zones of seconds lose their name."""
+    """Maps as lists of their entries, which is their form in the output; timestamps in UTC, because zones with seconds lose their name."""
     if getattr(cell, "tzinfo", None) is not None:
         return cell.astimezone(timezone.utc)
     if isinstance(cell, list):
@@ -45,7 +45,7 @@ def entries(cell: Any) -> Any:
 
 
 def rows(path: Path, read: Any) -> dict[str, dict[str, Any]]:
-    """The rows of the nodes whose attributes are told; null is absence."""
+    """The rows of the nodes that have attributes; null means absent."""
     told = {row["node_id"]: row for row in read(path) if row["node_id"] in annnet_types.NODES}
     present = lambda row: {name: repr(entries(cell)) for name, cell in row.items() if cell is not None}  # noqa: E731
     return {node: present(row) for node, row in told.items()}
@@ -66,7 +66,7 @@ def test_every_cell_is_read_as_before(isomorph: Isomorph, tables: Path, tmp_path
     assert rows(table, by_pyarrow) == rows(before / TABLE, by_pyarrow)
     if library == "polars":
         own, written = polars.read_parquet_schema(before / TABLE), polars.read_parquet_schema(table)
-        # Categories and arrays of a fixed length are layouts of text and lists.
+        # Categories and arrays of a fixed length become text and lists.
         others = {"categorical", "enum", "array", "null", "node_id"}
         assert {name: kind for name, kind in own.items() if name not in others}.items() <= dict(written).items()
     assert isomorph.content(after) == isomorph.content(before)

@@ -1,4 +1,4 @@
-"""The benchmarks run, on tiny data, and no answer differs from that of its peer."""
+"""The benchmarks run on tiny data, and no answer differs from that of the compared library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The libraries that people hold read our files with equal values."""
+"""Popular libraries read equal values from our files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PARTITIONS = 4
 
 @pytest.fixture(scope="module")
 def nock(isomorph: Isomorph, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The people in NOCK as we write it: one Parquet file, one CSV file, a folder of partitions."""
+    """The people in NOCK: one Parquet file, one CSV file, a directory of partitions."""
     folder = tmp_path_factory.mktemp("nock")
     source = people().write_parquet(folder / "source.parq")
     return {
@@ -33,7 +33,7 @@ def same(graph: Graph) -> None:
 
 def test_pandas_by_the_snippets_of_the_specification(nock: dict[str, Path]) -> None:
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
-    # The specification adds `use_nullable_dtypes=True`, which pandas has since dropped.
+    # The specification also passes `use_nullable_dtypes=True`, which pandas has since removed.
     same(graph_of_rows(pandas.read_parquet(nock["parquet"]).fillna("").to_dict("records")))
     same(graph_of_rows(pandas.read_csv(nock["csv"]).fillna("").to_dict("records")))
 
@@ -67,7 +67,7 @@ def test_pyarrow_dataset_over_a_folder_of_partitions(nock: dict[str, Path]) -> N
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "duckdb", "pyarrow"])
 def test_chunks_of_graphar_are_plain_tables(isomorph: Isomorph, social: Path, tmp_path: Path, library: str) -> None:
-    """The chunks of one property group, taken together, are the table that they were written from."""
+    """The chunks of one property group together equal the table that they were written from."""
     module = pytest.importorskip(library, reason=f"{library} is not installed")
     out = isomorph.convert(social, tmp_path / "social", "--to", "graphar", "--vertex-chunk-size", 64)
     (folder,) = {path.parent for path in (out / "vertex" / "city").glob("*/chunk0")} - {out / "vertex" / "city" / "labels"}
@@ -100,5 +100,5 @@ def test_a_flipped_bit_is_found_where_pages_have_checksums(
     if checksums:
         isomorph.run("digest", file, expect=3)
     else:
-        # Nothing tells this text from the right one but the digest of the graph.
+        # Only the digest of the graph distinguishes this text from the correct one.
         assert isomorph.content(file) != content

@@ -1,4 +1,4 @@
-"""deepgnn-ge 0.1.66 makes the bytes that we make, reads the texts that we write, and its engine answers from our binary."""
+"""deepgnn-ge 0.1.66 writes the same bytes as we do, reads the texts that we write, and its engine answers from our binary."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from environments import python_with
 HERE = Path(__file__).resolve().parent
 FIXTURES = HERE.parent / "fixtures" / "deepgnn"
 
-# So many graphs are made up.
+# Number of generated graphs.
 MADE = 6
 
 NODE_FEATURES = {0: "float32", 1: "int64", 2: "text", 3: "float64", 4: "float16", 5: "sparse-float32"}
@@ -29,12 +29,12 @@ KEYS = {"float32": "float", "float64": "double", "float16": "float16", "int64": 
 
 @pytest.fixture(scope="session")
 def deepgnn() -> Path:
-    """An interpreter that has deepgnn-ge, beside the environment of the other tests."""
+    """An interpreter with deepgnn-ge, in an environment of its own."""
     return python_with("deepgnn", "requirements-deepgnn.txt")
 
 
 def tool(python: Path, *arguments: object) -> str:
-    """Runs the published library. Its converter waits for ever where it fails, so there is a limit."""
+    """Runs the published library. Its converter hangs if it fails, so there is a time limit."""
     words = [str(python), str(HERE / "deepgnn_tool.py"), *map(str, arguments)]
     done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
@@ -76,7 +76,7 @@ def feature(dice: random.Random, ty: str, simple: bool) -> Any:
 
 
 def stored(ty: str, value: Any) -> str:
-    """The bytes of a feature as the binary has them."""
+    """The bytes of a feature in the binary."""
     if ty == "text":
         return value.encode().hex()
     if ty.startswith("sparse"):
@@ -87,7 +87,7 @@ def stored(ty: str, value: Any) -> str:
 
 
 def members(dice: random.Random, types: dict[int, str], simple: bool, own: dict[int, Any]) -> dict[str, Any]:
-    """Features as JSON has them; notes them in `own`."""
+    """Features in their JSON form; records them in `own`."""
     found: dict[str, dict[str, Any]] = {}
     for number, ty in types.items():
         if dice.random() < 0.6 and not (simple and ty.startswith("sparse")):
@@ -99,11 +99,11 @@ def members(dice: random.Random, types: dict[int, str], simple: bool, own: dict[
 
 
 class Made:
-    """A graph that is made up, as a text in JSON, and what it says. Weights are exact in 32 bits, and so are their sums."""
+    """A generated graph, as a text in JSON, and its content. Weights and their sums are exact in 32 bits."""
 
     def __init__(self, seed: int, path: Path) -> None:
         dice = random.Random(seed)
-        # What TSV and EdgeList hold, in every second graph.
+        # In every second graph only what TSV and EdgeList can store.
         self.simple = seed % 2 == 0
         self.path = path
         ids = sorted(dice.sample(range(1 << 40), 40))
@@ -128,7 +128,7 @@ class Made:
         path.write_text("\n".join(lines) + "\n")
 
     def expected(self) -> dict[str, Any]:
-        """What the engine should say."""
+        """The expected answers of the engine."""
         ids, weights, types, counts = [], [], [], []
         for node in self.nodes:
             own = sorted((relation, target) for source, target, relation in self.edges if source == node)
@@ -150,7 +150,7 @@ class Made:
         }
 
     def ask(self, python: Path, binary: Path, partitions: int) -> dict[str, Any]:
-        """What the engine says of a binary."""
+        """The answers of the engine about a binary."""
         questions = self.path.with_suffix(".questions")
         questions.write_text(
             json.dumps(
@@ -188,7 +188,7 @@ def test_graphs_that_are_made_up(deepgnn: Path, isomorph: Isomorph, tmp_path: Pa
         same(ours, tmp_path / f"theirs{partitions}")
         told = made.ask(deepgnn, ours, partitions)
         assert {key: told[key] for key in expected} == expected
-        # Its texts, in every format that holds them, have the same binary, by its converter as by ours.
+        # Its texts, in every format that can store them, give the same binary with its converter as with ours.
         formats = ["json", "edgelist", "tsv"] if made.simple else ["json"]
         for name in formats if partitions == 1 else []:
             text = isomorph.convert(made.path, tmp_path / f"text.{name}", "--to", "deepgnn")
@@ -200,7 +200,7 @@ def test_graphs_that_are_made_up(deepgnn: Path, isomorph: Isomorph, tmp_path: Pa
             several = isomorph.convert(made.path, tmp_path / f"several_{name}", "--to", "deepgnn", "--text", name, "--partitions", 11)
             tool(deepgnn, "convert", name, several, tmp_path / f"of_several_{name}", 2)
             same(isomorph.convert(several, tmp_path / f"again_several_{name}", "--to", "deepgnn", "--partitions", 2), tmp_path / f"of_several_{name}")
-    # Partitioned anew from the binary: weights of nodes are not in it, everything else is.
+    # Partitioned again from the binary: weights of nodes are not in it, everything else is.
     anew = isomorph.convert(tmp_path / "ours3", tmp_path / "anew", "--to", "deepgnn", "--partitions", 2, "--dispatch", "id")
     told = made.ask(deepgnn, anew, 2)
     assert {key: told[key] for key in expected} == expected
@@ -229,7 +229,7 @@ def test_times_are_those_of_its_converter(deepgnn: Path, isomorph: Isomorph, tmp
 
 
 def test_its_engine_reads_texts_and_points_at_times(deepgnn: Path, isomorph: Isomorph, tmp_path: Path) -> None:
-    # Its documentation has them, its converter does not.
+    # Its documentation mentions them, but its converter lacks them.
     record = {
         "node_id": 42,
         "node_type": 0,
@@ -264,7 +264,7 @@ def test_our_engine_draws_what_its_engine_draws(
     made = Made(seed, tmp_path / "made.json")
     binary = isomorph.convert(made.path, tmp_path / "binary", "--to", "deepgnn", "--partitions", partitions)
     nodes, seeds, count = [*made.nodes], [0, 42, -7, (1 << 63) - 1], 10
-    # Of a node that is not there the engine has no neighbours; we refuse the question. 7 is there: edges end in it.
+    # For a node that does not exist the engine has no neighbours; we return an error. 7 exists: edges end in it.
     isomorph.run("sample", binary, "neighbors", *nodes, 8, expect=3)
     assert not isomorph.json("sample", binary, "neighbors", 7)["rows"]
     questions = tmp_path / "draws.json"
@@ -281,7 +281,7 @@ def test_our_engine_draws_what_its_engine_draws(
         for strategy in ("weighted", "uniform", "without-replacement"):
             rows = ask("neighbors", *nodes, "--strategy", strategy, *how)
             ids, kinds, *weights = own[strategy]
-            # Where there is nothing to draw, it fills in and we have no row.
+            # If there is nothing to draw, it inserts a default and we have no row.
             drawn = [
                 (node, neighbor, kind)
                 for node, of_node, types in zip(nodes, ids, kinds)
@@ -295,7 +295,7 @@ def test_our_engine_draws_what_its_engine_draws(
         assert [row["node"] for row in ask("nodes", *how)] == own["nodes"]
         found = ask("edges", *how)
         assert [[row[name] for row in found] for name in ("source", "target", "type")] == own["edges"]
-    # Features: those of nodes by the types that travel with the binary, those of edges by named types.
+    # Features: those of nodes by the types in the sidecar of the binary, those of edges by named types.
     for node, (_, features) in list(made.nodes.items())[:5]:
         names = [str(number) for number, ty in NODE_FEATURES.items() if not ty.startswith("sparse")]
         used = [name for name in names if any(int(name) in own for _, own in made.nodes.values())]
@@ -311,7 +311,7 @@ def test_our_engine_draws_what_its_engine_draws(
 
 
 def test_answers_in_arrow_are_those_in_json(deepgnn: Path, isomorph: Isomorph, tmp_path: Path) -> None:
-    """pyarrow reads what `sample --arrow` writes, for everything that is drawn."""
+    """pyarrow reads the output of `sample --arrow`, for everything that can be drawn."""
     made = Made(4, tmp_path / "made.json")
     binary = isomorph.convert(made.path, tmp_path / "binary", "--to", "deepgnn", "--partitions", 2)
     nodes = list(made.nodes)[:6]
@@ -344,7 +344,7 @@ def plain(cell: Any) -> Any:
 
 
 def approximately(value: Any) -> Any:
-    """Floats of 32 bits are shown with fewer digits than they have as 64."""
+    """32-bit floats are printed with fewer digits than the same values with 64 bits."""
     if isinstance(value, dict):
         return {name: approximately(part) for name, part in value.items()}
     if isinstance(value, float) or isinstance(value, list) and value and isinstance(value[0], float):

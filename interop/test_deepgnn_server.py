@@ -1,4 +1,4 @@
-"""The stock client of deepgnn-ge 0.1.66 is told by our server what it is told by the published one, over the same binary."""
+"""The stock client of deepgnn-ge 0.1.66 gets the same answers from our server as from the published one, over the same binary."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ KARATE = {
 
 @pytest.fixture(scope="session")
 def deepgnn() -> Path:
-    """An interpreter that has deepgnn-ge."""
+    """An interpreter with deepgnn-ge."""
     return python_with("deepgnn", "requirements-deepgnn.txt")
 
 
 @pytest.fixture(scope="session")
 def server(cloud_isomorph: Isomorph) -> Isomorph:
-    """The command built with the server: the same that has the object stores."""
+    """The command built with the server: the same build as for object stores."""
     return cloud_isomorph
 
 
@@ -79,7 +79,7 @@ def theirs(python: Path, directory: Path, partitions: str) -> Iterator[str]:
 
 @contextmanager
 def ours(server: Isomorph, path: Path, *flags: object) -> Iterator[str]:
-    """Our server, and its address. It stops when it is asked to, and says that it did."""
+    """Our server, and its address. It stops on request, and reports that it did."""
     words = [str(server.binary), "serve", "deepgnn", str(path), "--address", "127.0.0.1:0", "--json", *map(str, flags)]
     with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
         assert running.stdout is not None and running.stderr is not None
@@ -94,7 +94,7 @@ def ours(server: Isomorph, path: Path, *flags: object) -> Iterator[str]:
 
 
 def client(python: Path, *arguments: object) -> str:
-    """What the stock client prints."""
+    """The output of the stock client."""
     words = [str(python), str(HERE / "deepgnn_client.py"), *map(str, arguments)]
     done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr[-3000:]
@@ -102,12 +102,12 @@ def client(python: Path, *arguments: object) -> str:
 
 
 def same(python: Path, questions: Path, left: list[str], right: list[str], scattered: bool) -> None:
-    """Fails unless the client is told the same by both. Samples by weight of nodes that are scattered over servers it merges in the order in
-    which replies come: it tells the one or the other of the same servers, too."""
+    """Fails unless the client gets the same answers from both. It merges weighted samples of nodes from several servers in the order of the
+    replies, so the order can differ between runs with the same servers, too."""
     told = [json.loads(client(python, "ask", ",".join(servers), questions)) for servers in (left, right)]
     assert told[0].keys() == told[1].keys()
     if len(left) > 1:
-        # The client may ask one server for more than it has: theirs leaves zeros in the places that are left, ours puts −1 there.
+        # The client may request more from one server than it has: theirs leaves zeros in the remaining positions, ours writes −1.
         [answer.pop("all nodes") for answer in told]
     names = [name for name in told[0] if not (scattered and name.startswith("weighted"))]
     assert not {name: (told[0][name], told[1][name]) for name in names if told[0][name] != told[1][name]}
@@ -126,7 +126,7 @@ def same(python: Path, questions: Path, left: list[str], right: list[str], scatt
     ],
 )
 def test_one_answer(deepgnn: Path, server: Isomorph, tmp_path: Path, name: str, asked: dict[str, Any], parts: list[str]) -> None:
-    """Of everything that the client asks and the published server repeats: by ours, by theirs, and by both together."""
+    """Everything that the client can request and that the published server answers reproducibly: from ours, theirs, and both together."""
     directory, questions = FIXTURES / name, tmp_path / "questions.json"
     questions.write_text(json.dumps(asked))
     with ExitStack() as stack:
@@ -140,7 +140,7 @@ def test_one_answer(deepgnn: Path, server: Isomorph, tmp_path: Path, name: str, 
 
 
 # Node, −1, type, weight, times, a feature; source, type, target, weight, times of creation and removal, a feature of an edge. The published
-# server ends where it is asked for features of edges that no edge has.
+# server crashes if features of edges are requested and no edge has any.
 TEMPORAL = """\
 0,-1,0,1.0,0,-1,float32,1,0.5
 0,0,1,0.5,1,5,float32,1,0.5
@@ -159,8 +159,8 @@ TEMPORAL = """\
 
 @pytest.mark.parametrize("parts", [["0"], ["0,1"], ["0", "1"]])
 def test_at_times(deepgnn: Path, server: Isomorph, isomorph: Isomorph, tmp_path: Path, parts: list[str]) -> None:
-    """Neighbours that are there at a time, with the times of their edges, and the latest of them. Not when an edge is removed at the very time:
-    the published server has it among the latest then."""
+    """Neighbours that exist at a time, with the times of their edges, and the latest of them. Not when an edge is removed at exactly that
+    time: the published server then returns it among the latest."""
     text, questions, binary = tmp_path / "graph.edgelist", tmp_path / "questions.json", tmp_path / "binary"
     text.write_text(TEMPORAL)
     partitions = 2 if "1" in parts[-1] else 1
@@ -175,7 +175,7 @@ def test_at_times(deepgnn: Path, server: Isomorph, isomorph: Isomorph, tmp_path:
 
 
 def test_any_format(deepgnn: Path, server: Isomorph, isomorph: Isomorph, tmp_path: Path) -> None:
-    """A graph that is no binary is served with the neighbours that it has, in every format alike."""
+    """A graph that is not a binary is served with its own neighbours, in every format alike."""
     graph = FIXTURES / "karate" / "bin_linear_p1"
     questions = tmp_path / "questions.json"
     questions.write_text(json.dumps({**KARATE, "node_features": [0], "edge_features": [0], "seeds": []}))

@@ -1,4 +1,4 @@
-"""The published GraphAr library checks, shows and reads what we write, and we read what it writes."""
+"""The published GraphAr library checks, shows and reads our output, and we read its output."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ VERTEX_CHUNK = 65_536
 
 
 def random_people(count: int, edges: int, seed: int) -> People:
-    """Every fifth vertex has no edge out; some pairs repeat; some edges are loops."""
+    """Every fifth vertex has no outgoing edge; some pairs repeat; some edges are loops."""
     draw = random.Random(seed)
     pairs = [(draw.randrange(count), draw.randrange(count)) for _ in range(edges)]
     pairs = [pair for pair in pairs if pair[0] % 5]
@@ -37,7 +37,7 @@ def random_people(count: int, edges: int, seed: int) -> People:
 
 
 def graph_file(folder: Path) -> Path:
-    """The one graph file of a folder."""
+    """The only graph file of a folder."""
     (found,) = folder.glob("*.graph.yml")
     return found
 
@@ -92,7 +92,7 @@ def test_a_graph_of_ours_reads_equal_when_its_layout_changes(isomorph: Isomorph,
 
 
 def vertex_table(opened: wheel.Opened, kind: str) -> list[dict]:
-    """Every property of every vertex, of any type, from the folders that the library names."""
+    """Every property of every vertex, of any type, from the folders that the library computes."""
     info = opened.info.get_vertex_info(kind)
     rows: list[dict] = [{} for _ in range(opened.vertices(kind).size())]
     for group in info.get_property_groups():
@@ -171,9 +171,9 @@ def test_neighbours_agree_on_three_hundred_thousand_vertices(isomorph: Isomorph,
 
 @pytest.mark.parametrize("ours", [False, True])
 def test_it_reads_beyond_edge_chunks_that_are_full(isomorph: Isomorph, tmp_path: Path, ours: bool) -> None:
-    """Where edges fill the chunks of a part, its iterator wants one more, of its own files and of ours, which have the same names.
+    """If edges fill the chunks of a part exactly, its iterator looks for one more, in its own files and in ours, which have the same names.
 
-    Nothing that we could write helps. When this fails, it was mended there: remove the note in the README of the crate.
+    No output of ours avoids it. If this test fails, the library was fixed: remove the note in the README of the crate.
     """
     edges = [(0, 1), (1, 0)]
     for edge_chunk in (1, 2, 3):
@@ -190,7 +190,7 @@ def test_it_reads_beyond_edge_chunks_that_are_full(isomorph: Isomorph, tmp_path:
             else:
                 with pytest.raises(RuntimeError, match="Could not read schema"):
                     list(wheel.all_edges(opened.edges(KNOWS, adjacency)))
-        # We read what it wrote.
+        # We read its output.
         isomorph.run("diff", path, made)
 
 

@@ -1,4 +1,4 @@
-"""Graphs on a plain web server, read where they lie."""
+"""Graphs on a plain web server, read in place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stores of GraphLake that were changed by the command, as a reader sees them that shares nothing with it."""
+"""Stores of GraphLake that the command changed, as an independent reader reads them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "graphlake"
 
 @pytest.mark.parametrize("name", ["tiny", "five_k", "history"])
 def test_the_reader_reads_what_others_wrote(name: str) -> None:
-    """Else what it says of our stores would say nothing."""
+    """Checks the reader itself, without which the other tests would show nothing."""
     root = FIXTURES / name
     for version in Store(root).versions:
         expected = (FIXTURES / f"{name}.expected" / f"v{version}.nq").read_text(encoding="utf-8")
@@ -24,7 +24,7 @@ def test_the_reader_reads_what_others_wrote(name: str) -> None:
 
 
 def statement(numbers: random.Random) -> str:
-    """A statement of a small world, in which operations meet."""
+    """A statement of a small domain, in which operations collide."""
     subject = numbers.choice(["<http://example.org/a>", "<http://example.org/ns#b>", "_:b1", "<urn:c>"])
     object_ = numbers.choice(
         ["<http://example.org/a>", '"x"', '"x"@en', '"\\u0007 \\"q\\" \\n"', '"1"^^<http://www.w3.org/2001/XMLSchema#integer>', "_:b1"]
@@ -49,7 +49,7 @@ def test_changed_stores_say_what_a_set_says(isomorph: Isomorph, tmp_path: Path, 
         if version is not None:
             states[version] = sorted(canonical(line) for line in expected)
         if states:
-            # Deletions are not to be seen by readers of either kind.
+            # Deletions must be invisible to readers of either kind.
             assert Store(lake).lines() == Store(lake).lines(naive=True) == sorted(map(canonical, expected))
     assert Store(lake).versions == sorted(states) == list(range(1, len(states) + 1))
     for version, lines in states.items():
@@ -64,7 +64,7 @@ def test_changed_stores_say_what_a_set_says(isomorph: Isomorph, tmp_path: Path, 
 
 
 def canonical(line: str) -> str:
-    """How the same statement is written canonically."""
+    """The same statement in canonical form."""
     return line
 
 
@@ -76,7 +76,7 @@ def test_a_store_is_loaded_and_loaded_again(isomorph: Isomorph, tmp_path: Path) 
     again = isomorph.json("lake", "load", lake, text, "--blank-map", tmp_path / "map.tsv")
     assert (again["version"], again["created"], first["blank_prefix"]) == (2, False, None)
     assert again["blank_prefix"]
-    # Blank nodes of the second import are others; the other triples are there already.
+    # Blank nodes of the second import are different ones; the other triples exist already.
     assert len(Store(lake).lines()) == 4 + 2
     labels = [line.split("\t") for line in (tmp_path / "map.tsv").read_text().splitlines()]
     assert len(labels) == 2 and all(any(new in line for line in Store(lake).lines()) for _, new, _ in labels)

@@ -1,4 +1,4 @@
-"""Stores of GraphLake in object stores: several writers, and what keeps a store small, against real servers on this machine."""
+"""Stores of GraphLake in object stores: several writers, compaction and vacuum, against real servers on this machine."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ KNOWS = "<http://example.org/knows>"
 
 @pytest.fixture(scope="module", params=sorted(STORES))
 def store(request: pytest.FixtureRequest) -> Iterator[ObjectStore]:
-    """A fresh server of each kind."""
+    """A new server of each kind."""
     with STORES[request.param]() as made:
         yield made
 
 
 @pytest.fixture
 def remote(cloud_isomorph: Isomorph, store: ObjectStore) -> Isomorph:
-    """The command, pointed at the server."""
+    """The command, configured for the server."""
     return cloud_isomorph.with_environment(store.environment(store.address))
 
 
@@ -32,17 +32,17 @@ def person(number: int) -> str:
 
 
 def found(command: Isomorph, place: str, *more: object) -> list[str]:
-    """Who knows whom, as sorted lines."""
+    """All `knows` pairs, as sorted lines."""
     told = command.json("match", place, f"? {KNOWS} ?", "--limit", 1000, *more)
     assert told["more"] == 0
     return sorted(f"{one['subject']} {one['predicate']} {one['object']} ." for one in told["triples"])
 
 
 def test_the_server_honours_conditions(store: ObjectStore) -> None:
-    """Without this the tests below would say nothing about several writers."""
+    """Without this the tests below would show nothing about several writers."""
     status, tag = store.put("once", b"first", {"If-None-Match": "*"})
     assert status == 200 and tag
-    # Azure says that it is there already, S3 that the condition does not hold.
+    # Azure answers that it already exists, S3 that the condition does not hold.
     assert store.put("once", b"second", {"If-None-Match": "*"})[0] in (409, 412)
     assert store.get("once") == b"first"
     status, second = store.put("once", b"second", {"If-Match": tag})
@@ -75,7 +75,7 @@ def test_a_store_lives_there(remote: Isomorph, store: ObjectStore, tmp_path: Pat
     assert found(remote, there) == after
     assert remote.error("match", f"{there}@1", f"? {KNOWS} ?", expect=3)["kind"] == "not-found"
     remote.validate(there)
-    # A disk is the same: what the server has is a store like any other.
+    # The same on a disk: the objects of the server are a store like any other.
     assert remote.json("digest", there)["content"] == remote.json("digest", at_home(remote, tmp_path, after))["content"]
 
 
@@ -117,7 +117,7 @@ def test_who_comes_too_late_begins_again(cloud_isomorph: Isomorph, remote: Isomo
     faster: list[str] = []
 
     def before(method: str, path: str) -> None:
-        # Just before it claims version 2 somebody else makes it.
+        # Just before it claims version 2, another writer makes it.
         if method == "PUT" and path.endswith("/snapshot2.json") and not faster:
             faster.append(path)
             remote.run("lake", "insert", there, person(1))

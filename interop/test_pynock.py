@@ -1,4 +1,4 @@
-"""pynock reads what we write, and we read what it writes."""
+"""pynock reads our output, and we read its output."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from graphs import Edge, Graph, Node, graph_of_rows, people  # noqa: E402
 
 
 def partition_of(graph: Graph) -> pynock.Partition:
-    """The graph in the objects of pynock."""
+    """The graph as objects of pynock."""
     partition = pynock.Partition(part_id=0)
     for node in graph.nodes:
         made = partition.find_or_create_node(node.name)
@@ -28,7 +28,7 @@ def partition_of(graph: Graph) -> pynock.Partition:
 
 
 def graph_of(partition: pynock.Partition) -> Graph:
-    """What the objects of pynock say. A node without labels comes out of a file with one empty label."""
+    """The content of the objects of pynock. A node without labels is read from a file with one empty label."""
     graph = Graph([], [])
     for node in partition.nodes.values():
         graph.nodes.append(Node(node.name, frozenset(node.label_set - {""}), node.prop_map, node.truth))
@@ -40,7 +40,7 @@ def graph_of(partition: pynock.Partition) -> Graph:
 
 
 def load(path: Path) -> pynock.Partition:
-    """A file, as pynock loads it."""
+    """A file, loaded by pynock."""
     partition = pynock.Partition(part_id=0)
     is_csv = path.suffix == ".csv"
     rows = partition.iter_load_csv(path) if is_csv else partition.iter_load_parquet(pq.ParquetFile(path))
@@ -49,7 +49,7 @@ def load(path: Path) -> pynock.Partition:
 
 
 def save(graph: Graph, path: Path, *, sort: bool = False) -> Path:
-    """A file, as pynock saves it."""
+    """A file, saved by pynock."""
     partition = partition_of(graph)
     if path.suffix == ".csv":
         partition.save_file_csv(path, sort=sort)
@@ -62,7 +62,7 @@ def save(graph: Graph, path: Path, *, sort: bool = False) -> Path:
 def test_pynock_reads_what_we_write(isomorph: Isomorph, tmp_path: Path, name: str) -> None:
     source = people().write_parquet(tmp_path / "source.parq")
     ours = isomorph.convert(source, tmp_path / name, "--to", "nock")
-    # pynock overwrites the truth of a node with that of an edge into it, so that truth is compared on rows below.
+    # pynock overwrites the truth of a node with that of an edge to it, so truth is compared on rows below.
     assert graph_of(load(ours)).facts(node_truth=False) == people().facts(node_truth=False)
 
 

@@ -1,4 +1,4 @@
-"""RDF in NOCK as pynock has it: we read what it writes of RDF, it reads what we write, and both say the same."""
+"""RDF in NOCK in the form of pynock: we read its output, it reads ours, and both have the same content."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ import pyarrow.parquet as pq  # noqa: E402
 
 from command import Isomorph  # noqa: E402
 
-# By default it writes "05" as "5": another literal.
+# By default it writes "05" as "5": a different literal.
 rdflib.NORMALIZE_LITERALS = False
 
 EX = "http://example.org/"
 BASE = "http://base.example/"
-# No blank nodes: pynock draws their names by lot. Each text stands for one term, as pynock takes equal texts for one node.
+# No blank nodes: pynock chooses their names at random. Each text belongs to one term, because pynock treats equal texts as one node.
 PEOPLE = f"""
 @prefix ex: <{EX}> .
 @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
@@ -42,14 +42,14 @@ def told(partition: pynock.Partition) -> Rows:
 
 
 def of_rdf(path: Path) -> pynock.Partition:
-    """A text, as pynock loads it."""
+    """A text, loaded by pynock."""
     partition = pynock.Partition(part_id=0)
     partition.parse_rows(partition.iter_load_rdf(path, "ttl"))
     return partition
 
 
 def of_nock(path: Path) -> pynock.Partition:
-    """A file, as pynock loads it."""
+    """A file, loaded by pynock."""
     partition = pynock.Partition(part_id=0)
     is_csv = path.suffix == ".csv"
     partition.parse_rows(partition.iter_load_csv(path) if is_csv else partition.iter_load_parquet(pq.ParquetFile(path)))
@@ -57,7 +57,7 @@ def of_nock(path: Path) -> pynock.Partition:
 
 
 def save(partition: pynock.Partition, path: Path) -> Path:
-    """A file, as pynock saves it."""
+    """A file, saved by pynock."""
     partition.save_file_csv(path) if path.suffix == ".csv" else partition.save_file_parquet(path)
     return path
 
@@ -83,7 +83,7 @@ def test_what_pynock_made_of_rdf_becomes_the_triples_that_it_exports(isomorph: I
     theirs = save(partition, tmp_path / name)
     exported = tmp_path / "exported.nt"
     partition.save_file_rdf(exported, rdf_format="nt")
-    # Texts of literals are IRIs relative to nothing there.
+    # It exports texts of literals as relative IRIs.
     expected = {
         tuple(term if ":" in term else BASE + term for term in line.removesuffix(" .").removeprefix("<").removesuffix(">").split("> <"))
         for line in exported.read_text().splitlines()
@@ -106,7 +106,7 @@ def test_rich_files_go_through_pynock_and_are_the_same_rdf(
     assert ann.prop_map[EX + "age"] == 41 and ann.prop_map[EX + "name"] == "Ann"
     assert ann.prop_map[EX + "born"] == {"@value": "1983-01-02", "@type": "http://www.w3.org/2001/XMLSchema#date"}
     assert ann.label_set - {""} == ({EX + "Person", EX + "Author"} if labels else set())
-    # It writes no carry, and needs none: names, members and labels say what the RDF is.
+    # It writes no sidecar, and needs none: names, members and labels define the RDF.
     again = save(loaded, tmp_path / f"again.{name}")
     back = isomorph.convert(again, tmp_path / "back.nq", "--rdf-mode", "rich")
     isomorph.run("diff", there, back, "--carry", "ignore")

@@ -1,4 +1,4 @@
-"""RDF texts and the published libraries: what one writes the other reads, and both say the same."""
+"""RDF texts and the published libraries: each reads what the other writes, and both have the same content."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rdflib.compare import isomorphic  # noqa: E402
 
 from command import Isomorph  # noqa: E402
 
-# By default it writes "05" as "5": another literal.
+# By default it writes "05" as "5": a different literal.
 rdflib.NORMALIZE_LITERALS = False
 
 FORMATS = {
@@ -33,7 +33,7 @@ XSD = "http://www.w3.org/2001/XMLSchema#"
 
 
 def quads(seed: int, graphs: bool) -> list[ox.Quad]:
-    """Random quads: every kind of term that RDF 1.1 has, and texts that need escapes."""
+    """Random quads: every kind of term of RDF 1.1, and texts that need escapes."""
     pick = random.Random(seed)
     iris = [ox.NamedNode(f"http://example.org/{name}") for name in ["a", "b#c", "d/e", "é", "f?g=1&h=2", "i.j-k"]]
     nodes = [*iris, *(ox.BlankNode(f"n{number}") for number in range(4))]
@@ -80,7 +80,7 @@ def test_texts_mean_the_same_to_pyoxigraph(isomorph: Isomorph, tmp_path: Path, s
 
 @pytest.mark.parametrize("kind", list(FORMATS))
 def test_texts_mean_the_same_to_rdflib(isomorph: Isomorph, tmp_path: Path, kind: str) -> None:
-    # It writes numbers in forms of its own.
+    # It writes numbers in its own canonical forms.
     numbers = {XSD + name for name in ["integer", "decimal", "double"]}
     written = [
         quad
@@ -102,7 +102,7 @@ def test_texts_mean_the_same_to_rdflib(isomorph: Isomorph, tmp_path: Path, kind:
 
 
 def test_canonical_labels_are_those_of_pyoxigraph(isomorph: Isomorph, tmp_path: Path) -> None:
-    """The digest with canonical labels is the digest of what pyoxigraph makes canonical."""
+    """The digest with canonical labels equals the digest of the canonical form that pyoxigraph makes."""
     for seed in range(20):
         written = quads(100 + seed, True)
         there = write(tmp_path / f"{seed}.nq", "nq", written)
@@ -113,7 +113,7 @@ def test_canonical_labels_are_those_of_pyoxigraph(isomorph: Isomorph, tmp_path: 
 
 
 def quads_of_today(seed: int, syntaxes: set[str]) -> list[ox.Quad]:
-    """Random quads with what RDF 1.2 adds, as far as all of these syntaxes have it: texts with a direction, triples as objects."""
+    """Random quads with the additions of RDF 1.2, as far as all of these syntaxes have them: texts with a direction, triples as objects."""
     pick = random.Random(seed)
     directed = [
         ox.Literal("chat", language="fr", direction=ox.BaseDirection.LTR),
@@ -147,7 +147,7 @@ def test_what_rdf_1_2_adds_goes_through_every_syntax_that_has_it(
 
 @pytest.mark.parametrize("kind", sorted(GRAPHS))
 def test_named_graphs_mean_the_same_to_rdflib(isomorph: Isomorph, tmp_path: Path, kind: str) -> None:
-    # No blank nodes, whose names it draws by lot, and no numbers, which it writes in forms of its own.
+    # No blank nodes, whose names it chooses at random, and no numbers, which it writes in its own forms.
     written = [quad for quad in quads(5, True) if not any(part in str(quad) for part in ["_:", f"<{XSD}"])]
     there = write(tmp_path / "there.nq", "nq", written)
     made = isomorph.convert(there, tmp_path / f"made.{kind}")
@@ -176,7 +176,7 @@ def test_property_graphs_are_rdf_that_libraries_query(isomorph: Isomorph, social
 
 
 def test_property_graphs_are_json_ld_with_statements_about_edges(isomorph: Isomorph, social: Path, tmp_path: Path) -> None:
-    """JSON-LD has no triple terms: to rdflib and pyoxigraph the properties of an edge are those of an `rdf:Statement`."""
+    """JSON-LD has no triple terms: rdflib and pyoxigraph read the properties of an edge as those of an `rdf:Statement`."""
     made = isomorph.convert(social, tmp_path / "social.jsonld", "--base", "http://example.org/")
     graph = rdflib.Dataset(default_union=True).parse(str(made), format="json-ld")
     store = ox.Store()
@@ -187,7 +187,7 @@ def test_property_graphs_are_json_ld_with_statements_about_edges(isomorph: Isomo
           ?e a rdf:Statement ; rdf:subject ?s ; rdf:predicate :likes ; rdf:object ?o ; :weight ?w }"""
     assert int(next(iter(graph.query(asked)))[0]) == int(next(iter(store.query(asked)))["c"].value) == likes > 0
     isomorph.run("diff", social, made)
-    # The same of NOCK, whose properties are objects of JSON.
+    # The same for NOCK, whose properties are JSON objects.
     nock = isomorph.convert(social, tmp_path / "social.parq", "--lossy")
     made = isomorph.convert(nock, tmp_path / "nock.jsonld")
     assert len(rdflib.Dataset().parse(str(made), format="json-ld")) > likes
@@ -199,7 +199,7 @@ CLASSES = [ox.NamedNode(f"http://example.org/{name}") for name in ["Person", "Au
 
 
 def classed(seed: int, kind: str) -> list[ox.Quad]:
-    """Random quads whose nodes are of no class, of one, or of several."""
+    """Random quads whose nodes have no class, one, or several."""
     pick = random.Random(seed)
     found = quads(seed, kind in GRAPHS)
     nodes = sorted({quad.subject for quad in found}, key=str)
@@ -255,7 +255,7 @@ def test_broken_pieces_are_skipped_and_nothing_else(isomorph: Isomorph, tmp_path
 
 
 def test_a_text_that_is_loaded_twice_has_nodes_of_its_own(isomorph: Isomorph, tmp_path: Path) -> None:
-    """Blank nodes inside triple terms as well; all other terms are the same."""
+    """Replaces blank nodes, inside triple terms as well; all other terms are kept."""
     written = quads_of_today(13, {"nq"})
     there = write(tmp_path / "there.nq", "nq", written)
     lake = tmp_path / "a.lake"

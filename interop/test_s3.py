@@ -1,4 +1,4 @@
-"""One whole conversion from a disk to an object store and back, against a real server on this machine."""
+"""A complete conversion from a disk to an object store and back, against a real server on this machine."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ KEYS = {"AWS_ACCESS_KEY_ID": "tester", "AWS_SECRET_ACCESS_KEY": "not-a-secret", 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    """The address of a fresh server on the loopback interface."""
+    """The address of a new server on the loopback interface."""
     moto = moto_server.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     moto.start()
     host, port = moto.get_host_and_port()
@@ -37,7 +37,7 @@ def server() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def client(server: str):
-    """A client of another make, and a bucket."""
+    """An independent client, and a bucket."""
     made = boto3.client(
         "s3",
         endpoint_url=server,
@@ -50,13 +50,13 @@ def client(server: str):
 
 
 def names(client, prefix: str) -> list[str]:
-    """Every object whose key begins so."""
+    """Every object whose key has this prefix."""
     return [item["Key"] for item in client.list_objects_v2(Bucket=BUCKET, Prefix=prefix).get("Contents", [])]
 
 
 @contextmanager
 def watched(refuses: Callable[[int], bool | None]) -> Iterator[str]:
-    """The address of a second door to the same store, which asks `refuses` about each put, by its number."""
+    """The address of a proxy of the same store, which calls `refuses` for each put, with its number."""
     moto = DomainDispatcherApplication(create_backend_app)
     puts = 0
 
@@ -75,17 +75,17 @@ def watched(refuses: Callable[[int], bool | None]) -> Iterator[str]:
 
 @pytest.fixture
 def remote(cloud_isomorph: Isomorph, server: str, client) -> Isomorph:
-    """The command, pointed at the server."""
+    """The command, configured for the server."""
     return at(cloud_isomorph, server)
 
 
 def at(command: Isomorph, server: str) -> Isomorph:
-    """The command, pointed at a server."""
+    """The command, configured for a server."""
     return command.with_environment({**KEYS, "AWS_ENDPOINT_URL": server, "AWS_ALLOW_HTTP": "true"})
 
 
 def test_the_server_honours_conditional_puts(client) -> None:
-    """Without this the tests below would say nothing about two writers."""
+    """Without this the tests below would show nothing about two writers."""
     client.put_object(Bucket=BUCKET, Key="once", Body=b"first", IfNoneMatch="*")
     with pytest.raises(ClientError) as refused:
         client.put_object(Bucket=BUCKET, Key="once", Body=b"second", IfNoneMatch="*")
@@ -105,7 +105,7 @@ def test_a_single_file_goes_to_the_store_and_comes_back(remote: Isomorph, client
     source = people().write_parquet(tmp_path / "source.parq")
     there = f"s3://{BUCKET}/people.parq"
     remote.run("convert", source, there, "--to", "nock")
-    # What the file does not declare lies beside it; nothing else does.
+    # What the file cannot declare is in its sidecar; there are no other objects.
     assert set(names(client, "people")) <= {"people.parq", "people.parq.isomorph/carry.json"}
     back = remote.convert(there, tmp_path / "back", "--to", "graphar")
     assert remote.content(back) == remote.content(source)
@@ -174,7 +174,7 @@ def test_a_graph_is_replaced_whole(remote: Isomorph, client, social: Path, tmp_p
 
 
 def annnet_there_and_here(remote: Isomorph, social: Path, name: str, layout: str, folder: Path) -> tuple[str, Path, Path]:
-    """An annnet graph in the store, the same on the disk, and a table of an edge that both may get."""
+    """An annnet graph in the store, the same on the disk, and a table for an edge that may be added to both."""
     there, here, table = f"s3://{BUCKET}/{name}", folder / name, folder / f"{name}.csv"
     for place in (there, here):
         remote.run("convert", social, place, "--to", "annnet", "--layout", layout, "--lossy", "--epoch", 0)
@@ -217,7 +217,7 @@ def test_of_two_changes_of_an_annnet_graph_one_is_refused(
     manifest = client.get_object(Bucket=BUCKET, Key="raced/manifest.json")["Body"].read()
 
     def faster(put: int) -> bool:
-        # Somebody else's manifest lands just before ours, which comes last.
+        # Another writer's manifest arrives just before ours, which comes last.
         if put == counted[-1]:
             client.put_object(Bucket=BUCKET, Key="raced/manifest.json", Body=manifest + b"\n")
         return False

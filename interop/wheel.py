@@ -1,7 +1,7 @@
 """The published GraphAr library, as the tests use it.
 
-Its Python interface hands out and takes integers and text only, so that other types are read with PyArrow from the
-paths that it computes. Ways of it that the tests have to know are listed in README.md.
+Its Python interface returns and accepts only integers and text, so other types are read with PyArrow from the
+paths that it computes. Its peculiarities that the tests must know are listed in README.md.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ BY_DESTINATION = AdjListType.ordered_by_dest
 
 @dataclass
 class People:
-    """A graph to write: person `i` has the key `3 i` and every eleventh has no name; edges carry `since`."""
+    """A graph to write: person `i` has the key `3 i` and every eleventh has no name; edges have `since`."""
 
     count: int
     edges: list[tuple[int, int]]
@@ -35,7 +35,7 @@ class People:
         return edge[0] ^ edge[1]
 
     def neighbours(self, adjacency: AdjListType) -> dict[int, list[int]]:
-        """Sorted neighbours of every vertex that has some, in the direction of the adjacency."""
+        """Sorted neighbours of every vertex that has any, in the direction of the adjacency."""
         found = defaultdict(list)
         for source, destination in self.edges:
             if adjacency == BY_SOURCE:
@@ -77,7 +77,7 @@ def write(people: People, folder: Path, vertex_chunk: int, edge_chunk: int) -> P
 
     person.save(f"{prefix}person.vertex.yml")
     knows.save(f"{prefix}person_knows_person.edge.yml")
-    # Its own dump of the graph would name the two files above with the ending `.yaml`.
+    # Its own dump of the graph would refer to the two files above with the extension `.yaml`.
     graph = folder / "people.graph.yml"
     graph.write_text(
         "name: people\nvertices:\n  - person.vertex.yml\nedges:\n  - person_knows_person.edge.yml\nversion: gar/v1\n"
@@ -87,7 +87,7 @@ def write(people: People, folder: Path, vertex_chunk: int, edge_chunk: int) -> P
 
 @dataclass
 class Opened:
-    """A graph as the library opened it."""
+    """A graph opened by the library."""
 
     path: str
     info: graphar.GraphInfo
@@ -100,20 +100,20 @@ class Opened:
 
 
 def open_checked(path: Path) -> Opened:
-    """Opens a graph that the library's own check accepts. It needs absolute paths."""
+    """Opens a graph that passes the library's own check. It needs absolute paths."""
     where = str(path.resolve())
     assert _core.check_graph(where), f"`graphar check` refuses {where}"
     return Opened(where, graphar.GraphInfo.load(where))
 
 
 def vertex(vertices: graphar.VerticesCollection, number: int) -> graphar.Vertex:
-    """One vertex. The iterator that `find` returns hands out garbage for text; the vertex below it does not."""
+    """One vertex. The iterator that `find` returns yields garbage for text; the vertex it wraps does not."""
     return next(vertices.find(number))
 
 
 def neighbours(edges: graphar.EdgesCollection, adjacency: AdjListType, number: int, count: int) -> list[int]:
-    """The first `count` neighbours of a vertex. The library's iterators do not know their end, so that the caller says
-    how many there should be; each edge has to start at the vertex."""
+    """The first `count` neighbours of a vertex. The library's iterators do not know their end, so the caller gives
+    the expected number; each edge has to start at the vertex."""
     by_source = adjacency == BY_SOURCE
     found = (edges.find_src if by_source else edges.find_dst)(number, edges.begin())
     others = []

@@ -1,4 +1,4 @@
-//! annnet: a sound graph of which one file is the input, members of hyperedges, and archives.
+//! annnet: a valid graph with one file replaced by the input, members of hyperedges, and archives.
 
 use isomorph::storage::Resources;
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,7 +55,8 @@ pub(crate) const MEMBER_WORDS: &[&str] = &[
     "\n",
 ];
 
-/// Graphs with layers, hyperedges of every kind, edges that are entities, slices; the first byte of an input chooses.
+/// Graphs with layers, hyperedges of every kind, edges that are entities, and slices; the first byte of an input
+/// selects one.
 pub(crate) const GRAPHS: [&[u8]; 4] = [
     include_bytes!("../graphs/layers_of_nobody.annnet"),
     include_bytes!("../graphs/layers.annnet"),
@@ -63,7 +64,7 @@ pub(crate) const GRAPHS: [&[u8]; 4] = [
     include_bytes!("../graphs/flat.annnet"),
 ];
 
-/// A sound graph on disk, and its files.
+/// A valid graph on disk, and its files.
 struct Template {
     _home: TempDir,
     graph: PathBuf,
@@ -163,7 +164,7 @@ pub(crate) fn archive_seeds() -> Vec<Vec<u8>> {
         tar.resize(tar.len().div_ceil(512) * 512, 0);
     }
     tar.resize(tar.len() + 1024, 0);
-    // Stored blocks alone, so that changes of the input are changes of the archive.
+    // Stored blocks only, so that changes of the input are changes of the archive.
     let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
     packed.write_all(&tar).expect("bytes");
     seeds.push(packed.finish().expect("bytes"));
@@ -194,7 +195,7 @@ pub(crate) fn check_table(data: &[u8]) {
     check_file(*number, *position, bytes, is_table);
 }
 
-/// One file of a sound graph is the input.
+/// The input replaces one file of a valid graph.
 fn check_file(number: u8, position: u8, bytes: &[u8], kind: fn(&str) -> bool) {
     TEMPLATES.with(|templates| {
         let template = &templates[usize::from(number) % templates.len()];
@@ -263,8 +264,8 @@ pub(crate) fn check_archive(data: &[u8]) {
     assert_eq!(names.len(), 1, "{names:?}");
 }
 
-/// The graph is refused; or it is the same in whatever pieces it is read, look-ups find what scans find, and what is
-/// written of it is the same graph.
+/// The graph is refused; or it is equal in whatever batches it is read, look-ups find what scans find, and writing it
+/// gives an equal graph.
 pub(crate) fn check(graph: &Path) {
     quiet_fenced_panics();
     let home = home();
@@ -302,11 +303,11 @@ pub(crate) fn open(graph: &Path, resources: &Resources) -> Result<Opened> {
 }
 
 fn annnet_options(resources: &Resources) -> AnnnetOptions {
-    // Checksums would stop every change at the door.
+    // Checksums would reject every change at once.
     AnnnetOptions { budget: resources.budget.clone(), scratch: Some(resources.scratch.clone()), verify: false }
 }
 
-/// Digests of the whole and of its pieces, and the first difference between look-ups and a scan.
+/// Digests of the whole and of its batches, and the first difference between look-ups and a scan.
 fn read(graph: &Path, resources: &Resources) -> Result<(Digested, Digested, Option<String>)> {
     let opened = open(graph, resources)?;
     let whole = digest(opened.graph.as_ref(), resources, &Silent)?;
@@ -315,7 +316,7 @@ fn read(graph: &Path, resources: &Resources) -> Result<(Digested, Digested, Opti
     Ok((whole, pieces, out.or(look_ups(opened.graph.as_ref(), Side::In)?)))
 }
 
-/// Whether validation finds nothing wrong.
+/// Whether validation finds no errors.
 fn validated(graph: &Path, resources: &Resources) -> bool {
     let mut findings = Findings::keeping(10);
     let opened = Annnet::open(&Location::from_path(graph), &annnet_options(resources));
@@ -332,7 +333,7 @@ pub(crate) fn assert_bad_input(error: &Error) {
     assert!(bad, "{error:?}");
 }
 
-/// A graph in pieces of one row.
+/// A graph in batches of one row.
 struct Pieces<'a>(&'a dyn Source);
 
 impl Source for Pieces<'_> {
@@ -349,7 +350,8 @@ impl Source for Pieces<'_> {
     }
 }
 
-/// Whether the edges of the first nodes are those of a scan, by the end on `side`; the first difference if they are not.
+/// Whether the edges of the first nodes equal those of a scan, by the end on `side`; the first difference if they do
+/// not.
 fn look_ups(graph: &dyn Source, side: Side) -> Result<Option<String>> {
     let mut scanned: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let text = |column: &ArrayRef, row: usize| {

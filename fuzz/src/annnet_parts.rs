@@ -1,4 +1,4 @@
-//! annnet: arrays of Zarr, and the list of checksums.
+//! annnet: Zarr arrays, and the list of checksums.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -56,7 +56,7 @@ struct Template {
 }
 
 thread_local! {
-    /// Each graph with its matrix and views, in each codec of arrays. Only the matrix says what coefficients are.
+    /// Each graph with its matrix and views, for each codec of arrays. Only the matrix has the coefficients.
     static ARRAYS: Vec<Template> = [Compression::Zstd(1), Compression::None, Compression::Lz4, Compression::Gzip(1)]
         .into_iter()
         .zip(GRAPHS)
@@ -82,7 +82,7 @@ impl Template {
         Template { _home: home, graph, files }
     }
 
-    /// Does something while files have other bytes.
+    /// Runs a function while files have other bytes.
     fn with(&self, others: &[(&str, &[u8])], work: impl FnOnce(&Path) + std::panic::UnwindSafe) {
         for (name, bytes) in others {
             std::fs::write(self.graph.join(name), bytes).expect("a file");
@@ -108,7 +108,7 @@ pub(crate) fn zarr_seeds() -> Vec<Vec<u8>> {
         let mut seeds = Vec::new();
         for (number, template) in templates.iter().enumerate() {
             for (position, name) in template.of_arrays().into_iter().enumerate() {
-                // Chunks are of a fixed length: those that are not packed are mostly zeros.
+                // Chunks have a fixed length: those that are not compressed are mostly zeros.
                 let bytes = &template.files[name];
                 if bytes.len() < 1 << 13 {
                     seeds.push([&[number as u8, position as u8][..], bytes].concat());
@@ -119,7 +119,7 @@ pub(crate) fn zarr_seeds() -> Vec<Vec<u8>> {
     })
 }
 
-/// A description or a chunk of an array of a sound graph is the input.
+/// The input is a description or a chunk of an array of a valid graph.
 pub(crate) fn check_zarr(data: &[u8]) {
     let [number, position, bytes @ ..] = data else { return };
     ARRAYS.with(|templates| {
@@ -141,8 +141,8 @@ fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The input is the list of checksums, of which the manifest has the right one unless the first byte is 0. The graph is opened
-/// when each line is the hash and the name of a file, and refused with the name of a file when one is not.
+/// The input is the list of checksums, whose checksum in the manifest is correct unless the first byte is 0. The graph
+/// is opened if each line is the hash and the name of a file, and otherwise refused with the name of a file.
 pub(crate) fn check_list(data: &[u8]) {
     let [fits, list @ ..] = data else { return };
     LISTED.with(|template| {
@@ -160,7 +160,7 @@ pub(crate) fn check_list(data: &[u8]) {
         };
         let text = std::str::from_utf8(list);
         let sound = text.is_ok_and(|text| text.lines().all(is_sound)) && (*fits != 0 || list == template.files[LIST]);
-        // These two are what was put there: what a line says of them is compared with that.
+        // These two were replaced by the target: their lines are compared with the new bytes.
         let itself = text.is_ok_and(|text| text.contains(LIST) || text.contains(MANIFEST));
         template.with(&[(LIST, list), (MANIFEST, manifest.as_bytes())], |graph| {
             match Annnet::open(&Location::from_path(graph), &OpenOptions::default()) {

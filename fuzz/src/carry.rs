@@ -1,4 +1,4 @@
-//! The carry beside the data.
+//! The sidecar.
 
 use std::path::Path;
 
@@ -35,13 +35,13 @@ pub(crate) const WORDS: &[&str] = &[
     "\"files\":[]",
 ];
 
-/// A NOCK file with its carry: the file is always the same, the carry is the input.
+/// A NOCK file with its sidecar: the file is always the same, and the input is the manifest of the sidecar.
 fn data(home: &Path) -> (Location, Vec<u8>) {
     let (first, graph, back) = (home.join("seed.csv"), home.join("graph"), home.join("back.csv"));
     std::fs::write(&first, seed_csv()).expect("a file");
     let to = |to| ConvertOptions { to: Some(to), ..ConvertOptions::default() };
     convert_seed(&first, &graph, &to(Format::GRAPHAR), home);
-    // As what it is, so that there is something to carry back to NOCK.
+    // As a plain GraphAr graph, so that the conversion back to NOCK needs a sidecar.
     std::fs::remove_dir_all(graph.join("_isomorph")).expect("a carry");
     let resources = resources(home);
     let opened = Opened::open(&Location::from_path(&graph), &OpenOptions::default()).expect("a graph");
@@ -56,7 +56,7 @@ fn data(home: &Path) -> (Location, Vec<u8>) {
 pub(crate) fn seeds() -> Vec<Vec<u8>> {
     let home = home();
     let carry: serde_json::Value = serde_json::from_slice(&data(home.path()).1).expect("JSON");
-    // Without spaces, so that changes meet what matters.
+    // Without spaces, so that mutations hit significant bytes.
     vec![carry.to_string().into_bytes()]
 }
 
@@ -68,7 +68,8 @@ thread_local! {
     };
 }
 
-/// A carry is read back as it is written, and whatever it says, reading through it ends with a graph or an error.
+/// A manifest that can be read is written and read back equal; whatever it says, reading with it ends with a graph or
+/// an error.
 pub(crate) fn check(input: &[u8]) {
     isomorph::tables::quiet_fenced_panics();
     DATA.with(|(home, place)| {

@@ -1,4 +1,4 @@
-//! DeepGNN: texts, whole and in pieces, and a sound binary of which one file is the input.
+//! DeepGNN: texts, as a whole and in several files, and a valid binary with one file replaced by the input.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -41,13 +41,13 @@ pub(crate) const WORDS: &[&str] = &[
     "nan",
 ];
 
-/// A graph with all kinds of features in JSON; the other texts and the binary are made of it.
+/// A graph with all kinds of features in JSON; the other texts and the binary are made from it.
 const SEED: &str = r#"{"node_id": 1, "node_type": 0, "node_weight": 1.5, "float_feature": {"0": [1, 2.5]}, "binary_feature": {"1": "ab"}, "edge": [{"src_id": 1, "dst_id": 2, "edge_type": 0, "weight": 0.5, "int64_feature": {"0": [7]}}, {"src_id": 1, "dst_id": 9, "edge_type": 1, "weight": 2}]}
 {"node_id": 2, "node_type": 1, "node_weight": 0, "sparse_float_feature": {"2": {"coordinates": [[0, 3], [1, 4]], "values": [1, 2]}}, "edge": []}
 {"node_id": 5, "node_type": 1, "node_weight": 2, "edge": [{"src_id": 5, "dst_id": 1, "edge_type": 1, "weight": 1}]}
 "#;
 
-/// The format that the first byte of an input names; its third bit asks for the ways of the published converter.
+/// The format that the first byte of an input selects; its third bit requests the behaviour of the published converter.
 fn format(choice: u8) -> TextFormat {
     TextFormat::ALL[usize::from(choice) % TextFormat::ALL.len()]
 }
@@ -77,7 +77,7 @@ pub(crate) fn check_text(data: &[u8]) {
     if let Err(error) = &whole {
         assert_bad_input(error);
     }
-    // A line in each file says the same. Objects of several lines are told by the first.
+    // One line per file gives the same result. Multi-line objects are detected by the first one.
     let lines: Vec<&[u8]> = text.split_inclusive(|byte| *byte == b'\n').collect();
     let is_pretty = format == TextFormat::Json && !lines.first().is_some_and(|line| line.trim_ascii().ends_with(b"}"));
     if (2..100).contains(&lines.len()) && !is_pretty {
@@ -92,7 +92,7 @@ pub(crate) fn check_text(data: &[u8]) {
             assert_eq!(whole.digests, split.digests);
         }
     }
-    // A binary, and another text: with a proof, or refused.
+    // A binary, and another text: verified, or refused.
     let other = self::format(choice.wrapping_add(1 + (choice >> 3) % 3));
     for text in [None, Some(other)] {
         let mut write = ConvertOptions { to: Some(Format::DEEPGNN), ..ConvertOptions::default() };
@@ -110,7 +110,7 @@ pub(crate) fn check_text(data: &[u8]) {
     }
 }
 
-/// The files of a sound binary of so many partitions.
+/// The files of a valid binary with this many partitions.
 pub(crate) fn template(partitions: u32) -> BTreeMap<String, Vec<u8>> {
     let home = home();
     let (text, made) = (home.path().join("seed.json"), home.path().join("made"));
@@ -158,7 +158,7 @@ pub(crate) fn check_binary(data: &[u8]) {
     for error in [checked.err(), read.as_ref().err().map(clone)].into_iter().flatten() {
         assert_bad_input(&error);
     }
-    // Validation sees all: what it finds sound is read, looked up and written again.
+    // Validation sees everything: a graph without errors can be read, looked up and written again.
     if !is_sound {
         return;
     }
@@ -178,7 +178,7 @@ pub(crate) fn check_binary(data: &[u8]) {
     }
 }
 
-/// An error that says the same, to be looked at twice.
+/// A copy of an error, to be inspected twice.
 fn clone(error: &Error) -> Error {
     Error::new(error.kind(), error.message())
 }
@@ -191,7 +191,7 @@ fn converted(source: &Path, made: &Path, open: &OpenOptions, options: &ConvertOp
     convert(&opened, &plan, &destination, options, &resources, &Silent).map(|_| ())
 }
 
-/// Bad input, or something that the target cannot say; above all not a result that is another graph.
+/// Invalid input, or something that the target cannot store; but never a result that differs from the input.
 fn assert_bad_input(error: &Error) {
     let refused = error.kind() == Kind::WouldLose && !error.message().contains("another graph");
     let bad = matches!(error.kind(), Kind::Malformed | Kind::TooLarge | Kind::Unsupported | Kind::Incomplete);

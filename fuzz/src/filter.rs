@@ -44,7 +44,7 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
     .collect()
 }
 
-/// A condition that is written out again, with every parenthesis, is the same condition.
+/// A condition that is written out again, with all parentheses, is the same condition.
 pub(crate) fn check(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let Ok((ty, predicate)) = parse_condition(text) else { return };
@@ -55,7 +55,7 @@ pub(crate) fn check(data: &[u8]) {
             assert_eq!(again_ty, ty, "{text:?}");
             assert_eq!(spelled_or_empty(&again), spelled, "{text:?} became {whole:?}");
         }
-        // Every level gets its parentheses here, so the bound on their depth is met earlier.
+        // Every level has its parentheses here, so the limit on their depth is reached earlier.
         Err(error) => assert!(error.message().contains("inside one another"), "{text:?} became {whole:?}: {error}"),
     }
 }
@@ -64,7 +64,7 @@ fn spelled_or_empty(predicate: &Predicate) -> String {
     spelled(predicate).unwrap_or_default()
 }
 
-/// The condition with every parenthesis; nothing where a literal has no spelling.
+/// The condition with all parentheses; `None` if a literal cannot be spelled.
 fn spelled(predicate: &Predicate) -> Option<String> {
     let column = |name: &str| format!("`{}`", name.replace('`', "``"));
     let several = |all: &[Predicate], word: &str| -> Option<String> {

@@ -1,4 +1,4 @@
-//! A small graph to begin with.
+//! A small graph as the seed.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use isomorph::convert::{ConvertOptions, Format, OpenOptions, Opened, Plan, Silen
 
 use crate::home::resources;
 
-/// A small NOCK file with most of what the format can say.
+/// A small NOCK file with most features of the format.
 pub(crate) fn seed_csv() -> String {
     let mut text = String::from(
         r#""src_name","edge_id","rel_name","dst_name","truth","shadow","is_rdf","labels","props"

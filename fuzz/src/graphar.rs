@@ -1,4 +1,4 @@
-//! The data files of GraphAr: a sound graph of which one file is the input.
+//! The data files of GraphAr: a valid graph with one file replaced by the input.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ pub(crate) const WORDS: &[&str] = &[
     "}\n",
 ];
 
-/// A sound graph on disk, and its files.
+/// A valid graph on disk, and its files.
 struct Template {
     _home: TempDir,
     graph: PathBuf,
@@ -39,7 +39,7 @@ struct Template {
     sound: Digested,
 }
 
-/// The encodings of the graphs; the first byte of an input chooses.
+/// The encodings of the graphs; the first byte of an input selects one.
 const TYPES: [FileType; 4] = [FileType::Csv, FileType::Json, FileType::Parquet, FileType::Orc];
 
 thread_local! {
@@ -129,8 +129,8 @@ pub(crate) fn check_chunk(data: &[u8]) {
     check(data, chunks, false);
 }
 
-/// With one file replaced, the graph is refused, or look-ups and scans agree; where `derived`, the file says nothing that
-/// others do not say, and a graph that is found sound is the graph that it was.
+/// With one file replaced, the graph is refused, or look-ups and scans agree; if `derived`, the file holds only what
+/// other files also hold, and a graph without errors equals the original.
 fn check(data: &[u8], kind: fn(&Template) -> Vec<&String>, derived: bool) {
     quiet_fenced_panics();
     let [number, position, bytes @ ..] = data else { return };
@@ -182,7 +182,7 @@ fn open(graph: &Path) -> Result<GraphAr> {
     GraphAr::open(&Location::from_path(graph), &isomorph::formats::graphar::OpenOptions::default())
 }
 
-/// Whether validation finds nothing wrong.
+/// Whether validation finds no errors.
 fn validated(graph: &Path) -> bool {
     let mut findings = Findings::keeping(10);
     let checked = open(graph).and_then(|graph| graph.validate(&mut findings));
@@ -192,7 +192,7 @@ fn validated(graph: &Path) -> bool {
     checked.is_ok() && findings.worst() < Some(Severity::Error)
 }
 
-/// Whether the edges of every node by look-up are those of a scan; the first difference if they are not.
+/// Whether the looked-up edges of every node equal those of a scan; the first difference if they do not.
 fn look_ups(graph: &Path) -> Result<Option<String>> {
     let graph = open(graph)?;
     for edge in 0..graph.graph().edges.len() {

@@ -1,4 +1,4 @@
-//! GraphLake: a sound store of which one file is the input.
+//! GraphLake: a valid store with one file replaced by the input.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -35,13 +35,13 @@ pub(crate) const JSON_WORDS: &[&str] = &[
     ",",
 ];
 
-/// Memory for a store, bytes.
+/// Memory for a store, in bytes.
 const MEMORY: u64 = 64 << 20;
 
-/// The metadata files, of which the first byte of an input chooses one.
+/// The metadata files; the first byte of an input selects one.
 const METADATA: [&str; 2] = ["store.json", "snapshots/snapshot1.json"];
 
-/// A sound store on disk, and one of its data files.
+/// A valid store on disk, and one of its data files.
 struct Template {
     _home: TempDir,
     path: PathBuf,
@@ -87,7 +87,7 @@ impl Template {
         Ok(Template { _home: home, path, metadata, data, records })
     }
 
-    /// The snapshot, with what it says of the data file fitted to one of so many bytes.
+    /// The snapshot, with the metadata of the data file adapted to a file of this many bytes.
     fn fitted(&self, size: usize) -> Vec<u8> {
         let mut snapshot: serde_json::Value = serde_json::from_slice(&self.metadata[1]).expect("JSON");
         let graphs = snapshot["graphs"].as_object_mut().expect("graphs");
@@ -132,7 +132,7 @@ pub(crate) fn check_records(data: &[u8]) {
     });
 }
 
-/// Whatever is there: no panic; and what is sound reads the same in both orders, and by patterns.
+/// Whatever the input, nothing panics; and a valid store has the same triples in both orders, and by patterns.
 fn check(path: &Path) {
     let location = Location::from_path(path);
     for tolerance in [Tolerance::Strict, Tolerance::Normal, Tolerance::Lenient] {
@@ -177,7 +177,7 @@ fn lines(lake: &GraphLake, order: Order) -> Result<BTreeSet<String>> {
     Ok(all)
 }
 
-/// What is found by subject, for every subject, is everything.
+/// The results for all subjects together are everything.
 fn look_up(lake: &GraphLake, all: &BTreeSet<String>) {
     let mut subjects = BTreeSet::new();
     let seen = lake.quads(Order::Subject, &mut |quad| {
@@ -199,7 +199,7 @@ fn look_up(lake: &GraphLake, all: &BTreeSet<String>) {
     assert_eq!(&found, all, "patterns find everything");
 }
 
-/// An error is about the input, not about this program or the machine.
+/// An error must concern the input, not this program or the machine.
 fn blames_the_input(error: &Error) {
     let kinds = [Kind::Malformed, Kind::Incomplete, Kind::Unsupported, Kind::TooLarge, Kind::NotFound];
     assert!(kinds.contains(&error.kind()), "{error:?}");

@@ -1,4 +1,4 @@
-//! Where targets keep the files that they need.
+//! Temporary folders of targets.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use isomorph::storage::Resources;
 use isomorph::storage::{Budget, Scratch};
 use tempfile::TempDir;
 
-/// A folder of its own; in memory where the system has a place for that, because syncing is not what is tested here.
+/// A new folder; in memory if the system supports it, because durability is not tested here.
 pub(crate) fn home() -> TempDir {
     let memory = Path::new("/dev/shm");
     let made = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };

@@ -24,7 +24,7 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
     .collect()
 }
 
-/// What is JSON is decided as serde_json decides it, and members are those that it finds.
+/// Texts are valid JSON exactly if serde_json accepts them, and have the members that it finds.
 pub(crate) fn check(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     check_syntax(text);
@@ -38,7 +38,7 @@ pub(crate) fn check(data: &[u8]) {
 
 /// Whether this is JSON.
 fn check_syntax(text: &str) {
-    // What Python writes for numbers that JSON lacks is read here and not there.
+    // Numbers that Python writes but JSON lacks are accepted here and not there.
     if text.contains("NaN") || text.contains("Infinity") {
         return;
     }
@@ -69,7 +69,7 @@ fn check_members(text: &str) {
     }
 }
 
-/// Scalars: families, and decimals in one spelling.
+/// Scalars: families, and decimals in their canonical form.
 fn check_scalars(text: &str) {
     let Ok(value) = json::value(text) else { return };
     let plain = text.trim_matches([' ', '\t', '\n', '\r']);
@@ -87,7 +87,7 @@ fn check_scalars(text: &str) {
             assert_eq!(json::canonical_decimal(&once), once, "{text:?}");
         }
         Value::Text(back) => {
-            // A surrogate alone is no character here; serde_json refuses it too.
+            // An unpaired surrogate is not a character here; serde_json refuses it, too.
             assert_eq!(serde_json::from_str::<String>(plain).ok().as_deref(), Some(&*back), "{text:?}");
         }
         _ => {}

@@ -1,12 +1,12 @@
 #![doc = include_str!("../README.md")]
-// A fuzz target says what it found by panicking.
+// A fuzz target reports by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod annnet;
 mod annnet_parts;
-mod beside;
 mod carry;
 mod deepgnn;
+mod deepgnn_sidecar;
 mod filter;
 mod graph;
 mod graphar;
@@ -25,15 +25,15 @@ mod yml;
 
 pub use mutate::{Mutator, Random};
 
-/// One target: a parser, and what must hold of it for any bytes.
+/// One target: a parser, and properties that must hold for any bytes.
 pub struct Target {
-    /// Its name: the folder of its corpus, and what `cargo xtask fuzz` is told.
+    /// Its name: the folder of its corpus, and the argument of `cargo xtask fuzz`.
     pub name: &'static str,
-    /// Panics when something does not hold.
+    /// Panics if a property does not hold.
     pub check: fn(&[u8]),
-    /// Sound inputs made by our own writers, to begin with.
+    /// Valid inputs from our own writers, as seeds.
     pub seeds: fn() -> Vec<Vec<u8>>,
-    /// What its inputs are made of, for mutations.
+    /// Typical parts of its inputs, for mutations.
     pub words: &'static [&'static str],
 }
 
@@ -62,7 +62,7 @@ pub const TARGETS: &[Target] = &[
     },
     Target { name: "carry", check: carry::check, seeds: carry::seeds, words: carry::WORDS },
     Target { name: "csv", check: tables::check_csv, seeds: tables::csv_seeds, words: tables::CSV_WORDS },
-    Target { name: "deepgnn_beside", check: beside::check, seeds: beside::seeds, words: &[] },
+    Target { name: "deepgnn_beside", check: deepgnn_sidecar::check, seeds: deepgnn_sidecar::seeds, words: &[] },
     Target { name: "deepgnn_binary", check: deepgnn::check_binary, seeds: deepgnn::binary_seeds, words: &[] },
     Target { name: "deepgnn_text", check: deepgnn::check_text, seeds: deepgnn::text_seeds, words: deepgnn::WORDS },
     Target { name: "filter", check: filter::check, seeds: filter::seeds, words: filter::WORDS },

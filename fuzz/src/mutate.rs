@@ -1,10 +1,10 @@
-//! Changing inputs a little, the same way each time.
+//! Deterministic small changes of inputs.
 
-/// Numbers that follow from a seed (SplitMix64).
+/// Pseudo-random numbers from a seed (SplitMix64).
 pub struct Random(u64);
 
 impl Random {
-    /// From a seed.
+    /// Creates a generator from a seed.
     pub fn new(seed: u64) -> Self {
         Random(seed)
     }
@@ -18,13 +18,13 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `end`; 0 when that is 0.
+    /// A number below `end`; 0 if `end` is 0.
     pub fn below(&mut self, end: usize) -> usize {
         if end == 0 { 0 } else { (self.number() % end as u64) as usize }
     }
 }
 
-/// Texts that break whoever does not count on them.
+/// Texts that often break parsers.
 const AWKWARD: &[&str] = &[
     "0",
     "-1",
@@ -82,10 +82,10 @@ const AWKWARD: &[&str] = &[
     " ",
 ];
 
-/// Longest input that is made, bytes.
+/// Maximum size of an input, in bytes.
 const LONGEST: usize = 1 << 16;
 
-/// Makes inputs out of others.
+/// Makes inputs from others.
 pub struct Mutator<'a> {
     random: Random,
     corpus: &'a [Vec<u8>],
@@ -93,7 +93,7 @@ pub struct Mutator<'a> {
 }
 
 impl<'a> Mutator<'a> {
-    /// Changes the inputs of `corpus`, with `words` as material.
+    /// Mutates the inputs of `corpus`, with `words` as material.
     pub fn new(seed: u64, corpus: &'a [Vec<u8>], words: &'a [&'a str]) -> Self {
         Mutator { random: Random::new(seed), corpus, words }
     }
@@ -101,7 +101,7 @@ impl<'a> Mutator<'a> {
     /// The next input: one of the corpus with one to eight changes.
     pub fn input(&mut self) -> Vec<u8> {
         let mut input = self.some_input().to_vec();
-        // Small numbers of changes are tried most.
+        // Small numbers of changes are the most frequent.
         for _ in 0..1usize << self.random.below(4) {
             self.change(&mut input);
         }
@@ -162,7 +162,7 @@ impl<'a> Mutator<'a> {
         input.splice(first..first + length, word.bytes());
     }
 
-    /// Replaces two, four or eight bytes by a number at the edge of its width, either end first.
+    /// Replaces two, four or eight bytes by a number at the limit of its width, in either byte order.
     fn width(&mut self, input: &mut [u8], at: usize) {
         let width = 2usize << self.random.below(3);
         let value = match self.random.below(5) {

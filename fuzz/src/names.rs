@@ -1,10 +1,10 @@
-//! Short texts: places, sizes, names of types.
+//! Short texts: locations, sizes, names of types.
 
 use isomorph::Location;
 use isomorph::model::type_name::{parse_type, type_name};
 use isomorph::storage::check_relative;
 
-// The command keeps this to itself.
+// The command does not export this.
 #[path = "../../cli/src/args/size.rs"]
 mod size;
 
@@ -32,7 +32,7 @@ pub(crate) fn location_seeds() -> Vec<Vec<u8>> {
     ])
 }
 
-/// A place is read back from what it is shown as; nothing leads out of a place.
+/// A location is parsed back from its displayed form; nothing leads out of a location.
 pub(crate) fn check_location(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     if check_relative(text).is_ok() {
@@ -41,7 +41,7 @@ pub(crate) fn check_location(data: &[u8]) {
     }
     let Ok(place) = Location::parse(text) else { return };
     let shown = place.to_string();
-    // A web address is shown decoded, for people, and so is a path that is no UTF-8.
+    // A web address is displayed decoded, for people, and so is a path that is not UTF-8.
     if !shown.starts_with("http") && place.as_path().is_none_or(|path| path.to_str().is_some()) {
         let again = Location::parse(&shown).unwrap_or_else(|error| panic!("{text:?} is shown as {shown:?}: {error}"));
         assert_eq!(again, place, "{text:?} is shown as {shown:?}");
@@ -59,7 +59,7 @@ pub(crate) fn size_seeds() -> Vec<Vec<u8>> {
     texts(&["512MiB", "2GiB", "1.5 g", "33554432", "1e9b", "999 TB", "0x10"])
 }
 
-/// A size is what it is when it is spelt in bytes.
+/// A size equals the same size spelled in bytes.
 pub(crate) fn check_size(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     if let Ok(bytes) = size::parse(text) {
@@ -108,7 +108,7 @@ pub(crate) fn type_seeds() -> Vec<Vec<u8>> {
     ])
 }
 
-/// The name of a type that a name stands for is that name.
+/// A type that a name denotes is displayed by a name that denotes the same type.
 pub(crate) fn check_type(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let Ok(ty) = parse_type(text) else { return };

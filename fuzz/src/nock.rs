@@ -1,4 +1,4 @@
-//! NOCK files: read in every way, and converted with a certificate.
+//! NOCK files: read in every mode, and converted with a certificate.
 
 use std::path::Path;
 
@@ -62,7 +62,7 @@ pub(crate) fn parquet_seeds() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// Name of an input that is a Parquet file.
+/// The file name for an input that is a Parquet file.
 const PARQUET: &str = "input.parq";
 
 pub(crate) fn check_csv(data: &[u8]) {
@@ -80,7 +80,7 @@ fn check(data: &[u8], name: &str) {
     check_converted(*choice, bytes, name);
 }
 
-/// However it is read, the graph is the same.
+/// The graph is the same in whatever way it is read.
 fn check_split(bytes: &[u8], name: &str) {
     let home = home();
     let bytes: Bytes = bytes.to_vec().into();
@@ -92,13 +92,14 @@ fn check_split(bytes: &[u8], name: &str) {
     if let Err(error) = &whole {
         assert_bad_input(error);
     }
-    // Smaller pieces, and names settled late.
+    // Smaller batches, and names settled late.
     let late = read(NockOptions::default().piece_rows(1).settle_up_to(0));
     if let Err(error) = &late {
         assert_bad_input(error);
     }
-    // A damaged Parquet file may be met with less of its damage by a reader than by validation, and each way of reading
-    // meets another part. What is not damaged below its rows is read in every way or in none, and is the same.
+    // A reader may encounter less of the damage of a Parquet file than validation does, and each way of reading
+    // encounters a different part. A file that is not damaged below its rows can be read in every way or in none, with
+    // equal results.
     let sound = validated(&bytes, name);
     assert!(whole.is_ok() || sound != Some(true), "found sound: {whole:?}");
     if sound.is_none() && name == PARQUET {
@@ -108,7 +109,7 @@ fn check_split(bytes: &[u8], name: &str) {
     if let (Ok(whole), Ok(late)) = (&whole, &late) {
         assert_eq!((whole.digests.content, whole.digests.order), (late.digests.content, late.digests.order));
     }
-    // What is refused in normal mode is refused in strict mode.
+    // What normal mode refuses, strict mode refuses.
     let strict = read(NockOptions::default().tolerance(Tolerance::Strict));
     assert!(whole.is_ok() || strict.is_err(), "{whole:?}");
     if let Err(error) = read(NockOptions::default().tolerance(Tolerance::Lenient)) {
@@ -117,7 +118,7 @@ fn check_split(bytes: &[u8], name: &str) {
     }
 }
 
-/// Whether validation finds nothing wrong; nothing when the file is damaged below its rows.
+/// Whether validation finds no errors; `None` if the file is damaged below its rows.
 fn validated(bytes: &Bytes, name: &str) -> Option<bool> {
     let mut findings = Findings::keeping(1);
     let nock = Nock::open_blob(Blob::from_bytes(name, bytes), &NockOptions::default());
@@ -130,7 +131,7 @@ fn validated(bytes: &Bytes, name: &str) -> Option<bool> {
     }
 }
 
-/// A conversion ends with a certificate, or says what is wrong with its input.
+/// A conversion ends with a certificate, or reports what is wrong with its input.
 fn check_converted(choice: u8, bytes: &[u8], name: &str) {
     let home = home();
     let source = home.path().join(name);
@@ -146,7 +147,7 @@ fn check_converted(choice: u8, bytes: &[u8], name: &str) {
     }
 }
 
-/// Where a conversion goes; the first byte of an input chooses.
+/// The destination of a conversion; the first byte of an input selects it.
 fn target(choice: u8) -> (ConvertOptions, &'static str) {
     let mut options = ConvertOptions::default();
     let (to, made) = match choice % 6 {
@@ -184,7 +185,7 @@ fn converted(source: &Path, made: &Path, options: &ConvertOptions, home: &Path) 
     convert(&opened, &plan, &destination, options, &resources, &Silent).map(|_| ())
 }
 
-/// Bad input, or something that the target cannot say; above all not a result that is another graph.
+/// Invalid input, or something that the target cannot store; but never a result that differs from the input.
 fn assert_bad_input(error: &Error) {
     let refused = error.kind() == Kind::WouldLose && !error.message().contains("another graph");
     let bad = matches!(error.kind(), Kind::Malformed | Kind::TooLarge | Kind::Unsupported | Kind::Incomplete);

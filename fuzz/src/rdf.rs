@@ -1,4 +1,4 @@
-//! RDF texts: no bytes make a reader panic, and what is read is written and read again.
+//! RDF texts: no bytes make a reader panic, and what was read can be written and read again.
 
 use isomorph::formats::rdf::{Canonicalizer, QuadWriter, ReadOptions, Syntax, WriteOptions, read};
 use isomorph::model::ntriples::push_quad;
@@ -45,7 +45,7 @@ pub(crate) const WORDS: &[&str] = &[
     "1.0e5",
 ];
 
-/// The first byte chooses the syntax.
+/// The first byte selects the syntax.
 pub(crate) fn seeds() -> Vec<Vec<u8>> {
     let texts: [&str; 6] = [
         "<urn:a> <urn:b> \"c\\u00e9\"@en--rtl .\n_:x <urn:b> <<( <urn:a> <urn:b> _:y )>> . # note\n",
@@ -60,7 +60,7 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
     texts.iter().enumerate().map(|(at, text)| [&[at as u8], text.as_bytes()].concat()).collect()
 }
 
-/// Lines of a text, or nothing where it is refused.
+/// Lines of a text, or `None` if it is refused.
 fn lines(text: &[u8], syntax: Syntax, lenient: bool) -> Option<Vec<String>> {
     let options = ReadOptions { lenient, budget: Budget::new(64 << 20), ..ReadOptions::default() };
     let mut lines = Vec::new();
@@ -83,7 +83,7 @@ pub(crate) fn check(data: &[u8]) {
     let _ = Syntax::of_bytes(text);
     lines(text, syntax, true);
     let Some(found) = lines(text, syntax, false) else { return };
-    // The same text gives the same labels.
+    // Equal texts give equal labels.
     assert_eq!(lines(text, syntax, false).as_ref(), Some(&found));
     let quads = found.join("\n") + "\n";
     assert_eq!(lines(quads.as_bytes(), Syntax::NQuads, false).as_ref(), Some(&found), "{quads}");
@@ -92,7 +92,7 @@ pub(crate) fn check(data: &[u8]) {
         let mut writer = QuadWriter::new(to, Vec::new(), &options).unwrap();
         let written =
             read(&mut quads.as_bytes(), Syntax::NQuads, &ReadOptions::default(), &mut |quad| writer.push(&quad));
-        // What a syntax has no words for is refused when it is written.
+        // What a syntax cannot express is refused when it is written.
         if written.is_err() {
             continue;
         }
@@ -108,6 +108,6 @@ pub(crate) fn check(data: &[u8]) {
     let mut canonicalizer = Canonicalizer::new(&Budget::new(64 << 20)).unwrap();
     read(&mut quads.as_bytes(), Syntax::NQuads, &ReadOptions::default(), &mut |quad| canonicalizer.push(&quad))
         .unwrap();
-    // Labels are given, or there is too much that looks alike.
+    // The canonical labels are computed, or there are too many similar nodes.
     let _ = canonicalizer.finish();
 }

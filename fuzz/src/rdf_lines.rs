@@ -1,4 +1,4 @@
-//! The fast way of reading lines beside the parser: both accept the same texts and say the same of them.
+//! The fast reader of lines compared with the parser: both accept the same texts and read the same quads.
 
 use isomorph::formats::rdf::{ReadOptions, Syntax, read, read_lines};
 use isomorph::model::ntriples::push_quad;
@@ -30,7 +30,7 @@ pub(crate) const WORDS: &[&str] = &[
     "\t",
 ];
 
-/// The first byte chooses the syntax.
+/// The first byte selects the syntax.
 pub(crate) fn seeds() -> Vec<Vec<u8>> {
     let texts: [&str; 4] = [
         "<http://example.org/a> <http://example.org/b#c> <http://example.org/d?e=f%20g> .\n_:b1 <urn:p> \"text\" .\n",
@@ -41,7 +41,7 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
     texts.iter().enumerate().map(|(at, text)| [&[at as u8], text.as_bytes()].concat()).collect()
 }
 
-/// The quads of a text as lines, in order; nothing where it is refused.
+/// The quads of a text as lines, in order; `None` if it is refused.
 fn parsed(text: &[u8], syntax: Syntax, options: &ReadOptions) -> Option<Vec<String>> {
     let mut lines = Vec::new();
     let reading = read(&mut &*text, syntax, options, &mut |quad| {
@@ -53,7 +53,7 @@ fn parsed(text: &[u8], syntax: Syntax, options: &ReadOptions) -> Option<Vec<Stri
     reading.ok().map(|_| lines)
 }
 
-/// The same by the fast way, on so many threads, with the mistakes that were skipped.
+/// The same with the fast reader, on this many threads, with the mistakes that were skipped.
 fn fast(text: &[u8], syntax: Syntax, options: &ReadOptions, threads: usize) -> Option<(Vec<String>, u64)> {
     let mut takers = vec![Vec::new(); threads];
     let reading = read_lines(&mut &*text, syntax, options, &mut takers, &|lines, quad| {
@@ -76,12 +76,12 @@ pub(crate) fn check(data: &[u8]) {
     let expected = parsed(text, syntax, &strict);
     for threads in [1, 3] {
         let found = fast(text, syntax, &strict, threads).map(|(lines, _)| lines);
-        // A text this short is one piece, and read in order.
+        // A text this short is one piece, and is read in order.
         assert_eq!(found, expected, "{threads} threads: {}", String::from_utf8_lossy(text));
     }
     let lenient = ReadOptions { lenient: true, ..strict };
     let Some((lines, skipped)) = fast(text, syntax, &lenient, 1) else { return };
-    // Something is skipped just where something is wrong.
+    // Something is skipped exactly if something is wrong.
     match expected {
         Some(expected) => assert_eq!((lines, skipped), (expected, 0)),
         None => assert!(skipped > 0, "{}", String::from_utf8_lossy(text)),

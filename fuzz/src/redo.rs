@@ -1,4 +1,4 @@
-//! Records of interrupted changes: they come with the data, and say which files change.
+//! Records of interrupted changes: they come with the data, and list files to change.
 
 use std::path::Path;
 
@@ -41,8 +41,8 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
     .collect()
 }
 
-/// The steps are the input, with a sound checksum: whatever they say, nothing outside the graph is touched, and opening
-/// a second time changes nothing more.
+/// The steps are the input, with a correct checksum: whatever they are, nothing outside the graph is changed, and
+/// opening a second time changes nothing more.
 pub(crate) fn check(steps: &[u8]) {
     let Ok(steps) = serde_json::from_slice::<serde_json::Value>(steps) else { return };
     let compact = steps.to_string();

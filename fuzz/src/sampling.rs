@@ -1,4 +1,4 @@
-//! The sampling engine: it maps a sound binary of which one file is the input, and is asked everything.
+//! The sampling engine: it maps a valid binary with one file replaced by the input, and every method is called.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -14,10 +14,10 @@ use isomorph::{Error, Kind, Location, Result};
 use crate::deepgnn::template;
 use crate::home::home;
 
-/// Nodes that are there, that are only ends of edges, and that are not there.
+/// Nodes that exist, that are only ends of edges, and that do not exist.
 const NODES: [i64; 6] = [1, 2, 5, 9, -1, 1 << 40];
 
-/// How many are drawn for each node.
+/// The number of draws for each node.
 const COUNT: usize = 3;
 
 thread_local! {
@@ -57,7 +57,7 @@ pub(crate) fn check(data: &[u8]) {
     whole(&graph);
 }
 
-/// Everything that is asked of nodes and of the edges between them.
+/// All methods for nodes and for the edges between them.
 fn ask(graph: &Arc<Graph>, times: Option<&[i64]>) {
     let types = TypeSet::of(&[0, 1]);
     let of = Ask { nodes: &NODES, types: &types, times };
@@ -141,7 +141,7 @@ fn features(graph: &Arc<Graph>, times: Option<&[i64]>) {
     }
 }
 
-/// What is drawn from the whole graph.
+/// Draws from the whole graph.
 fn whole(graph: &Arc<Graph>) {
     let mut types = [0; NODES.len()];
     bad(&graph.types_of(&NODES, -7, &mut types));
@@ -156,7 +156,7 @@ fn whole(graph: &Arc<Graph>) {
     }
 }
 
-/// Whether it is an error, which must be one of the input.
+/// Whether it is an error; an error must concern the input.
 fn bad<T>(done: &Result<T>) -> bool {
     done.as_ref().err().inspect(|error| assert_bad_input(error)).is_some()
 }

@@ -1,4 +1,4 @@
-//! The four encodings of tables: reading in pieces is reading the whole, and what is written is read back.
+//! The four encodings of tables: reading parts equals reading the whole, and what was written is read back equal.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub(crate) const CSV_WORDS: &[&str] =
 pub(crate) const JSON_WORDS: &[&str] =
     &["{\"id\":", "\"text\":", "null", "[", "]", "},\n{", "\"2024-02-29\"", "true", "1e-5", "\\u00e9", "\n"];
 
-/// Most rows that are looked at in every way; of more only the whole is read.
+/// Maximum number of rows for which every way of reading is tested; larger tables are only read as a whole.
 const ROWS: usize = 3000;
 
 /// A table with a column of each type that text can hold.
@@ -44,7 +44,7 @@ fn scalars() -> RecordBatch {
         .unwrap()
 }
 
-/// The same and a list.
+/// The same with a list.
 fn with_lists() -> RecordBatch {
     let lists = ListArray::from_iter_primitive::<Int32Type, _, _>([
         Some(vec![Some(1), None]),
@@ -61,7 +61,7 @@ fn with_lists() -> RecordBatch {
     RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).unwrap()
 }
 
-/// The schemas that text is read by; the first byte of an input chooses.
+/// The schemas for reading text; the first byte of an input selects one.
 fn declared(choice: u8) -> SchemaRef {
     let field = |name: &str, ty: DataType| Field::new(name, ty, true);
     match choice % 4 {
@@ -89,7 +89,7 @@ fn with_choice(choice: u8, bytes: Vec<u8>) -> Vec<u8> {
 pub(crate) fn csv_seeds() -> Vec<Vec<u8>> {
     let nock = WriteOptions { csv: CsvDialect::nock(), ..WriteOptions::default() };
     let narrow = scalars().project(&[0, 6]).unwrap();
-    // A null alone is an empty line, which no writer of ours writes.
+    // A single null is an empty line, which our writers never write.
     let one = scalars().project(&[6]).unwrap().slice(0, 2);
     let write = |batch: &RecordBatch, options: &WriteOptions| written(batch, Encoding::Csv, options).unwrap();
     vec![
@@ -192,7 +192,7 @@ fn check(encoding: Encoding, bytes: &[u8], options: &ReadOptions) {
         Ok(whole) => whole,
         Err(error) => {
             assert_bad_input(&error);
-            // In smaller steps it is no better. One column or a few rows may still be read: damage elsewhere is not met.
+            // Smaller batches do not help. One column or a few rows may still be readable, if the damage is elsewhere.
             assert!(read(&reader, &Selection::all().batch_rows(3)).is_err(), "only the whole is refused: {error}");
             assert!(compared.is_err(), "refused, and found sound: {error}");
             return;
@@ -208,14 +208,14 @@ fn check(encoding: Encoding, bytes: &[u8], options: &ReadOptions) {
                 assert_same(&compared, &whole, "compared with the page indexes");
                 check_split(&reader, &whole);
             }
-            // Reading everything does without the indexes; what goes by them may be refused.
+            // Reading everything does not use the indexes; reads that use them may be refused.
             Err(error) => assert_eq!(error.broken_rule().map(|rule| rule.id), Some("PARQUET-INDEX"), "{error:?}"),
         }
         check_written(&whole, encoding, options);
     }
 }
 
-/// Bad input is called that, and nothing else.
+/// Invalid input is reported as such, and as nothing else.
 fn assert_bad_input(error: &Error) {
     assert!(matches!(error.kind(), Kind::Malformed | Kind::TooLarge | Kind::Unsupported), "{error:?}");
     assert!(error.place().file.is_some(), "{error:?}");
@@ -228,7 +228,7 @@ fn read(reader: &TableReader, selection: &Selection) -> Result<RecordBatch> {
     Ok(concat_batches(&schema, &batches).expect("batches of one schema"))
 }
 
-/// In pieces, however it is cut, the same rows come out.
+/// However the table is divided, the parts have the same rows.
 fn check_split(reader: &TableReader, whole: &RecordBatch) {
     let again =
         |selection: &Selection, what: &str| read(reader, selection).unwrap_or_else(|error| panic!("{what}: {error:?}"));
@@ -258,7 +258,7 @@ fn check_split(reader: &TableReader, whole: &RecordBatch) {
     }
 }
 
-/// Of columns with one name none can be asked for.
+/// Columns with a repeated name cannot be selected.
 fn is_only(batch: &RecordBatch, name: &str) -> bool {
     batch.schema().fields().iter().filter(|other| other.name() == name).count() == 1
 }
@@ -282,14 +282,14 @@ fn assert_same(left: &RecordBatch, right: &RecordBatch, what: &str) {
     }
 }
 
-/// What is written is read back, where the encoding can hold it.
+/// What was written is read back equal, if the encoding can hold it.
 fn check_written(whole: &RecordBatch, encoding: Encoding, options: &ReadOptions) {
     // NOCK has no nulls: they are written as empty text.
     let is_nock = encoding == Encoding::Csv && options.csv.quoting == Quoting::NonNumeric;
     if is_nock && whole.columns().iter().any(|column| column.null_count() > 0) {
         return;
     }
-    // By a declared schema columns are found by their names.
+    // With a declared schema, columns are found by their names.
     if !whole.schema().fields().iter().all(|field| is_only(whole, field.name())) {
         return;
     }

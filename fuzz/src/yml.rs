@@ -132,7 +132,7 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
     vec![GRAPH.as_bytes().to_vec(), OF_2023.as_bytes().to_vec(), b"name: g\nversion: gar/v2\n".to_vec()]
 }
 
-/// The files of a graph, one after another: the graph file, then for each `@@@ NAME` the file of that name.
+/// The files of a graph, one after another: the graph file, then after each `@@@ NAME` the file with that name.
 fn files(data: &[u8]) -> (Bytes, BTreeMap<String, Bytes>) {
     let text = data.split(|byte| *byte == b'\n');
     let (mut name, mut files) = (String::new(), BTreeMap::<String, Vec<u8>>::new());
@@ -166,12 +166,12 @@ fn read(graph: &[u8], files: &BTreeMap<String, Bytes>) -> Option<(GraphInfo, Fin
     }
 }
 
-/// What is written says the same, and stays in the part of YAML that the published library reads.
+/// What was written means the same, and uses only the part of YAML that the published library can read.
 pub(crate) fn check(data: &[u8]) {
     let (graph, given) = files(data);
     let Some((info, _)) = read(&graph, &given) else { return };
     let Ok(text) = info.to_yml() else { return };
-    // Every key of a graph file may be missing; a file without any is none.
+    // Every key of a graph file is optional; but a file without any is not a graph file.
     if text.is_empty() {
         return;
     }
@@ -179,7 +179,7 @@ pub(crate) fn check(data: &[u8]) {
     let vertices = info.vertices.iter().map(|vertex| (&vertex.file, vertex.to_yml()));
     for (name, text) in vertices.chain(info.edges.iter().map(|edge| (&edge.file, edge.to_yml()))) {
         let Ok(text) = text else { return };
-        // One file can be named as a vertex file and as an edge file; it is not both.
+        // One file can be listed as a vertex file and as an edge file, although it cannot be both.
         if files.insert(name.clone(), Bytes::from(text.clone())).is_some_and(|before| before != text) {
             return;
         }

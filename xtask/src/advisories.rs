@@ -1,11 +1,11 @@
-//! Known advisories against dependencies, where a tool and its data are at hand.
+//! Known advisories against dependencies, if a tool and its data are installed.
 
 use std::path::PathBuf;
 
 use crate::process::Workspace;
 use crate::report::{Outcome, StepResult};
 
-/// Asks `cargo deny` or `cargo audit`, with the data that they fetched before: a check must not need the network.
+/// Runs `cargo deny` or `cargo audit` with the data that they fetched before: a check must not need the network.
 pub(crate) fn run(workspace: &Workspace) -> StepResult {
     let home = cargo_home();
     let fetched = |name: &str| home.as_ref().is_some_and(|home| home.join(name).is_dir());
@@ -15,7 +15,7 @@ pub(crate) fn run(workspace: &Workspace) -> StepResult {
     if workspace.has_cargo_command("audit") && fetched("advisory-db") {
         return workspace.cargo(&["audit", "--no-fetch"]).run().map(Into::into);
     }
-    Ok(Outcome::Skipped("no tool with data; `cargo install cargo-deny && cargo deny fetch` gives both".into()))
+    Ok(Outcome::Skipped("no tool with data; run `cargo install cargo-deny && cargo deny fetch`".into()))
 }
 
 fn cargo_home() -> Option<PathBuf> {

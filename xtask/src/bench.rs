@@ -4,7 +4,7 @@ use crate::interop;
 use crate::process::{FEATURES, Workspace};
 use crate::report::{Outcome, Report};
 
-/// Builds for release, makes the environment, measures.
+/// Builds for release, prepares the environment, measures.
 pub(crate) fn run(workspace: &Workspace, arguments: &[String], report: &mut Report) {
     let mut built = false;
     report.step("release build", || {
@@ -16,7 +16,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String], report: &mut Repo
     let mut python = None;
     report.step("python", || interop::prepare(workspace, &mut python));
     let Some(python) = python.filter(|_| built) else {
-        report.step("bench", || Err("not run, because a step before it failed".into()));
+        report.step("bench", || Err("not run, because a previous step failed".into()));
         return;
     };
     report.step("bench", || {

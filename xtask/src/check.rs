@@ -1,10 +1,10 @@
-//! What must hold before tests are worth running.
+//! Checks that must pass before tests are worth running.
 
 use crate::process::{FEATURES, SELECTION, Workspace};
 use crate::report::Report;
 use crate::{advisories, cross, directions, features, licences};
 
-/// Runs every check, the quick ones first.
+/// Runs every check, the fast ones first.
 pub(crate) fn run(workspace: &Workspace, report: &mut Report) {
     report.step("format", || workspace.cargo(&["fmt", "--all", "--", "--check"]).run().map(Into::into));
     report.step("directions", || directions::run(workspace));

@@ -1,4 +1,4 @@
-//! Type-checks for platforms that we do not run on, where their toolchain is installed.
+//! Type-checks for platforms that we do not run on, if their toolchain is installed.
 
 use std::path::Path;
 
@@ -21,17 +21,17 @@ pub(crate) fn triples() -> impl Iterator<Item = &'static str> {
     PLATFORMS.iter().map(|platform| platform.triple)
 }
 
-/// Checks the workspace for the platform called `triple`.
+/// Type-checks the workspace for the platform `triple`.
 pub(crate) fn run(workspace: &Workspace, triple: &str) -> StepResult {
     let Some(platform) = PLATFORMS.iter().find(|platform| platform.triple == triple) else {
         return Err(format!("{triple} is not one of the platforms that are checked"));
     };
     let sysroot = workspace.program("rustc", &["--print", "sysroot"]).output()?;
     if !Path::new(sysroot.trim()).join("lib/rustlib").join(triple).join("lib").is_dir() {
-        return Ok(Outcome::Skipped(format!("not installed; `rustup target add {triple}` gives it")));
+        return Ok(Outcome::Skipped(format!("not installed; run `rustup target add {triple}`")));
     }
     if !has_compiler(workspace, platform) {
-        let why = format!("no C compiler for it; install {} or name one in CC_{}", platform.compiler, variable(triple));
+        let why = format!("no C compiler for it; install {} or set CC_{}", platform.compiler, variable(triple));
         return Ok(Outcome::Skipped(why));
     }
     workspace.cargo(&["check", SELECTION, FEATURES, "--target", triple]).run().map(Into::into)
@@ -43,7 +43,7 @@ fn has_compiler(workspace: &Workspace, platform: &Platform) -> bool {
     native || named || workspace.program(platform.compiler, &["--version"]).succeeds()
 }
 
-/// The triple as it stands in names of variables.
+/// The triple as it is spelled in names of variables.
 fn variable(triple: &str) -> String {
     triple.replace('-', "_")
 }

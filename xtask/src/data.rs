@@ -1,4 +1,4 @@
-//! The public suites that tests read: where they come from, and how this machine gets them.
+//! The public suites that tests read: their sources, and the download.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use crate::process::Workspace;
 use crate::report::{Outcome, StepResult};
 
-/// Where archives of commits are downloaded from, unless `ISOMORPH_DATA_FROM` names a mirror.
+/// The server of archives of commits, unless `ISOMORPH_DATA_FROM` names a mirror.
 const FROM: &str = "https://codeload.github.com";
 
 /// Folders of a suite that no test reads: reports of implementations on the suite.
@@ -20,7 +20,7 @@ struct Suite {
     parts: &'static [Part],
     /// The number of files that are checked.
     files: usize,
-    /// The checksum of what `sha256sum` prints for these files, sorted by path.
+    /// The checksum of the output of `sha256sum` for these files, sorted by path.
     sha256: &'static str,
 }
 
@@ -36,7 +36,7 @@ struct Folder {
     from: &'static str,
     /// Its path in the suite.
     to: &'static str,
-    /// The endings of the files that tests read, and that are checked. None: all files.
+    /// The endings of the files that tests read, and that are checked. Empty: all files.
     endings: &'static [&'static str],
 }
 
@@ -52,7 +52,7 @@ const SUITES: &[Suite] = &[
             repository: "apache/incubator-graphar-testing",
             commit: "8286724cd898047de833f0304dbddd2831afdf9f",
             folders: &[
-                // The rest of this folder is links to the data of the others.
+                // The rest of this folder links to the data of the other folders.
                 folder("java/ldbc_sample", &["yml"]),
                 folder("ldbc", &[]),
                 folder("ldbc_sample", &[]),
@@ -96,14 +96,14 @@ const SUITES: &[Suite] = &[
     },
 ];
 
-/// Gets every suite that is not on this machine, and checks all of them.
+/// Downloads every suite that is not on this machine, and checks all of them.
 pub(crate) fn run(workspace: &Workspace) -> StepResult {
     let (mut wrong, mut missing) = (Vec::new(), Vec::new());
     for suite in SUITES {
         let there = find(workspace, suite.name);
         let shown = there.as_deref().map(|path| path.display().to_string());
         match there.map_or_else(|| suite.download(workspace), |path| suite.check(&path).map_err(Failure::Wrong)) {
-            Ok(()) => println!("   {}: {} files, checksum right{}", suite.name, suite.files, at(shown.as_deref())),
+            Ok(()) => println!("   {}: {} files, checksum correct{}", suite.name, suite.files, at(shown.as_deref())),
             Err(Failure::Wrong(why)) => wrong.push(format!("{}{}: {why}", suite.name, at(shown.as_deref()))),
             Err(Failure::Unreachable(why)) => missing.push(format!("{} could not be downloaded ({why})", suite.name)),
         }
@@ -119,7 +119,7 @@ fn at(path: Option<&str>) -> String {
     path.map_or_else(String::new, |path| format!(", in {path}"))
 }
 
-/// The folder of a suite, if it is on this machine. The tests look in the same folders: see `fixtures/src/lib.rs`.
+/// The folder of a suite, if it is on this machine. Tests search the same folders: see `fixtures/src/lib.rs`.
 pub(crate) fn find(workspace: &Workspace, suite: &str) -> Option<PathBuf> {
     let named = std::env::var_os("ISOMORPH_DATA").map(PathBuf::from);
     let folders = [workspace.root.join("../shared/data"), workspace.target.join("data")];
@@ -131,12 +131,12 @@ pub(crate) fn find(workspace: &Workspace, suite: &str) -> Option<PathBuf> {
 enum Failure {
     /// It cannot be downloaded here.
     Unreachable(String),
-    /// It is not what it should be, or this program is at fault.
+    /// It is not as expected, or this program failed.
     Wrong(String),
 }
 
 impl Suite {
-    /// Downloads the suite into `target/data`. Nothing is there if it fails.
+    /// Downloads the suite into `target/data`. If this fails, nothing is left there.
     fn download(&self, workspace: &Workspace) -> Result<(), Failure> {
         let from = std::env::var("ISOMORPH_DATA_FROM").unwrap_or_else(|_| FROM.into());
         self.download_from(workspace, &from)
@@ -167,7 +167,7 @@ impl Suite {
             let quiet = ["--fail", "--location", "--silent", "--show-error", "--connect-timeout", "10", "--output"];
             let curl = workspace.program("curl", &quiet).args([&archive]).args([&address]);
             curl.output().map_err(|error| {
-                // The last line is curl's own; before it is how it was called.
+                // The last line is from curl itself; before it is the command line.
                 let own = error.rsplit_once("curl: ").map_or(error.as_str(), |(_, own)| own);
                 Failure::Unreachable(format!("{address}: {own}"))
             })?;
@@ -213,7 +213,7 @@ impl Suite {
 }
 
 /// Adds the files below `folder` whose names have one of `endings`, with `/` in their names on every system. Links are
-/// not followed: a checkout without links has files in their place.
+/// not followed: a checkout without links has files instead.
 fn list(folder: &Path, name: &str, endings: &[&str], found: &mut Vec<String>) -> Result<(), String> {
     let entries = fs::read_dir(folder).map_err(|error| said(folder, &error))?;
     for entry in entries {
@@ -265,7 +265,7 @@ mod tests {
         sha256: "45454a8417b74e2e1730631129317f89dc39509154ffe2423cbc39d728ba42c1",
     };
 
-    /// A workspace with nothing but a mirror, and the address of the mirror.
+    /// A workspace that contains only a mirror, and the URL of the mirror.
     fn workspace(name: &str, second: &str) -> (Workspace, String) {
         let root = std::env::temp_dir().join(format!("isomorph-xtask-{name}-{}", std::process::id()));
         remove(&root).unwrap();
@@ -293,7 +293,7 @@ mod tests {
         assert_eq!(find(&here, "small"), Some(place.clone()));
         assert_eq!(fs::read_to_string(place.join("texts/more/two.txt")).unwrap(), "two\n");
         assert_eq!(fs::read_dir(here.target.join("data")).unwrap().count(), 1);
-        // A file that was changed afterwards is noticed too.
+        // A file that was changed afterwards is detected, too.
         fs::write(place.join("texts/one.txt"), "another\n").unwrap();
         assert!(SMALL.check(&place).unwrap_err().contains("2 files with the checksum"));
         remove(&here.root).unwrap();

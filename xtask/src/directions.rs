@@ -1,21 +1,21 @@
-//! Dependencies between our crates point down only.
+//! Checks that dependencies between our crates point down only.
 
 use crate::layers::{FORBIDDEN, LAYERS, height, short};
 use crate::metadata::{self, Package};
 use crate::process::Workspace;
 use crate::report::{Outcome, StepResult};
 
-/// The task crate stands beside the layers: it depends on none of our crates, and none depends on it.
-const BESIDE: &str = "xtask";
+/// The task crate is outside the layers: it depends on none of our crates, and none depends on it.
+const OUTSIDE: &str = "xtask";
 
-/// Reads the dependencies of the workspace and names every arrow that does not point down.
+/// Reads the dependencies of the workspace and reports every one that does not point down.
 pub(crate) fn run(workspace: &Workspace) -> StepResult {
     let packages = metadata::ours(workspace)?;
     let problems = problems(&packages);
     if !problems.is_empty() {
         return Err(problems.join("\n       "));
     }
-    println!("   {} crates, every arrow points down", packages.len());
+    println!("   {} crates, every dependency points down", packages.len());
     Ok(Outcome::Done)
 }
 
@@ -25,8 +25,8 @@ fn problems(packages: &[Package]) -> Vec<String> {
     for package in packages {
         let from = short(&package.name);
         let from_height = height(from);
-        if from_height.is_none() && from != BESIDE {
-            problems.push(format!("{from} is in no layer: give it a place in xtask/src/layers.rs"));
+        if from_height.is_none() && from != OUTSIDE {
+            problems.push(format!("{from} is in no layer: add it to xtask/src/layers.rs"));
         }
         for dependency in &package.dependencies {
             problems.extend(forbidden(from, dependency));
@@ -38,16 +38,16 @@ fn problems(packages: &[Package]) -> Vec<String> {
     problems
 }
 
-/// What is wrong with the arrow `from` → `to`, both ours.
+/// Describes what is wrong with the dependency `from` → `to`, both ours.
 fn arrow(from: &str, from_height: Option<usize>, to: &str) -> Option<String> {
-    if to == BESIDE || from == BESIDE {
-        return Some(format!("{from} → {to}: {BESIDE} stands beside the layers and has to start without them"));
+    if to == OUTSIDE || from == OUTSIDE {
+        return Some(format!("{from} → {to}: {OUTSIDE} is outside the layers and must build without them"));
     }
     let (from_height, to_height) = (from_height?, height(to)?);
     let what = |height: usize| LAYERS.get(height).map_or("?", |layer| layer.what);
     match to_height.cmp(&from_height) {
         std::cmp::Ordering::Less => None,
-        std::cmp::Ordering::Equal if from == to => Some(format!("{from} → {to}: a crate that depends on itself")),
+        std::cmp::Ordering::Equal if from == to => Some(format!("{from} → {to}: the crate depends on itself")),
         std::cmp::Ordering::Equal => {
             Some(format!("{from} → {to}: points sideways, both are in the layer “{}”", what(to_height)))
         }

@@ -1,7 +1,7 @@
-//! Every build asks dependencies for the same features, so that none is compiled twice.
+//! Checks that every build requests the same features of dependencies, so that none is compiled twice.
 //!
-//! Cargo unites the features that the crates of one build ask for. When the tests, or the `cloud` build, ask a crate
-//! at the bottom for one more, then everything above it is compiled again: minutes, which nobody notices.
+//! Cargo unites the features that the crates of one build request. If the tests, or the `cloud` build, request one more
+//! feature of a crate at the bottom, everything above it is compiled again, which takes minutes and goes unnoticed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,10 +32,10 @@ const OTHERS: &[(&str, &[&str], &[&str])] = &[
     ),
 ];
 
-/// The graphs to test with: a feature of the model that only tests ask for.
+/// The graphs for tests: a feature of the model that only tests request.
 const ZOO: &[&str] = &["isomorph-model"];
 
-/// What stands between storage and the network, and below nothing that takes long.
+/// Packages between storage and the network, and below nothing that takes long to compile.
 const NETWORK: &[&str] = &[
     "form_urlencoded",
     "futures-channel",
@@ -50,8 +50,8 @@ const NETWORK: &[&str] = &[
     "tokio",
 ];
 
-/// The same for Hadoop's file system, whose client asks for all of chrono, below every column crate. It is a build of its own, and nobody
-/// has both: asked for always, it would cost every other build.
+/// The same for Hadoop's file system, whose client requests all of chrono, which is below every column crate. It is a
+/// separate build, and nobody has both: if it were always requested, every other build would be slower.
 const HADOOP: &[&str] = &[
     "chrono",
     "digest",
@@ -64,11 +64,12 @@ const HADOOP: &[&str] = &[
     "tokio",
 ];
 
-/// What stands between the command and the network, where it serves. It is built with the object stores, for the tests of both.
+/// Packages between the command and the network, for the server. It is built with the object stores, for the tests of
+/// both.
 const SERVER: &[&str] =
     &["futures-channel", "futures-sink", "isomorph-cli", "isomorph-server", "slab", "smallvec", "tokio"];
 
-/// Features by package: a package can be built twice, for the machine that builds and for the one that runs.
+/// Features by package: a package can be built twice, for the build machine and for the target.
 type Features = BTreeMap<String, BTreeSet<String>>;
 
 /// Compares the features of every build with those of the ordinary one.
@@ -83,7 +84,7 @@ pub(crate) fn run(workspace: &Workspace) -> StepResult {
         println!("   {} packages have the same features in every build", ordinary.len());
         return Ok(Outcome::Done);
     }
-    problems.push("name the missing features in crates/storage/Cargo.toml, where the others are".into());
+    problems.push("add the missing features to the others in crates/storage/Cargo.toml".into());
     Err(problems.join("\n       "))
 }
 
@@ -92,7 +93,7 @@ fn features(workspace: &Workspace, arguments: &[&str]) -> Result<Features, Strin
     Ok(parse(&workspace.cargo(&[arguments, &format].concat()).output()?))
 }
 
-/// Reads lines like `bytes v1.11.0|default,std (*)`.
+/// Parses lines like `bytes v1.11.0|default,std (*)`.
 fn parse(tree: &str) -> Features {
     let mut features = Features::new();
     for line in tree.lines() {
@@ -108,7 +109,7 @@ fn differences(ordinary: &Features, other: &Features, may_differ: &[&str]) -> Ve
     let counts = |package: &str| !may_differ.contains(&package.split(' ').next().unwrap_or_default());
     let both = ordinary.iter().filter_map(|(package, here)| Some((package, here, other.get(package)?)));
     both.filter(|(package, here, there)| here != there && counts(package))
-        .map(|(package, here, there)| format!("{package} has {} and not {}", shown(there), shown(here)))
+        .map(|(package, here, there)| format!("{package} has {}, expected {}", shown(there), shown(here)))
         .collect()
 }
 

@@ -5,13 +5,13 @@ use std::path::Path;
 
 use crate::process::{Task, Workspace};
 
-/// Seconds for each target unless something else is asked for.
+/// Default number of seconds for each target.
 const SECONDS: u32 = 60;
 
-/// What stands for every target.
+/// The name that selects every target.
 const ALL: &str = "all";
 
-/// What the compiler is told, so that libFuzzer sees which code an input reaches.
+/// Compiler flags that let libFuzzer see which code an input reaches.
 const INSTRUMENTED: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares -Cllvm-args=-simplifycfg-branch-fold-threshold=0 --cfg fuzzing";
@@ -23,26 +23,28 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// Reads the arguments of the task.
+    /// Parses the arguments of the task.
     pub(crate) fn parse(arguments: &[String]) -> Result<Self, String> {
         let seconds = match arguments.get(1) {
             None => SECONDS,
-            Some(text) => text.parse().map_err(|_| format!("`{text}` is no number of seconds"))?,
+            Some(text) => text.parse().map_err(|_| format!("`{text}` is not a number of seconds"))?,
         };
         let target = arguments.first().filter(|target| *target != ALL);
         match arguments {
-            [_, _, more, ..] => Err(format!("`{more}` is left over: cargo xtask fuzz [TARGET|all [SECONDS]]")),
+            [_, _, more, ..] => {
+                Err(format!("unexpected argument `{more}`: expected cargo xtask fuzz [TARGET|all [SECONDS]]"))
+            }
             _ => Ok(Request { target: target.cloned(), seconds }),
         }
     }
 
-    /// The targets that are asked for.
+    /// The requested targets.
     pub(crate) fn targets(&self, workspace: &Workspace) -> Result<Vec<String>, String> {
         let known = known(&workspace.root.join("fuzz/corpus"))?;
         match &self.target {
             None => Ok(known),
             Some(target) if known.contains(target) => Ok(vec![target.clone()]),
-            Some(target) => Err(format!("there is no target `{target}`: {}", known.join(", "))),
+            Some(target) => Err(format!("no such target: `{target}`; known targets: {}", known.join(", "))),
         }
     }
 }
@@ -58,11 +60,12 @@ fn known(corpus: &Path) -> Result<Vec<String>, String> {
     Ok(names)
 }
 
-/// Runs one target. What it finds lies in `target/fuzz/TARGET`: new inputs in `corpus`, those that fail beside them.
+/// Runs one target. Its results are in `target/fuzz/TARGET`: new inputs in `corpus`, inputs that fail next to that
+/// folder.
 pub(crate) fn run(workspace: &Workspace, request: &Request, target: &str) -> Result<(), String> {
     let built = workspace.target.join("fuzz");
     let host = workspace.program("rustc", &["--print", "host-tuple"]).output()?;
-    // Naming the platform keeps the flags away from build scripts and macros.
+    // An explicit platform keeps the flags away from build scripts and macros.
     cargo(workspace, &["build", "--quiet", "--release", "--target", host.trim()])
         .env("CARGO_TARGET_DIR", &built)
         .run()?;

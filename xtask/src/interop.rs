@@ -1,4 +1,4 @@
-//! The tests against the published libraries, in a Python environment of their own.
+//! The tests against the published libraries, in a separate Python environment.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,16 +12,16 @@ use crate::skips::{Record, VARIABLE};
 /// Interpreters to try, the tested one first.
 const INTERPRETERS: &[&str] = &["python3.11", "python3", "python"];
 
-/// The version that the pinned packages were tried with.
+/// The version with which the pinned packages were tested.
 const PYTHON: &str = "3.11";
 
-/// The server that speaks Azure's protocol for blobs, as npm has it.
+/// The server that implements Azure's protocol for blobs, as an npm package.
 const AZURITE: &str = "azurite@3.37.0";
 
 /// Prints the version of an interpreter as MAJOR.MINOR.
 const SAY_VERSION: &str = "import sys; print('%d.%d' % sys.version_info[:2])";
 
-/// Builds the command, makes the environment, runs the tests.
+/// Builds the command, prepares the environment, runs the tests.
 pub(crate) fn run(workspace: &Workspace, arguments: &[String], report: &mut Report) {
     let mut cloud = None;
     report.step("cloud build", || {
@@ -48,7 +48,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String], report: &mut Repo
         Ok(outcome)
     });
     let Some(python) = python.filter(|_| built) else {
-        report.step("interop", || Err("not run, because a step before it failed".into()));
+        report.step("interop", || Err("not run, because a previous step failed".into()));
         return;
     };
     let mut skips = None;
@@ -82,7 +82,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String], report: &mut Repo
     skips.into_iter().for_each(|skips| report.add_skips(skips));
 }
 
-/// Makes the environment, and says where its interpreter is.
+/// Prepares the environment, and returns the path of its interpreter.
 pub(crate) fn prepare(workspace: &Workspace, python: &mut Option<PathBuf>) -> Result<Outcome, String> {
     let environment = Environment::of(workspace);
     let missing = environment.prepare(workspace)?;
@@ -96,15 +96,16 @@ pub(crate) fn prepare(workspace: &Workspace, python: &mut Option<PathBuf>) -> Re
 /// The features of the command that tests of the network need.
 const NETWORK: &str = "isomorph-cli/cloud,isomorph-cli/serve";
 
-/// Builds the command with the object stores and the server, runs the tests of the server, and sets the command aside. It shares every crate that does not know of them with
-/// the ordinary build, which comes next and puts the ordinary command back in its place.
+/// Builds the command with the object stores and the server, runs the tests of the server, and keeps a copy of the
+/// command. This build shares every crate that does not depend on them with the ordinary build, which comes next and
+/// replaces the command.
 fn cloud_build(workspace: &Workspace) -> Result<(Option<PathBuf>, Outcome), String> {
     const COMMAND: &str = "isomorph-cli";
     let knows_cloud = |package: &Package| package.features.iter().any(|feature| feature == "cloud");
     if !metadata::ours(workspace)?.iter().any(|package| package.name == COMMAND && knows_cloud(package)) {
         return Ok((None, Outcome::Skipped("the command has no feature `cloud`".into())));
     }
-    // In one build with the command, so that nothing is compiled for these tests alone.
+    // In one build with the command, so that nothing is compiled for these tests only.
     workspace
         .cargo(&["build", SELECTION, FEATURES, "--bin", "isomorph", "--test", "serve", "--features", NETWORK])
         .run()?;
@@ -116,8 +117,8 @@ fn cloud_build(workspace: &Workspace) -> Result<(Option<PathBuf>, Outcome), Stri
     Ok((Some(command), Outcome::Done))
 }
 
-/// The server that stands for Azure, below the target folder. Without npm, or a registry that it can reach, there is none:
-/// then its tests are skipped.
+/// The server that emulates Azure, below the target folder. Without npm, or a registry that it can reach, it is not
+/// installed, and its tests are skipped.
 fn azurite_of_npm(workspace: &Workspace) -> Result<(Option<PathBuf>, Outcome), String> {
     let folder = workspace.target.join("interop-azurite");
     let name = if cfg!(windows) { "azurite-blob.cmd" } else { "azurite-blob" };
@@ -129,7 +130,7 @@ fn azurite_of_npm(workspace: &Workspace) -> Result<(Option<PathBuf>, Outcome), S
     }
     let npm = if cfg!(windows) { "npm.cmd" } else { "npm" };
     if workspace.program(npm, &["--version"]).output().is_err() {
-        return Ok((None, Outcome::Skipped("npm is not there".into())));
+        return Ok((None, Outcome::Skipped("npm was not found".into())));
     }
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let quiet = ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel", "error", "--prefix"];
@@ -140,12 +141,12 @@ fn azurite_of_npm(workspace: &Workspace) -> Result<(Option<PathBuf>, Outcome), S
     Ok((Some(server), Outcome::Done))
 }
 
-/// The command as the last build left it.
+/// The command from the last build.
 fn command_of(workspace: &Workspace) -> PathBuf {
     built_as(workspace, "isomorph")
 }
 
-/// A program as the last build left it.
+/// A program from the last build.
 fn built_as(workspace: &Workspace, name: &str) -> PathBuf {
     workspace.target.join("debug").join(executable(name))
 }
@@ -155,7 +156,7 @@ pub(crate) fn executable(name: &str) -> String {
     format!("{name}{}", std::env::consts::EXE_SUFFIX)
 }
 
-/// A virtual environment below the target folder, made anew when what it should hold changes.
+/// A virtual environment below the target folder, created again if its requirements change.
 struct Environment {
     folder: PathBuf,
     requirements: PathBuf,
@@ -176,7 +177,7 @@ impl Environment {
         self.folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" })
     }
 
-    /// Makes the environment hold what is asked of it. Returns the packages that could not be had.
+    /// Installs the requirements. Returns the packages that could not be installed.
     fn prepare(&self, workspace: &Workspace) -> Result<Vec<String>, String> {
         let stamp = self.folder.join("made-from.txt");
         let wanted = read(&self.requirements)? + &read(&self.constraints)?;
@@ -186,11 +187,10 @@ impl Environment {
         }
         let (interpreter, version) = interpreter(workspace)?;
         if version != PYTHON {
-            println!("   the pinned packages were tried with Python {PYTHON}; {interpreter} is {version}");
+            println!("   the pinned packages were tested with Python {PYTHON}; {interpreter} is {version}");
         }
         let make = workspace.program(interpreter, &["-m", "venv", "--clear"]).args([&self.folder]);
-        make.run()
-            .map_err(|error| format!("{error}; on Debian `apt-get install python3-venv` gives what is missing"))?;
+        make.run().map_err(|error| format!("{error}; on Debian run `apt-get install python3-venv`"))?;
         if self.install(workspace, &["--requirement".as_ref(), self.requirements.as_os_str()]).is_ok() {
             fs::write(&stamp, wanted).map_err(|error| format!("{}: {error}", stamp.display()))?;
             return Ok(Vec::new());
@@ -198,7 +198,7 @@ impl Environment {
         self.install_singly(workspace)
     }
 
-    /// Installs package by package, so that one that cannot be had costs its own tests only.
+    /// Installs package by package, so that a missing one only disables its own tests.
     fn install_singly(&self, workspace: &Workspace) -> Result<Vec<String>, String> {
         let mut missing = Vec::new();
         for package in packages(&read(&self.requirements)?) {
@@ -220,7 +220,7 @@ impl Environment {
     }
 }
 
-/// The first interpreter that is there and new enough.
+/// The first interpreter that is installed and new enough.
 fn interpreter(workspace: &Workspace) -> Result<(&'static str, String), String> {
     for &name in INTERPRETERS {
         if let Ok(version) = workspace.program(name, &["-c", SAY_VERSION]).output() {
@@ -230,11 +230,11 @@ fn interpreter(workspace: &Workspace) -> Result<(&'static str, String), String> 
             }
         }
     }
-    let fix = "on Debian `apt-get install python3 python3-venv` gives it";
+    let fix = "on Debian run `apt-get install python3 python3-venv`";
     Err(format!("no Python of version 3.11 to 3.13 was found ({}); {fix}", INTERPRETERS.join(", ")))
 }
 
-/// The versions that the wheel of GraphAr exists for and that the pinned packages allow.
+/// The Python versions that have a wheel of GraphAr and that the pinned packages allow.
 fn supported(version: &str) -> bool {
     matches!(version, "3.11" | "3.12" | "3.13")
 }

@@ -1,10 +1,10 @@
 //! The layers of the workspace, lowest first.
 
-/// One layer: its crates depend on crates of lower layers only, and so never on each other.
+/// One layer: its crates depend only on crates of lower layers, and so never on each other.
 pub(crate) struct Layer {
-    /// What the layer is, for messages.
+    /// The name of the layer, for messages.
     pub(crate) what: &'static str,
-    /// The crates in it, without the stem `isomorph-`.
+    /// The crates in it, without the prefix `isomorph-`.
     pub(crate) crates: &'static [&'static str],
 }
 
@@ -12,18 +12,18 @@ const fn layer(what: &'static str, crates: &'static [&'static str]) -> Layer {
     Layer { what, crates }
 }
 
-/// Every crate that may exist. A new crate is added here first, and by that decides whom it may know.
+/// Every crate that may exist. A new crate is added here first, which determines what it may depend on.
 pub(crate) const LAYERS: &[Layer] = &[
     layer("errors, and the files of tests", &["error", "fixtures"]),
     layer("model and storage", &["model", "storage"]),
     layer("tables", &["tables"]),
     layer("formats and bridges", &["graphar", "nock", "deepgnn", "graphlake", "annnet", "bridges"]),
-    layer("what any format is read through", &["dataset"]),
-    layer("what works over any format", &["convert", "query", "sampling"]),
+    layer("access to any format", &["dataset"]),
+    layer("operations on any format", &["convert", "query", "sampling"]),
     layer("services", &["server"]),
-    layer("the front door", &["isomorph"]),
-    layer("what people run", &["cli", "python", "conformance", "benches", "fuzz", "examples"]),
-    layer("programs made of the command", &["seventh"]),
+    layer("the public library", &["isomorph"]),
+    layer("programs and bindings", &["cli", "python", "conformance", "benches", "fuzz", "examples"]),
+    layer("programs that extend the command", &["seventh"]),
 ];
 
 /// Packages that a crate must not depend on although no layer forbids them: the invariants of the architecture.
@@ -33,7 +33,7 @@ pub(crate) const FORBIDDEN: &[(&str, &[&str], &str)] = &[
     ("storage", &["arrow-array", "arrow-schema", "parquet", "orc-rust"], "storage knows bytes, not tables"),
 ];
 
-/// The stem of our crates, which their place in the tree leaves out.
+/// The prefix of the names of our crates, which their directories omit.
 const STEM: &str = "isomorph-";
 
 /// The short name of one of our packages: `isomorph-model` is `model`.

@@ -1,11 +1,11 @@
-//! Every dependency is under a licence that fits ours.
+//! Checks that the licence of every dependency is compatible with ours.
 
 use crate::metadata::{self, Package};
 use crate::process::Workspace;
 use crate::report::{Outcome, StepResult};
 use crate::spdx;
 
-/// Licences that a dependency of Apache-2.0 software may have: permissive ones, and MPL-2.0, whose copyleft ends at
+/// Licences that a dependency of Apache-2.0 software may have: permissive ones, and MPL-2.0, whose copyleft covers only
 /// its own files.
 const ALLOWED: &[&str] = &[
     "0BSD",
@@ -33,7 +33,7 @@ pub(crate) fn run(workspace: &Workspace) -> StepResult {
     if !problems.is_empty() {
         return Err(problems.join("\n       "));
     }
-    println!("   {} dependencies, every licence is on the list", foreign.len());
+    println!("   {} dependencies, all licences are on the list", foreign.len());
     Ok(Outcome::Done)
 }
 

@@ -1,7 +1,7 @@
 //! Tasks of the workspace, run as `cargo xtask NAME`.
 //!
-//! Everything that CI does is one of these, so that a person at a desk runs exactly the same. The crate depends on no
-//! other crate of the workspace: it has to start in seconds on a fresh clone.
+//! Everything that CI does is one of these tasks, so that a developer runs exactly the same. The crate depends on no
+//! other crate of the workspace: it has to start within seconds on a fresh clone.
 
 mod advisories;
 mod bench;
@@ -30,19 +30,19 @@ use process::Workspace;
 use report::Report;
 
 const HELP: &str = "\
-cargo xtask check        what must hold before tests are worth running: format, directions, features, licences, clippy, docs
+cargo xtask check        checks that must pass before tests are worth running: format, directions, features, licences, clippy, docs
 cargo xtask test         all tests: Rust, documentation examples, and interop with the published libraries
-cargo xtask ci           check, test, readme: all that has to pass before a change lands
+cargo xtask ci           check, test, readme: everything that must pass before a change is merged
 cargo xtask data         download the public suites that tests read, and check them
-cargo xtask interop …    only the tests against the published libraries; the rest goes to pytest
-cargo xtask bench …      measure what is promised beside the published libraries; the rest goes to benches/run.py
+cargo xtask interop …    only the tests against the published libraries; further arguments go to pytest
+cargo xtask bench …      measure against the published libraries; further arguments go to benches/run.py
 cargo xtask fuzz …       fuzz one target or all: [TARGET|all [SECONDS]]
 cargo xtask oracle …     random graphs and commands against a naive oracle: [NUMBER OF GRAPHS [FIRST]], 10000 from 0 by default
-cargo xtask directions   dependencies between our crates point down only
-cargo xtask features     every build asks dependencies for the same features, so that none is compiled twice
-cargo xtask licences     licences and known advisories of every dependency
-cargo xtask readme       the first command of the README prints what the README shows
-cargo xtask example      write examples/social anew
+cargo xtask directions   check that dependencies between our crates point down only
+cargo xtask features     check that every build requests the same features of dependencies, so that none is compiled twice
+cargo xtask licences     check licences and known advisories of every dependency
+cargo xtask readme       check that the first command of the README prints what the README shows
+cargo xtask example      write examples/social again
 ";
 
 fn main() -> ExitCode {
@@ -101,7 +101,7 @@ fn main() -> ExitCode {
             report.step("readme", || readme::run(&workspace));
         }
         _ => {
-            eprintln!("error: there is no task `{task}`\n\n{HELP}");
+            eprintln!("error: no such task: `{task}`\n\n{HELP}");
             return ExitCode::from(2);
         }
     }

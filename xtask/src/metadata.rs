@@ -1,4 +1,4 @@
-//! What `cargo metadata` says about our crates and their dependencies.
+//! What `cargo metadata` reports about our crates and their dependencies.
 
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ pub(crate) struct Package {
     pub(crate) dependencies: Vec<String>,
     /// Names of its features.
     pub(crate) features: Vec<String>,
-    /// Whether it is one of ours.
+    /// Whether it is one of our packages.
     pub(crate) ours: bool,
 }
 
@@ -26,14 +26,14 @@ pub(crate) fn ours(workspace: &Workspace) -> Result<Vec<Package>, String> {
     parse(&workspace.cargo(&["metadata", "--no-deps", "--format-version", "1"]).output()?)
 }
 
-/// Reads our own packages and everything that they depend on.
+/// Reads our own packages and all their dependencies.
 pub(crate) fn all(workspace: &Workspace) -> Result<Vec<Package>, String> {
     parse(&workspace.cargo(&["metadata", "--all-features", "--format-version", "1"]).output()?)
 }
 
 fn parse(text: &str) -> Result<Vec<Package>, String> {
     let metadata: Value = serde_json::from_str(text).map_err(|error| format!("cargo metadata: {error}"))?;
-    let packages = metadata["packages"].as_array().ok_or("cargo metadata names no packages")?;
+    let packages = metadata["packages"].as_array().ok_or("cargo metadata lists no packages")?;
     Ok(packages.iter().map(package).collect())
 }
 

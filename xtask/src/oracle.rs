@@ -3,10 +3,10 @@
 use crate::process::{FEATURES, Workspace};
 use crate::report::{Outcome, StepResult};
 
-/// How many graphs are made where nobody says it.
+/// Default number of graphs.
 const GRAPHS: &str = "10000";
 
-/// Runs the oracle over so many graphs, from this one on.
+/// Runs the oracle on the given number of graphs, starting with the given one.
 pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> StepResult {
     let mut numbers = arguments.iter().map(String::as_str);
     let (graphs, first) = (numbers.next().unwrap_or(GRAPHS), numbers.next().unwrap_or("0"));

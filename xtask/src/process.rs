@@ -1,14 +1,15 @@
-//! Where the workspace is, and how its tasks start other programs.
+//! The location of the workspace, and how its tasks start other programs.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The selection of crates for build, lints, documentation and tests alike: another one would change the features of
-/// shared dependencies and compile them a second time.
+/// The selection of crates for build, lints, documentation and tests alike: a different one would change the features
+/// of shared dependencies and compile them again.
 pub(crate) const SELECTION: &str = "--workspace";
 
-/// The features of every build, for the same reason: without the object stores, which are a default feature of the command.
+/// The features of every build, for the same reason: without the object stores, which are a default feature of the
+/// command.
 pub(crate) const FEATURES: &str = "--no-default-features";
 
 /// The workspace that this task belongs to.
@@ -20,7 +21,7 @@ pub(crate) struct Workspace {
 }
 
 impl Workspace {
-    /// Finds the workspace from where this crate lies.
+    /// Finds the workspace from the folder of this crate.
     pub(crate) fn find() -> Result<Self, String> {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
         let root = here.parent().ok_or("the task crate has no parent folder")?.to_owned();
@@ -58,13 +59,13 @@ impl Task {
         self
     }
 
-    /// Adds arguments that are no text of ours: paths, what the user gave.
+    /// Adds arguments that are not our own text: paths, user input.
     pub(crate) fn args<S: AsRef<OsStr>>(mut self, arguments: impl IntoIterator<Item = S>) -> Self {
         self.command.args(arguments);
         self
     }
 
-    /// Shows the command, runs it with our own output, and fails when it does.
+    /// Prints the command, runs it with its output shown, and fails if it fails.
     pub(crate) fn run(mut self) -> Result<(), String> {
         let shown = self.shown();
         println!("   {shown}");
@@ -72,7 +73,7 @@ impl Task {
         if status.success() { Ok(()) } else { Err(format!("`{shown}` failed ({status})")) }
     }
 
-    /// Runs it silently and returns what it wrote to standard output.
+    /// Runs it silently and returns its standard output.
     pub(crate) fn output(mut self) -> Result<String, String> {
         let shown = self.shown();
         let output = self.command.stdin(Stdio::null()).output().map_err(|error| cannot_start(&shown, &error))?;
@@ -83,7 +84,7 @@ impl Task {
         Err(format!("`{shown}` failed ({}): {}", output.status, complaint.trim()))
     }
 
-    /// Runs it silently and says whether it went well.
+    /// Runs it silently and returns whether it succeeded.
     pub(crate) fn succeeds(mut self) -> bool {
         let silent = self.command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         silent.status().is_ok_and(|status| status.success())

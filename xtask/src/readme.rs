@@ -1,4 +1,4 @@
-//! The first command of the README does what the README shows.
+//! Checks that the first command of the README does what the README shows.
 
 use std::fs;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::process::Workspace;
 use crate::report::{Outcome, StepResult};
 
-/// Runs the first command and compares what it prints with what stands below it, figures of time and rate apart.
+/// Runs the first command and compares its output with the lines below it, except figures of time and rate.
 pub(crate) fn run(workspace: &Workspace) -> StepResult {
     let path = workspace.root.join("README.md");
     let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -25,7 +25,7 @@ pub(crate) fn run(workspace: &Workspace) -> StepResult {
     }
 }
 
-/// Removes what the command wrote, and the carry beside it.
+/// Removes the output of the command, and its sidecar.
 fn remove(written: &PathBuf, workspace: &Workspace) -> Result<(), String> {
     if *written == workspace.root {
         return Ok(());
@@ -67,14 +67,14 @@ impl<'a> Example<'a> {
         }
     }
 
-    /// What `convert` writes: its second argument that is no flag.
+    /// The output of `convert`: its second argument that is not a flag.
     fn destination(&self) -> Option<&'a str> {
         let mut plain = self.arguments.iter().skip_while(|&&argument| argument != "convert").skip(1);
         let positional: Vec<_> = plain.by_ref().take_while(|argument| !argument.starts_with('-')).collect();
         positional.get(1).map(|&&argument| argument)
     }
 
-    /// The first line that is not printed as it is shown.
+    /// The first line that is not printed as shown.
     fn first_difference(&self, printed: &str) -> Option<(String, String)> {
         let lines = |lines: &mut dyn Iterator<Item = &str>| -> Vec<String> {
             lines.map(|line| still(line.trim_end())).filter(|line| !line.is_empty()).collect()
@@ -88,7 +88,7 @@ impl<'a> Example<'a> {
     }
 }
 
-/// A line with every figure that differs from run to run replaced: a number before a unit of time or rate.
+/// A line with every figure that differs between runs replaced: a number before a unit of time or rate.
 fn still(line: &str) -> String {
     const UNITS: &[&str] = &["s", "ms", "µs", "k/s", "M/s", "MB/s", "edges/s", "rows/s"];
     let words: Vec<&str> = line.split_whitespace().collect();

@@ -1,15 +1,15 @@
-//! Steps, what became of each, and the table at the end.
+//! Steps, their outcomes, and the table at the end.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use crate::skips::Skips;
 
-/// What became of a step that did not fail.
+/// The outcome of a step that did not fail.
 pub(crate) enum Outcome {
-    /// It ran and what it checks holds.
+    /// It ran and its check passes.
     Done,
-    /// It ran, what it checks holds, and there is something to add.
+    /// It ran, its check passes, and there is something to add.
     Noted(String),
     /// It could not run here; why, and how to make it run.
     Skipped(String),
@@ -21,7 +21,7 @@ impl From<()> for Outcome {
     }
 }
 
-/// What a step returns: an outcome, or what is wrong in words for the reader.
+/// The result of a step: an outcome, or a description of the problem.
 pub(crate) type StepResult = Result<Outcome, String>;
 
 struct Line {
@@ -30,10 +30,10 @@ struct Line {
     took: Duration,
 }
 
-/// The steps that ran so far. A failed step does not stop the next: one run names everything that is wrong.
+/// The steps that ran so far. After a failed step the next one still runs: one run reports all problems.
 pub(crate) struct Report {
     lines: Vec<Line>,
-    /// The tests that did not run, once tests were run at all.
+    /// The tests that were skipped, once tests were run at all.
     skips: Option<Skips>,
 }
 
@@ -43,7 +43,7 @@ impl Report {
         Report { lines: Vec::new(), skips: None }
     }
 
-    /// Runs one step under a heading and keeps what became of it.
+    /// Runs one step under a heading and records its outcome.
     pub(crate) fn step(&mut self, name: &str, work: impl FnOnce() -> StepResult) {
         println!("\n── {name}");
         let start = Instant::now();
@@ -56,12 +56,12 @@ impl Report {
         self.lines.push(Line { name: name.to_owned(), result, took: start.elapsed() });
     }
 
-    /// Adds tests that did not run to those that the closing line counts.
+    /// Adds skipped tests to those that the last line counts.
     pub(crate) fn add_skips(&mut self, skips: Skips) {
         self.skips.get_or_insert_default().add(skips);
     }
 
-    /// Prints the table and says whether everything holds.
+    /// Prints the table and returns whether all steps passed.
     pub(crate) fn finish(self) -> ExitCode {
         println!("\n── summary");
         for line in &self.lines {

@@ -1,27 +1,28 @@
-//! Where tests keep their files while they run.
+//! The temporary folder of running tests.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::process::Workspace;
 
-/// What a program makes temporary files in.
+/// The variable of the folder for temporary files.
 pub(crate) const VARIABLE: &str = "TMPDIR";
 
 /// File systems in memory.
 const IN_MEMORY: &str = "/dev/shm";
 
-/// Memory that has to be free for it, bytes. Chosen, not measured.
+/// Free memory that it requires, in bytes. Chosen, not measured.
 const NEEDED: u64 = 8 << 30;
 
-/// A folder in memory, removed when this is dropped. Writing durably is most of what tests wait for, and none of them ends the
-/// machine to see whether it held.
+/// A folder in memory, removed when this is dropped. Tests spend most of their time on durable writes, and none of them
+/// stops the machine to check durability.
 pub(crate) struct Scratch {
     folder: PathBuf,
 }
 
 impl Scratch {
-    /// A folder in memory; nothing where the user says where temporary files go, and where there is too little memory.
+    /// A folder in memory; `None` if the user has set the folder for temporary files, and if there is too little
+    /// memory.
     pub(crate) fn in_memory(workspace: &Workspace) -> Option<Self> {
         let free = [free_memory(), free_space(workspace)].into_iter().min().flatten()?;
         if std::env::var_os(VARIABLE).is_some() || free < NEEDED {
@@ -46,14 +47,14 @@ impl Drop for Scratch {
     }
 }
 
-/// Memory that programs can still have, bytes.
+/// Available memory, in bytes.
 fn free_memory() -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|free| free << 10)
 }
 
-/// Space in the file system in memory, bytes; nothing where there is none.
+/// Free space of the file system in memory, in bytes; `None` if there is none.
 fn free_space(workspace: &Workspace) -> Option<u64> {
     let mounts = fs::read_to_string("/proc/mounts").ok()?;
     let is_mounted = |line: &str| line.split(' ').skip(1).take(2).eq([IN_MEMORY, "tmpfs"]);

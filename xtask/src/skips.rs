@@ -1,7 +1,7 @@
-//! Tests that did not run: counted, told by reason, and an error where they could have run.
+//! Skipped tests: counted, grouped by reason, and an error if they could have run.
 //!
-//! A test that lacks something passes, as far as its runner knows. It writes a line of its name, a tab and the reason to
-//! the file that `ISOMORPH_SKIPPED` names: see `fixtures/src/lib.rs` for tests in Rust, `interop/conftest.py` for those in
+//! For the test runner, a test that lacks something passes. It appends a line with its name, a tab and the reason to the
+//! file that `ISOMORPH_SKIPPED` names: see `fixtures/src/lib.rs` for tests in Rust, `interop/conftest.py` for those in
 //! Python.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,7 +26,7 @@ pub(crate) struct Skips {
 }
 
 impl Record {
-    /// An empty record below the target folder.
+    /// Starts an empty record below the target folder.
     pub(crate) fn new(workspace: &Workspace, name: &str) -> Result<Self, String> {
         let path = workspace.target.join(format!("skipped-{name}.txt"));
         fs::create_dir_all(&workspace.target).map_err(|error| format!("{}: {error}", workspace.target.display()))?;
@@ -34,12 +34,12 @@ impl Record {
         Ok(Record { path })
     }
 
-    /// What the variable is set to.
+    /// The value of the variable.
     pub(crate) fn path(&self) -> &PathBuf {
         &self.path
     }
 
-    /// What the tests wrote.
+    /// Reads what the tests wrote.
     pub(crate) fn read(&self) -> Result<Skips, String> {
         let text = fs::read_to_string(&self.path).map_err(|error| format!("{}: {error}", self.path.display()))?;
         Ok(Skips::parse(&text))
@@ -63,7 +63,7 @@ impl Skips {
         }
     }
 
-    /// How many tests were skipped, and how many for each reason.
+    /// The number of skipped tests, and the number for each reason.
     pub(crate) fn describe(&self) -> String {
         let count = self.count();
         if count == 0 {
@@ -79,7 +79,7 @@ impl Skips {
         self.tests.values().map(BTreeSet::len).sum()
     }
 
-    /// Fails if one of the tests had what it says it lacks.
+    /// Fails if a test was skipped although what it lacks is available.
     pub(crate) fn justified(&self, workspace: &Workspace) -> Result<(), String> {
         let there = |why: &str| {
             lacking(why).is_some_and(|lacking| match lacking {
@@ -103,13 +103,13 @@ impl Skips {
     }
 }
 
-/// What a test lacks, where this program can look for it too.
+/// What a test lacks, if this program can look for it, too.
 enum Lacking<'a> {
     Suite(&'a str),
     Program(&'a str),
 }
 
-/// Reads the reasons that `public_data` and `without_program` of the fixtures write.
+/// Parses the reasons that `public_data` and `without_program` of the fixtures write.
 fn lacking(why: &str) -> Option<Lacking<'_>> {
     if let Some((suite, _)) = why.split_once(" is not on this machine") {
         return Some(Lacking::Suite(suite));
@@ -118,7 +118,7 @@ fn lacking(why: &str) -> Option<Lacking<'_>> {
     Some(Lacking::Program(program))
 }
 
-/// Whether a program of that name can be started.
+/// Whether a program with that name can be started.
 fn on_path(name: &str) -> bool {
     let folders = std::env::var_os("PATH").unwrap_or_default();
     let file = format!("{name}{}", std::env::consts::EXE_SUFFIX);

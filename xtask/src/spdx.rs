@@ -2,17 +2,17 @@
 
 /// Whether `expression` can be satisfied with licences that `allowed` accepts.
 ///
-/// An exception (`WITH`) only ever grants more, so that it is read over. AND binds closer than OR.
+/// An exception (`WITH`) only grants more rights, so it is ignored. AND binds tighter than OR.
 ///
 /// # Errors
-/// What cannot be read as an expression.
+/// Returns an error if the text is not a valid expression.
 pub(crate) fn satisfied(expression: &str, allowed: &dyn Fn(&str) -> bool) -> Result<bool, String> {
     let spaced = expression.replace('(', " ( ").replace(')', " ) ").replace('/', " OR ");
     let tokens: Vec<&str> = spaced.split_whitespace().collect();
     let mut parser = Parser { tokens: &tokens, allowed };
     match parser.any_of() {
         Some(answer) if parser.tokens.is_empty() => Ok(answer),
-        _ => Err(format!("`{expression}` is no licence expression")),
+        _ => Err(format!("`{expression}` is not a licence expression")),
     }
 }
 

@@ -12,7 +12,7 @@ pub(crate) fn run(workspace: &Workspace, report: &mut Report) {
     let nextest = workspace.has_cargo_command("nextest");
     let tests: &[&str] = match nextest {
         true => &["nextest", "run", SELECTION, FEATURES, "--no-fail-fast"],
-        // Examples in the documentation are tests of this command too.
+        // Without nextest, this also runs the examples in the documentation.
         false => &["test", SELECTION, FEATURES, "--no-fail-fast"],
     };
     let mut skips = None;

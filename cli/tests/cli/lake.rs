@@ -307,7 +307,7 @@ fn what_is_told_to_be_tried_can_be_tried() {
         (&["convert", "lake", "a.nt"], 2, "--replace", "explain"),
         (&["lake", "log", "lake@1"], 2, "isomorph lake log lake\n", "no such"),
         (&["info", "lake@7"], 3, "it has versions 1 to 1 (1), times 20", "times 17"),
-        (&["info", "lake", "--at", "@12"], 3, "of 1970-01-01T00:00:00.012Z or before", "times 17"),
+        (&["info", "lake", "--at", "@12"], 3, "at or before 1970-01-01T00:00:00.012Z", "times 17"),
     ] {
         let done = home.run(command).exits(code);
         assert!(done.err.contains(has) && !done.err.contains(has_not), "{command:?}: {}", done.err);

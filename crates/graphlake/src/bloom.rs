@@ -1,7 +1,7 @@
 //! Bloom filters: whether a file can hold a key.
 //!
-//! Twelve bytes (`GLBF`, version 1, XXH64 with seed 0, keys of kind 1, 0, number of blocks) and the blocks of a split-block
-//! filter, the one of Parquet. Anything else is a foreign filter, which nobody here can ask.
+//! Twelve bytes (`GLBF`, version 1, XXH64 with seed 0, keys of kind 1, 0, number of blocks) and the blocks of a
+//! split-block filter as in Parquet. Anything else is a foreign filter, which this crate cannot use.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -16,13 +16,13 @@ const HEADER: usize = 12;
 /// Bytes of a block.
 const BLOCK: usize = 32;
 
-/// Blocks of the largest filter that stands in a snapshot: every filter is in every snapshot.
+/// Blocks of the largest filter in a snapshot: every snapshot repeats every filter.
 const MOST_BLOCKS: usize = 2048;
 
-/// Keys that a filter of [`MOST_BLOCKS`] can hold and still deny three of four others: p = (1 − e^(−8n / bits))^8.
+/// Number of keys at which a filter of [`MOST_BLOCKS`] still excludes three of four others: p = (1 − e^(−8n / bits))^8.
 const MOST_KEYS: usize = 120_000;
 
-/// A split-block Bloom filter. It may say "maybe" of a key that was never added, never "no" of one that was.
+/// A split-block Bloom filter. It may say "maybe" for a key that was never added, but never "no" for one that was.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bloom {
     blocks: Vec<[u32; 8]>,
@@ -34,13 +34,13 @@ pub(crate) fn hash(bytes: &[u8]) -> u64 {
 }
 
 impl Bloom {
-    /// An empty filter of so many blocks of 256 bits; of one at least, and of no more than 32 bits count.
+    /// An empty filter of this many blocks of 256 bits; at least one, and at most as many as 32 bits can count.
     pub fn with_blocks(blocks: usize) -> Self {
         Bloom { blocks: vec![[0; 8]; blocks.clamp(1, u32::MAX as usize)] }
     }
 
-    /// An empty filter for `keys` different keys, of which others are denied with probability 0.99; nothing when so
-    /// many would need a filter that is too large for a snapshot.
+    /// An empty filter for `keys` different keys, which excludes others with probability 0.99; `None` if the filter
+    /// would be too large for a snapshot.
     pub fn for_keys(keys: usize) -> Option<Self> {
         if keys > MOST_KEYS {
             return None;
@@ -71,14 +71,14 @@ impl Bloom {
         self.blocks.get(self.block(hash)).is_none_or(|block| bits(hash).zip(block).all(|(bit, word)| word & bit != 0))
     }
 
-    /// How many different keys were added, about: each sets one bit of 32 in each word of its block, so that of a word with `n`
-    /// keys (1 − 1/32)^n of the bits are left.
+    /// The approximate number of different keys that were added: each sets one of the 32 bits of each word of its
+    /// block, so a word with `n` keys has (1 − 1/32)^n of its bits unset.
     pub(crate) fn keys(&self) -> f64 {
         let set: u64 = self.blocks.iter().flatten().map(|word| u64::from(word.count_ones())).sum();
         let bits = (self.blocks.len() * 256) as f64;
-        // A filter that is full tells nothing but that there were many.
+        // A full filter only shows that there were many keys.
         let left = ((bits - set as f64) / bits).max(0.5 / bits);
-        // Keys fall into blocks as they like, like calls in an hour: on average exp(−n/32) of the bits of a word are left.
+        // The number of keys in a block is Poisson distributed: on average exp(−n/32) of the bits of a word are unset.
         -32.0 * left.ln() * self.blocks.len() as f64
     }
 
@@ -86,19 +86,19 @@ impl Bloom {
         index(((hash >> 32) * self.blocks.len() as u64) >> 32)
     }
 
-    /// How many blocks it has.
+    /// Number of blocks.
     pub(crate) fn blocks(&self) -> usize {
         self.blocks.len()
     }
 
-    /// An empty filter of any size for `keys` different keys, of which others are denied with probability 0.99.
+    /// An empty filter of any size for `keys` different keys, which excludes others with probability 0.99.
     pub(crate) fn of_any_size(keys: usize) -> Self {
         Bloom::with_blocks(blocks_for(keys))
     }
 
     /// A filter of these blocks.
     pub(crate) fn of_blocks(bytes: &[u8]) -> Self {
-        // Of chunks of four bytes each.
+        // The chunks have four bytes each.
         let word = |bytes: &[u8]| bytes.try_into().map(u32::from_le_bytes).unwrap_or_default();
         let block = |bytes: &[u8]| {
             let mut block = [0; 8];
@@ -113,7 +113,7 @@ impl Bloom {
         self.blocks.iter().flatten().for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
     }
 
-    /// Reads the text of a snapshot; nothing for a foreign or empty filter.
+    /// Reads the text in a snapshot; `None` for a foreign or empty filter.
     pub fn parse(text: &str) -> Option<Self> {
         let bytes = STANDARD.decode(text).ok()?;
         let (header, blocks) = bytes.split_at_checked(HEADER)?;
@@ -136,12 +136,12 @@ impl Bloom {
     }
 }
 
-/// Bits for so many keys: -8 n / ln(1 - 0.01^(1/8)).
+/// Bits for this many keys: -8 n / ln(1 - 0.01^(1/8)).
 fn bits_for(keys: usize) -> f64 {
     keys as f64 * -8.0 / (1.0 - 0.01f64.powf(0.125)).ln()
 }
 
-/// Blocks for so many keys.
+/// Blocks for this many keys.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

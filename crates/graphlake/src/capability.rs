@@ -1,9 +1,9 @@
-//! What GraphLake can say, as data: plans and the documentation are made from it.
+//! What GraphLake can store, as data: plans and the documentation are generated from it.
 
 use isomorph_model::KeyKind;
 use isomorph_model::capability::{Capability, Scalar, Values};
 
-/// What GraphLake can say: RDF. Resources, triples between them in named graphs, and literals.
+/// GraphLake stores RDF: resources, triples between them in named graphs, and literals.
 pub const CAPABILITY: Capability =
     Capability { keys: &[KeyKind::Term], nodes: LITERALS, groups: &["graph"], long_values: true, ..Capability::LEAST };
 

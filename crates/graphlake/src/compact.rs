@@ -1,7 +1,8 @@
-//! Compaction: many small files of a predicate become few, without what is deleted.
+//! Compaction: merges the many small files of a predicate into few, without deleted triples.
 //!
-//! The new files have the version of the snapshot that they were computed from, so that what is deleted meanwhile stays
-//! deleted. Both orders are merged from the same versions of files: the two always hold the same triples for each version.
+//! The new files have the version of the snapshot that they were computed from, so that triples deleted in the meantime
+//! stay deleted. Both orders are merged from the same versions of files: they always hold the same triples of each
+//! version.
 
 use std::collections::BTreeSet;
 
@@ -16,53 +17,55 @@ use crate::snapshot::{DataFile, Living, NamedGraph};
 use crate::term::QUOTED_GRAPH;
 use crate::write::{FileWriter, Partition};
 
-/// With more files of one tier than this, they are merged.
+/// If a tier has more files than this, they are merged.
 const TIER_FILES: usize = 8;
 
-/// Files belong to one tier whose sizes are within this factor.
+/// Files belong to one tier if their sizes are within this factor.
 const TIER_FACTOR: u64 = 8;
 
-/// With more than one deletion for so many triples, all files of a predicate are merged.
+/// If there is more than one deletion for this many triples, all files of a predicate are merged.
 const DELETED_ONE_IN: u64 = 10;
 
 /// What is merged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CompactMode {
-    /// Where more than eight files are of about one size, those; where more than a tenth is deleted, everything.
+    /// More than eight files of about the same size; or everything, if more than a tenth is deleted.
     #[default]
     Tiers,
-    /// All files of each predicate that has several versions of them, or deletions, or of which nobody knows how many triples live.
+    /// All files of each predicate that has several versions or deletions, or whose live triples are not counted.
     Full,
 }
 
-/// What was merged.
+/// The result of a compaction.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Compacted {
-    /// The commit; nothing when there was nothing to be merged.
+    /// The commit; `None` if there was nothing to merge.
     pub commit: Option<Committed>,
-    /// Predicates, in graphs, of which files were merged.
+    /// Number of predicates, counted for each graph, whose files were merged.
     pub predicates: u64,
-    /// Files that are in the snapshot no more.
+    /// Number of files that are no longer in the snapshot.
     pub merged: u64,
-    /// Deletions that are forgotten.
+    /// Number of deletions that were dropped.
     pub forgotten: u64,
-    /// Triples that were deleted before they were inserted last, or at the same time, in predicates whose deletions are forgotten: reading
-    /// by the words of the specification (`naive`) did not find them, and does now.
+    /// Triples that were deleted before they were last inserted, or in the same version, in predicates whose deletions
+    /// were dropped: `naive` reading did not find them, and finds them now.
     pub revived: u64,
-    /// Predicates, in graphs, that were left as they are because others replaced their files again and again.
+    /// Number of predicates, counted for each graph, that were left unchanged because other writers replaced their
+    /// files repeatedly.
     pub left: u64,
 }
 
-/// The versions of files that become one, and the deletions that nobody needs then.
+/// The versions of files to merge, and the deletions that are not needed afterwards.
 struct Inputs {
     versions: BTreeSet<i64>,
-    /// Whether these are all.
+    /// Whether these are all versions.
     is_all: bool,
-    /// The lowest version of the files that stay; nothing when none does.
+    /// The lowest version of the files that stay; `None` if none does.
     stays: Option<i64>,
 }
 
-/// How often a predicate is merged again because others replaced its files meanwhile; then it is left to the next compaction.
+/// How often a predicate is merged again because other writers replaced its files; after that it is left to the next
+/// compaction.
 const ATTEMPTS: u32 = 8;
 
 /// A predicate whose files were merged.
@@ -70,23 +73,23 @@ struct Merged {
     graph: String,
     predicate: String,
     change: GraphChange,
-    /// The data files that it takes the place of. Deletions may be other ones when it is published: what they delete in these is
-    /// not in the new files, and what was deleted since is deleted by its version.
+    /// The data files that are replaced. The deletions may have changed when the merge is published: what the old ones
+    /// delete in these files is not in the new files, and later deletions have a greater version.
     data: Vec<String>,
     forgotten: u64,
     revived: u64,
 }
 
 impl Lake {
-    /// Merges files. Quads are the same before and after. `advance` is told how many triples more are written and may end
-    /// the work.
+    /// Merges files. The quads of the store do not change. `advance` gets the number of triples written since its last
+    /// call, and can stop the work.
     ///
-    /// Predicates of which another writer replaced files meanwhile are merged again, and left as they are where that happens again
-    /// and again; the others are made.
+    /// Predicates whose files another writer replaced in the meantime are merged again, and left unchanged if that
+    /// happens repeatedly; the others are committed.
     ///
     /// # Errors
-    /// [`rules::ORDERS_DIFFER`] when what is merged by subject is not what is merged by object, [`rules::CHECKSUM`] and others when a
-    /// file is damaged; those of reading and writing.
+    /// [`rules::ORDERS_DIFFER`] if the triples by subject and by object differ, [`rules::CHECKSUM`] and other rules if
+    /// a file is damaged; errors of reading and writing.
     pub fn compact(&self, mode: CompactMode, advance: &dyn Fn(u64) -> Result<()>) -> Result<Compacted> {
         let mut base = self.base()?;
         let additions = self.shared.additions()?;
@@ -138,7 +141,7 @@ impl Lake {
         Ok(compacted)
     }
 
-    /// Merges the files of a predicate in a graph; nothing where that is of no use.
+    /// Merges the files of a predicate in a graph; `None` if it is not worthwhile.
     fn merged(
         &self,
         base: &Base,
@@ -192,7 +195,7 @@ impl Lake {
         let data = data.filter(|file| inputs.versions.contains(&file.snapshot_version)).map(|file| file.id.clone());
         let data: Vec<String> = data.collect();
         change.removed.extend(data.iter().cloned());
-        // What is deleted in files that stay must stay deleted; the new files hold nothing that is deleted yet.
+        // What is deleted in the files that stay must stay deleted; the new files do not hold deleted triples.
         let needed = |file: &&DataFile| inputs.stays.is_some_and(|oldest| file.snapshot_version > oldest);
         let mut forgotten = 0;
         for file in part.tombstones.iter().filter(|file| !needed(file)) {
@@ -204,7 +207,7 @@ impl Lake {
     }
 }
 
-/// How many triples were merged: those of the graph of quoted triples apart.
+/// The number of merged triples; those of the graph of quoted triples are counted separately.
 fn triples(merged: &[Merged]) -> [u64; 2] {
     let mut counts = [0u64; 2];
     for Merged { graph, change, .. } in merged {
@@ -214,14 +217,15 @@ fn triples(merged: &[Merged]) -> [u64; 2] {
     counts
 }
 
-/// What is to be merged of a predicate, of which it is `known` or not how many triples live; nothing where that is of no use.
+/// Selects what to merge of a predicate; `known` says whether its live triples are counted. `None` if a merge is not
+/// worthwhile.
 fn inputs(part: &NamedGraph, mode: CompactMode, known: bool) -> Option<Inputs> {
     let own = || part.subject_files.iter().chain(&part.object_files);
     let deleted: u64 = part.tombstones.iter().filter(|file| !file.is_inverse).map(|file| file.triple_count).sum();
     let triples: u64 = part.subject_files.iter().map(|file| file.triple_count).sum();
     let all: BTreeSet<i64> = own().map(|file| file.snapshot_version).collect();
     let whole = match mode {
-        // Files of one version may have a triple twice, if nobody counted.
+        // Files of one version may have a triple twice if it was not counted.
         CompactMode::Full => all.len() > 1 || !part.tombstones.is_empty() || (!known && part.subject_files.len() > 1),
         CompactMode::Tiers => deleted.saturating_mul(DELETED_ONE_IN) > triples,
     };
@@ -232,7 +236,7 @@ fn inputs(part: &NamedGraph, mode: CompactMode, known: bool) -> Option<Inputs> {
     if mode == CompactMode::Full {
         return None;
     }
-    // A version is what is merged: by how large its files by subject are, the smallest first.
+    // Versions are merged in the order of the size of their files by subject, the smallest first.
     let size = |version: i64| -> u64 {
         let files = part.subject_files.iter().filter(|file| file.snapshot_version == version);
         files.map(|file| file.size).sum()
@@ -265,7 +269,7 @@ fn chosen(part: &NamedGraph, inputs: &Inputs) -> NamedGraph {
     NamedGraph { subject_files: of(&part.subject_files), object_files: of(&part.object_files), ..part.clone() }
 }
 
-/// What lives of the only graph that is open.
+/// The live triples of the only graph that is open.
 fn living(open: &crate::GraphLake, order: Order, predicate: &str) -> Result<Merge> {
     match open.snapshot.graphs.first() {
         Some(graph) if order == Order::Subject => open.merge_noting(graph, predicate),
@@ -274,22 +278,22 @@ fn living(open: &crate::GraphLake, order: Order, predicate: &str) -> Result<Merg
     }
 }
 
-/// Whether what was merged by subject is what was merged by object: sums of fingerprints, and numbers of triples. Both are written, and
-/// who merges one of two that differ makes good what is damaged, or damages what is good.
+/// Checks that the same triples were merged by subject and by object, by sums of fingerprints and numbers of triples.
+/// Both orders are written; if they differ, merging could repair the damage or spread it.
 fn alike(base: &Base, graph: &str, predicate: &str, [subject, object]: [(u64, u64); 2]) -> Result<()> {
     if subject == object {
         return Ok(());
     }
     let message = match (subject.1, object.1) {
-        (one, other) if one == other => format!("{predicate}: {one} triples in each order, and not the same ones"),
-        (one, other) => format!("{predicate}: {one} triples live by subject, {other} by object"),
+        (one, other) if one == other => format!("{predicate}: both orders have {one} triples, but not the same ones"),
+        (one, other) => format!("{predicate}: {one} live triples by subject, {other} by object"),
     };
     Err(Error::broken(&rules::ORDERS_DIFFER, message)
         .at(base.snapshot.place(graph))
-        .hint("isomorph validate LAKE    tells more"))
+        .hint("isomorph validate LAKE    shows the details"))
 }
 
-/// The changes of each graph as one.
+/// The changes of each graph combined.
 fn together(merged: &[Merged]) -> Changes {
     let mut changes = Changes::new();
     for Merged { graph: name, change, .. } in merged {
@@ -305,8 +309,8 @@ fn together(merged: &[Merged]) -> Changes {
     changes
 }
 
-/// Those of which all files that were merged are still there, and the others: what another writer has merged or dropped must not come
-/// back.
+/// Separates predicates whose merged files are all still listed from the others: files that another writer has merged
+/// or dropped must not come back.
 fn listed(base: &Base, merged: Vec<Merged>) -> Result<(Vec<Merged>, Vec<Merged>)> {
     let (mut still, mut stale) = (Vec::new(), Vec::new());
     for mut one in merged {
@@ -316,7 +320,7 @@ fn listed(base: &Base, merged: Vec<Merged>) -> Result<(Vec<Merged>, Vec<Merged>)
             continue;
         }
         one.change.removed.retain(|id| there.contains(id));
-        // What was counted was counted before what others did.
+        // The count was made before the changes of others.
         one.change.living.values_mut().for_each(|tally| *tally = Tally::SAME);
         still.push(one);
     }

@@ -1,4 +1,4 @@
-//! Reading one file of triples from its first record to its last.
+//! Reads one file of triples from its first record to its last.
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;
@@ -20,29 +20,30 @@ use crate::triple::Triple;
 /// Bytes that are fetched at once.
 const BLOCK: u64 = 256 << 10;
 
-/// Bytes of stretches that are fetched together from afar, where each request takes its time.
+/// Bytes of sections of remote files that are fetched together, because each request takes time.
 const TOGETHER: u64 = 4 << 20;
 
-/// Records from this size on count in the budget, bytes: their bytes, their texts, and those of the one before.
+/// Records of at least this many bytes count against the budget: their bytes, their texts, and those of the previous
+/// record.
 const LARGE: u64 = 1 << 20;
 const COPIES: u64 = 3;
 
-/// What a triple that is kept in memory needs beside its texts, bytes.
+/// Overhead of a triple in memory, in addition to its texts, in bytes.
 const OVERHEAD: u64 = size_of::<Triple>() as u64 + 16;
 
-/// A file, from which triples are taken one after another.
+/// A file from which triples are taken one after another.
 pub(crate) struct Cursor {
     blob: Blob,
     prefixes: Prefixes,
-    /// Order that the records must have; nothing when nobody relies on it.
+    /// The order that the records must have; `None` if no caller relies on it.
     order: Option<Order>,
-    /// What is read of the file behind what is being read, ascending.
+    /// Sections to read after the current one, ascending.
     stretches: VecDeque<Range<u64>>,
     /// Those of them that were fetched already.
     ahead: VecDeque<Bytes>,
-    /// Where the stretch that is being read ends.
+    /// The end of the section that is being read.
     end: u64,
-    /// Whether the file is read from its begin to its end, so that records can be counted.
+    /// Whether the file is read from start to end, so that records can be counted.
     whole: bool,
     /// The fetched bytes that are not decoded yet begin here.
     block: Bytes,
@@ -54,19 +55,19 @@ pub(crate) struct Cursor {
     before: Triple,
     /// Records read so far.
     pub(crate) records: u64,
-    /// For a file that had to be sorted: what is left of it, last first.
+    /// For a file that had to be sorted: its remaining triples, in reverse.
     sorted: Option<(Vec<Triple>, Reservation)>,
     budget: Budget,
     /// Memory of the largest record so far, if it is large.
     large: Option<Reservation>,
-    /// What the bytes of the whole file must be, for whoever reads all of them.
+    /// The checksum of the whole file, for callers that read all of it.
     proof: Option<Arc<Proof>>,
-    /// How many records the whole file must have.
+    /// The number of records of the whole file.
     stated: Option<u64>,
 }
 
 impl Cursor {
-    /// Begins `blob`; with an order, a record that breaks it is an error.
+    /// Opens `blob`; with an order, a record that breaks it is an error.
     pub(crate) fn new(blob: Blob, prefixes: Prefixes, order: Option<Order>, budget: &Budget) -> Self {
         Cursor {
             end: blob.size(),
@@ -90,20 +91,20 @@ impl Cursor {
         }
     }
 
-    /// The same where all of the file is read, by this cursor alone or together with others that have the same `proof`: its bytes
-    /// must be those that were written, and as many records as its metadata says.
+    /// The same for a file that is read completely, by this cursor alone or together with others that have the same
+    /// `proof`: its checksum and its number of records must be those in its metadata.
     pub(crate) fn proved(mut self, file: &DataFile, proof: Option<Arc<Proof>>) -> Self {
         (self.proof, self.stated) = (proof, Some(file.triple_count));
         self
     }
 
-    /// Lets it be read in part: nothing is said of the whole.
+    /// Allows reading a part only: the file as a whole is not checked.
     pub(crate) fn unproved(&mut self) {
         (self.proof, self.stated) = (None, None);
     }
 
-    /// The same for a file whose order is not known: it is tried first, and what is wanted of the file is sorted in memory if it
-    /// has none.
+    /// The same for a file whose order is unknown: the order is checked first, and if the file is not in order, the
+    /// wanted part is sorted in memory.
     pub(crate) fn of_unsorted(
         blob: Blob,
         prefixes: Prefixes,
@@ -137,15 +138,15 @@ impl Cursor {
         Ok(cursor)
     }
 
-    /// Whether it was sorted in memory: then it has no offsets.
+    /// Whether it was sorted in memory, in which case there are no offsets.
     pub(crate) fn is_sorted(&self) -> bool {
         self.sorted.is_some()
     }
 
-    /// Goes to the next triple; false at the end.
+    /// Advances to the next triple; false at the end.
     ///
     /// # Errors
-    /// When the file cannot be read, a record is broken, or it is not in its order.
+    /// Returns an error if the file cannot be read, a record is broken, or it is not in order.
     pub(crate) fn advance(&mut self) -> Result<bool> {
         if let Some((sorted, _)) = &mut self.sorted {
             let next = sorted.pop();
@@ -179,28 +180,28 @@ impl Cursor {
         Ok(true)
     }
 
-    /// There is no record behind the last one.
+    /// There is no record after the last one.
     fn ended(&self) -> Result<bool> {
         if let Some(stated) = self.stated.filter(|stated| self.whole && *stated != self.records) {
-            let message = format!("{} records, triple_count says {stated}", self.records);
+            let message = format!("the file has {} records, but triple_count is {stated}", self.records);
             return Err(Error::broken(&rules::COUNT, message).at(self.blob.place()));
         }
         Ok(false)
     }
 
-    /// What the bytes at hand are.
+    /// What the buffered bytes begin with.
     fn decode(&mut self) -> Result<Step> {
         let left = self.blob.size() - self.offset();
         decode(self.block.get(self.at..).unwrap_or_default(), left, &self.prefixes, &mut self.triple)
     }
 
-    /// Makes at least `needed` bytes from the current record on available. The record was found to be in the file.
+    /// Buffers at least `needed` bytes from the current record on. The record is known to be within the file.
     fn fetch(&mut self, needed: u64) -> Result<()> {
         let start = self.offset();
         if needed > LARGE {
             self.hold(COPIES.saturating_mul(needed)).map_err(|error| error.at(self.blob.place().offset(start)))?;
         }
-        // Not more than is wanted, but for a record that is longer than its stretch.
+        // Not more than is wanted, except for a record that is longer than its section.
         let wanted = self.end.saturating_sub(start).min(BLOCK);
         let end = start.saturating_add(needed.max(wanted)).min(self.blob.size());
         self.block = self.blob.read(start..end)?;
@@ -209,13 +210,13 @@ impl Cursor {
         self.prove(start)
     }
 
-    /// Holds the bytes that were fetched from `start` on against the checksum of the file.
+    /// Passes the bytes that were fetched from `start` on to the checksum of the file.
     fn prove(&self, start: u64) -> Result<()> {
         let Some(proof) = &self.proof else { return Ok(()) };
         proof.take(&self.blob, start, &self.block, &self.budget)
     }
 
-    /// Counts so much memory, bytes, for the largest record.
+    /// Reserves memory, in bytes, for the largest record.
     fn hold(&mut self, bytes: u64) -> Result<()> {
         match &mut self.large {
             Some(held) => held.grow(bytes.saturating_sub(held.bytes())),
@@ -226,7 +227,7 @@ impl Cursor {
         }
     }
 
-    /// Goes to the next stretch; false when there is none.
+    /// Advances to the next section; false if there is none.
     fn next_stretch(&mut self) -> Result<bool> {
         let Some(next) = self.stretches.pop_front() else { return Ok(false) };
         if self.ahead.is_empty() && self.blob.is_remote() && !self.stretches.is_empty() {
@@ -250,8 +251,8 @@ impl Cursor {
         Ok(true)
     }
 
-    /// Reads nothing but these stretches of the file, ascending and apart, each from the begin of a record to the begin of another
-    /// or the end.
+    /// Reads only these sections of the file, ascending and disjoint, each from the start of a record to the start of
+    /// another or to the end.
     pub(crate) fn only(&mut self, stretches: Vec<Range<u64>>) {
         self.whole = false;
         self.end = 0;
@@ -259,7 +260,7 @@ impl Cursor {
         self.stretches = stretches.into_iter().filter(|one| one.start < one.end && one.end <= size).collect();
     }
 
-    /// Where the next record begins in the file.
+    /// The offset of the next record in the file.
     pub(crate) fn offset(&self) -> u64 {
         self.fetched - (self.block.len() - self.at) as u64
     }
@@ -272,44 +273,44 @@ impl Cursor {
         error.at(if self.whole { place.row(self.records) } else { place }.offset(start))
     }
 
-    /// The place of the record that was read last.
+    /// The position of the record that was read last.
     pub(crate) fn place(&self) -> Place {
         Place::file(self.blob.name()).row(self.records.saturating_sub(1))
     }
 }
 
-/// The error where one triple stands behind another and does not come behind it. A file may be in order and its triples not: where it
-/// spells out `xsd:string`, which goes without saying, or languages in upper case.
+/// The error for a triple that does not come after the previous one. A file may be in order although its triples are
+/// not, if it spells out `xsd:string`, which is implied, or has languages in upper case.
 fn misplaced(before: &Triple, triple: &Triple, order: Order) -> Option<Error> {
     match before.compare(triple, order) {
         Ordering::Less => None,
         Ordering::Greater if before.is_written_before(triple, order) => {
             let spelt = [before, triple].into_iter().find_map(|one| one.written.as_deref()).unwrap_or_default();
-            let message = format!("{:?}: the file is sorted by {spelt:?} as it is spelt", shown(triple.first(order)));
+            let message = format!("{:?}: the file is sorted by the spelling {spelt:?}", shown(triple.first(order)));
             Some(Error::unsupported(message).hint("--lenient    sorts such files in memory"))
         }
         _ => Some(Error::broken(&rules::ORDER, out_of_order(before, triple, order))),
     }
 }
 
-/// What is wrong where one triple stands behind another.
+/// Describes the violation if one triple follows another.
 pub(crate) fn out_of_order(before: &Triple, triple: &Triple, order: Order) -> String {
     if before.compare(triple, order) == Ordering::Equal {
-        return "a triple stands twice".to_owned();
+        return "a triple is repeated".to_owned();
     }
     let (first, first_before) = (triple.first(order), before.first(order));
     if first != first_before {
-        return format!("{:?} stands behind {:?}", shown(first), shown(first_before));
+        return format!("{:?} comes after {:?}", shown(first), shown(first_before));
     }
     let (what, rest) = match order {
         Order::Subject => ("objects of one subject", [&triple.object, &before.object]),
         Order::Object => ("subjects of one object", [&triple.subject, &before.subject]),
     };
     match rest[0] == rest[1] {
-        // Literals of one text.
-        true => format!("{:?}: the datatype {:?} stands behind {:?}", shown(first), triple.datatype, before.datatype),
+        // Literals of the same text.
+        true => format!("{:?}: the datatype {:?} comes after {:?}", shown(first), triple.datatype, before.datatype),
         false => format!(
-            "{:?}: {:?} stands behind {:?}; {what} have an order, too (R20)",
+            "{:?}: {:?} comes after {:?}; {what} must be in order, too (R20)",
             shown(first),
             shown(rest[0]),
             shown(rest[1])
@@ -317,7 +318,7 @@ pub(crate) fn out_of_order(before: &Triple, triple: &Triple, order: Order) -> St
     }
 }
 
-/// As much of a text as an error shows.
+/// A shortened text for an error.
 pub(crate) fn shown(text: &str) -> &str {
     let end = text.char_indices().map(|(at, _)| at).nth(80).unwrap_or(text.len());
     &text[..end]

@@ -1,4 +1,4 @@
-//! Ids of triples: what makes a triple a thing that can be spoken about.
+//! Ids of triples, by which statements can refer to a triple.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,19 +11,19 @@ use sha2::{Digest, Sha256};
 
 use isomorph_model::ntriples::push_triple;
 
-/// The id of a triple: the SHA-256 of its line of canonical N-Triples, line feed included. The graph is no part of it.
+/// The id of a triple: the SHA-256 of its line of canonical N-Triples, line feed included. The graph is not part of it.
 ///
-/// Blank nodes enter by their labels, so that ids of triples with blank nodes mean something in one store only.
+/// Blank nodes are included by their labels, so ids of triples with blank nodes are only meaningful within one store.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TripleId(pub [u8; 32]);
 
 impl TripleId {
-    /// The id of a triple of canonical terms (see [`isomorph_model::term`]).
+    /// Returns the id of a triple of canonical terms (see [`isomorph_model::term`]).
     pub fn of(subject: &str, predicate: &str, object: &Object<'_>) -> Self {
         TripleId::with(&mut String::new(), subject, predicate, object)
     }
 
-    /// The same with a buffer for the line.
+    /// The same, with a buffer for the line.
     pub(crate) fn with(line: &mut String, subject: &str, predicate: &str, object: &Object<'_>) -> Self {
         line.clear();
         push_triple(line, subject, predicate, object);
@@ -31,7 +31,7 @@ impl TripleId {
         TripleId(Sha256::digest(line.as_bytes()).into())
     }
 
-    /// The IRI that stands for the triple in what is written (R32).
+    /// The IRI that is written for the triple (R32).
     pub fn iri(&self) -> String {
         let mut iri = String::with_capacity(URN.len() + 2 * self.0.len());
         iri.push_str(URN);
@@ -39,7 +39,7 @@ impl TripleId {
         iri
     }
 
-    /// Appends its digits. Each quoted triple is named so: digit by digit, not number by number.
+    /// Appends its digits. Called for each quoted triple, so digits are written one by one, without formatting.
     fn push_hex(&self, out: &mut String) {
         let digit = |half: u8| char::from(if half < 10 { b'0' + half } else { b'a' - 10 + half });
         for byte in self.0 {
@@ -48,15 +48,16 @@ impl TripleId {
         }
     }
 
-    /// The other IRI that stands for it in foreign stores: a name of RFC 6920, without an authority.
+    /// The other IRI that foreign stores use for it: a name of RFC 6920, without an authority.
     pub fn ni(&self) -> String {
         format!("{NI}{}", URL_SAFE_NO_PAD.encode(self.0))
     }
 
-    /// The id that a term of a store stands for, if it is one of the two IRIs.
+    /// Returns the id that a term of a store represents, if the term is one of the two IRIs.
     ///
-    /// Each id has one IRI of each kind: digits are small letters, and a name has neither an authority nor a query. RFC 6920 compares
-    /// neither, but they say where the thing is to be had, which would be lost if such a term were read as the triple.
+    /// Each id has one IRI of each kind: digits are lower case, and a name has neither an authority nor a query. RFC
+    /// 6920 ignores both in comparisons, but they say where the content can be found, which would be lost if such a
+    /// term were read as the triple.
     pub fn of_term(iri: &str) -> Option<Self> {
         match iri.strip_prefix(URN) {
             Some(hex) => TripleId::of_hex(hex).filter(|_| !hex.bytes().any(|byte| byte.is_ascii_uppercase())),
@@ -64,7 +65,7 @@ impl TripleId {
         }
     }
 
-    /// The id that somebody gives, in any of the ways of [`TripleId::from_str`].
+    /// Parses an id that a user gives, in any of the forms of [`TripleId::from_str`].
     pub(crate) fn given(text: &str) -> Option<Self> {
         let Some(name) = text.strip_prefix("ni://") else {
             return TripleId::of_hex(text.strip_prefix(URN).unwrap_or(text));
@@ -97,7 +98,7 @@ impl TripleId {
     }
 
     fn of_base64(text: &str) -> Option<Self> {
-        // Room for what the length of the text lets expect.
+        // Capacity for as many bytes as the length of the text suggests.
         let mut bytes = [0; 33];
         if text.len() != 43 || URL_SAFE_NO_PAD.decode_slice(text, &mut bytes).ok()? != 32 {
             return None;
@@ -106,10 +107,10 @@ impl TripleId {
     }
 }
 
-/// What IRIs of ids begin with.
+/// How IRIs of ids begin.
 const URN: &str = "urn:triple:sha256:";
 
-/// The same in names of RFC 6920.
+/// The same for names of RFC 6920.
 const NI: &str = "ni:///sha-256;";
 
 impl fmt::Display for TripleId {
@@ -126,15 +127,15 @@ impl fmt::Debug for TripleId {
     }
 }
 
-/// An id as somebody gives it: 64 hexadecimal digits of either case, `urn:triple:sha256:` before them, or a name of RFC 6920,
-/// of which the authority and the query do not count.
+/// Parses an id that a user gives: 64 hexadecimal digits of either case, optionally after `urn:triple:sha256:`, or a
+/// name of RFC 6920, whose authority and query are ignored.
 impl FromStr for TripleId {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
         TripleId::given(text).ok_or_else(|| {
-            Error::usage(format!("{:?} is no id of a triple", crate::cursor::shown(text)))
-                .hint("64 hexadecimal digits, urn:triple:sha256:<64 digits>, or ni:///sha-256;<43 letters of Base64>")
+            Error::usage(format!("{:?} is not the id of a triple", crate::cursor::shown(text)))
+                .hint("expected 64 hexadecimal digits, urn:triple:sha256:<64 digits>, or ni:///sha-256;<43 characters of Base64>")
         })
     }
 }
@@ -144,7 +145,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    /// The vector of R31.
+    /// The test vector of R31.
     const HEX: &str = "bea6dbc5d93a3b69e7111bc2188c91db89606697db912846098af9d89fa98843";
 
     #[test]
@@ -170,7 +171,7 @@ mod tests {
     fn what_is_no_id_is_refused() {
         let ni = TripleId([7; 32]).ni();
         let padded = format!("{ni}=");
-        // The last letter has two bits that no id has.
+        // The last character has two bits that no id uses.
         let loose = format!("{}d", ni.strip_suffix('c').unwrap());
         let (short, other) = (&ni[..ni.len() - 1], ni.replace("sha-256", "sha-512"));
         let wide = format!("{}é", &HEX[..62]);

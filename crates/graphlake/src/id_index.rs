@@ -1,28 +1,29 @@
-//! Where the triples of a file are, by their ids: the last part of a sidecar.
+//! The positions of a file's triples by their ids: the last part of an index file.
 //!
-//! Ids are evenly spread numbers. Their first bits, so many that about sixteen triples or a few more share them, say which bucket a
-//! triple is in; the next eight bits stand in the bucket, with the number of the known record in front of the triple. So an id
-//! costs 25 or 26 bits, not 64, and who looks for one reads about one stretch of the file in ten in vain.
+//! Ids are evenly distributed numbers. Their first bits select a bucket; the number of these bits is chosen so that a
+//! bucket has about sixteen triples or a few more. The next eight bits are stored in the bucket, with the number of the
+//! known record in front of the triple. An id therefore costs 25 or 26 bits instead of 64, and a look-up reads a
+//! section of the file in vain about one time in ten.
 //!
-//! Little-endian. For each bucket where it ends (u32: how many triples are in it and those before it); for each triple, by its
-//! bucket and then its bits, the eight bits (u8) and the number of the known record: u16 where no more than 65,536 are known,
-//! else u32.
+//! Little-endian. For each bucket its end (u32: the number of triples in it and in all buckets before it); for each
+//! triple, by bucket and then by its bits, the eight bits (u8) and the number of the known record: u16 if at most
+//! 65,536 are known, else u32.
 
 use isomorph_error::index;
 use isomorph_storage::Reservation;
 
 use crate::id::TripleId;
 
-/// Triples that share the first bits of their ids, about, as a power of two.
+/// Triples that share the first bits of their ids, approximately, as a power of two.
 const SHARED: u32 = 4;
 
-/// The most of these first bits: eight more must be left of the 32 that are kept while a file is made.
+/// The maximum number of these first bits: eight more must remain of the 32 that are kept while a file is written.
 const MOST: u32 = 24;
 
-/// Known records that numbers of 16 bits can tell apart.
+/// Number of known records that 16-bit numbers can distinguish.
 const FEW: u64 = 1 << 16;
 
-/// Bits that tell a bucket.
+/// Number of bits that select a bucket.
 fn bits(count: u64) -> u32 {
     count.checked_ilog2().unwrap_or_default().saturating_sub(SHARED).min(MOST)
 }
@@ -32,7 +33,7 @@ fn width(known: u64) -> u64 {
     if known <= FEW { 3 } else { 5 }
 }
 
-/// Bytes of so many triples of a file with so many known records.
+/// Bytes for this many triples of a file with this many known records.
 pub(crate) fn bytes(count: u64, known: u64) -> u64 {
     if count == 0 { 0 } else { (4 << bits(count)) + count * width(known) }
 }
@@ -43,14 +44,14 @@ pub(crate) fn prefix(id: &TripleId) -> u32 {
     u32::from_be_bytes([a, b, c, d])
 }
 
-/// The bucket of an id of which this is the begin, and the eight bits behind.
+/// The bucket of an id that begins with these bits, and the eight bits that follow.
 fn place(prefix: u32, bits: u32) -> (usize, u8) {
-    // Of 64 bits, so that none can be shifted out.
+    // In 64 bits, so that no shift overflows.
     let prefix = u64::from(prefix) << 32;
     (index(prefix.checked_shr(64 - bits).unwrap_or_default()), (prefix << bits >> 56) as u8)
 }
 
-/// Appends the index of a file with so many known records. `ids` are first bytes of ids and known records, ascending.
+/// Appends the index of a file with this many known records. `ids` are first bytes of ids and known records, ascending.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "a file has less than 2^32 triples, and few known records where two bytes count them"
@@ -75,7 +76,7 @@ pub(crate) fn push(out: &mut Vec<u8>, ids: &[(u32, u32)], known: u64) {
     }
 }
 
-/// Where triples are, by the first bytes of their ids.
+/// The positions of triples, by the first bytes of their ids.
 #[derive(Debug)]
 pub(crate) struct Ids {
     bytes: bytes::Bytes,
@@ -85,12 +86,12 @@ pub(crate) struct Ids {
 }
 
 impl Ids {
-    /// The index of so many triples of a file with so many known records. Its bytes are as many as they must be.
+    /// Reads the index of this many triples of a file with this many known records. Its length has been checked.
     pub(crate) fn new(bytes: bytes::Bytes, count: u64, known: u64, memory: Reservation) -> Self {
         Ids { bytes, bits: bits(count), narrow: known <= FEW, _memory: memory }
     }
 
-    /// The known records in front of triples whose ids begin like `id`.
+    /// Returns the known records in front of triples whose ids begin like `id`.
     pub(crate) fn find(&self, id: &TripleId) -> impl Iterator<Item = u32> {
         let (bucket, wanted) = place(prefix(id), self.bits);
         let end = |bucket: usize| {

@@ -1,4 +1,4 @@
-//! JSON of metadata: parsed whole, with every name once, and taken apart with places for errors.
+//! JSON of metadata: parsed as a whole, without repeated names, and read member by member, with positions for errors.
 
 use std::fmt;
 
@@ -9,16 +9,16 @@ use serde_json::{Map, Value};
 
 use crate::rules;
 
-/// The largest metadata file that is read, bytes: some hundred thousand data files.
+/// The largest metadata file that is read, in bytes: enough for some hundred thousand data files.
 pub(crate) const LIMIT: u64 = 512 << 20;
 
-/// What a parsed text needs for each of its bytes, bytes.
+/// Memory for each byte of a parsed text, in bytes.
 const GROWTH: u64 = 4;
 
 /// Reads a metadata file.
 ///
 /// # Errors
-/// When it is no JSON object, has a name twice, or is larger than the budget allows.
+/// Returns an error if the file is not a JSON object, repeats a name, or is larger than the budget allows.
 pub(crate) fn read(blob: &Blob, budget: &Budget) -> Result<Map<String, Value>> {
     let _memory = budget.reserve(blob.size().saturating_mul(GROWTH)).map_err(|error| error.at(blob.place()))?;
     let bytes = blob.read_all(LIMIT)?;
@@ -36,26 +36,26 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Map<String, Value>> {
     })?;
     match value {
         Value::Object(object) => Ok(object),
-        _ => Err(Error::broken(&rules::SCHEMA, "the file is no JSON object")),
+        _ => Err(Error::broken(&rules::SCHEMA, "the file is not a JSON object")),
     }
 }
 
-/// How errors of names end that stand twice; derived readers say it in their own words.
-const TWICE: [&str; 2] = [" stands twice in one object", "duplicate field"];
+/// How errors for repeated names end; derived deserializers have their own wording.
+const TWICE: [&str; 2] = [" is repeated in one object", "duplicate field"];
 
-/// The error of an object that has a name twice.
+/// The error for an object that repeats a name.
 pub(crate) fn twice<E: serde::de::Error>(name: &str) -> E {
     E::custom(format!("the name {name:?}{}", TWICE[0]))
 }
 
-/// The rule that a text breaks that could not be read: it is no sound JSON, or another shape.
+/// The rule that is broken by a text that could not be read: it is not valid JSON, or it does not match the schema.
 pub(crate) fn rule_of(error: &serde_json::Error) -> &'static Rule {
     let text = error.to_string();
     let is_shape = error.is_data() && !TWICE.iter().any(|twice| text.contains(twice));
     if is_shape { &rules::SCHEMA } else { &rules::JSON }
 }
 
-/// A value in which no object has a name twice.
+/// A value without repeated names in its objects.
 struct Checked(Value);
 
 impl<'de> Deserialize<'de> for Checked {
@@ -121,10 +121,10 @@ impl<'de> Visitor<'de> for CheckedVisitor {
     }
 }
 
-/// An object that is taken apart: what is left in the end is unknown, and kept.
+/// An object from which members are taken; what is left at the end is unknown, and is kept.
 pub(crate) struct Object<'f> {
     members: Map<String, Value>,
-    /// Where it stands, from the root of the file.
+    /// Its path from the root of the file.
     path: String,
     findings: &'f mut Findings,
     file: &'f str,
@@ -135,7 +135,7 @@ impl<'f> Object<'f> {
         Object { members, path: String::new(), findings, file }
     }
 
-    /// An object inside this one.
+    /// Takes an object inside this one.
     pub(crate) fn inner(&mut self, name: &str, value: Value) -> Result<Object<'_>> {
         let path = self.path_of(name);
         match value {
@@ -144,7 +144,7 @@ impl<'f> Object<'f> {
         }
     }
 
-    /// Text that must be there.
+    /// Takes a required text.
     pub(crate) fn text(&mut self, name: &str) -> Result<String> {
         match self.required(name)? {
             Value::String(text) => Ok(text),
@@ -152,7 +152,8 @@ impl<'f> Object<'f> {
         }
     }
 
-    /// Text that may be there. Extensions of others may have other types under the same name: they are left alone.
+    /// Takes an optional text. Extensions of other writers may use the name for another type: then the member is left
+    /// alone.
     pub(crate) fn text_if(&mut self, name: &str) -> Option<String> {
         match self.members.get(name)? {
             Value::String(_) => match self.members.shift_remove(name) {
@@ -163,43 +164,43 @@ impl<'f> Object<'f> {
         }
     }
 
-    /// A number that may be there, not below zero.
+    /// Takes an optional number of at least 0.
     pub(crate) fn count_if(&mut self, name: &str) -> Option<u64> {
         let count = self.members.get(name)?.as_u64()?;
         self.members.shift_remove(name);
         Some(count)
     }
 
-    /// An integer of 64 bits that must be there.
+    /// Takes a required 64-bit integer.
     pub(crate) fn integer(&mut self, name: &str) -> Result<i64> {
         let value = self.required(name)?;
         value.as_i64().ok_or_else(|| self.wrong(name, "an integer", &value))
     }
 
-    /// The same, perhaps as the decimal text that the specification's example suggests.
+    /// The same, also accepted as decimal text, as in the specification's example.
     pub(crate) fn integer_or_text(&mut self, name: &str) -> Result<i64> {
         let value = self.required(name)?;
         if let Some(number) = value.as_str().and_then(|text| text.parse().ok()) {
             let place = Place::file(self.file).in_field(self.path_of(name));
-            self.findings.push(&rules::NUMBER_TEXT, format!("{value} is text"), place);
+            self.findings.push(&rules::NUMBER_TEXT, format!("{value} is text, expected a number"), place);
             return Ok(number);
         }
         value.as_i64().ok_or_else(|| self.wrong(name, "an integer", &value))
     }
 
-    /// A number of bytes or records that must be there, not below zero.
+    /// Takes a required number of bytes or records, at least 0.
     pub(crate) fn count(&mut self, name: &str) -> Result<u64> {
         let number = self.integer(name)?;
-        u64::try_from(number).map_err(|_| self.wrong(name, "a number of 0 or more", &number.into()))
+        u64::try_from(number).map_err(|_| self.wrong(name, "a number of at least 0", &number.into()))
     }
 
-    /// A truth value that must be there.
+    /// Takes a required truth value.
     pub(crate) fn truth(&mut self, name: &str) -> Result<bool> {
         let value = self.required(name)?;
         value.as_bool().ok_or_else(|| self.wrong(name, "true or false", &value))
     }
 
-    /// The members of an object that must be there.
+    /// Takes the members of a required object.
     pub(crate) fn object(&mut self, name: &str) -> Result<Map<String, Value>> {
         match self.required(name)? {
             Value::Object(members) => Ok(members),
@@ -207,12 +208,12 @@ impl<'f> Object<'f> {
         }
     }
 
-    /// The same, nothing when it is not there.
+    /// The same for an optional object.
     pub(crate) fn object_if(&mut self, name: &str) -> Result<Map<String, Value>> {
         if self.members.contains_key(name) { self.object(name) } else { Ok(Map::new()) }
     }
 
-    /// The items of an array that must be there.
+    /// Takes the items of a required array.
     pub(crate) fn array(&mut self, name: &str) -> Result<Vec<Value>> {
         match self.required(name)? {
             Value::Array(items) => Ok(items),
@@ -220,18 +221,18 @@ impl<'f> Object<'f> {
         }
     }
 
-    /// The same, nothing when it is not there.
+    /// The same for an optional array.
     pub(crate) fn array_if(&mut self, name: &str) -> Result<Vec<Value>> {
         if self.members.contains_key(name) { self.array(name) } else { Ok(Vec::new()) }
     }
 
-    /// An array of texts that must be there.
+    /// Takes a required array of texts.
     pub(crate) fn texts(&mut self, name: &str) -> Result<Vec<String>> {
         let items = self.array(name)?;
         items.into_iter().map(|item| self.as_text(name, item)).collect()
     }
 
-    /// A value as text.
+    /// Expects a value to be text.
     pub(crate) fn as_text(&self, name: &str, value: Value) -> Result<String> {
         match value {
             Value::String(text) => Ok(text),
@@ -239,23 +240,23 @@ impl<'f> Object<'f> {
         }
     }
 
-    /// Names of members that nobody has asked for yet.
+    /// The names of the members that were not taken.
     pub(crate) fn members(&self) -> impl Iterator<Item = &String> {
         self.members.keys()
     }
 
-    /// Members that nobody asked for.
+    /// The members that were not taken.
     pub(crate) fn rest(self) -> Map<String, Value> {
         self.members
     }
 
-    /// Notes what breaks a rule and does not keep it from being read.
+    /// Records a violation that does not prevent reading.
     pub(crate) fn note(&mut self, rule: &'static isomorph_error::Rule, message: String, name: &str) {
         let place = Place::file(self.file).in_field(self.path_of(name));
         self.findings.push(rule, message, place);
     }
 
-    /// Where a member stands.
+    /// The position of a member.
     pub(crate) fn place(&self, name: &str) -> Place {
         Place::file(self.file).in_field(self.path_of(name))
     }

@@ -1,4 +1,4 @@
-//! What happened to a store: its snapshots, one after another, and what each changed.
+//! The history of a store: its snapshots in sequence, and what each of them changed.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -9,71 +9,72 @@ use crate::snapshot::{DataFile, NamedGraph, Snapshot};
 use crate::store::{SnapshotEntry, Store};
 use crate::{GraphLake, Order, term};
 
-/// One snapshot of a store, and how it differs from the one before. What came and went is told from the files.
+/// One snapshot of a store, and how it differs from the previous one. Changes are derived from the lists of files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Event {
     /// Its version.
     pub version: i64,
     /// Its id.
     pub id: String,
-    /// Its time, milliseconds since 1970.
+    /// Its time, in milliseconds since 1970.
     pub timestamp: i64,
-    /// Graphs, those without triples included.
+    /// Number of graphs, including those without triples.
     pub graphs: u64,
-    /// Triples, each in every graph that it is in, without those that are there because others quote them.
+    /// Number of triples, counted in each graph that has them, without triples that are only quoted.
     pub triples: u64,
-    /// Whether there are so many; otherwise at most so many: not every writer of its files has counted, and reading would be long.
+    /// Whether that number is exact; otherwise it is an upper bound: not every writer of its files counted, and there
+    /// is too much to read.
     pub exact: bool,
-    /// Records in its files by subject, those of deleted triples and of triples in several files included.
+    /// Records in its files by subject, including those of deleted triples and of triples in several files.
     pub records: u64,
     /// Deleted triples that are still in files.
     pub deletions: u64,
-    /// Files of triples and deletions.
+    /// Files of triples and of deletions.
     pub files: u64,
-    /// Their sizes together, bytes, those in several graphs once.
+    /// Their total size in bytes; files in several graphs count once.
     pub bytes: u64,
-    /// The version that it is compared with, 0 for an empty store; nothing where that before it is gone: then nobody knows what
-    /// changed.
+    /// The version that it is compared with, 0 for an empty store; `None` if the previous version no longer exists, so
+    /// that the changes are unknown.
     pub after: Option<i64>,
-    /// What changed since then.
+    /// The changes since that version.
     pub changes: Vec<GraphEvent>,
 }
 
 /// What a snapshot changed in one graph.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct GraphEvent {
-    /// Its name; nothing for the default graph.
+    /// Its name; `None` for the default graph.
     pub graph: Option<String>,
-    /// What became of it.
+    /// The kind of change.
     pub what: What,
-    /// Triples in new files by subject; 0 where these are what they were, and where versions in between are gone, because what was
-    /// inserted and what was merged looks alike then.
+    /// Triples in new files by subject; 0 if the graph's triples did not change, and if versions in between are
+    /// missing, because inserts and merges then look alike.
     pub inserted: u64,
     /// Triples in new files of deletions, with the same exception.
     pub deleted: u64,
-    /// Files that are no longer there.
+    /// Files that are no longer listed.
     pub removed: u64,
 }
 
-/// What a snapshot did to a graph.
+/// The kind of change that a snapshot made to a graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum What {
-    /// It was made.
+    /// The graph was created.
     Created,
     /// It was dropped.
     Dropped,
-    /// Files came, and perhaps went.
+    /// Files were added, and possibly removed.
     #[default]
     Changed,
-    /// Triples are what they were, in other files.
+    /// The same triples are in other files.
     Compacted,
 }
 
 impl Lake {
-    /// The last `limit` snapshots of a store, the newest last.
+    /// Returns the last `limit` snapshots of a store, the newest last.
     ///
     /// # Errors
-    /// When a snapshot cannot be read.
+    /// Returns an error if a snapshot cannot be read.
     pub fn log(&self, limit: usize) -> Result<Vec<Event>> {
         let mut findings = Findings::keeping(0);
         let budget = &self.opening.budget;
@@ -82,7 +83,7 @@ impl Lake {
         let read = |entry: &SnapshotEntry| Snapshot::listed(&self.root, entry, budget);
         let mut before = match first.checked_sub(1).and_then(|at| store.snapshots.get(at)) {
             Some(entry) => Some(read(entry)?),
-            // Before the first version the store was empty.
+            // Before the first version, the store was empty.
             None => store.snapshots.first().filter(|entry| entry.version == 1).map(|_| Snapshot::default()),
         };
         let mut counter = Counter { left: self.opening.survey_up_to, known: HashMap::new() };
@@ -98,17 +99,17 @@ impl Lake {
     }
 }
 
-/// Counts triples that live.
+/// Counts live triples.
 struct Counter {
     /// Records that may still be read.
     left: u64,
-    /// What was found by reading, by the names of a predicate's files: mostly the next snapshot has the same.
+    /// Results of reading, by the names of a predicate's files: usually the next snapshot has the same files.
     known: HashMap<Vec<(String, i64)>, u64>,
 }
 
 impl Counter {
-    /// How many triples a snapshot has at most, and whether it has so many: as its writers say, and by reading what they have not
-    /// counted, if that is not much.
+    /// Returns an upper bound of the number of triples of a snapshot, and whether it is exact. The numbers are those of
+    /// its writers; what they did not count is read, if it is not much.
     fn count(&mut self, open: &GraphLake) -> Result<(u64, bool)> {
         let (mut all, mut exact) = (0u64, true);
         for graph in open.snapshot.graphs.iter().filter(|graph| graph.name != term::QUOTED_GRAPH) {
@@ -126,7 +127,7 @@ impl Counter {
                 let records = data.clone().fold(0, u64::saturating_add);
                 let triples = match stated.get(predicate).copied().flatten() {
                     Some(living) => Some(living.triples),
-                    // A triple stands in a file once.
+                    // A file has a triple once.
                     None if data.count() == 1 && deleted.clone().count() == 0 => Some(records),
                     None => self.read(open, graph, predicate, &files, deleted.fold(records, u64::saturating_add))?,
                 };
@@ -137,8 +138,8 @@ impl Counter {
         Ok((all, exact))
     }
 
-    /// The same for a predicate with so many records, by reading it; nothing where that is too much, or its files are broken:
-    /// reading and checking will say where.
+    /// The same for a predicate with this many records, by reading it; `None` if that is too much, or if its files are
+    /// broken: reading and validation report where.
     fn read(
         &mut self,
         open: &GraphLake,
@@ -196,13 +197,14 @@ fn changes(before: &Snapshot, snapshot: &Snapshot) -> Vec<GraphEvent> {
         let change = changes.entry(name).or_default();
         let at = (name, file.path.as_str());
         if new.get(&at).is_some_and(|list| *list == "tombstone_files") {
-            // Deletions that were only written anew keep their version.
+            // Deletions that were only rewritten keep their version.
             if !file.is_inverse && file.snapshot_version == version {
                 change.deleted += file.triple_count;
             }
         } else if once.contains(&at) {
             change.inserted += file.triple_count;
-            // The result of a compaction is never of the version that lists it; files of a graph that was copied were there before.
+            // The result of a compaction never has the version of the snapshot that lists it; files of a copied graph
+            // existed before.
             if file.snapshot_version < version && !known.contains(file.path.as_str()) {
                 change.what = What::Compacted;
             }
@@ -237,7 +239,7 @@ fn names(snapshot: &Snapshot) -> HashSet<&str> {
     snapshot.graphs.iter().map(|graph| graph.name.as_str()).collect()
 }
 
-/// Graphs and paths of files, with the list that each stands in.
+/// Graphs and paths of files, with the list that each is in.
 fn listed(snapshot: &Snapshot) -> HashMap<(&str, &str), &'static str> {
     let of = |graph| NamedGraph::files(graph).map(|(list, file)| ((graph.name.as_str(), file.path.as_str()), list));
     snapshot.graphs.iter().flat_map(of).collect()

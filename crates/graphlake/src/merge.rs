@@ -1,4 +1,4 @@
-//! The triples that live: files merged, equal triples collapsed, deleted ones left out.
+//! Live triples: merges files, combines equal triples and omits deleted ones.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -18,14 +18,14 @@ struct Input {
     /// Version of the commit that added it.
     version: i64,
     tombstone: bool,
-    /// Whether the order of the whole file is known to hold, so that no key that is looked for stands behind what is greater.
+    /// Whether the whole file is known to be in order, so that no wanted key follows a greater one.
     tried: bool,
-    /// The first key that its triple is not behind, where keys are wanted.
+    /// The first key that is not less than its triple, if keys are wanted.
     key: usize,
 }
 
 impl Ord for Input {
-    /// The heap gives its greatest first: the smallest triple.
+    /// The heap returns its greatest element first, which must be the smallest triple.
     fn cmp(&self, other: &Self) -> Ordering {
         other.cursor.triple.compare(&self.cursor.triple, self.order)
     }
@@ -45,28 +45,28 @@ impl PartialEq for Input {
 
 impl Eq for Input {}
 
-/// The living triples of one predicate in one graph, in order.
+/// The live triples of one predicate in one graph, in order.
 pub(crate) struct Merge {
     order: Order,
     naive: bool,
     wanted: Wanted,
     inputs: BinaryHeap<Box<Input>>,
-    /// The one whose triple was given last: it goes on when the next one is wanted.
+    /// The input whose triple was returned last; it advances when the next triple is wanted.
     given: Option<Box<Input>>,
     pub(crate) revived: Revived,
 }
 
-/// Triples that live although there are deletions of them: who reads the specification by its words takes them for deleted.
+/// Live triples that have a deletion: readers that follow the specification literally treat them as deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Revived {
-    /// How many there were so far.
+    /// Their number so far.
     pub(crate) all: u64,
-    /// Those of them of which a deletion has the version of the newest copy, and no effect.
+    /// Those of them whose deletion has the version of the newest copy, and therefore no effect.
     pub(crate) in_vain: u64,
 }
 
 impl Merge {
-    /// Nothing yet. In `naive` reading, a triple that was deleted stays deleted.
+    /// An empty merge. In `naive` reading, a triple that was deleted stays deleted.
     pub(crate) fn new(order: Order, naive: bool) -> Self {
         Merge::only(order, naive, Wanted::All)
     }
@@ -76,10 +76,10 @@ impl Merge {
         Merge { order, naive, wanted, inputs: BinaryHeap::new(), given: None, revived: Revived::default() }
     }
 
-    /// Adds a file; where its order is known to hold (`tried`), it is not read on behind what is wanted.
+    /// Adds a file; if its order is known to hold (`tried`), it is not read beyond what is wanted.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if the file cannot be read.
     pub(crate) fn add(&mut self, cursor: Cursor, version: i64, tombstone: bool, tried: bool) -> Result<()> {
         let key = if let Wanted::Keys(_, among) = &self.wanted { among.start } else { 0 };
         let mut input = Input { cursor, order: self.order, version, tombstone, tried, key };
@@ -89,13 +89,13 @@ impl Merge {
         Ok(())
     }
 
-    /// The next living triple.
+    /// Returns the next live triple.
     ///
-    /// A triple lives if no file with a greater version than that of its newest copy deletes it: deletes of a commit come
-    /// before its inserts.
+    /// A triple is live unless a file with a greater version than its newest copy deletes it: within a commit, deletes
+    /// come before inserts.
     ///
     /// # Errors
-    /// When a file cannot be read on.
+    /// Returns an error if a file cannot be read.
     pub(crate) fn next(&mut self) -> Result<Option<&Triple>> {
         loop {
             let Some(top) = self.smallest()? else { return Ok(None) };
@@ -127,17 +127,17 @@ impl Merge {
         }
     }
 
-    /// The triple that was given last, with the number of the key that it has.
+    /// The triple that was returned last, with the number of its key.
     pub(crate) fn current(&self) -> Option<(&Triple, usize)> {
         self.given.as_ref().map(|input| (&input.cursor.triple, input.key))
     }
 
-    /// The input with the smallest triple; the one that gave the last has gone on.
+    /// The input with the smallest triple; the input that returned the last one has advanced.
     fn smallest(&mut self) -> Result<Option<Box<Input>>> {
         if let Some(mut last) = self.given.take()
             && last.forward(&self.wanted)?
         {
-            // Mostly it is the smallest again, or the only one.
+            // Usually it is the smallest again, or the only one.
             if let Some(mut first) = self.inputs.peek_mut()
                 && *first > last
             {
@@ -156,16 +156,16 @@ fn note(input: &Input, added: &mut Option<i64>, deleted: &mut Option<i64>) {
 }
 
 impl Input {
-    /// Goes to the next triple that is wanted; false when there is none. A file that nobody has tried is read to its end, so that
-    /// what is out of order is found.
+    /// Advances to the next wanted triple; false at the end. A file whose order was not checked is read to its end, so
+    /// that records out of order are found.
     fn forward(&mut self, wanted: &Wanted) -> Result<bool> {
         while self.cursor.advance()? {
             let text = self.cursor.triple.first(self.order).as_bytes();
             match wanted {
                 Wanted::All => return Ok(true),
                 Wanted::Between(low, high) => {
-                    // Read on behind the last one, a block at most where there is an index: stretches that overlap try the order of
-                    // every two neighbours, so that together they leave nothing out.
+                    // Continue after the last one, for at most a block if there is an index: overlapping sections check
+                    // the order of every two neighbours, so together they check everything.
                     let below = high.as_ref().is_none_or(|high| text < high.as_bytes());
                     if below && low.as_ref().is_none_or(|low| text >= low.as_bytes()) {
                         return Ok(true);

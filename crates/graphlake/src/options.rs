@@ -1,4 +1,4 @@
-//! How a store is opened.
+//! Options for opening a store.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -7,22 +7,23 @@ use chrono::{DateTime, NaiveDate, NaiveTime, SecondsFormat};
 use isomorph_error::{Error, Result};
 use isomorph_storage::Budget;
 
-/// Which snapshot of a store is meant.
+/// Selects a snapshot of a store.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum At {
-    /// The one with the greatest version.
+    /// The snapshot with the greatest version.
     #[default]
     Current,
-    /// The one of this version.
+    /// The snapshot of this version.
     Version(i64),
-    /// The one that was current at this time, in milliseconds since 1970.
+    /// The snapshot that was current at this time, in milliseconds since 1970.
     Time(i64),
-    /// The one of this id.
+    /// The snapshot with this id.
     Id(String),
 }
 
-/// A version (`7`); a time: a date and a time (`2026-11-22T10:00:00Z`), a date, which is its first moment in UTC
-/// (`2026-11-22`), or milliseconds (`@1700000060000`); or an id (`snapshot7`). With `@` before it what follows is a time.
+/// Parses a version (`7`); a time, which is a date and a time (`2026-11-22T10:00:00Z`), a date, meaning its first
+/// moment in UTC (`2026-11-22`), or milliseconds (`@1700000060000`); or an id (`snapshot7`). After `@` the text is
+/// always a time.
 impl FromStr for At {
     type Err = Error;
 
@@ -30,7 +31,7 @@ impl FromStr for At {
         let number = |text: &str| text.parse::<i64>().ok().filter(|number| *number >= 0);
         if let Some(time) = text.strip_prefix('@') {
             return number(time).or_else(|| moment(time)).map(At::Time).ok_or_else(|| {
-                Error::usage(format!("{time:?} is no time: neither a date nor milliseconds since 1970"))
+                Error::usage(format!("{time:?} is not a valid time: expected a date or milliseconds since 1970"))
                     .hint("@2026-11-22, @2026-11-22T10:00:00Z, @1700000060000")
             });
         }
@@ -39,20 +40,20 @@ impl FromStr for At {
         }
         match number(text) {
             Some(version) => Ok(At::Version(version)),
-            None if text.is_empty() => Err(Error::usage("no snapshot is named")),
+            None if text.is_empty() => Err(Error::usage("expected a snapshot: a version, a time or an id")),
             None => Ok(At::Id(text.to_owned())),
         }
     }
 }
 
-/// Milliseconds since 1970 of a date, with a time or without.
+/// Converts a date, with or without a time, to milliseconds since 1970.
 fn moment(text: &str) -> Option<i64> {
     let day = || NaiveDate::parse_from_str(text, "%Y-%m-%d").map(|day| day.and_time(NaiveTime::MIN).and_utc());
     let time = DateTime::parse_from_rfc3339(text).map(|time| time.to_utc());
     time.or_else(|_| day()).ok().map(|time| time.timestamp_millis())
 }
 
-/// Milliseconds since 1970 as people write a time; as they are where no calendar goes so far.
+/// Formats milliseconds since 1970 as a date and time, or as the number if it is outside the calendar.
 pub(crate) fn shown_time(milliseconds: i64) -> String {
     match DateTime::from_timestamp_millis(milliseconds) {
         Some(time) => time.to_rfc3339_opts(SecondsFormat::Millis, true),
@@ -60,36 +61,35 @@ pub(crate) fn shown_time(milliseconds: i64) -> String {
     }
 }
 
-/// What happens to input that breaks rules.
+/// How input that violates rules is treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Tolerance {
     /// Warnings are errors.
     Strict,
-    /// What can only be meant in one way is read.
+    /// Input with only one possible meaning is read.
     #[default]
     Normal,
-    /// Files that are not in order are sorted in memory too, and unknown versions of the format are tried.
+    /// As `Normal`; files that are not in order are sorted in memory, and unknown versions of the format are tried.
     Lenient,
 }
 
 /// Options of [`crate::GraphLake::open`].
 #[derive(Debug, Clone)]
 pub struct OpenOptions {
-    /// The snapshot.
+    /// The snapshot to open.
     pub at: At,
-    /// What happens to input that breaks rules.
+    /// How input that violates rules is treated.
     pub tolerance: Tolerance,
-    /// What short prefixes of foreign stores stand for.
+    /// The namespaces of short prefixes in stores of other writers.
     pub namespaces: BTreeMap<String, String>,
-    /// Reads tombstones as the words of the specification have them: a deleted triple stays deleted, also when it was
-    /// added again later.
+    /// Follows the specification literally: a deleted triple stays deleted, even if it was added again later.
     pub naive: bool,
-    /// Snapshots of at most this many records are read once when they are opened, so that the description is exact: which
-    /// predicates have literals, and how many triples there are.
+    /// Snapshots of at most this many records are read once when they are opened, so that the description is exact:
+    /// which predicates have literals, and how many triples there are.
     pub survey_up_to: u64,
     /// Memory for files that must be sorted, and for quoted triples.
     pub budget: Budget,
-    /// Threads that check the files when the store is validated: all cores if nobody says another number.
+    /// Threads that check files in a validation. Default: all cores.
     pub threads: usize,
 }
 

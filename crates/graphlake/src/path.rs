@@ -2,11 +2,11 @@
 
 use isomorph_error::{Place, Result};
 
-/// The name, relative to the opened root, of the file that metadata calls `path` in a store that calls its own place
-/// `location`. Where the store says that it is counts for nothing else: stores may be moved.
+/// Returns the name, relative to the opened root, of the file that metadata calls `path` in a store that states
+/// `location` as its own. The stated location is used for nothing else: stores may be moved.
 ///
 /// # Errors
-/// When the name leads out of the root.
+/// Returns an error if the name leads out of the root.
 pub(crate) fn resolve(path: &str, location: &str) -> Result<String> {
     let own = location.trim_end_matches('/');
     let below = if own.is_empty() { None } else { path.strip_prefix(own).filter(|rest| rest.starts_with('/')) };

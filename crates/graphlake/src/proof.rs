@@ -1,7 +1,7 @@
-//! Whether the bytes that are read of a file are those that were written: their hash, made while they are read.
+//! Verifies the bytes of a file while it is read, by comparing their hash with the stated checksum.
 //!
-//! A file may be read in stretches, by several threads and by several scans at the same time. What comes before its turn waits in
-//! memory, or, where that is short, is read once more when its turn has come.
+//! A file may be read in sections, by several threads and by several scans at the same time. A section that comes
+//! before its turn waits in memory, or, if memory is short, is read once more when its turn comes.
 
 use std::collections::BTreeMap;
 use std::hash::Hasher;
@@ -15,19 +15,19 @@ use twox_hash::XxHash64;
 use crate::rules;
 use crate::snapshot::DataFile;
 
-/// How a checksum begins that can be compared; others say nothing.
+/// Prefix of the checksums that can be compared; others are ignored.
 const XXH64: &str = "xxh64:";
 
-/// Bytes of one file that wait at most.
+/// Maximum number of bytes of one file that wait.
 const WAITING: u64 = 16 << 20;
 
-/// All files together hold at most such a part of the budget.
+/// All files together hold at most this part of the budget.
 const SHARE: u64 = 8;
 
 /// Bytes that are read once more at a time.
 const BLOCK: u64 = 1 << 20;
 
-/// The checksum that a file must have, and how far it was made.
+/// The checksum that a file must have, and the progress of computing it.
 #[derive(Debug)]
 pub(crate) struct Proof {
     stated: String,
@@ -37,13 +37,13 @@ pub(crate) struct Proof {
 #[derive(Debug, Default)]
 struct State {
     hasher: Hashed,
-    /// Bytes in front of this one are hashed.
+    /// Bytes before this position are hashed.
     next: u64,
-    /// What was read behind it, by where it begins.
+    /// Sections that were read after it, by their start.
     waiting: BTreeMap<u64, Waiting>,
-    /// What waits in memory, bytes.
+    /// Bytes that wait in memory.
     held: u64,
-    /// What all of it was found to be; nothing as long as something is missing.
+    /// The checksum of the whole file; `None` while something is missing.
     found: Option<String>,
 }
 
@@ -61,11 +61,11 @@ impl std::fmt::Debug for Hashed {
     }
 }
 
-/// A stretch that was read before its turn.
+/// A section that was read before its turn.
 #[derive(Debug)]
 enum Waiting {
     Here(Bytes, #[allow(dead_code, reason = "held as long as the bytes are")] Reservation),
-    /// There was no room for it; it ends here.
+    /// There was no memory for it; it ends here.
     Elsewhere(u64),
 }
 
@@ -78,22 +78,22 @@ impl Waiting {
     }
 }
 
-/// The checksum of a file's bytes as metadata states it.
+/// The checksum of a file's bytes as its metadata states it.
 pub(crate) fn shown(hash: u64) -> String {
     format!("{XXH64}{hash:016x}")
 }
 
 impl Proof {
-    /// What `file` must have; nothing where its metadata states no checksum that is known.
+    /// The checksum that `file` must have; `None` if its metadata states none of a known kind.
     pub(crate) fn of(file: &DataFile) -> Option<Proof> {
         let stated = file.checksum.as_deref().filter(|stated| stated.starts_with(XXH64))?;
         Some(Proof { stated: stated.to_owned(), state: Mutex::default() })
     }
 
-    /// Takes the bytes of `blob` that begin at `start`.
+    /// Takes the bytes of `blob` from position `start`.
     ///
     /// # Errors
-    /// [`rules::CHECKSUM`] when nothing of the file is missing any more, and the whole is not what was written.
+    /// [`rules::CHECKSUM`] if the file is complete and its checksum differs from the stated one.
     pub(crate) fn take(&self, blob: &Blob, start: u64, bytes: &Bytes, budget: &Budget) -> Result<()> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let end = start.saturating_add(bytes.len() as u64);
@@ -109,7 +109,8 @@ impl Proof {
         }
         match &state.found {
             Some(found) if *found != self.stated => {
-                Err(Error::broken(&rules::CHECKSUM, format!("{found}, not {}", self.stated)).at(blob.place()))
+                Err(Error::broken(&rules::CHECKSUM, format!("found {found}, expected {}", self.stated))
+                    .at(blob.place()))
             }
             _ => Ok(()),
         }
@@ -117,9 +118,9 @@ impl Proof {
 }
 
 impl State {
-    /// Hashes what of the bytes at `start` was not hashed yet.
+    /// Hashes the part of the bytes at `start` that was not hashed yet.
     fn hash(&mut self, start: u64, bytes: &Bytes) {
-        // What begins behind `next` waits.
+        // Bytes after `next` wait.
         let known = usize::try_from(self.next.saturating_sub(start)).unwrap_or(usize::MAX);
         if let Some(new) = bytes.get(known..) {
             self.hasher.0.write(new);
@@ -132,7 +133,7 @@ impl State {
         if self.waiting.get(&start).is_some_and(|known| known.end(start) >= end) {
             return;
         }
-        // Whoever never reads the rest of the file must not keep memory from others.
+        // A reader that never reads the rest of the file must not hold memory that others need.
         let has_room = self.held + length <= WAITING && budget.available() >= budget.limit() - budget.limit() / SHARE;
         let memory = if has_room { budget.try_reserve(length) } else { None };
         let waiting = match memory {
@@ -152,7 +153,7 @@ impl State {
         }
     }
 
-    /// Hashes what waited for what was hashed last.
+    /// Hashes the sections that follow what was hashed last.
     fn go_on(&mut self, blob: &Blob) -> Result<()> {
         while let Some(first) = self.waiting.first_entry().filter(|first| *first.key() <= self.next) {
             let (start, waiting) = first.remove_entry();

@@ -1,4 +1,4 @@
-//! Records: one triple as bytes, with prefixes as numbers.
+//! Records: the bytes of one triple, with prefixes as numbers.
 
 use std::sync::Arc;
 
@@ -10,43 +10,43 @@ use crate::snapshot::DataFile;
 use crate::term;
 use crate::triple::Triple;
 
-/// What the bytes at hand are the begin of.
+/// What the buffered bytes begin with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// A record of this length, bytes.
+    /// A record of this length, in bytes.
     Record(usize),
-    /// A record that needs at least so many bytes.
+    /// A record that needs at least this many bytes.
     Needs(usize),
 }
 
-/// Whether a file has the mark of those that this crate writes.
+/// Whether a file has the mark of the files that this crate writes.
 pub(crate) fn is_marked(file: &DataFile) -> bool {
     file.sort_order.as_deref() == Some("codepoint")
 }
 
-/// Prefixes of one file, by their numbers.
+/// The prefixes of one file, by their numbers.
 #[derive(Debug, Clone)]
 pub(crate) struct Prefixes {
-    /// Ascending by number. Where numbers are dense from 1 on, number n is at n − 1.
+    /// Ascending by number. If numbers are dense from 1 on, number n is at n − 1.
     sorted: Arc<[(i32, String)]>,
 }
 
 impl Prefixes {
-    /// The prefixes of a file, with what the user says that short ones stand for.
+    /// Returns the prefixes of a file, with the namespaces that the user gave for short ones.
     ///
     /// # Errors
-    /// When one is no namespace and nobody says what it stands for; [`rules::PREFIXES_CHANGED`].
+    /// Returns an error if a prefix is not a namespace and the user gave none for it; [`rules::PREFIXES_CHANGED`].
     pub(crate) fn of(file: &DataFile, options: &OpenOptions) -> Result<Self> {
         let text = |prefix: &String| match options.namespaces.get(prefix) {
             Some(namespace) => Ok(namespace.clone()),
             None if prefix.contains(':') => Ok(prefix.clone()),
-            None => Err(Error::broken(&rules::PREFIX_SHORT, format!("{prefix:?} is no namespace"))
+            None => Err(Error::broken(&rules::PREFIX_SHORT, format!("{prefix:?} is not a namespace"))
                 .hint(format!("--ns {prefix}=http://…"))),
         };
         let mut named: Vec<(i32, &String)> = file.prefix_map.iter().map(|(prefix, id)| (*id, prefix)).collect();
         named.sort_unstable();
-        // Of others prefix_map counts (R18). Who marks files as this crate does writes both lists alike: where they differ one of them was
-        // changed, and each IRI with that prefix would be another one.
+        // For files of other writers, prefix_map counts (R18). A writer that sets the mark of this crate writes both
+        // lists alike: if they differ, one of them was changed, and each IRI with that prefix would be a different one.
         let is_strict = is_marked(file) && options.tolerance != Tolerance::Lenient;
         if is_strict && !named.iter().map(|(_, prefix)| *prefix).eq(&file.prefixes) {
             return Err(Error::broken(&rules::PREFIXES_CHANGED, "prefixes and prefix_map differ"));
@@ -70,10 +70,10 @@ impl Prefixes {
     }
 }
 
-/// Reads the record at the begin of `bytes`, of which the file has `left` (those included), into `triple`.
+/// Reads the record at the start of `bytes` into `triple`. The file has `left` bytes from there on, these included.
 ///
 /// # Errors
-/// [`rules::RECORD`]; lengths are checked against what the file has before anything is read or kept.
+/// [`rules::RECORD`]; lengths are checked against the size of the file before anything is read or kept.
 pub(crate) fn decode(bytes: &[u8], left: u64, prefixes: &Prefixes, triple: &mut Triple) -> Result<Step> {
     let mut reader = Reader { bytes, left, at: 0 };
     let whole = reader.fields(prefixes, triple)?;
@@ -91,7 +91,7 @@ fn broken(message: impl Into<String>) -> Error {
 }
 
 impl<'a> Reader<'a> {
-    /// Whether all fields are there; if not, `at` is what they need.
+    /// Whether all fields are in the buffer; if not, `at` is the length that they need.
     fn fields(&mut self, prefixes: &Prefixes, triple: &mut Triple) -> Result<bool> {
         if !self.term(prefixes, &mut triple.subject)? {
             return Ok(false);
@@ -103,7 +103,7 @@ impl<'a> Reader<'a> {
         triple.literal = match kind {
             [0] => false,
             [1] => true,
-            other => return Err(broken(format!("IsLiteral is {}, not 0 or 1", other.first().unwrap_or(&0)))),
+            other => return Err(broken(format!("IsLiteral is {}, expected 0 or 1", other.first().unwrap_or(&0)))),
         };
         triple.datatype.clear();
         triple.untagged = false;
@@ -132,7 +132,7 @@ impl<'a> Reader<'a> {
 
     fn text(&mut self) -> Result<Option<&'a str>> {
         let Some(length) = self.number()? else { return Ok(None) };
-        let length = usize::try_from(length).map_err(|_| broken(format!("a length of {length}")))?;
+        let length = usize::try_from(length).map_err(|_| broken(format!("invalid length {length}")))?;
         let Some(bytes) = self.take(length)? else { return Ok(None) };
         let text = std::str::from_utf8(bytes).map_err(|error| broken("a text is not UTF-8").caused_by(error))?;
         Ok(Some(text))
@@ -142,12 +142,12 @@ impl<'a> Reader<'a> {
         Ok(self.take(4)?.and_then(|bytes| bytes.try_into().ok()).map(i32::from_le_bytes))
     }
 
-    /// The next bytes; nothing when they are in the file, but not at hand.
+    /// Returns the next bytes, or `None` if they are in the file but not in the buffer.
     fn take(&mut self, length: usize) -> Result<Option<&'a [u8]>> {
         let start = self.at;
-        self.at = start.checked_add(length).ok_or_else(|| broken("a length beyond all bounds"))?;
+        self.at = start.checked_add(length).ok_or_else(|| broken("the length of a field overflows"))?;
         if self.at as u64 > self.left {
-            let message = format!("a record needs {} bytes where the file has {}", self.at, self.left);
+            let message = format!("a record needs {} bytes, but the file has {}", self.at, self.left);
             return Err(broken(message));
         }
         Ok(self.bytes.get(start..self.at))
@@ -159,7 +159,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    /// The worked examples of the resolutions, with what they say.
+    /// The worked examples of the resolutions.
     const EXAMPLES: &[(&[u8], &str, &str, Option<&str>)] = &[
         (
             b"\x01\0\0\0\x05\0\0\0alice\0\x01\0\0\0\x03\0\0\0bob",
@@ -210,7 +210,7 @@ mod tests {
         let mut triple = Triple::default();
         for (bytes, ..) in EXAMPLES {
             for end in 0..bytes.len() {
-                // The file has more: more is asked for, never more than there is.
+                // The file has more bytes: more are requested, but never more than the file has.
                 let step = decode(&bytes[..end], bytes.len() as u64, &prefixes(), &mut triple).unwrap();
                 assert!(matches!(step, Step::Needs(needed) if needed > end && needed <= bytes.len()));
                 // The file ends here.
@@ -220,7 +220,7 @@ mod tests {
                 for value in [0xff, 0x7f, 0x80] {
                     let mut bytes = bytes.to_vec();
                     bytes[at] = value;
-                    // No panic, and nothing larger than the file.
+                    // No panic, and no length beyond the file.
                     let _ = decode(&bytes, bytes.len() as u64, &prefixes(), &mut triple);
                     assert!(triple.bytes() <= 3 * 64 + bytes.len());
                 }
@@ -235,7 +235,7 @@ mod tests {
             |bytes: &[u8]| decode(bytes, bytes.len() as u64, &prefixes(), &mut triple).unwrap_err().to_string();
         assert!(fails(b"\x09\0\0\0\x01\0\0\0a\0\0\0\0\0\x01\0\0\0b").contains("prefix 9"));
         assert!(fails(b"\xff\xff\xff\xff\x01\0\0\0a\0\0\0\0\0\x01\0\0\0b").contains("prefix -1"));
-        assert!(fails(b"\0\0\0\0\xff\xff\xff\xffa\0\0\0\0\0\x01\0\0\0b").contains("a length of -1"));
+        assert!(fails(b"\0\0\0\0\xff\xff\xff\xffa\0\0\0\0\0\x01\0\0\0b").contains("invalid length -1"));
         assert!(fails(b"\0\0\0\0\x01\0\0\0a\x02\0\0\0\0\x01\0\0\0b").contains("IsLiteral is 2"));
         assert!(fails(b"\0\0\0\0\x01\0\0\0\xff\0\0\0\0\0\x01\0\0\0b").contains("UTF-8"));
         assert!(fails(b"\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0\0\0b").contains("subject is empty"));

@@ -1,12 +1,14 @@
-//! Indexes beside large files: where records begin, every so many bytes, a filter of any size, and where triples with an id
-//! are. No file needs one: whoever finds none, or one that does not fit its file, reads the file once instead.
+//! Index files next to large files: the offset of a record at regular intervals, a filter of any size, and the
+//! positions of triples by id. Index files are optional: without one, or with one that does not match its file, the
+//! file is read once instead.
 //!
-//! Little-endian. `GLIX`, version 2 (u32), bytes and records of the file (u64 each), XXH64 of its bytes (u64), bytes between
-//! known records (u32), number of known records (u32), bytes that their texts have in common (u32), bytes of what is left of
-//! their texts (u32), blocks of the filter (u32), numbers of triples by id (u32), XXH64 of the header up to here and of
-//! everything up to the ids (u64), XXH64 of the ids (u64). Then: offsets of the known records (u64 each); where the rest of each text ends (u32
-//! each, the highest bit says that it was cut); what the texts have in common; the rests, at most 32 bytes of each; the
-//! blocks of the filter (see [`crate::Bloom`]); and where triples are by their ids, see [`crate::id_index`].
+//! Little-endian. `GLIX`, version 2 (u32), bytes and records of the file (u64 each), XXH64 of its bytes (u64), bytes
+//! between known records (u32), number of known records (u32), length of the common prefix of their texts (u32), total
+//! length of the rests of their texts (u32), blocks of the filter (u32), numbers of triples by id (u32), XXH64 of the
+//! header up to here and of everything up to the ids (u64), XXH64 of the ids (u64). Then: offsets of the known records
+//! (u64 each); the end of the rest of each text (u32 each, the highest bit says that it was cut); the common prefix;
+//! the rests, at most 32 bytes of each; the blocks of the filter (see [`crate::Bloom`]); and the positions of triples
+//! by their ids, see [`crate::id_index`].
 
 use std::ops::Range;
 
@@ -17,16 +19,16 @@ use twox_hash::XxHash64;
 use crate::bloom::Bloom;
 use crate::id_index::{self, Ids};
 
-/// Bytes between two records that an index knows.
+/// Bytes between two known records of an index.
 pub(crate) const STEP: u64 = 4 << 10;
 
-/// Files that are shorter than this have none, bytes: they are read whole.
+/// Files shorter than this many bytes have no index: they are read whole.
 pub(crate) const SMALL: u64 = 64 << 10;
 
-/// What stands behind the name of the file.
+/// The extension after the name of the file.
 pub(crate) const ENDING: &str = ".glx";
 
-/// Bytes of a text behind what all have in common.
+/// Maximum number of bytes of a text after the common prefix.
 const TEXT: usize = 32;
 
 const MAGIC: &[u8; 8] = b"GLIX\x02\0\0\0";
@@ -34,16 +36,16 @@ const MAGIC: &[u8; 8] = b"GLIX\x02\0\0\0";
 /// Bytes of the header.
 const HEADER: usize = 72;
 
-/// Bytes that are read first: the header and, mostly, everything but the ids.
+/// Bytes that are read first: the header and, in most cases, everything except the ids.
 const FIRST: u64 = 128 << 10;
 
-/// Bytes that are read first at most.
+/// Maximum number of bytes that are read first.
 const LARGEST: u64 = 16 << 20;
 
 /// The bit of an end that says that the text was cut.
 const CUT: u32 = 1 << 31;
 
-/// Where records begin in a file, by their first texts; ascending by text and by offset.
+/// The offsets of known records of a file, by their first texts; ascending by text and by offset.
 #[derive(Debug, Default)]
 pub(crate) struct Sparse {
     offsets: Vec<u64>,
@@ -52,7 +54,7 @@ pub(crate) struct Sparse {
     texts: Vec<u8>,
 }
 
-/// Collects known records of a file in the making, or of one that is read.
+/// Collects known records of a file that is being written or read.
 #[derive(Debug, Default)]
 pub(crate) struct SparseBuilder {
     offsets: Vec<u64>,
@@ -61,24 +63,24 @@ pub(crate) struct SparseBuilder {
 }
 
 impl SparseBuilder {
-    /// Whether the record at `offset` is to be known.
+    /// Whether the record at `offset` becomes a known record.
     pub(crate) fn wants(&self, offset: u64) -> bool {
         self.offsets.last().is_none_or(|last| offset >= last + STEP)
     }
 
-    /// How many are known.
+    /// The number of known records.
     pub(crate) fn len(&self) -> usize {
         self.offsets.len()
     }
 
-    /// Adds a record whose first text is these bytes.
+    /// Adds a record with these bytes as its first text.
     pub(crate) fn push<'b>(&mut self, text: impl IntoIterator<Item = &'b [u8]>, offset: u64) {
         text.into_iter().for_each(|part| self.texts.extend_from_slice(part));
         self.ends.push(self.texts.len());
         self.offsets.push(offset);
     }
 
-    /// Memory that it takes, bytes.
+    /// Memory that it takes, in bytes.
     pub(crate) fn memory(&self) -> u64 {
         (self.texts.len() + self.offsets.len() * 16) as u64
     }
@@ -93,7 +95,7 @@ impl SparseBuilder {
             self.ends.get(at).and_then(|end| self.texts.get(start..*end)).unwrap_or_default()
         };
         let (first, last) = (text(0), text(self.ends.len().saturating_sub(1)));
-        // What the least and the greatest have in common all have.
+        // The common prefix of the least and the greatest is common to all.
         let common = first.iter().zip(last).take_while(|(one, other)| one == other).count();
         let mut sparse =
             Sparse { offsets: self.offsets.clone(), common: first[..common].to_vec(), ..Sparse::default() };
@@ -116,21 +118,22 @@ impl Sparse {
         (self.texts.get(start as usize..(end & !CUT) as usize).unwrap_or_default(), end & CUT != 0)
     }
 
-    /// Where to begin to look for records whose first text is `key`: behind it there may be some, before it there is none.
+    /// The offset from which to look for records with the first text `key`: there is none before it.
     pub(crate) fn begin(&self, key: &[u8]) -> u64 {
-        // Of equal texts the first may stand before the first known one; of what was cut only the begin is known.
+        // Of equal texts, the first may be before the first known one; of a text that was cut, only the beginning is
+        // known.
         let at = self.partition(key, |text, cut, rest| if cut { text < head(rest, text.len()) } else { text < rest });
         at.checked_sub(1).and_then(|at| self.offsets.get(at)).copied().unwrap_or_default()
     }
 
-    /// Where to end: from there on no record, of a file of so many bytes, has `key` as its first text, or less.
+    /// The end of the search: from there on, in a file of this many bytes, no record has a first text of `key` or less.
     pub(crate) fn end(&self, key: &[u8], size: u64) -> u64 {
         let at = self.partition(key, |text, cut, rest| if cut { text <= head(rest, text.len()) } else { text <= rest });
         self.offsets.get(at).copied().unwrap_or(size)
     }
 
-    /// How many of the known records stand before `key`, where `before` tells of the rest of a text behind what all have in common,
-    /// of whether it was cut, and of the rest of the key.
+    /// The number of known records before `key`. `before` gets the rest of a text after the common prefix, whether it
+    /// was cut, and the rest of the key.
     fn partition(&self, key: &[u8], before: impl Fn(&[u8], bool, &[u8]) -> bool) -> usize {
         match head(key, self.common.len()).cmp(&self.common) {
             std::cmp::Ordering::Less => 0,
@@ -148,14 +151,14 @@ impl Sparse {
         }
     }
 
-    /// Texts that divide the file into stretches of about so many bytes: not less than the least text behind the first stretch,
-    /// and so on.
+    /// Texts that divide the file into sections of about this many bytes: not less than the least text after the first
+    /// section, and so on.
     pub(crate) fn divided(&self, bytes: u64) -> Vec<String> {
         let step = usize::try_from((bytes / STEP).max(1)).unwrap_or(usize::MAX);
         let mut texts: Vec<String> = Vec::new();
         for at in (step..self.offsets.len()).step_by(step) {
             let whole = [self.common.as_slice(), self.text(at).0].concat();
-            // What was cut may have been cut inside a character.
+            // The text may have been cut inside a character.
             let sound = std::str::from_utf8(&whole).map_or_else(|error| error.valid_up_to(), |text| text.len());
             let text = String::from_utf8_lossy(&whole[..sound]).into_owned();
             if texts.last().is_none_or(|last| *last < text) {
@@ -165,19 +168,19 @@ impl Sparse {
         texts
     }
 
-    /// Memory that it takes, bytes.
+    /// Memory that it takes, in bytes.
     pub(crate) fn memory(&self) -> u64 {
         (self.offsets.len() * 12 + self.texts.len() + self.common.len()) as u64
     }
 
-    /// The bytes between a known record and the next one, in a file of so many bytes.
+    /// The byte range between a known record and the next one, in a file of this many bytes.
     pub(crate) fn block(&self, at: u32, size: u64) -> Option<Range<u64>> {
         let start = *self.offsets.get(at as usize)?;
         Some(start..self.offsets.get(at as usize + 1).copied().unwrap_or(size))
     }
 }
 
-/// At most so many bytes from the begin.
+/// At most this many bytes from the beginning.
 fn head(text: &[u8], length: usize) -> &[u8] {
     text.get(..length).unwrap_or(text)
 }
@@ -187,24 +190,24 @@ fn head(text: &[u8], length: usize) -> &[u8] {
 pub(crate) struct Sidecar {
     pub(crate) sparse: Sparse,
     pub(crate) bloom: Option<Bloom>,
-    /// Where the ids are in the sidecar, and the hash of their bytes.
+    /// The position of the ids in the index file, and the hash of their bytes.
     ids: Range<u64>,
-    /// How many.
+    /// Their number.
     ids_count: u64,
     ids_hash: u64,
     _memory: Reservation,
 }
 
-/// The file that an index is of.
+/// The file that an index belongs to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Of<'a> {
     pub(crate) size: u64,
     pub(crate) records: u64,
-    /// `xxh64:` and 16 digits, where the snapshot says so.
+    /// `xxh64:` and 16 digits, if the snapshot states it.
     pub(crate) checksum: Option<&'a str>,
 }
 
-/// The bytes of a sidecar of a file with this hash. `ids` are first bytes of ids and known records, ascending.
+/// The bytes of an index file for a file with this hash. `ids` are first bytes of ids and known records, ascending.
 #[expect(clippy::cast_possible_truncation, reason = "no file is so large that it has 2^32 of anything")]
 pub(crate) fn encode(of: &Of<'_>, hash: u64, sparse: &Sparse, bloom: Option<&Bloom>, ids: &[(u32, u32)]) -> Vec<u8> {
     let mut out = Vec::with_capacity(HEADER + index(sparse.memory()) + 8 * ids.len());
@@ -248,15 +251,15 @@ fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
 }
 
 impl Sidecar {
-    /// Reads all but the ids; nothing where the bytes are not a sidecar of that file, or the budget has no room.
+    /// Reads everything except the ids; `None` if the bytes are not an index of that file, or the budget is exhausted.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if it cannot be read.
     pub(crate) fn read(blob: &Blob, of: &Of<'_>, budget: &Budget) -> Result<Option<Sidecar>> {
         if blob.size() < HEADER as u64 {
             return Ok(None);
         }
-        // From afar, all but the ids at once, as far as that can be told.
+        // For remote files, everything except the ids at once, as far as the size can be estimated.
         let likely = of.size / STEP * 48 + of.records.saturating_mul(3) / 2;
         let first = if blob.is_remote() { likely.clamp(FIRST, LARGEST) } else { FIRST };
         let first = blob.read(0..first.min(blob.size()))?;
@@ -299,10 +302,10 @@ impl Sidecar {
         Some(Sidecar { sparse, bloom, ids, ids_count, ids_hash, _memory: memory })
     }
 
-    /// Reads the ids; nothing where there are none, or they are not what was written, or the budget has no room.
+    /// Reads the ids; `None` if there are none, if they are damaged, or if the budget is exhausted.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// Returns an error if they cannot be read.
     pub(crate) fn ids(&self, blob: &Blob, budget: &Budget) -> Result<Option<Ids>> {
         if self.ids.is_empty() || self.ids.end != blob.size() {
             return Ok(None);
@@ -314,14 +317,14 @@ impl Sidecar {
     }
 }
 
-/// Counts of a header, checked against the size of the file before anything is made of them.
+/// The counts of a header, checked against the size of the file before they are used.
 struct Ends {
     known: usize,
     common: usize,
     texts: usize,
     blocks: usize,
     ids: u64,
-    /// Where the ids begin, and where they end.
+    /// The start and the end of the ids.
     front: u64,
     all: u64,
 }
@@ -372,7 +375,7 @@ mod tests {
             let begin = sparse.begin(key.as_bytes()) / STEP;
             let end = sparse.end(key.as_bytes(), texts.len() as u64 * STEP) / STEP;
             assert!(begin <= end && texts[end as usize..].iter().all(|text| *text > key), "{key}");
-            // Every known record before it is smaller, and it is not far from the first that is not.
+            // Every known record before it is smaller, and it is close to the first that is not.
             assert!(texts[..begin as usize].iter().all(|text| *text < key), "{key}");
             let first = texts.partition_point(|text| *text < key) as u64;
             assert!(begin + 1 >= first || key.len() > 50, "{key}: {begin} for {first}");
@@ -411,7 +414,7 @@ mod tests {
         for at in 0..bytes.len() {
             let mut changed = bytes.clone();
             changed[at] ^= 1 << (at % 8);
-            // The front is not believed, or the ids are not.
+            // The damaged header is not trusted, or the damaged ids are not.
             assert!(read(&changed, &of).is_none_or(|(_, ids)| ids.is_none()), "byte {at}");
             assert!(read(&bytes[..at], &of).is_none(), "{at} bytes");
         }

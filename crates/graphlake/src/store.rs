@@ -1,4 +1,4 @@
-//! `store.json`: the one file of a store that changes.
+//! `store.json`: the only file of a store that changes.
 
 use isomorph_error::{Error, Findings, Kind, Place, Result};
 use isomorph_storage::{Budget, Location, Root};
@@ -11,13 +11,14 @@ use crate::{At, Tolerance, rules};
 /// Name of the file.
 pub(crate) const STORE: &str = "store.json";
 
-/// How often the file is read again because it was replaced meanwhile.
+/// How often the file is read again if it was replaced in the meantime.
 const ATTEMPTS: u32 = 100;
 
-/// The versions of a store beside the one that `at` means, ascending: who checks a store reads the data of that one only.
+/// Returns the versions of a store except the one that `at` selects, ascending. Validation reads only the data of that
+/// one.
 ///
 /// # Errors
-/// When there is no store, its list cannot be read, or it does not have the snapshot that is meant.
+/// Returns an error if there is no store, its list cannot be read, or it does not have the selected snapshot.
 pub fn other_versions(location: &Location, at: &At, budget: &Budget) -> Result<Vec<i64>> {
     let root = Root::open(location)?;
     let store = Store::read(&root, Tolerance::Lenient, budget, &mut Findings::keeping(0))?;
@@ -30,22 +31,22 @@ pub fn other_versions(location: &Location, at: &At, budget: &Budget) -> Result<V
 pub struct Store {
     /// The version of the format.
     pub format_version: String,
-    /// Where the store was when it was written; stores may be moved.
+    /// The location of the store when it was written; stores may be moved.
     pub location: String,
     /// Snapshots, ascending by version.
     pub snapshots: Vec<SnapshotEntry>,
-    /// What others have written beside these.
+    /// Members that other writers have added.
     pub extra: Map<String, Value>,
 }
 
-/// A snapshot, as the list has it.
+/// A snapshot, as `store.json` lists it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SnapshotEntry {
     /// Its id: the name of its file without `.json`.
     pub id: String,
     /// Its version, at least 1.
     pub version: i64,
-    /// When it was made, milliseconds since 1970.
+    /// When it was made, in milliseconds since 1970.
     pub timestamp: i64,
 }
 
@@ -54,12 +55,13 @@ impl Store {
     pub(crate) fn read(root: &Root, tolerance: Tolerance, budget: &Budget, findings: &mut Findings) -> Result<Store> {
         for _ in 0..ATTEMPTS {
             match json::read(&root.file(STORE)?, budget) {
-                // An object that is replaced between two requests: the next one is whole.
+                // An object was replaced between two requests: the next attempt reads it whole.
                 Err(error) if error.kind() == Kind::Conflict => {}
                 members => return Store::of(members?, tolerance, findings),
             }
         }
-        Err(Error::new(Kind::Conflict, "others changed it again and again").at(Place::file(STORE)))
+        Err(Error::new(Kind::Conflict, "the file was changed by other writers during every attempt to read it")
+            .at(Place::file(STORE)))
     }
 
     pub(crate) fn of(members: Map<String, Value>, tolerance: Tolerance, findings: &mut Findings) -> Result<Store> {
@@ -69,7 +71,7 @@ impl Store {
         if !known && tolerance != Tolerance::Lenient {
             return Err(Error::broken(&rules::FORMAT_VERSION, format!("format_version is {format_version:?}"))
                 .at(object.place("format_version"))
-                .hint("--lenient reads it as 0.1"));
+                .hint("--lenient    reads it as version 0.1"));
         }
         let location = object.text_if("location").unwrap_or_default();
         let mut snapshots = Vec::new();
@@ -91,23 +93,23 @@ impl Store {
         Ok(Store { format_version, location, snapshots, extra })
     }
 
-    /// The snapshot that is meant; nothing in a store without snapshots when the current one is.
+    /// Returns the selected snapshot, or `None` if the store has no snapshots and the current one is requested.
     ///
     /// # Errors
-    /// [`Kind::NotFound`] when there is none, with those that there are.
+    /// Returns [`Kind::NotFound`] if the snapshot does not exist; the hint lists those that exist.
     pub fn find(&self, at: &At) -> Result<Option<&SnapshotEntry>> {
         let found = match at {
             At::Current => return Ok(self.snapshots.last()),
             At::Version(version) => self.snapshots.iter().find(|entry| entry.version == *version),
             At::Id(id) => self.snapshots.iter().find(|entry| entry.id == *id),
-            // Versions decide where two snapshots have one time.
+            // Of two snapshots with the same time, the greater version counts.
             At::Time(time) => self.snapshots.iter().rev().find(|entry| entry.timestamp <= *time),
         };
         let wanted = || match at {
             At::Current => "any snapshot".to_owned(),
             At::Version(version) => format!("version {version}"),
             At::Id(id) => format!("the snapshot {id:?}"),
-            At::Time(time) => format!("a snapshot of {} or before", shown_time(*time)),
+            At::Time(time) => format!("a snapshot at or before {}", shown_time(*time)),
         };
         found.map(Some).ok_or_else(|| {
             let there = match (self.snapshots.first(), self.snapshots.last()) {

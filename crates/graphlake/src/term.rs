@@ -1,4 +1,4 @@
-//! Terms as texts of records: IRIs and blank nodes as they are, datatypes with their language behind them.
+//! Terms as texts of records: IRIs and blank nodes as they are, datatypes followed by their language.
 
 use isomorph_error::{Error, Place, Result};
 use isomorph_model::faces::Object;
@@ -17,18 +17,18 @@ pub(crate) const DIR_LANG_STRING: &str = "http://www.w3.org/1999/02/22-rdf-synta
 /// The name of the default graph in a snapshot.
 pub(crate) const DEFAULT_GRAPH: &str = "urn:x-arq:DefaultGraph";
 
-/// The graph that keeps quoted triples, so that their hashes can be turned back.
+/// The graph that keeps quoted triples, so that ids can be resolved.
 pub const QUOTED_GRAPH: &str = "urn:graphlake:quoted";
 
-/// The named graph of a key of `graphs`; nothing for the default graph, which others write in two more ways.
+/// The named graph of a key of `graphs`; `None` for the default graph, which other writers may name in two more ways.
 pub(crate) fn graph_name(key: &str) -> Option<&str> {
     (!matches!(key, DEFAULT_GRAPH | "" | "urn:x-rdflib:default")).then_some(key)
 }
 
-/// What the text behind a literal's value says.
+/// The content of a literal's datatype text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Datatype<'a> {
-    /// IRI of the datatype; nothing for plain text and where there is a language.
+    /// IRI of the datatype; `None` for plain text and for literals with a language.
     pub(crate) iri: Option<&'a str>,
     pub(crate) language: Option<&'a str>,
     /// `ltr` or `rtl`.
@@ -36,7 +36,7 @@ pub(crate) struct Datatype<'a> {
 }
 
 impl<'a> Datatype<'a> {
-    /// Takes a datatype text of a record apart.
+    /// Parses the datatype text of a record.
     pub(crate) fn of(text: &'a str) -> Self {
         let plain = Datatype { iri: None, language: None, direction: None };
         let Some(name) = text.strip_prefix(RDF) else {
@@ -50,7 +50,7 @@ impl<'a> Datatype<'a> {
         {
             return Datatype { language: Some(language), direction: Some(direction), ..plain };
         }
-        // Without the language it is nothing but text.
+        // Without a language it is plain text.
         if name == "langString" { plain } else { Datatype { iri: Some(text), ..plain } }
     }
 
@@ -70,7 +70,7 @@ impl<'a> Datatype<'a> {
         }
     }
 
-    /// A literal of this datatype as the model has it.
+    /// A literal of this datatype in the form of the model.
     pub(crate) fn literal(self, lexical: &'a str) -> Object<'a> {
         let Datatype { iri, language, direction } = self;
         let datatype = match (iri, language, direction) {
@@ -83,7 +83,7 @@ impl<'a> Datatype<'a> {
     }
 }
 
-/// Fails on a base direction that no literal has: another than `ltr` and `rtl`, or one without a language.
+/// Returns an error for an invalid base direction: other than `ltr` and `rtl`, or without a language.
 pub(crate) fn direction_fits(language: Option<&str>, direction: Option<&str>) -> Result<()> {
     match (language, direction) {
         (_, None) | (Some(_), Some("ltr" | "rtl")) => Ok(()),
@@ -95,13 +95,13 @@ pub(crate) fn direction_fits(language: Option<&str>, direction: Option<&str>) ->
     }
 }
 
-/// Whether a literal of a datatype is nothing but text; without a language rdf:langString is nothing else.
+/// Whether a literal of a datatype is plain text; so is `rdf:langString` without a language.
 fn is_plain(datatype: &str) -> bool {
     datatype == isomorph_model::xsd::STRING || datatype == LANG_STRING
 }
 
-/// Gives a datatype text the one form that it is compared in: that of plain text goes without saying, languages are in lower case.
-/// Returns what it was, if that is another text.
+/// Normalises a datatype text for comparison: plain text has none, languages are in lower case. Returns the previous
+/// text if it was different.
 pub(crate) fn normalize(datatype: &mut String) -> Option<String> {
     if is_plain(datatype) {
         return Some(std::mem::take(datatype));
@@ -112,7 +112,7 @@ pub(crate) fn normalize(datatype: &mut String) -> Option<String> {
     Some(std::mem::replace(datatype, normal))
 }
 
-/// Whether a byte is in no IRI.
+/// Whether a byte cannot occur in an IRI.
 #[expect(clippy::cast_possible_truncation, reason = "indexes below 256")]
 const NOT_IN_IRIS: [bool; 256] = {
     let mut table = [false; 256];
@@ -125,7 +125,7 @@ const NOT_IN_IRIS: [bool; 256] = {
     table
 };
 
-/// Whether a text is an absolute IRI: a scheme, a colon, and nothing that no IRI has.
+/// Whether a text is an absolute IRI: a scheme, a colon, and only characters that an IRI may have.
 pub(crate) fn is_absolute_iri(text: &str) -> bool {
     let Some((scheme, _)) = text.split_once(':') else { return false };
     let of_scheme = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
@@ -134,7 +134,7 @@ pub(crate) fn is_absolute_iri(text: &str) -> bool {
         && !text.bytes().fold(false, |bad, byte| bad | NOT_IN_IRIS[usize::from(byte)])
 }
 
-/// Tries whether a text is an absolute IRI or a blank node: what subjects, objects and names of graphs are.
+/// Checks that a text is an absolute IRI or a blank node, as subjects, objects and names of graphs must be.
 ///
 /// # Errors
 /// [`rules::IRI`].
@@ -143,8 +143,8 @@ pub(crate) fn resource(text: &str, what: &str) -> Result<()> {
     if is_blank || is_absolute_iri(text) { Ok(()) } else { Err(no_iri(text, what)) }
 }
 
-/// Tries whether a graph may be called so by those who write triples: not as stores call their default graph, which would be the
-/// default graph when it is read.
+/// Checks that triples may be written to a graph of this name. The names that stores use for their default graph are
+/// refused, because the triples would be read as triples of the default graph.
 ///
 /// # Errors
 /// [`rules::RESERVED`].
@@ -157,21 +157,20 @@ pub(crate) fn named_graph(name: Option<&str>) -> Result<()> {
     }
 }
 
-/// Tries whether the graph of a statement is one for statements: what is written to the graph that keeps quoted triples
-/// ([`QUOTED_GRAPH`]) is no statement when it is read.
+/// Checks that statements may be written to a graph. The graph of quoted triples ([`QUOTED_GRAPH`]) is refused, because
+/// its triples are not read as statements.
 ///
 /// # Errors
 /// [`rules::RESERVED`].
 pub fn check_graph(name: Option<&str>) -> Result<()> {
     match name {
-        Some(QUOTED_GRAPH) => {
-            Err(reserved(QUOTED_GRAPH, "graph").hint("use another graph: this one keeps what triple terms quote"))
-        }
+        Some(QUOTED_GRAPH) => Err(reserved(QUOTED_GRAPH, "graph")
+            .hint("use another graph: this one holds the triples that triple terms quote")),
         name => named_graph(name),
     }
 }
 
-/// Tries whether a literal may have a datatype of this name: one that a language stands behind would be that language.
+/// Checks that a literal may have this datatype: a datatype followed by a language would be read as that language.
 ///
 /// # Errors
 /// [`rules::IRI`], [`rules::RESERVED`].
@@ -186,13 +185,13 @@ pub(crate) fn datatype(iri: &str) -> Result<()> {
 }
 
 fn reserved(name: &str, what: &str) -> Error {
-    Error::broken(&rules::RESERVED, format!("{name:?} means something else in a store")).at(Place::field(what))
+    Error::broken(&rules::RESERVED, format!("{name:?} has another meaning in a store")).at(Place::field(what))
 }
 
-/// The error for a text that is no absolute IRI, in this part of a quad.
+/// The error for a text that is not an absolute IRI, in this part of a quad.
 pub(crate) fn no_iri(text: &str, what: &str) -> Error {
     let shown = crate::cursor::shown(text);
-    Error::broken(&rules::IRI, format!("{shown:?} is no absolute IRI")).at(Place::field(what))
+    Error::broken(&rules::IRI, format!("{shown:?} is not an absolute IRI")).at(Place::field(what))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use twox_hash::XxHash64;
 use crate::read::Order;
 use crate::term::Datatype;
 
-/// Subject, object and what kind of object it is, expanded. Made once and filled again and again.
+/// Subject, object and kind of object, expanded. Allocated once and refilled.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Triple {
     pub(crate) subject: String,
@@ -17,13 +17,13 @@ pub(crate) struct Triple {
     pub(crate) literal: bool,
     /// Datatype and language of a literal; empty for plain text.
     pub(crate) datatype: String,
-    /// The datatype as its record spells it, if that is another text: `xsd:string`, languages in upper case.
+    /// The datatype as its record spells it, if that is another text: `xsd:string`, or a language in upper case.
     pub(crate) written: Option<String>,
-    /// Whether its record says rdf:langString and no language: it is plain text, and a breach.
+    /// Whether its record has rdf:langString without a language, which is plain text and a violation.
     pub(crate) untagged: bool,
 }
 
-/// Equal is what is the same triple, however its record says it.
+/// Triples are equal if they are the same triple, however their records spell them.
 impl PartialEq for Triple {
     fn eq(&self, other: &Triple) -> bool {
         self.subject == other.subject && self.object_key() == other.object_key()
@@ -47,8 +47,8 @@ impl Triple {
         }
     }
 
-    /// Whether it stands in front of another one where datatypes are compared as records spell them: that is the order of the file,
-    /// and another one than that of the triples.
+    /// Whether it precedes another triple if datatypes are compared as records spell them: that is the order of the
+    /// file, but not that of the triples.
     pub(crate) fn is_written_before(&self, other: &Triple, order: Order) -> bool {
         let datatypes = [self, other].map(|one| one.written.as_deref().unwrap_or(&one.datatype));
         let [own, others] = [self, other].map(|one| (one.object.as_str(), one.literal));
@@ -69,7 +69,7 @@ impl Triple {
         }
     }
 
-    /// The object as the model has it.
+    /// The object in the form of the model.
     pub(crate) fn as_object(&self) -> Object<'_> {
         if !self.literal {
             return Object::Term(&self.object);
@@ -77,10 +77,10 @@ impl Triple {
         Datatype::of(&self.datatype).literal(&self.object)
     }
 
-    /// A hash that equal triples share, whatever they are sorted by; `bytes` is a buffer.
+    /// A hash that equal triples share in either order; `bytes` is a buffer.
     pub(crate) fn fingerprint(&self, bytes: &mut Vec<u8>) -> u64 {
         bytes.clear();
-        // Lengths tell where one text ends and the next begins.
+        // Lengths separate the texts.
         for text in [&self.subject, &self.object, &self.datatype] {
             bytes.extend_from_slice(&(text.len() as u64).to_le_bytes());
             bytes.extend_from_slice(text.as_bytes());

@@ -1,4 +1,4 @@
-//! Vacuum: what no snapshot needs any more is removed, and old snapshots before.
+//! Vacuum: removes old snapshots, then the files that no snapshot needs.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -17,18 +17,19 @@ use crate::{Resume, json, path, rules};
 /// What may be removed.
 #[derive(Debug, Clone, Copy)]
 pub struct VacuumOptions {
-    /// So many of the newest snapshots stay, at least one.
+    /// This many of the newest snapshots are kept, at least one.
     pub keep_last: usize,
-    /// Snapshots that are younger stay; nothing: only `keep_last` counts.
+    /// Snapshots that are younger are kept; `None`: only `keep_last` counts.
     pub keep_for: Option<Duration>,
-    /// Files that no snapshot names stay as long as they are younger: a writer may be about to name them. So does what a load left.
+    /// Files that no snapshot lists are kept while they are younger: a writer may be about to list them. The same holds
+    /// for the work of a load.
     pub grace: Duration,
-    /// Say what would be removed, and remove nothing.
+    /// List what would be removed, and remove nothing.
     pub dry_run: bool,
 }
 
 impl Default for VacuumOptions {
-    /// Nothing but files of interrupted writers, a day old; and those only in words.
+    /// Only files of interrupted writers that are at least a day old, as a dry run.
     fn default() -> Self {
         VacuumOptions { keep_last: usize::MAX, keep_for: None, grace: Duration::from_secs(24 * 3600), dry_run: true }
     }
@@ -39,37 +40,39 @@ impl Default for VacuumOptions {
 pub struct Vacuumed {
     /// Versions of snapshots.
     pub snapshots: Vec<i64>,
-    /// Names of files, those of snapshots included.
+    /// Names of files, including those of snapshots.
     pub files: Vec<String>,
-    /// Their sizes together, bytes.
+    /// Their total size in bytes.
     pub bytes: u64,
-    /// Files that no snapshot names and that are too young.
+    /// Number of files that no snapshot lists and that are too young.
     pub young: u64,
-    /// What a load left that could be taken up again, and that nobody is at.
+    /// The work of a stopped load that could be resumed, and that no process uses.
     pub load: Option<LeftLoad>,
 }
 
-/// What a load left that was stopped.
+/// The work of a stopped load.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftLoad {
-    /// Its directory: beside a store on a disk, of one in an object store among the temporary files of this machine.
+    /// Its directory: next to a store on a disk; for a store in an object store, among the temporary files of this
+    /// machine.
     pub path: PathBuf,
-    /// What is in it, bytes.
+    /// Its size in bytes.
     pub bytes: u64,
-    /// It is younger than the grace, and stays: somebody may be about to go on.
+    /// Whether it is younger than the grace period, and is kept because it may be resumed.
     pub young: bool,
 }
 
 impl Lake {
-    /// Removes old snapshots, files that no snapshot names, and what a load left beside the store. Of a store that can be read nothing is removed that one of
-    /// the snapshots that stay needs: when one of them cannot be read, nothing is removed at all.
+    /// Removes old snapshots, files that no snapshot lists, and the work of a stopped load. Files that a kept snapshot
+    /// needs are never removed: if a kept snapshot cannot be read, nothing is removed.
     ///
     /// # Errors
-    /// When something cannot be read or removed.
+    /// Returns an error if something cannot be read or removed.
     pub fn vacuum(&self, options: &VacuumOptions) -> Result<Vacuumed> {
         let budget = &self.opening.budget;
         let now = self.writing.time.unwrap_or_else(SystemTime::now);
-        // What is listed before anything is read: later files are of later snapshots, and younger than any grace.
+        // Files are listed before anything is read: later files belong to later snapshots, and are younger than any
+        // grace period.
         let listed = self.root.list("graphs")?;
         let claims = self.root.list("snapshots")?;
         let store = Store::read(&self.root, self.opening.tolerance, budget, &mut Findings::keeping(0))?;
@@ -102,7 +105,7 @@ impl Lake {
                 continue;
             }
             match claimed(&entry.name) {
-                // Claimed and not published yet: somebody will.
+                // Claimed, but not published yet: another writer will publish it.
                 Some(version) if version > current => {
                     let id = format!("snapshot{version}");
                     note(Snapshot::read(&self.root, &id, budget, &mut Findings::keeping(0))?)?;
@@ -110,14 +113,14 @@ impl Lake {
                 _ => unnamed.push(entry),
             }
         }
-        // What a writer put beside the list that was stopped before it took its place.
+        // A draft of the list, of a writer that was stopped before it replaced the list.
         let beside = self.root.list_dir("")?;
         let is_draft = |entry: &&Entry| {
             let unique = entry.name.strip_prefix('.').and_then(|name| name.strip_prefix(STORE)?.strip_suffix(".tmp"));
             !entry.is_dir && unique.is_some_and(|unique| unique.starts_with('.'))
         };
         unnamed.extend(beside.iter().filter(is_draft));
-        // A sidecar belongs to the file that it is called like.
+        // An index file belongs to the file that it is named after.
         let is_needed =
             |name: &str| needed.contains(name) || name.strip_suffix(".glx").is_some_and(|file| needed.contains(file));
         unnamed.extend(listed.iter().filter(|entry| !is_needed(&entry.name)));
@@ -132,7 +135,7 @@ impl Lake {
         }
         if !options.dry_run {
             self.expire(&vacuumed.snapshots)?;
-            // Snapshots first: a file must not be named by a snapshot that is still there.
+            // Snapshots first: a snapshot that still exists must not list a removed file.
             vacuumed.files.sort_by_key(|name| !name.starts_with("snapshots/"));
             vacuumed.files.iter().try_for_each(|name| self.shared.remove(name))?;
         }
@@ -140,12 +143,12 @@ impl Lake {
         Ok(vacuumed)
     }
 
-    /// Removes what a load left that can be resumed, if nobody is at it and it is old.
+    /// Removes the work of a load that can be resumed, if no process uses it and it is old.
     fn left_load(&self, options: &VacuumOptions, now: SystemTime) -> Result<Option<LeftLoad>> {
         let scratch = self.writing.scratch.clone().map_or_else(|| Scratch::new(None), Ok)?;
         let Some(left) = Workplace::left(self.root.location(), Resume::PURPOSE, &scratch)? else { return Ok(None) };
         let (bytes, changed) = left.extent()?;
-        // Of what was changed in the future no age is known: it stays.
+        // If the time of a change is in the future, the age is unknown, and the work is kept.
         let age = changed.and_then(|changed| now.duration_since(changed).ok());
         let young = age.is_none_or(|age| age < options.grace);
         let path = left.path().to_owned();
@@ -155,7 +158,7 @@ impl Lake {
         Ok(Some(LeftLoad { path, bytes, young }))
     }
 
-    /// Takes versions out of the list of snapshots, but never the last one.
+    /// Removes versions from the list of snapshots, but never the last one.
     fn expire(&self, versions: &[i64]) -> Result<()> {
         if versions.is_empty() {
             return Ok(());
@@ -174,20 +177,20 @@ impl Lake {
         update.map(drop)
     }
 
-    /// How long ago a file was last changed; nothing when that is not known, or is still to come: then it stays.
+    /// The time since a file was last changed; `None` if it is unknown or negative, in which case the file is kept.
     fn age(&self, name: &str, now: SystemTime) -> Result<Option<Duration>> {
         let Some(blob) = self.root.try_file(name)? else { return Ok(None) };
         Ok(blob.opened_as().modified.and_then(|modified| now.duration_since(modified).ok()))
     }
 }
 
-/// Snapshots that stay, and those that go.
+/// Snapshots to keep, and snapshots to remove.
 fn divided<'s>(
     snapshots: &'s [SnapshotEntry],
     options: &VacuumOptions,
     now: SystemTime,
 ) -> (Vec<&'s SnapshotEntry>, Vec<&'s SnapshotEntry>) {
-    // Times before 1970 are no times of snapshots: all are younger than a clock that stands there, and stay.
+    // No snapshot has a time before 1970: with such a clock, all snapshots count as younger, and are kept.
     let now = now.duration_since(UNIX_EPOCH).unwrap_or_default();
     let old = |entry: &SnapshotEntry| {
         let made = Duration::from_millis(u64::try_from(entry.timestamp).unwrap_or_default());
@@ -201,7 +204,8 @@ fn divided<'s>(
     (stay, go)
 }
 
-/// Tries whether a snapshot still names all that its writers counted with: what a damaged list lacks is needed to mend it.
+/// Checks that a snapshot still lists all files that its writers counted: the files that a damaged list lacks are
+/// needed to repair it.
 ///
 /// # Errors
 /// [`rules::COUNT`].

@@ -1,4 +1,4 @@
-//! Batches of bindings in, batches of solutions out: the same as asking for each row by itself; and estimates that hold.
+//! Batches of bindings give the same solutions as asking for each row separately; and estimates hold.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
@@ -17,7 +17,7 @@ use isomorph_model::faces::{Object, Quad};
 use isomorph_model::{Batch, Ends, Request, Source, Tables};
 use isomorph_storage::{Budget, Location};
 
-/// A generator with a seed: the same numbers everywhere.
+/// A generator with a seed: the same numbers on every machine.
 struct Random(u64);
 
 impl Random {
@@ -27,7 +27,7 @@ impl Random {
     }
 }
 
-/// A term that owns its text: text, datatype, language.
+/// An owned term: text, datatype, language.
 type Term = (String, Option<(String, Option<String>)>);
 
 /// Subject, predicate, object, graph; the empty text is the default graph.
@@ -107,7 +107,7 @@ fn store(path: &Path, random: &mut Random, size: usize) {
     }
 }
 
-/// One row of what was found, with the row of the bindings.
+/// One row of the solutions, with the row of the bindings.
 fn row(found: &Found, at: usize) -> (u32, [Option<Term>; 4]) {
     let columns = [&found.subjects, &found.predicates, &found.objects, &found.graphs];
     (found.rows[at], columns.map(|column| column.get(at).map(|term| own(&term))))
@@ -121,7 +121,7 @@ fn rows_of(solutions: &mut Solutions<Arc<GraphLake>>) -> Vec<(u32, [Option<Term>
     rows
 }
 
-/// What one place asks: nothing, a term, or the column of that number.
+/// One position of a question: a variable, a term, or the column with that number.
 fn place<'a>(how: usize, term: &'a Term, column: usize) -> Place<'a> {
     match how {
         0 => Place::Any,
@@ -130,14 +130,14 @@ fn place<'a>(how: usize, term: &'a Term, column: usize) -> Place<'a> {
     }
 }
 
-/// Every combination of what is asked, known and in columns against a pass over everything.
+/// Every combination of known positions, columns and variables, compared with a pass over everything.
 fn check(lake: &Arc<GraphLake>, random: &mut Random, many: usize) {
     let all = all(lake);
     let list: Vec<&Own> = all.iter().collect();
     for how in 0..81 {
         let hows = [how % 3, how / 3 % 3, how / 9 % 3, how / 27];
         let known = list[random.below(list.len())].clone();
-        // Rows that fit, rows that fit in part, strangers, and the same again.
+        // Rows that match, rows that match in part, unknown terms, and all of them again.
         let rows: Vec<Own> = (0..many)
             .map(|at| {
                 let mut own = list[random.below(list.len())].clone();
@@ -190,7 +190,7 @@ fn check(lake: &Arc<GraphLake>, random: &mut Random, many: usize) {
         sorted.sort();
         assert_eq!(sorted.len(), expected.len(), "{question:?}");
         assert!(sorted == expected, "{question:?}");
-        // In parts, and on threads, it is the same in the same order.
+        // In parts, and on threads, the results are the same in the same order.
         let parts = make().divide(5).unwrap();
         assert!(parts.len() <= 5);
         let in_parts: Vec<_> = parts.into_iter().flat_map(|mut part| rows_of(&mut part)).collect();
@@ -203,7 +203,7 @@ fn check(lake: &Arc<GraphLake>, random: &mut Random, many: usize) {
         .unwrap();
         assert!(on_threads == found, "{question:?}");
         assert_eq!(lake.ask_count(&question, Arc::clone(&bindings), 3).unwrap(), found.len() as u64, "{question:?}");
-        // Estimates: exactly what is asked with, once where nothing is in a column, for every row otherwise.
+        // Estimates: the question itself, once if no position is a column, otherwise for every row.
         let estimate = lake.estimate(&question);
         assert!(estimate.low as f64 <= estimate.rows && estimate.rows <= estimate.high as f64, "{estimate:?}");
         for number in 0..rows.len() as u32 {
@@ -287,7 +287,7 @@ fn many_bindings_read_each_block_once() {
     // Some, in any order and each twice: a block or two for each.
     let (found, bytes) = ask(&mut (0..40).rev().chain(0..40).map(|number| number * 1_499));
     assert!(found.len() == 80 && bytes <= 40 * (16 << 10), "{bytes}");
-    // Most of them: the file, once, but for records that two reads share.
+    // Most of them: the file, once, except records that two reads share.
     let (found, bytes) = ask(&mut (0..60_000).rev());
     assert_eq!(found.len(), 60_000);
     assert!(bytes <= size + size / 100, "{bytes} of {size}");
@@ -320,7 +320,7 @@ fn steps_are_bounded_and_may_be_dropped() {
     let budget = Budget::new(64 << 20);
     let options = OpenOptions { survey_up_to: 0, budget: budget.clone(), ..OpenOptions::default() };
     let lake = Arc::new(open(&path, &options).unwrap());
-    // All of one object that nothing has but every file may have: steps without solutions.
+    // All triples with an object that none has, but every file may have: steps without solutions.
     let question = Question { object: Place::Column(0), ..Question::default() };
     let mut literal = Terms::default();
     literal.push(&Object::plain("x", "urn:other")).unwrap();
@@ -328,7 +328,7 @@ fn steps_are_bounded_and_may_be_dropped() {
     let mut solutions = Solutions::new(Arc::clone(&lake), &question, bindings).unwrap();
     is_send(&solutions);
     assert_eq!(rows_of(&mut solutions), []);
-    // All triples: batches of a bounded size, and memory comes back when they are dropped in the middle.
+    // All triples: batches of a bounded size; and memory is returned when the solutions are dropped before the end.
     let held = budget.used();
     let mut solutions = Solutions::new(Arc::clone(&lake), &Question::default(), Arc::new(Bindings::unit())).unwrap();
     let before = lake.bytes_read();
@@ -379,7 +379,7 @@ fn large_files_are_read_in_parts() {
     let (none, some) = rows.split_last().unwrap();
     assert!(*none == 0 && some.iter().all(|rows| *rows > 1_000), "{rows:?}");
     assert_eq!(rows.iter().sum::<usize>(), 12_000);
-    // Look-ups divide it as well, and what is made of what they find comes in its order.
+    // Look-ups are divided as well, and what is made from their results is in order.
     let unit = || Arc::new(Bindings::unit());
     assert!(Solutions::new(&lake, &Question::default(), unit()).unwrap().divide(8).unwrap().len() > 2);
     let texts = |threads: usize| {
@@ -401,7 +401,7 @@ fn large_files_are_read_in_parts() {
         let odd = |quad: &Quad<'_>| quad.subject.ends_with(['1', '3', '5', '7', '9']);
         assert_eq!(lake.matching_count(threads, &Pattern::default(), odd).unwrap(), 6_000);
     }
-    // An error of either side ends it.
+    // An error on either side ends it.
     let stop = || isomorph_error::Error::usage("enough");
     for threads in [1, 3] {
         let failed = lake.ask_as(&Question::default(), unit(), threads, |_, _| Err(stop()), &mut |(): ()| Ok(()));
@@ -409,7 +409,8 @@ fn large_files_are_read_in_parts() {
         let failed = lake.ask(&Question::default(), unit(), threads, &mut |_| Err(stop()));
         assert_eq!(failed.unwrap_err().message(), "enough");
     }
-    // What waits to be taken is within the memory that there is, and is given back; what is kept is known with the first question.
+    // Waiting results stay within the budget, and their memory is returned; cached data is known from the first
+    // question on.
     let budget = Budget::new(16 << 20);
     let little = open(&path, &OpenOptions { budget: budget.clone(), ..OpenOptions::default() }).unwrap();
     let ask = || {
@@ -430,7 +431,7 @@ fn large_files_are_read_in_parts() {
 fn estimates_are_exact_where_files_tell() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("lake");
-    // Small files, so that there are many, and texts go on from one to the next.
+    // Small files, so that there are many, and texts that continue from one to the next.
     let options = WriteOptions { file_bytes: 4 << 10, ..WriteOptions::default() };
     let mut random = Random(3);
     let drawn: BTreeSet<Own> = (0..3_000).map(|_| draw(&mut random, 100)).collect();
@@ -447,7 +448,7 @@ fn estimates_are_exact_where_files_tell() {
         }
     }
     assert_eq!(lake.estimate(&Question::default()).low, drawn.len() as u64);
-    // What a variable in two places leaves of that, no file tells.
+    // The files do not show how many triples match a variable in two positions.
     for (places, graph) in
         [([0, 1, 0], GraphNode::Any), ([0, 0, 1], GraphNode::Any), ([0, 1, 2], GraphNode::Variable(0))]
     {
@@ -455,14 +456,14 @@ fn estimates_are_exact_where_files_tell() {
         let step = Join::new(&lake, &[pattern], 3).unwrap().plan()[0].estimate;
         assert_eq!(step.low, 0, "{places:?} {graph:?}");
     }
-    // What is not there is known not to be there; of what is there, about how much.
+    // A missing term is known to be missing; for an existing one, the number is approximate.
     let of = |subject| Question { subject: Place::Term(Object::Term(subject)), ..Question::default() };
     assert_eq!(lake.estimate(&of("urn:strange")).high, 0);
     let subjects: BTreeSet<&str> = drawn.iter().map(|own| own[0].0.as_str()).collect();
     let sum: f64 = subjects.iter().map(|subject| lake.estimate(&of(subject)).rows).sum();
     let (sum, all) = (sum / drawn.len() as f64, 0.5..2.0);
     assert!(all.contains(&sum), "the estimates of all subjects are {sum} of what there is");
-    // Of subjects with objects that have nothing to do with them, about as many triples are there as are expected.
+    // For subjects with unrelated objects, about as many triples exist as are expected.
     let p0 = |own: &&Own| own[1].0 == "urn:p0" && own[3].0.is_empty();
     let some: Vec<&Own> = drawn.iter().filter(p0).collect();
     fn pair<'a>(one: &'a Own, other: &'a Own) -> Question<'a> {
@@ -483,7 +484,7 @@ fn estimates_are_exact_where_files_tell() {
     }
     let sum = expected / f64::from(there);
     assert!((0.3..3.0).contains(&sum), "{expected} expected, {there} there");
-    // What the files by object deny is not there, whatever the subject is.
+    // What the files by object exclude does not exist, whatever the subject is.
     let nowhere = Question { object: Place::Term(Object::Term("urn:strange")), ..pair(some[0], some[0]) };
     assert_eq!(lake.estimate(&nowhere).high, 0);
     let both = Question { subject: Place::Column(0), object: Place::Column(1), ..pair(some[0], some[0]) };

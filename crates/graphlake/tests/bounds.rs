@@ -1,4 +1,5 @@
-//! Texts that are too long to be bounds: what is cut stays a bound, and every look-up, insert and delete finds them (R21).
+//! Texts that are too long for bounds: a shortened text is still a bound, and every look-up, insert and delete finds
+//! the triples (R21).
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -16,11 +17,11 @@ use isomorph_storage::Location;
 /// Bytes of a bound.
 const LONGEST: usize = 1024;
 
-/// Texts of lengths around the cut, with characters of each length on it: each with neighbours that are as long as what is kept
-/// of it, or differ behind the cut only.
+/// Texts of lengths around the limit, with characters of each width across it: each with neighbours that have the
+/// length of the kept part, or that differ only after the limit.
 fn texts(start: &str) -> Vec<String> {
     let mut texts = Vec::new();
-    // What stands on the cut; the last of each length, before which the next bound is longer, or there is none.
+    // Characters across the limit; after the last of a width, the next bound is longer, or there is none.
     for last in ["b", "\u{7f}", "é", "\u{7ff}", "€", "\u{d7ff}", "\u{ffff}", "😀", "\u{10ffff}"] {
         for before in LONGEST - 4..=LONGEST {
             let head = format!("{start}{}", "a".repeat(before - start.len()));
@@ -31,13 +32,13 @@ fn texts(start: &str) -> Vec<String> {
         let long = format!("{start}{}", "a".repeat(length - start.len()));
         texts.extend([format!("{long}z"), long]);
     }
-    // Nothing is above this but what is longer.
+    // Only longer texts are greater than this.
     texts.extend([255, 256, 257, 300].map(|length| format!("{start}{}", "\u{10ffff}".repeat(length))));
     texts.extend([start.to_owned() + "a", start.to_owned() + "b"]);
     texts
 }
 
-/// A triple: what its subject, and its object, are.
+/// A triple: the kinds of its subject and of its object.
 type Triple = (String, String, bool);
 
 fn object((_, text, is_literal): &Triple) -> Object<'_> {
@@ -53,13 +54,13 @@ fn triples() -> BTreeSet<Triple> {
     let pairs = subjects.iter().zip(objects.iter().rev().chain(&objects));
     let mut all: BTreeSet<Triple> =
         pairs.enumerate().map(|(at, (subject, object))| (subject.clone(), object.clone(), at % 2 == 0)).collect();
-    // One text as IRI and as literal, and a text that many have.
+    // The same text as IRI and as literal, and a text that many have.
     all.extend(objects.iter().map(|text| ("urn:s:b".to_owned(), text.clone(), false)));
     all.extend(subjects.iter().map(|text| (text.clone(), "urn:o:b".to_owned(), true)));
     all
 }
 
-/// Each file's bounds are around its texts, and short where there is something above them.
+/// Each file's bounds enclose its texts, and are short if a greater short text exists.
 fn check_bounds(path: &Path) {
     let lake = open(path, &OpenOptions::default()).unwrap();
     let graph = &lake.snapshot().graphs[0];
@@ -77,7 +78,7 @@ fn check_bounds(path: &Path) {
     assert_eq!(broken(path, &OpenOptions::default()), Vec::<&str>::new());
 }
 
-/// Everything is found that is there, and nothing else.
+/// Everything that exists is found, and nothing else.
 fn check(path: &Path, there: &BTreeSet<Triple>, gone: &[Triple]) {
     let lake = Arc::new(open(path, &OpenOptions::default()).unwrap());
     let find = |pattern: &Pattern<'_>| {
@@ -116,7 +117,7 @@ fn check(path: &Path, there: &BTreeSet<Triple>, gone: &[Triple]) {
     }
 }
 
-/// The same triples in small files, without bounds that anybody could go by: batches, joins and counts are the same.
+/// The same triples in small files, without bounds that are trusted: batches, joins and counts are the same.
 fn check_answers(path: &Path, some: &[&Triple]) {
     let asked: Vec<Asked<'_>> = some.iter().map(|triple| (triple.0.as_str(), "urn:p", object(triple))).collect();
     let ask = |path: &Path| {
@@ -128,7 +129,7 @@ fn check_answers(path: &Path, some: &[&Triple]) {
     let copy = home.path().join("lake");
     let version = open(path, &OpenOptions::default()).unwrap().snapshot().version;
     let name = copy.join(format!("snapshots/snapshot{version}.json"));
-    // Bounds and filters are not believed where nobody says how files are sorted.
+    // Bounds and filters are not trusted if the order of a file is not stated.
     let text = std::fs::read_to_string(&name).unwrap();
     let doubtful = text.replace("\"sort_order\":\"codepoint\"", "\"sort_order\":\"unknown\"");
     assert_ne!(doubtful, text);
@@ -141,7 +142,7 @@ fn texts_that_are_cut_in_bounds_are_found() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("lake");
     let mut there = triples();
-    // Several files, so that bounds divide; most hold a few texts only.
+    // Several files, so that bounds separate them; most have only a few texts.
     let options = WriteOptions { file_bytes: 16 << 10, threads: 1, ..WriteOptions::default() };
     common::write(&path, &options, |writer| there.iter().try_for_each(|triple| writer.push(&quad(triple)))).unwrap();
     let lake = open(&path, &OpenOptions::default()).unwrap();
@@ -152,7 +153,8 @@ fn texts_that_are_cut_in_bounds_are_found() {
     let some: Vec<Triple> = there.iter().step_by(17).cloned().collect();
     check_answers(&path, &some.iter().collect::<Vec<_>>());
 
-    // What is there is known: inserted again it is counted, and deleted it is gone. What comes back is alive again.
+    // Existing triples are recognised: inserted again they are counted, and deleted they disappear. Inserted after
+    // that, they are live again.
     let place = Location::from_path(&path);
     let lake = Lake::open(&place, &OpenOptions::default(), &options).unwrap();
     let commit = |delete: &[Triple], insert: &[Triple]| {
@@ -176,7 +178,7 @@ fn texts_that_are_cut_in_bounds_are_found() {
     check(&path, &there, &gone[..5]);
     check_answers(&path, &gone.iter().step_by(7).collect::<Vec<_>>());
 
-    // Merged, and loaded in bulk, the same.
+    // After a merge, and in a bulk load, the same.
     lake.compact(CompactMode::Full, &|_| Ok(())).unwrap().commit.unwrap();
     check_bounds(&path);
     check(&path, &there, &gone[..5]);

@@ -1,4 +1,4 @@
-//! What a first look-up reads, on disks and from afar: an index, and then what is wanted.
+//! What a first look-up reads, on disks and in object stores: an index, and then the wanted blocks.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -25,7 +25,7 @@ fn node(number: usize) -> String {
     format!("http://example.org/node/{number:07}")
 }
 
-/// So many triples of two predicates, one with resources and one with literals, each.
+/// This many triples each of two predicates, one with resources and one with literals.
 fn each(count: usize, take: &mut dyn FnMut(&Quad<'_>)) {
     for number in 0..count {
         let (subject, object) = (node(number), node(number.wrapping_mul(31) % count));
@@ -35,7 +35,7 @@ fn each(count: usize, take: &mut dyn FnMut(&Quad<'_>)) {
     }
 }
 
-/// How many reads one look-up took in a store that was just opened, and how many bytes.
+/// Number of reads and bytes of one look-up in a store that was just opened.
 fn cost(location: &Location, look: impl FnOnce(&GraphLake) -> usize) -> (u64, u64, usize) {
     let lake = GraphLake::open(location, &OpenOptions { survey_up_to: 0, ..OpenOptions::default() }).unwrap();
     let (reads, bytes) = (lake.reads(), lake.bytes_read());
@@ -87,7 +87,7 @@ fn check(location: &Location, number: usize, size: u64) {
 fn a_first_look_up_reads_a_file_four_times_at_most() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("lake");
-    // So many that an index is longer than what is read of it first.
+    // Enough that an index is longer than its part that is read first.
     let all = 120_000;
     common::write(&path, &WriteOptions::default(), |writer| {
         let mut done = Ok(());
@@ -115,7 +115,7 @@ fn from_afar_ranges_are_read_together() {
     let size = GraphLake::open(&location, &OpenOptions::default()).unwrap().snapshot().graphs[0].subject_files[0].size;
     assert!(size > 400_000, "{size}");
     check(&location, 500, size);
-    // Many bindings that lie apart: an index, and then all of their blocks at once.
+    // Many bindings that are far apart: an index, and then all of their blocks at once.
     let mut terms = Terms::default();
     (0..10).for_each(|number| terms.push_resource(&node(number * 1_997)).unwrap());
     let question =
@@ -133,7 +133,7 @@ fn from_afar_ranges_are_read_together() {
     assert!(reads <= 4, "{reads}");
 }
 
-/// A store in memory that counts how many reads are under way at the same time: each lets others begin before it goes on.
+/// A store in memory that counts concurrent reads: each yields to others before it continues.
 #[derive(Debug, Default)]
 struct Watched {
     inner: InMemory,
@@ -228,7 +228,7 @@ fn from_afar_ranges_are_fetched_at_the_same_time() {
     let location = Location::parse("s3://bucket/lake").unwrap().on_store(Arc::clone(&store) as Arc<dyn ObjectStore>);
     let lake = Lake::create(&location, &OpenOptions::default(), &WriteOptions::default()).unwrap();
     let mut transaction = lake.begin().unwrap();
-    // Long texts, so that what is wanted lies far apart.
+    // Long texts, so that the wanted records are far apart.
     let text = "x".repeat(1_000);
     for number in 0..12_000 {
         let object = Object::plain(&text, "");
@@ -252,7 +252,7 @@ fn from_afar_ranges_are_fetched_at_the_same_time() {
     // One: its index and its block, one after the other.
     let (found, _, most) = ask(&mut std::iter::once(7));
     assert_eq!((found, most), (1, 1));
-    // Six that lie apart: all blocks at once.
+    // Six that are far apart: all blocks at once.
     let (found, reads, most) = ask(&mut (0..6).map(|number| 100 + number * 2_000));
     assert_eq!(found, 6);
     assert!(reads >= 6 && most >= 6, "{reads} reads, {most} at the same time");

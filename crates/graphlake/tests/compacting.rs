@@ -1,5 +1,5 @@
-//! Compaction beside writers that change the same predicates: it is made on top of what they did, again where they replaced what was
-//! being merged, and quads are the same before and after. And what the log says of it.
+//! Compaction concurrent with writers that change the same predicates: it is made on top of their changes, and repeated
+//! if they replaced the files being merged; quads are the same before and after. Also what the log reports.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -41,7 +41,7 @@ fn store(path: &Path) -> Lake {
     lake
 }
 
-/// What is there, by both orders, in both ways to read deletions.
+/// The contents, by both orders, with both ways of reading deletions.
 fn there(path: &Path) -> String {
     let all = [Order::Subject, Order::Object].map(|order| {
         let read =
@@ -56,7 +56,7 @@ fn there(path: &Path) -> String {
     all[0].clone()
 }
 
-/// Compacts everything, while `meanwhile` is done once for each predicate and order that is merged.
+/// Compacts everything, while `meanwhile` runs once for each predicate and order that is merged.
 fn compact(lake: &Lake, meanwhile: impl Fn(u32)) -> Result<Compacted> {
     let times = Cell::new(0);
     lake.compact(CompactMode::Full, &|_| {
@@ -73,7 +73,7 @@ fn a_writer_that_deletes_and_adds_again_keeps_nobody_from_merging() {
     let other = lake(&path);
     let before = there(&path);
     let done = compact(&ours, |time| {
-        // Deletions that are being merged are written anew, and new ones come.
+        // Deletions that are being merged are rewritten, and new ones are added.
         commit(&other, &[quad("urn:p", "1")], &[quad("urn:p", "2")]);
         commit(&other, &[quad("urn:p", "2")], &[quad("urn:p", "1")]);
         assert!(time < 10, "merged again and again");
@@ -96,7 +96,7 @@ fn what_another_compaction_has_merged_is_not_merged_into_it() {
         }
     })
     .unwrap();
-    // Nothing is left to be done.
+    // Nothing is left to do.
     assert_eq!((done.commit, done.predicates, done.left), (None, 0, 0));
     assert_eq!(there(&path), before);
 }
@@ -110,7 +110,7 @@ fn a_predicate_that_others_replace_again_and_again_is_left_and_the_others_are_me
     let before = there(&path);
     let text = Cell::new(10);
     let done = compact(&ours, |_| {
-        // Another version of one predicate, which is merged by somebody who is faster.
+        // Another version of one predicate, which another, faster compaction merges.
         let new = text.replace(text.get() + 1).to_string();
         let mut transaction = other.begin().unwrap();
         transaction.drop_graph(None).unwrap();
@@ -168,7 +168,7 @@ fn the_log_counts_nothing_where_nothing_was_inserted() {
     assert_eq!((event.after, event.changes.len()), (Some(4), 1));
     let change = &event.changes[0];
     assert_eq!((change.what, change.inserted, change.deleted), (What::Compacted, 0, 0));
-    // A graph that takes the place of another is not merged.
+    // A graph that replaces another is not merged.
     let mut transaction = lake.begin().unwrap();
     transaction.insert(&Quad { graph: Some("urn:g"), ..quad("urn:p", "x") }).unwrap();
     transaction.commit().unwrap();
@@ -177,7 +177,7 @@ fn the_log_counts_nothing_where_nothing_was_inserted() {
     transaction.commit().unwrap();
     let event = last(&lake);
     assert_eq!((event.changes[0].what, event.changes[0].inserted), (What::Changed, 4));
-    // What was before the first version that is left nobody knows.
+    // What was before the first remaining version is unknown.
     let options = VacuumOptions { keep_last: 1, grace: Duration::ZERO, dry_run: false, ..VacuumOptions::default() };
     lake.vacuum(&options).unwrap();
     let event = last(&lake);

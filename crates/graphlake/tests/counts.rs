@@ -1,4 +1,4 @@
-//! How many triples of a predicate or of a graph there are is known without reading, and what look-ups hold is counted.
+//! The number of triples of a predicate or of a graph is known without reading, and the memory of look-ups is counted.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -15,7 +15,7 @@ use isomorph_model::Source;
 use isomorph_model::faces::{Object, Quad};
 use isomorph_storage::{Budget, Location};
 
-/// A generator with a seed: the same numbers everywhere.
+/// A generator with a seed: the same numbers on every machine.
 struct Random(u64);
 
 impl Random {
@@ -40,7 +40,7 @@ fn questions() -> Vec<Question<'static>> {
     all.map(|(graph, predicate)| Question { graph, predicate, ..Question::default() }).collect()
 }
 
-/// How many quads answer a question, by reading all there are.
+/// The number of quads that answer a question, by reading everything.
 fn read(lake: &GraphLake, question: &Question<'_>) -> u64 {
     let mut count = 0;
     lake.quads(Order::Subject, &mut |quad| {
@@ -99,13 +99,13 @@ fn whole_predicates_and_graphs_are_counted_without_reading() {
                 );
                 let rows = found.ask_count(&question, Arc::new(Bindings::unit()), 2).unwrap();
                 assert_eq!((rows, found.reads() - before), (expected, 0), "{what}");
-                // For each row of bindings of which none is asked with.
+                // For each row of bindings of which no column is used.
                 let mut column = Terms::default();
                 (0..3).for_each(|_| column.push_resource("urn:x").unwrap());
                 let three = Arc::new(Bindings::new(vec![column]).unwrap());
                 assert_eq!(found.ask_count(&question, three, 1).unwrap(), 3 * expected, "{what}");
             }
-            // What is asked of a subject is not more than there is.
+            // The answers for a subject are not more than there are.
             let of = |number: usize| format!("urn:s{number}");
             for name in PREDICATES {
                 let all = Question { predicate: predicate(name), ..Question::default() };
@@ -146,7 +146,7 @@ fn what_is_said_of_other_files_or_fits_none_is_read() {
         assert!(sound.contains(old), "{sound}");
         std::fs::write(&file, sound.replacen(old, new, 1)).unwrap();
     };
-    // Of one of the two predicates nothing is known any more: it is read, the other is not.
+    // For one of the two predicates nothing is known any more: it is read, the other is not.
     for lie in ["", "\"living_count\":5,", "\"living_count\":1,", "\"living_count\":18446744073709551615,"] {
         with(lie);
         assert_eq!(asked(None), (6, 5, 7, true), "{lie}");
@@ -154,7 +154,7 @@ fn what_is_said_of_other_files_or_fits_none_is_read() {
         each.sort_unstable();
         assert_eq!(each, [(3, 2, 4, true), (3, 3, 3, false)], "{lie}");
     }
-    // Who goes by the words of the specification, by which deletions stay, counts what it reads.
+    // Reading that follows the specification literally, so that deletions stay, counts what it reads.
     std::fs::write(&file, &sound).unwrap();
     let naive = open(&path, &OpenOptions { naive: true, survey_up_to: 0, ..OpenOptions::default() }).unwrap();
     assert!(!naive.estimate(&Question::default()).is_exact());
@@ -171,7 +171,7 @@ fn rows_of_bindings_are_counted_in_the_budget() {
         })
     })
     .unwrap();
-    // Most rows ask for one thing, whose text is there once: what they take is lists of rows.
+    // Most rows have the same term, whose text is stored once: the memory is for lists of rows.
     const ROWS: u64 = 300_000;
     let bindings = |text: &dyn Fn(u64) -> String| {
         let mut column = Terms::default();
@@ -192,14 +192,14 @@ fn rows_of_bindings_are_counted_in_the_budget() {
         drop(solutions);
         assert_eq!(budget.used(), before);
         let most = budget.peak() - before - columns;
-        // With less there is an error that says so, and nothing stays held.
+        // With less memory there is an error that says so, and nothing stays reserved.
         let short = Budget::new(before + columns + most - 1);
         let options = OpenOptions { budget: short.clone(), ..options };
         let lake = open(&path, &options).unwrap();
         let before = short.used();
         let error = Solutions::new(&lake, question, Arc::clone(bindings)).err().unwrap();
         let hints: Vec<&str> = error.hints().collect();
-        assert_eq!((error.kind(), hints), (Kind::TooLarge, vec!["raise --memory", "ask for fewer bindings at once"]));
+        assert_eq!((error.kind(), hints), (Kind::TooLarge, vec!["raise --memory", "use smaller batches of bindings"]));
         assert_eq!(short.used(), before);
         (held / ROWS, most / ROWS)
     };

@@ -1,4 +1,4 @@
-//! Commits that are cut short at every step, on disks that forget what was not synced; writers that meet.
+//! Commits that are interrupted at every step, on disks that lose what was not synced; and concurrent writers.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -95,7 +95,8 @@ type Work = fn(&Lake) -> isomorph_error::Result<()>;
 const WORKS: [(&str, Work); 5] = [
     ("an insert", |lake| insert(lake, 3)),
     ("a delete", |lake| delete(lake, 1)),
-    // Nothing of it can be there: what was written would be read again, and the disk in memory is for writing.
+    // The commit cannot be complete: what was written would have to be read again, and the disk in memory is only for
+    // writing.
     ("a bulk load", |lake| {
         let mut transaction = lake.begin()?;
         let mut bulk = transaction.bulk()?;
@@ -114,14 +115,14 @@ const WORKS: [(&str, Work); 5] = [
     }),
 ];
 
-/// What a store is after a crash: as before or as after, sound, and the next writer goes on.
+/// The state of a store after a crash: as before or as after, valid, and the next writer can continue.
 fn assert_goes_on(path: &Path, old: &str, new: &str, acknowledged: bool, what: &str) {
     let found = content(path);
     assert!(found == new || !acknowledged && found == old, "{what}: neither old nor new: {found}");
     let lake = lake(&Location::from_path(path));
     insert(&lake, 7).unwrap_or_else(|error| panic!("{what}: {error:?}"));
     let after = content(path);
-    // What was claimed and not published is published first.
+    // A claimed version that is not published is published first.
     let with = |text: &str| {
         let line = "<http://example.org/s7> <http://example.org/p> <http://example.org/o> .\n";
         let mut all: BTreeSet<String> = text.lines().map(|line| format!("{line}\n")).collect();
@@ -153,7 +154,7 @@ fn a_machine_that_stops_at_any_step_leaves_the_old_state_or_the_new_one() {
         };
         let mut tried = BTreeSet::new();
         for step in 0..=steps {
-            // What is read comes from the real disk.
+            // Reads come from the real disk.
             restore(&path, &before);
             let memory = in_memory(&before);
             let disk = FaultDisk::new(Arc::new(memory.clone()), Fault::Kill(step));
@@ -228,7 +229,7 @@ fn what_a_writer_claimed_and_did_not_publish_is_published_by_the_next() {
     lake.vacuum(&VacuumOptions { grace, dry_run: false, ..VacuumOptions::default() }).unwrap();
     insert(&lake, 6).unwrap();
     assert_eq!(content(&path).lines().count(), 6);
-    // A claim that is broken is nobody's to finish.
+    // A broken claim is completed by nobody.
     std::fs::write(path.join("snapshots/snapshot7.json"), "{").unwrap();
     assert_eq!(insert(&lake, 7).unwrap_err().kind(), isomorph_error::Kind::Incomplete);
 }
@@ -241,7 +242,7 @@ fn what_was_claimed_in_an_object_store_is_published_by_the_next() {
     for number in 1..4 {
         insert(&own, number).unwrap();
     }
-    // A writer that stops behind its claim, whatever it did, leaves the list as it was.
+    // A writer that stops after its claim, whatever it did, leaves the list as it was.
     let works: [Work; 4] = [
         |lake| insert(lake, 4),
         |lake| delete(lake, 1),
@@ -271,7 +272,7 @@ fn what_was_claimed_in_an_object_store_is_published_by_the_next() {
     let log = own.log(100).unwrap();
     assert_eq!(log.iter().map(|event| event.version).collect::<Vec<_>>(), (1..=11).collect::<Vec<_>>());
     assert_eq!(log.last().map(|event| (event.triples, event.exact)), Some((8, true)));
-    // Of many, nobody looks which are there already: each would take requests.
+    // Of many triples, existing ones are not looked up: each would take requests.
     let mut counted = Vec::new();
     for many in [16, 17] {
         let mut transaction = own.begin().unwrap();
@@ -312,7 +313,7 @@ fn what_is_deleted_while_files_are_merged_stays_deleted() {
     let log = other.log(2).unwrap();
     assert_eq!(log.iter().map(|event| (event.triples, event.exact)).collect::<Vec<_>>(), [(3, true), (3, true)]);
     assert_goes_on(&path, "", &content(&path), true, "a compaction that met others");
-    // And what others have merged meanwhile stays as they merged it.
+    // And what others have merged meanwhile stays merged.
     let before = content(&path);
     let meets = std::sync::Once::new();
     let late = merging.compact(CompactMode::Full, &|_| {
@@ -363,7 +364,7 @@ fn unknown_names_stay() {
     let store = std::fs::read_to_string(path.join("store.json")).unwrap();
     assert!(store.contains("\"theirs\":{\"a\":[1.5]}") && store.contains("\"tag\":\"first\""), "{store}");
     let snapshot = std::fs::read_to_string(path.join("snapshots/snapshot3.json")).unwrap();
-    // Not even their white space and their numbers are touched.
+    // Not even their white space and their numbers are changed.
     assert!(snapshot.contains("{\"x\": 1e3}"), "{snapshot}");
     assert!(snapshot.contains("\"colour\":\"red\""), "{snapshot}");
 }

@@ -1,4 +1,5 @@
-//! Bytes that changed in files of triples: whoever reads a whole file says so, and nobody copies them into new files.
+//! Changed bytes in files of triples: every reader of a whole file reports them, and no writer copies them into new
+//! files.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -40,12 +41,12 @@ fn store(path: &Path) {
     }
 }
 
-/// Files of triples, and what lies beside them, in a fixed order.
+/// Files of triples, and their index files, in a fixed order.
 fn data(path: &Path) -> Vec<PathBuf> {
     everything_in(&path.join("graphs")).into_iter().map(|(path, _)| path).collect()
 }
 
-/// Reads everything as the model has it: as a conversion and a digest do.
+/// Reads everything in the form of the model, as a conversion and a digest do.
 fn scanned(path: &Path) -> Result<u64> {
     let lake = open(path, &OpenOptions::default())?;
     let mut rows = 0;
@@ -64,7 +65,7 @@ fn names_a_file(error: &Error, changed: &Path) {
     assert!(orders || place.contains(name), "{place}, and not {name}");
 }
 
-/// Numbers that look drawn, the same in each run.
+/// Pseudo-random numbers, the same in each run.
 struct Drawn(u64);
 
 impl Drawn {
@@ -106,7 +107,7 @@ fn a_changed_byte_is_an_error_or_changes_nothing() {
                 names_a_file(&error, changed);
             }
         }
-        // Every file of triples is merged, so that no change goes unseen.
+        // Every file of triples is merged, so that no change is missed.
         let is_beside = changed.extension().is_some_and(|ending| ending == "glx");
         match lake(&path).compact(CompactMode::Full, &|_| Ok(())) {
             Ok(_) => assert!(is_beside, "{} at {at}, bit {bit}", changed.display()),
@@ -135,7 +136,7 @@ fn orders_that_differ_are_not_merged_where_nothing_states_a_checksum() {
             }
         }
     });
-    // A second version, so that there is something to be merged.
+    // A second version, so that there is something to merge.
     let lake = store.lake();
     let mut transaction = lake.begin().unwrap();
     let quad =
@@ -160,7 +161,7 @@ fn records_are_counted_where_a_whole_file_is_read() {
     assert_eq!(error.broken_rule(), Some(&rules::COUNT), "{error}");
 }
 
-/// A store of one predicate that is so large that it is read in stretches.
+/// A store of one predicate that is so large that it is read in sections.
 fn large(path: &Path) -> GraphLake {
     common::write(path, &WriteOptions::default(), |writer| {
         for number in 0..12_000u32 {
@@ -184,7 +185,8 @@ fn a_changed_byte_is_found_where_a_file_is_read_in_stretches() {
     let at = bytes.len() / 2;
     let at = at + bytes[at..].iter().position(|byte| *byte == b'x').unwrap();
     bytes[at] = b'y';
-    // Forward, backward, and twice with the same opened store: whichever part comes last says so, and all that come after it.
+    // Forward, backward, and twice with the same opened store: whichever section comes last reports it, and all that
+    // come after it.
     std::fs::write(&file, &bytes).unwrap();
     let lake = open(&path, &OpenOptions { survey_up_to: 0, ..OpenOptions::default() }).unwrap();
     let read = |backward: bool| -> Result<()> {
@@ -207,7 +209,8 @@ fn a_changed_byte_is_found_where_a_file_is_read_in_stretches() {
     for mut part in lake.scan(&Request::of(Tables::All)).unwrap().into_iter().rev() {
         part.read(&mut |_| Ok(())).unwrap();
     }
-    // In the worst order some of what had to wait is read twice; in theirs nothing is but the ends of stretches.
+    // In the worst order some of the waiting sections are read twice; in the natural order only the ends of sections
+    // are.
     let size = bytes.len() as u64;
     assert!(lake.bytes_read() - before < 2 * size);
     let lake = open(&path, &OpenOptions { survey_up_to: 0, ..OpenOptions::default() }).unwrap();
@@ -227,7 +230,7 @@ fn what_waits_for_its_turn_leaves_memory_to_others() {
     let budget = isomorph_storage::Budget::new(16 << 20);
     let options = OpenOptions { survey_up_to: 0, budget: budget.clone(), ..OpenOptions::default() };
     let lake = open(&path, &options).unwrap();
-    // All but the first: nothing of it can be hashed.
+    // All except the first: nothing of it can be hashed.
     for mut part in lake.scan(&Request::of(Tables::All)).unwrap().into_iter().skip(1) {
         part.read(&mut |_| Ok(())).unwrap();
     }
@@ -254,7 +257,7 @@ fn a_prefix_that_was_changed_is_not_believed_in_a_file_of_ours() {
     let lenient = OpenOptions { tolerance: isomorph_graphlake::Tolerance::Lenient, ..OpenOptions::default() };
     // They are in order, whatever they begin with.
     assert!(read(&lenient).unwrap().contains("<hvtp://example.org/"));
-    // Of others prefix_map counts.
+    // For files of other writers, prefix_map counts.
     std::fs::write(&name, changed.replace("\"sort_order\"", "\"order of others\"")).unwrap();
     assert!(read(&OpenOptions::default()).unwrap().contains("<hvtp://example.org/"));
 }

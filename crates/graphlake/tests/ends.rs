@@ -1,4 +1,4 @@
-//! Versions and times at the end of what 64 bits count: nothing comes after them, and who wants to write is told so.
+//! Versions and times at the limit of 64 bits: nothing can follow them, and writers report that.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -52,7 +52,7 @@ fn nothing_comes_after_the_last_version_and_the_last_moment() {
         assert_eq!((refused.kind(), refused.place().field.as_deref()), (Kind::TooLarge, Some(field)), "{refused:?}");
         assert!(refused.place().file.as_ref().unwrap().contains(&format!("snapshot{version}.json")), "{refused:?}");
         assert!(refused.hints().any(|hint| hint.starts_with("isomorph convert")), "{refused:?}");
-        // One file in each order is nothing to merge; what is not asked for is not refused.
+        // With one file in each order there is nothing to merge; what is not needed is not refused.
         assert!(lake(&path).compact(CompactMode::Full, &|_| Ok(())).unwrap().commit.is_none());
         assert_eq!(lines(&open(&path, &OpenOptions::default()).unwrap(), Order::Subject).unwrap(), before);
     }

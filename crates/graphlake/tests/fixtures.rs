@@ -1,4 +1,4 @@
-//! Every snapshot of the fixtures yields the quads that it must, in every way of reading.
+//! Every snapshot of the fixtures yields the expected quads, in every way of reading.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 const STORES: [&str; 3] = ["tiny", "five_k", "history"];
 
-/// Versions of a store with what is known of them.
+/// Versions of a store with their known contents.
 fn versions(store: &str) -> BTreeMap<i64, Value> {
     let summary = std::fs::read(fixtures().join(format!("{store}.expected/summary.json"))).unwrap();
     let summary: BTreeMap<String, Value> = serde_json::from_slice(&summary).unwrap();
@@ -80,7 +80,7 @@ fn a_store_travels_in_time() {
 fn the_fixtures_break_no_rule() {
     let root = fixtures();
     for store in STORES {
-        // A commit of it deletes a triple and inserts it again.
+        // One of its commits deletes a triple and inserts it again.
         let noted: &[&str] = if store == "history" { &["GRAPHLAKE-TOMBSTONE"] } else { &[] };
         assert_eq!(broken(&root.join(store), &OpenOptions::default()), noted, "{store}");
     }

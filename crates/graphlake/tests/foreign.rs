@@ -1,4 +1,5 @@
-//! Stores as others may have written them: what they may say is read and changed, what they say wrongly is found or refused.
+//! Stores as other writers may have written them: what is allowed is read and changed, what is wrong is found or
+//! refused.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -38,7 +39,7 @@ const LANG_STRING: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString
 fn empty_files_hold_nothing() {
     let store = Store::new();
     let expected = store.lines(Order::Subject).unwrap();
-    // One beside other files, and the only ones of a predicate and of a graph; deletions, too.
+    // One next to other files, and the only ones of a predicate and of a graph; deletions, too.
     let empty = |predicate: &str, graph: &str, id: &str, is_inverse: bool| {
         json!({
             "id": id, "predicate": predicate, "snapshot_version": 1, "is_inverse": is_inverse,
@@ -94,7 +95,7 @@ fn empty_files_hold_nothing() {
     let left = [&default.subject_files, &default.object_files, &default.tombstones]
         .map(|files| files.iter().filter(|file| file.predicate == NAME).count());
     assert_eq!(left, [1, 1, 0]);
-    // A file that should be empty and is not.
+    // A file that should be empty but is not.
     std::fs::write(store.path.join("graphs/e.bin"), "x").unwrap();
     assert_eq!(store.broken(), ["GRAPHLAKE-FILE"]);
 }
@@ -126,7 +127,7 @@ fn broken_records_are_told_with_their_place() {
     for (what, last) in cases {
         let records = [good[0].clone(), good[1].clone(), last];
         let store = Store::new().with_records("so_data_files", &records);
-        // As many by object, so that nobody takes one order for all there is.
+        // As many by object, so that neither order is treated as the complete one.
         let store = store.with_records("os_data_files", &[good[0].clone(), good[2].clone(), good[1].clone()]);
         let found = store.found();
         let (_, place) = found.iter().find(|(rule, _)| *rule == "GRAPHLAKE-RECORD").unwrap_or_else(|| {
@@ -135,11 +136,11 @@ fn broken_records_are_told_with_their_place() {
         let name = place.file.as_deref().unwrap();
         assert!(store.path.join(name).is_file() && name.ends_with(".bin"), "{what}: {name}");
         assert_eq!((place.offset, place.row), (Some(start as u64), Some(2)), "{what}");
-        // Whoever reads it is told the same.
+        // Every reader gets the same error.
         let error = store.lines(Order::Subject).unwrap_err();
         assert_eq!(error.broken_rule().unwrap().id, "GRAPHLAKE-RECORD", "{what}");
         assert_eq!(error.place(), place, "{what}");
-        // The other order is whole.
+        // The other order is complete.
         assert!(store.lines(Order::Object).is_ok(), "{what}");
     }
 }
@@ -162,7 +163,7 @@ fn a_language_that_is_missing_is_told() {
         assert!(place.file.as_deref().is_some_and(|name| name.ends_with(".bin")), "{place:?}");
         assert_eq!(place.row, Some(0));
     }
-    // It is plain text, and is found as such, by its id as well; so are explicit xsd:string and languages in capitals.
+    // It is plain text, and is found as such, also by its id; so are explicit xsd:string and languages in upper case.
     let lake = open(&store.path, &OpenOptions::default()).unwrap();
     let english = Object::Literal { lexical: "tagged", datatype: "", language: Some("en-gb"), direction: None };
     for (subject, object, line) in [
@@ -202,7 +203,7 @@ fn a_language_that_is_missing_is_told() {
         let left = store.lines(order).unwrap();
         assert!(!left.contains("bare") && left.contains("\"text\""), "{order:?}: {left}");
     }
-    // Strict reading takes no warnings.
+    // Strict reading accepts no warnings.
     let strict = OpenOptions { tolerance: Tolerance::Strict, ..OpenOptions::default() };
     assert!(open(&store.path, &strict).is_ok(), "it is found when records are read");
 }
@@ -216,7 +217,7 @@ fn versions_of_the_format_are_read_or_refused() {
         let store = with(&json!(version));
         assert_eq!(store.lines(Order::Subject).unwrap(), expected, "{version}");
         assert_eq!(store.broken(), Vec::<&str>::new(), "{version}");
-        // Who changes it keeps what it says.
+        // Writers that change it keep its contents.
         assert_eq!(store.change().unwrap().version, 2);
         let kept: Value = serde_json::from_slice(&std::fs::read(store.path.join("store.json")).unwrap()).unwrap();
         assert_eq!(kept["format_version"], version);
@@ -226,7 +227,7 @@ fn versions_of_the_format_are_read_or_refused() {
         let error = store.lines(Order::Subject).unwrap_err();
         assert_eq!(error.broken_rule().unwrap().id, "GRAPHLAKE-FORMAT-VERSION", "{version}");
         assert!(error.place().file.as_deref() == Some("store.json"), "{:?}", error.place());
-        // Nobody writes to what nobody understands.
+        // Nobody writes to what cannot be understood.
         let before = store.everything();
         let refused = |error: isomorph_error::Error| error.broken_rule().unwrap().id;
         assert_eq!(refused(store.change().unwrap_err()), "GRAPHLAKE-FORMAT-VERSION", "{version}");
@@ -268,7 +269,7 @@ fn filters_and_bounds_of_others_may_lie() {
     let expected = answers(&honest, &asked, Extent::Everything);
     let name = path.join(SNAPSHOT);
     let text = std::fs::read(&name).unwrap();
-    // Filters in our own words that deny everything, bounds that exclude everything, or that are the wrong way round.
+    // Filters in our own format that exclude everything, bounds that exclude everything, or that are swapped.
     let nothing = Bloom::with_blocks(1).to_text();
     for (least, most, filter) in [
         ("~", "~~", nothing.as_str()),
@@ -293,7 +294,7 @@ fn filters_and_bounds_of_others_may_lie() {
         let lying = Arc::new(open(&path, &OpenOptions::default()).unwrap());
         assert_same(&answers(&lying, &asked, Extent::Everything), &expected, &format!("{least} {most} {filter}"));
     }
-    // Who writes goes by what is there, too.
+    // Writers use the actual records, too.
     let mut snapshot: Value = serde_json::from_slice(&std::fs::read(&name).unwrap()).unwrap();
     for graph in snapshot["graphs"].as_object_mut().unwrap().values_mut() {
         for list in ["so_data_files", "os_data_files"] {
@@ -336,7 +337,7 @@ fn filters_and_bounds_of_others_may_lie() {
     }
 }
 
-/// A deletion of the version of its triple has no effect, but where all versions are read as one (R26).
+/// A deletion with the version of its triple has no effect, except if all versions are read as one (R26).
 #[test]
 fn deletions_in_vain_are_found_and_told_when_they_are_forgotten() {
     let store = Store::new().with(SNAPSHOT, |snapshot| {
@@ -400,14 +401,14 @@ fn ids_that_stand_for_no_triple_are_found() {
     assert_eq!(says("<<( <urn:a> <urn:b> \"c\" )>>"), Vec::<&str>::new());
 }
 
-/// The specification says "sorted by either Subject or Object" and nothing of ties (R20).
+/// The specification says "sorted by either Subject or Object" and nothing about ties (R20).
 #[test]
 fn ties_in_another_order_are_told_with_what_is_out_of_order() {
     let records = ["b", "a"].map(|value| record("http://example.org/x", value, ""));
     let store = Store::new().with_records("so_data_files", &records);
     let error = store.lines(Order::Subject).unwrap_err();
     let message = error.message();
-    assert!(message.contains("\"a\" stands behind \"b\"") && message.contains("R20"), "{error}");
+    assert!(message.contains("\"a\" comes after \"b\"") && message.contains("R20"), "{error}");
     let lenient = OpenOptions { tolerance: Tolerance::Lenient, ..OpenOptions::default() };
     assert!(lines(&open(&store.path, &lenient).unwrap(), Order::Subject).is_ok());
 }
@@ -421,7 +422,7 @@ fn files_may_be_sorted_by_datatypes_as_they_are_spelt() {
         let store = Store::new().with_records("so_data_files", &records).with_records("os_data_files", &records);
         let lenient = OpenOptions { tolerance: Tolerance::Lenient, ..OpenOptions::default() };
         assert_eq!(store.broken(), Vec::<&str>::new(), "{datatypes:?}: the file is sorted");
-        // Who merges it with others needs the order of the triples.
+        // Merging it with others needs the order of the triples.
         let refused = store.lines(Order::Subject).unwrap_err();
         assert_eq!(refused.kind(), isomorph_error::Kind::Unsupported, "{refused}");
         assert!(refused.hints().any(|hint| hint.starts_with("--lenient ")), "{refused}");
@@ -431,7 +432,7 @@ fn files_may_be_sorted_by_datatypes_as_they_are_spelt() {
             let found = lines(&lake, order).unwrap();
             assert_eq!(found.lines().filter(|line| line.starts_with("<urn:s>")).count(), 2, "{found}");
         }
-        // In the order of the triples it is read as well; one triple in two spellings stands twice.
+        // In the order of the triples it can also be read; one triple in two spellings is repeated.
         let reversed: Vec<Vec<u8>> = records.iter().rev().cloned().collect();
         let store = Store::new().with_records("so_data_files", &reversed).with_records("os_data_files", &reversed);
         assert_eq!(store.broken(), Vec::<&str>::new(), "{datatypes:?}");

@@ -1,4 +1,4 @@
-//! Stores that are damaged or foreign: every rule is broken once, nothing panics, and what can be read is.
+//! Damaged and foreign stores: every rule is broken once, nothing panics, and what can be read is read.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -41,7 +41,7 @@ impl Lake {
         self
     }
 
-    /// The same with another description of the file by subject of `bob`'s triple with two letters beyond ASCII.
+    /// The same with other metadata of the file by subject of `bob`'s triple with two non-ASCII letters.
     fn with_file(self, change: impl FnOnce(&mut Value)) -> Lake {
         self.with(|snapshot| change(file(snapshot)))
     }
@@ -212,7 +212,7 @@ fn records_out_of_order_are_refused_or_sorted() {
     let lake = Lake::new();
     let expected = lake.lines(&OpenOptions::default()).unwrap();
     let bytes = std::fs::read(lake.data()).unwrap();
-    // Two records: the shorter one, of bob, stands behind.
+    // Two records: the shorter one, of bob, comes second.
     let first = (1..bytes.len()).find(|at| bytes[*at..].starts_with(&bytes[..4])).unwrap();
     let mut turned = bytes[first..].to_vec();
     turned.extend_from_slice(&bytes[..first]);
@@ -224,7 +224,7 @@ fn records_out_of_order_are_refused_or_sorted() {
     assert_eq!(error.place().row, Some(1));
     let lenient = OpenOptions { tolerance: Tolerance::Lenient, ..OpenOptions::default() };
     assert_eq!(lake.lines(&lenient).unwrap(), expected);
-    // Twice the same is out of order, too, and collapses.
+    // A repeated triple is out of order, too, and is combined.
     std::fs::write(lake.data(), [bytes.as_slice(), &bytes[first..]].concat()).unwrap();
     let size = (bytes.len() * 2 - first) as u64;
     let lake = lake.with_file(|file| (file["size"], file["triple_count"]) = (json!(size), json!(3)));
@@ -247,7 +247,8 @@ fn every_cut_and_every_flipped_bit_is_found_or_harmless() {
             let mut flipped = bytes.clone();
             flipped[at] ^= 1 << bit;
             std::fs::write(lake.data(), &flipped).unwrap();
-            // Without a checksum a letter may become another; orders and filters still tell. Languages have no case.
+            // Without a checksum a letter may become another; orders and filters still show it. Languages are
+            // case-insensitive.
             if lake.broken().is_empty() {
                 assert_eq!(lake.lines(&OpenOptions::default()).unwrap(), expected, "byte {at}, bit {bit}");
             }
@@ -258,7 +259,7 @@ fn every_cut_and_every_flipped_bit_is_found_or_harmless() {
 #[test]
 fn foreign_stores_are_read() {
     let expected = Lake::new().lines(&OpenOptions::default()).unwrap();
-    // No partitions, a filter that means nothing, another suffix, another place, a name that nobody knows.
+    // No partitions, a meaningless filter, another extension, another location, an unknown name.
     let lake = Lake::new().with_store(|store| store["location"] = json!("/data/lake"));
     let data = lake.data();
     std::fs::rename(&data, data.with_extension("triples")).unwrap();
@@ -296,7 +297,7 @@ fn foreign_stores_are_read() {
     let lake = Lake::new().with_store(|store| store["format_version"] = json!("1.0"));
     let lenient = OpenOptions { tolerance: Tolerance::Lenient, ..OpenOptions::default() };
     assert_eq!(lake.lines(&lenient).unwrap(), expected);
-    // Text for numbers is what strict reading refuses.
+    // Strict reading refuses text for numbers.
     let lake = Lake::new().with(|snapshot| snapshot["version"] = json!("1"));
     assert_eq!(lake.lines(&OpenOptions::default()).unwrap(), expected);
     let strict = OpenOptions { tolerance: Tolerance::Strict, ..OpenOptions::default() };
@@ -337,7 +338,7 @@ fn threads_find_the_same_breaches_in_the_same_order() {
     })
     .unwrap();
     let sound = common::open(&path, &OpenOptions::default()).unwrap();
-    // Several files are changed, and of all the bounds are not what they say.
+    // Several files are changed, and all violate their bounds.
     let files = &sound.snapshot().graphs[0].subject_files;
     assert!(files.len() > 6);
     for file in files.iter().step_by(3) {

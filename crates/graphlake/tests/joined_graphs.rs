@@ -1,4 +1,4 @@
-//! Graphs that are asked for by what another pattern has found: names of graphs are resources, and one graph is hidden.
+//! Graphs in a column that another pattern fills: names of graphs are resources, and one graph is hidden.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -13,7 +13,7 @@ use isomorph_storage::Location;
 
 const TRIPLE: &str = "<<( <urn:s> <urn:a> <urn:o> )>>";
 
-/// A store whose graphs have so many triples each that may be asked for: patterns that find less are asked first.
+/// A store whose graphs have this many triples each: patterns with fewer results are evaluated first.
 fn store(home: &tempfile::TempDir, each: usize) -> Arc<GraphLake> {
     let path = home.path().join(format!("lake{each}"));
     let lake = Lake::create(&Location::from_path(&path), &OpenOptions::default(), &WriteOptions::default()).unwrap();
@@ -39,7 +39,7 @@ fn store(home: &tempfile::TempDir, each: usize) -> Arc<GraphLake> {
     Arc::new(lake)
 }
 
-/// The graphs that both patterns find, each once, and whether the names are asked for first.
+/// The graphs that both patterns find, each once, and whether the names are evaluated first.
 fn graphs(lake: &Arc<GraphLake>, predicate: &str) -> (Vec<String>, bool) {
     let term = |text| Node::Term(Object::Term(text));
     let (subject, name) = (Node::Variable(0), Node::Variable(1));

@@ -1,4 +1,4 @@
-//! What a stopped load left goes with a vacuum, if nobody is at it.
+//! A vacuum removes what a stopped load left, if no process uses it.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -16,7 +16,7 @@ fn check(location: &Location, scratch: &Scratch) {
     let work = Workplace::open(location, Resume::PURPOSE, scratch).unwrap();
     std::fs::write(work.path().join("log"), b"half").unwrap();
     let path = work.path().to_owned();
-    // In two days it is old; but while somebody is at it, it is nobody else's.
+    // In two days it is old; but while a process uses it, it stays.
     let later = options(Some(SystemTime::now() + Duration::from_secs(2 * 24 * 3600)));
     let old = Lake::open(location, &OpenOptions::default(), &later).unwrap();
     assert_eq!(load(&old, false), None);

@@ -1,4 +1,4 @@
-//! The first answers cost little: told by counting the bytes that are read.
+//! The first answers are cheap: measured by the bytes that are read.
 #![allow(clippy::unwrap_used)]
 
 use std::path::Path;
@@ -14,7 +14,7 @@ use isomorph_storage::{Location, Mode, Staging};
 /// Triples of each predicate of the joins.
 const TRIPLES: u64 = 12_000;
 
-/// A store with so many triples of each predicate.
+/// A store with this many triples of each predicate.
 fn lake(path: &Path, predicates: &[&str], triples: u64) -> GraphLake {
     let place = Location::from_path(path);
     let staging = Staging::directory(&place, Mode::CreateNew).unwrap();
@@ -22,7 +22,7 @@ fn lake(path: &Path, predicates: &[&str], triples: u64) -> GraphLake {
     for predicate in predicates {
         for number in 0..triples {
             let subject = format!("urn:node:{number:05}");
-            // Neighbours of neighbours lie all over the files.
+            // Neighbours of neighbours are spread over the files.
             let object = format!("urn:node:{:05}", number * 7_919 % triples);
             let object = Object::Term(&object);
             writer.push(&Quad { subject: &subject, predicate, object, graph: None }).unwrap();

@@ -1,4 +1,5 @@
-//! A file that two graphs list: in the same words it is one file; where they contradict each other, each graph is what it says.
+//! A file that two graphs list: with equal metadata it is one file; if the listings contradict each other, each graph
+//! is read by its own.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -43,7 +44,7 @@ fn change(path: &Path, change: impl FnOnce(&mut Value)) {
     std::fs::write(name, snapshot.to_string()).unwrap();
 }
 
-/// Lists the files of the default graph in another one as well, in other words.
+/// Lists the files of the default graph in another one as well, with different metadata.
 fn list_again(snapshot: &mut Value, lie: impl Fn(&mut Value)) {
     let graphs = snapshot["graphs"].as_object_mut().unwrap();
     let mut copy = graphs[DEFAULT].clone();
@@ -57,7 +58,7 @@ fn list_again(snapshot: &mut Value, lie: impl Fn(&mut Value)) {
     graphs.insert(COPY.to_owned(), copy);
 }
 
-/// Says that the files are of another namespace.
+/// Changes the namespace of the files in the metadata.
 fn elsewhere(file: &mut Value) {
     let map = file["prefix_map"].as_object().unwrap();
     assert!(!map.is_empty(), "{file}");
@@ -66,7 +67,7 @@ fn elsewhere(file: &mut Value) {
     file["prefix_map"] = Value::Object(renamed);
     file["prefixes"] =
         file["prefixes"].as_array().unwrap().iter().map(|one| json!(other(one.as_str().unwrap()))).collect();
-    // Who has no filters and no order to offer is read as a foreign store is.
+    // Without filters and a stated order, the store is read as a foreign one.
     for (name, value) in [("bloom_filter", json!("")), ("id_bloom_filter", Value::Null), ("sort_order", Value::Null)] {
         file[name] = value;
     }
@@ -126,7 +127,7 @@ fn no_graph_is_read_with_the_prefixes_of_another() {
     change(&path, |snapshot| list_again(snapshot, elsewhere));
     let graphs = [InGraph::Default, InGraph::Named(COPY), InGraph::Any];
     for first in graphs {
-        // Whichever is asked first.
+        // Whichever is read first.
         let lake = open(&path, &OpenOptions::default()).unwrap();
         found(&lake, first);
         let own = found(&lake, InGraph::Default);
@@ -156,7 +157,7 @@ fn bounds_and_filters_of_one_graph_hide_nothing_in_another() {
             Ok(())
         })
         .unwrap();
-        // The lie is believed where it is told.
+        // The wrong listing applies where it is stated.
         assert_eq!(count, u32::from(matches!(graph, InGraph::Default)), "{graph:?}");
     }
 }

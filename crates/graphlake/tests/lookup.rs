@@ -1,4 +1,4 @@
-//! What a pattern finds is what a pass over everything would keep.
+//! The results of a pattern equal those of filtering a pass over everything.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
@@ -14,7 +14,7 @@ use isomorph_model::faces::{Object, Quad};
 use isomorph_model::{Ends, NodeId, Side, Source};
 use isomorph_storage::{Location, Mode, Staging};
 
-/// A quad that owns its texts.
+/// An owned quad.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Own {
     subject: String,
@@ -64,7 +64,7 @@ fn matching(lake: &GraphLake, pattern: &Pattern<'_>) -> BTreeSet<Own> {
     found
 }
 
-/// Every combination of what is known, for some quads of a store, and for terms that are not there.
+/// Every combination of known terms, for some quads of a store, and for terms that do not exist.
 fn check(lake: &GraphLake, step: usize) {
     let all = all(lake);
     let (strange, strange_object) = ("urn:strange", Object::plain("strange", ""));
@@ -128,7 +128,7 @@ fn indexes_change_no_answer_and_save_reading() {
     large(&path);
     let lake = open(&path, &OpenOptions::default()).unwrap();
     check(&lake, 1_500);
-    // With the index at hand one look-up reads blocks, not files; what is not there is not read at all.
+    // With the index cached, one look-up reads blocks, not files; for missing terms nothing is read.
     let files = &lake.snapshot().graphs[0].subject_files;
     assert!(files.len() == 1 && files[0].size > 400_000, "{}", files[0].size);
     let before = lake.bytes_read();
@@ -145,7 +145,7 @@ fn a_file_out_of_order_gives_no_wrong_answer() {
     let root = fixtures();
     let home = common::copy(&root.join("tiny"));
     let path = home.path().join("lake");
-    // As others write it: a checksum would tell more.
+    // As other writers write it: a checksum would show more.
     let snapshot = path.join("snapshots/snapshot1.json");
     let text = std::fs::read_to_string(&snapshot).unwrap();
     std::fs::write(&snapshot, text.replace("\"checksum\"", "\"checksum of others\"")).unwrap();
@@ -161,7 +161,7 @@ fn a_file_out_of_order_gives_no_wrong_answer() {
     let bytes = std::fs::read(&data).unwrap();
     let second = (1..bytes.len()).find(|at| bytes[*at..].starts_with(&bytes[..4])).unwrap();
     std::fs::write(&data, [&bytes[second..], &bytes[..second]].concat()).unwrap();
-    // What stands first now is behind what is looked for: whoever stops there would miss it.
+    // The first record is now greater than the wanted one: a reader that stops there would miss it.
     for subject in [file.min_value.as_str(), file.max_value.as_str()] {
         let pattern = Pattern { subject: Some(subject), ..Pattern::default() };
         let error = lake.matching(&pattern, &mut |_| Ok(())).unwrap_err();

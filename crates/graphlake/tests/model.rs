@@ -1,4 +1,4 @@
-//! A snapshot as the model sees it.
+//! A snapshot in the model.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -8,7 +8,7 @@ use isomorph_graphlake::{At, OpenOptions, Order, push_quad};
 use isomorph_model::faces::Quads;
 use isomorph_model::{Request, Source, Tables};
 
-/// What the batches of a source say, as sorted lines.
+/// The contents of the batches of a source, as sorted lines.
 fn said(source: &dyn Source, request: &Request) -> String {
     let mut all = Vec::new();
     let mut quads = Quads::new(source.graph(), None);

@@ -1,4 +1,5 @@
-//! Stores of which other writers have written one order only, or less of one: every question has the answer that it has where both are there.
+//! Stores for which other writers wrote one order only, or less of one: every question has the same answer as with both
+//! orders.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -20,8 +21,8 @@ const BY_SUBJECT: &str = "http://example.org/by-subject";
 const BY_OBJECT: &str = "http://example.org/by-object";
 const BOTH: &str = "http://example.org/both";
 
-/// A store of 12,180 triples in two graphs, 42 of which were deleted again: files that are large enough for an index, deletions, and
-/// triples that came later.
+/// A store of 12,180 triples in two graphs, 42 of which were deleted again: files that are large enough for an index,
+/// deletions, and triples that were added later.
 fn store() -> (tempfile::TempDir, PathBuf) {
     store_of(&WriteOptions::default())
 }
@@ -65,7 +66,7 @@ fn lake(path: &Path) -> Lake {
     Lake::open(&Location::from_path(path), &OpenOptions::default(), &options).unwrap()
 }
 
-/// Which files of a predicate are taken away.
+/// The files of a predicate that are removed.
 #[derive(Clone, Copy)]
 enum Lost {
     All,
@@ -75,7 +76,7 @@ enum Lost {
     First,
 }
 
-/// Takes files of a predicate out of a list of each graph of the newest snapshot.
+/// Removes files of a predicate from a list of each graph of the newest snapshot.
 fn drop_files(path: &Path, list: &str, predicate: &str, lost: Lost) {
     let name = path.join("snapshots/snapshot3.json");
     let mut snapshot: Value = serde_json::from_slice(&std::fs::read(&name).unwrap()).unwrap();
@@ -120,12 +121,12 @@ fn said(path: &Path, options: &OpenOptions) -> Vec<String> {
     let lake = open(path, options).unwrap();
     let about = lake.about().layout;
     let mut all = answers(&Arc::new(lake), &asked(), Extent::Everything);
-    // How many records there are is told of both alike.
+    // The number of records is reported for both alike.
     all.extend(about.split(" · ").filter(|part| part.contains("record") || part.contains("delet")).map(str::to_owned));
     all
 }
 
-/// The store, and one of which orders are missing, altogether, in the first version, or in one of many files.
+/// The store, and stores without one order: completely, in the first version, or in one of many files.
 fn both(lost: Lost) -> [(tempfile::TempDir, PathBuf); 2] {
     let bytes = if matches!(lost, Lost::First) { 16 << 10 } else { WriteOptions::default().file_bytes };
     let options = WriteOptions { file_bytes: bytes, ..WriteOptions::default() };
@@ -207,7 +208,7 @@ fn what_does_not_fit_into_memory_is_refused() {
     assert_eq!(error.kind(), isomorph_error::Kind::TooLarge, "{error:?}");
 }
 
-/// Where each order lacks what the other has, nothing that is read holds all, and nothing merges it.
+/// If each order lacks triples of the other, no read is complete, and nothing merges it.
 #[test]
 fn orders_that_lack_different_triples_are_found_and_left() {
     let (_home, path) = store_of(&WriteOptions { file_bytes: 16 << 10, ..WriteOptions::default() });

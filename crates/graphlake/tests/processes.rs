@@ -1,7 +1,7 @@
-//! Writers in processes of their own: two that write the same store, and one that is killed at any moment.
+//! Writers in separate processes: two that write the same store, and one that is killed at any moment.
 //!
-//! This program starts itself, with the name of the work and the store as arguments. A writer says `done N` when a commit
-//! was acknowledged.
+//! This program starts itself, with the name of the task and the store as arguments. A writer prints `done N` when a
+//! commit was acknowledged.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -18,7 +18,7 @@ use isomorph_model::Source;
 use isomorph_model::faces::{Object, Quad};
 use isomorph_storage::Location;
 
-/// Kills in all; a store is begun anew after so many.
+/// Total number of kills; after this many the store is created again.
 const KILLS: u64 = 320;
 const KILLS_OF_A_STORE: u64 = 40;
 
@@ -33,7 +33,7 @@ fn main() {
     match (work, arguments.as_slice()) {
         (Some(work), [path, from]) => write(&work, Path::new(path), from.parse().expect(USAGE)),
         (Some(_), _) => panic!("{USAGE}"),
-        // Whoever lists tests, or filters them, means others.
+        // If tests are listed or filtered, others are meant.
         (None, arguments) if arguments.iter().any(|argument| argument == "--list") => {}
         (None, _) => {
             two_processes_lose_nothing();
@@ -111,8 +111,8 @@ fn numbers_of(lines: impl Iterator<Item = std::io::Result<String>>) -> Vec<u64> 
     lines.map_while(Result::ok).filter_map(|line| line.strip_prefix("done ")?.parse().ok()).collect()
 }
 
-/// Kills a writer, so long after it began to work, and says what it had acknowledged. Where it is then depends on the
-/// machine, and on nothing else that is known: that is what is tried.
+/// Kills a writer after this much time of work, and returns what it had acknowledged. How far it got depends on the
+/// machine, which is the purpose of the test.
 fn killed(mut writer: Child, pause: Duration) -> Vec<u64> {
     let mut lines = BufReader::new(writer.stdout.take().unwrap()).lines();
     assert_eq!(lines.next().unwrap().unwrap(), "ready");
@@ -162,7 +162,7 @@ fn killed_writers_leave_sound_stores() {
         }
         let found = numbers(&path, Order::Subject);
         assert_eq!(numbers(&path, Order::Object), found);
-        // What was not acknowledged may be there, and may come to be there when somebody finishes it.
+        // What was not acknowledged may exist, and may come to exist when another writer completes it.
         let mut also = wanted.clone();
         also.insert(next);
         deletes(next).map(|deleted| also.remove(&deleted));

@@ -1,4 +1,4 @@
-//! Triples about triples: stored by the ids of what they quote, read as triple terms (R31 to R33).
+//! Triples about triples: stored by the ids of quoted triples, read as triple terms (R31 to R33).
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -19,7 +19,8 @@ fn of<'a>(subject: &'a str, predicate: &'a str, object: Object<'a>, graph: Optio
     Quad { subject, predicate, object, graph }
 }
 
-/// A store in which `urn:r` reifies a triple with a literal, and somebody doubts a triple about that.
+/// A store in which `urn:r` reifies a triple with a literal, and another triple expresses doubt about a triple about
+/// that.
 fn store(home: &tempfile::TempDir) -> GraphLake {
     store_with(home, iri)
 }
@@ -47,7 +48,7 @@ fn store_with(home: &tempfile::TempDir, iri: impl Fn(TripleId) -> String) -> Gra
     open(&path, &OpenOptions::default()).unwrap()
 }
 
-/// What the model says, as sorted lines.
+/// The contents in the model, as sorted lines.
 fn said(lake: &GraphLake) -> Vec<String> {
     let mut lines = Vec::new();
     let mut quads = Quads::new(lake.graph(), None);
@@ -74,11 +75,11 @@ fn ids_are_triple_terms_in_the_model() {
     let age = Object::plain("5", "http://www.w3.org/2001/XMLSchema#integer");
     let inner = iri(TripleId::of("urn:s", "urn:age", &age));
     let outer = iri(TripleId::of(&inner, "urn:by", &Object::Term("urn:me")));
-    // RDF 1.2 has triple terms as objects only: a subject stays the IRI that it is.
+    // RDF 1.2 has triple terms as objects only: a subject remains an IRI.
     for expected in [format!("<urn:r> <{REIFIES}> {INNER} ."), format!(r#"<{outer}> <urn:doubted> "yes" ."#)] {
         assert!(lines.contains(&expected), "{expected} is not in {lines:#?}");
     }
-    // A hash that nothing tells how to turn back stays what it is.
+    // An id that cannot be resolved stays as it is.
     assert!(lines.iter().any(|line| line.starts_with("<urn:r> <urn:and> <urn:triple:sha256:")), "{lines:#?}");
 }
 
@@ -102,7 +103,7 @@ fn triple_terms_are_written_by_their_ids() {
     let written = open(&path, &OpenOptions::default()).unwrap();
     let by_hand = store(&home);
     assert_eq!(said(&written), said(&by_hand));
-    // As stored they are the same, too: each triple that is quoted is in the graph of quoted ones.
+    // Stored, they are also the same: each quoted triple is in the graph of quoted triples.
     let stored = |lake: &GraphLake| {
         let mut lines = Vec::new();
         lake.quads(isomorph_graphlake::Order::Subject, &mut |quad| {
@@ -156,7 +157,7 @@ fn triple_terms_have_neighbours() {
     }
 }
 
-/// What is meant, where ids stand as names of RFC 6920 (R32): nothing of it is written otherwise, and it is found by each name.
+/// The contents if ids are stored as names of RFC 6920 (R32): nothing is rewritten, and triples are found by each form.
 #[test]
 fn foreign_stores_may_name_triples_as_rfc_6920_does() {
     let (home, ours) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -177,7 +178,7 @@ fn foreign_stores_may_name_triples_as_rfc_6920_does() {
             lake.neighbors(0, NodeId::Key(given), Side::In).and_then(isomorph_model::part::edge_batches).unwrap();
         assert_eq!(found.iter().map(|batch| batch.rows).sum::<usize>(), 1, "{given}");
     }
-    // In a store with ids as we write them the same names find the same.
+    // In a store with ids in our form, the same names find the same triples.
     let own = store(&ours);
     assert_eq!(own.stored(&id.ni()).unwrap(), Some(id.iri()));
     assert_eq!(own.stored("urn:s").unwrap(), None);
@@ -231,7 +232,7 @@ fn transactions_quote_and_forget() {
     let mut transaction = lake.begin().unwrap();
     transaction.delete(&reified).unwrap();
     assert_eq!(transaction.commit().unwrap().map(|done| done.deleted), Some(1));
-    // What was quoted stays: it is quoted by another, too.
+    // The quoted triple stays: another one quotes it, too.
     let stored = now().stored(&outer).unwrap().unwrap();
     assert_eq!(said(&now()), [format!(r#"<{stored}> <urn:doubted> "yes" <urn:g> ."#)]);
     let mut transaction = lake.begin().unwrap();
@@ -239,7 +240,8 @@ fn transactions_quote_and_forget() {
     assert_eq!(broken.broken_rule().map(|rule| rule.id), Some("GRAPHLAKE-IRI"));
 }
 
-/// Triples of the default graph that are all quoted have one pair of files, which both graphs get: with the same bytes, and ids of their own.
+/// If all triples of the default graph are quoted, both graphs get one pair of files: with the same bytes, but
+/// different ids.
 #[test]
 fn quoted_copies_are_the_files_of_what_is_quoted() {
     let home = tempfile::tempdir().unwrap();
@@ -289,7 +291,7 @@ fn quoted_copies_are_the_files_of_what_is_quoted() {
     }
 }
 
-/// What is quoted is no graph that a transaction changes as it likes.
+/// A transaction cannot change the graph of quoted triples directly.
 #[test]
 fn transactions_leave_the_graph_of_quoted_triples_alone() {
     let store = common::store::Store::new();

@@ -1,4 +1,4 @@
-//! Stores that are damaged or hostile are not written to, and nothing outside of one is read, written or removed.
+//! Damaged or hostile stores are not written to, and nothing outside a store is read, written or removed.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -13,7 +13,7 @@ use isomorph_graphlake::{At, OpenOptions, Order, VacuumOptions};
 use isomorph_model::faces::{Object, Quad};
 use serde_json::{Value, json};
 
-/// The text of a value in which the object at `wanted` has its first name twice.
+/// The text of a value in which the object at `wanted` repeats its first name.
 fn twice(value: &Value, at: &str, wanted: &str) -> String {
     match value {
         Value::Object(members) => {
@@ -97,7 +97,7 @@ fn a_snapshot_that_is_missing_is_not_built_upon() {
     let first = OpenOptions { at: At::Version(1), ..OpenOptions::default() };
     assert_eq!(lines(&open(&store.path, &first).unwrap(), Order::Subject).unwrap(), expected);
 
-    // An older one: the others are read and written; while it is listed, nobody knows what it needs.
+    // An older one: the others are read and written; while it is listed, it is unknown which files it needs.
     let store = Store::new();
     store.change().unwrap();
     store.change().unwrap();
@@ -115,13 +115,13 @@ fn a_snapshot_that_is_missing_is_not_built_upon() {
     }
     assert!(store.everything() == before);
     assert_eq!(store.change().unwrap().version, 4);
-    // Expired, it is missed no more.
+    // Once expired, it is not missed.
     assert_eq!(store.vacuum().unwrap().snapshots, [1, 2, 3]);
     assert_eq!(store.lake().log(9).unwrap().len(), 1);
     assert_eq!(store.lines(Order::Subject).unwrap(), after);
 }
 
-/// What looks like a data file lies outside, so that whoever went there would find what is expected.
+/// A fake data file lies outside, so that a reader that left the store would find what it expects.
 fn escaping(path: &str) -> Store {
     let mut inside = PathBuf::new();
     let store = Store::new().with(SNAPSHOT, |snapshot| {
@@ -152,18 +152,18 @@ fn nothing_outside_is_read_written_or_removed() {
             assert!(matches!(error.kind(), Kind::Malformed | Kind::Incomplete), "{path}: {error:?}");
         };
         refused(store.lines(Order::Subject).unwrap_err());
-        // What is to be deleted must be looked for.
+        // What is to be deleted must be looked up.
         refused(store.change().unwrap_err());
         assert!(store.metadata() == before, "{path}");
         let lake = store.lake();
         let mut copied = lake.begin().unwrap();
         copied.copy_graph(None, Some("urn:copy")).unwrap();
-        // A copy names what its original names; nothing is read.
+        // A copy lists the files of its original; nothing is read.
         if let Ok(done) = copied.commit() {
             assert_eq!(done.unwrap().version, 2);
             refused(store.lines(Order::Subject).unwrap_err());
         }
-        // Vacuum removes what lies in the store, if it removes anything.
+        // Vacuum removes only what is in the store, if anything.
         drop(store.vacuum());
         assert!(store.home.path().join("outside.bin").is_file(), "{path}");
     }
@@ -185,7 +185,7 @@ fn a_snapshot_outside_is_neither_read_nor_removed() {
         assert!(store.change().is_err(), "{id:?}");
         assert!(store.compact().is_err(), "{id:?}");
         assert!(store.everything() == before, "{id:?}");
-        // When it expires, its entry goes, and nothing outside.
+        // When it expires, its entry is removed, and nothing outside.
         let last = json!({ "id": "snapshot1", "version": 1, "timestamp": 1 });
         let store = store.with("store.json", |list| {
             (list["snapshots"][0], list["snapshots"][1]["version"]) = (last, json!(0));
@@ -216,7 +216,7 @@ fn names_of_others_are_no_directories() {
             });
             let before = store.everything();
             let what = format!("{id:?}, of the graph: {of_graph}");
-            // Files lie where their names cannot lead out.
+            // Directories are named so that names cannot lead out.
             let done = store.change().unwrap();
             assert_eq!((done.version, done.deleted), (2, 1), "{what}");
             assert!(store.lines(Order::Subject).unwrap().contains("New"), "{what}");
@@ -245,7 +245,7 @@ fn directories_that_are_links_lead_no_writer_out() {
         let before = everything_in(&outside);
         assert!(store.lines(Order::Subject).is_err(), "{name}");
         assert!(store.change().is_err(), "{name}");
-        // What is new is written without reading any file of triples.
+        // New triples are written without reading any file of triples.
         let lake = store.lake();
         let new = Quad { subject: "urn:s", predicate: "urn:new", object: Object::Term("urn:o"), graph: None };
         let inserted = lake.begin().and_then(|mut transaction| {
@@ -276,14 +276,14 @@ fn metadata_that_was_cut_or_flipped_ends_in_an_error_or_an_answer() {
         for (number, bytes) in broken.iter().enumerate() {
             std::fs::write(&file, bytes).unwrap();
             match sound.lines(Order::Subject) {
-                // Names, filters and numbers that nothing is read by may be others now.
+                // Names, filters and numbers that do not affect reading may differ now.
                 Ok(_) => answered += 1,
                 Err(error) => {
                     let kinds = [Kind::Malformed, Kind::Incomplete, Kind::NotFound, Kind::TooLarge];
                     assert!(kinds.contains(&error.kind()), "{name} {number}: {error:?}");
                 }
             }
-            // Writers take it apart in another way.
+            // Writers parse it in another way.
             if number % 20 == 0 {
                 let copy = common::copy(&sound.path);
                 let store = Store { path: copy.path().join("lake"), home: copy };

@@ -1,4 +1,4 @@
-//! Snapshots that we write, against the JSON schema that stands in the specification's text.
+//! Snapshots that we write, against the JSON schema in the specification's text.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -8,12 +8,12 @@ use isomorph_model::faces::{Object, Quad};
 use isomorph_storage::Location;
 use serde_json::Value;
 
-/// The schema of snapshot files, as the text of the specification has it.
+/// The schema of snapshot files, from the text of the specification.
 fn schema() -> Value {
     serde_json::from_slice(&std::fs::read(isomorph_fixtures::fixture("graphlake/schema.json")).unwrap()).unwrap()
 }
 
-/// What of `value` does not fit `schema`: the words that this schema uses, and no others.
+/// Where `value` does not match `schema`: only the keywords of this schema are supported.
 fn check(root: &Value, schema: &Value, value: &Value, at: &str, wrong: &mut Vec<String>) {
     let words = [
         "$schema",

@@ -1,5 +1,5 @@
-//! Indexes beside files are never needed and never believed without proof: missing, foreign, cut or flipped, every answer
-//! is what it is with sound ones.
+//! Index files are never required, and never trusted without proof: if they are missing, foreign, truncated or damaged,
+//! every answer is the same as with valid ones.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -58,7 +58,7 @@ fn change(path: &Path) {
     transaction.commit().unwrap();
 }
 
-/// The indexes of a store.
+/// The index files of a store.
 fn sidecars(path: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(path).unwrap().map(Result::unwrap) {
@@ -72,7 +72,7 @@ fn sidecars(path: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// What is asked of a store: what is there, what was deleted, what never was.
+/// The questions for a store: existing, deleted and unknown triples.
 fn ask(path: &Path, numbers: &[u32], extent: Extent) -> Vec<String> {
     let lake = Arc::new(open(path, &OpenOptions::default()).unwrap());
     let own: Vec<(String, String)> = numbers.iter().map(|number| (subject(*number), text(*number))).collect();
@@ -81,14 +81,14 @@ fn ask(path: &Path, numbers: &[u32], extent: Extent) -> Vec<String> {
     answers(&lake, &asked, extent)
 }
 
-/// The first and the last, those around them, and strangers.
+/// The first and the last, their neighbours, and unknown ones.
 const NUMBERS: [u32; 9] = [0, 1, 2, 11, 500, 749, TRIPLES - 2, TRIPLES - 1, TRIPLES + 5];
 
 fn all(path: &Path) -> Vec<String> {
     ask(path, &NUMBERS, Extent::Everything)
 }
 
-/// Fewer questions, for stores that are asked hundreds of times.
+/// Fewer questions, for stores that are tested hundreds of times.
 fn few(path: &Path) -> Vec<String> {
     ask(path, &[501, TRIPLES + 6], Extent::LookUps)
 }
@@ -110,7 +110,7 @@ fn a_store_answers_the_same_without_indexes() {
         beside.iter().for_each(|one| std::fs::remove_file(one).unwrap());
         assert_same(&all(&path), &expected, "missing");
         assert_eq!(broken(&path, &OpenOptions::default()), Vec::<&str>::new());
-        // One for the other, and whole ones of other lengths.
+        // One instead of the other, and complete ones of other lengths.
         for (one, other) in [(0, 1), (1, 0)] {
             std::fs::write(&beside[one], &kept[other]).unwrap();
         }
@@ -119,14 +119,14 @@ fn a_store_answers_the_same_without_indexes() {
             beside.iter().for_each(|one| std::fs::write(one, bytes).unwrap());
             assert_same(&all(&path), &expected, &format!("{} bytes that mean nothing", bytes.len()));
         }
-        // A directory in its place.
+        // A directory instead of the file.
         std::fs::remove_file(&beside[0]).unwrap();
         std::fs::create_dir(&beside[0]).unwrap();
         assert_same(&all(&path), &expected, "a directory");
         std::fs::remove_dir(&beside[0]).unwrap();
         beside.iter().zip(&kept).for_each(|(one, bytes)| std::fs::write(one, bytes).unwrap());
     }
-    // Merged, every file has an index of its own again, and the answers stay.
+    // After a merge, every file has its own index again, and the answers are the same.
     let expected = all(&path);
     let lake = Lake::open(&Location::from_path(&path), &OpenOptions::default(), &WriteOptions::default()).unwrap();
     sidecars(&path).iter().for_each(|one| std::fs::write(one, b"GLIX\x02").unwrap());
@@ -178,7 +178,7 @@ fn every_flipped_byte_of_an_index_changes_no_answer() {
     let expected = few(&path);
     for sidecar in sidecars(&path) {
         let bytes = std::fs::read(&sidecar).unwrap();
-        // All of the header, which says how long everything is, and of the rest one of so many.
+        // All of the header, which states all lengths, and a sample of the rest.
         for at in (0..bytes.len()).filter(|at| at % 23 == 0 || *at < 72) {
             let mut flipped = bytes.clone();
             flipped[at] ^= [0x01, 0x80, 0xff][at % 3];
@@ -209,7 +209,7 @@ fn ids_that_were_flipped_hide_no_triple() {
         found
     };
     assert_eq!(found(), TRIPLES);
-    // They stand at the end.
+    // The ids are at the end.
     for sidecar in sidecars(&path) {
         let bytes = std::fs::read(&sidecar).unwrap();
         for length in [1, 2, 10, 100, 1_000] {

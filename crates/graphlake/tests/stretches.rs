@@ -1,4 +1,4 @@
-//! A large predicate in stretches: one after another they are the whole, and what is out of order is found in them, too.
+//! A large predicate in sections: in sequence they are the whole, and records out of order are found in them, too.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -78,7 +78,7 @@ fn stretches_are_the_whole_in_its_order() {
         assert!(parts.concat() == whole);
     };
     check(&lake, TRIPLES);
-    // Newer files and deleted triples lie across the stretches.
+    // Newer files and deleted triples overlap the sections.
     let lake = Lake::open(&Location::from_path(&path), &OpenOptions::default(), &WriteOptions::default()).unwrap();
     let mut transaction = lake.begin().unwrap();
     for number in (0..TRIPLES).step_by(7) {
@@ -101,8 +101,8 @@ fn a_subject_that_is_out_of_order_ends_the_reading_of_stretches() {
     let file = &lake.snapshot().graphs[0].subject_files[0];
     let file = path.join(file.path.trim_start_matches('/'));
     let mut bytes = std::fs::read(&file).unwrap();
-    // Before the text of a literal: the number of the subject's prefix, the length of the rest of the subject and that rest, a byte
-    // that says that a literal follows, the length of its text.
+    // Before the text of a literal: the number of the subject's prefix, the length of the rest of the subject and that
+    // rest, a byte that says that a literal follows, the length of its text.
     let prefix_of = |number: u32| {
         let text = text(number);
         let end = bytes.windows(text.len()).position(|here| here == text.as_bytes()).unwrap() - 5;
@@ -110,7 +110,7 @@ fn a_subject_that_is_out_of_order_ends_the_reading_of_stretches() {
         let at = end - (0..6).find(says).unwrap() - 8;
         at..at + 4
     };
-    // In the midst of the first stretch, a subject that belongs into the last.
+    // In the middle of the first section, a subject that belongs in the last.
     let (early, late) = (prefix_of(300), prefix_of(TRIPLES - 1));
     assert_ne!(bytes[early.clone()], bytes[late.clone()]);
     bytes.copy_within(late, early.start);

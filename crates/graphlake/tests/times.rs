@@ -1,4 +1,4 @@
-//! Versions and times of snapshots grow, whatever the clock says (R5).
+//! Versions and times of snapshots ascend, whatever the clock says (R5).
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -12,7 +12,7 @@ use isomorph_model::faces::{Object, Quad};
 use isomorph_storage::Location;
 use serde_json::{Value, json};
 
-/// A writer whose clock shows so many milliseconds since 1970, or before.
+/// A writer whose clock shows this many milliseconds since 1970, or before.
 fn at(path: &Path, clock: i64) -> Lake {
     let span = Duration::from_millis(clock.unsigned_abs());
     let time: SystemTime = if clock < 0 { UNIX_EPOCH - span } else { UNIX_EPOCH + span };
@@ -20,7 +20,7 @@ fn at(path: &Path, clock: i64) -> Lake {
     Lake::open(&Location::from_path(path), &OpenOptions::default(), &writing).unwrap()
 }
 
-/// Inserts a triple of that number; the version and the time that the snapshot got.
+/// Inserts the triple with that number; returns the version and the time of the snapshot.
 fn insert(lake: &Lake, number: i64) -> (i64, i64) {
     let mut transaction = lake.begin().unwrap();
     let object = format!("{number}");
@@ -40,7 +40,7 @@ fn times_grow_where_the_clock_does_not() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("lake");
     drop(Lake::create(&Location::from_path(&path), &OpenOptions::default(), &WriteOptions::default()).unwrap());
-    // Forward, twice the same, behind the last snapshot, before 1970, and on.
+    // Forward, twice the same, before the last snapshot, before 1970, and forward again.
     let clocks = [5_000, 9_000, 9_000, 9_000, 3, -77_000, 9_003, 20_000];
     let times = [5_000, 9_000, 9_001, 9_002, 9_003, 9_004, 9_005, 20_000];
     let mut expected = Vec::new();
@@ -48,7 +48,7 @@ fn times_grow_where_the_clock_does_not() {
         assert_eq!(insert(&at(&path, clock), number), (number, time));
         expected.push((number, time));
     }
-    // What is merged, copied, dropped and loaded in bulk goes by the same clock.
+    // Compactions, copies, drops and bulk loads use the same clock.
     let merged = at(&path, 10).compact(CompactMode::Full, &|_| Ok(())).unwrap().commit.unwrap();
     expected.push((9, 20_001));
     assert_eq!((merged.version, merged.timestamp), (9, 20_001));
@@ -66,7 +66,7 @@ fn times_grow_where_the_clock_does_not() {
     assert_eq!(listed(&path), expected);
     assert_eq!(broken(&path, &OpenOptions::default()), Vec::<&str>::new());
 
-    // So that each moment has one snapshot.
+    // So that each time has one snapshot.
     for pair in expected.windows(2) {
         let ([(version, time), (_, next)], path) = ([pair[0], pair[1]], &path);
         let version_at = |time| open(path, &OpenOptions { at: At::Time(time), ..OpenOptions::default() });
@@ -93,7 +93,7 @@ fn writers_at_one_time_get_different_times() {
         }
     });
     assert_eq!(listed(&path), (0..20).map(|at| (at + 1, 1_000 + at)).collect::<Vec<_>>());
-    // Who began before another one and comes after it gets a later time, too.
+    // A writer that began before another one and commits after it gets a later time, too.
     let (early, late) = (at(&path, 1_000), at(&path, 900_000));
     let mut transaction = early.begin().unwrap();
     let object = Object::Term("urn:early");
@@ -108,7 +108,7 @@ fn times_are_later_than_all_that_the_list_says() {
     let root = fixtures();
     let home = copy(&root.join("tiny"));
     let path = home.path().join("lake");
-    // A foreign list: its times are texts, and fall.
+    // A foreign list: its times are texts, and descend.
     let name = path.join("store.json");
     let mut store: Value = serde_json::from_slice(&std::fs::read(&name).unwrap()).unwrap();
     let snapshot = path.join("snapshots/snapshot1.json");
@@ -129,7 +129,7 @@ fn times_are_later_than_all_that_the_list_says() {
     let after = |time| open(&path, &OpenOptions { at: At::Time(time), ..OpenOptions::default() }).unwrap();
     assert_eq!(after(1_700_000_080_001).snapshot().version, 3);
     assert_eq!(lines(&after(1_700_000_080_000), Order::Subject).unwrap(), before);
-    // What others wrote stays as they wrote it.
+    // Members of other writers stay as they were.
     let written: Value = serde_json::from_slice(&std::fs::read(&name).unwrap()).unwrap();
     assert_eq!(written["snapshots"][0], store["snapshots"][0]);
     assert_eq!(written["snapshots"][1], store["snapshots"][1]);

@@ -1,4 +1,4 @@
-//! Transactions: sequences of operations against a set in memory, read in every way.
+//! Transactions: sequences of operations compared with a set in memory, read in every way.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -28,7 +28,7 @@ impl Numbers {
     }
 }
 
-/// Subject, predicate and object of a quad of a small world, in which operations meet.
+/// Subject, predicate and object of a quad of a small domain, in which operations collide.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Triple(String, String, u64);
 
@@ -120,7 +120,7 @@ fn operate(numbers: &mut Numbers, transaction: &mut Transaction<'_>, model: &mut
     }
 }
 
-/// Inserts many in bulk, on two threads; where they are `mixed`, some that are already among them as well.
+/// Inserts many in bulk, on two threads; if `mixed`, including some that exist already.
 fn load(numbers: &mut Numbers, lake: &Lake, model: &mut Model, mixed: bool) -> Option<Committed> {
     let mut transaction = lake.begin().unwrap();
     let mut bulk = transaction.bulk().unwrap();
@@ -162,7 +162,7 @@ fn assert_reads(path: &Path, model: &Model, what: &str) {
         }
         let named: BTreeSet<&str> = lake.named_graphs().filter(|name| *name != QUOTED_GRAPH).collect();
         let wanted: BTreeSet<&str> = model.keys().filter_map(|graph| *graph).collect();
-        // A default graph without triples is as good as none.
+        // A default graph without triples counts as missing.
         assert_eq!(named, wanted, "after {what}");
     }
     let mut findings = Findings::keeping(3);
@@ -171,7 +171,7 @@ fn assert_reads(path: &Path, model: &Model, what: &str) {
     assert!(broken.is_empty(), "{broken:?} after {what}");
 }
 
-/// The log says how many triples there are, or more where it says that it may be less; so does the description.
+/// The log states the number of triples, or a greater one where it says "at most"; so does the description.
 fn assert_counts(path: &Path, model: &Model, what: &str) -> bool {
     let place = Location::from_path(path);
     let lake = Lake::open(&place, &OpenOptions::default(), &WriteOptions::default()).unwrap();
@@ -193,7 +193,7 @@ fn random_operations_give_what_a_set_gives() {
             WriteOptions { file_bytes: if seed % 2 == 0 { 200 } else { 64 << 20 }, ..WriteOptions::default() };
         let lake = Lake::create(&Location::from_path(&path), &OpenOptions::default(), &writing).unwrap();
         let (mut numbers, mut model) = (Numbers(seed), Model::new());
-        // What is inserted in two ways at once is not counted before the next compaction.
+        // Triples that are inserted in two ways at once are not counted before the next compaction.
         let mixed = seed % 3 == 0;
         let mut history = vec![(0, lines(&model))];
         for round in 0..8 {
@@ -226,7 +226,7 @@ fn random_operations_give_what_a_set_gives() {
             let compacted = done.last().is_some_and(|what| what == "Full");
             assert!(assert_counts(&path, &model, &what) || mixed && !compacted, "nobody counted, after {what}");
         }
-        // Every state is still there.
+        // Every state can still be read.
         let versions: Vec<i64> = history.iter().map(|(version, _)| *version).collect();
         assert!(versions.windows(2).all(|pair| pair[0] + 1 == pair[1]), "{versions:?}");
         for (version, expected) in &history[1..] {
@@ -256,7 +256,7 @@ fn many_small_files_become_few_and_old_snapshots_go() {
     }
     let done = lake.compact(CompactMode::Tiers, &|_| Ok(())).unwrap();
     assert_eq!((done.merged, done.predicates), (18, 1));
-    // The file has the version that it was computed from, and what is deleted afterwards is deleted.
+    // The file has the version that it was computed from, and triples that are deleted afterwards are deleted.
     assert_eq!(done.commit.unwrap().version, 10);
     let deleted = commit(3, true);
     assert_eq!((deleted.version, deleted.deleted, deleted.files), (11, 1, 2));
@@ -322,16 +322,16 @@ fn readers_stay_on_their_snapshot() {
     }
     assert_eq!(blind.commit().unwrap().unwrap().version, 2);
     assert_eq!(reads.commit().unwrap_err().kind(), isomorph_error::Kind::Conflict);
-    // What it has read is as it was.
+    // What it has read has not changed.
     let done = elsewhere.commit().unwrap().unwrap();
     assert_eq!((done.version, done.lost), (3, 1));
     lake.compact(CompactMode::Full, &|_| Ok(())).unwrap();
     assert_eq!(common::lines(&reader, Order::Subject).unwrap().lines().count(), 1);
-    // Nothing to be changed is no commit.
+    // Without changes there is no commit.
     let mut nothing = lake.begin().unwrap();
     with_quad(&triple(9), None, |quad| nothing.delete(quad)).unwrap();
     assert_eq!(nothing.commit().unwrap(), None);
-    // What a refused transaction had written is gone.
+    // The files of a refused transaction are removed.
     let files = |path: &Path| walk(path).len();
     let before = files(&path);
     let mut dropped = lake.begin().unwrap();
@@ -383,7 +383,7 @@ fn a_transaction_larger_than_memory_is_written_in_parts() {
 
     assert_eq!(change(0..100, false).inserted, 100);
     assert_eq!(change(20..60, true).deleted, 40);
-    // Some of them come again, in files that were written early.
+    // Some of them are inserted again, in files that were written early.
     let done = change(0..20_000, false);
     assert!(done.files > 12, "{done:?}");
     let strict = common::lines(&common::open(&path, &opening).unwrap(), Order::Subject).unwrap();
@@ -431,7 +431,7 @@ fn what_is_loaded_in_bulk_and_deleted_at_once_is_refused() {
     with_quad(&triple, None, |quad| bulk.push(quad)).unwrap();
     let refused = transaction.insert_bulk(bulk, &|_| Ok(())).unwrap_err();
     assert_eq!(refused.kind(), isomorph_error::Kind::Usage);
-    // Who wants to be alone is refused when somebody else was there.
+    // A transaction that excludes others is refused if another writer committed.
     let mut alone = lake.begin().unwrap();
     alone.alone();
     with_quad(&Triple("urn:x".to_owned(), "urn:y".to_owned(), 1), None, |quad| alone.insert(quad)).unwrap();
@@ -484,7 +484,7 @@ fn what_is_said_of_what_lives_is_checked_and_not_needed() {
         assert_eq!(broken(), ["GRAPHLAKE-COUNT"], "{lie}");
         assert_eq!(lines(), all, "nothing is read by it: {lie}");
     }
-    // What fits no number, or was said of other files, was not said.
+    // Numbers that are out of range, or were computed from other files, are ignored.
     let of = sound.find("\"living_of\":\"xxh64:").unwrap() + 19;
     let others = sound.replace(&sound[of..of + 16], "0000000000000000");
     for foreign in [others, sound.replace(count, "\"living_count\":-4,\"living_literal_count\":\"2\"")] {
@@ -496,7 +496,7 @@ fn what_is_said_of_what_lives_is_checked_and_not_needed() {
         let event = hasty.log(1).unwrap().pop().unwrap();
         assert_eq!((event.triples, event.exact, event.records), (6, false, 6), "at most");
     }
-    // A commit on top of it knows no more; merging all files counts them.
+    // A commit on top of it does not know them either; merging all files counts the triples.
     commit(&[5], false);
     let text = || std::fs::read_to_string(path.join("snapshots/snapshot4.json")).unwrap();
     assert!(!text().contains("living_count"), "{}", text());

@@ -1,4 +1,4 @@
-//! What is written is read back, breaks no rule, and fits the schema of the specification.
+//! Output is read back, breaks no rule, and matches the schema of the specification.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -120,13 +120,13 @@ fn threads_and_memory_change_no_byte() {
         std::fs::create_dir(path.parent().unwrap()).unwrap();
         write(&path, &options, |writer| {
             let mut fillers = writer.fillers(threads)?;
-            // Each piece goes to another one each time.
+            // Each piece goes to a different filler each time.
             for piece in 0..4 {
                 let at = (piece as usize + threads / 2) % threads;
                 drawn(piece, &mut |quad| fillers[at].push(&quad))?;
             }
             writer.absorb(fillers)?;
-            // And some come the plain way.
+            // And some are pushed directly.
             drawn(4, &mut |quad| writer.push(&quad))
         })
         .unwrap();
@@ -168,7 +168,7 @@ fn any_text_comes_back() {
         objects.iter().try_for_each(|object| {
             let quad = Quad { subject: "_:b/1", predicate: "urn:p", object: *object, graph: Some("_:g") };
             writer.push(&quad)?;
-            // xsd:string goes without saying: the same triple.
+            // xsd:string is implied: the same triple.
             match *object {
                 Object::Literal { lexical, datatype: "", language: None, direction: None } => {
                     writer.push(&Quad { object: Object::plain(lexical, isomorph_model::xsd::STRING), ..quad })
@@ -223,7 +223,7 @@ fn what_is_no_rdf_is_refused() {
         assert_eq!(error.broken_rule().map(|rule| rule.id), Some("GRAPHLAKE-IRI"), "{quad:?}");
         assert!(!path.exists(), "nothing is left");
     }
-    // An empty store is one with an empty snapshot.
+    // An empty store has an empty snapshot.
     write(&home.path().join("lake"), &dated(), |_| Ok(())).unwrap();
     assert_eq!(broken(&home.path().join("lake"), &OpenOptions::default()), Vec::<&str>::new());
 }
@@ -232,7 +232,7 @@ fn what_is_no_rdf_is_refused() {
 fn filters_of_a_snapshot_stay_small() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("lake");
-    // 60 predicates of 3,000 subjects each: some 5 MB of filters, if all were kept.
+    // 60 predicates of 3,000 subjects each: about 5 MB of filters, if all were kept.
     write(&path, &dated(), |writer| {
         for predicate in 0..60 {
             let predicate = format!("urn:p{predicate}");

@@ -1,7 +1,8 @@
-//! A format that isomorph does not have, as an example for whoever adds one: see `docs/drivers.md`.
+//! A format that isomorph does not have, as an example for authors of drivers: see `docs/drivers.md`.
 //!
-//! A graph is one text of JSON lines. The first describes the graph, the others are its rows: `node` and `edge` with the number of their
-//! type. Keys are numbers, texts, or nothing but a position; edges name rows. All values are texts.
+//! A graph is one text of JSON lines. The first line describes the graph, the others are its rows: `node` and `edge`,
+//! each with the number of its type. Keys are numbers, texts, or the row number; edges refer to rows. All values are
+//! texts.
 //!
 //! ```text
 //! {"graph":{"nodes":[{"name":"person","properties":[{"name":"age","data_type":"string", …}], …}], "edges":[…], …}}
@@ -25,14 +26,14 @@ use isomorph::{Error, Location, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What a text begins with.
+/// The beginning of a text.
 const BEGINNING: &[u8] = b"{\"graph\":";
 
-/// Most bytes of a text: all of it is held in memory.
+/// Maximum size of a text in bytes: it is held in memory.
 const MOST: u64 = 1 << 30;
 
 isomorph::error::rules! {
-    /// An end of an edge is no node.
+    /// An edge refers to a node that does not exist.
     EDGE_END "SEV-EDGE-END" Error "both ends of an edge are rows of nodes", "remove the edge";
 }
 
@@ -46,7 +47,7 @@ enum Line {
     Edge(usize, u64, u64, Vec<Option<String>>),
 }
 
-/// Fails for what a text does not hold.
+/// Returns an error if a text cannot hold the graph.
 fn check(graph: &Graph) -> Result<()> {
     let nodes = graph.nodes.iter().all(|ty| {
         [KeyKind::Row, KeyKind::Int, KeyKind::Utf8].contains(&ty.key.kind) && ty.properties.iter().all(holds)
@@ -56,11 +57,7 @@ fn check(graph: &Graph) -> Result<()> {
         is_plain && ty.source.max(ty.target) < graph.nodes.len() && ty.properties.iter().all(holds)
     });
     let rest = graph.hyperedges.is_empty() && graph.values.is_empty() && graph.groups.is_empty();
-    if nodes && edges && rest {
-        Ok(())
-    } else {
-        Err(Error::unsupported("a text of Seventh does not hold such a graph"))
-    }
+    if nodes && edges && rest { Ok(()) } else { Err(Error::unsupported("Seventh cannot store this graph")) }
 }
 
 fn holds(property: &Property) -> bool {
@@ -106,7 +103,7 @@ impl Driver for Seventh {
     }
 
     fn detect(&self, location: &Location) -> Result<bool> {
-        // A directory is none.
+        // A directory is not a text of this format.
         if location.as_path().is_some_and(std::path::Path::is_dir) {
             return Ok(false);
         }

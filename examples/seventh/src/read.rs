@@ -1,4 +1,4 @@
-//! Reading a text: all of it, into memory.
+//! Reads a text into memory.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub struct Text {
     bytes: u64,
 }
 
-/// Rows of a type while they are read.
+/// The rows of a type while they are read.
 #[derive(Default)]
 struct Rows {
     keys: Vec<Value>,
@@ -33,7 +33,7 @@ struct Rows {
 impl Rows {
     fn columns(&self, columns: usize) -> Result<Vec<Option<ArrayRef>>> {
         if self.values.iter().any(|values| values.len() != columns) {
-            return Err(Error::malformed(format!("a row has not {columns} values")));
+            return Err(Error::malformed(format!("a row must have {columns} values")));
         }
         let column = |at: usize| self.values.iter().map(move |values| values[at].as_deref());
         Ok((0..columns).map(|at| Some(Arc::new(column(at).collect::<StringArray>()) as ArrayRef)).collect())
@@ -45,7 +45,11 @@ impl Rows {
             KeyKind::Int => Arc::new(self.keys.iter().map(Value::as_i64).collect::<Int64Array>()),
             _ => Arc::new(self.keys.iter().map(Value::as_str).collect::<StringArray>()),
         };
-        if keys.null_count() == 0 { Ok(Some(keys)) } else { Err(Error::malformed("a key is not what its type says")) }
+        if keys.null_count() == 0 {
+            Ok(Some(keys))
+        } else {
+            Err(Error::malformed("a key does not have the declared type"))
+        }
     }
 }
 
@@ -53,13 +57,13 @@ impl Text {
     /// Opens the text at `location`.
     ///
     /// # Errors
-    /// When it cannot be read, or a line is none.
+    /// Returns an error if it cannot be read, or a line is invalid.
     pub fn open(location: &Location) -> Result<Text> {
         let (place, bytes) = (location.to_string(), Blob::open(location)?.read_all(MOST)?);
         let (mut graph, mut nodes, mut edges) = (Graph::default(), Vec::<Rows>::new(), Vec::<Rows>::new());
         for (number, line) in bytes.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| !line.is_empty()) {
             let wrong = |what: String| Error::malformed(what).at(Place::file(&place).line(number as u64 + 1));
-            let no_type = || wrong("there is no such type".to_owned());
+            let no_type = || wrong("no such type".to_owned());
             match serde_json::from_slice(line).map_err(|error| wrong(error.to_string()))? {
                 Line::Graph(found) => {
                     check(&found)?;
@@ -135,7 +139,7 @@ impl Source for Text {
             for (ends, of) in [(&batch.source, ty.source), (&batch.target, ty.target)] {
                 let nodes = self.memory.graph.nodes[of].rows.unwrap_or_default();
                 for (number, end) in rows_of(ends).iter().enumerate().filter(|(_, end)| **end >= nodes) {
-                    let what = format!("edge {number} ends at row {end}, of {nodes}");
+                    let what = format!("edge {number} refers to row {end}, but there are {nodes} nodes");
                     findings.push(&EDGE_END, what, self.place.clone());
                 }
             }

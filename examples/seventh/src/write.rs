@@ -1,4 +1,4 @@
-//! Writing a text.
+//! Writes a text.
 
 use std::io::Write;
 
@@ -20,10 +20,10 @@ pub struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    /// Begins a text of `graph`.
+    /// Creates a text for `graph`.
     ///
     /// # Errors
-    /// When the graph has what a text does not hold.
+    /// Returns an error if a text cannot hold the graph.
     pub fn create(staging: &'a Staging, graph: &Graph) -> Result<Self> {
         check(graph)?;
         let mut writer = Writer { staging, file: staging.create("")?, graph: graph.clone() };
@@ -67,9 +67,9 @@ impl Sink for Writer<'_> {
                     let values = values(&edges.properties, row);
                     self.line(&Line::Edge(edges.ty, sources.value(row), targets.value(row), values))
                 }),
-                _ => Err(Error::usage("ends come as rows")),
+                _ => Err(Error::usage("ends must be rows")),
             },
-            _ => Err(Error::usage("a text holds nodes and edges only")),
+            _ => Err(Error::usage("Seventh stores only nodes and edges")),
         }
     }
 

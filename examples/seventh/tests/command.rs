@@ -1,4 +1,4 @@
-//! The command with a seventh format: everything works on it.
+//! The command with a seventh format: every operation supports it.
 
 #![allow(clippy::unwrap_used)]
 
@@ -7,10 +7,10 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-/// A directory of its own.
+/// A new directory.
 struct Home(tempfile::TempDir);
 
-/// What a command answered.
+/// The result of a command.
 struct Done {
     code: Option<i32>,
     out: String,
@@ -33,7 +33,7 @@ impl Home {
         Done { code: status.code(), out: text(stdout), err: text(stderr) }
     }
 
-    /// What a command prints that succeeds.
+    /// The output of a command that succeeds.
     fn does(&self, line: &[&str]) -> String {
         let done = self.run(line);
         assert_eq!(done.code, Some(0), "{line:?}: {}{}", done.out, done.err);

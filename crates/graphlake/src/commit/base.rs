@@ -1,4 +1,4 @@
-//! What a change begins with: the current snapshot, as text.
+//! The base of a change: the current snapshot, as text.
 
 use isomorph_error::{Error, Findings, Kind, Place, Result};
 use isomorph_storage::Reservation;
@@ -10,7 +10,7 @@ use crate::store::{SnapshotEntry, Store};
 use crate::validate::metadata;
 use crate::{GraphLake, NamedGraph, Snapshot, json, rules, snapshot};
 
-/// The snapshot that a change begins with; one of version 0 without graphs, where the store has none.
+/// The snapshot that a change starts from; one of version 0 without graphs, if the store has none.
 #[derive(Debug)]
 pub(crate) struct Base {
     pub(crate) store: Store,
@@ -19,7 +19,7 @@ pub(crate) struct Base {
 }
 
 impl Lake {
-    /// The current snapshot.
+    /// Reads the current snapshot.
     pub(crate) fn base(&self) -> Result<Base> {
         let mut findings = Findings::keeping(0);
         let store = Store::read(&self.root, self.opening.tolerance, &self.opening.budget, &mut findings)?;
@@ -27,7 +27,7 @@ impl Lake {
             return Ok(Base { store, snapshot: RawSnapshot::default(), _memory: None });
         };
         let blob = snapshot::open(&self.root, &entry.id)?;
-        // The text, the places in it, and the text of the next one.
+        // The text, the positions in it, and the text of the next snapshot.
         let needed = blob.size().saturating_mul(3);
         let memory = self.opening.budget.reserve(needed).map_err(|error| error.at(blob.place()))?;
         let snapshot = RawSnapshot::parse(blob.read_all(json::LIMIT)?, &entry.id)?;
@@ -39,31 +39,31 @@ impl Lake {
 }
 
 impl Base {
-    /// The snapshot that a commit on top of this one makes.
+    /// Returns the entry of the snapshot that a commit on top of this one makes.
     ///
     /// # Errors
-    /// [`Kind::TooLarge`] when no number comes after the version of this one, or no moment after the times of the store.
+    /// [`Kind::TooLarge`] if no greater version, or no later time, can be stored.
     pub(crate) fn next(&self, now: i64) -> Result<SnapshotEntry> {
         let at = |what: &str, number: i64| {
-            Error::new(Kind::TooLarge, format!("the {what} {number} is the last: nothing can come after this snapshot"))
+            Error::new(Kind::TooLarge, format!("the {what} {number} is the greatest possible one, so no snapshot can follow"))
                 .at(Place::file(file_of(&self.snapshot.id)).in_field(what.to_owned()))
                 .hint(
-                    "isomorph convert PATH NEW.lake --to graphlake    a new store with the same triples, of version 1",
+                    "isomorph convert PATH NEW.lake --to graphlake    creates a new store with the same triples, of version 1",
                 )
         };
         let version = self.snapshot.version;
         let version = version.checked_add(1).ok_or_else(|| at("version", version))?;
-        // The list is what travels in time go by, also where a foreign one says another time than the snapshot.
+        // Selection by time uses the list, even if a foreign list states another time than the snapshot.
         let listed = self.store.snapshots.iter().map(|entry| entry.timestamp);
         let last = listed.fold(self.snapshot.timestamp, i64::max);
         let after = last.checked_add(1).ok_or_else(|| at("timestamp", last))?;
         Ok(SnapshotEntry { id: format!("snapshot{version}"), version, timestamp: now.max(after) })
     }
 
-    /// A graph of which only the files of one predicate are told, or of all, and of these only the wanted lists.
+    /// A graph with the files of one predicate, or of all, and only in the requested lists.
     ///
     /// # Errors
-    /// When one of their objects does not fit the schema.
+    /// Returns an error if an object does not match the schema.
     pub(crate) fn part(
         &self,
         name: &str,
@@ -91,8 +91,8 @@ impl Base {
         })
     }
 
-    /// The files of one predicate of a graph: those by subject that may have one of the subjects that `near` says may be within
-    /// bounds, and all deletions.
+    /// The files of one predicate of a graph: those by subject whose bounds may contain one of the subjects, as `near`
+    /// says, and all deletions.
     ///
     /// # Errors
     /// As [`Base::part`].
@@ -111,8 +111,8 @@ impl Base {
         Ok(part)
     }
 
-    /// Refuses to change a predicate of which another writer wrote one order only, or less of one: with new triples in both orders, nobody could tell
-    /// any more that one of them lacks the old ones.
+    /// Refuses to change a predicate of which another writer wrote one order only, or less of one: with new triples in
+    /// both orders, it would no longer be visible that one of them lacks the old ones.
     ///
     /// # Errors
     /// [`rules::ORDERS_DIFFER`].
@@ -122,22 +122,22 @@ impl Base {
         let [subject, object] = one.records;
         let message = format!("{predicate}: {subject} records by subject, {object} by object");
         let hint = match one.order {
-            Some(_) => "isomorph lake compact LAKE --full    writes both",
-            // What each of them lacks, no merging finds.
-            None => "isomorph validate LAKE    tells more",
+            Some(_) => "isomorph lake compact LAKE --full    writes both orders",
+            // If each order lacks triples of the other, merging cannot complete them.
+            None => "isomorph validate LAKE    shows the details",
         };
         Err(Error::broken(&rules::ORDERS_DIFFER, message).at(self.snapshot.place(name)).hint(hint))
     }
 
-    /// Some graphs of the snapshot, to look something up in them.
+    /// Some graphs of the snapshot, for look-ups.
     pub(crate) fn lake(&self, lake: &Lake, graphs: Vec<NamedGraph>) -> GraphLake {
         let RawSnapshot { id, version, timestamp, .. } = &self.snapshot;
         let snapshot = Snapshot { id: id.clone(), version: *version, timestamp: *timestamp, graphs };
         GraphLake::over(lake.root.clone(), self.store.clone(), snapshot, lake.opening.clone())
     }
 
-    /// What there is of a predicate, or of all, in a graph: the names of the files. Two snapshots in which they are equal
-    /// have the same triples there.
+    /// The names of the files of a predicate, or of all, in a graph. Two snapshots in which they are equal have the
+    /// same triples there.
     pub(crate) fn files_of(&self, graph: &str, predicate: Option<&str>) -> Result<Vec<String>> {
         let Some(graph) = self.snapshot.graph(graph)? else { return Ok(Vec::new()) };
         let files = (0..graph.lists.len()).flat_map(|list| graph.files_of(list, predicate));

@@ -1,4 +1,4 @@
-//! The next snapshot: what a change does to graphs, and the text that says so.
+//! The next snapshot: the changes to graphs, and the text of the snapshot.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Write;
@@ -13,32 +13,33 @@ use crate::snapshot::{DataFile, Files, Living, MOST_FILTERS};
 use crate::store::SnapshotEntry;
 use crate::{json, rules};
 
-/// What becomes of graphs: nothing, where they are dropped.
+/// The changes to graphs; `None` for graphs that are dropped.
 pub(crate) type Changes = BTreeMap<String, Option<GraphChange>>;
 
-/// What becomes of one graph.
+/// The changes to one graph.
 #[derive(Debug, Default)]
 pub(crate) struct GraphChange {
-    /// The graph of the base that it begins with; nothing for an empty one.
+    /// The graph of the base that it starts from; `None` for an empty graph.
     pub(crate) from: Option<String>,
     /// Its id, if it has none yet.
     pub(crate) id: String,
-    /// Ids of files that are no more listed.
+    /// Ids of files that are no longer listed.
     pub(crate) removed: HashSet<String>,
     /// New files, in the order of [`LISTS`].
     pub(crate) added: [Vec<DataFile>; 3],
-    /// Ids of the partitions of predicates that the graph does not have yet.
+    /// Ids of the partitions of predicates that are new in the graph.
     pub(crate) partitions: BTreeMap<String, String>,
-    /// How many triples of a predicate live then; of those that are not here nothing is known, if their files change.
+    /// The number of live triples of a predicate after the change; if it is missing and the files change, the number is
+    /// unknown.
     pub(crate) living: BTreeMap<String, Tally>,
 }
 
-/// How many triples of a predicate live after a change.
+/// The change of a predicate's number of live triples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tally {
-    /// So many come, and so many go.
+    /// This many are added, and this many removed.
     Differs { more: Living, less: Living },
-    /// So many.
+    /// The new number.
     Is(Living),
 }
 
@@ -47,7 +48,7 @@ impl Tally {
     pub(crate) const SAME: Tally =
         Tally::Differs { more: Living { triples: 0, literals: 0 }, less: Living { triples: 0, literals: 0 } };
 
-    /// What there is, where there was so much before.
+    /// Applies the change to the previous number.
     fn from(self, before: Option<Living>) -> Option<Living> {
         match self {
             Tally::Is(living) => Some(living),
@@ -61,7 +62,7 @@ impl Tally {
 }
 
 impl GraphChange {
-    /// Adds files to the list of this number.
+    /// Adds files to the list with this number.
     pub(crate) fn add(&mut self, list: usize, files: Vec<DataFile>) {
         if let Some(own) = self.added.get_mut(list) {
             own.extend(files);
@@ -69,10 +70,10 @@ impl GraphChange {
     }
 }
 
-/// The text of the snapshot `entry`, which differs from `base` by `changes`.
+/// Returns the text of the snapshot `entry`, which differs from `base` by `changes`.
 ///
 /// # Errors
-/// When what is changed does not fit the schema.
+/// Returns an error if the changed parts do not match the schema.
 pub(crate) fn compose(base: &Base, entry: &SnapshotEntry, mut changes: Changes) -> Result<Vec<u8>> {
     fit_filters(&base.snapshot, &mut changes);
     let mut out = Vec::with_capacity(base.snapshot.size() + (64 << 10));
@@ -148,7 +149,7 @@ fn graph(out: &mut Vec<u8>, base: &Base, name: &str, change: GraphChange) -> Res
             separate(out);
             match is_own {
                 true => out.extend_from_slice(base.snapshot.at(&file.span)),
-                // The same file stands in two graphs: only the name of the graph that lists it differs.
+                // The same file is in two graphs: only the name of the graph that lists it differs.
                 false => {
                     let mut members = json::parse(base.snapshot.at(&file.span))?;
                     members.insert("graph".to_owned(), name.into());
@@ -170,7 +171,7 @@ fn graph(out: &mut Vec<u8>, base: &Base, name: &str, change: GraphChange) -> Res
     Ok(())
 }
 
-/// Partitions, with what is known of those that change.
+/// Partitions, with updated numbers for those that change.
 fn partitions(from: &RawGraph, change: &GraphChange, predicates: &[(String, String)]) -> Vec<(String, Files)> {
     let mut all = from.partitions.clone().unwrap_or_default();
     if !change.removed.is_empty() {
@@ -199,7 +200,7 @@ fn partitions(from: &RawGraph, change: &GraphChange, predicates: &[(String, Stri
     all
 }
 
-/// The ids of the files of each predicate whose files change, as they are then.
+/// The ids of the files of each predicate whose files change, after the change.
 fn after<'a>(from: &'a RawGraph, change: &'a GraphChange) -> BTreeMap<&'a str, Vec<&'a str>> {
     let mut after: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for file in change.added.iter().flatten() {
@@ -226,8 +227,8 @@ fn joined(out: &mut Vec<u8>, members: impl Iterator<Item = String>) -> Result<()
     Ok(())
 }
 
-/// Leaves out filters of new files, those of ids first, where all together would be more than a snapshot holds. Those that
-/// are there are found by how we write them: what others write may not be counted.
+/// Drops filters of new files, those of ids first, until all filters fit into a snapshot. Existing filters are found by
+/// the way this crate writes them: those of other writers may not be counted.
 fn fit_filters(base: &RawSnapshot, changes: &mut Changes) {
     let length = |at: usize| {
         let rest = base.text().get(at..).unwrap_or_default();
@@ -235,7 +236,7 @@ fn fit_filters(base: &RawSnapshot, changes: &mut Changes) {
     };
     let found =
         |name: &str| memchr::memmem::find_iter(base.text(), name).map(|at| length(at + name.len())).sum::<usize>();
-    // The name of the one ends with the name of the other.
+    // The name of one key is the end of the name of the other.
     let mut room = MOST_FILTERS.saturating_sub(found("bloom_filter\":\""));
     let mut files: Vec<&mut DataFile> =
         changes.values_mut().flatten().flat_map(|one| one.added.iter_mut().flatten()).collect();
@@ -254,9 +255,9 @@ fn fit_filters(base: &RawSnapshot, changes: &mut Changes) {
     }
 }
 
-/// The error when a graph is not there that should be changed or copied.
+/// The error for a graph that does not exist, but should be changed or copied.
 pub(super) fn gone(name: &str) -> Error {
-    Error::new(Kind::NotFound, format!("there is no graph {name}"))
+    Error::new(Kind::NotFound, format!("graph not found: {name}"))
 }
 
 fn unwritten(error: serde_json::Error) -> Error {

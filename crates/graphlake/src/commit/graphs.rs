@@ -1,4 +1,4 @@
-//! Whole graphs in a transaction: files are shared, not copied, because records do not name their graph.
+//! Operations on whole graphs in a transaction: files are shared, not copied, because records do not name their graph.
 
 use isomorph_error::Result;
 
@@ -7,8 +7,8 @@ use super::transaction::Transaction;
 use super::work::{From, Work};
 
 impl Transaction<'_> {
-    /// Whether there is such a graph, with triples or without, in the snapshot that it began with. The answer holds until the
-    /// commit, which is refused where another writer changed the graph.
+    /// Whether the snapshot that the transaction started from has the graph, with or without triples. The answer holds
+    /// until the commit, which is refused if another writer changed the graph.
     ///
     /// # Errors
     /// As [`Transaction::create_graph`].
@@ -19,11 +19,12 @@ impl Transaction<'_> {
         Ok(there)
     }
 
-    /// Makes a graph, if it is not there. Graphs are named by IRIs or blank nodes; nothing names the default graph.
+    /// Creates a graph, if it does not exist. Graphs are named by IRIs or blank nodes; the default graph has no name.
     ///
     /// # Errors
-    /// [`GRAPHLAKE-IRI`](crate::rules::IRI) when it cannot have that name;
-    /// [`GRAPHLAKE-RESERVED`](crate::rules::RESERVED) for that of quoted triples, which would stand for nothing any more.
+    /// [`GRAPHLAKE-IRI`](crate::rules::IRI) if it cannot have that name;
+    /// [`GRAPHLAKE-RESERVED`](crate::rules::RESERVED) for the graph of quoted triples, whose ids could no longer be
+    /// resolved.
     pub fn create_graph(&mut self, name: Option<&str>) -> Result<()> {
         let key = self.own_key(name)?;
         let work = self.graphs.entry(key).or_default();
@@ -31,7 +32,7 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Drops a graph with all its triples, if it is there.
+    /// Drops a graph with all its triples, if it exists.
     ///
     /// # Errors
     /// As [`Transaction::create_graph`].
@@ -41,7 +42,7 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Deletes all triples of a graph, which stays, or is made.
+    /// Deletes all triples of a graph; the graph itself remains, or is created.
     ///
     /// # Errors
     /// As [`Transaction::create_graph`].
@@ -51,10 +52,11 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Makes `to` a graph with the triples of `from`, and no others.
+    /// Replaces the triples of `to` by those of `from`; `to` is created if it does not exist.
     ///
     /// # Errors
-    /// [`Kind::NotFound`](isomorph_error::Kind::NotFound) when there is no graph `from`; as [`Transaction::create_graph`].
+    /// [`Kind::NotFound`](isomorph_error::Kind::NotFound) if the graph `from` does not exist; as
+    /// [`Transaction::create_graph`].
     pub fn copy_graph(&mut self, from: Option<&str>, to: Option<&str>) -> Result<()> {
         let (from, to) = (self.own_key(from)?, self.own_key(to)?);
         let there = match self.graphs.get(&from) {
@@ -69,16 +71,16 @@ impl Transaction<'_> {
         }
         let mut work = self.graphs.get(&from).cloned().unwrap_or_default();
         if work.from == From::Own {
-            // A graph that only this transaction makes has no files in any snapshot.
+            // A graph that only this transaction creates has no files in any snapshot.
             work.from = if self.has(&from) { From::Copy(from) } else { From::Empty };
         }
-        // Names of directories are for files that are written; a graph has an id of its own.
+        // Names of directories are for files that are written; a graph has its own id.
         (work.id, work.wanted) = (None, true);
         self.graphs.insert(to, work);
         Ok(())
     }
 
-    /// Makes `to` a graph with the triples of `from`, and drops `from`.
+    /// Replaces the triples of `to` by those of `from`, and drops `from`.
     ///
     /// # Errors
     /// As [`Transaction::copy_graph`].

@@ -1,7 +1,8 @@
-//! Changing a store that others read and write at the same time: transactions, and what keeps a store small.
+//! Changes a store that others read and write at the same time: transactions and maintenance.
 //!
-//! A commit writes new files under names that nobody else has, then *claims* a version by creating the file of its snapshot,
-//! which only one writer can do, then *publishes* it in `store.json`. See the README for what each crash leaves.
+//! A commit writes new files under unique names, then *claims* a version by creating the file of its snapshot, which
+//! only one writer can do, then *publishes* it in `store.json`. The README describes the state after a crash at each
+//! point.
 
 mod base;
 mod change;
@@ -30,7 +31,7 @@ pub use transaction::Transaction;
 use crate::store::{STORE, Store};
 use crate::{OpenOptions, WriteOptions};
 
-/// A store that is written to.
+/// A store that is opened for writing.
 ///
 /// ```
 /// use isomorph_graphlake::{Lake, OpenOptions, WriteOptions};
@@ -59,7 +60,7 @@ pub struct Lake {
 }
 
 impl Lake {
-    /// Makes a store without snapshots, where nothing is yet.
+    /// Creates a store without snapshots at a location that does not exist.
     ///
     /// # Errors
     /// [`Kind::AlreadyExists`]; as [`Lake::open`].
@@ -78,30 +79,32 @@ impl Lake {
         Lake::open(location, opening, writing)
     }
 
-    /// Opens a store for changes. Of `opening`, the snapshot does not count: changes are made to the current one.
+    /// Opens a store for changes. The snapshot in `opening` is ignored: changes are made to the current one.
     ///
     /// # Errors
-    /// [`Kind::NotFound`] when there is none; [`Kind::Usage`] where nothing can be written.
+    /// [`Kind::NotFound`] if there is no store; [`Kind::Usage`] if the location is read-only.
     pub fn open(location: &Location, opening: &OpenOptions, writing: &WriteOptions) -> Result<Lake> {
         let makes_one = |error: Error| {
             let error = error.at(Place::file(location.to_string()));
-            error.hint("isomorph lake init PATH   an empty store").hint("isomorph lake load PATH FILE   one of a text")
+            error
+                .hint("isomorph lake init PATH   creates an empty store")
+                .hint("isomorph lake load PATH FILE   creates one from a text")
         };
         let root = Root::open(location).map_err(|error| match error.kind() {
             Kind::NotFound => makes_one(error),
             _ => error,
         })?;
         if root.try_file(STORE)?.is_none() {
-            return Err(makes_one(Error::new(Kind::NotFound, "there is no GraphLake store")));
+            return Err(makes_one(Error::new(Kind::NotFound, "not a GraphLake store")));
         }
         let shared = SharedRoot::open(location)?;
         Ok(Lake { root, shared, opening: opening.clone(), writing: writing.clone() })
     }
 
-    /// Begins a transaction on the current snapshot, to which its reads refer until it ends.
+    /// Begins a transaction on the current snapshot, which it reads until it ends.
     ///
     /// # Errors
-    /// When the snapshot cannot be read.
+    /// Returns an error if the snapshot cannot be read.
     pub fn begin(&self) -> Result<Transaction<'_>> {
         Transaction::begin(self)
     }

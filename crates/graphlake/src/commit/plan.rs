@@ -1,4 +1,4 @@
-//! From what a transaction has gathered to files, on top of a base.
+//! Plans a commit: from the changes that a transaction gathered to files, on top of a base.
 
 use std::collections::BTreeMap;
 
@@ -19,26 +19,26 @@ use crate::term::QUOTED_GRAPH;
 use crate::triple::Triple;
 use crate::write::{FileWriter, Partition, uuid};
 
-/// What a commit does to a base.
+/// The changes of a commit to a base.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     pub(super) changes: Changes,
     pub(super) inserted: u64,
-    /// Those of the graph of quoted triples, which are none of these.
+    /// Inserted triples of the graph of quoted triples, which are not included above.
     pub(super) quoted: u64,
-    /// Those that were there; nothing where nobody looked.
+    /// Those that existed before; `None` if that was not looked up.
     pub(super) again: Option<u64>,
     pub(super) deleted: u64,
-    /// Those to be deleted that were not there.
+    /// Triples to be deleted that did not exist.
     pub(super) missing: u64,
-    /// Files that are of use for this base only.
+    /// Files that are only useful for this base.
     pub(super) own: Vec<String>,
 }
 
-/// Writes what is to be written, and says what becomes of each graph.
+/// Writes the files, and returns the changes to each graph.
 ///
 /// # Errors
-/// When something of the base cannot be read, or something cannot be written.
+/// Returns an error if a part of the base cannot be read, or a file cannot be written.
 pub(super) fn plan(transaction: &mut Transaction<'_>) -> Result<Plan> {
     let Transaction { lake, base, additions, graphs, .. } = transaction;
     let mut plan = Plan { again: Some(0), ..Plan::default() };
@@ -53,7 +53,7 @@ pub(super) fn plan(transaction: &mut Transaction<'_>) -> Result<Plan> {
         write_inserts(lake, additions, base, name, work)?;
         let change = graph(&mut plan, lake, additions, base, name, work)?;
         let changed = !change.removed.is_empty() || change.added.iter().any(|files| !files.is_empty());
-        // Other files, or none, in the place of its own; or a graph that was not there.
+        // Other files, or none, instead of its own; or a graph that did not exist.
         let (replaced, made) = (work.from != From::Own && there, work.wanted && !there);
         if changed || replaced || made {
             plan.changes.insert(name.clone(), Some(change));
@@ -95,13 +95,13 @@ pub(super) fn write_inserts(
     Ok(())
 }
 
-/// The ids of a graph and of a predicate in it: their own, or those that they keep.
+/// The ids of a graph and of a predicate in it: existing ones, or new ones that are kept.
 pub(super) fn ids_of(base: &Base, graph: &str, predicate: &str, work: &mut Work) -> Result<[String; 2]> {
     let raw = base.snapshot.graph(graph)?;
     Ok([id_of(work, raw.as_deref())?, partition_of(&mut work.partitions, raw.as_deref(), predicate)?])
 }
 
-/// The id of a predicate in a graph: its own, or one that it keeps among `kept`.
+/// The id of a predicate in a graph: an existing one, or a new one that is kept in `kept`.
 fn partition_of(kept: &mut BTreeMap<String, String>, raw: Option<&RawGraph>, predicate: &str) -> Result<String> {
     let known = raw.and_then(|graph| graph.partition(predicate));
     if let Some(id) = known.map(|(_, id)| id).or(kept.get(predicate)) {
@@ -112,7 +112,7 @@ fn partition_of(kept: &mut BTreeMap<String, String>, raw: Option<&RawGraph>, pre
     Ok(id)
 }
 
-/// The id of a graph: its own, or one that it keeps.
+/// The id of a graph: an existing one, or a new one that is kept.
 fn id_of(work: &mut Work, raw: Option<&RawGraph>) -> Result<String> {
     if let Some(raw) = raw {
         return Ok(raw.id.clone());
@@ -136,7 +136,7 @@ fn both(lake: &Lake, additions: &Additions, partition: &Partition<'_>, mut tripl
     Ok(Written { subject: write(Order::Subject)?, object: write(Order::Object)? })
 }
 
-/// What becomes of one graph.
+/// The changes to one graph.
 fn graph(
     plan: &mut Plan,
     lake: &Lake,
@@ -213,7 +213,7 @@ fn graph(
     Ok(change)
 }
 
-/// What a snapshot of this version says of a file that comes into it.
+/// The metadata of a file that is added to a snapshot of this version.
 fn stamped(file: &DataFile, graph: &str, version: i64) -> DataFile {
     DataFile { graph: graph.to_owned(), snapshot_version: version, ..file.clone() }
 }

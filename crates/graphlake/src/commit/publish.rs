@@ -1,4 +1,4 @@
-//! Claiming a version and publishing it; finishing what a crashed writer left between the two.
+//! Claims and publishes versions, and completes the commit of a writer that stopped between the two.
 
 use std::collections::HashSet;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -14,62 +14,63 @@ use crate::snapshot::file_of;
 use crate::store::{STORE, SnapshotEntry};
 use crate::{Snapshot, json, path, rules};
 
-/// What became of a commit.
+/// The result of a commit.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Committed {
-    /// The version of the snapshot that it made.
+    /// The version of the new snapshot.
     pub version: i64,
     /// The id of that snapshot.
     pub id: String,
-    /// Its time, milliseconds since 1970.
+    /// Its time, in milliseconds since 1970.
     pub timestamp: i64,
-    /// Triples that were written, each in every graph that it went to, as the log counts them. Some of them may have been there before.
+    /// Triples that were written, counted in each graph, as the log counts them. Some of them may have existed before.
     pub inserted: u64,
-    /// Beside these, triples that are quoted, for the graph that keeps them.
+    /// Quoted triples that were written in addition.
     pub quoted: u64,
-    /// Those of them that were there before; nothing where finding out would have cost more than writing them.
+    /// Written triples that existed before; `None` if looking them up would have cost more than writing them.
     pub again: Option<u64>,
-    /// Triples that were there and are deleted.
+    /// Triples that existed and were deleted.
     pub deleted: u64,
-    /// Triples that were to be deleted and were not there.
+    /// Triples to be deleted that did not exist.
     pub missing: u64,
     /// New files of triples.
     pub files: u64,
-    /// Their sizes together, bytes.
+    /// Their total size in bytes.
     pub bytes: u64,
-    /// How often others were faster, so that it began again on top of what they had done.
+    /// How often another writer was faster, so that the commit was repeated on top of its changes.
     pub lost: u32,
 }
 
-/// What became of an attempt to make a version.
+/// The result of an attempt to make a version.
 pub(crate) enum Attempt {
-    /// It is there for everybody.
+    /// It is visible to all readers.
     Done(SnapshotEntry),
-    /// Somebody else made it.
+    /// Another writer made it.
     Lost,
 }
 
 /// Whether a claimed snapshot is listed.
 enum Listed {
     Yes,
-    /// There are later ones already: the version was claimed too late, on top of what is no longer current.
+    /// Later versions are listed already: the version was claimed too late, on top of a state that is not current.
     Superseded,
 }
 
 impl Lake {
-    /// Makes the snapshot that differs from `base` by `changes`, whose files are durable: `additions`, which stay as soon as
-    /// the snapshot may be there.
+    /// Makes the snapshot that differs from `base` by `changes`, whose files are durable: `additions`, which must not
+    /// be removed once the snapshot may exist.
     ///
     /// # Errors
-    /// When it cannot be written, or another writer's claim is broken.
+    /// Returns an error if it cannot be written, or another writer's claim is broken.
     pub(crate) fn make(&self, base: &Base, additions: &Additions, changes: Changes) -> Result<Attempt> {
         let entry = base.next(self.now())?;
         let name = file_of(&entry.id);
         let text = compose(base, &entry, changes)?;
-        // Whatever goes wrong from here on, the snapshot may be found, and published, by somebody else.
+        // Whatever fails from here on, the snapshot may be found, and published, by another writer.
         additions.keep(true);
         let ours = self.shared.create(&name, text.clone())?
-            // A store whose answer was lost is asked again by its client, and finds what it has just put.
+            // If the answer of an object store was lost, its client repeats the request, and finds the object that it
+            // has just put.
             || self.shared.read(&name, json::LIMIT)?.is_some_and(|found| found == text);
         if !ours {
             additions.keep(false);
@@ -79,7 +80,7 @@ impl Lake {
         match self.publish(&entry)? {
             Listed::Yes => Ok(Attempt::Done(entry)),
             Listed::Superseded => match self.shared.read(&name, json::LIMIT)? {
-                // It was published by somebody else, became old and was removed since: it counts.
+                // It was published by another writer, expired and was removed since: it counts as made.
                 None => Ok(Attempt::Done(entry)),
                 Some(_) => {
                     self.shared.remove(&name)?;
@@ -90,22 +91,22 @@ impl Lake {
         }
     }
 
-    /// Publishes the version of `entry`, which somebody else has claimed, unless that was done already.
+    /// Publishes the version of `entry`, which another writer has claimed, unless that was done already.
     pub(super) fn finish_other(&self, base: &Base, entry: &SnapshotEntry) -> Result<()> {
         let name = file_of(&entry.id);
-        // Whoever claimed it too late has taken it back.
+        // The writer that claimed it too late has removed it.
         let Some(bytes) = self.shared.read(&name, json::LIMIT)? else { return Ok(()) };
         let broken = |message: String| {
             Error::broken(&rules::STORE_ENTRY, message)
                 .of_kind(Kind::Incomplete)
                 .at(Place::file(name.clone()))
-                .hint("if no other writer is at work, move that file away and run again")
+                .hint("if no other writer is running, move that file away and run again")
         };
         let parsed = json::parse(&bytes).and_then(|members| Snapshot::of(members, &name, &mut Findings::keeping(0)));
         let other =
             parsed.map_err(|error| broken(format!("another writer's snapshot is broken: {}", error.message())))?;
         if (other.version, other.id.as_str()) != (entry.version, entry.id.as_str()) {
-            return Err(broken(format!("the file says {} of version {}", other.id, other.version)));
+            return Err(broken(format!("the file contains {} of version {}", other.id, other.version)));
         }
         let before: HashSet<String> = base.paths()?;
         for file in other.graphs.iter().flat_map(|graph| graph.files()).map(|(_, file)| file) {
@@ -113,17 +114,17 @@ impl Lake {
                 let path = path::resolve(&file.path, &base.store.location)?;
                 let there = self.root.try_file(&path)?.is_some_and(|blob| blob.size() == file.size);
                 if !there {
-                    return Err(broken(format!("another writer's snapshot names {path}, which is not there")));
+                    return Err(broken(format!("another writer's snapshot lists {path}, which does not exist")));
                 }
             }
         }
-        // The other may have been stopped before its name was durable.
+        // The other writer may have been stopped before the name was durable.
         self.shared.sync_directory("snapshots")?;
         let entry = SnapshotEntry { id: other.id, version: other.version, timestamp: other.timestamp };
         self.publish(&entry).map(drop)
     }
 
-    /// Lists a claimed snapshot, if nobody did.
+    /// Lists a claimed snapshot, if no writer did.
     fn publish(&self, entry: &SnapshotEntry) -> Result<Listed> {
         let mut listed = Listed::Yes;
         self.shared.update(STORE, json::LIMIT, &mut |before| {
@@ -145,10 +146,10 @@ impl Lake {
         Ok(listed)
     }
 
-    /// The time that a new snapshot gets, milliseconds since 1970, if it is later than that of the one before.
+    /// The time of a new snapshot, in milliseconds since 1970, if it is later than that of the previous one.
     fn now(&self) -> i64 {
         let time = self.writing.time.unwrap_or_else(SystemTime::now);
-        // A clock that stands before 1970, or further on than numbers go, tells nothing: then the last snapshot's time counts.
+        // A clock before 1970, or out of range, is ignored: then the last snapshot's time counts.
         time.duration_since(UNIX_EPOCH).ok().and_then(|span| i64::try_from(span.as_millis()).ok()).unwrap_or_default()
     }
 }
@@ -167,13 +168,13 @@ impl Base {
     }
 }
 
-/// The list of snapshots, as it is: what others wrote into it stays.
+/// The list of snapshots as it is: members that other writers added are kept.
 pub(crate) fn snapshots_of(store: &mut serde_json::Map<String, Value>) -> Result<&mut Vec<Value>> {
-    let missing = || Error::broken(&rules::SCHEMA, "snapshots is missing or no list").at(Place::file(STORE));
+    let missing = || Error::broken(&rules::SCHEMA, "snapshots is missing or not a list").at(Place::file(STORE));
     store.get_mut("snapshots").and_then(Value::as_array_mut).ok_or_else(missing)
 }
 
-/// The version of an entry, a number or, in foreign stores, decimal text.
+/// The version of an entry: a number or, in foreign stores, decimal text.
 pub(crate) fn version_of(entry: &Value) -> Option<i64> {
     let version = entry.get("version")?;
     version.as_i64().or_else(|| version.as_str()?.parse().ok())

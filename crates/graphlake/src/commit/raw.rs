@@ -1,5 +1,5 @@
-//! A snapshot as text: taken apart only as far as a commit changes it, so that what others wrote stays byte for byte, and a
-//! commit to a store of many files does not pay for parsing them all.
+//! A snapshot as text, parsed only as far as a commit changes it, so that members of other writers are kept byte for
+//! byte, and a commit to a store of many files does not pay for parsing them all.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 use crate::snapshot::{DataFile, Files, Living, file_of, living};
 use crate::{json, rules, term};
 
-/// Where something stands in the text.
+/// A range of the text.
 pub(crate) type Span = Range<usize>;
 
 /// A snapshot whose graphs are not parsed.
@@ -26,11 +26,11 @@ pub(crate) struct RawSnapshot {
     pub(crate) version: i64,
     pub(crate) timestamp: i64,
     text: Bytes,
-    /// Names with where the objects stand, in the order of the file.
+    /// Names with the ranges of their objects, in the order of the file.
     graphs: Vec<(String, Span)>,
-    /// Made when a graph is first asked for: there may be many, and as many that change.
+    /// Built on the first look-up of a graph: there may be many, and as many that change.
     numbers: OnceLock<Numbers>,
-    /// Graphs that were taken apart: a commit asks for each several times.
+    /// Graphs that were parsed: a commit needs each several times.
     known: Mutex<HashMap<String, Arc<RawGraph>>>,
 }
 
@@ -40,13 +40,13 @@ pub(crate) struct RawGraph {
     pub(crate) id: String,
     /// Predicates with the ids of their partitions.
     pub(crate) predicates: Vec<(String, String)>,
-    /// Partitions with the ids of their files; nothing when the graph has none.
+    /// Partitions with the ids of their files; `None` if the graph has none.
     pub(crate) partitions: Option<Vec<(String, Files)>>,
     /// Files by subject, by object, and deletions.
     pub(crate) lists: [Vec<RawFile>; 3],
-    /// What there is of each predicate, made when one is first asked for.
+    /// The files of each predicate, built on the first look-up.
     own: OnceLock<HashMap<String, Own>>,
-    /// Members that are not known here.
+    /// Unknown members.
     pub(crate) extra: Vec<(String, Span)>,
 }
 
@@ -57,7 +57,7 @@ struct Numbers {
     default: Option<usize>,
 }
 
-/// What a graph has of a predicate.
+/// The files of a predicate in a graph.
 #[derive(Debug, Clone, Default)]
 struct Own {
     partition: Option<usize>,
@@ -72,7 +72,7 @@ pub(crate) struct RawFile {
     pub(crate) id: String,
     pub(crate) version: i64,
     pub(crate) records: u64,
-    /// Its first texts are between these, where that can be believed.
+    /// Bounds of its first texts, if they are trusted.
     pub(crate) bounds: Option<(String, String)>,
     pub(crate) span: Span,
 }
@@ -115,7 +115,7 @@ impl RawGraph {
         Box::new(own.into_iter().flatten().filter_map(|at| files.get(*at)))
     }
 
-    /// How many triples of each predicate that has files live; nothing where the snapshot does not say so.
+    /// The number of live triples of each predicate that has files; `None` if the snapshot does not state it.
     pub(crate) fn living(&self) -> HashMap<&str, Option<Living>> {
         let [subject, object, tombstones] = &self.lists;
         let data = subject.iter().chain(object).map(|file| (file, false));
@@ -140,7 +140,7 @@ impl RawSnapshot {
         let place = || Place::file(file_of(id));
         let root = whole(&text, RootSeed).map_err(|error| error.at(place()))?;
         let missing =
-            |name: &str| Error::broken(&rules::SCHEMA, format!("{name} is missing or no such thing")).at(place());
+            |name: &str| Error::broken(&rules::SCHEMA, format!("{name} is missing or has the wrong type")).at(place());
         let graphs = root.graphs.ok_or_else(|| missing("graphs"))?;
         let graphs = graphs.into_iter().map(|(name, value)| (name, span(&text, value))).collect();
         Ok(RawSnapshot {
@@ -159,17 +159,17 @@ impl RawSnapshot {
         self.graphs.iter().map(|(name, _)| name)
     }
 
-    /// Names with what stands there, in the order of the file.
+    /// Names with the texts of their objects, in the order of the file.
     pub(crate) fn texts(&self) -> impl Iterator<Item = (&String, &[u8])> {
         self.graphs.iter().map(|(name, span)| (name, self.at(span)))
     }
 
-    /// Whether there is a graph of this name.
+    /// Whether there is a graph with this name.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.numbers().all.contains_key(name)
     }
 
-    /// The name that the default graph has here.
+    /// The name of the default graph in this snapshot.
     pub(crate) fn default_graph(&self) -> Option<&str> {
         self.graphs.get(self.numbers().default?).map(|(name, _)| name.as_str())
     }
@@ -191,12 +191,12 @@ impl RawSnapshot {
         &self.text
     }
 
-    /// What stands there.
+    /// The text of a range.
     pub(crate) fn at(&self, span: &Span) -> &[u8] {
         self.text.get(span.clone()).unwrap_or_default()
     }
 
-    /// The graph called `name`, taken apart.
+    /// Returns the graph called `name`, parsed.
     ///
     /// # Errors
     /// As [`RawSnapshot::parse`].
@@ -248,15 +248,16 @@ impl RawSnapshot {
                     |error: serde_json::Error| Error::broken(json::rule_of(&error), format!("a file: {error}"));
                 let head: Head<'_> = serde_json::from_str(item.get()).map_err(broken)?;
                 let is_ordered = head.sort_order.is_some_and(|order| order.get() == "\"codepoint\"");
-                // A bound that is no text excludes nothing; whoever reads the file refuses its description.
+                // A bound that is not text excludes nothing; readers of the file reject its metadata.
                 let bound = |value: Option<&RawValue>| serde_json::from_str::<String>(value?.get()).ok();
                 let bounds = is_ordered.then(|| Some((bound(head.min_value)?, bound(head.max_value)?))).flatten();
                 let (predicate, id) = (head.predicate.into_owned(), head.id.into_owned());
                 let (version, records) = (head.snapshot_version, head.triple_count);
                 if version > self.version {
-                    let message = format!("version {version} in a snapshot of version {}", self.version);
+                    let message =
+                        format!("the file has version {version}, but its snapshot has version {}", self.version);
                     let error = Error::broken(&rules::VERSION, message).at(Place::field(format!("file {id}")));
-                    return Err(error.hint("isomorph validate LAKE    tells more"));
+                    return Err(error.hint("isomorph validate LAKE    shows the details"));
                 }
                 list.push(RawFile { predicate, id, version, records, bounds, span: span(&self.text, item) });
             }
@@ -264,7 +265,7 @@ impl RawSnapshot {
         Ok(graph)
     }
 
-    /// A file, parsed.
+    /// Returns a file, parsed.
     ///
     /// # Errors
     /// [`rules::SCHEMA`].
@@ -274,13 +275,13 @@ impl RawSnapshot {
         DataFile::of(members, &name, &mut Findings::keeping(0))
     }
 
-    /// The place of a graph.
+    /// The position of a graph.
     pub(crate) fn place(&self, graph: &str) -> Place {
         Place::file(file_of(&self.id)).in_field(format!("graphs[{graph}]"))
     }
 }
 
-/// The members of a file's object that say what it is of.
+/// The members of a file's object that identify its content.
 #[derive(Deserialize)]
 struct Head<'a> {
     #[serde(borrow)]
@@ -297,7 +298,7 @@ struct Head<'a> {
     sort_order: Option<&'a RawValue>,
 }
 
-/// Reads a text to its end. The line of an error is that in the text.
+/// Parses a text to its end. The line of an error is that in the text.
 fn whole<'a, S: DeserializeSeed<'a>>(text: &'a [u8], seed: S) -> Result<S::Value> {
     let broken = |error: serde_json::Error| {
         Error::broken(json::rule_of(&error), error.to_string()).at(Place::default().line(error.line() as u64))
@@ -308,13 +309,13 @@ fn whole<'a, S: DeserializeSeed<'a>>(text: &'a [u8], seed: S) -> Result<S::Value
     Ok(value)
 }
 
-/// Where a value that was borrowed from `text` stands in it.
+/// The range of a value that was borrowed from `text`.
 fn span(text: &[u8], value: &RawValue) -> Span {
     let start = (value.get().as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
     start..start + value.get().len()
 }
 
-/// The members of an object, each name once.
+/// The members of an object, without repeated names.
 struct Members<'a>(Vec<(String, &'a RawValue)>);
 
 impl<'a> Deserialize<'a> for Members<'a> {
@@ -345,7 +346,7 @@ impl<'a> Visitor<'a> for MembersVisitor {
     }
 }
 
-/// The root of a snapshot in one pass.
+/// The root of a snapshot, in one pass.
 struct RootSeed;
 
 #[derive(Default)]
@@ -356,7 +357,7 @@ struct Root<'a> {
     graphs: Option<Vec<(String, &'a RawValue)>>,
 }
 
-/// An integer, perhaps as decimal text.
+/// An integer, possibly as decimal text.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Number {
@@ -396,7 +397,7 @@ impl<'a> Visitor<'a> for RootSeed {
                 "version" => std::mem::replace(&mut root.version, members.next_value::<Number>()?.get()).is_some(),
                 "timestamp" => std::mem::replace(&mut root.timestamp, members.next_value::<Number>()?.get()).is_some(),
                 "graphs" => root.graphs.replace(members.next_value::<Members<'a>>()?.0).is_some(),
-                // The schema has no others, so that a new snapshot has not either.
+                // The schema has no other members, so a new snapshot has none either.
                 _ => members.next_value::<IgnoredAny>().map(|_| false)?,
             };
             if there {
@@ -407,7 +408,7 @@ impl<'a> Visitor<'a> for RootSeed {
     }
 }
 
-/// A graph in one pass.
+/// A graph, in one pass.
 struct GraphSeed;
 
 #[derive(Default)]

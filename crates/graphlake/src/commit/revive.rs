@@ -1,7 +1,7 @@
-//! Triples that were deleted and come again: deletions are written anew without them.
+//! Deleted triples that are inserted again: deletions are rewritten without them.
 //!
-//! Readers that keep to the rule of versions need none of this. Those that take the specification by its words, and let
-//! any deletion count for ever, see the same triples then.
+//! Readers that compare versions do not need this. Readers that follow the specification literally, for which any
+//! deletion counts forever, then see the same triples.
 
 use std::collections::BTreeSet;
 
@@ -17,19 +17,19 @@ use crate::snapshot::DataFile;
 use crate::triple::Triple;
 use crate::write::{FileWriter, Partition};
 
-/// With more new triples than this, the filter of a file of deletions is not asked for each.
+/// If there are more new triples than this, the filter of a file of deletions is not tested for each.
 const ASKED: usize = 64;
 
-/// What becomes of deletions.
+/// The changes to deletions.
 #[derive(Debug, Default)]
 pub(super) struct Revived {
-    /// Ids of files that are no more.
+    /// Ids of files that are no longer listed.
     pub(super) removed: Vec<String>,
-    /// Files without the triples that came again, of the same versions.
+    /// Files without the triples that were inserted again, of the same versions.
     pub(super) added: Vec<DataFile>,
 }
 
-/// Writes the deletions of a predicate anew that would, for some readers, hide what is inserted.
+/// Rewrites the deletions of a predicate that would, for some readers, hide inserted triples.
 pub(super) fn revive(
     lake: &Lake,
     additions: &Additions,
@@ -62,7 +62,7 @@ pub(super) fn revive(
         }
     }
     if !rows.spilled.subject.is_empty() {
-        // Where objects become visible only now.
+        // In an object store, objects become visible only now.
         additions.settle()?;
         for file in graph.tombstones.iter().filter(|file| !file.is_inverse) {
             for new in rows.spilled.subject.iter().filter(|new| overlap(file, new)) {
@@ -128,7 +128,7 @@ fn order_of(file: &DataFile) -> Order {
     if file.is_inverse { Order::Object } else { Order::Subject }
 }
 
-/// Whether bounds and filter of a file leave it open that it has this first text.
+/// Whether bounds and filter of a file allow that it has this first text.
 fn may_have(file: &DataFile, key: &str) -> bool {
     let within = file.min_value.as_bytes() <= key.as_bytes() && key.as_bytes() <= file.max_value.as_bytes();
     within && Bloom::parse(&file.bloom_filter).is_none_or(|filter| filter.may_have(key.as_bytes()))

@@ -1,5 +1,5 @@
-//! What of a transaction's triples is there already: which deletions there is something to delete for, and how many triples
-//! of a predicate live then.
+//! Finds out which of a transaction's triples exist already: which deletions have an effect, and how many triples of a
+//! predicate are live afterwards.
 
 use std::cmp::Ordering;
 
@@ -13,33 +13,33 @@ use crate::snapshot::{DataFile, Living};
 use crate::triple::Triple;
 use crate::{GraphLake, lookup};
 
-/// So many inserts are looked for, whatever they are inserted into.
+/// This many inserts are looked up in any case.
 const FEW: usize = 4096;
 
-/// And so many from afar, where each takes requests.
+/// And this many in an object store, where each look-up takes requests.
 const FEW_REMOTE: usize = 16;
 
-/// More of them, or what was loaded in bulk, if there are not more records than this, or than so many for each.
+/// More of them, or a bulk load, are looked up if there are at most this many records, or this many for each triple.
 const RECORDS: u64 = 1 << 20;
 const RECORDS_OF_EACH: u64 = 8;
 
 /// The triples of one predicate that a transaction changes.
 pub(super) struct Wanted<'r> {
     rows: &'r Rows,
-    /// Those that are held, by subject.
+    /// Those in memory, by subject.
     held: Vec<(&'r Triple, Fate)>,
 }
 
-/// What was found.
+/// The result of the look-up.
 #[derive(Default)]
 pub(super) struct Found<'r> {
-    /// The triples to be deleted that live, by subject.
+    /// The triples to be deleted that are live, by subject.
     pub(super) dead: Vec<&'r Triple>,
-    /// How many do not.
+    /// The number of those that are not.
     pub(super) missing: u64,
-    /// How many triples to be inserted live already, if finding out was cheap.
+    /// The number of triples to be inserted that are live already, if the look-up was cheap.
     pub(super) again: Option<u64>,
-    /// How many live afterwards, if finding out was cheap.
+    /// The number of live triples afterwards, if the look-up was cheap.
     pub(super) tally: Option<Tally>,
 }
 
@@ -55,20 +55,20 @@ impl<'r> Wanted<'r> {
         held || self.rows.spilled.subject.iter().any(|file| overlap(file, least, most))
     }
 
-    /// Looks for the triples in what there is of the predicate where they may be: nothing, if there is nothing.
+    /// Looks up the triples in the existing files of the predicate; does nothing if there are none.
     ///
     /// # Errors
-    /// When a file cannot be read.
+    /// Returns an error if a file cannot be read.
     pub(super) fn found(&self, open: Option<&GraphLake>, predicate: &str, additions: &Additions) -> Result<Found<'r>> {
         let graph = open.and_then(|open| Some((open, open.snapshot.graphs.first()?)));
         let files = graph.map(|(_, graph)| graph.subject_files.as_slice()).unwrap_or_default();
         let records = files.iter().map(|file| file.triple_count).fold(0, u64::saturating_add);
         let new: u64 = self.rows.spilled.subject.iter().map(|file| file.triple_count).sum();
         let inserts = self.rows.inserts().count();
-        // Of a triple that was written in two parts nobody knows that it is one.
+        // A triple that was written in two parts is not recognised as one.
         let once = self.rows.spills == 0 || self.rows.spills == 1 && inserts == 0;
         let is_cheap = |count: u64| records <= RECORDS.max(count.saturating_mul(RECORDS_OF_EACH));
-        // From afar, what was written is not fetched again.
+        // In an object store, files that were written are not fetched again.
         let near = open.is_none_or(|open| open.root.location().scheme() == Scheme::Local);
         let few = match near {
             true => inserts <= FEW || is_cheap(inserts as u64),
@@ -106,7 +106,7 @@ impl<'r> Wanted<'r> {
         Ok(found)
     }
 
-    /// How many of the triples that are written already live without them.
+    /// The number of the written triples that are live already without them.
     fn again(&self, open: &GraphLake, predicate: &str, additions: &Additions) -> Result<Living> {
         additions.settle()?;
         let mut again = Living::default();

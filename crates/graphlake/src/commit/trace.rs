@@ -1,4 +1,4 @@
-//! Whether a commit was made whose writer was stopped before it heard of it.
+//! Finds out whether a commit was made whose writer was stopped before it knew.
 
 use isomorph_error::{Findings, Result};
 use memchr::memmem;
@@ -8,27 +8,27 @@ use crate::json;
 use crate::snapshot::file_of;
 use crate::store::{SnapshotEntry, Store};
 
-/// What is known of a commit.
+/// The fate of a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Traced {
     /// It made this snapshot.
     Made(SnapshotEntry),
     /// It was not made.
     NotMade,
-    /// Snapshots in which it could be seen were removed.
+    /// The snapshots that would show it were removed.
     Unknown,
 }
 
 impl Lake {
-    /// Looks for the commit that wrote `file`, by its path, and began when `since` was the current version. Where its
-    /// version is claimed and not published yet, it is published.
+    /// Looks for the commit that wrote `file`, given by its path, and that began when `since` was the current version.
+    /// If its version is claimed and not published yet, it is published.
     ///
     /// # Errors
-    /// When the store cannot be read, or a claim is broken.
+    /// Returns an error if the store cannot be read, or a claim is broken.
     pub fn trace(&self, since: i64, file: &str) -> Result<Traced> {
         let names = |text: &[u8]| memmem::find(text, file.as_bytes()).is_some();
         let base = self.base()?;
-        // Behind a snapshot that nothing can come after, nothing is claimed.
+        // After a snapshot that cannot have a successor, nothing is claimed.
         if let Ok(next) = base.next(0)
             && self.shared.read(&file_of(&next.id), json::LIMIT)?.is_some_and(|claim| names(&claim))
         {

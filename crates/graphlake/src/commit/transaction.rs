@@ -1,4 +1,4 @@
-//! Transactions: what is to be changed, gathered, and then done at once.
+//! Transactions: changes that are gathered, and then made at once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,23 +15,23 @@ use crate::read::quoted;
 use crate::write::{Bulk, Resume};
 use crate::{DataFile, GraphLake, InGraph, Pattern, term};
 
-/// How often a commit begins again because others were faster.
+/// How often a commit is repeated because other writers were faster.
 const ATTEMPTS: u32 = 1000;
 
-/// A change of a store that is made at once or not at all. Nothing is to be seen of it before [`Transaction::commit`];
-/// dropping it removes what was written.
+/// A change of a store that is made completely or not at all. It is invisible before [`Transaction::commit`]; dropping
+/// it removes what was written.
 ///
-/// Inserts and deletes are by value: of several for one triple the last counts, an insert of what is there and a delete of
-/// what is not change nothing. Such a transaction can be made on top of whatever others commit meanwhile. One that has *read*
-/// ([`Transaction::matching`], [`Transaction::has_graph`]) is only made if nobody changed what it has read: the predicates,
-/// in the graphs, that its patterns could have had triples of, or graphs.
+/// Inserts and deletes are by value: of several for one triple the last counts; inserting an existing triple and
+/// deleting a missing one change nothing. Such a transaction can be made on top of any commits of others. One that has
+/// *read* ([`Transaction::matching`], [`Transaction::has_graph`]) is only made if no other writer changed what it has
+/// read: graphs, or the predicates, in the graphs, that its patterns could match.
 #[derive(Debug)]
 pub struct Transaction<'l> {
     pub(super) lake: &'l Lake,
     pub(super) base: Base,
     pub(super) additions: Additions,
     pub(super) graphs: BTreeMap<String, Work>,
-    /// What was read: graphs (nothing: all of them), with predicates (nothing: all of them).
+    /// What was read: graphs (`None`: all of them), with predicates (`None`: all of them).
     pub(super) reads: BTreeSet<(Option<String>, Option<String>)>,
     held: Reservation,
 }
@@ -39,38 +39,41 @@ pub struct Transaction<'l> {
 impl<'l> Transaction<'l> {
     pub(super) fn begin(lake: &'l Lake) -> Result<Self> {
         let base = lake.base()?;
-        // Before anything is gathered and written for it.
+        // Checked before anything is gathered and written.
         base.next(0)?;
         let additions = lake.shared.additions()?;
         let held = lake.writing.budget.reserve(0)?;
         Ok(Transaction { lake, base, additions, graphs: BTreeMap::new(), reads: BTreeSet::new(), held })
     }
 
-    /// The version of the snapshot that its reads refer to; 0 where the store had none.
+    /// The version of the snapshot that its reads refer to; 0 if the store had none.
     pub fn base_version(&self) -> i64 {
         self.base.snapshot.version
     }
 
-    /// Inserts a quad. A triple term becomes the IRI of its id, and its triple comes into the graph of quoted triples (R33).
+    /// Inserts a quad. A triple term becomes the IRI of its id, and its triple is added to the graph of quoted triples
+    /// (R33).
     ///
     /// # Errors
-    /// [`GRAPHLAKE-IRI`](crate::rules::IRI) when a term is none that the store can hold;
-    /// [`GRAPHLAKE-RESERVED`](crate::rules::RESERVED) in the graph of quoted triples; those of writing, when memory is short.
+    /// [`GRAPHLAKE-IRI`](crate::rules::IRI) if a store cannot hold a term;
+    /// [`GRAPHLAKE-RESERVED`](crate::rules::RESERVED) for the graph of quoted triples; errors of writing, if memory is
+    /// short.
     pub fn insert(&mut self, quad: &Quad<'_>) -> Result<()> {
         term::check_graph(quad.graph)?;
         self.note(quad, Fate::Insert)
     }
 
-    /// Deletes a quad, if it is there. What it quotes stays in the graph of quoted triples: others may quote it, too.
+    /// Deletes a quad, if it exists. A triple that it quotes stays in the graph of quoted triples: others may quote it,
+    /// too.
     ///
     /// # Errors
-    /// As [`Transaction::insert`]; [`Kind::TooLarge`] when so much was inserted that some of it is written already.
+    /// As [`Transaction::insert`]; [`Kind::TooLarge`] if so much was inserted that some of it is written already.
     pub fn delete(&mut self, quad: &Quad<'_>) -> Result<()> {
         term::check_graph(quad.graph)?;
         self.note(quad, Fate::Delete)
     }
 
-    /// Deletes quads and inserts others: what is among both is there in the end.
+    /// Deletes quads and inserts others: a quad that is among both exists in the end.
     ///
     /// # Errors
     /// As [`Transaction::insert`] and [`Transaction::delete`].
@@ -102,41 +105,42 @@ impl<'l> Transaction<'l> {
         let triple = triple_of(quad)?;
         let graph = self.key(quad.graph)?;
         let more = self.graphs.entry(graph).or_default().note(quad.predicate, triple, fate)?;
-        // What is left of the budget is for sorting and writing.
+        // The rest of the budget is for sorting and writing.
         if self.held.bytes().saturating_add(more) > self.lake.writing.budget.limit() / 4 || !self.held.try_grow(more) {
             self.spill()?;
         }
         Ok(())
     }
 
-    /// Begins to gather quads that are inserted in bulk: in any order, from several threads, sorted within the budget. See
+    /// Starts to gather quads for a bulk insert: in any order, from several threads, sorted within the budget. See
     /// [`Transaction::insert_bulk`].
     ///
     /// # Errors
-    /// When there is no place for temporary files.
+    /// Returns an error if no temporary files can be created.
     pub fn bulk(&self) -> Result<Bulk> {
         Bulk::new(&self.lake.writing)
     }
 
-    /// The same, going on with what an earlier load gathered.
+    /// The same, continuing with what an earlier load gathered.
     ///
     /// # Errors
-    /// As [`Transaction::bulk`]; [`Kind::Malformed`] when what was found contradicts itself.
+    /// As [`Transaction::bulk`]; [`Kind::Malformed`] if the earlier work is inconsistent.
     pub fn bulk_resumed(&self, resume: &Arc<Resume>) -> Result<Bulk> {
         Bulk::resumed(&self.lake.writing, resume)
     }
 
-    /// Files of triples that were written so far, under paths that nobody else has.
+    /// Files of triples that were written so far, under unique paths.
     pub fn bulk_files(&self) -> Vec<&DataFile> {
         let spilled = self.graphs.values().flat_map(|work| work.predicates.values()).map(|rows| &rows.spilled);
         spilled.flat_map(|files| files.subject.iter().chain(&files.object)).collect()
     }
 
-    /// Inserts what was gathered. Its files are written now; `advance` is told of triples that are, and may end the work.
+    /// Inserts what was gathered. Its files are written now; `advance` gets the number of triples written since its
+    /// last call, and can stop the work.
     ///
     /// # Errors
-    /// [`Kind::Usage`] when this transaction deletes triples of the same predicates; when something cannot be written, or
-    /// `advance` returns an error.
+    /// [`Kind::Usage`] if this transaction deletes triples of the same predicates; returns an error if something cannot
+    /// be written, or `advance` returns an error.
     pub fn insert_bulk(&mut self, bulk: Bulk, advance: &dyn Fn(u64) -> Result<()>) -> Result<()> {
         let (additions, base) = (&self.additions, &self.base);
         let keys = |graph: &str| self.key(term::graph_name(graph));
@@ -148,8 +152,8 @@ impl<'l> Transaction<'l> {
             let work = self.graphs.entry(key.clone()).or_default();
             let rows = work.predicates.get(predicate);
             if rows.is_some_and(|rows| rows.deletes().next().is_some()) {
-                return Err(Error::usage("triples of the same predicate are deleted")
-                    .hint("delete in a transaction, and load in the next"));
+                return Err(Error::usage("this transaction deletes triples of the same predicate")
+                    .hint("delete in one transaction, and load in the next"));
             }
         }
         let graphs = &mut self.graphs;
@@ -174,12 +178,12 @@ impl<'l> Transaction<'l> {
         Ok(())
     }
 
-    /// Lets the commit be refused when anybody has changed anything meanwhile, as if everything had been read.
+    /// Makes the commit fail if another writer has changed anything in the meantime, as if everything had been read.
     pub fn alone(&mut self) {
         self.reads.insert((None, None));
     }
 
-    /// The name of a graph as the snapshot has it: other writers may call the default graph otherwise.
+    /// The name of a graph in the snapshot: other writers may use another name for the default graph.
     ///
     /// # Errors
     /// [`GRAPHLAKE-IRI`](crate::rules::IRI).
@@ -190,7 +194,7 @@ impl<'l> Transaction<'l> {
         }
     }
 
-    /// The same of a graph that may be made, changed or dropped as a whole: not that of quoted triples.
+    /// The same for a graph that is created, changed or dropped as a whole: the graph of quoted triples is refused.
     ///
     /// # Errors
     /// [`GRAPHLAKE-IRI`](crate::rules::IRI), [`GRAPHLAKE-RESERVED`](crate::rules::RESERVED).
@@ -199,7 +203,7 @@ impl<'l> Transaction<'l> {
         self.key(name)
     }
 
-    /// Writes what is to be inserted, so that its memory is free.
+    /// Writes the triples to be inserted, to free their memory.
     fn spill(&mut self) -> Result<()> {
         for (name, work) in &mut self.graphs {
             plan::write_inserts(self.lake, &self.additions, &self.base, name, work)?;
@@ -217,8 +221,8 @@ impl<'l> Transaction<'l> {
         Ok(())
     }
 
-    /// Hands over the quads of the snapshot that it began with that fit `pattern`, and remembers that they were asked for.
-    /// What it has changed itself is not among them.
+    /// Passes the quads that match `pattern` to `take`, and records that they were read. The snapshot that the
+    /// transaction started from is read, without its own changes.
     ///
     /// # Errors
     /// As [`GraphLake::matching`].
@@ -232,7 +236,7 @@ impl<'l> Transaction<'l> {
         self.part(graph.as_deref(), pattern.predicate)?.matching(pattern, take)
     }
 
-    /// A part of the snapshot that it began with.
+    /// A part of the snapshot that it started from.
     fn part(&self, graph: Option<&str>, predicate: Option<&str>) -> Result<GraphLake> {
         let mut parts = Vec::new();
         for name in self.base.snapshot.names() {
@@ -245,13 +249,13 @@ impl<'l> Transaction<'l> {
         Ok(self.base.lake(self.lake, parts))
     }
 
-    /// Makes the change durable and visible, on top of whatever others have committed since; nothing is returned, and nothing
-    /// written, where there is nothing to be changed.
+    /// Makes the change durable and visible, on top of whatever others have committed since; if there is nothing to
+    /// change, writes nothing and returns `None`.
     ///
     /// # Errors
-    /// [`Kind::Conflict`] when others changed what it has read; [`Kind::NotFound`] when a graph that it copies is gone;
-    /// [`Kind::Incomplete`] when another writer's claim is broken; [`Kind::Poisoned`], [`Kind::NoSpace`], [`Kind::Io`]:
-    /// then it was not made, unless the error says that it may have been.
+    /// [`Kind::Conflict`] if others changed what it has read; [`Kind::NotFound`] if a graph that it copies no longer
+    /// exists; [`Kind::Incomplete`] if another writer's claim is broken; [`Kind::Poisoned`], [`Kind::NoSpace`],
+    /// [`Kind::Io`]: then it was not made, unless the error says that it may have been.
     pub fn commit(mut self) -> Result<Option<Committed>> {
         for lost in 0..ATTEMPTS {
             let plan = plan::plan(&mut self)?;
@@ -278,13 +282,13 @@ impl<'l> Transaction<'l> {
                 Attempt::Lost => self.begin_again(&plan.own)?,
             }
         }
-        Err(Error::new(Kind::Conflict, format!("others were faster {ATTEMPTS} times"))
-            .hint("run again when fewer write"))
+        Err(Error::new(Kind::Conflict, format!("other writers were faster {ATTEMPTS} times"))
+            .hint("run again when fewer writers are active"))
     }
 
-    /// Takes what others have committed as the new base.
+    /// Takes the commits of others as the new base.
     fn begin_again(&mut self, own: &[String]) -> Result<()> {
-        // Deletions are written anew: what is to be deleted may be another thing now.
+        // Rewritten deletions are useless on a new base, where other triples may have to be deleted.
         for path in own {
             self.lake.shared.remove(path)?;
         }
@@ -299,8 +303,9 @@ impl<'l> Transaction<'l> {
                 let predicate = predicate.as_deref();
                 if base.files_of(graph, predicate)? != self.base.files_of(graph, predicate)? {
                     let what = predicate.map_or_else(String::new, |predicate| format!("{predicate} in "));
-                    let message = format!("another writer changed {what}the graph {graph}, which was read");
-                    return Err(Error::new(Kind::Conflict, message).hint("run again on the new state"));
+                    let message =
+                        format!("another writer changed {what}the graph {graph}, which this transaction has read");
+                    return Err(Error::new(Kind::Conflict, message).hint("run again, to use the new state"));
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! What a transaction has gathered, graph by graph.
+//! The changes that a transaction has gathered, graph by graph.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -29,25 +29,25 @@ impl PartialOrd for Row {
     }
 }
 
-/// What a row needs beside its texts, bytes.
+/// Memory of a row in addition to its texts, in bytes.
 const ROW: u64 = size_of::<Row>() as u64 + 48;
 
-/// What becomes of a triple in the end.
+/// The final change of a triple.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fate {
     Insert,
     Delete,
 }
 
-/// The triples of one predicate that are inserted or deleted; of several orders for one triple the last counts.
+/// The triples of one predicate that are inserted or deleted; of several changes of one triple the last counts.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rows {
     pub(super) rows: BTreeMap<Row, Fate>,
-    /// Files that were written before the end, because memory was short; nothing of them is in `rows`.
+    /// Files that were written before the end, because memory was short; their triples are not in `rows`.
     pub(super) spilled: Written,
-    /// In how many parts: each triple stands in a part once.
+    /// The number of parts: a part has each triple once.
     pub(super) spills: u32,
-    /// Files of the inserts among `rows`: they stay, however often the commit begins again.
+    /// Files of the inserts in `rows`: they are reused if the commit is repeated.
     pub(super) written: Option<Written>,
 }
 
@@ -70,7 +70,7 @@ impl Rows {
     }
 }
 
-/// Which files a graph begins with.
+/// The files that a graph starts with.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) enum From {
     /// Its own.
@@ -82,29 +82,29 @@ pub(super) enum From {
     Copy(String),
 }
 
-/// What becomes of a graph.
+/// The changes to a graph.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Work {
     pub(super) from: From,
-    /// It was dropped, and nothing came into it since.
+    /// It was dropped, and nothing was inserted into it since.
     pub(super) dropped: bool,
-    /// It is to be there even if it is empty.
+    /// It must exist even if it is empty.
     pub(super) wanted: bool,
     pub(super) predicates: BTreeMap<String, Rows>,
-    /// Its id, if it has none yet, and those of new predicates: the same, however often the commit begins again.
+    /// Its id, if it has none yet, and those of new predicates: the same if the commit is repeated.
     pub(super) id: Option<String>,
     pub(super) partitions: BTreeMap<String, String>,
 }
 
 impl Work {
-    /// Notes what becomes of a triple and returns how many bytes more are held.
+    /// Records a change of a triple and returns the additional memory in bytes.
     ///
     /// # Errors
-    /// [`Kind::TooLarge`] for the deletion of what may be among triples that are written already.
+    /// [`Kind::TooLarge`] for the deletion of a triple that may be among those that are written already.
     pub(super) fn note(&mut self, predicate: &str, triple: Triple, fate: Fate) -> Result<u64> {
         let bytes = triple.bytes() as u64 + ROW;
         if fate == Fate::Insert {
-            // The graph is made, also when the triple is deleted again before the end.
+            // The graph is created even if the triple is deleted again before the end.
             (self.dropped, self.wanted) = (false, true);
         }
         if !self.predicates.contains_key(predicate) {
@@ -112,12 +112,11 @@ impl Work {
         }
         let Some(rows) = self.predicates.get_mut(predicate) else { return Ok(0) };
         if fate == Fate::Delete && !rows.spilled.subject.is_empty() {
-            let message = "triples of this predicate are written already, to save memory: none can be deleted any more";
-            return Err(
-                Error::new(Kind::TooLarge, message).hint("commit in parts, deletions first, or give more --memory")
-            );
+            let message =
+                "triples of this predicate were written early, to save memory, so none of them can be deleted";
+            return Err(Error::new(Kind::TooLarge, message).hint("commit in parts, deletions first, or raise --memory"));
         }
-        // Nothing is there to be deleted.
+        // There is nothing to delete.
         if fate == Fate::Delete && self.from == From::Empty {
             rows.rows.remove(&Row(triple));
             return Ok(0);
@@ -129,7 +128,7 @@ impl Work {
 /// The triple of a quad as records have it.
 ///
 /// # Errors
-/// [`rules::IRI`] when a term is neither an absolute IRI nor, where that may be, a blank node.
+/// [`rules::IRI`] if a term is neither an absolute IRI nor, where that is allowed, a blank node.
 pub(super) fn triple_of(quad: &Quad<'_>) -> Result<Triple> {
     term::resource(quad.subject, "subject")?;
     let mut triple = Triple { subject: quad.subject.to_owned(), ..Triple::default() };
@@ -155,12 +154,12 @@ pub(super) fn triple_of(quad: &Quad<'_>) -> Result<Triple> {
     }
     // Lengths have 31 bits.
     if [&triple.subject, &triple.object, &triple.datatype].into_iter().any(|text| text.len() > i32::MAX as usize) {
-        return Err(Error::new(Kind::TooLarge, "a text of 2 GiB or more has no place in a record"));
+        return Err(Error::new(Kind::TooLarge, "a text in a record must be shorter than 2 GiB"));
     }
     Ok(triple)
 }
 
-/// The name of a graph as a snapshot has it.
+/// The name of a graph in a snapshot.
 ///
 /// # Errors
 /// [`rules::IRI`], [`rules::RESERVED`].

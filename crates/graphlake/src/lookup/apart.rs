@@ -1,5 +1,5 @@
-//! Two snapshots of one store without what they share. Files never change: what both list in the same words says the same in both, and a triple that
-//! stands in no other file lives in both or in none.
+//! Two snapshots of one store without what they share. Files never change: a file that both list with equal metadata is
+//! equal in both, and a triple that is in no other file is live in both or in neither.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -13,41 +13,41 @@ use crate::read::{GraphLake, Order};
 use crate::snapshot::{DataFile, Description, Living};
 use crate::term::{self, QUOTED_GRAPH};
 
-/// Of a predicate whose other files have more records than this, everything is read.
+/// If the other files of a predicate have more records than this, everything is read.
 const MOST: u64 = 1 << 16;
 
-/// And if they have more than one in so many.
+/// And if they have more than one record in this many.
 const ONE_IN: u64 = 4;
 
-/// Two snapshots of one store, of which scans give no more than what can differ.
+/// Two snapshots of one store, whose scans return only what can differ.
 pub struct Apart {
     /// The first.
     pub left: GraphLake,
     /// The other.
     pub right: GraphLake,
-    /// How many triples of each predicate live in both, whether they are given or not; without those of the graph that keeps
-    /// quoted ones.
+    /// How many triples of each predicate are live in both, whether they are returned or not; without the graph of
+    /// quoted triples.
     pub counts: BTreeMap<String, [Living; 2]>,
-    /// For the subjects that are looked for.
+    /// Memory for the subjects that are looked up.
     _memory: Reservation,
 }
 
-/// What of a snapshot is given instead of everything.
+/// The part of a snapshot that is returned.
 pub(crate) struct Narrowed {
-    /// What of which predicates, for each graph.
+    /// What is returned of which predicates, for each graph.
     wanted: Vec<HashMap<String, Wanted>>,
     /// Names of the graphs without triples.
     pub(crate) empty: Vec<String>,
 }
 
 impl Narrowed {
-    /// What is wanted of a predicate in the graph of this number.
+    /// The wanted part of a predicate in the graph with this number.
     pub(crate) fn wanted(&self, graph: usize, predicate: &str) -> Option<&Wanted> {
         self.wanted.get(graph)?.get(predicate)
     }
 }
 
-/// A file as a list of a graph has it: the number of the list, the version, and what is said of it.
+/// A file in a list of a graph: the number of the list, the version, and its metadata.
 type Listed<'a> = (usize, i64, Description<'a>);
 
 /// A predicate in a graph.
@@ -57,12 +57,12 @@ type Name<'a> = (&'a str, &'a str);
 type Files<'a> = BTreeMap<Listed<'a>, &'a DataFile>;
 
 impl GraphLake {
-    /// This snapshot and another one of the same store, narrowed to what can differ: what is told by the lists of files, and by
-    /// reading those that only one of them lists. Nothing if they are of two stores, are read in two ways, or keep different quoted
-    /// triples: what an id stands for may differ then anywhere.
+    /// Narrows this snapshot and another one of the same store to what can differ, according to the lists of files, and
+    /// to the contents of the files that only one of them lists. Returns `None` if they are of two stores, are read
+    /// with different options, or have different quoted triples: then the meaning of an id may differ anywhere.
     ///
     /// # Errors
-    /// When a file is missing, cut, broken or not in its order, or memory is short.
+    /// Returns an error if a file is missing, truncated, damaged or not in order, or if the budget is exhausted.
     pub fn apart(&self, other: &GraphLake) -> Result<Option<Apart>> {
         let same_store = self.root.location().to_string() == other.root.location().to_string();
         let ways = |lake: &GraphLake| (lake.options.naive, lake.options.tolerance, lake.options.namespaces.clone());
@@ -144,11 +144,11 @@ fn files(lake: &GraphLake) -> BTreeMap<Name<'_>, Files<'_>> {
     all
 }
 
-/// What of a predicate can differ: the subjects of files that only one side lists; everything, where these are many.
+/// What can differ of a predicate: the subjects of files that only one side lists; everything if these are many.
 fn differing(sides: [(&GraphLake, &Files<'_>); 2], memory: &mut Reservation) -> Result<Wanted> {
     let [(_, left), (_, right)] = sides;
     let mut only = Vec::new();
-    // Records by subject of both sides; of files of one side: of triples, of deletions in either order.
+    // Records by subject of both sides; and of files of one side: of triples, and of deletions in either order.
     let (mut all, mut new, mut deleted) = (0u64, 0u64, [0u64; 2]);
     for ((lake, own), other) in sides.into_iter().zip([right, left]) {
         for (listed, file) in own {
@@ -174,7 +174,7 @@ fn differing(sides: [(&GraphLake, &Files<'_>); 2], memory: &mut Reservation) -> 
     }
     let [by_subject, by_object] = deleted;
     let candidates = new.saturating_add(by_subject);
-    // Deletions that are told in one order only are read as they are.
+    // Deletions that are in one order only are read as they are.
     if by_subject != by_object || candidates > MOST || candidates > all / ONE_IN {
         return Ok(Wanted::All);
     }

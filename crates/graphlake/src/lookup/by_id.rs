@@ -1,4 +1,4 @@
-//! The triples of an id: no file says which they are, a filter or a sidecar says where they may be.
+//! Look-up by id: no file lists its ids, but a filter or an index file says where an id can be.
 
 use isomorph_error::Result;
 use isomorph_model::faces::Quad;
@@ -10,12 +10,13 @@ use crate::term;
 use crate::triple::Triple;
 
 impl GraphLake {
-    /// Hands over the triple of an id, once for each graph that it is in, the one that keeps quoted triples
-    /// ([`crate::QUOTED_GRAPH`]) among them: what is in no other is quoted only, and no statement. A file whose filter denies the id is not opened;
-    /// in others a sidecar tells which records to hash, and without one all are.
+    /// Passes the triple with an id to `take`, once for each graph that has it, including the graph of quoted triples
+    /// ([`crate::QUOTED_GRAPH`]): a triple in no other graph is only quoted, and not a statement. A file whose filter
+    /// excludes the id is not opened; in other files an index file says which records to hash, and without one all
+    /// records are hashed.
     ///
     /// # Errors
-    /// When a file is missing, cut, broken or not in its order, or `take` returns an error.
+    /// Returns an error if a file is missing, truncated, damaged or not in order, or if `take` returns one.
     pub fn by_id(&self, id: &TripleId, take: &mut dyn FnMut(Quad<'_>) -> Result<()>) -> Result<()> {
         let mut line = String::new();
         for (graph, predicates) in self.snapshot.graphs.iter().zip(&self.catalog().graphs) {
@@ -44,7 +45,7 @@ impl GraphLake {
                     give(&triple)?;
                     continue;
                 }
-                // Whether it lives, all files of the predicate tell.
+                // Whether it is live depends on all files of the predicate.
                 let mut merge = self.merge_of(graph, predicate, Order::Subject, &Wanted::key(&triple.subject)?)?;
                 while let Some(living) = merge.next()? {
                     if *living == triple {

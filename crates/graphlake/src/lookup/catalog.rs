@@ -1,6 +1,6 @@
-//! What look-ups remember of a snapshot: which files a predicate has, their filters, and where in them to begin.
+//! What look-ups cache of a snapshot: the files of each predicate, their filters, and where to start in them.
 //!
-//! Everything is made when it is first wanted, and kept within the budget as long as the store is open.
+//! Everything is created on first use, and kept within the budget as long as the store is open.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -23,15 +23,15 @@ use crate::snapshot::{DataFile, Description, Living, NamedGraph, Snapshot};
 use crate::triple::Triple;
 use crate::{Tolerance, path};
 
-/// Files that are kept open; each takes a handle of the system.
+/// Files that are kept open; each uses a file handle.
 const MOST_OPEN: usize = 256;
 
-/// The files of a snapshot by graphs and predicates.
+/// The files of a snapshot by graph and predicate.
 #[derive(Debug, Default)]
 pub(crate) struct Catalog {
-    /// As the graphs of the snapshot.
+    /// In the order of the graphs of the snapshot.
     pub(super) graphs: Vec<Predicates>,
-    /// How many triples of each predicate of each graph live, where that is said.
+    /// The number of live triples of each predicate of each graph, if it is stated.
     pub(super) living: OnceLock<Vec<Vec<Option<Living>>>>,
     /// Their numbers, by name.
     numbers: HashMap<String, usize>,
@@ -52,19 +52,19 @@ pub(crate) struct PredicateFiles {
     pub(super) name: String,
     /// By subject, by object, and those of deleted triples.
     lists: [Vec<Known>; 3],
-    /// Whether tombstones of one order are all that an order must read.
+    /// Whether the tombstones of one order are sufficient for that order.
     pub(super) paired: bool,
-    /// The order that holds triples which the other has not: it is read for both.
+    /// The order that holds triples which the other lacks: it is read for both.
     only: Option<Order>,
 }
 
 /// A file of the snapshot with what is known of it.
 #[derive(Debug)]
 pub(super) struct Known {
-    /// The list that it is in, and where.
+    /// The list that it is in, and its position there.
     list: usize,
     at: usize,
-    /// Copies of graphs share their files, where they say the same of them.
+    /// Copies of graphs share their files, if their metadata is equal.
     state: Arc<State>,
 }
 
@@ -76,23 +76,23 @@ struct State {
     prefixes: OnceLock<Prefixes>,
     index: OnceLock<Option<Index>>,
     ids: OnceLock<Option<Ids>>,
-    /// What the file must be, where all of it is read.
+    /// The checksum of the file, for readers of the whole file.
     proof: OnceLock<Option<Arc<Proof>>>,
 }
 
-/// What tells where in a file to begin.
+/// Where to start in a file.
 #[derive(Debug)]
 pub(super) enum Index {
-    /// It lay beside the file.
-    Beside(Box<Sidecar>),
-    /// The file was read.
+    /// From an index file.
+    FromFile(Box<Sidecar>),
+    /// From a pass over the file.
     Read { sparse: Sparse, lowest: String, highest: String, _memory: Reservation },
 }
 
 impl Index {
     fn sparse(&self) -> &Sparse {
         match self {
-            Index::Beside(sidecar) => &sidecar.sparse,
+            Index::FromFile(sidecar) => &sidecar.sparse,
             Index::Read { sparse, .. } => sparse,
         }
     }
@@ -160,8 +160,8 @@ impl Predicates {
 }
 
 impl PredicateFiles {
-    /// The files to read for `order`: those that are sorted so; where the other order holds more, those of the other, to be sorted in
-    /// memory.
+    /// The files to read for `order`: those sorted in this order; if the other order holds more, those of the other, to
+    /// be sorted in memory.
     pub(super) fn data(&self, order: Order) -> &[Known] {
         let [subject, object, _] = &self.lists;
         if self.only.unwrap_or(order) == Order::Subject { subject } else { object }
@@ -173,8 +173,8 @@ impl PredicateFiles {
         tombstones
     }
 
-    /// The tombstone files to read for `order`: those of that order, where those of the other hold as many of each version;
-    /// else all, because both orders hold the same triples where a writer wrote both.
+    /// The tombstone files to read for `order`: those of that order if those of the other hold as many triples of each
+    /// version; otherwise all, because both orders hold the same triples only if a writer wrote both.
     pub(super) fn tombstones<'p>(&'p self, graph: &'p NamedGraph, order: Order) -> impl Iterator<Item = &'p Known> {
         let [.., tombstones] = &self.lists;
         let wanted = move |file: &DataFile| !self.paired || file.is_inverse == (order == Order::Object);
@@ -193,7 +193,7 @@ impl Known {
         lists(graph).get(self.list)?.get(self.at)
     }
 
-    /// The opened file; it stays open if not too many are.
+    /// The opened file; it stays open unless too many are.
     fn blob(&self, lake: &GraphLake, file: &DataFile) -> Result<Blob> {
         if let Some(blob) = self.state.blob.get() {
             return Ok(blob.clone());
@@ -206,8 +206,8 @@ impl Known {
         Ok(blob)
     }
 
-    /// A cursor at the begin of the file, whose triples are wanted in `order`. Whoever reads all of it, alone or in stretches that
-    /// together are the whole, is told where it is not what was written.
+    /// Returns a cursor at the start of the file, whose triples are wanted in `order`. A caller that reads all of it,
+    /// alone or in sections that together are the whole, gets an error if it was changed.
     fn cursor(&self, lake: &GraphLake, file: &DataFile, order: Order) -> Result<Cursor> {
         if lake.options.tolerance == Tolerance::Lenient && !is_trusted(file) {
             return lake.cursor(file, order);
@@ -224,11 +224,11 @@ impl Known {
         Ok(Cursor::new(blob, prefixes, Some(order), &lake.options.budget).proved(file, proof))
     }
 
-    /// The index of the file: from beside it, or from a pass over it; nothing for small files, and where the budget has no
-    /// room.
+    /// The index of the file: from its index file, or from a pass over it; `None` for small files, and if the budget is
+    /// exhausted.
     ///
     /// # Errors
-    /// When the file is broken, or not in its order: then no record of it can be found by a search.
+    /// Returns an error if the file is broken or not in order: then no record of it can be found by a search.
     pub(super) fn index(&self, lake: &GraphLake, file: &DataFile, order: Order) -> Result<Option<&Index>> {
         if file.size < SMALL {
             return Ok(None);
@@ -236,15 +236,15 @@ impl Known {
         if let Some(index) = self.state.index.get() {
             return Ok(index.as_ref());
         }
-        let index = match self.beside(lake, file)? {
-            Some(sidecar) => Some(Index::Beside(Box::new(sidecar))),
+        let index = match self.index_file(lake, file)? {
+            Some(sidecar) => Some(Index::FromFile(Box::new(sidecar))),
             None => self.passed(lake, file, order)?,
         };
         Ok(self.state.index.get_or_init(|| index).as_ref())
     }
 
-    /// What lies beside a file whose order is believed: who wrote the one wrote the other.
-    fn beside(&self, lake: &GraphLake, file: &DataFile) -> Result<Option<Sidecar>> {
+    /// The index file of a file whose order is trusted: the same writer wrote both.
+    fn index_file(&self, lake: &GraphLake, file: &DataFile) -> Result<Option<Sidecar>> {
         if !is_trusted(file) {
             return Ok(None);
         }
@@ -285,9 +285,9 @@ impl Known {
         Ok(Some(Index::Read { sparse, lowest, highest, _memory: memory }))
     }
 
-    /// A cursor over what of the file, which is sorted in `order`, may be wanted, and whether the order of the whole file is known;
-    /// nothing where nothing can be wanted. Bounds and filters of others are not believed: a file of theirs that is not small was
-    /// read, and what was found in it counts.
+    /// Returns a cursor over the part of the file, which is sorted in `order`, that may be wanted, and whether the
+    /// whole file is known to be in order; `None` if nothing can be wanted. Bounds and filters of other writers are not
+    /// trusted: a file of theirs that is not small is read once, and what was found in it counts.
     pub(super) fn open(
         &self,
         lake: &GraphLake,
@@ -324,7 +324,7 @@ impl Known {
                 let tried = trusted || cursor.is_sorted();
                 return Ok(Some((cursor, tried)));
             }
-            Some(Index::Beside(sidecar)) => &sidecar.sparse,
+            Some(Index::FromFile(sidecar)) => &sidecar.sparse,
             Some(Index::Read { sparse, lowest, highest, .. }) => {
                 if let (Some((keys, _)), [all]) = (keys, left.as_mut_slice()) {
                     *all = within(keys, all, (lowest, highest));
@@ -352,8 +352,8 @@ impl Known {
         Ok(Some((cursor, true)))
     }
 
-    /// Asks the filter of a file for the keys, of which those that it does not deny are left; false where none are. Where there
-    /// are so many keys that most of the file will be read, it is not asked.
+    /// Tests the keys against the filter of a file, and keeps those that it does not exclude; false if none is left. If
+    /// there are so many keys that most of the file will be read, the filter is not used.
     fn asked(
         &self,
         lake: &GraphLake,
@@ -380,20 +380,20 @@ impl Known {
         Ok(!left.is_empty())
     }
 
-    /// The filter of a file that is believed: from the snapshot, or from beside the file.
+    /// The filter of a file, if it is trusted: from the snapshot, or from the index file.
     fn bloom(&self, lake: &GraphLake, file: &DataFile, order: Order) -> Result<Option<&Bloom>> {
         let stated = self.state.bloom.get_or_init(|| Bloom::parse(&file.bloom_filter));
         Ok(match stated {
             Some(bloom) => Some(bloom),
             None => match self.index(lake, file, order)? {
-                Some(Index::Beside(sidecar)) => sidecar.bloom.as_ref(),
+                Some(Index::FromFile(sidecar)) => sidecar.bloom.as_ref(),
                 _ => None,
             },
         })
     }
 
-    /// Texts that divide the file into pieces of about so many bytes; none where no index lies beside it: reading the file to find
-    /// out where to divide it would be reading it.
+    /// Texts that divide the file into parts of about this many bytes; none if it has no index file, because finding
+    /// them would take reading the whole file.
     pub(super) fn divided(&self, lake: &GraphLake, file: &DataFile, order: Order, bytes: u64) -> Result<Vec<String>> {
         if !is_trusted(file) {
             return Ok(Vec::new());
@@ -401,7 +401,7 @@ impl Known {
         Ok(self.index(lake, file, order)?.map(|index| index.sparse().divided(bytes)).unwrap_or_default())
     }
 
-    /// What is known of the first texts in `order` of a file of data without reading anything.
+    /// What is known of the first texts in `order` of a data file without reading it.
     pub(super) fn at_hand(&self, file: &DataFile, order: Order) -> AtHand<'_> {
         if self.order() != order {
             return AtHand { trusted: false, sparse: None, bloom: None };
@@ -412,19 +412,19 @@ impl Known {
         let (sparse, beside) = match index {
             None => (None, None),
             Some(Index::Read { sparse, .. }) => (Some(sparse), None),
-            Some(Index::Beside(sidecar)) => (Some(&sidecar.sparse), sidecar.bloom.as_ref()),
+            Some(Index::FromFile(sidecar)) => (Some(&sidecar.sparse), sidecar.bloom.as_ref()),
         };
         AtHand { trusted, sparse, bloom: if trusted { stated().or(beside) } else { None } }
     }
 
-    /// Whether the filter of ids of a file leaves it open that one is there.
+    /// Whether the filter of ids of a file allows that the id is in it.
     pub(super) fn may_have_id(&self, file: &DataFile, id: &TripleId) -> bool {
         let parsed = || file.id_bloom_filter.as_deref().filter(|_| is_trusted(file)).and_then(Bloom::parse);
         self.state.id_bloom.get_or_init(parsed).as_ref().is_none_or(|filter| filter.may_have(&id.0))
     }
 
-    /// Hands over the triples of a file of data whose ids begin like `id`, and more; the whole file, where nothing tells where they
-    /// are.
+    /// Passes the triples of a data file whose ids begin like `id` to `take`, and possibly others; the whole file if
+    /// their positions are unknown.
     pub(super) fn candidates(
         &self,
         lake: &GraphLake,
@@ -434,7 +434,7 @@ impl Known {
     ) -> Result<()> {
         let order = self.order();
         let mut cursor = self.cursor(lake, file, order)?;
-        if let Some(Index::Beside(found)) = self.index(lake, file, order)?
+        if let Some(Index::FromFile(found)) = self.index(lake, file, order)?
             && let Some(ids) = self.ids(lake, file, found)?
         {
             for block in ids.find(id).filter_map(|known| found.sparse.block(known, file.size)) {
@@ -465,15 +465,15 @@ impl Known {
     }
 }
 
-/// What is known of a file without reading.
+/// What is known of a file without reading it.
 pub(super) struct AtHand<'k> {
-    /// Whether it is in that order, and its metadata is believed.
+    /// Whether it is in that order, and its metadata is trusted.
     pub(super) trusted: bool,
     pub(super) sparse: Option<&'k Sparse>,
     pub(super) bloom: Option<&'k Bloom>,
 }
 
-/// Those of some keys that lie within bounds, both included.
+/// The keys within bounds, both included.
 fn within(keys: &Keys, among: &Range<usize>, (least, most): (&str, &str)) -> Range<usize> {
     let start = keys.not_before(among.clone(), least.as_bytes());
     let mut end = keys.not_before(start..among.end, most.as_bytes());
@@ -483,7 +483,7 @@ fn within(keys: &Keys, among: &Range<usize>, (least, most): (&str, &str)) -> Ran
     start..end
 }
 
-/// Where in a file the keys can be, ascending and apart. Between what is near to each other is read, too.
+/// The ranges of a file where the keys can be, ascending and disjoint. Short gaps between them are read, too.
 fn stretches(sparse: &Sparse, size: u64, keys: &Keys, left: &[Range<usize>]) -> Vec<Range<u64>> {
     let mut found: Vec<Range<u64>> = Vec::new();
     for key in left.iter().cloned().flatten() {
@@ -498,13 +498,13 @@ fn stretches(sparse: &Sparse, size: u64, keys: &Keys, left: &[Range<usize>]) -> 
     found
 }
 
-/// Whether what a file's metadata says of its order, bounds and filters is believed.
+/// Whether the order, bounds and filters in a file's metadata are trusted.
 fn is_trusted(file: &DataFile) -> bool {
     file.sort_order.as_deref() == Some("codepoint")
 }
 
-/// The sidecar of a file, if there is one. One that cannot be opened (a directory, no permission) is as good as none: the file
-/// tells the same.
+/// The index file of a file, if there is one. One that cannot be opened (a directory, no permission) counts as missing:
+/// the file contains the same information.
 fn sidecar(lake: &GraphLake, file: &DataFile) -> Result<Option<Blob>> {
     let name = path::resolve(&file.path, &lake.store.location)?;
     match lake.root.try_file(&format!("{name}{ENDING}")) {

@@ -1,4 +1,4 @@
-//! How many triples a question finds, told from what is known of the files, without reading any.
+//! Estimates the number of triples that a question finds from what is known of the files, without reading.
 
 use isomorph_model::faces::Object;
 
@@ -9,23 +9,23 @@ use crate::bloom;
 use crate::read::{GraphLake, Order};
 use crate::snapshot::{DataFile, NamedGraph};
 
-/// The shortest record, bytes.
+/// The shortest record, in bytes.
 const SHORTEST: u64 = 17;
 
-/// How many solutions there are: for the whole of a question whose places are known or asked for; for each row of the bindings, on
-/// average, where some are columns.
+/// A number of solutions: in total, if all positions of a question are known or variables; for each row of the
+/// bindings, on average, if some are columns.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
-    /// What is likely.
+    /// The likely number.
     pub rows: f64,
-    /// There are not fewer: as far as files that say `sort_order: codepoint` hold what is said of them.
+    /// A lower bound, provided that files that state `sort_order: codepoint` match their metadata.
     pub low: u64,
-    /// There are not more.
+    /// An upper bound.
     pub high: u64,
 }
 
 impl Estimate {
-    /// Whether it is no estimate.
+    /// Whether the number is exact.
     pub fn is_exact(&self) -> bool {
         self.low == self.high
     }
@@ -41,13 +41,13 @@ impl Estimate {
     }
 }
 
-/// What is known of the key that is looked for.
+/// What is known of the key that is looked up.
 #[derive(Clone, Copy)]
 enum Key<'a> {
     /// Every triple is wanted.
     None,
     Text(&'a str),
-    /// There is one, which nobody knows yet.
+    /// There is one key, which is not known yet.
     Unknown,
 }
 
@@ -63,8 +63,8 @@ impl<'a> Key<'a> {
 }
 
 impl GraphLake {
-    /// How many quads a question finds: from numbers of triples, bounds, filters, tombstones, what is said of how many triples
-    /// live, and the indexes that were read already. Nothing is read.
+    /// Estimates how many quads a question finds from numbers of triples, bounds, filters, tombstones, stated numbers
+    /// of live triples, and the indexes that were read already. Nothing is read.
     pub fn estimate(&self, question: &Question<'_>) -> Estimate {
         let (Ok(_), Ok(predicate)) = (question.subject.resource(), question.predicate.resource()) else {
             return Estimate::NONE;
@@ -74,7 +74,7 @@ impl GraphLake {
         let mut all = Estimate::NONE;
         let mut graphs = 0u32;
         for (at, (graph, predicates)) in self.snapshot.graphs.iter().zip(&self.catalog().graphs).enumerate() {
-            // Of a graph that is in a column nothing is known: it is any of them.
+            // The graph is in a column, so it can be any graph.
             let named = if matches!(question.graph, super::Graphs::Column(_)) {
                 let any = Question { graph: super::Graphs::Any, ..*question };
                 any.has_graph(graph, None)
@@ -106,7 +106,7 @@ impl GraphLake {
         all
     }
 
-    /// Takes out the units whose rows can be counted without reading, and says how many rows these have.
+    /// Removes the units whose rows can be counted without reading, and returns the number of these rows.
     pub(super) fn known_rows(&self, asked: &Asked, units: &mut Vec<Unit>) -> u64 {
         let mut known = 0u64;
         units.retain(|unit| {
@@ -120,7 +120,8 @@ impl GraphLake {
         known
     }
 
-    /// How many triples of a predicate live in a graph, where that is said of the files that it has. Both are numbers in the snapshot.
+    /// The stated number of live triples of a predicate in a graph, if it was computed from the current files. Both are
+    /// numbers in the snapshot.
     fn living(&self, (graph, predicate): (usize, usize)) -> Option<u64> {
         let catalog = self.catalog();
         let all = catalog.living.get_or_init(|| {
@@ -133,7 +134,8 @@ impl GraphLake {
         all.get(graph)?.get(predicate)?.map(|living| living.triples)
     }
 
-    /// Of a predicate in a graph, both by their numbers in the snapshot. `keys` are those of subject and object.
+    /// The estimate for a predicate in a graph, both by their numbers in the snapshot. `keys` are those of subject and
+    /// object.
     fn of_predicate(&self, at: (usize, usize), order: Order, keys: [Key<'_>; 2]) -> Estimate {
         let graph = self.snapshot.graphs.get(at.0);
         let files = self.catalog().graphs.get(at.0).and_then(|predicates| predicates.all.get(at.1));
@@ -144,7 +146,7 @@ impl GraphLake {
         let InOrder { mut rows, mut high, stored } = in_order(graph, files, order, key);
         let mut low = 0;
         if matches!(key, Key::None) {
-            // In each order the same triples live: where in one of them no file reaches into another, none stands twice.
+            // Both orders have the same live triples: if no two files of one of them overlap, it has no duplicates.
             let apart = [Order::Subject, Order::Object].into_iter().map(|order| distinct(graph, files, order));
             low = apart.max().unwrap_or_default();
         }
@@ -156,11 +158,11 @@ impl GraphLake {
                 *count = count.saturating_add(file.triple_count);
             }
         }
-        // Of both orders together, where they do not hold the same.
+        // Of both orders together, if they differ.
         let deleted = if files.paired { deleted[0].max(deleted[1]) } else { deleted[0].saturating_add(deleted[1]) };
-        // Orders that do not hold the same are broken, and still no bound is above the other.
+        // Orders that differ are broken, but the lower bound must still not exceed the upper one.
         low = low.saturating_sub(deleted).min(high);
-        // What is said is believed where it fits what is known of the files.
+        // A stated number is used if it is consistent with what is known of the files.
         let living = self.living(at).filter(|living| (low..=stored).contains(living));
         if matches!(key, Key::None)
             && let Some(living) = living
@@ -172,10 +174,11 @@ impl GraphLake {
         }
         high = high.min(living.unwrap_or(high));
         if !matches!(subject, Key::None) && !matches!(object, Key::None) {
-            // The files by object are not read for it, and yet they know how many triples the object is in, or that it is in none.
+            // The files by object are not read for it, but they show how many triples have the object, or that none
+            // has.
             let by_object = in_order(graph, files, Order::Object, object);
             if by_object.stored > 0 {
-                // Which subjects and which objects a triple has is taken for independent of one another.
+                // Subjects and objects of triples are assumed to be independent.
                 rows *= by_object.rows / by_object.stored as f64;
                 high = high.min(by_object.high);
             }
@@ -235,15 +238,15 @@ fn of_file((known, file): (&Known, &DataFile), order: Order, key: Key<'_>) -> Es
     Estimate { rows, low: 0, high }
 }
 
-/// How many different first texts a file has in an order, about; at least one.
+/// The approximate number of different first texts of a file in an order; at least one.
 fn keys_of(known: &Known, file: &DataFile, order: Order) -> f64 {
     let count = file.triple_count.max(1) as f64;
-    // Where no filter counts them: in the middle between all different and all the same.
+    // Without a filter to count them: the middle between all different and all equal.
     known.at_hand(file, order).bloom.map_or_else(|| count.sqrt(), crate::Bloom::keys).clamp(1.0, count)
 }
 
-/// How many different triples the files of an order have at least: those that cannot share any are counted together, of those
-/// that can, the largest.
+/// A lower bound of the number of different triples in the files of an order: files that cannot share triples are
+/// added, and of those that can, the largest counts.
 fn distinct(graph: &NamedGraph, files: &PredicateFiles, order: Order) -> u64 {
     let mut all: Vec<&DataFile> = Vec::new();
     let mut strange = 0;
@@ -252,15 +255,15 @@ fn distinct(graph: &NamedGraph, files: &PredicateFiles, order: Order) -> u64 {
         if known.at_hand(file, order).trusted {
             all.push(file);
         } else {
-            // Of others it is not even known whether a triple stands in it twice.
+            // Files of other writers may even contain a triple twice.
             strange = 1;
         }
     }
     all.sort_by(|one, other| (&one.min_value, &one.max_value).cmp(&(&other.min_value, &other.max_value)));
     let mut sum = 0u64;
     let mut reach: Option<&str> = None;
-    // Of files that reach into one another: how many different triples those of one load have, which writes each once, even
-    // where a text goes on from one of its files to the next.
+    // For overlapping files: the number of different triples in those of one load, which writes each triple once, even
+    // if a text continues from one of its files to the next.
     let mut loads: Vec<(Option<i64>, u64)> = Vec::new();
     let most = |loads: &[(Option<i64>, u64)]| loads.iter().map(|(_, count)| *count).max().unwrap_or_default();
     for file in all {
@@ -278,7 +281,8 @@ fn distinct(graph: &NamedGraph, files: &PredicateFiles, order: Order) -> u64 {
     sum.saturating_add(most(&loads)).max(strange)
 }
 
-/// The version of a bulk load, whose names are hashes (UUIDs of version 8): other files of one version may be of several writers.
+/// The version of a bulk load, whose file names are hashes (UUIDs of version 8): other files of one version may be of
+/// several writers.
 fn of_load(file: &DataFile) -> Option<i64> {
     (file.id.as_bytes().get(14) == Some(&b'8')).then_some(file.snapshot_version)
 }

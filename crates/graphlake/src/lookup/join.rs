@@ -1,4 +1,4 @@
-//! Patterns joined by variables: each pattern is asked with the bindings that those before it have found.
+//! Joins patterns by variables: each pattern is evaluated with the bindings that the previous ones found.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::read::GraphLake;
 pub enum Node<'a> {
     /// This term.
     Term(Object<'a>),
-    /// What the variable has.
+    /// The value of the variable.
     Variable(usize),
 }
 
@@ -33,11 +33,11 @@ pub enum GraphNode<'a> {
     Default,
     /// A named graph.
     Named(&'a str),
-    /// What the variable has: a named graph.
+    /// The value of the variable: a named graph.
     Variable(usize),
 }
 
-/// One of the patterns that are joined.
+/// One of the patterns to join.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JoinPattern<'a> {
     /// Subject, predicate, object.
@@ -46,50 +46,50 @@ pub struct JoinPattern<'a> {
     pub graph: GraphNode<'a>,
 }
 
-/// One step of a join, as it was planned.
+/// One step of a planned join.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct JoinStep {
-    /// Which of the patterns is asked.
+    /// The number of the pattern.
     pub pattern: usize,
-    /// Whether it is asked with what was found before.
+    /// Whether it is evaluated with the bindings found so far.
     pub per_row: bool,
-    /// What is expected of it: for each row of what was found before, where it is asked with that.
+    /// The estimate: for each row of the bindings found so far, if it is evaluated with them.
     pub estimate: Estimate,
 }
 
-/// A pattern as it is asked, with what becomes of the answer.
+/// A pattern as it is evaluated, and what its results become.
 struct Step<'a> {
     question: Question<'a>,
-    /// For each place, the column of the result that its answers become; for the first place of each new variable.
+    /// For each position, the column of the result that its values become; for the first position of each new variable.
     new: [Option<usize>; 4],
-    /// Places that have to be equal, because a new variable stands in both.
+    /// Positions that must be equal, because a new variable occurs in both.
     equal: Vec<(usize, usize)>,
 }
 
-/// The solutions of a basic graph pattern, batch after batch; the rest is as with [`Solutions`], of which it takes forward one for
-/// each pattern. Patterns are asked in an order that is found by their estimates. Solutions are a bag: a quad is found once for
+/// The solutions of a basic graph pattern, batch after batch; otherwise as [`Solutions`], of which it advances one for
+/// each pattern. The order of the patterns is chosen by their estimates. Solutions are a bag: a quad is found once for
 /// each graph that it is in.
 pub struct Join<'a, L> {
     lake: L,
     steps: Arc<[Step<'a>]>,
     plan: Vec<JoinStep>,
-    /// For each variable the column of the last bindings.
+    /// For each variable, its column in the last bindings.
     columns: Vec<Option<usize>>,
-    /// For each step that was begun, the bindings that it was asked with, and its answers.
+    /// For each step that was started, its bindings and its solutions.
     levels: Vec<(Arc<Bindings>, Solutions<L>)>,
     begun: bool,
-    /// Whether batches begin small.
+    /// Whether batches start small.
     small: bool,
 }
 
 impl<'a, L: Deref<Target = GraphLake> + Clone> Join<'a, L> {
-    /// Plans a join; nothing is read. Variables have the numbers from 0 to `variables`.
+    /// Plans a join; nothing is read. Variables have the numbers from 0 up to, but not including, `variables`.
     ///
     /// # Errors
-    /// When there is no pattern, or no such variable.
+    /// Returns an error if there is no pattern or no such variable.
     pub fn new(lake: L, patterns: &[JoinPattern<'a>], variables: usize) -> Result<Self> {
         if patterns.is_empty() {
-            return Err(Error::usage("there is no pattern"));
+            return Err(Error::usage("a join needs at least one pattern"));
         }
         let mut columns: Vec<Option<usize>> = vec![None; variables];
         let mut bound = 0;
@@ -101,7 +101,7 @@ impl<'a, L: Deref<Target = GraphLake> + Clone> Join<'a, L> {
                 let question = question(pattern, &columns)?;
                 let apart = !plan.is_empty() && !asks_with_bindings(&question);
                 let rows = lake.estimate(&question).rows;
-                // What has nothing to do with what is known comes last: every row is combined with every row.
+                // A pattern without known variables comes last: every row is combined with every row.
                 if best.is_none_or(|(best_apart, best_rows, _)| (apart, rows) < (best_apart, best_rows)) {
                     best = Some((apart, rows, at));
                 }
@@ -112,7 +112,7 @@ impl<'a, L: Deref<Target = GraphLake> + Clone> Join<'a, L> {
             let per_row = asks_with_bindings(&question);
             let estimate = lake.estimate(&question);
             let step = step(pattern, question, &mut columns, &mut bound);
-            // Whether places that share a variable have the same in any quad, no file tells.
+            // The files do not show whether positions that share a variable are ever equal.
             let low = if step.equal.is_empty() { estimate.low } else { 0 };
             plan.push(JoinStep { pattern: at, per_row, estimate: Estimate { low, ..estimate } });
             steps.push(step);
@@ -120,24 +120,24 @@ impl<'a, L: Deref<Target = GraphLake> + Clone> Join<'a, L> {
         Ok(Join { lake, steps: steps.into(), plan, columns, levels: Vec::new(), begun: false, small: false })
     }
 
-    /// The same in batches that begin small and grow, on all levels: for callers that may stop after a few solutions, which then cost
-    /// little.
+    /// The same in batches that start small and grow, on all levels: for callers that may stop after a few solutions,
+    /// which are then cheap.
     pub fn with_small_batches(mut self) -> Self {
         self.small = true;
         self
     }
 
-    /// The order in which the patterns are asked, with what is expected of each.
+    /// The order in which the patterns are evaluated, with the estimate of each.
     pub fn plan(&self) -> &[JoinStep] {
         &self.plan
     }
 
-    /// The column that a variable has in the batches; nothing for one that stands in no pattern.
+    /// The column of a variable in the batches; `None` if no pattern has it.
     pub fn column(&self, variable: usize) -> Option<usize> {
         self.columns.get(variable).copied().flatten()
     }
 
-    /// The next solutions, which may be none; nothing at the end.
+    /// Returns the next solutions, which may be an empty batch; `None` at the end.
     ///
     /// # Errors
     /// As [`Solutions::next_batch`].
@@ -162,11 +162,11 @@ impl<'a, L: Deref<Target = GraphLake> + Clone> Join<'a, L> {
         }
     }
 
-    /// Hands over all solutions, in the order of the batches, with joins on so many threads: each has a part of what the first pattern
-    /// finds. Batches without a solution are left out.
+    /// Passes all solutions to `take`, in the order of the batches, with joins on this many threads: each takes a part
+    /// of what the first pattern finds. Batches without a solution are omitted.
     ///
     /// # Errors
-    /// As [`Join::next_batch`], or when `take` returns an error.
+    /// As [`Join::next_batch`], or if `take` returns an error.
     pub fn each(self, threads: usize, take: &mut dyn FnMut(Bindings) -> Result<()>) -> Result<()>
     where
         L: Send,
@@ -185,7 +185,7 @@ impl<'a, L: Deref<Target = GraphLake> + Clone> Join<'a, L> {
         parallel::in_order(parts, threads, ahead, read, take)
     }
 
-    /// How many solutions there are, with joins on so many threads.
+    /// Counts the solutions, with joins on this many threads.
     ///
     /// # Errors
     /// As [`Join::next_batch`].
@@ -196,7 +196,7 @@ impl<'a, L: Deref<Target = GraphLake> + Clone> Join<'a, L> {
         count(self.parts(threads)?, threads, Join::next_batch, |found| found.rows() as u64)
     }
 
-    /// The join in parts, each with a part of what the first pattern finds.
+    /// Divides the join into parts, each with a part of what the first pattern finds.
     fn parts(self, threads: usize) -> Result<Vec<Self>> {
         let (Some(first), false) = (self.steps.first(), self.begun) else { return Ok(vec![self]) };
         let unit = Arc::new(Bindings::unit());
@@ -213,7 +213,7 @@ impl<'a, L: Deref<Target = GraphLake> + Clone> Join<'a, L> {
         Ok(solutions.for_threads(threads)?.into_iter().map(part).collect())
     }
 
-    /// Asks the next pattern with what was found.
+    /// Evaluates the next pattern with what was found.
     fn begin(&mut self, bindings: Bindings) -> Result<()> {
         if let Some(step) = self.steps.get(self.levels.len()) {
             let bindings = Arc::new(bindings);
@@ -225,10 +225,10 @@ impl<'a, L: Deref<Target = GraphLake> + Clone> Join<'a, L> {
     }
 }
 
-/// A pattern as it is asked when these variables have columns.
+/// A pattern as it is evaluated if these variables have columns.
 fn question<'a>(pattern: &JoinPattern<'a>, columns: &[Option<usize>]) -> Result<Question<'a>> {
     let column = |variable: usize| {
-        columns.get(variable).copied().ok_or_else(|| Error::usage(format!("there is no variable {variable}")))
+        columns.get(variable).copied().ok_or_else(|| Error::usage(format!("no such variable: {variable}")))
     };
     let place = |node: &Node<'a>| -> Result<Place<'a>> {
         Ok(match node {
@@ -255,7 +255,7 @@ fn asks_with_bindings(question: &Question<'_>) -> bool {
     places.iter().any(|place| place.column().is_some()) || matches!(question.graph, Graphs::Column(_))
 }
 
-/// Gives columns to the variables that a pattern brings.
+/// Assigns columns to the variables that are new in a pattern.
 fn step<'a>(
     pattern: &JoinPattern<'a>,
     question: Question<'a>,
@@ -284,7 +284,7 @@ fn step<'a>(
     step
 }
 
-/// What was known with what was found.
+/// Combines the known columns with those that were found.
 fn joined(step: &Step<'_>, bindings: &Bindings, found: &Found) -> Result<Bindings> {
     let answers = [&found.subjects, &found.predicates, &found.objects, &found.graphs];
     let same = |row: usize| {

@@ -1,4 +1,4 @@
-//! What of the files is wanted: everything, texts between two others, or certain texts.
+//! The wanted part of the files: everything, a range of texts, or certain texts.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,13 +8,13 @@ use isomorph_error::Result;
 use super::terms::{Bindings, Terms};
 use crate::bloom;
 
-/// Texts that are looked for, each once, ascending, with the rows of bindings that ask for each.
+/// Texts to look up, each once, ascending, with the rows of the bindings that want each.
 #[derive(Debug)]
 pub(crate) struct Keys {
     texts: Texts,
     /// A row of `texts` for each key, and the hash of its text.
     keys: Vec<(u32, u64)>,
-    /// Where the rows of each key begin in `rows`, and where the last ones end.
+    /// Where the rows of each key start in `rows`, and where the last ones end.
     starts: Vec<u32>,
     rows: Vec<u32>,
 }
@@ -22,7 +22,7 @@ pub(crate) struct Keys {
 /// Where the texts are.
 #[derive(Debug)]
 enum Texts {
-    /// One that is known.
+    /// One known text.
     One(Arc<Terms>),
     /// A column of bindings.
     Column(Arc<Bindings>, usize),
@@ -40,14 +40,14 @@ impl Texts {
 }
 
 impl Keys {
-    /// Memory for each row at most, bytes: each is a key of its own.
+    /// Memory for each row at most, in bytes: each may be a different key.
     pub(super) const MOST: u64 = 24;
 
-    /// The texts of `rows` of a column, each once, which are in the order of their texts.
+    /// The texts of `rows` of a column, each once; `rows` are sorted by their texts.
     #[expect(clippy::cast_possible_truncation, reason = "bindings have less than 2^32 rows")]
     pub(super) fn of(bindings: &Arc<Bindings>, column: usize, rows: Vec<u32>) -> Self {
         let texts = Texts::Column(Arc::clone(bindings), column);
-        // No larger than what is counted for them.
+        // Not larger than what is reserved for them.
         let mut keys: Vec<(u32, u64)> = Vec::with_capacity(rows.len());
         let mut starts: Vec<u32> = Vec::with_capacity(rows.len() + 1);
         for (at, row) in rows.iter().enumerate() {
@@ -63,7 +63,7 @@ impl Keys {
         Keys { texts, keys, starts, rows }
     }
 
-    /// One text, for which all of `rows` ask, each once.
+    /// One text that all of `rows` want, each once.
     #[expect(clippy::cast_possible_truncation, reason = "bindings have less than 2^32 rows")]
     pub(super) fn one(texts: &Arc<Terms>, rows: Vec<u32>) -> Self {
         let hash = bloom::hash(texts.text(0).as_bytes());
@@ -82,18 +82,18 @@ impl Keys {
         self.keys.get(key).map(|(_, hash)| *hash).unwrap_or_default()
     }
 
-    /// The rows that ask for a key.
+    /// The rows that want a key.
     pub(super) fn rows(&self, key: usize) -> &[u32] {
         let at = |key: usize| self.starts.get(key).copied().unwrap_or_default() as usize;
         self.rows.get(at(key)..at(key + 1)).unwrap_or_default()
     }
 
-    /// Memory that it takes, bytes.
+    /// Memory that it takes, in bytes.
     pub(super) fn memory(&self) -> u64 {
         (16 * self.keys.len() + 4 * (self.starts.len() + self.rows.len())) as u64
     }
 
-    /// The first key of `among` that is not less than `text`, looked for from the begin on: it is mostly near.
+    /// The first key of `among` that is not less than `text`, searched from the start: it is usually near.
     pub(crate) fn not_before(&self, among: Range<usize>, text: &[u8]) -> usize {
         let (mut low, mut step) = (among.start, 1);
         // Every key before `low` is less.
@@ -110,13 +110,13 @@ impl Keys {
     }
 }
 
-/// Which triples of a predicate are wanted, by their first texts in an order.
+/// The wanted triples of a predicate, by their first texts in an order.
 #[derive(Debug, Clone, Default)]
 pub(crate) enum Wanted {
     /// All of them.
     #[default]
     All,
-    /// From a text on, or from the first; below another, or to the last.
+    /// From a text on, or from the first; up to, but not including, another, or to the last.
     Between(Option<Arc<str>>, Option<Arc<str>>),
     /// Those of some of the keys.
     Keys(Arc<Keys>, Range<usize>),
@@ -126,14 +126,14 @@ impl Wanted {
     /// One text.
     ///
     /// # Errors
-    /// When it is too long for any record.
+    /// Returns an error if it is too long for any record.
     pub(super) fn key(text: &str) -> Result<Wanted> {
         let mut texts = Terms::default();
         texts.push_resource(text)?;
         Ok(Wanted::Keys(Arc::new(Keys::one(&Arc::new(texts), Vec::new())), 0..1))
     }
 
-    /// Everything, divided by these texts, which ascend.
+    /// Everything, divided at these texts, which ascend.
     pub(super) fn divided(texts: Vec<String>) -> Vec<Wanted> {
         if texts.is_empty() {
             return vec![Wanted::All];
@@ -143,7 +143,7 @@ impl Wanted {
         highs.map(|high| Wanted::Between(std::mem::replace(&mut low, high.clone()), high)).collect()
     }
 
-    /// The bounds, where there are some: from the first on, below the second.
+    /// The bounds, if there are any: from the first on, below the second.
     pub(crate) fn between(&self) -> (Option<&str>, Option<&str>) {
         match self {
             Wanted::Between(low, high) => (low.as_deref(), high.as_deref()),
@@ -165,7 +165,7 @@ impl Wanted {
         }
     }
 
-    /// The keys, where certain texts are wanted.
+    /// The keys, if certain texts are wanted.
     pub(crate) fn keys(&self) -> Option<(&Keys, &Range<usize>)> {
         match self {
             Wanted::Keys(keys, among) => Some((keys, among)),

@@ -1,4 +1,4 @@
-//! The triples that a pattern describes, pulled.
+//! The triples that match a pattern, as an iterator.
 
 use isomorph_error::Result;
 
@@ -9,11 +9,11 @@ use crate::read::{GraphLake, Order};
 use crate::snapshot::NamedGraph;
 use crate::triple::Triple;
 
-/// The triples that a pattern describes, predicate by predicate.
+/// The triples that match a pattern, predicate by predicate.
 pub(super) struct Matches<'s> {
     lake: &'s GraphLake,
     order: Order,
-    /// The object that is wanted, if it is one.
+    /// The wanted object, if there is one.
     object: Option<Triple>,
     only: Wanted,
     units: std::vec::IntoIter<(&'s NamedGraph, &'s PredicateFiles)>,
@@ -31,10 +31,10 @@ impl<'s> Matches<'s> {
         Matches { lake, order, object, only, units: units.into_iter(), current: None }
     }
 
-    /// The next one, with its graph and its predicate.
+    /// Returns the next one, with its graph and its predicate.
     ///
     /// # Errors
-    /// When a file is missing, cut, broken or not in its order.
+    /// Returns an error if a file is missing, truncated, damaged or not in order.
     pub(super) fn next(&mut self) -> Result<Option<(&'s NamedGraph, &'s str, &Triple)>> {
         while !self.advance()? {
             let Some((graph, files)) = self.units.next() else { return Ok(None) };
@@ -45,7 +45,7 @@ impl<'s> Matches<'s> {
         Ok(current.and_then(|(graph, predicate, merge)| Some((*graph, *predicate, merge.current()?.0))))
     }
 
-    /// Goes on in the files at hand; whether they have another one.
+    /// Advances in the current files; false if they have no further triple.
     fn advance(&mut self) -> Result<bool> {
         let Some((_, _, merge)) = &mut self.current else { return Ok(false) };
         while let Some(triple) = merge.next()? {

@@ -1,4 +1,4 @@
-//! Look-ups: the triples that a pattern describes, straight from the files.
+//! Look-ups: the triples that match a pattern, read directly from the files.
 
 mod apart;
 mod by_id;

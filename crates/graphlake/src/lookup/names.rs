@@ -1,4 +1,4 @@
-//! What a store calls a triple that somebody quotes: one of two IRIs of its id.
+//! The IRI that a store uses for a triple that a user quotes: one of the two IRIs of its id.
 
 use std::sync::Arc;
 
@@ -10,26 +10,26 @@ use crate::id::TripleId;
 use crate::read::GraphLake;
 
 impl GraphLake {
-    /// The IRI that a term is stored as, where it is a triple term that somebody quotes or the id of a triple, in any way in which
-    /// one is given (see [`TripleId`]); nothing for other terms. Patterns are asked with terms as they are stored.
+    /// Returns the IRI under which a store has a term that is a quoted triple, or the id of a triple in any of its
+    /// forms (see [`TripleId`]); `None` for other terms. Patterns are evaluated with terms as they are stored.
     ///
     /// # Errors
-    /// When it is broken, the store has two IRIs for it, or a file cannot be read.
+    /// Returns an error if it is malformed, the store uses two IRIs for it, or a file cannot be read.
     pub fn stored(&self, term: &str) -> Result<Option<String>> {
         match <[String; 2]>::try_from(self.names(term)?) {
             Ok([one, other]) => {
-                Err(Error::unsupported(format!("the store has two names for {}", crate::cursor::shown(term)))
-                    .hint(format!("<{one}>    what is said of this one"))
-                    .hint(format!("<{other}>    and of that one")))
+                Err(Error::unsupported(format!("the store uses two IRIs for {}", crate::cursor::shown(term)))
+                    .hint(format!("<{one}>    for statements about this one"))
+                    .hint(format!("<{other}>    for statements about that one")))
             }
             Err(names) => Ok(names.into_iter().next()),
         }
     }
 
-    /// The IRIs of a triple term or an id that the store speaks of; where it speaks of none, the one that is written. Nothing for other
-    /// terms.
+    /// Returns the IRIs of a triple term or an id that occur in the store; if none does, the one that is written.
+    /// `None` for other terms.
     ///
-    /// An IRI that the store speaks of is nothing but itself.
+    /// An IRI that occurs in the store stands only for itself.
     pub(super) fn names(&self, term: &str) -> Result<Vec<String>> {
         let id = match self.quoted()?.id_of(term)? {
             Some(id) => id,

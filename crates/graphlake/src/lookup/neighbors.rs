@@ -13,10 +13,10 @@ use crate::term;
 /// Rows of a batch.
 const ROWS: usize = 1 << 14;
 
-/// The triples with a resource at both ends that leave or reach a node, with their graphs.
+/// Returns the triples that leave or reach a node and have a resource at the other end, with their graphs.
 ///
 /// # Errors
-/// [`Kind::NotFound`] when nothing speaks of such a node; when a file cannot be read.
+/// [`Kind::NotFound`] if no triple has such a node; returns an error if a file cannot be read.
 pub(crate) fn neighbors<'l>(
     lake: &'l GraphLake,
     edge: usize,
@@ -24,10 +24,10 @@ pub(crate) fn neighbors<'l>(
     side: Side,
 ) -> Result<Box<dyn Part + 'l>> {
     if edge != 0 {
-        return Err(Error::usage("a store has one edge type"));
+        return Err(Error::usage("a GraphLake store has only one edge type"));
     }
     let NodeId::Key(key) = node else {
-        return Err(Error::usage("resources have no rows").hint("name an IRI or a blank node"));
+        return Err(Error::usage("resources have no row numbers").hint("give an IRI or a blank node"));
     };
     let mut names = lake.names(key)?;
     if names.is_empty() {
@@ -54,7 +54,7 @@ pub(crate) fn neighbors<'l>(
             }
         }
         if !mentioned {
-            return Err(Error::new(Kind::NotFound, format!("nothing speaks of {key:?}")));
+            return Err(Error::new(Kind::NotFound, format!("no triple has the node {key:?}")));
         }
     }
     let rest = std::iter::from_fn(move || near.next().transpose());
@@ -72,11 +72,11 @@ fn pattern(name: &str, side: Side) -> Pattern<'_> {
 struct Near<'l> {
     lake: &'l GraphLake,
     quoted: &'l Quoted,
-    /// What the node is called in the files, as far as nothing was looked for yet.
+    /// The IRIs of the node in the files that were not looked up yet.
     names: std::vec::IntoIter<String>,
     side: Side,
     matches: Option<Matches<'l>>,
-    /// Whether anything was said of the node, literals among it.
+    /// Whether any triple has the node, including those with literals.
     mentioned: bool,
     collected: Collector,
     /// Graph and predicate of what is collected.
@@ -120,7 +120,7 @@ impl Near<'_> {
     }
 }
 
-/// What was collected of a predicate in a graph; nothing where that is nothing.
+/// Returns what was collected of a predicate in a graph; `None` if that is empty.
 fn take(collected: &mut Collector, graph: &str, predicate: &str) -> Option<Batch> {
     (!collected.is_empty()).then(|| collected.edges(predicate, term::graph_name(graph)))
 }

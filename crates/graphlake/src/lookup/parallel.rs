@@ -1,4 +1,4 @@
-//! Solutions on all cores, handed over in their order.
+//! Solutions computed on all cores, and returned in order.
 
 use std::sync::Arc;
 
@@ -13,24 +13,25 @@ use super::solutions::{Found, LEAST, Solutions, TEXT};
 use super::terms::Bindings;
 use crate::read::GraphLake;
 
-/// Batches of one part that may wait until those before them were taken: about as many as a part has that is as small as parts get.
+/// Batches of one part that may wait for those before them: about as many as the smallest part has.
 const WAITING: u64 = 16;
 
-/// Parts for each thread at least, where they are large enough: the last ones should not keep one thread alone for long.
+/// Minimum number of parts for each thread, if they are large enough: the last ones should not occupy one thread alone
+/// for long.
 const PARTS: u64 = 8;
 
-/// Parts at most: each is known before the first is begun.
+/// Maximum number of parts: each is known before the first is started.
 const MOST_PARTS: u64 = 1 << 14;
 
-/// Takes pieces of what is found.
+/// Receives parts of the result.
 type Give<'g, T> = &'g mut dyn FnMut(T) -> Result<()>;
 
 impl GraphLake {
-    /// Hands over the answers to a question for a batch of bindings, in the order of [`Solutions`], with files read on so many
-    /// threads. Batches without a solution are left out.
+    /// Passes the answers to a question for a batch of bindings to `take`, in the order of [`Solutions`], and reads
+    /// files on this many threads. Batches without a solution are omitted.
     ///
     /// # Errors
-    /// As [`Solutions::next_batch`], or when `take` returns an error; then no more is read than was begun.
+    /// As [`Solutions::next_batch`], or if `take` returns an error; then nothing more is started.
     pub fn ask(
         &self,
         question: &Question<'_>,
@@ -41,11 +42,11 @@ impl GraphLake {
         self.ask_as(question, bindings, threads, |found, give| give(found), take)
     }
 
-    /// The same with what `make` gives for each batch, in pieces of at most a mebibyte, on the threads that read: whoever wants
-    /// solutions as text or as rows of its own has them made on all cores.
+    /// The same with the output of `make` for each batch, in parts of at most a mebibyte, on the threads that read:
+    /// callers that convert solutions to text or to their own rows do so on all cores.
     ///
     /// # Errors
-    /// As [`GraphLake::ask`], and those of `make`.
+    /// As [`GraphLake::ask`], and errors of `make`.
     pub fn ask_as<T: Send>(
         &self,
         question: &Question<'_>,
@@ -67,8 +68,8 @@ impl GraphLake {
         parallel::in_order(parts, threads, ahead, read, take)
     }
 
-    /// How many rows [`GraphLake::ask`] would hand over, with files read on so many threads; nothing of them is copied. Of a predicate
-    /// that is wanted whole nothing is read where it is known how many of its triples live.
+    /// Counts the rows that [`GraphLake::ask`] would return, with files read on this many threads and nothing copied.
+    /// If all triples of a predicate are wanted and their number is known, nothing is read.
     ///
     /// # Errors
     /// As [`Solutions::next_batch`].
@@ -79,8 +80,8 @@ impl GraphLake {
         Ok(known.saturating_add(read))
     }
 
-    /// As [`GraphLake::matching`], with files read on so many threads; but not from the graph that keeps quoted triples, unless it
-    /// is named.
+    /// As [`GraphLake::matching`], with files read on this many threads; but the graph of quoted triples is only
+    /// included if it is named.
     ///
     /// # Errors
     /// As [`GraphLake::matching`].
@@ -95,8 +96,8 @@ impl GraphLake {
         })
     }
 
-    /// How many triples a pattern finds for which `counts` holds, with files read on so many threads; those of the graph that keeps
-    /// quoted triples only where it is named.
+    /// Counts the triples of a pattern for which `counts` is true, with files read on this many threads; the graph of
+    /// quoted triples is only included if it is named.
     ///
     /// # Errors
     /// As [`GraphLake::matching`].
@@ -114,7 +115,7 @@ impl GraphLake {
 }
 
 impl<L: std::ops::Deref<Target = GraphLake> + Clone> Solutions<L> {
-    /// The parts in which so many threads answer: small ones, which wait in memory when they are done before their turn.
+    /// The parts for this many threads: small ones, which wait in memory if they are done before their turn.
     ///
     /// # Errors
     /// As [`Solutions::divide`].
@@ -128,9 +129,9 @@ impl<L: std::ops::Deref<Target = GraphLake> + Clone> Solutions<L> {
     }
 }
 
-/// How far so many threads may be ahead with batches, in a quarter of the memory that is left at most; and this memory.
+/// How many batches this many threads may be ahead, with at most a quarter of the remaining memory; and this memory.
 pub(super) fn ahead(budget: &Budget, threads: usize, parts: usize) -> Result<(Ahead, Reservation)> {
-    // One part is taken from, the others wait.
+    // One part is consumed, the others wait.
     let at_once = if threads.min(parts) <= 1 { 0 } else { threads as u64 + 1 };
     let room = budget.available() / 4;
     let pieces = (room / TEXT / at_once.max(1)).clamp(1, WAITING);
@@ -138,7 +139,7 @@ pub(super) fn ahead(budget: &Budget, threads: usize, parts: usize) -> Result<(Ah
     Ok((Ahead { pieces: pieces as usize, parts: threads }, held))
 }
 
-/// The sum of what `rows` says of all batches of all parts.
+/// The sum of `rows` over all batches of all parts.
 pub(super) fn count<P: Send, B>(
     parts: Vec<P>,
     threads: usize,
@@ -161,7 +162,7 @@ pub(super) fn count<P: Send, B>(
 }
 
 impl Found {
-    /// A row of the answers to the question of a pattern, as a quad.
+    /// Converts a row of the answers for a pattern to a quad.
     pub fn quad<'a>(&'a self, row: usize, pattern: &Pattern<'a>) -> Quad<'a> {
         let graph = match pattern.graph {
             InGraph::Named(name) => name,
@@ -177,7 +178,7 @@ impl Found {
     }
 }
 
-/// Does tasks on so many threads and hands over what each gives, in their order; what one gives is small, so that no thread waits.
+/// Runs tasks on this many threads and returns their results in order; the results are small, so that no thread waits.
 pub(crate) fn each_in_order<P: Send, B: Send>(
     tasks: Vec<P>,
     threads: usize,

@@ -1,4 +1,4 @@
-//! Patterns, and the triples that they describe.
+//! Patterns, and the triples that match them.
 
 use isomorph_error::Result;
 use isomorph_model::faces::{Object, Quad};
@@ -13,22 +13,22 @@ use crate::snapshot::{DataFile, NamedGraph};
 use crate::term::{self, Datatype};
 use crate::triple::Triple;
 
-/// What is read at once by somebody who divides large files, bytes.
+/// Bytes that are read at once by a caller that divides large files.
 const STRETCH: u64 = 8 << 20;
 
-/// In which graphs to look.
+/// The graphs to search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum InGraph<'a> {
-    /// In all of them, each by itself.
+    /// All of them, each separately.
     #[default]
     Any,
-    /// In the default graph.
+    /// The default graph.
     Default,
-    /// In a named graph.
+    /// A named graph.
     Named(&'a str),
 }
 
-/// What is known of the quads that are wanted; what is not may be anything. Terms are texts as a store has them.
+/// What is known of the wanted quads; `None` matches anything. Terms are texts as a store has them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Pattern<'a> {
     /// IRI, or blank node.
@@ -50,18 +50,19 @@ impl Pattern<'_> {
         }
     }
 
-    /// The order in which the wanted triples stand together.
+    /// The order in which the wanted triples are adjacent.
     fn order(&self) -> Order {
         if self.subject.is_none() && self.object.is_some() { Order::Object } else { Order::Subject }
     }
 }
 
 impl GraphLake {
-    /// Hands over the quads that fit `pattern`: graph by graph, predicate by predicate; by subject, or by object where only
-    /// that is known. Predicates and files that cannot have any are not opened: their bounds and filters are asked first.
+    /// Passes the quads that match `pattern` to `take`: graph by graph, predicate by predicate; by subject, or by
+    /// object if only the object is known. Predicates and files whose bounds and filters exclude a match are not
+    /// opened.
     ///
     /// # Errors
-    /// When a file is missing, cut, broken or not in its order, or `take` returns an error.
+    /// Returns an error if a file is missing, truncated, damaged or not in order, or if `take` returns one.
     pub fn matching(&self, pattern: &Pattern<'_>, take: &mut dyn FnMut(Quad<'_>) -> Result<()>) -> Result<()> {
         self.each_match(pattern, &mut |graph, predicate, triple| {
             let (subject, object) = (triple.subject.as_str(), triple.as_object());
@@ -82,10 +83,10 @@ impl GraphLake {
         Ok(())
     }
 
-    /// The same, pulled.
+    /// The same as an iterator.
     ///
     /// # Errors
-    /// When a term of the pattern cannot be read.
+    /// Returns an error if a term of the pattern cannot be parsed.
     pub(super) fn matches(&self, pattern: &Pattern<'_>) -> Result<Matches<'_>> {
         let order = pattern.order();
         let object = pattern.object.map(|object| wanted(&object));
@@ -119,10 +120,11 @@ impl GraphLake {
         Some((self.catalog().graphs.get(unit.graph)?.all.get(unit.predicate)?, self.snapshot.graphs.get(unit.graph)?))
     }
 
-    /// A predicate in stretches by subject that can be read at the same time; all of it, where it is not large or nothing tells how.
+    /// Divides a predicate into sections by subject that can be read at the same time; returns it whole if it is not
+    /// large or cannot be divided.
     ///
     /// # Errors
-    /// When an index cannot be read.
+    /// Returns an error if an index cannot be read.
     pub(crate) fn stretches(&self, graph: &NamedGraph, predicate: &str) -> Result<Vec<Wanted>> {
         if self.size_of(graph, predicate, |file| file.size) < 2 * STRETCH {
             return Ok(vec![Wanted::All]);
@@ -131,7 +133,7 @@ impl GraphLake {
         Ok(Wanted::divided(self.texts_between(graph, files, Order::Subject, STRETCH)?))
     }
 
-    /// The living triples of a stretch, by subject.
+    /// The live triples of a section, by subject.
     pub(crate) fn stretch(&self, graph: &NamedGraph, predicate: &str, stretch: &Wanted) -> Result<Merge> {
         match (stretch, self.files_in(graph, predicate)) {
             (Wanted::All, _) | (_, None) => self.merge(graph, predicate, Order::Subject),
@@ -139,7 +141,7 @@ impl GraphLake {
         }
     }
 
-    /// The sum of something over the files by subject of a predicate.
+    /// The sum of a value over the files by subject of a predicate.
     pub(crate) fn size_of(&self, graph: &NamedGraph, predicate: &str, of: impl Fn(&DataFile) -> u64) -> u64 {
         let known = self.files_in(graph, predicate).map(|files| files.data(Order::Subject)).unwrap_or_default();
         known.iter().filter_map(|known| known.file(graph)).map(of).fold(0, u64::saturating_add)
@@ -150,10 +152,11 @@ impl GraphLake {
         self.catalog().in_graph(&graph.name)?.get(predicate)
     }
 
-    /// Texts that divide the triples of a predicate into pieces of about so many bytes, told by the index of its largest file.
+    /// Texts that divide the triples of a predicate into parts of about this many bytes, from the index of its largest
+    /// file.
     ///
     /// # Errors
-    /// When the index cannot be read.
+    /// Returns an error if the index cannot be read.
     pub(super) fn texts_between(
         &self,
         graph: &NamedGraph,
@@ -163,12 +166,12 @@ impl GraphLake {
     ) -> Result<Vec<String>> {
         let all = || files.data(order).iter().filter_map(|known| Some((known, known.file(graph)?)));
         let Some((known, largest)) = all().max_by_key(|(_, file)| file.size) else { return Ok(Vec::new()) };
-        // A file that may have to be sorted in memory is not read several times.
+        // A file that may have to be sorted in memory should not be read several times.
         if !all().all(|(known, file)| known.at_hand(file, order).trusted) {
             return Ok(Vec::new());
         }
         let mut texts = known.divided(self, largest, order, bytes)?;
-        // Where others begin that are as large as a piece is known without reading.
+        // The starts of other files that are as large as a part are known without reading.
         let others = all().filter(|(_, file)| file.size >= bytes && file.path != largest.path);
         texts.extend(others.map(|(_, file)| file.min_value.clone()));
         texts.sort();
@@ -176,7 +179,7 @@ impl GraphLake {
         Ok(texts)
     }
 
-    /// The living triples of a predicate that are wanted in `order`.
+    /// The live triples of a predicate that are wanted in `order`.
     pub(crate) fn merge_of(
         &self,
         graph: &NamedGraph,
@@ -187,7 +190,7 @@ impl GraphLake {
         self.merge_with((graph, predicate), order, wanted, self.options.naive)
     }
 
-    /// The same; with all deletions, if it is wanted to know what they have no effect on.
+    /// The same; with all deletions, for callers that count deletions without effect.
     pub(crate) fn merge_with(
         &self,
         (graph, predicate): (&NamedGraph, &PredicateFiles),
@@ -211,7 +214,7 @@ impl GraphLake {
         let Some(oldest) = oldest else { return Ok(merge) };
         for known in predicate.tombstones(graph, order) {
             let Some(file) = known.file(graph) else { continue };
-            // A deletion that is not younger than any file deletes nothing.
+            // A deletion that is not newer than any file deletes nothing.
             if !every_deletion && file.snapshot_version <= oldest {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! Questions of a query engine: a pattern of which parts are known, parts are in columns of bindings, and parts are asked for.
+//! Questions of a query engine: a pattern whose positions are known, columns of bindings, or variables.
 
 use std::sync::Arc;
 
@@ -14,38 +14,39 @@ use crate::snapshot::NamedGraph;
 use crate::term::{self, QUOTED_GRAPH};
 use crate::triple::Triple;
 
-/// What sorting the rows of bindings by what they ask for takes for each of them, bytes: their list, and what it takes to sort it.
+/// Memory for each row to sort the bindings, in bytes: the list of rows, and the sort itself.
 const SORTING: u64 = 2 * size_of::<u32>() as u64;
 
-/// What a group takes beside its rows and keys, bytes. There may be as many as rows: each may ask for a predicate of its own.
+/// Memory of a group in addition to its rows and keys, in bytes. There may be as many groups as rows: each row may have
+/// a different predicate.
 const OF_GROUP: u64 = (size_of::<Group>() + size_of::<Keys>() + 64) as u64;
 
-/// What is known of one place of the quads that are wanted.
+/// One position of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Place<'a> {
-    /// Nothing: it is asked for.
+    /// A variable: its values are returned.
     #[default]
     Any,
-    /// It is this term.
+    /// This term.
     Term(Object<'a>),
-    /// It is what this column of the bindings has, counted from 0.
+    /// The value of this column of the bindings, counted from 0.
     Column(usize),
 }
 
-/// What is known of the graph of the quads that are wanted.
+/// The graph of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Graphs<'a> {
-    /// Any graph, each by itself; but not the one that keeps quoted triples.
+    /// Any graph, each separately; but not the graph of quoted triples.
     #[default]
     Any,
-    /// The same without the default graph, as `GRAPH ?g` of SPARQL has it.
+    /// The same without the default graph, like `GRAPH ?g` in SPARQL.
     AnyNamed,
     /// The default graph.
     Default,
     /// A named graph.
     Named(&'a str),
-    /// What this column of the bindings has, counted from 0; the empty text is the default graph. Literals name no graph, and the
-    /// graph that keeps quoted triples is not found so either.
+    /// The value of this column of the bindings, counted from 0; the empty text is the default graph. Literals match no
+    /// graph, and the graph of quoted triples is not found either.
     Column(usize),
 }
 
@@ -83,7 +84,7 @@ impl<'a> Place<'a> {
         if let Place::Column(column) = self { Some(*column) } else { None }
     }
 
-    /// The text of what cannot be a literal; `Err` where it is one, so that nothing fits.
+    /// The text of a term that cannot be a literal; `Err` if it is one, so that nothing matches.
     pub(super) fn resource(&self) -> std::result::Result<Option<&'a str>, ()> {
         match self {
             Place::Term(Object::Term(text)) => Ok(Some(text)),
@@ -94,7 +95,7 @@ impl<'a> Place<'a> {
 }
 
 impl Question<'_> {
-    /// The order in which the wanted triples stand together.
+    /// The order in which the wanted triples are adjacent.
     pub(super) fn order(&self) -> Order {
         if self.subject == Place::Any && self.object != Place::Any { Order::Object } else { Order::Subject }
     }
@@ -111,16 +112,16 @@ impl Question<'_> {
     }
 }
 
-/// Rows of the bindings that ask for triples of the same predicates and graphs.
+/// Rows of the bindings that want triples of the same predicates and graphs.
 #[derive(Debug)]
 pub(super) struct Group {
-    /// What is wanted of each of them.
+    /// The keys that are wanted.
     pub(super) wanted: Wanted,
-    /// All rows of the group, where no key says which.
+    /// All rows of the group, if no key distinguishes them.
     pub(super) rows: Vec<u32>,
 }
 
-/// The triples of one predicate in one graph that a group asks for.
+/// The triples of one predicate in one graph that a group wants.
 #[derive(Debug, Clone)]
 pub(super) struct Unit {
     pub(super) group: usize,
@@ -131,26 +132,26 @@ pub(super) struct Unit {
     pub(super) wanted: Wanted,
 }
 
-/// A question that was looked at: in which files to look for what.
+/// A planned question: which files to search for which keys.
 #[derive(Debug)]
 pub(super) struct Asked {
     pub(super) order: Order,
     pub(super) bindings: Arc<Bindings>,
-    /// The object that is wanted, where it is a known one.
+    /// The wanted object, if it is known.
     pub(super) object: Option<Triple>,
-    /// The column that the object is in, and the one that the subject is.
+    /// The column of the object, and the one of the subject.
     pub(super) object_column: Option<usize>,
-    /// Whether subject, predicate, object and graph are asked for.
+    /// Whether subject, predicate, object and graph are variables.
     pub(super) asks: [bool; 4],
     pub(super) groups: Vec<Group>,
     memory: Reservation,
 }
 
 impl Asked {
-    /// Sorts the rows of the bindings by what they ask for, and finds the graphs and predicates.
+    /// Sorts the rows of the bindings by their keys, and determines the graphs and predicates.
     ///
     /// # Errors
-    /// When there is no such column, a text is too long, or memory is short.
+    /// Returns an error if there is no such column, a text is too long, or the budget is exhausted.
     pub(super) fn of(lake: &GraphLake, question: &Question<'_>, bindings: Arc<Bindings>) -> Result<(Asked, Vec<Unit>)> {
         let order = question.order();
         let graph_column = if let Graphs::Column(column) = question.graph { Some(column) } else { None };
@@ -181,13 +182,13 @@ impl Asked {
             |column: Option<&Terms>, row: u32| column.is_none_or(|terms| terms.literal(row as usize).is_none());
         let _sorting = lake.options.budget.reserve(SORTING * bindings.rows() as u64).map_err(too_many)?;
         let mut rows: Vec<u32> = Vec::with_capacity(bindings.rows());
-        // Subjects, predicates and graphs are no literals, whatever these have for their texts.
+        // Subjects, predicates and graphs are never literals, whatever the text.
         let resources = [subjects, predicates, graphs];
         rows.extend(bindings.numbers().filter(|row| resources.into_iter().all(|column| no_literal(column, *row))));
         let compare = |column: Option<&Terms>, one: u32, other: u32| {
             column.map_or(std::cmp::Ordering::Equal, |terms| terms.compare(one as usize, other as usize))
         };
-        // What one asks after another is often in order already.
+        // Bindings are often sorted already.
         rows.sort_by(|one, other| {
             compare(graphs, *one, *other)
                 .then_with(|| compare(predicates, *one, *other))
@@ -257,7 +258,7 @@ impl Asked {
     }
 }
 
-/// There is no memory for the rows of the bindings.
+/// Adds a hint to the error for too little memory for the rows of the bindings.
 fn too_many(error: Error) -> Error {
-    error.hint("ask for fewer bindings at once")
+    error.hint("use smaller batches of bindings")
 }

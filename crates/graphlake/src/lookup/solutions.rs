@@ -1,4 +1,4 @@
-//! Batches of bindings in, batches of solutions out, step by step.
+//! Answers batches of bindings with batches of solutions, step by step.
 
 use std::collections::VecDeque;
 use std::ops::{Deref, Range};
@@ -15,39 +15,39 @@ use crate::read::{GraphLake, Order};
 use crate::term;
 use crate::triple::Triple;
 
-/// Rows of a batch at most.
+/// Maximum rows of a batch.
 const ROWS: usize = 4096;
 
-/// Rows of the first batch for who may want no more than a few; each one after it may have so many times as many.
+/// Rows of the first batch for callers that may want only a few; each further batch may have this many times as many.
 const FIRST_ROWS: usize = 16;
 const MORE_ROWS: usize = 4;
 
-/// Text of a batch after which it ends, bytes.
+/// Bytes of text after which a batch ends.
 pub(super) const TEXT: u64 = 1 << 20;
 
-/// What a step may look at: triples, of which opening the files of a predicate counts as [`OPENING`].
+/// Limit of a step: triples that are examined; opening the files of a predicate counts as [`OPENING`].
 const WORK: usize = 1 << 16;
 const OPENING: usize = 1 << 10;
 
-/// What a part is worth at least, bytes of files.
+/// The minimum cost of a part, in bytes of files.
 pub(super) const LEAST: u64 = 1 << 20;
 
-/// Memory of the batch that is made and of the one that was taken, bytes.
+/// Memory of the batch that is filled and of the one that was returned, in bytes.
 const BATCHES: u64 = 2 * TEXT;
 
-/// A batch of solutions: for each row the row of the bindings that it belongs to, and what was asked for. Columns of places that
-/// were known are empty.
+/// A batch of solutions: for each row, the row of the bindings that it belongs to, and the values of the variables.
+/// Columns of known positions are empty.
 #[derive(Debug, Default)]
 pub struct Found {
     /// Rows of the bindings, counted from 0.
     pub rows: Vec<u32>,
-    /// Subjects, where they were asked for.
+    /// Subjects, if they are a variable.
     pub subjects: Terms,
-    /// Predicates.
+    /// Predicates, likewise.
     pub predicates: Terms,
-    /// Objects.
+    /// Objects, likewise.
     pub objects: Terms,
-    /// Graphs; the empty text is the default graph.
+    /// Graphs, likewise; the empty text is the default graph.
     pub graphs: Terms,
 }
 
@@ -57,27 +57,29 @@ impl Found {
     }
 }
 
-/// The answers to a [`Question`]: a state that is taken forward by [`Solutions::next_batch`] and holds no thread in between.
+/// The answers to a [`Question`]: a state that [`Solutions::next_batch`] advances, and that holds no thread in between.
 ///
-/// A step reads and looks at a bounded number of triples, then gives what it has found, which may be nothing yet; so whoever has
-/// many at once lets the threads of a pool take steps, and stops one by dropping it. It is `Send`, and with an `Arc` of the
-/// store it borrows nothing. Reads wait for their bytes: an asynchronous engine takes steps where blocking is allowed.
+/// A step reads and examines a bounded number of triples, then returns what it has found, which may be an empty batch;
+/// callers with many questions let the threads of a pool take steps, and cancel one by dropping it. It is `Send`, and
+/// with an `Arc` of the store it borrows nothing. Reads are blocking: an asynchronous engine takes steps where blocking
+/// is allowed.
 ///
-/// **Order.** By graph and predicate: in the order of the snapshot; where they are columns of the bindings, by their texts first.
-/// Among these by subject and then object, or by object and then subject where the subject is asked for and the object is not:
-/// texts by their bytes, of equal ones resources before literals. For one triple, rows of the bindings by what they hold
-/// in the columns that were asked with, ties as they came.
+/// **Order.** By graph and predicate: in the order of the snapshot; if they are columns of the bindings, by their texts
+/// first. Among these by subject and then object, or by object and then subject if the subject is a variable and the
+/// object is not: texts by their bytes, and of equal ones resources before literals. For one triple, the rows of the
+/// bindings by the values of their columns, ties in the order of the rows.
 ///
 /// **Cost.** Bindings are sorted, each different text once, and merged with each file: blocks of a file that can hold
-/// some of them are read once, in order, whatever the number of bindings; where these are most of the file, all of it is read.
+/// some of them are read once, in order, whatever the number of bindings; if these are most of the file, all of it is
+/// read.
 pub struct Solutions<L> {
     lake: L,
     asked: Arc<Asked>,
     units: VecDeque<Unit>,
     running: Option<Running>,
-    /// Rows of the next batch at most.
+    /// Maximum rows of the next batch.
     rows: usize,
-    /// For what is kept from one step to the next; taken with the first.
+    /// Memory for the state between steps; reserved by the first step.
     memory: Option<Reservation>,
 }
 
@@ -85,21 +87,22 @@ pub struct Solutions<L> {
 struct Running {
     unit: Unit,
     merge: Merge,
-    /// Rows that the current triple is still to be given for: places in the list of its key or group.
+    /// Rows that still need the current triple: a range in the list of its key or group.
     left: Range<usize>,
 }
 
 impl<L: Deref<Target = GraphLake>> Solutions<L> {
-    /// Begins to answer a question for a batch of bindings; nothing is read.
+    /// Prepares a question for a batch of bindings; nothing is read.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::Usage`] when the bindings have no such column.
+    /// [`isomorph_error::Kind::Usage`] if the bindings do not have such a column.
     pub fn new(lake: L, question: &Question<'_>, bindings: Arc<Bindings>) -> Result<Self> {
         let (asked, units) = Asked::of(&lake, question, bindings)?;
         Ok(Solutions { lake, asked: Arc::new(asked), units: units.into(), running: None, rows: ROWS, memory: None })
     }
 
-    /// The same for who counts rows: no column is filled. Beside it is the number of rows that need no reading, and do not come.
+    /// The same for callers that count rows: no column is filled. Also returns the number of rows that need no reading,
+    /// and are omitted.
     pub(super) fn counting(lake: L, question: &Question<'_>, bindings: Arc<Bindings>) -> Result<(Self, u64)> {
         let (mut asked, mut units) = Asked::of(&lake, question, bindings)?;
         asked.asks = [false; 4];
@@ -108,16 +111,17 @@ impl<L: Deref<Target = GraphLake>> Solutions<L> {
         Ok((Solutions { lake, asked, units: units.into(), running: None, rows: ROWS, memory: None }, known))
     }
 
-    /// The same in batches that begin small and grow: for callers that may stop after a few rows.
+    /// The same in batches that start small and grow: for callers that may stop after a few rows.
     pub fn with_small_batches(mut self) -> Self {
         self.rows = FIRST_ROWS;
         self
     }
 
-    /// The next solutions, which may be none; nothing at the end.
+    /// Returns the next solutions, which may be an empty batch; `None` at the end.
     ///
     /// # Errors
-    /// When a file is missing, cut, broken or not in its order, or memory is short. After an error it has ended.
+    /// Returns an error if a file is missing, truncated, damaged or not in order, or if the budget is exhausted. After
+    /// an error the answers end.
     pub fn next_batch(&mut self) -> Result<Option<Found>> {
         let done = self.step();
         self.rows = self.rows.saturating_mul(MORE_ROWS).min(ROWS);
@@ -158,18 +162,18 @@ impl<L: Deref<Target = GraphLake>> Solutions<L> {
         }
     }
 
-    /// Divides what is left into at most so many parts, which may be taken forward at the same time; one after another they give
-    /// what the whole would have given, in its order. Large files that are read from begin to end are divided, too, where
-    /// indexes beside them tell how.
+    /// Divides the remaining work into at most this many parts, which may be advanced at the same time; in sequence,
+    /// they return what the whole would have returned, in its order. Large files that are read from start to end are
+    /// also divided, if they have index files.
     ///
     /// # Errors
-    /// When an index cannot be read.
+    /// Returns an error if an index cannot be read.
     pub fn divide(mut self, parts: usize) -> Result<Vec<Self>>
     where
         L: Clone,
     {
         let all = self.all();
-        // Beginning a part takes as long as reading so much; what is far away is better asked for at the same time.
+        // Starting a part costs as much as reading this many bytes; remote files are better requested at the same time.
         let least = if self.lake.root.location().as_path().is_none() { 1 } else { LEAST };
         let share = (all / parts.max(1) as u64).max(least);
         let mut shares: Vec<VecDeque<Unit>> = vec![VecDeque::new()];
@@ -198,12 +202,12 @@ impl<L: Deref<Target = GraphLake>> Solutions<L> {
         Ok(shares.into_iter().map(make).collect())
     }
 
-    /// What all that is left costs, about, in bytes that are read.
+    /// The approximate cost of the remaining work, in bytes that are read.
     pub(super) fn all(&self) -> u64 {
         self.units.iter().map(|unit| self.weight(unit)).fold(0, u64::saturating_add)
     }
 
-    /// What a unit costs, about, in bytes that are read.
+    /// The approximate cost of a unit, in bytes that are read.
     fn weight(&self, unit: &Unit) -> u64 {
         let files = self.lake.files(unit).map(|(files, graph)| {
             let sizes = files.data(self.asked.order).iter().filter_map(|known| known.file(graph)).map(|file| file.size);
@@ -217,7 +221,7 @@ impl<L: Deref<Target = GraphLake>> Solutions<L> {
         }
     }
 
-    /// A unit in pieces of about so much.
+    /// Divides a unit into parts of about this cost.
     fn pieces(&self, unit: Unit, share: u64) -> Result<Vec<(Unit, u64)>> {
         let weight = self.weight(&unit);
         let pieces = index(weight / share.max(LEAST));
@@ -247,7 +251,7 @@ fn open(lake: &GraphLake, order: Order, unit: Unit) -> Result<Option<Running>> {
 }
 
 impl Running {
-    /// Goes to the next triple that somebody asks for; false at the end.
+    /// Advances to the next wanted triple; false at the end.
     fn forward(&mut self, asked: &Asked) -> Result<bool> {
         while self.merge.next()?.is_some() {
             let Some((triple, key)) = self.merge.current() else { return Ok(false) };
@@ -271,7 +275,7 @@ impl Running {
         Ok(false)
     }
 
-    /// Gives the current triple for rows that ask for it, as many as there is room for.
+    /// Adds the current triple for the rows that want it, as many as there is room for.
     fn give(&mut self, lake: &GraphLake, asked: &Asked, most: usize, found: &mut Found) -> Result<()> {
         let (Some((triple, key)), Some((files, graph))) = (self.merge.current(), lake.files(&self.unit)) else {
             self.left = 0..0;
@@ -303,7 +307,7 @@ impl Running {
     }
 }
 
-/// The rows that may ask for a triple with a key.
+/// The rows that may want a triple with a key.
 fn rows<'a>(unit: &'a Unit, asked: &'a Asked, key: usize) -> &'a [u32] {
     match unit.wanted.keys() {
         Some((keys, _)) => keys.rows(key),

@@ -1,4 +1,4 @@
-//! Columns of terms, and the bindings of variables to them.
+//! Columns of terms, and bindings of variables to them.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -9,22 +9,22 @@ use isomorph_model::faces::Object;
 
 use crate::term::Datatype;
 
-/// What is no literal.
+/// The kind of a term that is not a literal.
 const RESOURCE: u32 = 0;
 
-/// What a datatype takes beside its text, which is there twice, bytes.
+/// Memory of a datatype in addition to its text, which is stored twice, in bytes.
 const OF_DATATYPE: usize = 2 * size_of::<String>() + 16;
 
-/// A column of RDF terms: one stretch of text, and for each row where its text is and of what kind it is. Rows that are equal and
-/// follow one another share their text.
+/// A column of RDF terms: one text buffer, and for each row the position of its text and its kind. Equal adjacent rows
+/// share their text.
 ///
-/// Terms are texts as a store has them: IRIs, blank nodes with `_:` before their labels, literals with the IRI of their datatype.
-/// In a column of graphs the empty text is the default graph.
+/// Terms are texts as a store has them: IRIs, blank nodes with `_:` before their labels, literals with the IRI of their
+/// datatype. In a column of graphs the empty text is the default graph.
 #[derive(Debug, Clone, Default)]
 pub struct Terms {
     text: String,
     rows: Vec<Row>,
-    /// Datatypes with their languages, as records have them; literals of number n + 1.
+    /// Datatypes with their languages, as records have them; number n belongs to literals of kind n + 1.
     datatypes: Vec<String>,
     numbers: HashMap<String, u32>,
     made: String,
@@ -38,14 +38,14 @@ struct Row {
     kind: u32,
 }
 
-/// A term as it is compared: by its text, resources before literals, then by datatype.
+/// The sort key of a term: its text, resources before literals, then the datatype.
 pub(super) type Sorted<'a> = (&'a [u8], bool, &'a [u8]);
 
 impl Terms {
     /// Adds a term.
     ///
     /// # Errors
-    /// [`Kind::TooLarge`] when the column would have 4 GiB of text.
+    /// [`Kind::TooLarge`] if the column would have 4 GiB of text.
     pub fn push(&mut self, term: &Object<'_>) -> Result<()> {
         match term {
             Object::Term(text) => self.push_resource(text),
@@ -75,7 +75,7 @@ impl Terms {
         let kind = match before.or_else(|| self.numbers.get(datatype).copied()) {
             Some(kind) => kind,
             None => {
-                let full = |_| Error::new(Kind::TooLarge, "a column of terms has less than 2^32 datatypes");
+                let full = |_| Error::new(Kind::TooLarge, "a column of terms must have less than 2^32 datatypes");
                 let kind = u32::try_from(self.datatypes.len() + 1).map_err(full)?;
                 self.datatypes.push(datatype.to_owned());
                 self.numbers.insert(datatype.to_owned(), kind);
@@ -92,7 +92,7 @@ impl Terms {
             self.rows.push(Row { kind, ..last });
             return Ok(());
         }
-        let full = |_| Error::new(Kind::TooLarge, "a column of terms has less than 4 GiB of text");
+        let full = |_| Error::new(Kind::TooLarge, "a column of terms must have less than 4 GiB of text");
         let start = u32::try_from(self.text.len()).map_err(full)?;
         let end = u32::try_from(self.text.len().saturating_add(text.len())).map_err(full)?;
         self.text.push_str(text);
@@ -118,7 +118,7 @@ impl Terms {
         self.rows.is_empty()
     }
 
-    /// The term of a row, counted from 0; nothing behind the last.
+    /// The term of a row, counted from 0; `None` after the last row.
     pub fn get(&self, row: usize) -> Option<Object<'_>> {
         self.rows.get(row)?;
         Some(match self.literal(row) {
@@ -127,7 +127,7 @@ impl Terms {
         })
     }
 
-    /// The text of a row: an IRI, a blank node, or the lexical form of a literal; empty behind the last row.
+    /// The text of a row: an IRI, a blank node, or the lexical form of a literal; empty after the last row.
     pub fn text(&self, row: usize) -> &str {
         self.rows.get(row).map(|row| self.slice(*row)).unwrap_or_default()
     }
@@ -140,7 +140,7 @@ impl Terms {
         self.datatypes.get(kind.checked_sub(1)? as usize).map(String::as_str)
     }
 
-    /// The datatype of a literal, as records have it; nothing for what is none.
+    /// The datatype of a literal, as records have it; `None` for other terms.
     pub(super) fn literal(&self, row: usize) -> Option<&str> {
         self.datatype(self.rows.get(row)?.kind)
     }
@@ -155,7 +155,7 @@ impl Terms {
         self.sorted(one).cmp(&self.sorted(other))
     }
 
-    /// Whether a row is the same term as a row of another column.
+    /// Whether a row has the same term as a row of another column.
     pub(super) fn same(&self, row: usize, other: &Terms, other_row: usize) -> bool {
         self.sorted(row) == other.sorted(other_row)
     }
@@ -165,14 +165,15 @@ impl Terms {
         self.text.len() as u64
     }
 
-    /// Memory that it takes, bytes.
+    /// Memory that it takes, in bytes.
     pub fn memory(&self) -> u64 {
         let datatypes: usize = self.datatypes.iter().map(|datatype| 2 * datatype.len() + OF_DATATYPE).sum();
         (self.text.capacity() + self.rows.capacity() * size_of::<Row>() + datatypes) as u64
     }
 }
 
-/// Solutions so far: columns of one length, one for each variable that has a value. Every row has a value in every column.
+/// Solutions so far: columns of equal length, one for each variable that has a value. Every row has a value in every
+/// column.
 #[derive(Debug, Clone)]
 pub struct Bindings {
     columns: Vec<Terms>,
@@ -180,29 +181,30 @@ pub struct Bindings {
 }
 
 impl Bindings {
-    /// One row without any variable: what a query begins with.
+    /// One row without any variable, with which a query starts.
     pub fn unit() -> Self {
         Bindings { columns: Vec::new(), rows: 1 }
     }
 
-    /// Columns of one length.
+    /// Bindings with these columns, which have equal lengths.
     ///
     /// # Errors
-    /// [`Kind::Usage`] when their lengths differ, or there are none; [`Kind::TooLarge`] when there are 2^32 rows.
+    /// [`Kind::Usage`] if their lengths differ, or there are none; [`Kind::TooLarge`] if there are 2^32 rows.
     pub fn new(columns: Vec<Terms>) -> Result<Self> {
-        let rows = columns.first().map(Terms::len).ok_or_else(|| Error::usage("bindings have a column at least"))?;
+        let rows =
+            columns.first().map(Terms::len).ok_or_else(|| Error::usage("bindings must have at least one column"))?;
         if columns.iter().any(|column| column.len() != rows) {
-            return Err(Error::usage("columns of bindings have one length"));
+            return Err(Error::usage("columns of bindings must have equal lengths"));
         }
         Bindings::of(columns, rows)
     }
 
-    /// The same of columns that are known to have so many rows; there may be none.
+    /// The same for columns that are known to have this many rows; there may be none.
     ///
     /// # Errors
-    /// [`Kind::TooLarge`] when there are 2^32 rows.
+    /// [`Kind::TooLarge`] if there are 2^32 rows.
     pub(super) fn of(columns: Vec<Terms>, rows: usize) -> Result<Self> {
-        let full = |_| Error::new(Kind::TooLarge, "a batch of bindings has less than 2^32 rows");
+        let full = |_| Error::new(Kind::TooLarge, "a batch of bindings must have less than 2^32 rows");
         Ok(Bindings { columns, rows: u32::try_from(rows).map_err(full)? })
     }
 
@@ -249,7 +251,7 @@ mod tests {
         assert_eq!((0..all.len()).map(|row| terms.get(row).unwrap()).collect::<Vec<_>>(), all);
         assert_eq!(terms.text, "urn:a5x");
         assert_eq!(terms.get(all.len()), None);
-        // Resources stand before literals of the same text.
+        // Resources come before literals of the same text.
         assert_eq!((terms.compare(0, 1), terms.compare(1, 2)), (Ordering::Equal, Ordering::Less));
     }
 

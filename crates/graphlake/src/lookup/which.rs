@@ -1,4 +1,4 @@
-//! Which of many triples live.
+//! Finds out which of many triples are live.
 
 use std::sync::Arc;
 
@@ -9,21 +9,21 @@ use super::terms::{Bindings, Terms};
 use crate::read::{GraphLake, Order};
 use crate::triple::Triple;
 
-/// Triples that are looked for together.
+/// Triples that are looked up together.
 const TOGETHER: usize = 1 << 16;
 
-/// What they take at most, bytes.
+/// Maximum memory for them, in bytes.
 const TEXT: usize = 16 << 20;
 
-/// What is needed for each beside its subject, bytes.
+/// Memory for each in addition to its subject, in bytes.
 const OF_EACH: usize = 64;
 
 impl GraphLake {
-    /// For each of `wanted`, which ascend by subject, whether it lives in the first graph. Of files, the blocks are read that can
-    /// have their subjects.
+    /// For each of `wanted`, which ascend by subject, returns whether it is live in the first graph. Only the blocks of
+    /// files that can have their subjects are read.
     ///
     /// # Errors
-    /// When a file is missing, cut, broken or not in its order, or memory is short.
+    /// Returns an error if a file is missing, truncated, damaged or not in order, or if the budget is exhausted.
     pub(crate) fn which_live(&self, predicate: &str, wanted: &[&Triple]) -> Result<Vec<bool>> {
         let mut live = Vec::with_capacity(wanted.len());
         let graph = self.snapshot.graphs.first();
@@ -53,7 +53,7 @@ impl GraphLake {
             live.resize(begin + now.len(), false);
             let mut merge = self.merge_of(graph, files, Order::Subject, &only)?;
             while let Some(triple) = merge.next()? {
-                // What is not found is not wanted.
+                // Other triples of these subjects are ignored.
                 if let Ok(at) = now.binary_search_by(|one| one.compare(triple, Order::Subject))
                     && let Some(one) = live.get_mut(begin + at)
                 {

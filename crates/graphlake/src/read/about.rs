@@ -1,4 +1,4 @@
-//! What there is to say of a snapshot without reading its triples.
+//! A summary of a snapshot, without reading its triples.
 
 use isomorph_model::About;
 

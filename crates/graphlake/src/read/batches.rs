@@ -13,10 +13,10 @@ use super::quoted::Quoted;
 use crate::term::Datatype;
 use crate::triple::Triple;
 
-/// Text after which a batch is full, whatever its rows: offsets have 32 bits.
+/// A batch with this many bytes of text is full, whatever its number of rows: offsets have 32 bits.
 const FULL: usize = 256 << 20;
 
-/// Collects the triples of one predicate in one graph: those with resources, or those with literals.
+/// Collects the triples of one predicate in one graph: those with resources or those with literals as objects.
 #[derive(Default)]
 pub(crate) struct Collector {
     subjects: StringBuilder,
@@ -29,7 +29,7 @@ pub(crate) struct Collector {
 }
 
 impl Collector {
-    /// Adds a triple; where the object is the id of a quoted triple, it is a triple term.
+    /// Adds a triple; if the object is the id of a quoted triple, it becomes a triple term.
     pub(crate) fn push(&mut self, triple: &Triple, quoted: &Quoted) -> Result<()> {
         if quoted.is_empty() {
             self.add(&triple.subject, &triple.object, triple);
@@ -66,7 +66,7 @@ impl Collector {
         std::mem::take(&mut self.rows)
     }
 
-    /// What was collected, as edges.
+    /// Returns the collected triples as edges.
     pub(crate) fn edges(&mut self, predicate: &str, graph: Option<&str>) -> Batch {
         let rows = self.begin_again();
         let relations =
@@ -86,7 +86,7 @@ impl Collector {
         })
     }
 
-    /// What was collected, as values of table number `table`.
+    /// Returns the collected triples as values of table number `table`.
     pub(super) fn values(&mut self, table: usize, graph: Option<&str>) -> Batch {
         let rows = self.begin_again();
         let columns = [&mut self.objects, &mut self.datatypes, &mut self.languages, &mut self.directions];
@@ -98,7 +98,7 @@ impl Collector {
             table,
             owner: Ends::Keys(owner),
             values: Arc::new(values),
-            // A column also where it is null: who makes quads of values looks for it.
+            // The column also exists if all its values are null: code that converts values to quads looks for it.
             qualifiers: vec![Some(graph.map_or_else(|| nulls(rows), |graph| repeated(graph, rows)))],
         })
     }

@@ -1,4 +1,4 @@
-//! The description of a snapshot as the model sees it.
+//! The description of a snapshot in the model.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ pub(super) use isomorph_model::faces::literal_fields;
 use super::survey::Survey;
 use crate::{DataFile, Snapshot, Store, term};
 
-/// Predicates of a snapshot that may have literals as far as its metadata says, each once, in the order of the snapshot.
+/// Predicates of a snapshot that may have literals according to its metadata, each once, in the order of the snapshot.
 pub(super) fn literal_predicates(snapshot: &Snapshot) -> Vec<&str> {
     let mut seen = HashSet::new();
     let mut all = Vec::new();

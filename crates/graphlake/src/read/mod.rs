@@ -15,7 +15,7 @@ pub(crate) use batches::Collector;
 pub use open::{GraphLake, detect};
 pub use scan::Section;
 
-/// The order in which triples of a predicate are read: there are files for both.
+/// The order in which the triples of a predicate are read: there are files for both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Order {
     /// By subject, then object.

@@ -32,26 +32,26 @@ use crate::{DataFile, OpenOptions, Order, Snapshot, Store, Tolerance, path, rule
 pub struct GraphLake {
     pub(crate) root: Root,
     pub(crate) store: Store,
-    /// The opened snapshot; one without graphs where the store has none at all.
+    /// The opened snapshot; an empty one if the store has no snapshots.
     pub(crate) snapshot: Snapshot,
     pub(crate) options: OpenOptions,
     pub(crate) graph: Graph,
-    /// What was noticed while opening.
+    /// Findings of opening.
     pub(crate) noticed: Findings,
-    /// Those of it that are told while metadata is parsed: what a check reads again it finds again.
+    /// Those of them that come from parsing metadata: a validation that parses it again finds them again.
     pub(crate) parsed: Findings,
     pub(super) quoted: OnceLock<Quoted>,
-    /// Held while the quoted triples are read: of several threads that want them one reads them.
+    /// Held while the quoted triples are read: if several threads need them, only one reads them.
     pub(super) quoting: Mutex<()>,
     pub(crate) catalog: OnceLock<Catalog>,
-    /// What scans give, if that is not everything.
+    /// A restriction of scans, if there is one.
     pub(crate) narrowed: Option<Narrowed>,
 }
 
-/// Whether a store is at `location`: a directory with a `store.json` that lists snapshots.
+/// Whether there is a store at `location`: a directory with a `store.json` that lists snapshots.
 ///
 /// # Errors
-/// When there is nothing, or it cannot be looked at.
+/// Returns an error if the location does not exist or cannot be read.
 pub fn detect(location: &Location) -> Result<bool> {
     let blob = if location.scheme().has_listing() {
         match Root::open(location) {
@@ -70,13 +70,13 @@ pub fn detect(location: &Location) -> Result<bool> {
 }
 
 impl GraphLake {
-    /// Opens a snapshot. Reads `store.json` and the snapshot's JSON, and triples only of small snapshots, see
+    /// Opens a snapshot. Reads `store.json` and the snapshot's JSON; triples are read only for small snapshots, see
     /// [`OpenOptions::survey_up_to`].
     ///
     /// # Errors
-    /// When there is no store or no such snapshot, or its metadata does not fit the specification's schema; with strict
-    /// reading, when there is anything to warn of. What else is wrong with the metadata is among the findings of
-    /// [`Source::about`](isomorph_model::Source::about), and whoever opens a store looks at these.
+    /// Returns an error if there is no store or no such snapshot, or if its metadata does not match the specification's
+    /// schema; with strict reading, also if there is any warning. Other problems of the metadata are among the findings
+    /// of [`Source::about`](isomorph_model::Source::about), which callers should check.
     pub fn open(location: &Location, options: &OpenOptions) -> Result<GraphLake> {
         let root = Root::open(location)?;
         let mut parsed = Findings::keeping(8);
@@ -118,7 +118,7 @@ impl GraphLake {
         Ok(lake)
     }
 
-    /// A snapshot, or a part of one, for look-ups alone: it is not described.
+    /// Opens a snapshot, or a part of one, for look-ups only: it is not described.
     pub(crate) fn over(root: Root, store: Store, snapshot: Snapshot, options: OpenOptions) -> GraphLake {
         GraphLake {
             root,
@@ -135,10 +135,10 @@ impl GraphLake {
         }
     }
 
-    /// Counts the snapshot, if it is small. What a file breaks is noticed.
+    /// Counts the snapshot, if it is small. Broken rules are recorded as findings.
     ///
     /// # Errors
-    /// When something cannot be read at all.
+    /// Returns an error if something cannot be read at all.
     fn survey_or_note(&mut self) -> Result<Option<Survey>> {
         match self.survey() {
             Err(error) => match error.broken_rule() {
@@ -146,7 +146,8 @@ impl GraphLake {
                     self.noticed.push(rule, error.message().to_owned(), error.place().clone());
                     Ok(None)
                 }
-                // Whoever only looks something up may have the memory for that, or need no file that has to be sorted.
+                // A caller that only looks something up may have enough memory for that, or need no file that must be
+                // sorted.
                 None if matches!(error.kind(), Kind::TooLarge | Kind::Unsupported) => Ok(None),
                 None => Err(error),
             },
@@ -154,8 +155,8 @@ impl GraphLake {
         }
     }
 
-    /// The same snapshot with the description of another store of the same triples. Stores declare nothing: what large
-    /// ones may have is guessed from what their writers tell, and two writers tell differently.
+    /// The same snapshot with the description of another store of the same triples. Stores declare no schema: the
+    /// description of a large store is inferred from what its writers state, and writers state different things.
     pub fn described_as(mut self, graph: &Graph) -> Self {
         self.graph = graph.clone();
         self
@@ -171,17 +172,17 @@ impl GraphLake {
         &self.snapshot
     }
 
-    /// Bytes that were read from the store so far.
+    /// Number of bytes read from the store so far.
     pub fn bytes_read(&self) -> u64 {
         self.root.bytes_read()
     }
 
-    /// Reads from the store so far: requests, where it is far away, beside those that open a file.
+    /// Number of reads from the store so far: for remote stores, requests except those that open a file.
     pub fn reads(&self) -> u64 {
         self.root.reads()
     }
 
-    /// Opens a file of the snapshot, whose size must be the one that is stated: nothing else tells a file that was cut.
+    /// Opens a file of the snapshot and checks its stated size: nothing else reveals a truncated file.
     pub(crate) fn file(&self, file: &DataFile) -> Result<Blob> {
         let name = path::resolve(&file.path, &self.store.location)?;
         let blob = self.root.file(&name).map_err(|error| match error.kind() {
@@ -189,17 +190,17 @@ impl GraphLake {
             _ => error,
         })?;
         if blob.size() != file.size {
-            let message = format!("the file has {} bytes, its metadata says {}", blob.size(), file.size);
+            let message = format!("the file has {} bytes, but its metadata states {}", blob.size(), file.size);
             return Err(Error::broken(&rules::FILE, message).of_kind(Kind::Incomplete).at(blob.place()));
         }
         Ok(blob)
     }
 
-    /// A cursor over all of a file, whose triples are wanted in `order`.
+    /// Returns a cursor over a whole file whose triples are wanted in `order`.
     pub(crate) fn cursor(&self, file: &DataFile, order: Order) -> Result<Cursor> {
         let blob = self.file(file)?;
         let prefixes = Prefixes::of(file, &self.options).map_err(|error| error.at(blob.place()))?;
-        // Only one's own mark is believed, and even then the order is tried while the file is read.
+        // Only the mark of this crate is trusted, and even then the order is checked while the file is read.
         if self.options.tolerance == Tolerance::Lenient && file.sort_order.as_deref() != Some("codepoint") {
             return Cursor::of_unsorted(blob, prefixes, order, &Wanted::All, (file, &self.options.budget));
         }

@@ -1,4 +1,4 @@
-//! The parts of a scan: one for each graph and predicate, and one for the graphs without triples.
+//! The partitions of a scan: one for each graph and predicate, and one for the graphs without triples.
 
 use std::sync::Arc;
 
@@ -14,18 +14,18 @@ use crate::merge::Merge;
 use crate::snapshot::NamedGraph;
 use crate::{lookup, term};
 
-/// Which triples of a part are wanted.
+/// Which triples of a partition are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Wanted {
-    /// Those between resources.
+    /// Those with resources as objects.
     pub(super) edges: bool,
-    /// Those with literals.
+    /// Those with literals as objects.
     pub(super) values: bool,
     /// Rows of a batch.
     pub(super) rows: usize,
 }
 
-/// The triples of one predicate in one graph, or a stretch of them.
+/// The triples of one predicate in one graph, or a section of them.
 pub(super) struct PredicatePart<'a> {
     pub(super) lake: &'a GraphLake,
     pub(super) graph: &'a NamedGraph,
@@ -33,15 +33,15 @@ pub(super) struct PredicatePart<'a> {
     /// Number of the value table of the predicate, if it can have literals.
     pub(super) table: Option<usize>,
     pub(super) wanted: Wanted,
-    /// Which stretch, of so many.
+    /// The number of the section, and the number of sections.
     pub(super) stretch: lookup::Wanted,
     pub(super) stretches: u64,
 }
 
 impl<'a> PredicatePart<'a> {
-    /// The part of a scan that it is.
+    /// The partition of a scan.
     pub(super) fn part(self) -> Box<dyn Part + 'a> {
-        // Of copies and deleted triples nothing is known before reading; for progress this is good enough.
+        // Duplicates and deleted triples are unknown before reading; the count is accurate enough for progress.
         let all = self.lake.size_of(self.graph, self.predicate, |file| file.triple_count);
         let rows = all / self.stretches.max(1);
         part::opened(Some(rows), || self.open(), PredicateReader::next)
@@ -97,14 +97,13 @@ impl PredicateReader<'_> {
 
 impl PredicatePart<'_> {
     fn miscounted(&self) -> isomorph_error::Error {
-        let message =
-            format!("{} has no literals, say literal_count or living_literal_count, and there is one", self.predicate);
+        let message = format!("{} has a literal, but its literal_count or living_literal_count is 0", self.predicate);
         isomorph_error::Error::broken(&crate::rules::COUNT, message)
             .at(isomorph_error::Place::file(crate::snapshot::file_of(&self.lake.snapshot.id)))
     }
 }
 
-/// The graphs that have no triples.
+/// The graphs without triples.
 pub(super) fn empty_graphs(lake: &GraphLake) -> Box<dyn Part + '_> {
     let names = move || -> Result<Option<ArrayRef>> {
         let names: Vec<&str> = match &lake.narrowed {

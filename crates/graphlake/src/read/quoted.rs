@@ -1,4 +1,4 @@
-//! Quoted triples: ids turned back into the triples that they are of.
+//! Quoted triples: resolves ids to the triples that they identify.
 
 use std::collections::HashMap;
 use std::sync::PoisonError;
@@ -13,10 +13,10 @@ use crate::id::TripleId;
 use crate::term::{Datatype, QUOTED_GRAPH, no_iri};
 use isomorph_model::ntriples::push_object;
 
-/// The longest triple term that is spelt out, bytes: quoted triples may quote one another.
+/// The longest triple term that is expanded, in bytes: quoted triples may quote one another.
 const LONGEST: usize = 1 << 20;
 
-/// How often triples may quote one another.
+/// The maximum depth of quoted triples.
 pub(crate) const DEEPEST: usize = 32;
 
 /// The quoted triples of a snapshot, by their ids.
@@ -54,23 +54,23 @@ impl Quoted {
         Ok(Quoted { triples, _memory: memory })
     }
 
-    /// Whether this is the id of a triple that is quoted.
+    /// Whether this is the id of a quoted triple.
     pub(crate) fn has(&self, id: &TripleId) -> bool {
         self.triples.contains_key(id)
     }
 
-    /// Whether nothing is quoted.
+    /// Whether there are no quoted triples.
     pub(crate) fn is_empty(&self) -> bool {
         self.triples.is_empty()
     }
 
-    /// The id of a triple term that somebody quotes.
+    /// Returns the id of a triple term that a user gives.
     pub(crate) fn id_of(&self, term: &str) -> Result<Option<TripleId>> {
         let iri = id(term, DEEPEST, &mut String::new(), &mut |_| Ok(()))?;
         Ok(iri.and_then(|iri| TripleId::of_term(&iri)).filter(|id| self.triples.contains_key(id)))
     }
 
-    /// The canonical term that `text` stands for, if it is the id of a quoted triple.
+    /// Returns the canonical triple term that `text` represents, if it is the id of a quoted triple.
     pub(crate) fn term(&self, text: &str) -> Result<Option<String>> {
         self.spelt(text, DEEPEST)
     }
@@ -80,7 +80,7 @@ impl Quoted {
             return Ok(None);
         };
         let too_large = || {
-            Error::new(Kind::TooLarge, "triples quote one another too often")
+            Error::new(Kind::TooLarge, "quoted triples are nested too deeply")
                 .at(Place::file(QUOTED_GRAPH).in_field(text.to_owned()))
         };
         let inner = depth.checked_sub(1).ok_or_else(too_large)?;
@@ -90,19 +90,19 @@ impl Quoted {
             }
             Ok(terms::ntriples(&self.spelt(text, inner)?.unwrap_or_else(|| text.clone())))
         };
-        // RDF 1.2 has no triple terms as subjects: there an id is the IRI that it is.
+        // RDF 1.2 has no triple terms as subjects: a subject remains an IRI.
         let term = terms::triple(&terms::ntriples(subject), &terms::ntriples(predicate), &part(object)?);
         if term.len() > LONGEST { Err(too_large()) } else { Ok(Some(term)) }
     }
 }
 
-/// The ids, as IRIs, by which the triple terms of a quad are stored: that of the subject and that of the object, where they
-/// are any. `take` gets each triple that is quoted, those within others first, as a quad of the graph that keeps them (R33).
-/// `line` is a buffer.
+/// Returns the ids, as IRIs, under which the triple terms of a quad are stored: that of the subject and that of the
+/// object, if they are triple terms. `take` gets each quoted triple, inner ones first, as a quad of the graph of quoted
+/// triples (R33). `line` is a buffer.
 ///
 /// # Errors
-/// Those of `take`; [`crate::rules::IRI`] for what begins like a triple term and is none; [`Kind::TooLarge`] when triples
-/// quote one another too often.
+/// Errors of `take`; [`crate::rules::IRI`] for an invalid triple term; [`Kind::TooLarge`] if quoted triples are nested
+/// too deeply.
 pub(crate) fn ids(
     quad: &Quad<'_>,
     line: &mut String,
@@ -116,7 +116,7 @@ pub(crate) fn ids(
     Ok([subject, object])
 }
 
-/// The same of one term.
+/// The same for one term.
 fn id(
     term: &str,
     depth: usize,
@@ -127,9 +127,9 @@ fn id(
         return Ok(None);
     }
     let inner = depth.checked_sub(1).ok_or_else(|| {
-        Error::new(Kind::TooLarge, "triples quote one another too often").at(Place::field("triple term"))
+        Error::new(Kind::TooLarge, "quoted triples are nested too deeply").at(Place::field("triple term"))
     })?;
-    // Mostly a triple of resources, which need no text of their own.
+    // Usually a triple of resources, whose terms need no conversion.
     if let Some([subject, predicate, object]) = terms::resources(term).filter(|_| depth > 0) {
         let object = Object::Term(object);
         take(&Quad { subject, predicate, object, graph: Some(QUOTED_GRAPH) })?;
@@ -153,10 +153,10 @@ fn id(
 }
 
 impl GraphLake {
-    /// The triple term that a stored IRI stands for; nothing for other terms.
+    /// Returns the triple term that a stored IRI represents; `None` for other terms.
     ///
     /// # Errors
-    /// When triples quote one another too often, or the graph of quoted triples cannot be read.
+    /// Returns an error if quoted triples are nested too deeply, or the graph of quoted triples cannot be read.
     pub fn spelt(&self, term: &str) -> Result<Option<String>> {
         self.quoted()?.term(term)
     }

@@ -1,4 +1,4 @@
-//! Living triples of a graph and a predicate.
+//! Live triples of a graph and a predicate.
 
 use isomorph_error::Result;
 use isomorph_model::faces::{Object, Quad};
@@ -11,25 +11,25 @@ use crate::record::Prefixes;
 use crate::snapshot::{DataFile, NamedGraph};
 use crate::term;
 
-/// The triples of a predicate in a graph, or a stretch of them, in an order.
+/// The triples of a predicate in a graph, or a section of them, in an order.
 #[derive(Debug, Clone)]
 pub struct Section<'a> {
     graph: &'a NamedGraph,
     predicate: &'a str,
     order: Order,
-    /// Which of them; all, where they do not come by subject.
+    /// Which of them are wanted; all, if they are not read by subject.
     stretch: Wanted,
 }
 
 impl Section<'_> {
-    /// The name of its graph, as a snapshot has it.
+    /// The name of its graph in the snapshot.
     pub(super) fn graph_name(&self) -> &str {
         &self.graph.name
     }
 }
 
 impl GraphLake {
-    /// The living triples of `predicate` in `graph`, in `order`.
+    /// Returns the live triples of `predicate` in `graph`, in `order`.
     pub(crate) fn merge(&self, graph: &NamedGraph, predicate: &str, order: Order) -> Result<Merge> {
         match self.files_in(graph, predicate) {
             Some(files) => self.merge_of(graph, files, order, &Wanted::All),
@@ -37,7 +37,7 @@ impl GraphLake {
         }
     }
 
-    /// The same triples, by subject; the merge knows in the end which of them live although there are deletions of them.
+    /// The same triples by subject; at the end, the merge knows which of them are live although they have deletions.
     pub(crate) fn merge_noting(&self, graph: &NamedGraph, predicate: &str) -> Result<Merge> {
         match self.files_in(graph, predicate) {
             Some(files) => self.merge_with((graph, files), Order::Subject, &Wanted::All, true),
@@ -45,23 +45,23 @@ impl GraphLake {
         }
     }
 
-    /// What is wanted of a file of the other order, sorted in memory.
+    /// The wanted part of a file of the other order, sorted in memory.
     pub(crate) fn resorted(&self, file: &DataFile, order: Order, wanted: &Wanted) -> Result<Cursor> {
         let blob = self.file(file)?;
         let prefixes = Prefixes::of(file, &self.options).map_err(|error| error.at(blob.place()))?;
         Cursor::of_unsorted(blob, prefixes, order, wanted, (file, &self.options.budget))
     }
 
-    /// Names of the named graphs, those without triples included.
+    /// Names of the named graphs, including those without triples.
     pub fn named_graphs(&self) -> impl Iterator<Item = &str> {
         self.snapshot.graphs.iter().filter_map(|graph| term::graph_name(&graph.name))
     }
 
-    /// Names of the named graphs of which no triple lives. No file is opened where nothing was deleted, or the snapshot says how much
-    /// lives; else those of a graph are read up to its first triple.
+    /// Names of the named graphs without live triples. No file is opened if nothing was deleted, or if the snapshot
+    /// states the number of live triples; otherwise the files of a graph are read up to its first triple.
     ///
     /// # Errors
-    /// When a file is missing, cut or broken.
+    /// Returns an error if a file is missing, truncated or damaged.
     pub fn empty_graphs(&self) -> Result<Vec<&str>> {
         let mut names = Vec::new();
         for graph in &self.snapshot.graphs {
@@ -92,16 +92,17 @@ impl GraphLake {
         Ok(true)
     }
 
-    /// Hands over every quad of the snapshot as it is meant: objects that are ids of quoted triples are triple terms, and the graph
-    /// that keeps them is left out. Subjects stay ids, because no triple term is a subject in RDF 1.2. Otherwise as [`GraphLake::quads`].
+    /// Passes every quad of the snapshot to `take` in its RDF form: objects that are ids of quoted triples become
+    /// triple terms, and the graph of quoted triples is omitted. Subjects stay ids, because RDF 1.2 has no triple terms
+    /// as subjects. Otherwise as [`GraphLake::quads`].
     ///
     /// # Errors
-    /// As [`GraphLake::quads`], and when triples quote one another too often.
+    /// As [`GraphLake::quads`], and if quoted triples are nested too deeply.
     pub fn statements(&self, order: Order, take: &mut dyn FnMut(Quad<'_>) -> Result<()>) -> Result<()> {
         self.sections(order).iter().try_for_each(|section| self.statements_of(section, take))
     }
 
-    /// The same of one section.
+    /// The same for one section.
     ///
     /// # Errors
     /// As [`GraphLake::statements`].
@@ -119,26 +120,26 @@ impl GraphLake {
         })
     }
 
-    /// Hands over every quad of the snapshot as it is stored: graph by graph, predicate by predicate, in `order`. Quoted
-    /// triples are the IRIs of their ids; the graph that keeps them comes like any other.
+    /// Passes every quad of the snapshot to `take` as it is stored: graph by graph, predicate by predicate, in `order`.
+    /// Quoted triples are the IRIs of their ids; the graph of quoted triples is included.
     ///
     /// # Errors
-    /// When a file is missing, cut or broken, or `take` returns an error.
+    /// Returns an error if a file is missing, truncated or damaged, or if `take` returns one.
     pub fn quads(&self, order: Order, take: &mut dyn FnMut(Quad<'_>) -> Result<()>) -> Result<()> {
         self.sections(order).iter().try_for_each(|section| self.quads_of(section, take))
     }
 
-    /// What can be read by itself, on any thread, in the order in which all quads come.
+    /// Sections that can be read independently, on any thread, in the order of [`GraphLake::quads`].
     pub fn sections(&self, order: Order) -> Vec<Section<'_>> {
         let section = |(graph, predicate)| Section { graph, predicate, order, stretch: Wanted::All };
         self.predicates().map(section).collect()
     }
 
-    /// The same by subject, with large predicates in stretches where their indexes tell how to divide them: one after another
-    /// they give what [`Order::Subject`] gives, so that one predicate keeps all threads busy.
+    /// The same by subject, with large predicates divided if their indexes allow it: in sequence, the sections give
+    /// what [`Order::Subject`] gives, and one predicate occupies all threads.
     ///
     /// # Errors
-    /// When an index cannot be read.
+    /// Returns an error if an index cannot be read.
     pub fn divided_sections(&self) -> Result<Vec<Section<'_>>> {
         let mut sections = Vec::new();
         for (graph, predicate) in self.predicates() {

@@ -14,15 +14,15 @@ impl Source for GraphLake {
         &self.graph
     }
 
-    /// One part for each predicate of each graph, several where its files are large and indexes tell how to divide them; one for
-    /// graphs without triples. Resources have no rows: they exist because something speaks about them.
+    /// One partition for each predicate of each graph, or several if its files are large and have indexes; one for
+    /// graphs without triples. Resources have no rows: they exist because triples mention them.
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
         if request.order != EdgeOrder::Any {
-            return Err(Error::unsupported("triples come predicate by predicate, not in one order"));
+            return Err(Error::unsupported("a store is read predicate by predicate, not in one order"));
         }
         let (edges, values) = match request.tables {
             Tables::All => (true, true),
-            // A triple in two graphs is two: with its ends comes its graph.
+            // A triple in two graphs is two edges: the graph belongs to the edge.
             Tables::AllEdges | Tables::Edges(0) | Tables::EdgeEnds(0) => (true, false),
             Tables::Rest => (false, true),
             _ => return Ok(Vec::new()),

@@ -1,4 +1,4 @@
-//! Quads as they are stored, with what is quoted apart: for who knows quoted triples by their ids.
+//! Quads as they are stored, and quoted triples separately: for callers that handle quoted triples by their ids.
 
 use isomorph_error::Result;
 use isomorph_model::faces::Quad;
@@ -8,15 +8,15 @@ use crate::id::TripleId;
 use crate::term;
 
 impl GraphLake {
-    /// Whether a scan shows all triples of the snapshot.
+    /// Whether a scan returns all triples of the snapshot.
     pub fn is_whole(&self) -> bool {
         self.narrowed.is_none()
     }
 
-    /// Hands over every quoted triple with its id. What it quotes itself is the IRI of an id.
+    /// Passes every quoted triple with its id to `take`. Triples that it quotes are IRIs of ids.
     ///
     /// # Errors
-    /// When a file is missing, cut or broken, or `take` returns an error.
+    /// Returns an error if a file is missing, truncated or damaged, or if `take` returns one.
     pub fn quoted_triples(&self, take: &mut dyn FnMut(TripleId, Quad<'_>) -> Result<()>) -> Result<()> {
         let mut line = String::new();
         let sections = self.sections(Order::Subject);
@@ -28,7 +28,7 @@ impl GraphLake {
         })
     }
 
-    /// Hands over every other quad as it is stored: quoted triples are the IRIs of their ids.
+    /// Passes every other quad to `take` as it is stored: quoted triples are the IRIs of their ids.
     ///
     /// # Errors
     /// As [`GraphLake::quads`].

@@ -1,4 +1,4 @@
-//! What only reading tells of a snapshot: which predicates have literals, and how many triples live.
+//! Facts about a snapshot that only reading shows: which predicates have literals, and the number of live triples.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::term;
 /// Counts of a snapshot, without the graph of quoted triples.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
-    /// Triples whose object is a resource.
+    /// Triples with a resource as object.
     pub(super) edges: u64,
     /// Triples with literals, by predicate.
     pub(super) literals: HashMap<String, u64>,
@@ -28,11 +28,11 @@ impl Survey {
 }
 
 impl GraphLake {
-    /// Counts a snapshot: what its writers have not counted is read, if that is at most so many records; nothing when there are
-    /// more.
+    /// Counts a snapshot: what its writers did not count is read, if that is at most the given number of records;
+    /// returns `None` if there are more.
     ///
     /// # Errors
-    /// When a file cannot be read.
+    /// Returns an error if a file cannot be read.
     pub(super) fn survey(&self) -> Result<Option<Survey>> {
         let graphs = self.snapshot.graphs.iter().filter(|graph| graph.name != term::QUOTED_GRAPH);
         let graphs: Vec<_> = graphs.map(|graph| (graph, self.stated(graph))).collect();
@@ -44,7 +44,7 @@ impl GraphLake {
         if records > self.options.survey_up_to { Ok(None) } else { self.counted(&graphs).map(Some) }
     }
 
-    /// What the snapshot says of how many triples of a graph live. That is not asked where deleted triples stay deleted.
+    /// The stated number of live triples of a graph. It is not used if deleted triples stay deleted (`naive`).
     pub(crate) fn stated<'g>(&self, graph: &'g NamedGraph) -> HashMap<&'g str, Option<Living>> {
         if self.options.naive { HashMap::new() } else { graph.living() }
     }
@@ -63,7 +63,7 @@ impl GraphLake {
         Ok(survey)
     }
 
-    /// How many triples of a predicate live, by reading them.
+    /// Counts the live triples of a predicate by reading them.
     pub(crate) fn count(&self, graph: &NamedGraph, predicate: &str) -> Result<Living> {
         let mut living = Living::default();
         let mut merge = self.merge(graph, predicate, Order::Subject)?;

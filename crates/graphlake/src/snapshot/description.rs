@@ -1,10 +1,11 @@
-//! Of two listings of a file, when one tells about the other.
+//! Decides whether two listings describe the same file.
 
 use super::DataFile;
 
-/// All that is said of a file, and decides how it is read and what it must hold: not where it is listed, since when, and by what id.
-/// A copied graph lists its files in the same words. Where a foreign or damaged store says two things of one file, these are two files
-/// to whoever reads: what was learned by one says nothing of the other.
+/// All metadata of a file that decides how it is read and what it must hold: everything except the graph that lists it,
+/// its version and its id. A copied graph lists its files with equal metadata. If a foreign or damaged store states two
+/// different things about one file, readers treat these as two files: what was learned from one says nothing about the
+/// other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Description<'f> {
     path: &'f str,

@@ -1,9 +1,10 @@
-//! How many triples of a predicate live in a graph, where a writer that knew it has said so.
+//! The number of live triples of a predicate in a graph, if a writer that knew it has stated it.
 //!
-//! Numbers of records say more than there is: a triple may stand in several files, and deleted ones stand there until a
-//! compaction. So a partition states what lives, beside the names of its files: `living_count`, of which `living_literal_count`
-//! have a literal as object, and `living_of`, a hash of the ids of the files that this was said of. Who changes the files and
-//! does not know these names leaves them as they are, and the hash does not fit any more: then nothing is known.
+//! Numbers of records are upper bounds: a triple may be in several files, and deleted triples stay in files until a
+//! compaction. Therefore a partition states the number of live triples, next to the names of its files: `living_count`,
+//! of which `living_literal_count` have a literal as object, and `living_of`, a hash of the ids of the files that were
+//! counted. A writer that changes the files without knowing these names keeps them, the hash no longer matches, and the
+//! numbers are ignored.
 
 use std::collections::HashMap;
 
@@ -16,24 +17,24 @@ const COUNT: &str = "living_count";
 const LITERALS: &str = "living_literal_count";
 const OF: &str = "living_of";
 
-/// How many triples live.
+/// The number of live triples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Living {
     /// All of them.
     pub triples: u64,
-    /// Those whose object is a literal.
+    /// Those with a literal as object.
     pub literals: u64,
 }
 
 impl Living {
-    /// The triples of files in which each stands once, and none of which is deleted.
+    /// The triples of files without duplicates and deletions.
     pub(crate) fn in_files<'a>(files: impl IntoIterator<Item = &'a DataFile>) -> Option<Living> {
         files.into_iter().try_fold(Living::default(), |sum, file| {
             Some(sum.plus(Living { triples: file.triple_count, literals: file.literal_count? }))
         })
     }
 
-    /// Both together.
+    /// The sum of both.
     #[must_use]
     pub fn plus(self, other: Living) -> Living {
         Living {
@@ -42,7 +43,7 @@ impl Living {
         }
     }
 
-    /// What the members of a partition say of files with these ids.
+    /// The numbers that the members of a partition state for files with these ids.
     pub(crate) fn stated<'a>(members: &Map<String, Value>, ids: impl IntoIterator<Item = &'a str>) -> Option<Living> {
         let count = |name: &str| members.get(name)?.as_u64();
         let living = Living { triples: count(COUNT)?, literals: count(LITERALS)? };
@@ -50,12 +51,12 @@ impl Living {
         (living.literals <= living.triples && of == digest(ids)).then_some(living)
     }
 
-    /// Whether the members of a partition speak of files with these ids.
+    /// Whether the members of a partition were computed from files with these ids.
     pub(crate) fn was_stated_of<'a>(members: &Map<String, Value>, ids: impl IntoIterator<Item = &'a str>) -> bool {
         members.get(OF).and_then(Value::as_str).is_some_and(|of| of == digest(ids))
     }
 
-    /// Writes among the members of a partition what is known of files with these ids.
+    /// Writes what is known of files with these ids into the members of a partition.
     pub(crate) fn state<'a>(
         known: Option<Living>,
         members: &mut Map<String, Value>,
@@ -70,7 +71,7 @@ impl Living {
     }
 }
 
-/// A hash of the ids of files, in whatever order they are listed.
+/// A hash of the ids of files, whatever the order in which they are listed.
 fn digest<'a>(ids: impl IntoIterator<Item = &'a str>) -> String {
     use std::hash::Hasher;
     let mut ids: Vec<&str> = ids.into_iter().collect();
@@ -83,8 +84,8 @@ fn digest<'a>(ids: impl IntoIterator<Item = &'a str>) -> String {
     format!("xxh64:{:016x}", hasher.finish())
 }
 
-/// How many triples of each predicate live that has files, of which predicate, id and whether they are of deletions are given;
-/// nothing where only reading tells.
+/// The number of live triples of each predicate that has files, given their predicate and id and whether they hold
+/// deletions; `None` if only reading tells.
 pub(crate) fn of<'a>(
     files: impl Iterator<Item = (&'a str, &'a str, bool)>,
     predicates: &[(String, String)],
@@ -109,7 +110,7 @@ pub(crate) fn of<'a>(
 }
 
 impl NamedGraph {
-    /// How many triples of each predicate that has files live; nothing where only reading tells.
+    /// The number of live triples of each predicate that has files; `None` if only reading tells.
     pub fn living(&self) -> HashMap<&str, Option<Living>> {
         let files = self.files();
         of(

@@ -1,4 +1,4 @@
-//! Snapshots: which files make up which graphs.
+//! Snapshots: the files of all graphs.
 
 mod description;
 pub(crate) mod living;
@@ -22,10 +22,10 @@ pub(crate) fn file_of(id: &str) -> String {
     format!("snapshots/{id}.json")
 }
 
-/// Opens the file of the snapshot `id`, which is there because a list says so.
+/// Opens the file of the snapshot `id`, which a list names.
 ///
 /// # Errors
-/// [`Kind::Incomplete`] and [`rules::STORE_ENTRY`] when it is not there; those of opening.
+/// [`Kind::Incomplete`] and [`rules::STORE_ENTRY`] if it does not exist; errors of opening.
 pub(crate) fn open(root: &Root, id: &str) -> Result<Blob> {
     root.file(&file_of(id)).map_err(|error| match error.kind() {
         Kind::NotFound => error.of_kind(Kind::Incomplete).rule(&rules::STORE_ENTRY),
@@ -33,14 +33,14 @@ pub(crate) fn open(root: &Root, id: &str) -> Result<Blob> {
     })
 }
 
-/// One state of a store: every file that lives in it.
+/// One state of a store, and every file in it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Snapshot {
     /// Its id.
     pub id: String,
     /// Its version.
     pub version: i64,
-    /// When it was made, milliseconds since 1970.
+    /// When it was made, in milliseconds since 1970.
     pub timestamp: i64,
     /// Its graphs, in the order of the file.
     pub graphs: Vec<NamedGraph>,
@@ -51,11 +51,11 @@ pub struct Snapshot {
 pub struct NamedGraph {
     /// Its IRI, `_:` and a label, or the name of the default graph.
     pub name: String,
-    /// An id inside the store.
+    /// An id within the store.
     pub id: String,
     /// Predicates with the ids of their partitions, in the order of the file.
     pub predicates: Vec<(String, String)>,
-    /// Partitions, by id. Nothing is read by them: the lists of files count.
+    /// Partitions, by id. Reading does not use them: the lists of files count.
     pub partitions: Vec<(String, Files)>,
     /// Files sorted by subject.
     pub subject_files: Vec<DataFile>,
@@ -63,20 +63,20 @@ pub struct NamedGraph {
     pub object_files: Vec<DataFile>,
     /// Deleted triples, in files of both orders.
     pub tombstones: Vec<DataFile>,
-    /// What others have written beside these.
+    /// Members that other writers have added.
     pub extra: Map<String, Value>,
 }
 
-/// What a partition says of its files.
+/// What a partition states about its files.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Files {
     /// Their ids.
     pub ids: Vec<String>,
-    /// What is written beside these: see [`Living`], and what others have written.
+    /// Further members: see [`Living`], and those that other writers have added.
     pub extra: Map<String, Value>,
 }
 
-/// What a snapshot says of one file of triples.
+/// The metadata of one file of triples.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DataFile {
     /// Its id.
@@ -87,15 +87,15 @@ pub struct DataFile {
     pub snapshot_version: i64,
     /// Whether it is sorted by object.
     pub is_inverse: bool,
-    /// Its name, below the root of the store or below where the store says that it is.
+    /// Its name, relative to the root of the store, or to the location that the store states.
     pub path: String,
-    /// Its size, bytes.
+    /// Its size in bytes.
     pub size: u64,
     /// Number of records.
     pub triple_count: u64,
-    /// No first text of a record is above it.
+    /// No first text of a record is greater.
     pub max_value: String,
-    /// No first text of a record is below it.
+    /// No first text of a record is less.
     pub min_value: String,
     /// A filter of the first texts, as text: see [`crate::Bloom`].
     pub bloom_filter: String,
@@ -111,16 +111,16 @@ pub struct DataFile {
     pub id_bloom_filter: Option<String>,
     /// `xxh64:` and 16 hexadecimal digits.
     pub checksum: Option<String>,
-    /// `codepoint` where the order of the records was made by this rule and need not be tried.
+    /// `codepoint` if the records were written in this order, which need not be checked then.
     pub sort_order: Option<String>,
-    /// How many of the objects are literals.
+    /// Number of objects that are literals.
     pub literal_count: Option<u64>,
-    /// What others have written beside these.
+    /// Members that other writers have added.
     pub extra: Map<String, Value>,
 }
 
 impl NamedGraph {
-    /// Every predicate, those of files that the index does not have included; each once, in the order of the index.
+    /// Every predicate, including those of files that are not in the index; each once, in the order of the index.
     pub fn all_predicates(&self) -> Vec<&str> {
         let files = [&self.subject_files, &self.object_files, &self.tombstones].into_iter().flatten();
         let mut seen = std::collections::HashSet::new();
@@ -128,7 +128,7 @@ impl NamedGraph {
         indexed.chain(files.map(|file| file.predicate.as_str())).filter(|predicate| seen.insert(*predicate)).collect()
     }
 
-    /// All files with the name of the list that they stand in.
+    /// All files with the name of their list.
     pub(crate) fn files(&self) -> impl Iterator<Item = (&'static str, &DataFile)> {
         let subject = self.subject_files.iter().map(|file| ("so_data_files", file));
         let object = self.object_files.iter().map(|file| ("os_data_files", file));

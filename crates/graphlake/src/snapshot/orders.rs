@@ -1,9 +1,10 @@
-//! Predicates of which other writers have written one order only, in all versions or in some, or a part of one.
+//! Predicates for which other writers wrote one order only, in all versions or in some, or a part of one.
 //!
-//! Both orders hold the same triples of each version (V9). Where one of them has versions that the other has not, or more triples of a
-//! version that both have, and the other nothing of its own, the first holds all there is: then it is read for both. Where each has some
-//! versions of its own, one was merged and the other was not, and each holds all. Where each has more of some version that both have,
-//! none holds all. A file has a triple once, whatever its order, so that numbers of records are enough to tell.
+//! Both orders hold the same triples of each version (V9). If one of them has versions that the other lacks, or more
+//! triples of a version that both have, and the other has nothing of its own, the first is complete, and is read for
+//! both. If each has versions of its own, one was merged and the other was not, and both are complete. If each has more
+//! triples of some version that both have, neither is complete. A file has a triple once, whatever its order, so
+//! numbers of records are enough to decide.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -11,17 +12,18 @@ use std::collections::BTreeMap;
 use super::{DataFile, NamedGraph};
 use crate::read::Order;
 
-/// The order that holds all, of a predicate whose orders do not hold the same.
+/// The complete order of a predicate whose orders differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OneOrder {
-    /// Nothing where each of the two lacks what the other has.
+    /// `None` if each of the two lacks triples of the other.
     pub(crate) order: Option<Order>,
     /// Records by subject and by object.
     pub(crate) records: [u64; 2],
 }
 
 impl OneOrder {
-    /// The order that holds all, where they are not alike: told by versions and records of the files by subject and of those by object.
+    /// Returns the complete order, if they differ, given versions and records of the files by subject and of those by
+    /// object.
     pub(crate) fn of(files: [&mut dyn Iterator<Item = (i64, u64)>; 2]) -> Option<Self> {
         let mut records = [0u64; 2];
         let mut versions: BTreeMap<i64, [u64; 2]> = BTreeMap::new();
@@ -49,7 +51,7 @@ impl OneOrder {
     }
 }
 
-/// Numbers of records by predicate and version, as a list has them one after another.
+/// Numbers of records by predicate and version, from an iteration over a list.
 fn in_list(files: &[DataFile]) -> Vec<(&str, i64, u64)> {
     let mut all: Vec<(&str, i64, u64)> = Vec::new();
     for DataFile { predicate, snapshot_version, triple_count, .. } in files.iter().filter(|file| file.triple_count > 0)
@@ -67,7 +69,7 @@ fn in_list(files: &[DataFile]) -> Vec<(&str, i64, u64)> {
 impl NamedGraph {
     /// Predicates of which one order holds more than the other.
     pub(crate) fn of_one_order(&self) -> BTreeMap<&str, OneOrder> {
-        // Whoever writes both lists them alike.
+        // A writer of both orders lists them alike.
         if in_list(&self.subject_files) == in_list(&self.object_files) {
             return BTreeMap::new();
         }
@@ -84,7 +86,7 @@ impl NamedGraph {
         files.into_iter().filter_map(one).collect()
     }
 
-    /// The files that hold all triples by subject; of predicates of which the files by object hold more, those.
+    /// The files that hold all triples by subject; for predicates whose files by object hold more, those.
     pub fn once(&self) -> impl Iterator<Item = &DataFile> {
         let mut by_object = self.of_one_order();
         by_object.retain(|_, one| one.order == Some(Order::Object));

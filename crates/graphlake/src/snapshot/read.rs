@@ -1,4 +1,4 @@
-//! Reading the JSON of a snapshot. What the schema of the specification demands is demanded here.
+//! Reads the JSON of a snapshot, and checks it against the schema of the specification.
 
 use isomorph_error::{Error, Findings, Place, Result};
 use isomorph_storage::{Budget, Root};
@@ -19,9 +19,9 @@ impl Snapshot {
     /// Reads the snapshot of an entry of `store.json`.
     ///
     /// # Errors
-    /// As [`Snapshot::read`]; [`rules::STORE_ENTRY`] when it is not the one that the entry says.
+    /// As [`Snapshot::read`]; [`rules::STORE_ENTRY`] if it is not the one that the entry describes.
     pub(crate) fn listed(root: &Root, entry: &SnapshotEntry, budget: &Budget) -> Result<Snapshot> {
-        // Other findings are for who reads triples, and for who checks.
+        // Other findings are reported when triples are read, and by validation.
         let snapshot = Snapshot::read(root, &entry.id, budget, &mut Findings::keeping(0))?;
         snapshot.is_listed_as(entry)?;
         Ok(snapshot)
@@ -46,7 +46,7 @@ impl Snapshot {
         }
         let unknown: Vec<String> = object.members().cloned().collect();
         for name in unknown {
-            object.note(&rules::SCHEMA, format!("the schema has no {name}"), &name);
+            object.note(&rules::SCHEMA, format!("{name} is not in the schema"), &name);
         }
         Ok(Snapshot { id, version, timestamp, graphs })
     }
@@ -76,7 +76,7 @@ fn files(object: &mut Object<'_>, list: &str) -> Result<Vec<DataFile>> {
 }
 
 impl DataFile {
-    /// What the metadata of one file says, of a snapshot called `file`.
+    /// Reads the metadata of one file, in a snapshot called `file`.
     pub(crate) fn of(members: Map<String, Value>, file: &str, findings: &mut Findings) -> Result<DataFile> {
         data_file(Object::new(members, file, findings))
     }

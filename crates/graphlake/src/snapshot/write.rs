@@ -1,11 +1,11 @@
-//! Writing the JSON of a store and of its snapshots.
+//! Writes the JSON of a store and of its snapshots.
 
 use serde_json::{Map, Value, json};
 
 use super::{DataFile, Files, NamedGraph, Snapshot};
 use crate::store::Store;
 
-/// All filters of a snapshot together, bytes: they are in every snapshot, whatever has changed.
+/// Maximum size of all filters of a snapshot together, in bytes: every snapshot repeats them.
 pub(crate) const MOST_FILTERS: usize = 2 << 20;
 
 impl Snapshot {
@@ -21,8 +21,8 @@ impl Snapshot {
         .to_string()
     }
 
-    /// Leaves out the largest filters until all together are no more than 2 MiB; filters of ids go first, because
-    /// looking up triples by their ids is the rarest way.
+    /// Drops the largest filters until the total is at most 2 MiB; filters of ids are dropped first, because look-ups
+    /// by id are the rarest.
     pub(crate) fn fit_filters(&mut self) {
         let mut sizes: Vec<(bool, usize)> = Vec::new();
         for file in self.graphs.iter().flat_map(|graph| graph.files()).map(|(_, file)| file) {
@@ -30,7 +30,7 @@ impl Snapshot {
             sizes.push((false, file.bloom_filter.len()));
         }
         let mut total: usize = sizes.iter().map(|(_, size)| size).sum();
-        // What is as large as this or larger goes.
+        // Filters of this size or larger are dropped.
         let mut limits = [usize::MAX; 2];
         sizes.sort_unstable_by(|one, other| other.cmp(one));
         for (of_ids, size) in sizes {
@@ -85,7 +85,7 @@ impl Files {
 }
 
 impl DataFile {
-    /// The object of the file in a snapshot.
+    /// The object of a file in a snapshot.
     pub(crate) fn to_json(&self) -> Value {
         let prefixes = self.prefix_map.iter().map(|(prefix, number)| (prefix.clone(), Value::from(*number)));
         let mut file = json!({

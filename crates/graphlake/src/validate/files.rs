@@ -1,4 +1,4 @@
-//! Rules of files of triples: V3 to V8, V16 and what V19 says of terms; and what V9 needs to know of them.
+//! Rules of files of triples: V3 to V8, V16, and V19 for terms; and the sums that V9 needs.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -19,17 +19,17 @@ use crate::{path, proof, rules, term};
 /// Bytes that are hashed at once.
 const BLOCK: u64 = 1 << 20;
 
-/// Breaches of one rule in one file whose places are kept; all are counted. Several files are checked at the same time, and what was
-/// found in one waits for those before it.
+/// Number of violations of one rule in one file whose positions are kept; all are counted. Several files are checked at
+/// the same time, and the findings of one are held until those before it are complete.
 const PLACES: usize = 1_000;
 
-/// A sum of the ids of triples, so that no order matters, and their number.
+/// The sum of the ids of triples, which does not depend on their order, and their number.
 pub(super) type Sum = (u128, u64);
 
-/// Ids of triples in the place of terms that are looked for: a store that has more of them that are not quoted is one of another writer.
+/// Ids of triples used as terms that are looked up: a store with more unquoted ones is of another writer.
 const IDS: usize = 100_000;
 
-/// The sums of files that could be read to their ends, and ids of triples that stand in the place of terms.
+/// The sums of files that could be read to their ends, and ids of triples that are used as terms.
 #[derive(Default)]
 pub(super) struct Sums<'a>(HashMap<Description<'a>, Sum>, pub(super) BTreeSet<TripleId>);
 
@@ -39,24 +39,24 @@ impl<'a> Sums<'a> {
     }
 }
 
-/// A file that is to be checked.
+/// A file to check.
 struct Task<'a> {
     name: String,
     file: &'a DataFile,
-    /// Whether its triples are in the other order as well, which is seen by their ids.
+    /// Whether the ids of its triples are summed, to compare them with those of the other order.
     wants_sum: bool,
 }
 
-/// What was found in a file, its sum, and ids of triples in the place of its terms.
+/// The findings of a file, its sum, and ids of triples used as terms.
 type Checked<'a> = (Findings, &'a DataFile, Option<Sum>, BTreeSet<TripleId>);
 
-/// Checks each file, on all threads; findings come in the order of the files. Records are decoded once for all rules. A file that a copy
-/// of a graph lists again in the same words is checked once.
+/// Checks each file, on all threads; findings are in the order of the files. Records are decoded once for all rules. A
+/// file that a copied graph lists again with equal metadata is checked once.
 pub(super) fn files<'a>(lake: &'a GraphLake, findings: &mut Findings) -> Result<Sums<'a>> {
     let mut sums = Sums::default();
     let (mut seen, mut tasks) = (HashSet::new(), Vec::new());
     for (list, file) in lake.snapshot.graphs.iter().flat_map(|graph| graph.files()) {
-        // A path that leads nowhere was found before.
+        // An invalid path was reported before.
         let Ok(name) = path::resolve(&file.path, &lake.store.location) else { continue };
         let wants_sum = list != "tombstone_files";
         if seen.insert((wants_sum, file.description())) {
@@ -86,7 +86,7 @@ pub(super) fn files<'a>(lake: &'a GraphLake, findings: &mut Findings) -> Result<
     Ok(sums)
 }
 
-/// An error of a file as a finding; what is no breach ends the check.
+/// Records an error of a file as a finding; an error that breaks no rule ends the check.
 fn note(error: Error, name: &str, findings: &mut Findings) -> Result<()> {
     let Some(rule) = error.broken_rule() else { return Err(error) };
     let place = if error.place().is_empty() { Place::file(name) } else { error.place().clone() };
@@ -94,7 +94,8 @@ fn note(error: Error, name: &str, findings: &mut Findings) -> Result<()> {
     Ok(())
 }
 
-/// Checks the records of a file; their sum, where it is wanted with the ids of triples in the place of terms, and none is broken.
+/// Checks the records of a file. Returns their sum, if it is wanted and no record is broken, and the ids of triples
+/// used as terms.
 fn records(
     lake: &GraphLake,
     file: &DataFile,
@@ -130,16 +131,20 @@ fn records(
         match cursor.advance() {
             Ok(true) => check.record(&cursor, findings),
             Ok(false) => break,
-            // Behind a broken record nothing can be told.
+            // After a broken record, the rest cannot be checked.
             Err(error) => return note(error, blob.name(), findings).map(|()| None),
         }
     }
     if cursor.records != file.triple_count {
-        let message = format!("{} records, triple_count says {}", cursor.records, file.triple_count);
+        let message = format!("the file has {} records, but triple_count is {}", cursor.records, file.triple_count);
         findings.push(&rules::COUNT, message, place.clone());
     }
     if let Some(stated) = file.literal_count.filter(|stated| *stated != check.literals) {
-        findings.push(&rules::COUNT, format!("{} literals, literal_count says {stated}", check.literals), place);
+        findings.push(
+            &rules::COUNT,
+            format!("the file has {} literals, but literal_count is {stated}", check.literals),
+            place,
+        );
     }
     Ok(check.sum)
 }
@@ -173,7 +178,7 @@ impl Check<'_> {
         let triple = &cursor.triple;
         let first = triple.first(self.order);
         let mut broken = |rule, message: String| findings.push(rule, message, cursor.place());
-        // Datatypes may be sorted as they are spelt; the same triple twice is out of order in any spelling.
+        // Datatypes may be sorted as they are spelled; a repeated triple is out of order in any spelling.
         let compared = self.before.compare(triple, self.order);
         let is_behind = compared.is_lt() || compared.is_gt() && self.before.is_written_before(triple, self.order);
         if cursor.records > 1 && !is_behind {
@@ -184,7 +189,7 @@ impl Check<'_> {
             broken(&rules::BOUNDS, format!("{:?} is not between {min:?} and {max:?}", shown(first)));
         }
         if self.bloom.as_ref().is_some_and(|bloom| !bloom.may_have(first.as_bytes())) {
-            broken(&rules::BLOOM, format!("bloom_filter denies {:?}", shown(first)));
+            broken(&rules::BLOOM, format!("bloom_filter excludes {:?}", shown(first)));
         }
         if self.ids.is_some() || self.sum.is_some() {
             let id = TripleId::with(&mut self.line, &triple.subject, &self.file.predicate, &triple.as_object());
@@ -193,12 +198,12 @@ impl Check<'_> {
                 (*sum, *count) = (sum.wrapping_add(half), *count + 1);
             }
             if self.ids.as_ref().is_some_and(|ids| !ids.may_have(&id.0)) {
-                broken(&rules::BLOOM, format!("id_bloom_filter denies {id}"));
+                broken(&rules::BLOOM, format!("id_bloom_filter excludes {id}"));
             }
         }
         for iri in [Some(&triple.subject), Some(&triple.object).filter(|_| !triple.literal)].into_iter().flatten() {
             if !iri.starts_with("_:") && !term::is_absolute_iri(iri) {
-                broken(&rules::IRI, format!("{:?} is no absolute IRI", shown(iri)));
+                broken(&rules::IRI, format!("{:?} is not an absolute IRI", shown(iri)));
             }
             if let Some(terms) = &mut self.terms
                 && terms.len() < IDS
@@ -210,9 +215,9 @@ impl Check<'_> {
         if triple.literal {
             self.literals += 1;
             if triple.untagged {
-                broken(&rules::LANGUAGE, "a literal of rdf:langString without a language".to_owned());
+                broken(&rules::LANGUAGE, "a literal has the datatype rdf:langString, but no language".to_owned());
             } else if !triple.datatype.is_empty() && !term::is_absolute_iri(&triple.datatype) {
-                broken(&rules::IRI, format!("the datatype {:?} is no absolute IRI", shown(&triple.datatype)));
+                broken(&rules::IRI, format!("the datatype {:?} is not an absolute IRI", shown(&triple.datatype)));
             }
         }
         self.before.clone_from(triple);

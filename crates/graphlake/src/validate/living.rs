@@ -1,4 +1,5 @@
-//! What partitions say of how many triples live: nothing is read by it, but it is shown, and told to whoever plans.
+//! Numbers of live triples that partitions state. Reading does not depend on them, but they are shown, and used by
+//! planners.
 
 use isomorph_error::{Findings, Place, Result};
 
@@ -18,11 +19,11 @@ pub(super) fn living(lake: &GraphLake, findings: &mut Findings) -> Result<()> {
             graph.all_predicates().into_iter().filter_map(|one| Some((one, stated.get(one).copied().flatten()?)));
         tasks.extend(said.map(|(predicate, stated)| (graph, predicate, stated)));
     }
-    // Each predicate is merged by itself, on all threads; findings come in their order.
+    // Each predicate is merged independently, on all threads; findings are in their order.
     let merge = |(graph, predicate, stated): (&NamedGraph, &str, Living)| -> Result<Option<(String, Place)>> {
         let found = match lake.count(graph, predicate) {
             Ok(found) => found,
-            // What is broken was found before.
+            // Broken files were reported before.
             Err(error) if error.broken_rule().is_some() => return Ok(None),
             Err(error) => return Err(error),
         };
@@ -30,7 +31,7 @@ pub(super) fn living(lake: &GraphLake, findings: &mut Findings) -> Result<()> {
             return Ok(None);
         }
         let message = format!(
-            "{} triples of {predicate} live, {} of them with literals; living_count says {}, living_literal_count {}",
+            "{} triples of {predicate} are live, {} of them with literals, but living_count is {} and living_literal_count is {}",
             found.triples, found.literals, stated.triples, stated.literals
         );
         Ok(Some((message, Place::file(file_of(&lake.snapshot.id)).in_field(format!("graphs[{}]", graph.name)))))

@@ -12,7 +12,11 @@ use crate::{rules, term};
 /// V17.
 pub(super) fn store(store: &Store, findings: &mut Findings) {
     for entry in store.snapshots.iter().filter(|entry| entry.version < 1) {
-        findings.push(&rules::SEQUENCE, format!("{} has version {}", entry.id, entry.version), STORE);
+        findings.push(
+            &rules::SEQUENCE,
+            format!("{} has version {}, which is not positive", entry.id, entry.version),
+            STORE,
+        );
     }
     for pair in store.snapshots.windows(2).filter(|pair| pair[1].timestamp < pair[0].timestamp) {
         let message = format!("version {} is older than version {}", pair[1].version, pair[0].version);
@@ -31,7 +35,7 @@ pub(crate) fn entry(entry: &SnapshotEntry, snapshot: &Snapshot, findings: &mut F
     }
 }
 
-/// How id, version and time of a snapshot differ from those of the entry that lists it, if they do.
+/// The differences between id, version and time of a snapshot and those of the entry that lists it, if any.
 pub(crate) fn differs(entry: &SnapshotEntry, own: (&str, i64, i64)) -> Option<String> {
     (own != (entry.id.as_str(), entry.version, entry.timestamp)).then(|| {
         format!(
@@ -41,7 +45,7 @@ pub(crate) fn differs(entry: &SnapshotEntry, own: (&str, i64, i64)) -> Option<St
     })
 }
 
-/// What V9 needs no file for: predicates of which one order was not written, in all versions or in some.
+/// V9 as far as it needs no file: predicates of which one order was not written, in all versions or in some.
 pub(crate) fn orders(snapshot: &Snapshot, findings: &mut Findings) {
     for graph in &snapshot.graphs {
         for (predicate, OneOrder { records: [subject, object], .. }) in graph.of_one_order() {
@@ -52,7 +56,7 @@ pub(crate) fn orders(snapshot: &Snapshot, findings: &mut Findings) {
     }
 }
 
-/// V10 to V15, V18 and what V19 says of names.
+/// V10 to V15, V18, and V19 for names.
 pub(crate) fn snapshot(snapshot: &Snapshot, findings: &mut Findings) {
     let file = file_of(&snapshot.id);
     let mut ids = HashSet::new();
@@ -65,10 +69,10 @@ pub(crate) fn snapshot(snapshot: &Snapshot, findings: &mut Findings) {
             && !name.starts_with("_:")
             && !term::is_absolute_iri(name)
         {
-            findings.push(&rules::IRI, format!("the graph {name:?} is no absolute IRI"), place.clone());
+            findings.push(&rules::IRI, format!("the graph {name:?} is not an absolute IRI"), place.clone());
         }
         for predicate in graph.all_predicates().into_iter().filter(|predicate| !term::is_absolute_iri(predicate)) {
-            findings.push(&rules::IRI, format!("the predicate {predicate:?} is no absolute IRI"), place.clone());
+            findings.push(&rules::IRI, format!("the predicate {predicate:?} is not an absolute IRI"), place.clone());
         }
         partitions(graph, &place, findings);
         let predicates = graph.predicates.iter().map(|(predicate, _)| predicate.as_str()).collect();
@@ -99,10 +103,13 @@ fn data_file(
         broken(&rules::PREDICATE, format!("predicate_index lacks {}", file.predicate));
     }
     if file.graph != graph.name {
-        broken(&rules::GRAPH, format!("the file says {:?}", file.graph));
+        broken(&rules::GRAPH, format!("the file names the graph {:?}", file.graph));
     }
     if file.snapshot_version > snapshot.version {
-        let message = format!("version {} in a snapshot of version {}", file.snapshot_version, snapshot.version);
+        let message = format!(
+            "the file has version {}, but its snapshot has version {}",
+            file.snapshot_version, snapshot.version
+        );
         broken(&rules::VERSION, message);
     }
     let mut prefixes: Vec<&(String, i32)> = file.prefix_map.iter().collect();
@@ -113,20 +120,20 @@ fn data_file(
     }
 }
 
-/// V14, and what V18 says of partitions.
+/// V14, and V18 for partitions.
 fn partitions(graph: &NamedGraph, place: &Place, findings: &mut Findings) {
     let files: HashMap<&str, &str> =
         graph.files().map(|(_, file)| (file.id.as_str(), file.predicate.as_str())).collect();
     let predicates: HashMap<&str, &str> =
         graph.predicates.iter().map(|(predicate, id)| (id.as_str(), predicate.as_str())).collect();
     if predicates.len() < graph.predicates.len() {
-        findings.push(&rules::ID, "two predicates have one partition", place.clone());
+        findings.push(&rules::ID, "two predicates share one partition", place.clone());
     }
     for (id, listed) in &graph.partitions {
         let missing = listed.ids.iter().filter(|name| !files.contains_key(name.as_str())).count();
         if missing > 0 && Living::was_stated_of(&listed.extra, listed.ids.iter().map(String::as_str)) {
             let message = format!(
-                "what lives in partition {id} was counted with {} files, and {missing} of them are not listed",
+                "the live triples of partition {id} were counted in {} files, of which {missing} are not listed",
                 listed.ids.len()
             );
             findings.push(&rules::COUNT, message, place.clone());
@@ -134,7 +141,7 @@ fn partitions(graph: &NamedGraph, place: &Place, findings: &mut Findings) {
         for name in &listed.ids {
             match (files.get(name.as_str()), predicates.get(id.as_str())) {
                 (None, _) => {
-                    let message = format!("partition {id} names the file {name}, which there is not");
+                    let message = format!("partition {id} names the file {name}, which its graph does not list");
                     findings.push(&rules::PARTITION, message, place.clone());
                 }
                 (Some(of), Some(predicate)) if of != predicate => {

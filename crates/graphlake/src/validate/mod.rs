@@ -1,4 +1,4 @@
-//! Checking every rule.
+//! Checks every rule.
 
 mod files;
 mod living;
@@ -17,18 +17,18 @@ use crate::read::GraphLake;
 use crate::rules;
 use crate::snapshot::Snapshot;
 
-/// Reads all metadata of the store, and every file of the opened snapshot; of files that only others have, it looks whether they are there
-/// and as long as they should be.
+/// Reads all metadata of the store, and every file of the opened snapshot; for files that only other snapshots list, it
+/// checks that they exist and have the stated size.
 ///
 /// # Errors
-/// When something cannot be read at all; what is broken is a finding.
+/// Returns an error if something cannot be read at all; broken rules are findings.
 pub(crate) fn validate(lake: &GraphLake, findings: &mut Findings) -> Result<()> {
     findings.merge(lake.parsed.clone());
     metadata::store(&lake.store, findings);
     let mut named: HashSet<String> = HashSet::new();
     let mut older = older::Older::default();
     for entry in &lake.store.snapshots {
-        // What the opened snapshot breaks was noticed when it was opened.
+        // Violations of the opened snapshot were recorded when it was opened.
         let mut noticed = Findings::keeping(8);
         let snapshot = match Snapshot::read(&lake.root, &entry.id, &lake.options.budget, &mut noticed) {
             Ok(snapshot) => snapshot,
@@ -47,7 +47,7 @@ pub(crate) fn validate(lake: &GraphLake, findings: &mut Findings) -> Result<()> 
         for (_, file) in snapshot.graphs.iter().flat_map(|graph| graph.files()) {
             match path::resolve(&file.path, &lake.store.location) {
                 Ok(name) => {
-                    // Those of the opened snapshot are read.
+                    // Files of the opened snapshot are read.
                     if snapshot.id != lake.snapshot.id {
                         older.note(&name, file.size, entry.version);
                     }
@@ -69,10 +69,10 @@ pub(crate) fn validate(lake: &GraphLake, findings: &mut Findings) -> Result<()> 
     tombstones::tombstones(lake, findings)?;
     quoted::quoted(lake, &sums, findings)?;
     if has_listing {
-        // A sidecar goes with its file.
+        // An index file belongs to its file.
         let file = |name: &str| name.strip_suffix(crate::sidecar::ENDING).unwrap_or(name).to_owned();
         for entry in listed.into_iter().filter(|entry| !named.contains(&file(&entry.name))) {
-            findings.push(&rules::ORPHAN, format!("no snapshot names this file of {} bytes", entry.size), entry.name);
+            findings.push(&rules::ORPHAN, format!("no snapshot lists this file of {} bytes", entry.size), entry.name);
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Files of snapshots that are not opened: whether they are there, and as long as their metadata says (V3). They are not read.
+//! Files of snapshots that are not opened: checks that they exist and have the stated size (V3). They are not read.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,7 +9,7 @@ use crate::path;
 use crate::read::GraphLake;
 use crate::rules;
 
-/// Sizes and versions, of the first snapshot that names each, by name.
+/// Sizes and versions, of the first snapshot that lists each, by name.
 #[derive(Default)]
 pub(super) struct Older(BTreeMap<String, (u64, i64)>);
 
@@ -20,7 +20,7 @@ impl Older {
         }
     }
 
-    /// Checks those that the opened snapshot does not have. `listed` are files that are known to be there.
+    /// Checks those that the opened snapshot does not have. `listed` are files that are known to exist.
     pub(super) fn check(mut self, lake: &GraphLake, listed: &[Entry], findings: &mut Findings) -> Result<()> {
         for (_, file) in lake.snapshot.graphs.iter().flat_map(|graph| graph.files()) {
             if let Ok(name) = path::resolve(&file.path, &lake.store.location) {
@@ -31,17 +31,17 @@ impl Older {
         for (name, (stated, version)) in self.0 {
             let size = match listed.get(name.as_str()) {
                 Some(size) => Ok(*size),
-                // Files may lie anywhere.
+                // Files may be in any directory.
                 None => lake.root.file(&name).map(|blob| blob.size()),
             };
             let message = match size {
                 Ok(size) if size == stated => continue,
-                Ok(size) => format!("the file has {size} bytes, its metadata says {stated}; version {version} has it"),
+                Ok(size) => format!("the file has {size} bytes, but its metadata states {stated} (version {version})"),
                 Err(error) if error.kind() == Kind::NotFound => {
-                    format!("the file is missing; version {version} has it")
+                    format!("the file is missing (version {version})")
                 }
                 Err(error) if error.kind() == Kind::Io => return Err(error),
-                Err(error) => format!("{}; version {version} has it", error.message()),
+                Err(error) => format!("{} (version {version})", error.message()),
             };
             findings.push(&rules::FILE, message, Place::file(name));
         }

@@ -38,15 +38,17 @@ fn differences(
         let count = |sums: &ByVersion<'_>| sums.get(key).map_or(0, |(_, count)| *count);
         let (by_subject, by_object) = (count(subject), count(object));
         let message = match by_subject == by_object {
-            true => format!("{}, version {}: {by_subject} triples each, and not the same ones", key.0, key.1),
-            false => format!("{}, version {}: {by_subject} by subject, {by_object} by object", key.0, key.1),
+            true => {
+                format!("{}, version {}: both orders have {by_subject} triples, but not the same ones", key.0, key.1)
+            }
+            false => format!("{}, version {}: {by_subject} triples by subject, {by_object} by object", key.0, key.1),
         };
         let place = Place::file(file_of(&lake.snapshot.id)).in_field(format!("graphs[{}]", graph.name));
         findings.push(&rules::ORDERS_DIFFER, message, place);
     }
 }
 
-/// Sums of files by predicate and version; nothing when a file could not be read, which was found before.
+/// Sums of files by predicate and version; `None` if a file could not be read, which was reported before.
 fn together<'a>(sums: &Sums<'a>, files: &'a [DataFile]) -> Option<ByVersion<'a>> {
     let mut all = ByVersion::new();
     for file in files {

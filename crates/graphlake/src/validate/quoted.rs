@@ -1,4 +1,4 @@
-//! Ids of triples in the place of terms: a triple term is one whose triple the store knows.
+//! Ids of triples used as terms: an id represents a triple term if the store has its triple.
 
 use isomorph_error::{Findings, Place, Result};
 
@@ -8,7 +8,7 @@ use crate::read::GraphLake;
 use crate::rules;
 use crate::snapshot::file_of;
 
-/// Ids that are not quoted are looked for in the whole store, so many of them.
+/// Ids that are not quoted are looked up in the whole store, at most this many.
 const LOOKED_FOR: usize = 1_000;
 
 pub(super) fn quoted(lake: &GraphLake, sums: &Sums<'_>, findings: &mut Findings) -> Result<()> {
@@ -17,7 +17,7 @@ pub(super) fn quoted(lake: &GraphLake, sums: &Sums<'_>, findings: &mut Findings)
     }
     let known = match lake.quoted() {
         Ok(known) => known,
-        // What is broken was found before.
+        // Broken files were reported before.
         Err(error) if error.broken_rule().is_some() => return Ok(()),
         Err(error) => return Err(error),
     };
@@ -30,7 +30,7 @@ pub(super) fn quoted(lake: &GraphLake, sums: &Sums<'_>, findings: &mut Findings)
         match is_there(lake, id) {
             Ok(true) => {}
             Ok(false) => {
-                let message = format!("{} stands for a triple that is not in the store", id.iri());
+                let message = format!("{} is the id of a triple that is not in the store", id.iri());
                 findings.push(&rules::QUOTED, message, place());
             }
             Err(error) if error.broken_rule().is_some() => return Ok(()),

@@ -1,4 +1,4 @@
-//! Deletions without effect: a triple that was inserted in the version that deletes it lives (R26).
+//! Deletions without effect: a triple that was inserted in the version that deletes it is live (R26).
 
 use std::collections::HashSet;
 
@@ -19,12 +19,12 @@ pub(super) fn tombstones(lake: &GraphLake, findings: &mut Findings) -> Result<()
                 Ok(count) => {
                     let (triples, live) = if count == 1 { ("triple", "lives") } else { ("triples", "live") };
                     let message = format!(
-                        "{count} {triples} of {predicate} {live}, because the deletion has the version of the triple"
+                        "{count} {triples} of {predicate} {live}, because the deletion has the same version as the triple"
                     );
                     let place = Place::file(file_of(&lake.snapshot.id)).in_field(format!("graphs[{}]", graph.name));
                     findings.push(&rules::TOMBSTONE, message, place);
                 }
-                // What is broken was found before.
+                // Broken files were reported before.
                 Err(error) if error.broken_rule().is_some() => {}
                 Err(error) => return Err(error),
             }
@@ -33,7 +33,7 @@ pub(super) fn tombstones(lake: &GraphLake, findings: &mut Findings) -> Result<()
     Ok(())
 }
 
-/// Predicates of which one version has triples and deletions.
+/// Predicates that have triples and deletions of the same version.
 fn suspicious(graph: &NamedGraph) -> Vec<&str> {
     let data = graph.subject_files.iter().chain(&graph.object_files);
     let versions: HashSet<(&str, i64)> = data.map(|file| (file.predicate.as_str(), file.snapshot_version)).collect();

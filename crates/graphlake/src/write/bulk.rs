@@ -1,4 +1,4 @@
-//! Many quads, gathered in sorted runs and then written as files: for new stores, and for transactions of others.
+//! Gathers many quads in sorted runs and writes them as files: for new stores, and for transactions on existing ones.
 
 use std::sync::Arc;
 
@@ -18,22 +18,22 @@ use super::resume::Resume;
 use super::run::Run;
 use crate::term;
 
-/// Quads in the making of files: takes them in any order, some of them twice, and sorts them.
+/// Quads from which files will be made: takes them in any order, with duplicates, and sorts them.
 pub struct Bulk {
     options: WriteOptions,
     scratch: Scratch,
     names: Arc<Names>,
-    /// What takes the quads that are pushed here.
+    /// Takes the quads that are pushed here.
     own: Option<Filler>,
     filled: Vec<(ScratchFile, Vec<Run>)>,
     resume: Option<Arc<Resume>>,
 }
 
 impl Bulk {
-    /// An empty one.
+    /// Creates an empty one.
     ///
     /// # Errors
-    /// When there is no place for temporary files.
+    /// Returns an error if no temporary files can be created.
     pub(crate) fn new(options: &WriteOptions) -> Result<Self> {
         Ok(Bulk {
             options: options.clone(),
@@ -45,10 +45,10 @@ impl Bulk {
         })
     }
 
-    /// One that has what an earlier load gathered, and can be taken up again itself.
+    /// Creates one with the quads that an earlier load gathered, which can be resumed itself.
     ///
     /// # Errors
-    /// As [`Bulk::new`]; [`Kind::Malformed`] when what was found contradicts itself.
+    /// As [`Bulk::new`]; [`Kind::Malformed`] if the earlier work is inconsistent.
     pub(crate) fn resumed(options: &WriteOptions, resume: &Arc<Resume>) -> Result<Self> {
         let bulk = Bulk::new(options)?;
         let filled = resume.restored(&bulk.names)?;
@@ -62,7 +62,8 @@ impl Bulk {
     /// Adds a quad: see [`Filler::push`].
     ///
     /// # Errors
-    /// [`rules::IRI`](crate::rules::IRI) when a term is not of that kind; [`Kind::NoSpace`] and [`Kind::Io`] from temporary files.
+    /// [`rules::IRI`](crate::rules::IRI) if a term is of the wrong kind; [`Kind::NoSpace`] and [`Kind::Io`] from
+    /// temporary files.
     pub fn push(&mut self, quad: &Quad<'_>) -> Result<()> {
         let memory = self.shared(1);
         let own = match &mut self.own {
@@ -78,18 +79,18 @@ impl Bulk {
         own.push(quad)
     }
 
-    /// So many that take quads, each on a thread of its own. Give them back with [`Bulk::absorb`]. What is written does
+    /// Returns this many fillers, each for a thread of its own. Give them back with [`Bulk::absorb`]. The output does
     /// not depend on which of them took which quad.
     ///
     /// # Errors
-    /// When the budget has nothing left.
+    /// Returns an error if the budget is exhausted.
     pub fn fillers(&self, threads: usize) -> Result<Vec<Filler>> {
         let memory = self.shared(threads);
         let (names, budget, resume) = (&self.names, &self.options.budget, self.resume.as_ref());
         (0..threads).map(|_| Filler::new(names, budget, memory, &self.scratch, resume)).collect()
     }
 
-    /// Takes what a thread has gathered.
+    /// Takes the quads that a thread has gathered.
     ///
     /// # Errors
     /// [`Kind::NoSpace`] and [`Kind::Io`] from temporary files.
@@ -101,26 +102,26 @@ impl Bulk {
         })
     }
 
-    /// What one of so many threads may take for terms and rows: together half of what there is, for sorting takes more for
-    /// a moment.
+    /// The memory of each of this many fillers for terms and rows: together half of the budget, because sorting takes
+    /// more for a moment.
     fn shared(&self, threads: usize) -> u64 {
         let longest = self.resume.as_ref().map_or(u64::MAX, |resume| resume.longest_run());
         longest.min(self.options.budget.available() / 2 / threads.max(1) as u64)
     }
 
-    /// Graphs with predicates of which there may be triples.
+    /// Graphs with predicates that may have triples.
     pub(crate) fn partitions(&self) -> Vec<(String, String)> {
         let Named { graphs, partitions, .. } = self.names.named();
         let name = |number: u32| graphs.get(number as usize).cloned().unwrap_or_default();
         partitions.into_iter().map(|(graph, predicate)| (name(graph), predicate)).collect()
     }
 
-    /// Writes the files: for each graph and predicate with triples those by subject and by object, the default graph first,
-    /// then graphs and predicates by name. `ids` says which ids a graph and a predicate have; `advance` is told how many
-    /// triples more are written and may end the work.
+    /// Writes the files: for each graph and predicate with triples those by subject and by object, the default graph
+    /// first, then graphs and predicates by name. `ids` returns the ids of a graph and a predicate; `advance` gets the
+    /// number of triples written since its last call, and can stop the work.
     ///
     /// # Errors
-    /// When something cannot be written, or `ids` or `advance` returns an error.
+    /// Returns an error if something cannot be written, or if `ids` or `advance` returns one.
     pub(crate) fn write(
         mut self,
         place: &dyn NewFiles,
@@ -131,7 +132,7 @@ impl Bulk {
         self.absorb(own.into_iter().collect())?;
         let Named { graphs: names, partitions, datatypes } = self.names.named();
         let dictionary = Dictionary::merge(&self.filled, datatypes, &self.options.budget, &self.scratch)?;
-        // By name, so that nothing depends on what came first.
+        // By name, so that the output does not depend on the order of the input.
         let mut filled: Vec<(u32, &str, &str)> = (0..)
             .zip(&partitions)
             .map(|(number, (graph, predicate))| {
@@ -154,7 +155,7 @@ impl Bulk {
             options: &self.options,
             files: &self.filled,
             dictionary: &dictionary,
-            // Half of what a file may take while it grows; as many are in the making as there are threads.
+            // Half of the memory of a growing file; there are as many such files as threads.
             file_bytes: self.options.file_bytes.min(self.options.budget.limit() / 16).max(1),
         };
         let written = writing.write(&parts, advance)?;

@@ -1,4 +1,4 @@
-//! A new store of one snapshot.
+//! Writes a new store of one snapshot.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -23,18 +23,18 @@ pub(super) const VERSION: i64 = 1;
 /// Options of [`LakeWriter::create`].
 #[derive(Debug, Clone)]
 pub struct WriteOptions {
-    /// Expanded texts of one file, bytes; a sixteenth of the budget, if that is less, and 1 GiB at most. Files are smaller, by as much as
-    /// namespaces repeat.
+    /// Expanded texts of one file, in bytes; at most a sixteenth of the budget, and at most 1 GiB. Files are smaller,
+    /// because namespaces are stored once.
     pub file_bytes: u64,
-    /// Write filters by which a triple is found when its id is known.
+    /// Write filters for look-ups of triples by id.
     pub id_filters: bool,
-    /// The time of the snapshot, instead of the clock's.
+    /// The time of the snapshot, instead of the current time.
     pub time: Option<SystemTime>,
-    /// Threads that sort and write. Nothing that is written depends on their number.
+    /// Threads that sort and write. The output does not depend on their number.
     pub threads: usize,
-    /// Memory to sort in.
+    /// Memory for sorting.
     pub budget: Budget,
-    /// Where what does not fit goes; the system's directory for temporary files if nothing is given.
+    /// Directory for temporary files; by default the system's.
     pub scratch: Option<Scratch>,
 }
 
@@ -54,16 +54,16 @@ impl Default for WriteOptions {
 /// What was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Created {
-    /// Different triples, each counted in every graph that it is in, but for the one that keeps quoted triples.
+    /// Different triples, counted in each graph, except the graph of quoted triples.
     pub triples: u64,
-    /// Graphs, those without triples included.
+    /// Number of graphs, including those without triples.
     pub graphs: u64,
 }
 
-/// A new store in the making: takes quads in any order, some of them twice, and sorts them.
+/// Writes a new store: takes quads in any order, with duplicates, and sorts them.
 pub struct LakeWriter<'a> {
     staging: &'a Staging,
-    /// Graphs that are there also when nothing is in them.
+    /// Graphs that are created even if they are empty.
     graphs: BTreeSet<String>,
     bulk: Bulk,
 }
@@ -72,28 +72,29 @@ impl<'a> LakeWriter<'a> {
     /// Begins a store in `staging`, a directory.
     ///
     /// # Errors
-    /// When there is no place for temporary files.
+    /// Returns an error if no temporary files can be created.
     pub fn create(staging: &'a Staging, options: &WriteOptions) -> Result<Self> {
         Ok(LakeWriter { staging, graphs: BTreeSet::new(), bulk: Bulk::new(options)? })
     }
 
-    /// The same, going on with what an earlier load gathered.
+    /// The same, continuing with what an earlier load gathered.
     ///
     /// # Errors
-    /// As [`LakeWriter::create`]; [`Kind::Malformed`](isomorph_error::Kind::Malformed) when what was found contradicts itself.
+    /// As [`LakeWriter::create`]; [`Kind::Malformed`](isomorph_error::Kind::Malformed) if the earlier work is
+    /// inconsistent.
     pub fn resumed(staging: &'a Staging, options: &WriteOptions, resume: &Arc<Resume>) -> Result<Self> {
         Ok(LakeWriter { staging, graphs: BTreeSet::new(), bulk: Bulk::resumed(options, resume)? })
     }
 
-    /// Where the store is made.
+    /// The directory in which the store is made.
     pub(super) fn staging(&self) -> &'a Staging {
         self.staging
     }
 
-    /// Adds a graph, also when nothing will be in it.
+    /// Adds a graph, which is created even if it stays empty.
     ///
     /// # Errors
-    /// [`rules::IRI`](crate::rules::IRI) when its name is neither an absolute IRI nor a blank node.
+    /// [`rules::IRI`](crate::rules::IRI) if its name is neither an absolute IRI nor a blank node.
     pub fn graph(&mut self, name: &str) -> Result<()> {
         term::named_graph(Some(name))?;
         graph_name(name)?;
@@ -109,7 +110,7 @@ impl<'a> LakeWriter<'a> {
         self.bulk.push(quad)
     }
 
-    /// So many that take quads, each on a thread of its own: see [`Bulk::fillers`].
+    /// Returns this many fillers, each for a thread of its own: see [`Bulk::fillers`].
     ///
     /// # Errors
     /// As [`Bulk::fillers`].
@@ -117,7 +118,7 @@ impl<'a> LakeWriter<'a> {
         self.bulk.fillers(threads)
     }
 
-    /// Takes what a thread has gathered.
+    /// Takes the quads that a thread has gathered.
     ///
     /// # Errors
     /// As [`Bulk::absorb`].
@@ -125,11 +126,11 @@ impl<'a> LakeWriter<'a> {
         self.bulk.absorb(fillers)
     }
 
-    /// Writes everything: files, the snapshot, and `store.json`, which is to be published last. `advance` is told how
-    /// many triples more are written and may end the work.
+    /// Writes everything: files, the snapshot, and `store.json`, which must be published last. `advance` gets the
+    /// number of triples written since its last call, and can stop the work.
     ///
     /// # Errors
-    /// When something cannot be written, or `advance` returns an error.
+    /// Returns an error if something cannot be written, or if `advance` returns one.
     pub fn finish(self, advance: &dyn Fn(u64) -> Result<()>) -> Result<Created> {
         let LakeWriter { staging, graphs, bulk } = self;
         let time = milliseconds(bulk.options().time.unwrap_or_else(SystemTime::now));
@@ -151,7 +152,7 @@ impl<'a> LakeWriter<'a> {
             if graph != term::QUOTED_GRAPH {
                 created.triples += subject.iter().map(|file| file.triple_count).sum::<u64>();
             }
-            // Both go by the same order.
+            // Both are in the same order.
             while let Some(here) = snapshot.graphs.get_mut(at) {
                 if here.name == graph {
                     let id = predicate_id(&predicate);
@@ -174,7 +175,7 @@ impl<'a> LakeWriter<'a> {
         Ok(created)
     }
 
-    /// The files that make the others a store, in the order in which they become visible.
+    /// The files that complete the store, in the order in which they become visible.
     pub fn manifests() -> [String; 2] {
         [file_of(&format!("snapshot{VERSION}")), STORE.to_owned()]
     }
@@ -184,7 +185,7 @@ fn named(name: &str) -> NamedGraph {
     NamedGraph { name: name.to_owned(), id: graph_id(name), ..NamedGraph::default() }
 }
 
-/// Adds the files of a predicate to a graph, in all three places where they are told.
+/// Adds the files of a predicate to a graph, in all three places that list them.
 fn list(graph: &mut NamedGraph, predicate: String, id: String, subject: Vec<DataFile>, object: Vec<DataFile>) {
     let mut files = Files {
         ids: subject.iter().chain(&object).map(|file| file.id.clone()).collect(),
@@ -204,7 +205,7 @@ fn write(staging: &Staging, name: &str, text: &str) -> Result<()> {
     file.finish().map(|_| ())
 }
 
-/// A clock that stands before 1970, or further on than numbers go, tells nothing: 0.
+/// The current time; 0 for a clock before 1970 or out of range.
 fn milliseconds(time: SystemTime) -> i64 {
     time.duration_since(UNIX_EPOCH).ok().and_then(|span| i64::try_from(span.as_millis()).ok()).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! All terms of all runs in one order, each once; and where the terms of each run went.
+//! All terms of all runs in one order, each once; and the new position of each run's terms.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -14,29 +14,29 @@ use super::run::{RESOURCE, Run, term_order};
 /// Bytes that are gathered before they are written.
 const BLOCK: usize = 256 << 10;
 
-/// Most and fewest bytes of a run that are read at once.
+/// Maximum and minimum bytes of a run that are read at once.
 const MOST: u64 = 256 << 10;
 const LEAST: u64 = 16 << 10;
 
-/// Places of a run's terms that are gathered before they are written.
+/// Positions of a run's terms that are gathered before they are written.
 const PLACES: usize = 2 << 10;
 
-/// Bytes that the machine fetches at once, as good as everywhere.
+/// Bytes of a cache line on almost every machine.
 const LINE: u64 = 64;
 
 /// Tag and length before the text of a term in a run.
 const HEAD: usize = 8;
 
-/// Different terms in their order, in temporary files.
+/// Different terms in order, in temporary files.
 pub(super) struct Dictionary {
     /// Tag and text of each.
     terms: Map,
     /// Where each begins, and where the last one ends.
     starts: Map,
-    /// For every run the new places of its terms, one run behind the other; nothing where there is one run, whose terms
-    /// stay where they are.
+    /// For every run the new positions of its terms, run after run; `None` if there is only one run, whose terms keep
+    /// their positions.
     places: Option<Map>,
-    /// Where the places of each run begin.
+    /// Where the positions of each run begin.
     firsts: Vec<usize>,
     datatypes: Vec<String>,
 }
@@ -123,7 +123,7 @@ impl Dictionary {
         })
     }
 
-    /// The place that a place in a run became.
+    /// The new position of a term of a run.
     pub(super) fn place(&self, run: usize, place: u32) -> u32 {
         match &self.places {
             None => place,
@@ -131,22 +131,22 @@ impl Dictionary {
         }
     }
 
-    /// Looks at the terms at these places, which are far from each other, so that they are at hand when they are wanted one by
-    /// one: the machine waits for many of them at the same time. What is returned means nothing.
+    /// Touches the terms at these positions, which are far apart, so that they are in the cache when they are used one
+    /// by one: the machine waits for many of them at the same time. The result has no meaning.
     pub(super) fn touch(&self, places: &[u32]) -> u64 {
         let begin = |place: &u32| self.starts.u64(*place as usize);
         let starts = places.iter().fold(0u64, |sum, place| sum.wrapping_add(begin(place)));
         let byte = |at: u64| u64::from(self.terms.bytes().get(index(at)).copied().unwrap_or_default());
-        // Most terms lie in one line of the cache or two.
+        // Most terms are in one or two cache lines.
         places.iter().fold(starts, |sum, place| {
             sum.wrapping_add(byte(begin(place))).wrapping_add(byte(begin(place).wrapping_add(LINE)))
         })
     }
 
-    /// The term at a place.
+    /// The term at a position.
     ///
     /// # Errors
-    /// When the temporary file is not what was written.
+    /// Returns an error if the temporary file was changed.
     pub(super) fn term(&self, place: u32) -> Result<Term<'_>> {
         let changed = || Error::new(Kind::Io, "a temporary file was changed");
         let at = place as usize;
@@ -174,7 +174,7 @@ struct Input<'a> {
     block: Vec<u8>,
     at: usize,
     length: usize,
-    /// New places that are not written yet, and where they belong.
+    /// New positions that are not written yet, and where they belong.
     places: Vec<u8>,
     written: usize,
 }
@@ -193,7 +193,7 @@ impl Input<'_> {
         self.block.get(self.at + HEAD..self.at + self.length).unwrap_or_default()
     }
 
-    /// Goes to the next term; false at the end.
+    /// Advances to the next term; false at the end.
     fn advance(&mut self) -> Result<bool> {
         self.at += self.length;
         self.length = 0;
@@ -221,7 +221,7 @@ impl Input<'_> {
         }
     }
 
-    /// Remembers where the current term went.
+    /// Records the new position of the current term.
     fn note(&mut self, place: u32, out: &mut ScratchFile) -> Result<()> {
         self.places.extend_from_slice(&place.to_le_bytes());
         if self.places.len() < 4 * PLACES {
@@ -243,7 +243,7 @@ impl Input<'_> {
 }
 
 impl Ord for Input<'_> {
-    /// The heap gives its greatest first: the smallest term.
+    /// The heap returns its greatest element first, which must be the smallest term.
     fn cmp(&self, other: &Self) -> Ordering {
         let tags = || term_order(self.datatypes, other.tag(), self.tag());
         other.text().cmp(self.text()).then_with(tags).then_with(|| other.number.cmp(&self.number))

@@ -1,7 +1,7 @@
-//! Triples as records: which namespaces become prefixes, and the bytes.
+//! Encodes triples as records: the choice of prefixes, and the bytes.
 //!
-//! Whoever gives triples has seen to it that each of their texts has less than 2^31 bytes, and whoever makes a file ends it long
-//! before it has as many namespaces.
+//! Callers ensure that each text of a triple has less than 2^31 bytes, and end a file long before it has as many
+//! namespaces.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -16,9 +16,9 @@ use super::prefixes::{self, Tree};
 use crate::term::Datatype;
 use crate::triple::Triple;
 
-/// Where a text is divided into namespace and local part; nothing for blank nodes, and where there is no namespace.
+/// Where a text is divided into namespace and local part; `None` for blank nodes and for texts without a namespace.
 ///
-/// Behind the last `#` or `/`; where there is none, behind the last colon.
+/// After the last `#` or `/`; if there is none, after the last colon.
 fn split(text: &str) -> Option<(&str, &str)> {
     if text.starts_with("_:") {
         return None;
@@ -29,17 +29,17 @@ fn split(text: &str) -> Option<(&str, &str)> {
     namespace.contains(':').then_some((namespace, local))
 }
 
-/// A namespace of a file in the making, by its number there: 0 where a text has none.
+/// A namespace of a file that is being written, by its number there: 0 if a text has none.
 type Number = u32;
 
-/// The namespaces of a file and how often each is used; in the end, the number by which records name it.
+/// The namespaces of a file and how often each is used; at the end, the number by which records name it.
 #[derive(Debug, Default)]
 pub(super) struct Namespaces {
     numbers: HashMap<String, Number>,
     all: Vec<Namespace>,
-    /// Longer prefixes, when it is known which there are.
+    /// Longer prefixes, once they are chosen.
     tree: Tree,
-    /// What subjects, objects and datatypes used last: mostly they do so again.
+    /// The last namespaces of subjects, objects and datatypes: they are usually used again.
     last: [Number; 3],
     /// Bytes of the texts.
     bytes: u64,
@@ -49,21 +49,21 @@ pub(super) struct Namespaces {
 struct Namespace {
     text: String,
     uses: u32,
-    /// What stands for it in records; 0 for one that does not pay.
+    /// Its number in records; 0 if a prefix is not worthwhile.
     prefix: i32,
 }
 
-/// What a prefix is of: a namespace, or what names in it begin with.
+/// The kind of a prefix: a whole namespace, or one with the beginning of local names.
 enum Prefix {
     Namespace(usize),
     Longer(usize),
 }
 
-/// What a namespace takes beside its texts, bytes.
+/// Memory of a namespace in addition to its texts, in bytes.
 const OVERHEAD: u64 = 120;
 
 impl Namespaces {
-    /// Memory that they take, bytes.
+    /// Memory that they take, in bytes.
     pub(super) fn memory(&self) -> u64 {
         2 * self.bytes + self.all.len() as u64 * OVERHEAD
     }
@@ -72,7 +72,7 @@ impl Namespaces {
         self.all.get((number as usize).checked_sub(1)?)
     }
 
-    /// Counts a use of a namespace at one of the three places of terms.
+    /// Counts a use of a namespace at one of the three positions of terms.
     fn used(&mut self, text: &str, place: usize) -> Number {
         let last = self.last.get(place).copied().unwrap_or_default();
         let number = match self.get(last).filter(|namespace| namespace.text == text) {
@@ -106,8 +106,8 @@ impl Namespaces {
         sized(out, local);
     }
 
-    /// Appends the draft of a record of a triple, whose parts are below 2^31 bytes: what [`Namespaces::record`] makes a
-    /// record of when it is known which namespaces pay.
+    /// Appends the draft of a record of a triple, whose parts are below 2^31 bytes: [`Namespaces::record`] makes a
+    /// record from it when the prefixes are chosen.
     pub(super) fn draft(&mut self, out: &mut Vec<u8>, row: &Row<'_>) {
         self.draft_term(out, row.subject, 0);
         match row.datatype {
@@ -123,8 +123,8 @@ impl Namespaces {
         }
     }
 
-    /// Gives prefixes, numbered from 1 on and in the order of their texts, to those that are used at least twice and to what many
-    /// names in them begin with, and returns them. `drafts` has so many records.
+    /// Gives prefixes, numbered from 1 on and in the order of their texts, to the namespaces that are used at least
+    /// twice and to frequent beginnings of names in them, and returns them. `drafts` has this many records.
     pub(super) fn number(&mut self, drafts: &[u8], rows: u64) -> Vec<(String, i32)> {
         self.tree = Tree::choose(self.sample(drafts, rows), rows);
         let paying = self.all.iter().enumerate().filter(|(_, namespace)| namespace.uses >= 2);
@@ -146,7 +146,7 @@ impl Namespaces {
         numbered.collect()
     }
 
-    /// Namespaces and local names of some of the records.
+    /// Namespaces and local names of a sample of the records.
     fn sample<'d>(&self, drafts: &'d [u8], rows: u64) -> Vec<(Number, &'d str)> {
         if prefixes::memory(rows) == 0 {
             return Vec::new();
@@ -158,7 +158,7 @@ impl Namespaces {
             let mut term = |draft: &mut Draft<'d>| {
                 let (number, local) = (draft.number(), draft.sized());
                 if wanted && self.get(number).is_some_and(|namespace| namespace.uses >= 2) {
-                    // Drafts are made of texts; what were none would be left out of a sample alone.
+                    // Drafts are made from texts; invalid ones would only be missing from the sample.
                     sample.extend(std::str::from_utf8(local).ok().map(|local| (number, local)));
                 }
             };
@@ -172,7 +172,7 @@ impl Namespaces {
         sample
     }
 
-    /// Appends the record that the draft at the begin of `drafts` stands for.
+    /// Appends the record for the draft at the start of `drafts`.
     pub(super) fn record<'d>(&'d self, out: &mut Vec<u8>, drafts: &'d [u8]) -> Record<'d> {
         let mut draft = Draft { bytes: drafts, at: 0 };
         let subject = self.term(out, &mut draft);
@@ -216,7 +216,8 @@ impl Namespaces {
     }
 }
 
-/// A record that was made of a draft: subject and object, each as a namespace and the rest, and the length of the draft, bytes.
+/// A record made from a draft: subject and object, each as a namespace and the rest, and the length of the draft in
+/// bytes.
 pub(super) struct Record<'d> {
     pub(super) subject: [&'d [u8]; 2],
     pub(super) object: [&'d [u8]; 2],
@@ -261,7 +262,7 @@ pub(crate) struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// The object as the model has it.
+    /// The object in the form of the model.
     pub(super) fn as_object(&self) -> Object<'a> {
         match self.datatype {
             None => Object::Term(self.object),

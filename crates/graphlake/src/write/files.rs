@@ -1,4 +1,4 @@
-//! Files of sorted triples, with what a snapshot says of them.
+//! Writes files of sorted triples, and their metadata.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -16,7 +16,7 @@ use crate::read::Order;
 use crate::sidecar::{self, ENDING, Of, SMALL, SparseBuilder};
 use crate::snapshot::DataFile;
 
-/// The longest text of `min_value` and `max_value`, bytes; bounds of longer ones are cut.
+/// The longest text of `min_value` and `max_value`, in bytes; bounds of longer texts are shortened.
 const LONGEST_BOUND: usize = 1024;
 
 /// Bytes of an id that is the name of a directory.
@@ -25,18 +25,18 @@ const LONGEST_DIRECTORY: usize = 128;
 /// Bytes that are encoded before they are written.
 const BLOCK: usize = 128 << 10;
 
-/// Memory is asked for in steps of this, bytes.
+/// Memory is reserved in steps of this many bytes.
 const HELD_STEP: u64 = 256 << 10;
 
-/// Where new files go.
+/// Where new files are created.
 pub(crate) trait NewFiles: Sync {
-    /// Begins a file.
+    /// Creates a file.
     fn create(&self, path: &str) -> Result<StagedFile>;
-    /// The id of a file that is described so.
+    /// The id of a file with this description.
     fn id(&self, description: &[&str]) -> Result<String>;
 }
 
-/// A store that nobody else writes: one input gives one name.
+/// A store that no other writer writes: equal input gives equal names.
 impl NewFiles for Staging {
     fn create(&self, path: &str) -> Result<StagedFile> {
         Staging::create(self, path)
@@ -47,7 +47,7 @@ impl NewFiles for Staging {
     }
 }
 
-/// A store that others write as well: names that nobody else has.
+/// A store with other writers: names are unique.
 impl NewFiles for Additions {
     fn create(&self, path: &str) -> Result<StagedFile> {
         Additions::create(self, path)
@@ -58,7 +58,7 @@ impl NewFiles for Additions {
     }
 }
 
-/// Which graph and predicate files are of, and how large they may become.
+/// The graph and the predicate of files, and their maximum size.
 pub(crate) struct Partition<'a> {
     pub(crate) graph: &'a str,
     pub(crate) graph_id: &'a str,
@@ -70,8 +70,8 @@ pub(crate) struct Partition<'a> {
     pub(crate) id_filters: bool,
 }
 
-/// Takes sorted triples and writes a file whenever there are enough. Which namespaces become prefixes is known only then:
-/// until then records are drafts.
+/// Takes sorted triples and writes a file whenever there are enough. The choice of prefixes is known only then: until
+/// then records are drafts.
 pub(crate) struct FileWriter<'a> {
     staging: &'a dyn NewFiles,
     partition: &'a Partition<'a>,
@@ -84,12 +84,12 @@ pub(crate) struct FileWriter<'a> {
     done_of_twin: Vec<DataFile>,
 }
 
-/// A file in the making.
+/// A file that is being written.
 #[derive(Default)]
 struct Making {
     drafts: Vec<u8>,
     namespaces: Namespaces,
-    /// Expanded texts, with what is added for each row, bytes.
+    /// Expanded texts, with an overhead for each row, in bytes.
     taken: u64,
     rows: u64,
     literals: u64,
@@ -97,23 +97,23 @@ struct Making {
     highest: String,
     /// Hashes of the different first texts, for the filter.
     keys: Vec<u64>,
-    /// Hashes of the ids of triples, for theirs, and their first bytes.
+    /// Hashes of the ids of triples, for their filter, and their first bytes.
     ids: Vec<u64>,
     id_begins: Vec<u32>,
     line: String,
 }
 
-/// The most expanded texts of one file, bytes, but for those of a record that alone has more: so all counts in the index beside it
-/// have 32 bits, and offsets of its texts 31.
+/// The maximum of the expanded texts of one file, in bytes, except for a single larger record: so all counts in its
+/// index file have 32 bits, and offsets of its texts 31.
 const LARGEST: u64 = 1 << 30;
 
-/// What is counted for a row beside its texts when files are divided, bytes.
+/// Overhead of a row in addition to its texts when files are divided, in bytes.
 const OF_ROW: u64 = 16;
 
 impl Making {
-    /// Memory that it takes, bytes: vectors grow by doubling, and what was not touched is not there.
+    /// Memory that it takes, in bytes: vectors grow by doubling, and memory that was not touched is not counted.
     fn memory(&self) -> u64 {
-        // What a sidecar takes counts with the ids: 8 bytes more for each.
+        // The index file is counted with the ids: 8 additional bytes for each.
         let hashes = self.keys.len() as u64 * 8 + self.ids.len() as u64 * 28;
         self.drafts.len() as u64 + hashes + self.namespaces.memory()
     }
@@ -131,7 +131,7 @@ impl<'a> FileWriter<'a> {
         Ok(FileWriter { staging, partition, twin: None, order, making, held, done, done_of_twin })
     }
 
-    /// The same for two graphs that have the same triples of one predicate: what quoted triples mostly are to those that are there.
+    /// The same for two graphs that have the same triples of one predicate: quoted triples often equal asserted ones.
     pub(crate) fn with_twin(mut self, twin: Option<&'a Partition<'a>>) -> Self {
         self.twin = twin;
         self
@@ -157,7 +157,7 @@ impl<'a> FileWriter<'a> {
             }
             first.clone_into(&mut making.highest);
         }
-        // Who looks for an id reads one order.
+        // A look-up by id reads one order only.
         if self.partition.id_filters && self.order == Order::Subject {
             let id = TripleId::with(&mut making.line, row.subject, self.partition.predicate, &row.as_object());
             making.ids.push(bloom::hash(&id.0));
@@ -170,18 +170,18 @@ impl<'a> FileWriter<'a> {
         Ok(())
     }
 
-    /// Writes what is left and says what there is.
+    /// Writes the remaining triples and returns all files.
     pub(crate) fn finish(self) -> Result<Vec<DataFile>> {
         self.finish_both().map(|[done, _]| done)
     }
 
-    /// The same of both graphs.
+    /// The same for both graphs.
     pub(crate) fn finish_both(mut self) -> Result<[Vec<DataFile>; 2]> {
         self.write()?;
         Ok([self.done, self.done_of_twin])
     }
 
-    /// Begins the file behind `before` others.
+    /// Starts the file that follows `before` others.
     fn begin(&self, partition: &'a Partition<'a>, before: usize) -> Result<Begun<'a>> {
         let id = self.staging.id(&[
             "file",
@@ -196,7 +196,7 @@ impl<'a> FileWriter<'a> {
         Ok(Begun { partition, id, path, out })
     }
 
-    /// Writes one file; none when there are no rows.
+    /// Writes one file; none if there are no rows.
     #[expect(clippy::cast_possible_truncation, reason = "of a file, see LARGEST, less than 2^32 records are known")]
     fn write(&mut self) -> Result<()> {
         use std::hash::Hasher;
@@ -279,7 +279,7 @@ impl<'a> FileWriter<'a> {
                 ..file.clone()
             });
         }
-        // What was allocated serves the next file.
+        // The allocated memory is reused for the next file.
         making.drafts.clear();
         making.keys.clear();
         making.ids.clear();
@@ -290,7 +290,7 @@ impl<'a> FileWriter<'a> {
     }
 }
 
-/// A file that was begun.
+/// A file that was started.
 struct Begun<'a> {
     partition: &'a Partition<'a>,
     id: String,
@@ -298,8 +298,8 @@ struct Begun<'a> {
     out: StagedFile,
 }
 
-/// The directory of a graph or a predicate of this id: the id itself; in a foreign store, where it may be anything, another id where
-/// it could lead elsewhere.
+/// The directory of a graph or a predicate with this id: the id itself; in a foreign store, where an id may be
+/// anything, another id if it could lead elsewhere.
 fn directory(id: &str) -> Cow<'_, str> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     match (1..=LONGEST_DIRECTORY).contains(&id.len()) && id.bytes().all(is_plain) {
@@ -308,14 +308,14 @@ fn directory(id: &str) -> Cow<'_, str> {
     }
 }
 
-/// The filter of keys with these hashes, as text; nothing where it would be too large for a snapshot.
+/// The filter of keys with these hashes, as text; `None` if it would be too large for a snapshot.
 fn filter(hashes: &[u64]) -> Option<String> {
     let mut bloom = Bloom::for_keys(hashes.len())?;
     hashes.iter().for_each(|hash| bloom.add_hash(*hash));
     Some(bloom.to_text())
 }
 
-/// A text that is not above `text`, and not long: a prefix is.
+/// A short text that is not greater than `text`: a prefix.
 fn lower_bound(text: &str) -> &str {
     if text.len() <= LONGEST_BOUND {
         return text;
@@ -324,14 +324,14 @@ fn lower_bound(text: &str) -> &str {
     text.get(..end).unwrap_or_default()
 }
 
-/// A text that is not below `text`, and not long where that can be: a prefix whose last character is the next one.
+/// A text that is not less than `text`, and short if possible: a prefix whose last character is incremented.
 fn upper_bound(text: &str) -> String {
     let mut bound = lower_bound(text).to_owned();
     if bound.len() == text.len() {
         return bound;
     }
     while let Some(last) = bound.pop() {
-        // Behind the last character before the surrogates comes the first behind them.
+        // The last character before the surrogates is followed by the first one after them.
         let next = if last == '\u{d7ff}' { Some('\u{e000}') } else { char::from_u32(u32::from(last) + 1) };
         if let Some(next) = next {
             bound.push(next);

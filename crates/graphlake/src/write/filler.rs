@@ -1,4 +1,4 @@
-//! Where quads enter: each thread that has some gathers them by itself.
+//! The entry point of quads: each thread gathers its own.
 
 use std::sync::Arc;
 
@@ -16,20 +16,20 @@ use crate::read::quoted;
 use crate::rules;
 use crate::term::{self, Datatype, no_iri, resource};
 
-/// The longest part of a triple, bytes: lengths have 31 bits.
+/// The longest part of a triple, in bytes: lengths have 31 bits.
 const LONGEST: usize = i32::MAX as usize;
 
-/// What a term takes in memory beside its text while its run is sorted, bytes: head and offset, then place in the table, or
-/// key, number and rank.
+/// Memory of a term in addition to its text while its run is sorted, in bytes: head and offset, then the slot in the
+/// table, or key, number and rank.
 const OF_TERM: u64 = 30 + HEAD as u64;
 
-/// What a triple takes then: a row and a pair.
+/// Memory of a triple then: a row and a pair.
 const OF_ROW: u64 = 20;
 
-/// Memory is asked for in steps of this, bytes; less is never made do with.
+/// Memory is reserved in steps of this many bytes; if a step does not fit, a run is written.
 const STEP: u64 = 1 << 20;
 
-/// Takes quads for a store in the making, on any thread, and gathers them in sorted runs.
+/// Takes quads for a new store or a bulk insert, on any thread, and gathers them in sorted runs.
 pub struct Filler {
     names: Arc<Names>,
     scratch: Scratch,
@@ -37,7 +37,7 @@ pub struct Filler {
     rows: Vec<Row>,
     /// The last triples, whose terms have no numbers yet.
     pending: Pending,
-    /// The number that a predicate has here, by graph; which partition is meant; and the same for graphs and datatypes.
+    /// The local number of a predicate, by graph; the partition that it means; and the same for graphs and datatypes.
     predicates: Interner,
     partitions: Vec<u32>,
     graphs: Interner,
@@ -45,21 +45,21 @@ pub struct Filler {
     datatypes: Interner,
     datatype_numbers: Vec<u32>,
     text: String,
-    /// For the lines that ids are made of.
+    /// A buffer for the lines that ids are made from.
     line: String,
     held: Reservation,
-    /// What terms and rows may take, bytes.
+    /// Maximum memory for terms and rows, in bytes.
     memory: u64,
     file: Option<ScratchFile>,
     runs: Vec<Run>,
-    /// Who remembers runs, and the number that this one's file has there.
+    /// The log of runs, and the number of this filler's file in it.
     resume: Option<(Arc<Resume>, u32)>,
     /// Pieces of texts whose last quads are in memory.
     pieces: Vec<Piece>,
 }
 
 impl Filler {
-    /// An empty one that may take `memory` bytes of `budget` before it goes to temporary files.
+    /// An empty one that may take `memory` bytes of `budget` before it writes temporary files.
     pub(super) fn new(
         names: &Arc<Names>,
         budget: &Budget,
@@ -90,12 +90,12 @@ impl Filler {
         })
     }
 
-    /// Adds a quad. Its terms are texts as a store has them: IRIs, blank nodes with `_:` before their labels. A triple term
-    /// becomes the IRI of its id, and its triple is added to the graph of quoted triples (R33). After an error about a term
-    /// the next quad may follow.
+    /// Adds a quad. Its terms are texts as a store has them: IRIs, blank nodes with `_:` before their labels. A triple
+    /// term becomes the IRI of its id, and its triple is added to the graph of quoted triples (R33). After an error
+    /// about a term the next quad may follow.
     ///
     /// # Errors
-    /// [`rules::IRI`] when a term is not of that kind; [`Kind::TooLarge`] when triples quote one another too often;
+    /// [`rules::IRI`] if a term is of the wrong kind; [`Kind::TooLarge`] if quoted triples are nested too deeply;
     /// [`Kind::NoSpace`] and [`Kind::Io`] from temporary files.
     pub fn push(&mut self, quad: &Quad<'_>) -> Result<()> {
         let mut line = std::mem::take(&mut self.line);
@@ -112,8 +112,8 @@ impl Filler {
         })
     }
 
-    /// Says that all quads of a piece were pushed here: it need not be read again once the next run is written. Means nothing
-    /// where the load cannot be taken up again.
+    /// Declares that all quads of a piece were pushed here: it need not be read again once the next run is written. Has
+    /// no effect if the load cannot be resumed.
     pub fn done_with(&mut self, piece: Piece) {
         if self.resume.is_some() {
             self.pieces.push(piece);
@@ -195,7 +195,7 @@ impl Filler {
         Ok(self.datatype_numbers.get(here as usize).copied().unwrap_or_default())
     }
 
-    /// Sees to it that two terms of so many bytes together, and a triple, have a place in memory.
+    /// Ensures that there is memory for two terms of this total length and a triple.
     fn make_room(&mut self, texts: usize) -> Result<()> {
         let more = texts as u64 + 2 * OF_TERM + OF_ROW;
         let needed = |filler: &Filler| {
@@ -215,7 +215,7 @@ impl Filler {
             self.terms.clear();
             let missing = needed(self).saturating_sub(self.held.bytes());
             self.held.grow(missing)?;
-            // Two of the longest texts have more than 32 bits of bytes with what is before them.
+            // With existing texts, two of the longest texts can exceed 32-bit offsets.
             if !self.has_room(texts) {
                 return Err(too_long());
             }
@@ -223,7 +223,7 @@ impl Filler {
         Ok(())
     }
 
-    /// Whether two terms of so many bytes together still have a place beside the others.
+    /// Whether two terms of this total length still fit.
     fn has_room(&self, texts: usize) -> bool {
         let pending = self.pending.text_bytes() + HEAD * self.pending.terms();
         self.terms.has_room(pending.saturating_add(texts).saturating_add(2 * HEAD))
@@ -255,18 +255,18 @@ impl Filler {
         Ok(())
     }
 
-    /// The file with its runs; nothing when no quad came.
+    /// The file with its runs; `None` if there were no quads.
     pub(super) fn finish(mut self) -> Result<Option<(ScratchFile, Vec<Run>)>> {
         self.spill()?;
         Ok(self.file.map(|file| (file, self.runs)))
     }
 }
 
-/// Whether a graph may have this name.
+/// Checks that a graph may have this name.
 pub(super) fn graph_name(name: &str) -> Result<()> {
     if name.starts_with("_:") || term::is_absolute_iri(name) { Ok(()) } else { Err(no_iri(name, "graph")) }
 }
 
 fn too_long() -> Error {
-    Error::new(Kind::TooLarge, "a text of 2 GiB or more has no place in a record")
+    Error::new(Kind::TooLarge, "a text in a record must be shorter than 2 GiB")
 }

@@ -1,4 +1,4 @@
-//! Texts that come again and again, each kept once and known by a number.
+//! Repeated texts, each stored once and identified by a number.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -8,26 +8,25 @@
 use isomorph_error::{Error, Kind, Result};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// Texts with a tag each, by number. Of a pair of text and tag there is one.
+/// Texts with a tag each, by number. Pairs of text and tag are unique.
 pub(super) struct Interner {
-    /// One behind the other: number, tag, length and text of each, so that what tells whether a text is the wanted one is
-    /// found in one place.
+    /// One after another: number, tag, length and text of each, so that a comparison reads one place in memory.
     entries: Vec<u8>,
     /// Where each entry begins, and where the last one ends.
     starts: Vec<u32>,
-    /// Half a hash, and where an entry begins; [`EMPTY`] where there is none. Its length is a power of two.
+    /// Half a hash and the start of an entry; [`EMPTY`] for an empty slot. Its length is a power of two.
     table: Vec<u64>,
-    /// Slots of the table when it was last closed.
+    /// Number of slots of the table when it was last dropped.
     slots: usize,
-    /// Drawn for each: whoever chooses texts cannot choose which of them collide.
+    /// Drawn for each table: whoever chooses the texts cannot choose which of them collide.
     seed: u64,
 }
 
 /// Slots of the smallest table.
 const LEAST_SLOTS: usize = 64;
 
-/// A slot without an entry: no entry begins so late. It is not 0, so that new tables are written at once; memory that is zero and
-/// read first is given to the process twice, and the second time all its threads are stopped for it.
+/// An empty slot: no entry begins at this offset. It is not 0, so that new tables are written at once; zeroed memory
+/// that is read first is mapped twice by the system, and the second time all threads of the process are stopped for it.
 const EMPTY: u64 = u64::MAX;
 
 /// Number, tag and length before the text of an entry, 4 bytes each.
@@ -40,7 +39,7 @@ impl Interner {
         Interner { entries: Vec::new(), starts: vec![0], table: vec![EMPTY; LEAST_SLOTS], slots: LEAST_SLOTS, seed }
     }
 
-    /// How many there are.
+    /// Number of entries.
     pub(super) fn len(&self) -> usize {
         self.starts.len() - 1
     }
@@ -50,12 +49,12 @@ impl Interner {
         self.entries.len() - HEAD * self.len()
     }
 
-    /// Whether entries of so many bytes still have a place: offsets have 32 bits.
+    /// Whether entries of this many bytes still fit: offsets have 32 bits.
     pub(super) fn has_room(&self, bytes: usize) -> bool {
         self.entries.len() as u64 + (bytes as u64) < u64::from(u32::MAX)
     }
 
-    /// Tag, length and text: what a run says of a term.
+    /// Tag, length and text: the form of a term in a run.
     pub(super) fn tagged(&self, id: u32) -> &[u8] {
         let at = |at: usize| self.starts.get(at).map_or(0, |start| *start as usize);
         self.entries.get(at(id as usize) + 4..at(id as usize + 1)).unwrap_or_default()
@@ -69,17 +68,17 @@ impl Interner {
         self.tagged(id).first_chunk().map_or(0, |tag| u32::from_le_bytes(*tag))
     }
 
-    /// The number of a text; one that is not there yet is added if `check` has nothing against it.
+    /// Returns the number of a text; a new one is added if `check` accepts it.
     ///
     /// # Errors
-    /// Those of `check`; [`Kind::TooLarge`] when there are 4 GiB of texts.
+    /// Errors of `check`; [`Kind::TooLarge`] if there are 4 GiB of texts.
     pub(super) fn intern(&mut self, tag: u32, text: &str, check: impl FnOnce() -> Result<()>) -> Result<u32> {
         let hash = self.hash(tag, text.as_bytes());
         match self.find(hash, tag, text.as_bytes()) {
             Ok(id) => Ok(id),
             Err(slot) => {
                 if !self.has_room(HEAD + text.len()) {
-                    let message = "graphs, predicates and datatypes have less than 4 GiB of text";
+                    let message = "names of graphs, predicates and datatypes must have less than 4 GiB of text";
                     return Err(Error::new(Kind::TooLarge, message));
                 }
                 check()?;
@@ -88,13 +87,13 @@ impl Interner {
         }
     }
 
-    /// What [`Interner::touch`] and [`Interner::intern_hashed`] know a text by.
+    /// The hash by which [`Interner::touch`] and [`Interner::intern_hashed`] find a text.
     pub(super) fn hash(&self, tag: u32, text: &[u8]) -> u32 {
         (xxh3_64_with_seed(text, self.seed ^ u64::from(tag)) >> 32) as u32
     }
 
-    /// Looks at where texts with these hashes would be found, so that they are at hand when they are wanted one by one: the
-    /// machine waits for many places at the same time. What is returned means nothing.
+    /// Touches the slots where texts with these hashes would be, so that they are in the cache when they are used one
+    /// by one: the machine waits for many of them at the same time. The result has no meaning.
     pub(super) fn touch(&self, hashes: impl Iterator<Item = u32> + Clone) -> u64 {
         let mask = self.table.len() - 1;
         let slot = |hash: u32| self.table.get(hash as usize & mask).copied().unwrap_or(EMPTY);
@@ -105,7 +104,8 @@ impl Interner {
         })
     }
 
-    /// The number of a text with this hash, which is added if it is not there. It [has room](Interner::has_room).
+    /// Returns the number of a text with this hash, and adds the text if it is new. The caller has checked that it [has
+    /// room](Interner::has_room).
     pub(super) fn intern_hashed(&mut self, hash: u32, tag: u32, text: &[u8]) -> u32 {
         match self.find(hash, tag, text) {
             Ok(id) => id,
@@ -113,7 +113,7 @@ impl Interner {
         }
     }
 
-    /// The number of a text, or the slot where it would have its place.
+    /// The number of a text, or the slot where it would be.
     fn find(&self, hash: u32, tag: u32, text: &[u8]) -> std::result::Result<u32, usize> {
         let mask = self.table.len() - 1;
         let mut at = hash as usize & mask;
@@ -165,13 +165,13 @@ impl Interner {
         self.table = table;
     }
 
-    /// Forgets how to find texts; the texts stay.
+    /// Drops the table; the texts stay.
     pub(super) fn close(&mut self) {
         self.slots = self.table.len();
         self.table = Vec::new();
     }
 
-    /// Forgets everything. What was allocated for texts stays, and a table as large as the last is made.
+    /// Drops everything. Memory for texts stays allocated, and a table of the previous size is created.
     pub(super) fn clear(&mut self) {
         self.entries.clear();
         self.starts.truncate(1);

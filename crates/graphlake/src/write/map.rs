@@ -5,10 +5,10 @@ use isomorph_error::Result;
 use isomorph_storage::ScratchFile;
 use memmap2::Mmap;
 
-/// A temporary file as bytes; one that is empty is no bytes.
+/// A temporary file as bytes; an empty file has none.
 pub(super) struct Map {
     map: Option<Mmap>,
-    /// Keeps the bytes counted. Nobody else has it, so nobody writes to it.
+    /// Holds the reservation for the bytes.
     _file: ScratchFile,
 }
 
@@ -21,9 +21,10 @@ impl Map {
         if file.size() == 0 {
             return Ok(Map { map: None, _file: file });
         }
-        // SAFETY: A map is unsound only if the file changes below it. This file was created by `Scratch` for us alone.
-        // It has no name (or, where the system needs one, a random name in a directory of temporary files), so no other
-        // process opens it. Its only handle is moved into this value, which never writes to it or shortens it.
+        // SAFETY: A map is unsound only if the file changes while it is mapped. This file was created by `Scratch` for
+        // this value alone. It has no name (or, where the system needs one, a random name in a directory of temporary
+        // files), so no other process opens it. Its only handle is moved into this value, which never writes to it or
+        // shortens it.
         let map = unsafe { Mmap::map(file.as_file()) }?;
         Ok(Map { map: Some(map), _file: file })
     }
@@ -32,13 +33,13 @@ impl Map {
         self.map.as_deref().unwrap_or_default()
     }
 
-    /// The number at index `at`, where the file is numbers of 32 bits.
+    /// The number at index `at` of a file of 32-bit numbers.
     pub(super) fn u32(&self, at: usize) -> u32 {
         let bytes = at.checked_mul(4).and_then(|at| self.bytes().get(at..)?.first_chunk());
         bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes))
     }
 
-    /// The number at index `at`, where the file is numbers of 64 bits.
+    /// The number at index `at` of a file of 64-bit numbers.
     pub(super) fn u64(&self, at: usize) -> u64 {
         let bytes = at.checked_mul(8).and_then(|at| self.bytes().get(at..)?.first_chunk());
         bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes))

@@ -1,4 +1,4 @@
-//! Graphs, predicates and datatypes of all that is written: few texts, known to all threads by the same numbers.
+//! Names of graphs, predicates and datatypes: few texts, with numbers that all threads share.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -6,10 +6,10 @@ use std::sync::{Mutex, PoisonError};
 use isomorph_error::{Error, Kind, Result};
 use isomorph_storage::{Budget, Reservation};
 
-/// What a name takes beside its text, in both directions, bytes.
+/// Memory of a name in addition to its text, for both directions, in bytes.
 const OVERHEAD: u64 = 112;
 
-/// The names so far. A number never changes its meaning.
+/// The names so far. The meaning of a number never changes.
 pub(super) struct Names(Mutex<Inner>);
 
 struct Inner {
@@ -19,7 +19,7 @@ struct Inner {
     held: Reservation,
 }
 
-/// What is named, once the numbers are final.
+/// The names, once the numbers are final.
 pub(super) struct Named {
     pub(super) graphs: Vec<String>,
     /// Graph and predicate.
@@ -60,25 +60,25 @@ impl Names {
         Ok(Names(Mutex::new(Inner { graphs: List::new(), partitions: List::new(), datatypes, held })))
     }
 
-    /// Gives names the numbers that they had in an earlier load. Before anything else is named.
+    /// Gives names the numbers that they had in an earlier load. Must be called before any other name is added.
     ///
     /// # Errors
-    /// [`Kind::Malformed`] when a name comes twice, or a partition is of a graph that has none.
+    /// [`Kind::Malformed`] if a name is repeated, or the graph of a partition is unknown.
     pub(super) fn restore(&self, graphs: &[String], partitions: &[(u32, String)], datatypes: &[String]) -> Result<()> {
         let in_order = |numbers: &mut dyn Iterator<Item = Result<u32>>, first: u32| {
             for (wanted, number) in (first..).zip(numbers) {
                 if number? != wanted {
-                    return Err(Error::malformed("the log of a load says a name twice"));
+                    return Err(Error::malformed("the log of the load repeats a name"));
                 }
             }
             Ok(())
         };
         in_order(&mut graphs.iter().map(|name| self.graph(name)), 0)?;
         if partitions.iter().any(|(graph, _)| *graph as usize >= graphs.len()) {
-            return Err(Error::malformed("the log of a load names a graph that it does not say"));
+            return Err(Error::malformed("the log of the load refers to a graph that it does not define"));
         }
         in_order(&mut partitions.iter().map(|(graph, predicate)| self.partition(*graph, predicate)), 0)?;
-        // The first is there always.
+        // The first always exists.
         in_order(&mut datatypes.iter().map(|text| self.datatype(text)), 1)
     }
 
@@ -98,7 +98,7 @@ impl Names {
         self.with(|inner| inner.datatypes.number(text.to_owned(), text.len(), &mut inner.held))
     }
 
-    /// What is named so far, in the order of the numbers.
+    /// The names so far, in the order of their numbers.
     pub(super) fn named(&self) -> Named {
         self.with(|inner| Named {
             graphs: inner.graphs.all.clone(),

@@ -1,21 +1,21 @@
-//! Texts in the order of their bytes, without comparing what they have in common again and again.
+//! Sorts texts by their bytes, without comparing their common prefixes again and again.
 
 use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::intern::Interner;
 
-/// At most so many texts are compared with each other; more are sorted by eight bytes at a time.
+/// At most this many texts are sorted by comparison; more are sorted by eight bytes at a time.
 const FEW: usize = 12;
 
 /// Bytes of a key.
 const KEY: usize = 8;
 
-/// The numbers of all texts in the order of their bytes; `tags` says how tags of equal texts compare.
+/// Returns the numbers of all texts in the order of their bytes; `tags` compares the tags of equal texts.
 #[expect(clippy::cast_possible_truncation, reason = "numbers of texts have 32 bits")]
 pub(super) fn sorted(texts: &Interner, tags: &dyn Fn(u32, u32) -> Ordering) -> Vec<u32> {
     let mut items: Vec<(u64, u32)> = (0..texts.len() as u32).map(|id| (0, id)).collect();
-    // What is still to do: a range whose texts agree in so many bytes.
+    // Work to do: a range whose texts agree in this many bytes.
     let mut left: Vec<(Range<usize>, usize)> = vec![(0..items.len(), 0)];
     while let Some((range, depth)) = left.pop() {
         let start = range.start;
@@ -38,8 +38,8 @@ pub(super) fn sorted(texts: &Interner, tags: &dyn Fn(u32, u32) -> Ordering) -> V
             if group.len() < 2 {
                 continue;
             }
-            // Those that end within the key come first, the shorter ones before the longer: where they look equal, the
-            // longer ones go on with zeros.
+            // Texts that end within the key come first, the shorter ones before the longer: if their keys are equal,
+            // the longer ones continue with zeros.
             group.sort_unstable_by_key(|(_, id)| behind(*id, depth).len().min(KEY + 1));
             let ended = group.partition_point(|(_, id)| behind(*id, depth).len() <= KEY);
             let (done, rest) = group.split_at_mut(ended);
@@ -54,7 +54,7 @@ pub(super) fn sorted(texts: &Interner, tags: &dyn Fn(u32, u32) -> Ordering) -> V
     items.into_iter().map(|(_, id)| id).collect()
 }
 
-/// How many bytes all have in common.
+/// The length of the common prefix.
 fn common<'t>(items: &[(u64, u32)], text: impl Fn(u32) -> &'t [u8]) -> usize {
     let Some(((_, first), others)) = items.split_first() else { return 0 };
     let first = text(*first);
@@ -69,7 +69,7 @@ fn common<'t>(items: &[(u64, u32)], text: impl Fn(u32) -> &'t [u8]) -> usize {
     length
 }
 
-/// The first eight bytes as a number that compares as they do; zeros where there are fewer.
+/// The first eight bytes as a number that compares as they do; padded with zeros.
 fn key_of(bytes: &[u8]) -> u64 {
     match bytes.first_chunk() {
         Some(bytes) => u64::from_be_bytes(*bytes),
@@ -101,7 +101,7 @@ mod tests {
             let text = if next(2) == 0 { text } else { format!("{text}{}", next(3_000)) };
             texts.intern(next(3) as u32, &text, || Ok(())).unwrap();
         }
-        // Tags in an order of their own.
+        // Tags with an order of their own.
         let tags = |one: u32, other: u32| other.cmp(&one);
         let key = |id: &u32| (texts.text(*id).to_vec(), std::cmp::Reverse(texts.tag(*id)));
         let mut expected: Vec<u32> = (0..texts.len() as u32).collect();

@@ -1,4 +1,4 @@
-//! The triples of one partition in one order, from all runs, each once.
+//! The triples of one partition in one order, from all runs, without duplicates.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,11 +10,11 @@ use super::dictionary::Dictionary;
 use super::run::Run;
 use crate::read::Order;
 
-/// Most bytes of a run that are read at once, and the fewest.
+/// Maximum and minimum bytes of a run that are read at once.
 const MOST: u64 = 128 << 10;
 const LEAST: u64 = 8 << 10;
 
-/// Sorted runs of pairs as one.
+/// Merges sorted runs of pairs.
 pub(super) struct Pairs<'a> {
     dictionary: &'a Dictionary,
     inputs: Vec<Input<'a>>,
@@ -30,13 +30,13 @@ struct Input<'a> {
     read: u64,
     end: u64,
     block: Vec<u8>,
-    /// The pairs of the block, by their new places.
+    /// The pairs of the block, by their new positions.
     pairs: Vec<u64>,
     at: usize,
 }
 
 impl<'a> Pairs<'a> {
-    /// The pairs of `partition` in `order`, read within about `memory` bytes: the place of the term to sort by in the
+    /// The pairs of `partition` in `order`, read with about `memory` bytes: the position of the term to sort by in the
     /// upper half, that of the other in the lower.
     ///
     /// # Errors
@@ -75,13 +75,13 @@ impl<'a> Pairs<'a> {
         Ok(())
     }
 
-    /// The next pair.
+    /// Returns the next pair.
     ///
     /// # Errors
     /// [`isomorph_error::Kind::Io`].
     pub(super) fn next(&mut self) -> Result<Option<u64>> {
         if let [only] = self.inputs.as_mut_slice() {
-            // One run has each pair once. The first one stands in the heap.
+            // A run has no duplicates. The first pair is in the heap.
             return match self.heap.pop() {
                 Some(Reverse((pair, _))) => Ok(Some(pair)),
                 None => only.next(self.dictionary),
@@ -122,7 +122,7 @@ impl Input<'_> {
         self.block.resize(index(more), 0);
         self.file.read_exact_at(&mut self.block, self.read)?;
         self.read += more;
-        // All at once, because places are far from each other: so the machine waits for many of them at the same time.
+        // All at once, because positions are far apart: so the machine waits for many of them at the same time.
         let place = |at: u64| u64::from(dictionary.place(self.run, at as u32));
         self.pairs.clear();
         self.pairs.extend(self.block.chunks_exact(8).map(|bytes| {

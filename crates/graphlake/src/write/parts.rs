@@ -1,4 +1,4 @@
-//! The files of all partitions, written on all threads.
+//! Writes the files of all partitions, on all threads.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc;
@@ -20,7 +20,7 @@ use crate::term;
 /// Triples that are written between two reports.
 const REPORTED: u64 = 1 << 14;
 
-/// Triples whose terms are looked for at once.
+/// Triples whose terms are looked up at once.
 const BATCH: usize = 128;
 
 /// Bytes of two partitions that are compared at once.
@@ -36,7 +36,7 @@ pub(super) fn predicate_id(predicate: &str) -> String {
     uuid::of(&["predicate", predicate])
 }
 
-/// What the files are written from.
+/// The input from which files are written.
 pub(super) struct Parts<'a> {
     pub(super) place: &'a dyn NewFiles,
     pub(super) options: &'a WriteOptions,
@@ -45,7 +45,7 @@ pub(super) struct Parts<'a> {
     pub(super) file_bytes: u64,
 }
 
-/// A partition: its number in runs, what it is of, and the ids of that.
+/// A partition: its number in runs, its graph and predicate, and their ids.
 pub(super) struct Part<'a> {
     pub(super) number: u32,
     pub(super) graph: &'a str,
@@ -83,7 +83,7 @@ impl Parts<'_> {
                     files
                 })
             });
-            // Whoever started this hears of it on its own thread.
+            // Progress is reported on the thread that started this.
             let mut answer = Ok(());
             for rows in reports {
                 if answer.is_ok() {
@@ -100,7 +100,7 @@ impl Parts<'_> {
         for result in done {
             match result {
                 Ok(written) => files.push(written),
-                // The first that says why; the others were told to stop.
+                // The first error with a reason; the other threads were told to stop.
                 Err(Some(error)) => failed = failed.or(Some(error)),
                 Err(None) => {}
             }
@@ -119,9 +119,10 @@ impl Parts<'_> {
         Ok(written)
     }
 
-    /// For each partition the one that keeps the same triples as quoted ones, where there is one: their files are written at once.
+    /// For each partition the one that has the same triples as quoted triples, if any: their files are written
+    /// together.
     fn twins(&self, partitions: &[Part<'_>]) -> Result<Vec<Option<usize>>> {
-        // The default graph comes first, and predicates in their order.
+        // The default graph comes first, and predicates are in order.
         let own = partitions.partition_point(|part| part.graph == term::DEFAULT_GRAPH);
         let own = partitions.get(..own).unwrap_or_default();
         let mut twins = vec![None; partitions.len()];
@@ -137,7 +138,8 @@ impl Parts<'_> {
         Ok(twins)
     }
 
-    /// Whether two partitions have the same triples in each run. Such as have them otherwise are as good as others.
+    /// Whether two partitions have the same triples in each run. If the triples are equal, but spread over runs
+    /// differently, they are written separately.
     fn are_equal(&self, one: u32, other: u32) -> Result<bool> {
         for (file, run) in self.files.iter().flat_map(|(file, runs)| runs.iter().map(move |run| (file, run))) {
             let [one, other] = [one, other].map(|number| {
@@ -173,7 +175,7 @@ impl Parts<'_> {
         }
     }
 
-    /// Writes one partition in one order, and its twin. The error is nothing where another thread has failed.
+    /// Writes one partition in one order, and its twin. The error is `None` if another thread has failed.
     #[expect(clippy::cast_possible_truncation, reason = "a pair is two numbers of 32 bits")]
     fn part(
         &self,
@@ -206,7 +208,7 @@ impl Parts<'_> {
             std::hint::black_box(self.dictionary.touch(&places));
             for pair in &batch {
                 let (high, low) = ((pair >> 32) as u32, *pair as u32);
-                // Triples that share their first term stand together.
+                // Triples that share their first term are adjacent.
                 let first = match before {
                     Some((place, term)) if place == high => term,
                     _ => self.dictionary.term(high)?,
@@ -229,10 +231,10 @@ impl Parts<'_> {
         Ok(writer.finish_both()?)
     }
 
-    /// Tells of triples once, though they are written twice.
+    /// Reports each triple once, though it is written twice.
     fn tell(&self, order: Order, rows: u64, report: &mpsc::Sender<u64>) {
         if order == Order::Subject {
-            // Nobody listens any more only where the work has ended.
+            // The receiver is gone only if the work has ended.
             let _ = report.send(rows);
         }
     }

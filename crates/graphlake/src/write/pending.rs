@@ -1,24 +1,24 @@
-//! The last triples of a thread, whose terms are looked for all at once.
+//! The last triples of a thread, whose terms are looked up together.
 
 use super::intern::Interner;
 use super::run::Row;
 
-/// Triples whose terms are looked for at once.
+/// Triples whose terms are looked up together.
 const ROWS: usize = 128;
 
-/// Bytes of texts that are not gathered beyond.
+/// Maximum bytes of texts that are gathered.
 const BYTES: usize = 256 << 10;
 
-/// Triples whose terms have no numbers yet. In a large table of terms nearly each look-up waits for memory; of many look-ups
-/// side by side, the machine waits for several at the same time.
+/// Triples whose terms have no numbers yet. In a large table of terms nearly each look-up waits for memory; if many
+/// look-ups are made together, the machine waits for several at the same time.
 #[derive(Default)]
 pub(super) struct Pending {
     texts: Vec<u8>,
     terms: Vec<Term>,
-    /// Partition, and places of subject and object in `terms`.
+    /// Partition, and positions of subject and object in `terms`.
     rows: Vec<Row>,
     ids: Vec<u32>,
-    /// The subject before: triples of one subject mostly follow each other.
+    /// The previous subject: triples of one subject are usually adjacent.
     subject: Option<u32>,
 }
 
@@ -30,17 +30,17 @@ struct Term {
 }
 
 impl Pending {
-    /// How many terms are here.
+    /// Number of terms.
     pub(super) fn terms(&self) -> usize {
         self.terms.len()
     }
 
-    /// How many triples are here.
+    /// Number of triples.
     pub(super) fn rows(&self) -> usize {
         self.rows.len()
     }
 
-    /// Bytes of the texts of all terms that are here.
+    /// Bytes of the texts of all terms.
     pub(super) fn text_bytes(&self) -> usize {
         self.texts.len()
     }
@@ -50,7 +50,7 @@ impl Pending {
         self.rows.len() >= ROWS || self.texts.len() >= BYTES
     }
 
-    /// The place here of the subject before, if this is the same.
+    /// The position of the previous subject, if this is the same.
     pub(super) fn subject(&self, text: &str) -> Option<u32> {
         self.subject.filter(|place| {
             let term = self.terms.get(*place as usize);
@@ -58,7 +58,7 @@ impl Pending {
         })
     }
 
-    /// Takes a term and returns its place here.
+    /// Takes a term and returns its position.
     #[expect(clippy::cast_possible_truncation, reason = "few are gathered")]
     pub(super) fn term(&mut self, all: &Interner, tag: u32, text: &str) -> u32 {
         let start = self.texts.len();
@@ -67,7 +67,7 @@ impl Pending {
         self.terms.len() as u32 - 1
     }
 
-    /// Takes a triple: its partition, and the places here of its terms.
+    /// Takes a triple: its partition, and the positions of its terms.
     pub(super) fn row(&mut self, partition: u32, subject: u32, object: u32) {
         self.rows.push([partition, subject, object]);
         self.subject = Some(subject);

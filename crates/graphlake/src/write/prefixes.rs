@@ -1,7 +1,8 @@
-//! Prefixes that are longer than namespaces: whole classes and datatypes, and what many names begin with.
+//! Prefixes that are longer than namespaces: whole classes and datatypes, and frequent beginnings of names.
 //!
-//! A prefix costs about a hundred bytes in every snapshot and saves its length beyond the namespace in each record. So a sample
-//! of the terms of a file tells which begins of their local names are used often, and the most used are divided first.
+//! A prefix costs about a hundred bytes in every snapshot and saves its length beyond the namespace in each record. A
+//! sample of the terms of a file shows which beginnings of local names are frequent, and the most frequent are divided
+//! first.
 
 #![expect(clippy::cast_possible_truncation, reason = "a file has less than 2^32 namespaces, and fewer prefixes")]
 
@@ -11,42 +12,42 @@ use std::ops::Range;
 
 use isomorph_error::index;
 
-/// The most of these prefixes in a file.
+/// Maximum number of these prefixes in a file.
 const MOST: u64 = 128;
 
-/// Uses that one needs, about.
+/// Minimum number of uses of a prefix, approximately.
 const USES: u64 = 512;
 
-/// Records of a file that are looked at, about.
+/// Records of a file that are sampled, approximately.
 const SAMPLE: u64 = 16 << 10;
 
 /// Bytes of a term of the sample; terms of a record.
 const OF_TERM: u64 = size_of::<(u32, &str)>() as u64;
 const TERMS: u64 = 3;
 
-/// Every how many records one is looked at, in a file of so many.
+/// The interval between sampled records, in a file of this many.
 pub(super) fn step(rows: u64) -> u64 {
     rows / SAMPLE + 1
 }
 
-/// Memory that choosing takes, bytes.
+/// Memory for the choice, in bytes.
 pub(super) fn memory(rows: u64) -> u64 {
     if rows < USES { 0 } else { (rows / step(rows) + 1) * TERMS * OF_TERM }
 }
 
-/// Begins of local names, as a tree for each namespace.
+/// Beginnings of local names, as a tree for each namespace.
 #[derive(Debug, Default)]
 pub(super) struct Tree {
     nodes: Vec<Node>,
-    /// The node of a namespace, by its number; 0 where it has none.
+    /// The node of a namespace, by its number; 0 if it has none.
     roots: Vec<u32>,
 }
 
 #[derive(Debug, Default)]
 struct Node {
-    /// Bytes behind those of the node above.
+    /// Bytes after those of the parent node.
     edge: Vec<u8>,
-    /// Nodes below, and the first byte of each.
+    /// Child nodes, and the first byte of each.
     below: Vec<u32>,
     firsts: Vec<u8>,
     /// Whether it is a prefix, and its number then.
@@ -54,7 +55,7 @@ struct Node {
     prefix: i32,
 }
 
-/// A node that may be divided: which terms of the sample begin so, and with how many bytes.
+/// A node that may be divided: the terms of the sample that begin with it, and its length in bytes.
 struct Open {
     node: usize,
     terms: Range<usize>,
@@ -62,7 +63,7 @@ struct Open {
 }
 
 impl Tree {
-    /// Chooses among the terms of a sample, given by their namespaces and local names, of a file with so many records.
+    /// Chooses from the terms of a sample, given by their namespaces and local names, of a file with this many records.
     pub(super) fn choose(mut sample: Vec<(u32, &str)>, rows: u64) -> Self {
         let mut tree = Tree { nodes: vec![Node::default()], roots: Vec::new() };
         let most = index(MOST.min(rows / USES));
@@ -72,7 +73,7 @@ impl Tree {
         let least = index(USES.div_ceil(step(rows)).max(2));
         sample.sort_unstable();
         let mut open: Vec<Open> = Vec::new();
-        // The largest first; of those that are equal the one that came first, so that one file gives one tree.
+        // The largest first; of equal ones the first in the input, so that equal files give equal trees.
         let mut queue = BinaryHeap::new();
         let mut start = 0;
         for same in sample.chunk_by(|one, other| one.0 == other.0) {
@@ -111,7 +112,7 @@ impl Tree {
             if groups.is_empty() || chosen + groups.len() > most {
                 continue;
             }
-            // Nothing of the sample needs it any more.
+            // The sample is not needed any more.
             if tree.nodes[node].chosen && divided == names.len() {
                 tree.nodes[node].chosen = false;
                 chosen -= 1;
@@ -135,7 +136,7 @@ impl Tree {
         self.nodes.len() - 1
     }
 
-    /// All prefixes: the number of the namespace, the text behind it, and a handle for [`Tree::number`].
+    /// All prefixes: the number of the namespace, the text after it, and a handle for [`Tree::number`].
     pub(super) fn chosen(&self) -> Vec<(u32, Vec<u8>, usize)> {
         let mut found = Vec::new();
         for (namespace, root) in self.roots.iter().enumerate().filter(|(_, root)| **root != 0) {
@@ -159,13 +160,13 @@ impl Tree {
         }
     }
 
-    /// The longest prefix of a local name of a namespace: its number, and its bytes behind the namespace.
+    /// The longest prefix of a local name of a namespace: its number, and its bytes after the namespace.
     pub(super) fn longest(&self, namespace: u32, local: &[u8]) -> Option<(i32, usize)> {
         let root = self.roots.get(namespace as usize).filter(|root| **root != 0)?;
         let mut node = self.nodes.get(*root as usize)?;
         let (mut at, mut best) = (0, None);
         while let Some(first) = local.get(at) {
-            // Characters of several bytes may begin alike.
+            // Multi-byte characters may share their first bytes.
             let fitting = memchr::memchr_iter(*first, &node.firsts).find_map(|below| {
                 let below = self.nodes.get(*node.below.get(below)? as usize)?;
                 local.get(at..)?.starts_with(&below.edge).then_some(below)
@@ -181,7 +182,7 @@ impl Tree {
     }
 }
 
-/// Bytes that two texts have in common, whole characters only.
+/// Length of the common prefix of two texts in bytes, in whole characters.
 fn common(one: &str, other: &str) -> usize {
     let same = one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
     (0..=same).rev().find(|end| one.is_char_boundary(*end) && other.is_char_boundary(*end)).unwrap_or_default()
@@ -213,7 +214,7 @@ mod tests {
             let found = tree.longest(*number, name.as_bytes());
             assert!(found.is_some_and(|(_, length)| (1..=name.len()).contains(&length)), "{name} {found:?}");
         }
-        // What a number stands for is a begin of the name that has it.
+        // The text of a prefix is the beginning of the name that uses it.
         let text = |prefix: i32| all.get(prefix as usize - 1).map(|(number, text, _)| (*number, text.as_slice()));
         for (number, name) in &sample {
             if let Some((prefix, length)) = tree.longest(*number, name.as_bytes()) {

@@ -1,6 +1,6 @@
 //! Sorted runs: what one thread has gathered within its memory, in a temporary file.
 //!
-//! A run is its different terms in their order and, for each partition, its triples as pairs of places of terms in that
+//! A run has its different terms in order and, for each partition, its triples as pairs of positions of terms in that
 //! order: once by subject, once by object. Texts are compared when a run sorts its terms and when the terms of runs are
 //! merged, and never for a triple.
 
@@ -22,7 +22,7 @@ pub(super) struct Run {
     /// Where its terms begin: tag, length and text of each.
     pub(super) terms_at: u64,
     pub(super) terms_end: u64,
-    /// How many terms.
+    /// Number of terms.
     pub(super) terms: u32,
     /// Ascending by partition.
     pub(super) partitions: Vec<PartitionRun>,
@@ -34,24 +34,24 @@ pub(super) struct PartitionRun {
     pub(super) partition: u32,
     /// Where the pairs by subject begin; those by object follow.
     pub(super) at: u64,
-    /// How many triples.
+    /// Number of triples.
     pub(super) count: u64,
 }
 
-/// How a term is no literal: see [`term_order`].
+/// The tag of terms that are not literals: see [`term_order`].
 pub(super) const RESOURCE: u32 = 0;
 
-/// The order of equal texts by their tags: what is no literal first, then literals by their datatypes, whose number is one
-/// less than the tag.
+/// The order of equal texts by their tags: first terms that are not literals, then literals by their datatypes, whose
+/// number is one less than the tag.
 pub(super) fn term_order(datatypes: &[String], one: u32, other: u32) -> Ordering {
     let datatype = |tag: u32| tag.checked_sub(1).map(|at| datatypes.get(at as usize).map_or("", String::as_str));
     datatype(one).cmp(&datatype(other))
 }
 
-/// Triples in the making: the number of a partition of this run, and the numbers of two terms.
+/// Gathered triples: the number of a partition of this run, and the numbers of two terms.
 pub(super) type Row = [u32; 3];
 
-/// Sorts terms and rows and writes them behind what is in `file`. `partitions` says which partition each number means.
+/// Sorts terms and rows and appends them to `file`. `partitions` maps the numbers in rows to those of all runs.
 ///
 /// # Errors
 /// [`Kind::NoSpace`], [`Kind::Io`].
@@ -120,7 +120,7 @@ pub(super) fn write(
     Ok(Run { terms_at, terms_end, terms: count, partitions: written })
 }
 
-/// Moves what differs from what stands before it to the front, and says how many that are.
+/// Moves items that differ from the one before them to the front, and returns their number.
 fn dedup(sorted: &mut [u64]) -> usize {
     let mut kept = 0;
     for at in 0..sorted.len() {

@@ -1,9 +1,10 @@
-//! Names of graphs, predicates and files.
+//! Ids of graphs, predicates and files.
 
 use isomorph_error::{Error, Kind, Result};
 use sha2::{Digest, Sha256};
 
-/// An id that follows from what it names, so that one input gives one store: a UUID of version 8, whose bits are a hash.
+/// An id derived from what it names, so that equal input gives equal stores: a UUID of version 8, whose bits are a
+/// hash.
 pub(crate) fn of(parts: &[&str]) -> String {
     let mut hash = Sha256::new();
     for part in parts {
@@ -15,14 +16,14 @@ pub(crate) fn of(parts: &[&str]) -> String {
     written(bytes, 8)
 }
 
-/// An id that nobody else has: a UUID of version 4, from the system's randomness.
+/// A unique id: a UUID of version 4, from the system's randomness.
 ///
 /// # Errors
-/// When the system has none.
+/// Returns an error if the system provides no random numbers.
 pub fn fresh() -> Result<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes)
-        .map_err(|error| Error::new(Kind::Io, "the system gives no random numbers").caused_by(error))?;
+        .map_err(|error| Error::new(Kind::Io, "the system provides no random numbers").caused_by(error))?;
     Ok(written(bytes, 4))
 }
 

@@ -1,4 +1,4 @@
-//! Everything that a store can be asked, in every way, as texts: what two stores must answer alike.
+//! All kinds of questions about a store, in every way, as texts: two stores must answer alike.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use isomorph_graphlake::{
 };
 use isomorph_model::faces::{Object, Quad};
 
-/// What is asked for: subject, predicate, object.
+/// The terms of the questions: subject, predicate, object.
 pub type Asked<'a> = (&'a str, &'a str, Object<'a>);
 
 fn line(quad: &Quad<'_>) -> String {
@@ -18,15 +18,15 @@ fn line(quad: &Quad<'_>) -> String {
     line
 }
 
-/// How much is asked.
+/// The extent of the questions.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
     Everything,
-    /// What needs no pass over everything.
+    /// Questions that need no pass over everything.
     LookUps,
 }
 
-/// Two stores answer the same.
+/// Checks that two stores answer alike.
 #[track_caller]
 pub fn assert_same(found: &[String], expected: &[String], what: &str) {
     for (found, expected) in found.iter().zip(expected) {
@@ -66,7 +66,7 @@ pub fn answers(lake: &Arc<GraphLake>, asked: &[Asked<'_>], extent: Extent) -> Ve
                 object: pick(4).then_some(*object),
                 graph: InGraph::Any,
             };
-            // What leaves all terms open is the same for all.
+            // Patterns without terms are the same for all.
             if known & 5 != 0 || number == 0 && whole {
                 say(format!("{number} pattern {known}"), collect(|take| lake.matching(&pattern, take)));
                 say(format!("{number} on threads {known}"), collect(|take| lake.matching_on(2, &pattern, take)));
@@ -100,7 +100,7 @@ fn collect(ask: impl FnOnce(&mut dyn FnMut(Quad<'_>) -> Result<()>) -> Result<()
     Ok(lines)
 }
 
-/// Stretches of subjects, one after another: how they are divided may differ, what they are together may not.
+/// Sections by subject, in sequence: their division may differ, but not their concatenation.
 fn divided(lake: &GraphLake) -> Result<Vec<String>> {
     let mut lines = Vec::new();
     for section in lake.divided_sections()? {
@@ -112,7 +112,7 @@ fn divided(lake: &GraphLake) -> Result<Vec<String>> {
     Ok(lines)
 }
 
-/// All that is asked, as bindings of one question.
+/// All terms, as bindings of one question.
 fn batch(lake: &Arc<GraphLake>, asked: &[Asked<'_>], known: usize) -> Result<Vec<String>> {
     let mut columns = [Terms::default(), Terms::default(), Terms::default()];
     for (subject, predicate, object) in asked {
@@ -139,7 +139,7 @@ fn shown(found: &Found, row: usize) -> String {
     format!("{} {:?}", found.rows[row], columns.map(|column| column.get(row)))
 }
 
-/// Subjects that have two things in common: one of them known, or both open.
+/// Subjects that share two things: one of them known, or both variables.
 fn join(lake: &Arc<GraphLake>, asked: &[Asked<'_>], known: bool) -> Result<Vec<String>> {
     let mut lines = Vec::new();
     for (_, predicate, object) in asked.iter().take(if known { asked.len() } else { 1 }) {

@@ -1,4 +1,4 @@
-//! What the tests of this crate share: where the fixtures are, copies of them, and a store as sorted lines.
+//! Shared by the tests of this crate: the location of the fixtures, copies of them, and a store as sorted lines.
 #![allow(dead_code, clippy::unwrap_used)]
 
 pub mod answers;
@@ -48,7 +48,7 @@ pub fn lines(lake: &GraphLake, order: Order) -> Result<String> {
     Ok(all.into_iter().map(|line| line + "\n").collect())
 }
 
-/// All quads as they are meant, as sorted lines of canonical N-Quads.
+/// All quads in their RDF form, as sorted lines of canonical N-Quads.
 pub fn statements(lake: &GraphLake, order: Order) -> Result<String> {
     let mut all = Vec::new();
     lake.statements(order, &mut |quad| {
@@ -61,7 +61,7 @@ pub fn statements(lake: &GraphLake, order: Order) -> Result<String> {
     Ok(all.concat())
 }
 
-/// Ids of the rules that a store breaks, as far as it can be opened and read; the rule of the error, where it cannot.
+/// Ids of the rules that a store breaks, as far as it can be opened and read; otherwise the rule of the error.
 pub fn broken(path: &Path, options: &OpenOptions) -> Vec<&'static str> {
     let mut findings = Findings::keeping(3);
     let done = open(path, options).and_then(|lake| lake.validate(&mut findings));

@@ -47,7 +47,8 @@ impl Store {
         self
     }
 
-    /// The same with other bytes in the file of names by subject or object, of which its description knows length and number.
+    /// The same with other bytes in the file of names by subject or object; its metadata is updated to their length and
+    /// number.
     pub fn with_records(self, list: &str, records: &[Vec<u8>]) -> Store {
         let bytes = records.concat();
         let path = self.path.clone();
@@ -77,7 +78,7 @@ impl Store {
         self.lake().compact(CompactMode::Full, &|_| Ok(())).map(drop)
     }
 
-    /// Removes whatever nobody needs.
+    /// Removes all files that are not needed.
     pub fn vacuum(&self) -> Result<Vacuumed> {
         let options = VacuumOptions { keep_last: 1, grace: Duration::ZERO, dry_run: false, ..VacuumOptions::default() };
         self.lake().vacuum(&options)
@@ -91,7 +92,7 @@ impl Store {
         super::broken(&self.path, &OpenOptions::default())
     }
 
-    /// What is found when the store is checked: rules and places.
+    /// The findings of validation: rules and positions.
     pub fn found(&self) -> Vec<(&'static str, Place)> {
         let mut findings = Findings::keeping(10);
         super::open(&self.path, &OpenOptions::default()).unwrap().validate(&mut findings).unwrap();
@@ -99,18 +100,18 @@ impl Store {
         kept.map(|one| (one.rule.id, one.place.clone())).collect()
     }
 
-    /// Names and contents of all files that are there, inside the store and beside it.
+    /// Names and contents of all files, inside the store and next to it.
     pub fn everything(&self) -> Vec<(PathBuf, Vec<u8>)> {
         everything_in(self.home.path())
     }
 
-    /// What is there of metadata: data files that nobody names may be left of what was refused.
+    /// The existing metadata: data files that nobody lists may be left by refused commits.
     pub fn metadata(&self) -> Vec<(PathBuf, Vec<u8>)> {
         self.everything().into_iter().filter(|(path, _)| path.extension().is_some_and(|one| one == "json")).collect()
     }
 }
 
-/// The description of the file of names in a list.
+/// The metadata of the file of names in a list.
 pub fn file<'s>(snapshot: &'s mut Value, list: &str) -> &'s mut Value {
     let files = snapshot["graphs"][GRAPH][list].as_array_mut().unwrap();
     files.iter_mut().find(|file| file["predicate"] == NAME).unwrap()

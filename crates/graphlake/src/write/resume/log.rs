@@ -1,8 +1,8 @@
-//! A log that grows at its end, of which a torn end means nothing.
+//! An append-only log whose incomplete end is ignored.
 //!
 //! It begins with [`MAGIC`]. Each record is the length of its text (32 bits), the XXH3 of its text (64 bits), both
-//! little-endian, and its text. Reading ends at the first record that is not whole: what was written behind it was
-//! never known to anybody.
+//! little-endian, and its text. Reading ends at the first incomplete record: what was written after it was never
+//! acknowledged.
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
@@ -12,13 +12,13 @@ use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_storage::Budget;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// What a log begins with; its last byte is the version of the format of logs and runs.
+/// The beginning of a log; its last byte is the version of the format of logs and runs.
 pub(super) const MAGIC: [u8; 8] = *b"isoload\x01";
 
-/// Length and checksum before the text of a record, bytes.
+/// Length and checksum before the text of a record, in bytes.
 const HEAD: usize = 12;
 
-/// A log that is written.
+/// A log that is open for writing.
 #[derive(Debug)]
 pub(super) struct Log {
     file: File,
@@ -26,11 +26,11 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// Opens the log at `path`, or makes one, and hands over the texts of its records. A torn end is cut off. A file that is
-    /// no log of this version becomes an empty one: `false` says so.
+    /// Opens the log at `path`, or creates one, and passes the texts of its records to `take`. An incomplete end is cut
+    /// off. A file that is not a log of this version becomes an empty one: then the result is `false`.
     ///
     /// # Errors
-    /// Those of `take`; [`Kind::TooLarge`] when it does not fit into the budget; [`Kind::NoSpace`], [`Kind::Io`].
+    /// Errors of `take`; [`Kind::TooLarge`] if it does not fit into the budget; [`Kind::NoSpace`], [`Kind::Io`].
     pub(super) fn open(
         path: &Path,
         budget: &Budget,
@@ -52,7 +52,7 @@ impl Log {
         let bytes = std::fs::read(path)?;
         let Some(mut rest) = bytes.strip_prefix(&MAGIC) else {
             log.clear()?;
-            // One that was just made is none of another version.
+            // A log that was just created does not count as one of another version.
             return Ok((log, MAGIC.starts_with(&bytes)));
         };
         while let Some((text, behind)) = record(rest) {
@@ -63,7 +63,7 @@ impl Log {
         Ok((log, true))
     }
 
-    /// Forgets everything.
+    /// Drops all records.
     pub(super) fn clear(&mut self) -> Result<()> {
         self.file.set_len(0)?;
         self.file.seek(SeekFrom::Start(0))?;
@@ -77,7 +77,7 @@ impl Log {
     pub(super) fn append(&mut self, texts: &[Vec<u8>]) -> Result<()> {
         let mut bytes = Vec::with_capacity(texts.iter().map(|text| HEAD + text.len()).sum());
         for text in texts {
-            let too_long = |_| Error::new(Kind::TooLarge, "a record of the log of a load is longer than 4 GiB");
+            let too_long = |_| Error::new(Kind::TooLarge, "a record in the log of the load is longer than 4 GiB");
             bytes.extend_from_slice(&u32::try_from(text.len()).map_err(too_long)?.to_le_bytes());
             bytes.extend_from_slice(&xxh3_64(text).to_le_bytes());
             bytes.extend_from_slice(text);
@@ -94,7 +94,7 @@ impl Log {
     }
 }
 
-/// The text of the first record and what is behind it; nothing where there is no whole one.
+/// The text of the first record and the bytes after it; `None` if there is no complete record.
 fn record(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (head, rest) = bytes.split_first_chunk::<HEAD>()?;
     let length = u32::from_le_bytes(*head.first_chunk()?) as usize;
@@ -138,7 +138,7 @@ mod tests {
             std::fs::write(&path, &bytes[..end]).unwrap();
             let (found, ours) = read(&path);
             assert!(ours && texts.starts_with(&found), "{end}");
-            // What is added now stands behind what was whole.
+            // New records follow the last complete one.
             let (mut log, _) = Log::open(&path, &Budget::default(), &mut |_| Ok(())).unwrap();
             log.append(&[b"more".to_vec()]).unwrap();
             let mut wanted = found.clone();

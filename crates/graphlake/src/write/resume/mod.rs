@@ -1,12 +1,12 @@
-//! What a load needs to go on after it was killed: a log, and the runs that it speaks of.
+//! The state that a load needs to continue after it was killed: a log, and the runs that it lists.
 //!
-//! Runs lie in files that keep their names, several in each, written by one thread. When a run is whole, the log says so: the
-//! names and labels that are new, then where the run is, its checksum, and which pieces of the texts were read to their end
-//! since the thread's run before. A piece that was cut by the end of a run is told with the next one; is it never told, it is
-//! read again, and its quads are in two runs, which does no harm to a set.
+//! Runs are in files that keep their names, several in each, written by one thread. When a run is complete, the log
+//! records new names and labels, then the position of the run, its checksum, and which pieces of the texts were read to
+//! their end since the thread's previous run. A piece that the end of a run cuts is recorded with the next run; if that
+//! is never recorded, the piece is read again, and its quads are in two runs, which does not matter for a set.
 //!
-//! Nothing is synced while the load runs: after a power cut, what the log says is believed as far as the log is whole and the bytes
-//! of the runs have their checksums. A run counts only if all runs before it in its file do.
+//! Nothing is synced while the load runs: after a power cut, the log is trusted as far as it is complete and the bytes
+//! of the runs match their checksums. A run counts only if all runs before it in its file do.
 
 mod log;
 mod record;
@@ -31,18 +31,18 @@ const LOG: &str = "log";
 /// Bytes of a run that are read at once.
 const BLOCK: usize = 256 << 10;
 
-/// What was found of an earlier load.
+/// What an earlier load left.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Found {
-    /// Quads that need not be read again, equal ones each time.
+    /// Quads that need not be read again, including duplicates.
     pub quads: u64,
     /// Sorted runs that they are in.
     pub runs: u64,
-    /// Why something that was found is of no use.
+    /// Why the earlier work cannot be used.
     pub discarded: Option<String>,
 }
 
-/// The lasting state of one load, in a directory that nobody else has. Give it to one [`Bulk`](super::Bulk).
+/// The persistent state of one load, in a directory that no other process uses. Give it to one [`Bulk`](super::Bulk).
 pub struct Resume {
     workplace: Workplace,
     budget: Budget,
@@ -70,14 +70,14 @@ struct Inner {
 }
 
 impl Resume {
-    /// What the directory of a load is called, behind the name of its store.
+    /// The extension of a load's directory, after the name of its store.
     pub const PURPOSE: &str = "load";
 
-    /// Opens what an earlier load left in `workplace`, or begins anew. `job` says what is loaded, and how: what was left by
-    /// another one is of no use.
+    /// Opens what an earlier load left in `workplace`, or starts anew. `job` describes what is loaded, and how: the
+    /// work of a different job is not used.
     ///
     /// # Errors
-    /// [`Kind::TooLarge`] when the log does not fit into the budget; [`Kind::NoSpace`], [`Kind::Io`].
+    /// [`Kind::TooLarge`] if the log does not fit into the budget; [`Kind::NoSpace`], [`Kind::Io`].
     pub fn open(workplace: Workplace, job: &str, budget: &Budget, scratch: &Scratch) -> Result<Self> {
         let mut records = Vec::new();
         let mut unreadable = false;
@@ -91,15 +91,17 @@ impl Resume {
         let inner = Mutex::new(Inner::new(log));
         let resume = Resume { workplace, budget: budget.clone(), scratch: scratch.clone(), job: job.to_owned(), inner };
         match records.first() {
-            _ if !ours || unreadable => resume.restart("it was begun by another version of this program")?,
+            _ if !ours || unreadable => {
+                resume.restart("the earlier load was started by another version of this program")?
+            }
             None => resume.restart("")?,
             Some(Record::Job(found)) if found == job => resume.restore(records)?,
-            Some(_) => resume.restart("the texts or the options are others now")?,
+            Some(_) => resume.restart("the texts or the options have changed")?,
         }
         Ok(resume)
     }
 
-    /// Forgets everything, because of this; with an empty text there was nothing.
+    /// Drops everything, for this reason; an empty reason means that there was nothing.
     ///
     /// # Errors
     /// [`Kind::NoSpace`], [`Kind::Io`].
@@ -118,7 +120,7 @@ impl Resume {
         inner.log.append(&[job])
     }
 
-    /// Takes over what the log says.
+    /// Takes over the contents of the log.
     fn restore(&self, records: Vec<Record>) -> Result<()> {
         let mut inner = self.inner();
         let mut files: BTreeMap<u32, Kept> = BTreeMap::new();
@@ -136,7 +138,7 @@ impl Resume {
                 Record::Run(record) => {
                     inner.next_file = inner.next_file.max(record.file.saturating_add(1));
                     let kept = files.entry(record.file).or_insert_with(|| {
-                        // What cannot be opened is read anew, as what was damaged.
+                        // What cannot be opened is treated as damaged, and read again.
                         let file = self.scratch.open_kept(&self.workplace.path().join(name_of(record.file))).ok();
                         Kept { file, runs: Vec::new(), ended: false }
                     });
@@ -148,7 +150,7 @@ impl Resume {
                             inner.pieces.extend(record.pieces);
                             kept.runs.push(run);
                         }
-                        // Nor is what comes behind it: pieces may have begun in it.
+                        // Nor are the runs after it: pieces may have begun in it.
                         None => kept.ended = true,
                     }
                 }
@@ -160,16 +162,16 @@ impl Resume {
         for (number, Kept { file, runs, .. }) in files {
             let known = |run: &Run| run.partitions.iter().all(|part| (part.partition as usize) < partitions);
             if !runs.iter().all(known) {
-                return Err(Error::malformed("the log of a load names what it does not say"));
+                return Err(Error::malformed("the log of the load refers to something that it does not define"));
             }
-            // Where a later run is not to be believed, those before it are.
+            // If a later run is not trusted, those before it are.
             if let Some(file) = file.filter(|_| !runs.is_empty()) {
                 kept.insert(name_of(number));
                 believed.push((file, runs));
             }
         }
         inner.runs = believed;
-        // Of other files nothing is believed: their threads were stopped before their first run was whole.
+        // Other files are not trusted: their threads were stopped before their first run was complete.
         for name in std::fs::read_dir(self.workplace.path())? {
             let path = name?.path();
             let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
@@ -180,12 +182,12 @@ impl Resume {
         Ok(())
     }
 
-    /// What was found of an earlier load.
+    /// What an earlier load left.
     pub fn found(&self) -> Found {
         self.inner().found.clone()
     }
 
-    /// What of a text need not be read again: pieces in their order, those that touch as one.
+    /// The parts of a text that need not be read again, in order; adjacent pieces are merged.
     pub fn read_already(&self, text: u64) -> Vec<Piece> {
         let mut pieces: Vec<Piece> = self.inner().pieces.iter().copied().filter(|piece| piece.text == text).collect();
         pieces.sort_unstable_by_key(|piece| (piece.begin, piece.end));
@@ -204,16 +206,17 @@ impl Resume {
         merged
     }
 
-    /// What new labels of blank nodes begin with, or that labels stay: as it was decided, or as `import` decides now. What was
-    /// decided otherwise is of no use, and everything begins anew: the store was empty then and is not now, or the other way round.
+    /// The prefix of new labels of blank nodes, or `None` if labels stay: as decided earlier, or as `import` decides
+    /// now. If the decisions differ, the earlier work is useless, and the load starts anew: the store was empty then
+    /// and is not now, or vice versa.
     ///
     /// # Errors
-    /// Those of `import`; [`Kind::NoSpace`], [`Kind::Io`].
+    /// Errors of `import`; [`Kind::NoSpace`], [`Kind::Io`].
     pub fn import(&self, replaces: bool, import: impl FnOnce() -> Result<String>) -> Result<Option<String>> {
         let decided = self.inner().import.clone();
         match decided {
             Some(decided) if decided.is_some() == replaces => return Ok(decided),
-            Some(_) => self.restart("the store has changed, so that blank nodes need other labels")?,
+            Some(_) => self.restart("the store has changed, so blank nodes need other labels")?,
             None => {}
         }
         let import = if replaces { Some(import()?) } else { None };
@@ -223,27 +226,27 @@ impl Resume {
         Ok(import)
     }
 
-    /// What was decided about it; nothing also where nothing was.
+    /// The decision; `None` also if there was none.
     pub fn decided(&self) -> Option<String> {
         self.inner().import.clone().flatten()
     }
 
-    /// Labels of blank nodes that were replaced, each with its text, as far as [`Resume::label`] was told of them.
+    /// Labels of blank nodes that were replaced, each with its text, as far as [`Resume::label`] was called for them.
     pub fn labels(&self) -> Vec<(u64, String)> {
         self.inner().labels.clone()
     }
 
-    /// Remembers that a label was replaced. It is in the log before a run that has it.
+    /// Records that a label was replaced. It is in the log before any run that has it.
     pub fn label(&self, text: u64, label: &str) {
         self.inner().new_labels.push((text, label.to_owned()));
     }
 
-    /// What an earlier load was about to publish when it was stopped, in its own words.
+    /// What an earlier load was about to publish when it was stopped, as passed to [`Resume::publish`].
     pub fn publishing(&self) -> Option<String> {
         self.inner().publishing.clone()
     }
 
-    /// Remembers, durably, what is about to be published, so that the next load can see whether it was.
+    /// Records, durably, what is about to be published, so that the next load can check whether it was.
     ///
     /// # Errors
     /// [`Kind::NoSpace`], [`Kind::Io`].
@@ -261,15 +264,15 @@ impl Resume {
     /// Removes everything: the load is done.
     ///
     /// # Errors
-    /// [`Kind::Usage`] when something still gathers quads; [`Kind::Io`].
+    /// [`Kind::Usage`] if quads are still being gathered; [`Kind::Io`].
     pub fn finish(self: Arc<Self>) -> Result<()> {
         match Arc::into_inner(self) {
             Some(resume) => resume.workplace.remove(),
-            None => Err(Error::usage("the load is not done")),
+            None => Err(Error::usage("the load is still running")),
         }
     }
 
-    /// Names and runs of the earlier load; the second time nothing.
+    /// Names and runs of the earlier load; nothing on the second call.
     pub(super) fn restored(&self, names: &Names) -> Result<Vec<(ScratchFile, Vec<Run>)>> {
         let mut inner = self.inner();
         let graphs = std::mem::take(&mut inner.graphs);
@@ -282,12 +285,13 @@ impl Resume {
     pub(super) fn create(&self) -> Result<(u32, ScratchFile)> {
         let mut inner = self.inner();
         let number = inner.next_file;
-        let too_many = || Error::new(Kind::TooLarge, "a load was taken up 2^32 times");
+        let too_many = || Error::new(Kind::TooLarge, "the load was resumed 2^32 times");
         inner.next_file = number.checked_add(1).ok_or_else(too_many)?;
         Ok((number, self.scratch.create_kept(&self.workplace.path().join(name_of(number)))?))
     }
 
-    /// Remembers the last run of `file`, which has this number, and what was read to its end since the one before.
+    /// Records the last run of `file`, which has this number, and the pieces that were read to their end since the
+    /// previous run.
     pub(super) fn note(
         &self,
         number: u32,
@@ -307,7 +311,7 @@ impl Resume {
             records.push(Record::Names {
                 graphs: graphs.into_iter().skip(graphs_before).collect(),
                 partitions: partitions.into_iter().skip(partitions_before).collect(),
-                // The first is there always.
+                // The first always exists.
                 datatypes: datatypes.into_iter().skip(1 + datatypes_before).collect(),
             });
         }
@@ -322,7 +326,7 @@ impl Resume {
         Ok(())
     }
 
-    /// The most memory that one thread's run takes, bytes: what is in memory is lost when the load is killed.
+    /// Maximum memory of one thread's run, in bytes: what is in memory is lost when the load is killed.
     pub(super) fn longest_run(&self) -> u64 {
         (self.budget.limit() / 8).min(LONGEST_RUN)
     }
@@ -332,7 +336,7 @@ impl Resume {
     }
 }
 
-/// The most memory that a run takes, bytes.
+/// Maximum memory of a run, in bytes.
 const LONGEST_RUN: u64 = 256 << 20;
 
 impl Inner {
@@ -367,16 +371,17 @@ impl Inner {
     }
 }
 
-/// A file of runs, as far as they are believed.
+/// A file of runs, as far as they are trusted.
 struct Kept {
-    /// Nothing where it cannot be opened.
+    /// `None` if it cannot be opened.
     file: Option<ScratchFile>,
     runs: Vec<Run>,
-    /// Whether a run was not believed.
+    /// Whether a run was not trusted.
     ended: bool,
 }
 
-/// A run, if its bytes are those that were written. What cannot be read is not believed, and read anew from the texts.
+/// Returns a run, if its bytes match its checksum. What cannot be read is not trusted, and is read again from the
+/// texts.
 fn checked(file: &ScratchFile, record: &RunRecord) -> Option<Run> {
     let run = record.run()?;
     let whole = record.end <= file.size() && checksum(file, record.terms_at, record.end).ok()? == record.checksum;

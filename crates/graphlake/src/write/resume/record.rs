@@ -1,4 +1,4 @@
-//! What the log of a load says, as JSON.
+//! The records of the log of a load, as JSON.
 
 use isomorph_error::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
@@ -8,17 +8,17 @@ use crate::write::run::{PartitionRun, Run};
 /// A part of a text that was read to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Piece {
-    /// The number of the text, from 0 on.
+    /// The number of the text, counted from 0.
     pub text: u64,
-    /// Where it begins, in what the text is counted in: bytes, or quads.
+    /// Where it begins, in the unit of the text: bytes or quads.
     pub begin: u64,
     /// Where it ends.
     pub end: u64,
-    /// Lines in it, of a text that is counted in bytes.
+    /// Number of lines in it, if the text is counted in bytes.
     pub lines: u64,
-    /// Quads in it.
+    /// Number of quads in it.
     pub quads: u64,
-    /// Whether nothing comes behind it.
+    /// Whether it is the last part of the text.
     pub last: bool,
 }
 
@@ -27,15 +27,15 @@ pub struct Piece {
 pub(super) enum Record {
     /// What is loaded, and how: the first record.
     Job(String),
-    /// What new labels of blank nodes begin with; nothing, where labels stay.
+    /// The prefix of new labels of blank nodes; `None` if labels stay.
     Import(Option<String>),
-    /// Names, in the order of their numbers, behind those of the records before.
+    /// Names, in the order of their numbers, continuing those of earlier records.
     Names { graphs: Vec<String>, partitions: Vec<(u32, String)>, datatypes: Vec<String> },
     /// Labels of blank nodes that were replaced, each with its text.
     Labels(Vec<(u64, String)>),
-    /// A run that is whole.
+    /// A complete run.
     Run(RunRecord),
-    /// What is about to be published, in the words of who publishes it.
+    /// What is about to be published, in the format of the caller.
     Publishing(String),
 }
 
@@ -47,20 +47,20 @@ pub(super) struct RunRecord {
     pub(super) terms_at: u64,
     pub(super) terms_end: u64,
     pub(super) terms: u32,
-    /// Partition, place and number of triples.
+    /// Partition, position and number of triples.
     pub(super) partitions: Vec<(u32, u64, u64)>,
     /// Where it ends.
     pub(super) end: u64,
     /// XXH3 of its bytes.
     pub(super) checksum: u64,
-    /// What was read to its end since the run before of the same file.
+    /// The pieces that were read to their end since the previous run of the same file.
     pub(super) pieces: Vec<Piece>,
 }
 
 impl Record {
     pub(super) fn text(&self) -> Result<Vec<u8>> {
         serde_json::to_vec(self)
-            .map_err(|error| Error::new(Kind::Io, "a record of a load cannot be written").caused_by(error))
+            .map_err(|error| Error::new(Kind::Io, "a record in the log of the load cannot be written").caused_by(error))
     }
 }
 
@@ -71,7 +71,7 @@ impl RunRecord {
         RunRecord { file, terms_at, terms_end, terms, partitions, end, checksum, pieces }
     }
 
-    /// The run, if all its places lie within it.
+    /// Returns the run, if all its positions are within it.
     pub(super) fn run(&self) -> Option<Run> {
         let within = |&(_, at, count): &(u32, u64, u64)| {
             let end = count.checked_mul(16).and_then(|bytes| bytes.checked_add(at));

@@ -1,4 +1,4 @@
-//! What lies beside a sound binary of DeepGNN: one of its files is the input.
+//! The sidecar of a valid DeepGNN binary, with one of its files replaced by the input.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,7 +8,7 @@ use isomorph::{Kind, Location};
 
 use crate::home::{home, resources};
 
-/// Weights and times of nodes, times of edges, and several types under one id.
+/// Weights and times of nodes, times of edges, and several types with the same id.
 const SEED: &str = r#"{"node_id": 1, "node_type": 0, "node_weight": 1.5, "created_at": 3, "float_feature": {"0": [1, 2.5]}, "edge": [{"src_id": 1, "dst_id": 2, "edge_type": 0, "weight": 0.5, "created_at": 4, "int64_feature": {"0": [7]}}, {"src_id": 1, "dst_id": 9, "edge_type": 1, "weight": 2}]}
 {"node_id": 2, "node_type": 1, "node_weight": 0, "sparse_float_feature": {"0": {"coordinates": [[0, 3], [1, 4]], "values": [1, 2]}}, "edge": [{"src_id": 2, "dst_id": 2, "edge_type": 0, "weight": 1, "binary_feature": {"0": "x"}}]}
 {"node_id": 5, "node_type": 1, "node_weight": 2, "binary_feature": {"0": "ab"}, "float_feature": {"1": [{"values": [1], "created_at": 2}]}, "edge": []}
@@ -33,7 +33,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 thread_local! {
-    /// The files of the binary, and those beside it but for the carry, which names them.
+    /// The files of the binary, and those of its sidecar.
     static TEMPLATE: [BTreeMap<String, Vec<u8>>; 2] = {
         let home = home();
         written(home.path());
@@ -69,7 +69,7 @@ pub(crate) fn check(data: &[u8]) {
             std::fs::write(beside.join(name), if is_changed { bytes } else { own }).expect("a file");
         }
     });
-    // The carry names other bytes: it is asked for types and names alone.
+    // The sidecar refers to other bytes: only types and names are taken from it.
     let open = OpenOptions { from: Some(Format::DEEPGNN), carry: CarryUse::Schema, ..OpenOptions::default() };
     let read = Opened::open(&Location::from_path(&graph), &open)
         .and_then(|opened| digest(opened.graph.as_ref(), &resources(home.path()), &Silent));

@@ -195,8 +195,8 @@ pub trait Source: Send + Sync {
         EndForm::Keys
     }
 
-    /// Whether nodes of all types lie in one table, and edges in another: to read one type costs as much as to read all.
-    fn is_one_table(&self) -> bool {
+    /// Whether `tables`, [`Tables::AllNodes`] or [`Tables::AllEdges`], lie in one table: to read one type costs as much as to read all.
+    fn is_one_table(&self, _tables: Tables) -> bool {
         false
     }
 
@@ -317,7 +317,7 @@ pub enum Delivery {
     /// Edges that have no keys of their own come sorted by their ends, with keys that are made of these.
     EdgesWithKeys(usize),
     /// All edges of a type in the source's order, with ends as keys, which need not be those of nodes: for sinks that sort
-    /// by keys themselves.
+    /// by keys themselves. Several such deliveries come mixed where the source has edges of all types in one table.
     EdgesAsTheyCome(usize),
     /// Hyperedges, values, groups and memberships.
     Rest,

@@ -168,7 +168,7 @@ impl Source for Bundled {
         let requests: Vec<Tables> = match request.tables {
             Tables::Nodes(_) => nodes.map(Tables::Nodes).collect(),
             Tables::NodeKeys(_) => nodes.map(Tables::NodeKeys).collect(),
-            Tables::Edges(_) => edges.map(Tables::Edges).collect(),
+            Tables::Edges(_) => vec![Tables::AllEdges],
             // A column with the relation is no end.
             Tables::EdgeEnds(_) => edges
                 .map(|ty| if self.names_relations(ty) { Tables::Edges(ty) } else { Tables::EdgeEnds(ty) })
@@ -301,7 +301,7 @@ pub(super) fn relations_of(column: &ArrayRef) -> Result<Relations> {
 }
 
 /// Labels that lie in a column of lists.
-pub(super) fn labels_of(column: &ArrayRef) -> Result<LabelColumn> {
+pub(crate) fn labels_of(column: &ArrayRef) -> Result<LabelColumn> {
     let refused = || Error::malformed("labels are no lists of text");
     let lists = column.as_list_opt::<i32>().ok_or_else(refused)?;
     let items = lists.values().as_string_opt::<i32>().ok_or_else(refused)?;

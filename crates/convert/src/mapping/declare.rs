@@ -219,6 +219,10 @@ impl Source for Declared {
         Ok(self.parts(self.inner.scan(&request.for_tables(tables))?))
     }
 
+    fn is_one_table(&self, tables: Tables) -> bool {
+        self.inner.is_one_table(tables)
+    }
+
     fn edge_orders(&self, ty: usize) -> Vec<EdgeOrder> {
         self.inner.edge_orders(self.inner_edge(ty))
     }

@@ -41,6 +41,7 @@ use isomorph_storage::Budget;
 use serde::{Deserialize, Serialize};
 
 pub use bundle::Bundled;
+pub(crate) use bundle::labels_of;
 pub use complete::{Completed, Completion};
 pub use declare::{declared, says_itself};
 pub use described::Described;
@@ -54,6 +55,7 @@ pub use part::{By, Labels, NodeTypes, Parted, Parting, TypesFrom, Unparted};
 pub use project::{Projected, Projection};
 pub use reify::{EdgeColumns, Reification, Reified, Restored};
 pub use relate::{Related, Relating, Unrelated};
+pub(crate) use shred::label_lists;
 pub use shred::{CARRY_FITS, Shredded};
 pub use surveyed::NameRules;
 pub(crate) use view::edges_as;
@@ -261,30 +263,41 @@ impl Mapping {
     /// # Errors
     /// When the source does not fit the mapping.
     pub fn apply(&self, source: Arc<dyn Source>, budget: &Budget) -> Result<Arc<dyn Source>> {
-        let mut source = source;
-        for step in &self.steps {
-            source = match step {
-                Step::Bundle(bundling) => Arc::new(Bundled::new(source, bundling)?),
-                Step::Shred(bundling) => Arc::new(Shredded::new(source, bundling)?),
-                Step::Reify(record) => Arc::new(Reified::new(source, record, budget)?),
-                Step::Restore(record) => Arc::new(Restored::new(source, record)?),
-                Step::Relate(record) => Arc::new(Related::new(source, record)?),
-                Step::Unrelate(record) => Arc::new(Unrelated::new(source, record)?),
-                Step::Part(record) => Arc::new(Parted::new(source, record)?),
-                Step::Unpart(record) => Arc::new(Unparted::new(source, record)?),
-                Step::Complete(record) => Arc::new(Completed::new(source, record)?),
-                Step::Fit(record) => Arc::new(Converted::fitted(source, record)?),
-                Step::Unfit(record) => Arc::new(Converted::original(source, record)?),
-                Step::Fuse(record) => Arc::new(Fused::new(source, record)?),
-                Step::Split(record) => Arc::new(Split::new(source, record)?),
-                Step::Unnumber(record) => Arc::new(Unnumbered::new(source, record, budget)?),
-                Step::Gather(record) => Arc::new(Gathered::new(source, record, budget)),
-                Step::Scatter(record) => Arc::new(Scattered::new(source, record, budget)?),
-                Step::Lower(record) => Arc::new(Lowered::new(source, record, budget)?),
-                Step::Native(_) | Step::Number(_) | Step::Lift(_) => source,
-                Step::Declare(graph) => declared(source, graph)?,
-            };
-        }
-        Ok(source)
+        self.steps.iter().try_fold(source, |source, step| step.apply(source, budget))
+    }
+}
+
+impl Step {
+    /// Shows `source` as what this step makes of it. Nothing is read.
+    ///
+    /// # Errors
+    /// When the source does not fit the step.
+    pub(crate) fn apply(&self, source: Arc<dyn Source>, budget: &Budget) -> Result<Arc<dyn Source>> {
+        Ok(match self {
+            Step::Bundle(bundling) => Arc::new(Bundled::new(source, bundling)?),
+            Step::Shred(bundling) => Arc::new(Shredded::new(source, bundling)?),
+            Step::Reify(record) => Arc::new(Reified::new(source, record, budget)?),
+            Step::Restore(record) => Arc::new(Restored::new(source, record)?),
+            Step::Relate(record) => Arc::new(Related::new(source, record)?),
+            Step::Unrelate(record) => Arc::new(Unrelated::new(source, record)?),
+            Step::Part(record) => Arc::new(Parted::new(source, record)?),
+            Step::Unpart(record) => Arc::new(Unparted::new(source, record)?),
+            Step::Complete(record) => Arc::new(Completed::new(source, record)?),
+            Step::Fit(record) => Arc::new(Converted::fitted(source, record)?),
+            Step::Unfit(record) => Arc::new(Converted::original(source, record)?),
+            Step::Fuse(record) => Arc::new(Fused::new(source, record)?),
+            Step::Split(record) => Arc::new(Split::new(source, record)?),
+            Step::Unnumber(record) => Arc::new(Unnumbered::new(source, record, budget)?),
+            Step::Gather(record) => Arc::new(Gathered::new(source, record, budget)),
+            Step::Scatter(record) => Arc::new(Scattered::new(source, record, budget)?),
+            Step::Lower(record) => Arc::new(Lowered::new(source, record, budget)?),
+            Step::Native(_) | Step::Number(_) | Step::Lift(_) => source,
+            Step::Declare(graph) => declared(source, graph)?,
+        })
+    }
+
+    /// Whether the nodes of several types are put one type behind the other, so that they are read type by type.
+    pub(crate) fn puts_types_in_line(&self) -> bool {
+        matches!(self, Step::Bundle(_) | Step::Fuse(_))
     }
 }

@@ -7,7 +7,7 @@ use arrow_schema::DataType;
 use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_model::{
     About, Batch, Columns, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, LabelVocabulary, NodeBatch, NodeId, NodeType,
-    Part, Progress, Property, Request, Run, Side, Source,
+    Part, Progress, Property, Request, Run, Side, Source, Tables,
 };
 
 use super::Fitting;
@@ -155,6 +155,10 @@ impl Source for Converted {
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
         Ok(self.parts(self.inner.scan(&request.whole())?))
+    }
+
+    fn is_one_table(&self, tables: Tables) -> bool {
+        self.inner.is_one_table(tables)
     }
 
     fn edge_orders(&self, ty: usize) -> Vec<EdgeOrder> {

@@ -186,8 +186,7 @@ impl Source for Fused {
         match request.tables {
             Tables::Nodes(_) | Tables::AllNodes => self.parts(nodes.map(Tables::Nodes), request),
             Tables::NodeKeys(_) => self.parts(nodes.map(Tables::NodeKeys), request),
-            Tables::Edges(_) => self.parts(edges.map(Tables::Edges), request),
-            Tables::AllEdges => self.parts(std::iter::once(Tables::AllEdges), request),
+            Tables::Edges(_) | Tables::AllEdges => self.parts(std::iter::once(Tables::AllEdges), request),
             Tables::EdgeEnds(_) => self.parts(edges.map(Tables::EdgeEnds), request),
             Tables::Rest => Ok(vec![slice()]),
             Tables::All => {

@@ -343,6 +343,10 @@ impl Source for Split {
         Ok(parts.into_iter().map(split).collect())
     }
 
+    fn is_one_table(&self, _tables: Tables) -> bool {
+        true
+    }
+
     fn end_form(&self, ty: usize) -> EndForm {
         let keyless = |node: usize| self.record.typed.nodes.get(node).is_some_and(|ty| ty.key.kind == KeyKind::Row);
         match self.record.typed.edges.get(ty) {

@@ -369,6 +369,10 @@ impl Source for Unnumbered {
         Ok(parts)
     }
 
+    fn is_one_table(&self, _tables: Tables) -> bool {
+        true
+    }
+
     fn end_form(&self, _ty: usize) -> EndForm {
         match self.record.ids {
             Ids::Keys => EndForm::Keys,

@@ -154,6 +154,10 @@ impl Source for Parted {
         Ok(parts.into_iter().map(parted).collect())
     }
 
+    fn is_one_table(&self, _tables: Tables) -> bool {
+        true
+    }
+
     fn end_form(&self, _ty: usize) -> EndForm {
         EndForm::Keys
     }

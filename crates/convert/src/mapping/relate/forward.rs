@@ -126,6 +126,10 @@ impl Source for Related {
         Ok(parts.into_iter().map(related).collect())
     }
 
+    fn is_one_table(&self, tables: Tables) -> bool {
+        tables == Tables::AllEdges || self.inner.is_one_table(tables)
+    }
+
     fn end_form(&self, _ty: usize) -> EndForm {
         self.inner.end_form(0)
     }

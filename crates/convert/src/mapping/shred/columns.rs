@@ -65,7 +65,7 @@ pub(in crate::mapping) fn keys(prefix: &str, key: &Key, names: &StringArray) -> 
 }
 
 /// Labels as a column of lists; no labels are null.
-pub(in crate::mapping) fn label_lists(labels: &LabelColumn) -> ArrayRef {
+pub(crate) fn label_lists(labels: &LabelColumn) -> ArrayRef {
     let item = Field::new(ITEM, DataType::Utf8, true);
     let mut builder = ListBuilder::new(StringBuilder::new()).with_field(item);
     for row in 0..labels.len() {

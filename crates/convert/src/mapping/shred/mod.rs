@@ -20,7 +20,8 @@ use super::anew::Places;
 use super::view::{node_rows_of_one, within};
 use super::{Bundling, Slot};
 use columns::columns_of;
-pub(super) use columns::{keys, label_lists};
+pub(super) use columns::keys;
+pub(crate) use columns::label_lists;
 
 /// Data that its carry no longer describes.
 pub static CARRY_FITS: Rule = Rule {

@@ -35,7 +35,7 @@ impl Source for Shredded {
         Ok(parts.into_iter().map(shred).collect())
     }
 
-    fn is_one_table(&self) -> bool {
+    fn is_one_table(&self, _tables: Tables) -> bool {
         true
     }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use isomorph_error::{Error, Result};
+use isomorph_model::statistics::ColumnStatistics;
 use isomorph_storage::Blob;
 
 use crate::csv::CsvFile;
@@ -90,6 +91,20 @@ impl TableReader {
         match &self.0 {
             Source::Parquet(file) => file.footer_metadata(),
             Source::Orc(_) | Source::Csv(_) | Source::Json(_) => Vec::new(),
+        }
+    }
+
+    /// What the footer of a Parquet file says of a column; nothing is known of other encodings, and of a column that is not there.
+    ///
+    /// # Errors
+    /// When the footer is not sound.
+    pub fn column_statistics(&self, column: &str) -> Result<ColumnStatistics> {
+        match &self.0 {
+            Source::Parquet(file) => match file.schema().index_of(column) {
+                Ok(at) => file.column_statistics(at),
+                Err(_) => Ok(ColumnStatistics::default()),
+            },
+            Source::Orc(_) | Source::Csv(_) | Source::Json(_) => Ok(ColumnStatistics::default()),
         }
     }
 

@@ -20,6 +20,7 @@
 //! list is scanned, and where there is no list of that side at all, everything is. Offsets, opened files and unpacked
 //! pages are kept, each within a bound, so that the next look-up near by costs microseconds.
 
+mod batch;
 mod cache;
 mod edges;
 mod gather;

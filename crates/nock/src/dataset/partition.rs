@@ -130,6 +130,11 @@ impl Partition {
         self.table.check_embedded().map_err(|error| error.at(self.name.as_str()))
     }
 
+    /// Whether bounds may tell where in the file a name is.
+    pub fn has_bounds(&self) -> bool {
+        self.rows.is_some() && self.layout.nested.is_none()
+    }
+
     /// Number of row groups.
     pub fn row_groups(&self) -> usize {
         self.table.row_groups()
@@ -262,7 +267,7 @@ impl Partition {
     }
 
     /// The rows of a piece for which `filter` is true, by their numbers in it, ascending; nothing where that is not worth asking. Its columns
-    /// are `src_name` and further columns: other conditions are left out.
+    /// are the names of nodes and further columns: other conditions are left out.
     ///
     /// # Errors
     /// When the file cannot be read.
@@ -270,7 +275,7 @@ impl Partition {
         let Some(within) = piece.rows.as_ref().filter(|_| self.layout.nested.is_none()) else { return Ok(None) };
         // What is cast before it is shown is compared then.
         let is_shown = |name: &str| {
-            name == Column::SrcName.name()
+            [Column::SrcName, Column::DstName].iter().any(|column| column.name() == name && self.layout.has(*column))
                 || self.layout.extras.iter().any(|extra| extra.name == name && shape.extras.contains(extra))
         };
         let Some(own) = filter.known_part(&mut |name| is_shown(name).then(|| name.to_owned())) else { return Ok(None) };

@@ -22,7 +22,7 @@ use crate::{ColumnEncoding, Compression, WriteOptions};
 const WRITE_BATCH: usize = 1024;
 /// What files say of who wrote them. Without a version: the same data gives the same bytes from every release that
 /// does not change the layout.
-const CREATED_BY: &str = "isomorph";
+pub(super) const CREATED_BY: &str = "isomorph";
 
 /// Writes one Parquet file.
 pub(crate) struct ParquetWriter<W: Write + Send> {

@@ -40,8 +40,8 @@ pub mod zoo;
 
 pub use batch::{Batch, Columns, EdgeBatch, Ends, NodeBatch, Relations};
 pub use flow::{
-    About, Cost, Delivery, EdgeOrder, EndForm, Incidents, Narrowing, NodeId, Progress, Request, Run, Side, Sink, Source,
-    Tables, Way, Written,
+    About, Cost, Delivery, EdgeOrder, EndForm, Incidents, Narrowing, NodeId, Progress, Request, Run, Side, Sink,
+    Source, Tables, Way, Written,
 };
 pub use key::{Key, KeyKind};
 pub use label::LabelColumn;

@@ -313,7 +313,7 @@ fn brought(
         let tapped = Arc::into_inner(tapped).ok_or_else(|| Error::usage("a source is still in use"))?;
         return tapped.finish(resources, progress);
     };
-    let target = plan.mapping.apply(plan.source(&opened.graph), &resources.budget)?;
+    let target = plan.mapped(plan.source(&opened.graph), resources)?;
     pipeline::run_with_ids(target.as_ref(), sink, ids, resources, progress)?;
     Ok(digested.clone())
 }

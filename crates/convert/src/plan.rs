@@ -16,7 +16,9 @@ use crate::carry;
 use crate::digests::Digested;
 use crate::driver::{Format, Shape};
 use crate::keyed::Keying;
-use crate::mapping::{Bundling, EdgeColumns, Fusion, Mapping, Projected, Projection, Reification, Slot, Step};
+use crate::mapping::{
+    Bundling, EdgeColumns, Fusion, Gathered, Mapping, Projected, Projection, Reification, Slot, Step,
+};
 use crate::open::Opened;
 use crate::options::{ConvertOptions, Hyperedges, RdfMode, Typing, graph_name};
 use crate::parallel;
@@ -64,6 +66,8 @@ pub struct Plan {
     pub pynock: Option<Arc<PynockView>>,
     /// The keys of nodes, where their types are told by keys and edges name rows.
     pub(crate) keying: Option<Keying>,
+    /// RDF as nodes with properties, whose resources were sorted for the plan.
+    pub(crate) gathered: Option<Arc<Gathered>>,
     /// The way from the graph to the result.
     pub mapping: Mapping,
     /// The graph as the target will hold it.
@@ -133,6 +137,7 @@ impl Plan {
             projection: None,
             pynock: None,
             keying: None,
+            gathered: None,
             mapping,
             target,
             digested: None,
@@ -322,6 +327,17 @@ impl Plan {
         };
         let graph = self.pynock.as_ref().map_or(Arc::clone(&graph), |view| view.of(graph));
         self.keying.as_ref().map_or(Arc::clone(&graph), |keying| keying.shown(graph))
+    }
+
+    /// `source`, which the mapping begins with, as it is mapped by the steps that are known.
+    ///
+    /// # Errors
+    /// As [`Mapping::apply`].
+    pub(crate) fn mapped(&self, source: Arc<dyn Source>, resources: &Resources) -> Result<Arc<dyn Source>> {
+        match &self.gathered {
+            Some(gathered) => self.mapping.rest().apply(Arc::clone(gathered) as Arc<dyn Source>, &resources.budget),
+            None => self.mapping.apply(source, &resources.budget),
+        }
     }
 
     /// Writes as nodes and edges what the target has no other place for; returns what is written then.

@@ -313,7 +313,8 @@ fn brought(
         let tapped = Arc::into_inner(tapped).ok_or_else(|| Error::usage("a source is still in use"))?;
         return tapped.finish(resources, progress);
     };
-    let target = shown(&plan.mapping, plan.source(&opened.graph), resources, progress)?;
+    let (source, mapping) = plan.remaining(plan.source(&opened.graph));
+    let target = shown(&mapping, source, resources, progress)?;
     pipeline::run_with_ids(target.as_ref(), sink, ids, resources, progress)?;
     Ok(digested.clone())
 }

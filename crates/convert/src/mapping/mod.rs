@@ -29,6 +29,7 @@ mod project;
 mod reify;
 mod relate;
 mod shred;
+mod subjects;
 mod surveyed;
 mod typed;
 mod view;

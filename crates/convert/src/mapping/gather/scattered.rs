@@ -167,7 +167,7 @@ struct Said {
 }
 
 impl Said {
-    fn push(&mut self, owner: &str, parts: literal::Parts) {
+    fn push(&mut self, owner: &str, parts: literal::Parts<'_>) {
         self.owners.append_value(owner);
         self.parts.iter_mut().zip(parts).for_each(|(column, part)| column.append_option(part));
     }

@@ -15,7 +15,7 @@ use super::statements::FromStatements;
 use super::subjects::{Collecting, Said, Subjects};
 use super::tables::{Sorted, Tables, edges_part, nodes_part};
 use super::{Lifting, end_form, neighbors, types_of};
-use crate::mapping::shred::CARRY_FITS;
+use crate::mapping::CARRY_FITS;
 use crate::progress::Silent;
 
 /// Quads that become rows at once: these are held in memory.

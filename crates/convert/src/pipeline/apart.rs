@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
-use arrow_cast::cast;
+use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use isomorph_error::{Error, Result};
 use isomorph_model::type_name::list_of;
@@ -72,7 +72,7 @@ where
             let first = start;
             start += rows as u64;
             let mut left = None;
-            let next = move || -> Result<Option<Batch>> {
+            let mut next = move || -> Result<Option<Batch>> {
                 let (nodes, from) = match left.take() {
                     Some(left) => left,
                     None => (nodes(own, ty, first, &self.nodes.read(ty, block)?)?, 0),
@@ -84,7 +84,6 @@ where
                 left = Some((nodes, from + some.rows));
                 Ok(Some(Batch::Nodes(some)))
             };
-            let mut next = next;
             part::of(Some(rows as u64), std::iter::from_fn(move || next().transpose()))
         });
         Ok(parts.collect())
@@ -113,7 +112,10 @@ fn columns(ty: &NodeType, batch: NodeBatch) -> Result<RecordBatch> {
     found.extend(batch.properties);
     let column = |(field, column): (&Arc<Field>, Option<ArrayRef>)| match column {
         Some(column) if column.data_type() == field.data_type() => Ok(column),
-        Some(column) => cast(&column, field.data_type()).map_err(arrow),
+        Some(column) => {
+            let options = CastOptions { safe: false, ..CastOptions::default() };
+            cast_with_options(&column, field.data_type(), &options).map_err(arrow)
+        }
         None => Ok(new_null_array(field.data_type(), rows)),
     };
     let columns = schema.fields().iter().zip(found).map(column).collect::<Result<_>>()?;

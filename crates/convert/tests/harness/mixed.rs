@@ -1,28 +1,38 @@
 //! Types that lie in one table: how often that is read does not depend on how many of them there are.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use arrow_array::{ArrayRef, Int64Array, StringArray};
 use arrow_schema::DataType;
 use isomorph_convert::{CarryUse, Format, Opened, Progress, digest};
 use isomorph_error::Result;
 use isomorph_model::{
-    About, Batch, EdgeBatch, EdgeOrder, EdgeType, EndForm, Ends, Graph, Key, MemoryGraph, NodeBatch, NodeId, NodeType,
-    Part, Property, Request, Run, Side, Source, Tables,
+    About, Batch, EdgeBatch, EdgeOrder, EdgeType, EndForm, Ends, Graph, Key, MemoryGraph, Narrowing, NodeBatch, NodeId,
+    NodeType, Part, Property, Request, Run, Side, Source, Tables,
 };
 
 use crate::formats::{MEMBERS, member};
 use crate::stage::{Case, resources, stage};
 
-/// A graph, and how often its nodes and its edges were read.
+/// A graph, how often its nodes and its edges were read, and which columns were wanted last.
 struct Counting {
     inner: Arc<dyn Source>,
+    wanted: Mutex<Option<Narrowing>>,
     nodes: AtomicUsize,
     edges: AtomicUsize,
 }
 
 impl Counting {
+    fn new(inner: &Arc<dyn Source>) -> Arc<Self> {
+        Arc::new(Counting {
+            inner: Arc::clone(inner),
+            wanted: Mutex::default(),
+            nodes: AtomicUsize::new(0),
+            edges: AtomicUsize::new(0),
+        })
+    }
+
     fn read(&self) -> (usize, usize) {
         (self.nodes.swap(0, Ordering::Relaxed), self.edges.swap(0, Ordering::Relaxed))
     }
@@ -44,6 +54,7 @@ impl Source for Counting {
             matches!(request.tables, Tables::All | Tables::AllEdges | Tables::Edges(_) | Tables::EdgeEnds(_));
         self.nodes.fetch_add(usize::from(of_nodes), Ordering::Relaxed);
         self.edges.fetch_add(usize::from(of_edges), Ordering::Relaxed);
+        *self.wanted.lock().unwrap() = request.narrowing().map(|wanted| Narrowing::clone(wanted));
         self.inner.scan(request)
     }
 
@@ -129,8 +140,7 @@ fn reads(at: Format, types: usize) -> Vec<(String, (usize, usize))> {
     let home = member(at);
     let staged = stage(&case.opened(), home, &home.layouts_for(&case)[0]).unwrap();
     let opened = staged.open(CarryUse::Auto);
-    let native = Arc::clone(&opened.native);
-    let counting = Arc::new(Counting { inner: native, nodes: AtomicUsize::new(0), edges: AtomicUsize::new(0) });
+    let counting = Counting::new(&opened.native);
     let mapping = opened.carry.as_ref().unwrap().mapping.inverse();
     let graph = mapping.apply(Arc::clone(&counting) as Arc<dyn Source>, &resources().budget).unwrap();
     let opened = Opened { graph, ..opened };
@@ -151,5 +161,26 @@ fn one_table_of_many_types_is_read_as_often_as_one_of_two() {
         let few = reads(at, 2);
         assert!(few.iter().all(|(_, (nodes, edges))| *nodes > 0 && *edges > 0), "{at}: {few:?}");
         assert_eq!(reads(at, 9), few, "{at}");
+    }
+}
+
+#[test]
+fn of_one_table_only_the_columns_of_what_is_wanted_are_read() {
+    let case = Case::new("two types", Format::GRAPHAR, typed(2));
+    // The property that both types have, and that of the second; in NOCK both lie in the bag.
+    for (at, property, columns) in [(Format::NOCK, None, 0), (Format::ANNNET, Some(0), 1), (Format::ANNNET, Some(1), 1)]
+    {
+        let home = member(at);
+        let staged = stage(&case.opened(), home, &home.layouts_for(&case)[0]).unwrap();
+        let opened = staged.open(CarryUse::Auto);
+        let counting = Counting::new(&opened.native);
+        let mapping = opened.carry.as_ref().unwrap().mapping.inverse();
+        let shown = mapping.apply(Arc::clone(&counting) as Arc<dyn Source>, &resources().budget).unwrap();
+        let properties = property.into_iter().collect();
+        let wanted = Narrowing { keys: true, labels: false, properties, filter: None };
+        let request = Request::of(Tables::Nodes(1)).narrowed(wanted);
+        let rows: usize = shown.scan(&request).unwrap().into_iter().flatten().map(|batch| batch.unwrap().rows()).sum();
+        let read = counting.wanted.lock().unwrap().clone().unwrap_or_else(|| panic!("{at}: all was read"));
+        assert_eq!((rows, read.properties.len()), (7, columns), "{at}: {read:?}");
     }
 }

@@ -7,7 +7,7 @@ use isomorph_model::faces::Object;
 use isomorph_model::json::{self, Members, Value, push_string};
 use isomorph_model::xsd;
 
-use crate::mapping::shred::CARRY_FITS;
+use crate::mapping::CARRY_FITS;
 
 const VALUE: &str = "@value";
 const TYPE: &str = "@type";

@@ -19,8 +19,8 @@ use isomorph_storage::{Budget, Scratch};
 
 use super::rows::{between, texts};
 use super::{Gathering, literal};
+use crate::mapping::CARRY_FITS;
 use crate::mapping::declared;
-use crate::mapping::shred::CARRY_FITS;
 use crate::mapping::view::edges_as;
 use isomorph_dataset::KeysByRow;
 use isomorph_model::Take;

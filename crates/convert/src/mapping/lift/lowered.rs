@@ -14,7 +14,7 @@ use super::in_memory::InMemory;
 use super::statements::FromStatements;
 use super::tables::{Sorted, Tables, edges_part, nodes_part};
 use super::{Lifting, end_form, neighbors, said, types_of};
-use crate::mapping::shred::CARRY_FITS;
+use crate::mapping::CARRY_FITS;
 use crate::mapping::subjects::{Said, SubjectSorter, Subjects, rows};
 use crate::progress::Silent;
 

@@ -59,7 +59,7 @@ mod written;
 pub use catalogue::{Catalogue, Listed, catalogue};
 pub use conversion::{Certificate, Job, convert, counts};
 pub use described::{Beside, Counts, Described, DescribedDocument};
-pub use diff::{Diff, DiffElement, DiffLine, diff};
+pub use diff::{Diff, DiffElement, DiffLine, DiffValue, diff, diff_first};
 pub use digests::{Digested, Digests, digest};
 pub use driver::{Driver, Flags, Format, Shape, TextCheck, Unprintable};
 pub use drivers::RdfOptions;

@@ -8,6 +8,7 @@ mod draw;
 mod edges;
 mod graph;
 mod lake;
+mod look_ups;
 mod measure;
 mod nock;
 mod sampling;
@@ -42,6 +43,8 @@ isomorph-bench triples-make TRIPLES PREDICATES FILE
                                               drawn triples as N-Triples
 isomorph-bench triples-look-ups STORE TRIPLES LOOKUPS
                                               random ones of them, warm: by subject, object and predicate, and by id
+isomorph-bench look-ups GRAPH TABLE COLUMN KEYS RUNS
+                                              rows of a table by drawn values of a column, beside a pass over it
 isomorph-bench triples-scans STORE TRIPLES RUNS THREADS
                                               all of a predicate, a batch and a join, by one thread and by more in turns
 ";
@@ -82,6 +85,9 @@ fn run(arguments: &[&str]) -> Result<Value> {
         ["triples-look-ups", store, triples, lookups] => triples::look_ups(store, number(triples)?, number(lookups)?),
         ["triples-scans", store, triples, runs, threads] => {
             scans::scans(store, number(triples)?, number(runs)?, number(threads)?)
+        }
+        ["look-ups", graph, table, column, keys, runs] => {
+            look_ups::look_ups(graph, table, column, number(keys)?, number(runs)?)
         }
         ["annnet-read", graph, runs] => annnet::read(graph, number(runs)?),
         ["annnet-neighbours", graph, lookups] => annnet::neighbours(graph, number(lookups)?),

@@ -1,6 +1,6 @@
 //! Errors and findings, for people and for machines.
 
-use isomorph::error::{Finding, Findings, Place, Severity};
+use isomorph::error::{Findings, Place, Severity};
 use isomorph::{Error, Kind};
 use serde::Serialize;
 
@@ -97,7 +97,7 @@ pub fn word(severity: Severity) -> &'static str {
 
 /// Findings of at least this severity, worst first: counted by rule with the first place, or each of them.
 pub fn findings(screen: &mut Screen, findings: &Findings, least: Severity, each: bool) {
-    let groups = by_severity(findings, least);
+    let groups = findings.by_severity(least);
     let ids =
         groups.iter().map(|(_, kept)| kept.first().map_or(0, |first| width(first.rule.id))).max().unwrap_or_default();
     for (count, kept) in groups {
@@ -117,14 +117,6 @@ pub fn findings(screen: &mut Screen, findings: &Findings, least: Severity, each:
             screen.whole("", None, &format!("{:ids$}   {where_else}", ""));
         }
     }
-}
-
-/// The findings by rule, worst first.
-fn by_severity(findings: &Findings, least: Severity) -> Vec<(u64, &[Finding])> {
-    let severity = |kept: &[Finding]| kept.first().map(|finding| finding.rule.severity);
-    let mut groups: Vec<_> = findings.by_rule().filter(|(_, kept)| severity(kept) >= Some(least)).collect();
-    groups.sort_by_key(|(_, kept)| std::cmp::Reverse(severity(kept)));
-    groups
 }
 
 /// `2 errors, 1 warning`; nothing when there are none.
@@ -185,41 +177,6 @@ fn kebab(name: &str) -> String {
         out.push(letter.to_ascii_lowercase());
     }
     out
-}
-
-/// The findings of one rule as JSON.
-#[derive(Debug, Serialize)]
-pub struct RuleDocument<'a> {
-    rule: &'static str,
-    severity: Severity,
-    says: &'static str,
-    count: u64,
-    places: Vec<PlaceDocument<'a>>,
-}
-
-#[derive(Debug, Serialize)]
-struct PlaceDocument<'a> {
-    message: &'a str,
-    #[serde(flatten)]
-    place: &'a Place,
-}
-
-impl<'a> RuleDocument<'a> {
-    /// All findings, by rule, worst first.
-    pub fn all(findings: &'a Findings) -> Vec<Self> {
-        let document = |(count, kept): (u64, &'a [Finding])| {
-            let rule = kept.first()?.rule;
-            let places = kept.iter().map(|finding| PlaceDocument { message: &finding.message, place: &finding.place });
-            Some(RuleDocument {
-                rule: rule.id,
-                severity: rule.severity,
-                says: rule.says,
-                count,
-                places: places.collect(),
-            })
-        };
-        by_severity(findings, Severity::Note).into_iter().filter_map(document).collect()
-    }
 }
 
 #[cfg(test)]

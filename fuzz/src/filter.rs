@@ -77,6 +77,8 @@ fn spelled(predicate: &Predicate) -> Option<String> {
         }
         Predicate::Like { column: name, pattern } => format!("{} like '{}'", column(name), pattern.replace('\'', "''")),
         Predicate::Has { column: name, literal: value } => format!("{} has {}", column(name), literal(value)?),
+        // There is no word for it.
+        Predicate::In { .. } => return None,
         Predicate::IsNull(name) => format!("{} is null", column(name)),
         Predicate::IsNotNull(name) => format!("{} is not null", column(name)),
         Predicate::And(all) => several(all, " and ")?,

@@ -199,9 +199,9 @@ pub struct DiffArgs {
     pub left: String,
     /// Another one, of any format
     pub right: String,
-    /// How many elements that differ are named; all are counted
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    pub limit: usize,
+    /// End the search at the N-th element that differs [default: 10 are named, and all are counted]
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
     /// Other order or another schema is a difference too
     #[arg(long)]
     pub exact: bool,

@@ -250,24 +250,7 @@ pub fn file_place(path: &str) -> Result<Location> {
 /// # Errors
 /// When it is no place, or cannot be looked at.
 pub fn snapshot_of(path: &str) -> Result<(Location, Option<graphlake::At>)> {
-    let whole = file_place(path)?;
-    if whole.as_path().is_some_and(std::path::Path::exists) {
-        return Ok((whole, None));
-    }
-    // With one `@`, and with two: what follows these is a time, also where it could be a version.
-    let places = path.rmatch_indices('@').take(2).map(|(at, _)| path.split_at(at));
-    for (base, at) in places.filter(|(base, _)| !base.is_empty()) {
-        let at = at.get(1..).unwrap_or_default();
-        if (!at.contains('@') || at.starts_with('@'))
-            && let Ok(at) = at.parse()
-            && let Ok(base) = Location::parse(base)
-            // What cannot be looked at is no lake: opening the whole path says what is wrong.
-            && graphlake::detect(&base).unwrap_or(false)
-        {
-            return Ok((base, Some(at)));
-        }
-    }
-    Ok((whole, None))
+    graphlake::snapshot_of(file_place(path)?, path)
 }
 
 /// The place that a user calls `path`, where something is to be written.

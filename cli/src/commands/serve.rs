@@ -36,11 +36,12 @@ mod served {
     use std::sync::Arc;
     use std::time::Duration;
 
-    use isomorph::convert::{Opened, Registry, Silent};
-    use isomorph::formats::deepgnn::{DeepGnn, OpenOptions};
+    use isomorph::convert::Registry;
+    use isomorph::formats::deepgnn::OpenOptions;
+    use isomorph::sampling::answers::KeyedGraph;
     use isomorph::sampling::{Generator, Graph, GraphOptions, Hold, IndexFile, Names};
     use isomorph::storage::Resources;
-    use isomorph::{Error, Kind, Result};
+    use isomorph::{Error, Kind, Result, Sampled, SampledOptions};
     use isomorph_server::{Engine, Limits, Server};
     use serde::Serialize;
 
@@ -53,14 +54,6 @@ mod served {
 
     /// Lists of more names are cut on the screen.
     const SHOWN: usize = 12;
-
-    /// A graph to serve.
-    struct Place {
-        graph: Arc<Graph>,
-        /// Of a graph that was read.
-        names: Option<Names>,
-        left_out: Vec<String>,
-    }
 
     /// See `docs/cli-json.md`.
     #[derive(Debug, Serialize)]
@@ -86,14 +79,15 @@ mod served {
     pub fn run(args: &ServeArgs, formats: &Registry, console: &Console) -> Result<Answer> {
         let address = address(&args.address, args.insecure)?;
         let resources = args.resources.resources()?;
-        let place = Place::open(args, formats, &resources, console)?;
-        let generator = generator(args, &place)?;
+        let sampled = open(args, formats, &resources, console)?;
+        let (graph, names) = (sampled.graph.graph(), sampled.graph.names());
+        let generator = generator(args, names)?;
         let limits = limits(&args.caps);
-        let engine = Engine::new(&place.graph, place.names.as_ref(), generator, &limits, &resources.budget);
+        let engine = Engine::new(graph, names, generator, &limits, &resources.budget);
         let (partitions, (nodes, edges)) = (engine.summary().node_weights.len(), totals(&engine));
         let interrupt = Interrupt::listen()?;
         let server = Server::bind(address, engine, resources.threads)?;
-        let document = place.document(args, generator, server.address()?, (nodes, edges), partitions);
+        let document = document(args, &sampled, generator, server.address()?, (nodes, edges), partitions);
         document.show(console, resources.threads)?;
         let ended = server.run(|| interrupt.check().is_err())?;
         let mut screen = console.screen();
@@ -130,8 +124,8 @@ mod served {
     ///
     /// # Errors
     /// When the engine of DeepGNN is asked for, and the graph is no binary.
-    fn generator(args: &ServeArgs, place: &Place) -> Result<Generator> {
-        match (args.generator, &place.names) {
+    fn generator(args: &ServeArgs, names: Option<&Names>) -> Result<Generator> {
+        match (args.generator, names) {
             (None, None) => Ok(Generator::Compat),
             (None, Some(_)) => Ok(Generator::Stable),
             (Some(Generator::Compat), Some(_)) => Err(Error::usage(
@@ -158,75 +152,59 @@ mod served {
         }
     }
 
-    impl Place {
-        /// Opens the graph: a binary of DeepGNN as it lies, anything else by reading it once.
-        fn open(args: &ServeArgs, formats: &Registry, resources: &Resources, console: &Console) -> Result<Place> {
-            let hold = if args.copy { Hold::Copied } else { Hold::Mapped };
-            let index = if args.no_index { IndexFile::Ignore } else { IndexFile::Keep };
-            let partitions = args.partitions.clone();
-            let options =
-                GraphOptions { hold, index, partitions, ..GraphOptions::new(&resources.budget, &resources.scratch) };
-            let (location, mut how) = args.open.place(&args.path, formats, resources)?;
-            how.get_mut::<OpenOptions>().no_recovery = true;
-            if args.partitions.is_some() {
-                // The files of others need not be there: they are not looked at.
-                return Graph::open(&location, &options).map(Place::of).map_err(|error| match error.kind() {
-                    Kind::NotFound => error.hint("--partitions    are those of a binary of DeepGNN"),
-                    _ => error,
-                });
-            }
-            let opened = open_at(&location, &how, console)?;
-            console.warn(&opened.cautions()?);
-            let native = opened.native.as_any().and_then(|native| native.downcast_ref::<DeepGnn>());
-            if native.is_some_and(|graph| graph.text().is_none()) {
-                return Graph::open(&location, &options).map(Place::of);
-            }
-            let mut source = match args.hyperedges {
-                Some(how) => opened.without_hyperedges(how, resources, &Silent)?,
-                None => opened.in_columns(resources, &Silent)?,
+    /// Opens the graph: a binary of DeepGNN as it lies, anything else by reading it once.
+    fn open(args: &ServeArgs, formats: &Registry, resources: &Resources, console: &Console) -> Result<Sampled> {
+        let hold = if args.copy { Hold::Copied } else { Hold::Mapped };
+        let index = if args.no_index { IndexFile::Ignore } else { IndexFile::Keep };
+        let partitions = args.partitions.clone();
+        let options =
+            GraphOptions { hold, index, partitions, ..GraphOptions::new(&resources.budget, &resources.scratch) };
+        let (location, mut how) = args.open.place(&args.path, formats, resources)?;
+        how.get_mut::<OpenOptions>().no_recovery = true;
+        if args.partitions.is_some() {
+            // The files of others need not be there: they are not looked at.
+            let of = |graph| {
+                let graph = KeyedGraph::new(Arc::new(graph), None, isomorph::model::Graph::default());
+                Sampled { graph, left_out: Vec::new() }
             };
-            let kinds = source.graph().groups.iter().filter(|kind| !kind.memberships.is_empty());
-            let mut left_out: Vec<String> = kinds.map(|kind| kind.kind.clone()).collect();
-            if args.groups == Groups::Reify && !left_out.is_empty() {
-                left_out.clear();
-                source = Opened::with_groups_as_nodes(source, resources)?;
-            }
-            let (graph, names) = Graph::of_source(source.as_ref(), &options)?;
-            Ok(Place { graph: Arc::new(graph), names: Some(names), left_out })
+            return Graph::open(&location, &options).map(of).map_err(|error| match error.kind() {
+                Kind::NotFound => error.hint("--partitions    are those of a binary of DeepGNN"),
+                _ => error,
+            });
         }
+        let opened = open_at(&location, &how, console)?;
+        console.warn(&opened.cautions()?);
+        let own = SampledOptions { hyperedges: args.hyperedges, groups_as_nodes: args.groups == Groups::Reify };
+        Sampled::whole(&opened, &own, &options, resources)
+    }
 
-        fn of(graph: Graph) -> Place {
-            Place { graph: Arc::new(graph), names: None, left_out: Vec::new() }
-        }
-
-        fn document<'a>(
-            &'a self,
-            args: &'a ServeArgs,
-            generator: Generator,
-            address: SocketAddr,
-            (nodes, edges): (u64, u64),
-            partitions: usize,
-        ) -> Document<'a> {
-            let all = || (0..u32::try_from(partitions).unwrap_or(u32::MAX)).collect();
-            let names = self.names.as_ref();
-            let texts = |list: &'a [String]| list.iter().map(String::as_str).collect::<Vec<&str>>();
-            Document {
-                path: &args.path,
-                protocol: "deepgnn",
-                address: address.to_string(),
-                generator: match generator {
-                    Generator::Stable => "stable",
-                    Generator::Compat => "deepgnn",
-                },
-                nodes,
-                edges,
-                partitions: args.partitions.clone().unwrap_or_else(all),
-                node_types: names.map(Names::node_types),
-                edge_types: names.map(|names| texts(names.edge_types())),
-                node_features: names.map(|names| texts(names.features())),
-                edge_features: names.map(|names| texts(names.edge_features())),
-                left_out: &self.left_out,
-            }
+    fn document<'a>(
+        args: &'a ServeArgs,
+        sampled: &'a Sampled,
+        generator: Generator,
+        address: SocketAddr,
+        (nodes, edges): (u64, u64),
+        partitions: usize,
+    ) -> Document<'a> {
+        let all = || (0..u32::try_from(partitions).unwrap_or(u32::MAX)).collect();
+        let names = sampled.graph.names();
+        let texts = |list: &'a [String]| list.iter().map(String::as_str).collect::<Vec<&str>>();
+        Document {
+            path: &args.path,
+            protocol: "deepgnn",
+            address: address.to_string(),
+            generator: match generator {
+                Generator::Stable => "stable",
+                Generator::Compat => "deepgnn",
+            },
+            nodes,
+            edges,
+            partitions: args.partitions.clone().unwrap_or_else(all),
+            node_types: names.map(Names::node_types),
+            edge_types: names.map(|names| texts(names.edge_types())),
+            node_features: names.map(|names| texts(names.features())),
+            edge_features: names.map(|names| texts(names.edge_features())),
+            left_out: &sampled.left_out,
         }
     }
 

@@ -1,8 +1,8 @@
 //! `validate`: every rule broken.
 
+use isomorph::Result;
 use isomorph::convert::{CarryUse, Opened, Registry, carry};
-use isomorph::error::{Findings, Place, Severity};
-use isomorph::{Kind, Result};
+use isomorph::error::{Findings, RuleFindings, Severity};
 use serde::Serialize;
 
 use super::Answer;
@@ -10,7 +10,7 @@ use crate::args::ValidateArgs;
 use crate::console::Console;
 use crate::progress::timed;
 use crate::render::{Mark, bytes, of};
-use crate::report::{self, RuleDocument};
+use crate::report;
 
 /// Places kept of each rule: of a file with a million broken rows the first few say enough.
 const KEPT: usize = 20;
@@ -25,7 +25,7 @@ struct Document<'a> {
     format: &'static str,
     sound: bool,
     rules: usize,
-    findings: Vec<RuleDocument<'a>>,
+    findings: Vec<RuleFindings<'a>>,
     /// Of a store, versions whose data was not read.
     #[serde(skip_serializing_if = "Option::is_none")]
     unread_versions: Option<Vec<i64>>,
@@ -48,7 +48,7 @@ pub fn run(args: &ValidateArgs, formats: &Registry, console: &Console) -> Result
     let mut findings = Findings::keeping(if console.verbose { KEPT_VERBOSE } else { KEPT });
     timed("reading", || opened.native.validate(&mut findings))?;
     if args.open.carry != CarryUse::Ignore {
-        beside(&opened, &mut findings)?;
+        opened.validate_sidecar(&mut findings)?;
     }
     let sound = findings.worst() < Some(Severity::Error);
     let rules = opened.format.rules().len();
@@ -73,7 +73,7 @@ pub fn run(args: &ValidateArgs, formats: &Registry, console: &Console) -> Result
         screen.line("unread", &text);
     }
     console.show(&screen)?;
-    let findings = RuleDocument::all(&findings);
+    let findings = findings.documents();
     console.document(&Document {
         path: &args.path,
         format: opened.format.id(),
@@ -83,18 +83,4 @@ pub fn run(args: &ValidateArgs, formats: &Registry, console: &Console) -> Result
         unread_versions: unread,
     })?;
     Ok(Answer::yes_if(sound))
-}
-
-/// Adds what is wrong with what travels beside the data: every byte is compared.
-fn beside(opened: &Opened, findings: &mut Findings) -> Result<()> {
-    match carry::verify_as(&opened.location, opened.format, &opened.options.formats) {
-        Ok((_, differences)) => {
-            for difference in differences {
-                findings.push(&carry::CARRY_STALE, difference, Place::default());
-            }
-            Ok(())
-        }
-        Err(error) if error.kind() == Kind::NotFound => Ok(()),
-        Err(error) => Err(error),
-    }
 }

@@ -32,7 +32,17 @@ fn the_number_of_named_elements_is_bounded() {
     let home = Home::with_people();
     home.write("edited.csv", PEOPLE.replace("1791", "1792").replace("1815", "1816").replace("1780", "1781"));
     let done = home.run(&["diff", "people.csv", "edited.csv", "--limit", "1"]).exits(1);
-    assert!(done.out.ends_with("and 2 more elements; --limit 3 names them\n"), "{}", done.out);
+    let ended = "the search ended at 1 element; there may be more: without --limit all are counted\n";
+    assert!(done.out.ends_with(ended), "{}", done.out);
+    let json =
+        |limit: &str| home.run(&["diff", "people.csv", "edited.csv", "--limit", limit, "--json"]).exits(1).json();
+    let first = json("1");
+    assert_eq!((&first["ended"], &first["differing"]), (&true.into(), &1.into()), "{first}");
+    assert_eq!(first["elements"].as_array().unwrap().len(), 1);
+    assert!(first["lines"].as_array().unwrap().iter().any(|line| line["only_left"].is_null()), "{first}");
+    // Where there are no more, everything is known.
+    let whole = home.run(&["diff", "people.csv", "edited.csv", "--json"]).exits(1).json();
+    assert_eq!((json("3"), json("100")), (whole.clone(), whole));
 }
 
 #[test]

@@ -3,10 +3,14 @@
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
 use arrow_array::{RecordBatch, RecordBatchOptions, new_null_array};
 use arrow_schema::{Schema, SchemaRef};
 use arrow_select::concat::concat_batches;
-use isomorph_error::{Error, Place, Result};
+use isomorph_error::{Error, Kind, Place, Result};
+use isomorph_model::Predicate;
+use isomorph_model::statistics::ColumnStatistics;
 use isomorph_storage::{Blob, Budget, Reservation};
 use isomorph_tables::{Encoding, PageCache, ReadOptions, Selection, TableReader};
 
@@ -18,6 +22,9 @@ use crate::rules;
 /// Unpacked pages of all graphs of the process, at most 128 MiB. Look-ups access a table of a million edges at random,
 /// and such a table takes half of that. Only look-ups fill it.
 static LOOK_UP_PAGES: LazyLock<PageCache> = LazyLock::new(|| PageCache::new(128 << 20));
+
+/// The column of row numbers while rows are looked for.
+const ROW: &str = "_isomorphRow";
 
 /// A table of a graph.
 #[derive(Clone)]
@@ -186,8 +193,53 @@ impl Table {
         Ok(TableBatches { name: self.name.clone(), batches, rest: None })
     }
 
-    /// Reads those of `columns` that exist for ascending row ranges. For look-ups: only the pages that hold these rows
-    /// are read.
+    /// What the footers say of a column; nothing is known of a table in memory.
+    ///
+    /// # Errors
+    /// When a footer is not sound.
+    pub fn column_statistics(&self, column: &str) -> Result<ColumnStatistics> {
+        let Source::Files(files) = &self.source else { return Ok(ColumnStatistics::default()) };
+        let at = |error: Error| error.at(Place::file(&self.name));
+        files.iter().try_fold(ColumnStatistics::of_no_rows(), |all, (_, reader)| {
+            Ok(all.with(reader.column_statistics(column).map_err(at)?))
+        })
+    }
+
+    /// The rows of a range for which a filter is true, ascending; nothing where that is not worth asking: of a table in memory, of more than half
+    /// of the rows, and where columns do not compare.
+    ///
+    /// # Errors
+    /// When a file cannot be read.
+    pub fn rows_where(&self, filter: &Predicate, within: Range<u64>) -> Result<Option<Vec<u64>>> {
+        let Source::Files(files) = &self.source else { return Ok(None) };
+        let at = |error: Error| error.at(Place::file(&self.name));
+        let most = (within.end - within.start) / 2;
+        let mut found = Vec::new();
+        for (start, reader) in files.iter() {
+            let end = start + reader.row_count().unwrap_or_default();
+            let (from, to) = (within.start.max(*start), within.end.min(end));
+            if from >= to {
+                continue;
+            }
+            let selection = Selection::all().columns::<&str>([]).rows([from - start..to - start]).row_numbers(ROW);
+            let batches = match reader.batches(&selection.filter(filter.clone())) {
+                // What does not compare is refused by who applies the filter to all that comes.
+                Err(error) if matches!(error.kind(), Kind::Usage | Kind::NotFound) => return Ok(None),
+                batches => batches.map_err(at)?,
+            };
+            for batch in batches {
+                let batch = batch.map_err(at)?;
+                let rows = batch.column_by_name(ROW).and_then(|rows| rows.as_primitive_opt::<Int64Type>());
+                found.extend(rows.into_iter().flat_map(|rows| rows.values()).map(|row| start + row.unsigned_abs()));
+                if found.len() as u64 > most {
+                    return Ok(None);
+                }
+            }
+        }
+        Ok(Some(found))
+    }
+
+    /// Those of `columns` that are there, of some rows, which ascend: for look-ups, by the pages that hold them.
     ///
     /// # Errors
     /// Returns an error if the rows do not exist, or the file cannot be read.
@@ -259,9 +311,8 @@ impl Table {
         };
         let batch = match batches.len() {
             1 => batches.swap_remove(0),
-            _ => concat_batches(&schema, &batches).map_err(|error| {
-                Error::new(isomorph_error::Kind::TooLarge, error.to_string()).at(Place::file(&self.name))
-            })?,
+            _ => concat_batches(&schema, &batches)
+                .map_err(|error| Error::new(Kind::TooLarge, error.to_string()).at(Place::file(&self.name)))?,
         };
         Ok((Cells { name: self.name.clone(), batch }, held))
     }
@@ -293,7 +344,7 @@ fn as_first(batch: RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
 }
 
 fn too_many(name: &str) -> Error {
-    Error::new(isomorph_error::Kind::TooLarge, "the table has more than 2^64 rows").at(Place::file(name))
+    Error::new(Kind::TooLarge, "the table has more than 2^64 rows").at(Place::file(name))
 }
 
 /// Batches of a table, which can be taken in any lengths.

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use isomorph_bridges::{OpenOptions, RdfText, ReadOptions, Syntax, Text, detect};
-use isomorph_model::{MemoryGraph, Request, Source, Tables};
+use isomorph_model::{Batch, Ends, MemoryGraph, Request, Source, Tables};
 use isomorph_storage::{Budget, Location};
 
 fn open(directory: &Path, name: &str, text: &[u8]) -> RdfText {
@@ -77,6 +77,85 @@ fn scans_give_what_they_are_asked_for() {
     assert_eq!(graph.graph().edges[0].rows, Some(3));
     let tables: Vec<_> = graph.graph().values.iter().map(|table| (table.property.name.as_str(), table.rows)).collect();
     assert_eq!(tables, [("urn:q", Some(4)), ("urn:r", Some(1))]);
+}
+
+/// What all parts say, one after another: tables, rows, subjects and texts of each row.
+fn said(graph: &RdfText, tables: Tables) -> (usize, Vec<String>, Vec<String>) {
+    use arrow_array::Array;
+    use arrow_array::cast::AsArray;
+    let parts = graph.scan(&Request::of(tables)).unwrap();
+    let (count, mut edges, mut values) = (parts.len(), Vec::new(), Vec::new());
+    let text = |ends: &Ends, row: usize| match ends {
+        Ends::Keys(keys) => keys.as_string::<i32>().value(row).to_owned(),
+        Ends::Rows(_) => panic!("resources have no rows"),
+    };
+    for batch in parts.into_iter().flatten() {
+        match batch.unwrap() {
+            Batch::Edges(batch) => {
+                let of_row = |row| format!("{} {}", text(&batch.source, row), text(&batch.target, row));
+                edges.extend((0..batch.rows).map(of_row));
+            }
+            Batch::Values(batch) => {
+                let lexical = batch.values.as_struct().column(0).as_string::<i32>();
+                let of_row = |row| format!("{} {} {}", batch.table, text(&batch.owner, row), lexical.value(row).len());
+                values.extend((0..lexical.len()).map(of_row));
+            }
+            _ => {}
+        }
+    }
+    // Of each predicate by itself: which of several comes first is left to the batches.
+    values.sort_by_key(|value| value.split(' ').next().map(str::to_owned));
+    (count, edges, values)
+}
+
+#[test]
+fn a_long_text_of_lines_is_read_in_parts_that_say_what_the_whole_says() {
+    let directory = tempfile::tempdir().unwrap();
+    let padding = "x".repeat(3_000);
+    let mut lines = String::from("# long\n");
+    for n in 0..9_000 {
+        match n % 3 {
+            0 => lines.push_str(&format!("<urn:s{n}> <urn:p{}> \"{n}{padding}\"@en .\n", n % 7)),
+            1 => lines.push_str(&format!("_:b{n} <urn:p> <urn:{padding}{}> .\r\n", n % 100)),
+            _ => lines.push_str(&format!("<urn:s{n}> <urn:q> \"\\u00e4{}\" . # {padding}\n\n", &padding[n % 17..])),
+        }
+    }
+    // One line that is longer than what is read at once, and no end of line at the end.
+    lines.push_str(&format!("<urn:last> <urn:q> \"{}\" .", "y".repeat(3 << 20)));
+    let divided = open(directory.path(), "a.nt", lines.as_bytes());
+    let whole = open(directory.path(), "a.ttl", lines.as_bytes());
+    for tables in [Tables::All, Tables::AllEdges, Tables::EdgeEnds(0), Tables::Rest, Tables::AllNodes] {
+        let ((parts, edges, values), (one, all_edges, all_values)) = (said(&divided, tables), said(&whole, tables));
+        assert_eq!((parts > 1, one), if tables == Tables::AllNodes { (false, 0) } else { (true, 1) });
+        assert!(edges == all_edges && values == all_values, "{tables:?}");
+    }
+    let rows = |graph: &RdfText| -> u64 {
+        graph.scan(&Request::of(Tables::All)).unwrap().iter().filter_map(|part| part.rows()).sum()
+    };
+    assert_eq!((rows(&divided), rows(&whole)), (9_001, 9_001));
+    // What is said twice is found by who reads from the beginning, what is skipped, and what is packed.
+    let twice = open(directory.path(), "b.nt", format!("{lines}\n<urn:last> <urn:p> <urn:o> .\n").repeat(2).as_bytes());
+    assert_eq!(said(&twice, Tables::All).0, 1);
+    assert_eq!(twice.scan(&Request::of(Tables::All)).unwrap()[0].rows(), Some(9_002));
+    let path = directory.path().join("c.nt");
+    std::fs::write(&path, format!("<urn:broken\n{lines}")).unwrap();
+    let options =
+        OpenOptions { read: ReadOptions { lenient: true, ..ReadOptions::default() }, ..OpenOptions::default() };
+    let skipped = RdfText::open(&Location::from_path(&path), &options).unwrap();
+    assert_eq!(skipped.reading().skipped, 1);
+    assert_eq!(said(&skipped, Tables::All), { (1, said(&divided, Tables::All).1, said(&divided, Tables::All).2) });
+}
+
+#[test]
+fn a_text_that_changes_between_its_parts_is_no_graph() {
+    let directory = tempfile::tempdir().unwrap();
+    let lines: String = (0..3_000).map(|n| format!("<urn:s{n}> <urn:p> \"{}\" .\n", "x".repeat(9_000))).collect();
+    let graph = open(directory.path(), "a.nt", lines.as_bytes());
+    let mut parts = graph.scan(&Request::of(Tables::All)).unwrap();
+    assert!(parts.len() > 2);
+    assert!(parts.remove(0).all(|batch| batch.is_ok()));
+    std::fs::write(directory.path().join("a.nt"), lines.replace("> <urn:p>", ">  <urn:p>")).unwrap();
+    assert!(parts.into_iter().flatten().any(|batch| batch.is_err()));
 }
 
 #[test]

@@ -307,15 +307,32 @@ fn brought(
     let Some(digested) = &plan.digested else {
         let tapped = Arc::new(Tapped::new(Arc::clone(&opened.graph), resources)?);
         let source = plan.source(&(Arc::clone(&tapped) as Arc<dyn Source>));
-        let target = plan.mapping.apply(source, &resources.budget)?;
+        let target = shown(&plan.mapping, source, resources, progress)?;
         pipeline::run_with_ids(target.as_ref(), sink, ids, resources, progress)?;
         drop(target);
         let tapped = Arc::into_inner(tapped).ok_or_else(|| Error::usage("a source is still in use"))?;
         return tapped.finish(resources, progress);
     };
-    let target = plan.mapping.apply(plan.source(&opened.graph), &resources.budget)?;
+    let (source, mapping) = plan.remaining(plan.source(&opened.graph));
+    let target = shown(&mapping, source, resources, progress)?;
     pipeline::run_with_ids(target.as_ref(), sink, ids, resources, progress)?;
     Ok(digested.clone())
+}
+
+/// `source` as what it is mapped to, to be written. Nodes of several types in one table, which are to stand one type behind the other, are
+/// read now.
+fn shown(
+    mapping: &Mapping,
+    source: Arc<dyn Source>,
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<Arc<dyn Source>> {
+    mapping.steps.iter().try_fold(source, |mut source, step| {
+        if step.puts_types_in_line() && pipeline::is_mixed(source.as_ref()) {
+            source = Arc::new(pipeline::NodesApart::read(source, resources, progress)?);
+        }
+        step.apply(source, &resources.budget)
+    })
 }
 
 /// The error for data with something that its carry, of which names and types are used, does not describe.

@@ -76,6 +76,10 @@ impl Source for Counted {
         self.inner.scan(request)
     }
 
+    fn is_one_table(&self, tables: Tables) -> bool {
+        self.inner.is_one_table(tables)
+    }
+
     fn edge_orders(&self, ty: usize) -> Vec<EdgeOrder> {
         self.inner.edge_orders(ty)
     }

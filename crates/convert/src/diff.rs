@@ -2,6 +2,7 @@
 
 mod one_sided;
 mod shadowed;
+mod values;
 
 use isomorph_error::index;
 use isomorph_storage::Resources;
@@ -19,6 +20,7 @@ use crate::parallel;
 use crate::progress::Progress;
 use crate::render::{Element, LineOf, Renderer};
 use shadowed::Shadowed;
+pub use values::DiffValue;
 
 /// Elements are sorted into so many buckets; only buckets whose sums differ are looked into.
 const BUCKETS: usize = 1 << 16;
@@ -71,6 +73,17 @@ pub struct Diff {
     pub elements: Vec<DiffElement>,
     /// How many elements differ; `None` if they were not counted.
     pub differing: Option<u64>,
+    /// Whether the search ended at the limit: then at least so many elements differ, and what only one side has was not counted.
+    pub ended: bool,
+}
+
+/// How many elements are looked for.
+#[derive(Debug, Clone, Copy)]
+struct Wanted {
+    /// So many are named.
+    limit: usize,
+    /// Whether the last of them ends the search.
+    ends: bool,
 }
 
 /// Compares two graphs; names the first `limit` elements that differ. Of two snapshots of one store of GraphLake, what both have in
@@ -85,12 +98,37 @@ pub fn diff(
     resources: &Resources,
     progress: &dyn Progress,
 ) -> Result<Diff> {
+    apart(left, right, Wanted { limit, ends: false }, resources, progress)
+}
+
+/// The same, but the `limit`-th element that differs ends the search: nodes are compared first, then edges, then the rest, and where very
+/// many differ, only so many are looked into. Both graphs are read once in any case, to tell whether they are equal.
+///
+/// # Errors
+/// As [`diff`].
+pub fn diff_first(
+    left: &dyn Source,
+    right: &dyn Source,
+    limit: usize,
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<Diff> {
+    apart(left, right, Wanted { limit, ends: true }, resources, progress)
+}
+
+fn apart(
+    left: &dyn Source,
+    right: &dyn Source,
+    wanted: Wanted,
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<Diff> {
     let apart = match (lake(left), lake(right)) {
         (Some(left), Some(right)) => left.apart(right)?,
         _ => None,
     };
-    let Some(apart) = apart else { return whole(left, right, limit, resources, progress) };
-    let mut diff = whole(&apart.left, &apart.right, limit, resources, progress)?;
+    let Some(apart) = apart else { return whole(left, right, wanted, resources, progress) };
+    let mut diff = whole(&apart.left, &apart.right, wanted, resources, progress)?;
     diff.lines = recounted(diff.lines, &apart);
     Ok(diff)
 }
@@ -120,7 +158,7 @@ fn recounted(lines: Vec<DiffLine>, apart: &Apart) -> Vec<DiffLine> {
 fn whole(
     left: &dyn Source,
     right: &dyn Source,
-    limit: usize,
+    wanted: Wanted,
     resources: &Resources,
     progress: &dyn Progress,
 ) -> Result<Diff> {
@@ -136,24 +174,70 @@ fn whole(
         schema_equal,
         lines,
         elements: Vec::new(),
-        differing: Some(0).filter(|_| equal || limit > 0),
+        differing: Some(0).filter(|_| equal || wanted.limit > 0),
+        ended: false,
     };
-    if !equal && limit > 0 {
+    if equal || wanted.limit == 0 {
+        return Ok(diff);
+    }
+    let has_values = [left, right].iter().any(|side| !side.graph().values.is_empty());
+    let differing = Differing::of(&of_left, &of_right, has_values);
+    let sides = [Side::new(left, resources, progress)?, Side::new(right, resources, progress)?];
+    elements(&sides, &differing, wanted, &mut diff, (resources, progress))?;
+    if !diff.ended {
         let counts = one_sided::count([left, right], [&of_left.table, &of_right.table], resources, progress)?;
         for line in &mut diff.lines {
             line.only = Some(counts.get(&line.line).copied().unwrap_or_default());
         }
-        let differing = Differing::of(&of_left, &of_right);
-        let (left, right) = (Side::new(left, resources, progress)?, Side::new(right, resources, progress)?);
-        let mut sums = left.sums(&differing, resources, progress)?;
-        for (sum, other) in sums.iter_mut().zip(right.sums(&differing, resources, progress)?) {
-            *sum = sum.wrapping_sub(other);
-        }
-        let kept_left = left.keep(&differing, &sums, resources, progress)?;
-        let kept_right = right.keep(&differing, &sums, resources, progress)?;
-        pair(kept_left, kept_right, limit, &mut diff);
     }
     Ok(diff)
+}
+
+/// Finds elements that differ: in all tables at once, or in one after another until there are as many as are wanted.
+fn elements(
+    [left, right]: &[Side<'_>; 2],
+    differing: &Differing,
+    wanted: Wanted,
+    diff: &mut Diff,
+    (resources, progress): (&Resources, &dyn Progress),
+) -> Result<()> {
+    let all: Vec<Tables> = differing.tables().collect();
+    let mut steps = all.chunks(if wanted.ends { 1 } else { all.len().max(1) }).peekable();
+    let mut found = 0u64;
+    while let Some(tables) = steps.next() {
+        let mut sums = left.sums(differing, tables, resources, progress)?;
+        for (sum, other) in sums.iter_mut().zip(right.sums(differing, tables, resources, progress)?) {
+            *sum = sum.wrapping_sub(other);
+        }
+        // In each bucket that differs there is an element that does.
+        let room = (wanted.limit as u64).saturating_sub(found);
+        let is_cut = wanted.ends && cut(&mut sums, room);
+        let kept_left = left.keep(differing, tables, &sums, resources, progress)?;
+        let kept_right = right.keep(differing, tables, &sums, resources, progress)?;
+        found += pair(kept_left, kept_right, wanted.limit, diff);
+        if wanted.ends && found >= wanted.limit as u64 {
+            diff.ended = is_cut || found > wanted.limit as u64 || steps.peek().is_some();
+            break;
+        }
+    }
+    diff.differing = Some(found);
+    Ok(())
+}
+
+/// Leaves the first `room` of those that are not zero; whether there are more.
+fn cut(sums: &mut [u128], room: u64) -> bool {
+    let mut left = room;
+    let mut is_cut = false;
+    for sum in sums.iter_mut().filter(|sum| **sum != 0) {
+        match left.checked_sub(1) {
+            Some(less) => left = less,
+            None => {
+                *sum = 0;
+                is_cut = true;
+            }
+        }
+    }
+    is_cut
 }
 
 fn lines(left: &Table, right: &Table) -> Vec<DiffLine> {
@@ -172,7 +256,7 @@ fn lines(left: &Table, right: &Table) -> Vec<DiffLine> {
 struct Differing(HashSet<(LineOf, String)>);
 
 impl Differing {
-    fn of(left: &Digested, right: &Digested) -> Self {
+    fn of(left: &Digested, right: &Digested, has_values: bool) -> Self {
         let lines = left.table.differences(&right.table).into_iter();
         let types = lines.filter_map(|(line, _, _)| match line.kind {
             LineKind::Nodes => Some((LineOf::Node, line.ty.first()?.clone())),
@@ -185,7 +269,8 @@ impl Differing {
         });
         let mut types: HashSet<_> = types.collect();
         // Values of nodes may lie apart from them.
-        let apart: Vec<_> = types.iter().filter(|(of, _)| *of == LineOf::Node).map(|(_, ty)| ty.clone()).collect();
+        let nodes = types.iter().filter(|(of, _)| has_values && *of == LineOf::Node);
+        let apart: Vec<_> = nodes.map(|(_, ty)| ty.clone()).collect();
         types.extend(apart.into_iter().map(|ty| (LineOf::Value, ty)));
         Differing(types)
     }
@@ -225,9 +310,15 @@ impl<'a> Side<'a> {
         index(hash) % BUCKETS
     }
 
-    fn sums(&self, differing: &Differing, resources: &Resources, progress: &dyn Progress) -> Result<Vec<u128>> {
+    fn sums(
+        &self,
+        differing: &Differing,
+        tables: &[Tables],
+        resources: &Resources,
+        progress: &dyn Progress,
+    ) -> Result<Vec<u128>> {
         let states = self.each(
-            differing,
+            (differing, tables),
             resources,
             progress,
             || vec![0u128; BUCKETS],
@@ -247,11 +338,12 @@ impl<'a> Side<'a> {
     fn keep(
         &self,
         differing: &Differing,
+        tables: &[Tables],
         sums: &[u128],
         resources: &Resources,
         progress: &dyn Progress,
     ) -> Result<Kept> {
-        let states = self.each(differing, resources, progress, Kept::new, |kept, element| {
+        let states = self.each((differing, tables), resources, progress, Kept::new, |kept, element| {
             if sums.get(Side::bucket(&element)).is_some_and(|sum| *sum != 0) {
                 let (ty, identity) = (element.ty.to_owned(), element.identity.to_owned());
                 let key = (element.of, ty, identity, element.statement.to_owned());
@@ -267,15 +359,15 @@ impl<'a> Side<'a> {
 
     fn each<S: Send>(
         &self,
-        differing: &Differing,
+        (differing, tables): (&Differing, &[Tables]),
         resources: &Resources,
         progress: &dyn Progress,
         new: impl Fn() -> S + Sync,
         step: impl Fn(&mut S, Element<'_>) + Sync,
     ) -> Result<Vec<S>> {
         let mut states = Vec::new();
-        for tables in differing.tables() {
-            let parts = self.source.scan(&Request::of(tables))?;
+        for tables in tables {
+            let parts = self.source.scan(&Request::of(*tables))?;
             progress.begin("compare", parts.iter().map(|part| part.rows()).sum());
             let read = parallel::fold(parts, resources.threads, &new, |state, _, batch| {
                 progress.advance(batch.rows() as u64)?;
@@ -293,8 +385,9 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Pairs the elements of both sides: equal lines cancel, the rest differs. In the order of kinds, types and identities.
-fn pair(left: Kept, right: Kept, limit: usize, diff: &mut Diff) {
+/// Pairs the elements of both sides: equal lines cancel, the rest differs. In the order of kinds, types and identities. Returns how many
+/// differ.
+fn pair(left: Kept, right: Kept, limit: usize, diff: &mut Diff) -> u64 {
     let mut both: BTreeMap<_, [Vec<String>; 2]> =
         left.into_iter().map(|(key, lines)| (key, [lines, Vec::new()])).collect();
     for (key, lines) in right {
@@ -315,7 +408,7 @@ fn pair(left: Kept, right: Kept, limit: usize, diff: &mut Diff) {
             }
         }
     }
-    diff.differing = Some(differing);
+    differing
 }
 
 /// Removes from both what is in both, as often as it is; returns what is left of the first.

@@ -15,6 +15,7 @@ pub mod carry;
 mod catalogue;
 mod conversion;
 mod counted;
+mod described;
 mod diff;
 mod digests;
 mod direct;
@@ -57,7 +58,8 @@ mod written;
 
 pub use catalogue::{Catalogue, Listed, catalogue};
 pub use conversion::{Certificate, Job, convert, counts};
-pub use diff::{Diff, DiffElement, DiffLine, diff};
+pub use described::{Beside, Counts, Described, DescribedDocument};
+pub use diff::{Diff, DiffElement, DiffLine, DiffValue, diff, diff_first};
 pub use digests::{Digested, Digests, digest};
 pub use driver::{Driver, Flags, Format, Shape, TextCheck, Unprintable};
 pub use drivers::RdfOptions;

@@ -123,7 +123,7 @@ impl Opened {
         if plan.mapping.numbering().is_some() {
             return written::written(self, &plan, resources, progress);
         }
-        plan.mapping.apply(Arc::clone(&self.graph), &resources.budget)
+        plan.mapped(Arc::clone(&self.graph), resources)
     }
 
     /// The graph in nodes and edges, for who knows no hyperedges: these are nodes with edges to their members, edges between their members, or

@@ -1,5 +1,6 @@
 //! What a conversion will do, said before a byte is written.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -16,7 +17,9 @@ use crate::carry;
 use crate::digests::Digested;
 use crate::driver::{Format, Shape};
 use crate::keyed::Keying;
-use crate::mapping::{Bundling, EdgeColumns, Fusion, Mapping, Projected, Projection, Reification, Slot, Step};
+use crate::mapping::{
+    Bundling, EdgeColumns, Fusion, Gathered, Mapping, Projected, Projection, Reification, Slot, Step,
+};
 use crate::open::Opened;
 use crate::options::{ConvertOptions, Hyperedges, RdfMode, Typing, graph_name};
 use crate::parallel;
@@ -64,6 +67,8 @@ pub struct Plan {
     pub pynock: Option<Arc<PynockView>>,
     /// The keys of nodes, where their types are told by keys and edges name rows.
     pub(crate) keying: Option<Keying>,
+    /// RDF as nodes with properties, whose resources were sorted for the plan.
+    pub(crate) gathered: Option<Arc<Gathered>>,
     /// The way from the graph to the result.
     pub mapping: Mapping,
     /// The graph as the target will hold it.
@@ -133,6 +138,7 @@ impl Plan {
             projection: None,
             pynock: None,
             keying: None,
+            gathered: None,
             mapping,
             target,
             digested: None,
@@ -322,6 +328,24 @@ impl Plan {
         };
         let graph = self.pynock.as_ref().map_or(Arc::clone(&graph), |view| view.of(graph));
         self.keying.as_ref().map_or(Arc::clone(&graph), |keying| keying.shown(graph))
+    }
+
+    /// Returns a source and the steps that remain to be applied to it: all of them to `source`, or those after the first
+    /// to the source that planning has gathered already.
+    pub(crate) fn remaining(&self, source: Arc<dyn Source>) -> (Arc<dyn Source>, Cow<'_, Mapping>) {
+        match &self.gathered {
+            Some(gathered) => (Arc::clone(gathered) as Arc<dyn Source>, Cow::Owned(self.mapping.rest())),
+            None => (source, Cow::Borrowed(&self.mapping)),
+        }
+    }
+
+    /// Returns `source`, the input of the mapping, as a view in which the known steps are applied.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Mapping::apply`].
+    pub(crate) fn mapped(&self, source: Arc<dyn Source>, resources: &Resources) -> Result<Arc<dyn Source>> {
+        let (source, mapping) = self.remaining(source);
+        mapping.apply(source, &resources.budget)
     }
 
     /// Writes as nodes and edges what the target has no other place for; returns what is written then.

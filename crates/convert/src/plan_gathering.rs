@@ -7,12 +7,11 @@ use isomorph_model::faces::{BASE, description};
 use isomorph_model::{Graph, Source, well_known};
 use isomorph_storage::{Budget, Resources};
 
-use crate::digests::digest;
 use crate::driver::Shape;
 use crate::mapping::{Bundling, Exported, Flattened, Gathered, Gathering, NameRules, Step, TERM};
 use crate::open::Opened;
 use crate::options::{ConvertOptions, RdfMode, Typing};
-use crate::plan::{Plan, counted, survey, survey_of};
+use crate::plan::{Plan, counted, survey};
 use crate::progress::Progress;
 
 /// RDF and NOCK as pynock has them.
@@ -165,18 +164,16 @@ impl Plan {
             self.carried.push("graphs without triples".to_owned());
         }
         self.mapping.steps.push(Step::Gather(Box::new(record.clone())));
-        if bundled {
-            return Ok(());
-        }
-        let gathered: Arc<dyn Source> = Arc::new(Gathered::new(Arc::clone(source), &record, &resources.budget));
-        let (survey, _) = survey_of(&gathered, options.typing, resources, progress)?;
+        let typing = (!bundled).then_some(options.typing);
+        let (gathered, digested, survey) = Gathered::read(source, &record, typing, resources, progress)?;
+        let gathered = Arc::new(gathered);
+        self.digested = Some(digested);
+        self.gathered = Some(Arc::clone(&gathered));
+        let Some(survey) = survey else { return Ok(()) };
         self.passes.push("survey");
+        let gathered: Arc<dyn Source> = gathered;
         let rules = NameRules { key: TERM, ..self.to.name_rules() };
         let bundling = Bundling::surveyed(&record.bundled, &survey, options.typing, &rules)?;
-        if bundling.typed.edges.is_empty() {
-            // All triples are labels: no edge of the source is read for the result, where it would be digested.
-            self.digested = Some(digest(source.as_ref(), resources, progress)?);
-        }
         let typed = self.shred(&gathered, bundling, options, resources, progress)?;
         let typed = self.fit_to(&typed, &self.to.allowed())?.unwrap_or(typed);
         self.target = typed.clone();

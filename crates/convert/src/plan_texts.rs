@@ -102,7 +102,7 @@ impl Plan {
         progress: &dyn Progress,
     ) -> Result<()> {
         let Some(check_text) = &self.to.text_check(&options.write) else { return Ok(()) };
-        let shown = self.mapping.apply(source, &resources.budget)?;
+        let shown = self.mapped(source, resources)?;
         let graph = shown.graph();
         let of_nodes = graph.nodes.iter().enumerate();
         let of_nodes = of_nodes.filter(|(_, ty)| has_text(&ty.properties) || is_text(&ty.key.data_type));

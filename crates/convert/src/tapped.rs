@@ -99,6 +99,10 @@ impl Source for Tapped {
         Ok(self.tap(request.tables, self.inner.scan(&request.whole())?))
     }
 
+    fn is_one_table(&self, tables: Tables) -> bool {
+        self.inner.is_one_table(tables)
+    }
+
     fn edge_orders(&self, ty: usize) -> Vec<EdgeOrder> {
         self.inner.edge_orders(ty)
     }

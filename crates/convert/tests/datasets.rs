@@ -8,10 +8,10 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::DataType;
 use isomorph_convert::{CarryUse, OpenOptions, Opened};
-use isomorph_dataset::{Dataset, KIND, TableKind};
+use isomorph_dataset::{Dataset, KIND, ROLE, Role, TableKind};
 use isomorph_error::Kind;
 use isomorph_fixtures::fixture;
-use isomorph_model::{Batch, Comparison, Literal, Predicate, Request, Source, Tables};
+use isomorph_model::{Batch, Comparison, Literal, Predicate, Request, Source, Tables, Way};
 use isomorph_storage::{Location, Resources};
 
 type Row = BTreeMap<String, Option<String>>;
@@ -33,9 +33,35 @@ fn graphs() -> Vec<(String, Arc<dyn Source>)> {
     graphs
 }
 
+/// Graphs as the published libraries wrote them, and one in small chunks of every format.
+fn others() -> Vec<(String, Arc<dyn Source>)> {
+    let mut graphs = Vec::new();
+    let mut add = |path: &std::path::Path| {
+        let options = OpenOptions { unsound: true, ..OpenOptions::default() };
+        if let Ok(opened) = Opened::open(&Location::from_path(path), &options) {
+            graphs.push((path.display().to_string(), opened.graph));
+        }
+    };
+    for folder in ["nock", "annnet", "deepgnn", "graphlake"] {
+        for entry in std::fs::read_dir(fixture(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            add(&path);
+            let inner = std::fs::read_dir(&path).into_iter().flatten().map(|entry| entry.unwrap().path());
+            inner.for_each(|path| add(&path));
+        }
+    }
+    assert!(graphs.len() > 40, "{} graphs", graphs.len());
+    graphs
+}
+
 fn rows(batches: &[RecordBatch]) -> Vec<Row> {
     let cells = |column: &ArrayRef| -> Vec<Option<String>> {
-        let formatter = ArrayFormatter::try_new(column, &FormatOptions::default()).unwrap();
+        // Zones have no names here.
+        let column = match column.data_type() {
+            DataType::Timestamp(_, Some(_)) => arrow_cast::cast(column, &DataType::Int64).unwrap(),
+            _ => Arc::clone(column),
+        };
+        let formatter = ArrayFormatter::try_new(&column, &FormatOptions::default()).unwrap();
         (0..column.len()).map(|row| (!column.is_null(row)).then(|| formatter.value(row).to_string())).collect()
     };
     let mut rows = Vec::new();
@@ -217,4 +243,140 @@ fn what_a_format_leaves_out_nobody_misses() {
         }
     }
     assert!(compared > 1000, "{compared}");
+}
+
+/// Rows as texts, in an order of their own: what is found by an end comes in the order of that end.
+fn sorted(batches: &[RecordBatch]) -> Vec<Row> {
+    let mut rows = rows(batches);
+    let schema = batches.first().map(RecordBatch::schema);
+    let fields = schema.iter().flat_map(|schema| schema.fields());
+    // Labels have no order.
+    for labels in fields.filter(|field| field.metadata().get(ROLE).is_some_and(|role| role == Role::Labels.word())) {
+        for cell in rows.iter_mut().filter_map(|row| row.get_mut(labels.name())?.as_mut()) {
+            let mut words: Vec<String> = cell.trim_matches(['[', ']']).split(", ").map(str::to_owned).collect();
+            words.sort();
+            *cell = words.join(", ");
+        }
+    }
+    rows.sort();
+    rows
+}
+
+/// Keys of one column: some of its own, some twice, some that are nowhere, nulls; as they are, and as texts and integers that spell the same.
+fn keys(state: &mut u64, column: &[Option<String>], data_type: &DataType) -> Vec<ArrayRef> {
+    let mut random = |below: usize| {
+        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (*state >> 33) as usize % below.max(1)
+    };
+    let mut keys: Vec<Option<String>> = Vec::new();
+    for _ in 0..random(40) {
+        let own = column.get(random(column.len())).cloned().flatten();
+        match random(8) {
+            0 => keys.push(None),
+            1 => keys.push(Some(format!("{}{}", own.unwrap_or_default(), random(3)))),
+            2 => keys.push(Some(random(1000).to_string())),
+            3 => keys.push(Some(format!("0{}", own.unwrap_or_default()))),
+            4 => keys.extend([own.clone(), own]),
+            _ => keys.push(own),
+        }
+    }
+    let texts: ArrayRef = Arc::new(arrow_array::StringArray::from(keys));
+    let cast = |to: &DataType| arrow_cast::cast(&texts, to).ok();
+    let own = cast(data_type);
+    [Some(Arc::clone(&texts)), own, cast(&DataType::Int64), cast(&DataType::UInt64)].into_iter().flatten().collect()
+}
+
+#[test]
+fn look_ups_find_what_a_pass_finds() {
+    let (mut state, mut answers, mut by_way) = (11, 0, BTreeMap::<Way, usize>::new());
+    for (name, source) in graphs().into_iter().chain(others()) {
+        let resources = || Resources::of_this_machine().unwrap();
+        let dataset = Dataset::new(Arc::clone(&source), resources());
+        let whole = Dataset::new(Arc::new(Whole(Arc::clone(&source))), resources());
+        for table in dataset.tables() {
+            let all: Result<Vec<RecordBatch>, _> = whole.scan(table.name()).unwrap().batches().unwrap().collect();
+            let Ok(all) = all else { continue };
+            let all = rows(&all);
+            for field in table.schema().fields().iter().filter(|field| !field.data_type().is_nested()) {
+                let column = field.name();
+                let cells: Vec<Option<String>> = all.iter().map(|row| row[column].clone()).collect();
+                for (turn, keys) in keys(&mut state, &cells, field.data_type()).into_iter().enumerate() {
+                    let ends = [column.as_str(), table.schema().field(0).name()];
+                    let columns = ends.iter().copied().take(if ends[0] == ends[1] { 1 } else { 1 + turn % 2 });
+                    let read = |dataset: &Dataset| {
+                        let scan = dataset.scan(table.name()).unwrap().look_up(column, Arc::clone(&keys));
+                        let scan = if turn < 2 { scan } else { scan.columns(columns.clone()) };
+                        scan.batches()?.collect::<Result<Vec<_>, _>>().map(|found| sorted(&found))
+                    };
+                    match (read(&dataset), read(&whole)) {
+                        (Ok(found), Ok(expected)) => {
+                            assert_eq!(found, expected, "{name}: {}: {column} {keys:?}", table.name());
+                            answers += expected.len();
+                            let cost = dataset.look_up_cost(table.name(), column).unwrap();
+                            *by_way.entry(cost.way).or_default() += expected.len();
+                        }
+                        (Err(left), Err(right)) => assert_eq!(left.kind(), right.kind(), "{name}: {left} {right}"),
+                        (left, right) => panic!("{name}: {}: {column}: {left:?} {right:?}", table.name()),
+                    }
+                }
+            }
+        }
+    }
+    assert!(answers > 3000 && by_way.values().all(|answers| *answers > 100), "{answers} answers, {by_way:?}");
+    assert_eq!(by_way.len(), 3, "{by_way:?}");
+}
+
+#[test]
+fn exact_statistics_are_what_a_scan_gives() {
+    let (mut exact, mut near) = (BTreeMap::<&str, usize>::new(), 0);
+    for (name, source) in graphs().into_iter().chain(others()) {
+        let dataset = Dataset::new(Arc::clone(&source), Resources::of_this_machine().unwrap());
+        for table in dataset.tables() {
+            let shown = format!("{name}: {}", table.name());
+            let said = dataset.statistics(table.name()).unwrap();
+            let all: Result<Vec<RecordBatch>, _> = dataset.scan(table.name()).unwrap().batches().unwrap().collect();
+            let Ok(all) = all else { continue };
+            // What was found out while reading may say more.
+            for said in [said, dataset.statistics(table.name()).unwrap()] {
+                let rows: usize = all.iter().map(RecordBatch::num_rows).sum();
+                near += usize::from(said.rows.exact().is_none() && said.rows.value().is_some());
+                if let Some(stated) = said.rows.exact() {
+                    assert_eq!(*stated, rows as u64, "{shown}");
+                    *exact.entry("rows").or_default() += 1;
+                }
+                for (at, column) in said.columns.iter().enumerate() {
+                    let shown = format!("{shown}: {}", table.schema().field(at).name());
+                    let arrays: Vec<&dyn Array> = all.iter().map(|batch| batch.column(at).as_ref()).collect();
+                    let cells = match arrays.is_empty() {
+                        true => arrow_array::new_empty_array(table.schema().field(at).data_type()),
+                        false => arrow_select::concat::concat(&arrays).unwrap(),
+                    };
+                    if let Some(nulls) = column.nulls.exact() {
+                        assert_eq!(
+                            *nulls,
+                            cells.logical_nulls().map_or(0, |nulls| nulls.null_count()) as u64,
+                            "{shown}"
+                        );
+                        *exact.entry("nulls").or_default() += 1;
+                    }
+                    let (least, greatest) = isomorph_model::predicate::extremes(&cells).unzip();
+                    for (said, found) in [(&column.least, least), (&column.greatest, greatest)] {
+                        if let Some(said) = said.exact() {
+                            assert_eq!(*said, found, "{shown}");
+                            *exact.entry("bounds").or_default() += 1;
+                        }
+                    }
+                    if let Some(distinct) = column.distinct.exact() {
+                        let formatter = ArrayFormatter::try_new(&cells, &FormatOptions::default()).unwrap();
+                        let texts = (0..cells.len()).filter(|row| cells.is_valid(*row));
+                        let texts: std::collections::BTreeSet<String> =
+                            texts.map(|row| formatter.value(row).to_string()).collect();
+                        assert_eq!(*distinct, texts.len() as u64, "{shown}");
+                        *exact.entry("distinct").or_default() += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(exact.len() == 4 && exact.values().all(|count| *count > 10) && near > 10, "{exact:?}, {near} estimates");
 }

@@ -4,7 +4,7 @@
 use isomorph_storage::Resources;
 use std::collections::{BTreeMap, HashMap};
 
-use isomorph_convert::{Silent, diff, dump};
+use isomorph_convert::{Silent, diff, diff_first, dump};
 use isomorph_model::digest::{Line, LineKind};
 use isomorph_model::schema::Owner;
 use isomorph_model::zoo::{self, mutations};
@@ -167,4 +167,41 @@ fn what_is_on_one_side_only_is_counted_as_the_dumps_tell() {
         both += compare(&format!("multilayer {seed}"), &left, &right, &mut skipped);
     }
     assert!(both > 50 && lines > 100, "{both} lines have facts on both sides only, {skipped} skipped, {lines} pairs");
+}
+
+/// Compares what ends at a limit with what looks for everything; returns whether it ended before.
+fn compare_first(what: &str, left: &MemoryGraph, right: &MemoryGraph, limit: usize) -> bool {
+    let whole = diff(left, right, usize::MAX, &resources(), &Silent).unwrap();
+    let first = diff_first(left, right, limit, &resources(), &Silent).unwrap();
+    let all = whole.differing.unwrap();
+    assert_eq!((first.equal, first.elements.len() as u64), (whole.equal, all.min(limit as u64)), "{what}, {limit}");
+    let mut others = whole.elements.clone();
+    for element in &first.elements {
+        let at = others.iter().position(|other| other == element);
+        others.swap_remove(at.unwrap_or_else(|| panic!("{what}, {limit}: {element:?} does not differ")));
+    }
+    // A limit of 0 looks for none.
+    assert!(first.ended || limit == 0 || all <= limit as u64, "{what}, {limit} of {all}");
+    assert!(first.differing <= whole.differing, "{what}, {limit}");
+    if !first.ended {
+        let same = diff(left, right, limit, &resources(), &Silent).unwrap();
+        assert_eq!(serde_json::to_string(&first).unwrap(), serde_json::to_string(&same).unwrap(), "{what}, {limit}");
+    }
+    first.ended
+}
+
+#[test]
+fn the_last_difference_that_is_wanted_ends_the_search() {
+    let (mut ended, mut searched) = (0, 0);
+    let mut graphs = zoo::five();
+    graphs.extend((1..4).map(|seed| ("multilayer", zoo::multilayer(seed))));
+    for (at, (name, left)) in graphs.iter().enumerate() {
+        for (other, right) in &graphs[at..] {
+            for limit in [0, 1, 2, 3, 7, 1000] {
+                ended += usize::from(compare_first(&format!("{name} and {other}"), left, right, limit));
+                searched += 1;
+            }
+        }
+    }
+    assert!(ended > 20 && ended < searched - 20, "{ended} of {searched}");
 }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use isomorph_convert::{
-    ConvertOptions, Format, KeyTexts, NodeTypes, OpenOptions, Opened, Plan, PropertyTexts, Renderer, Silent, TypesFrom,
-    convert,
+    CarryUse, ConvertOptions, Format, KeyTexts, NodeTypes, OpenOptions, Opened, Plan, PropertyTexts, Renderer, Silent,
+    TypesFrom, convert,
 };
 use isomorph_dataset::{Dataset, NeighborBatch, Neighbors, Sides};
 use isomorph_error::Kind;
@@ -229,7 +229,10 @@ fn compare(path: &Path, opened: &Opened, most: usize, resources: &Resources) -> 
                 };
                 let what = format!("{} {ty} {id} {row:?} {sides:?}", path.display());
                 assert_eq!(found.1, Some(0), "{what}");
-                check_less(&asked, &found.0, &what);
+                // It reads a node four times: not of every one.
+                if compared % 8 == 0 {
+                    check_less(&asked, &found.0, &what);
+                }
                 let mut found = found.0;
                 let mut wanted: Vec<String> = parts.into_iter().flatten().cloned().collect();
                 found.sort();
@@ -392,4 +395,40 @@ fn the_last_neighbour_that_is_wanted_ends_the_look_ups() {
     assert!(all > 3 && !ended && look_ups > 2, "{all} neighbours by {look_ups} look-ups");
     let (some, ended, fewer) = asked(1);
     assert!(some == 1 && ended && fewer < look_ups, "{fewer} of {look_ups} look-ups");
+}
+
+#[test]
+fn properties_that_nobody_asked_for_are_not_read() {
+    let resources = Resources::of_this_machine().unwrap();
+    let home = tempfile::tempdir().unwrap();
+    let edges = home.path().join("edges.csv");
+    std::fs::write(
+        &edges,
+        r#"src_name,edge_id,rel_name,dst_name,truth,shadow,is_rdf,labels,props
+"a",-1,"","",1.0,-1,False,"",""
+"a",0,"r","b",0.25,-1,False,"","{""x"":7}"
+"b",-1,"","",1.0,-1,False,"",""
+"#,
+    )
+    .unwrap();
+    let (from, path) = (opened(&edges).unwrap(), home.path().join("graph"));
+    let (place, options) =
+        (Location::from_path(&path), ConvertOptions { to: Some(Format::GRAPHAR), ..ConvertOptions::default() });
+    let plan = Plan::new(&from, &place, &options, &resources, &Silent).unwrap();
+    convert(&from, &plan, &place, &options, &resources, &Silent).unwrap();
+    // The data alone: its own columns, in the files of GraphAr.
+    let native = || {
+        let options = OpenOptions { carry: CarryUse::Ignore, ..OpenOptions::default() };
+        Dataset::new(Opened::open(&place, &options).unwrap().graph, resources.clone())
+    };
+    let asked = |tables: &Dataset, columns: &[&str]| -> isomorph_error::Result<Vec<usize>> {
+        let asked = tables.neighbors(None, NodeId::Key("a"))?.columns(columns.iter().copied())?;
+        asked.batches().map(|batch| Ok(batch?.to_record_batch()?.num_columns())).collect()
+    };
+    assert_eq!(asked(&native(), &["truth", "x"]).unwrap(), [5]);
+    // Without the files of properties everything but these can be read.
+    std::fs::remove_dir_all(path.join("edge/node_r_node/ordered_by_source/truth_x")).unwrap();
+    assert!(asked(&native(), &["x"]).is_err());
+    assert_eq!(asked(&native(), &[]).unwrap(), [3]);
+    assert!(asked(&native(), &["since"]).is_err(), "there is no such property");
 }

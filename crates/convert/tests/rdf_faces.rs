@@ -252,6 +252,66 @@ fn classes_become_labels_and_come_back() {
     assert_eq!(error.kind(), Kind::Usage);
 }
 
+/// All files below a place, by their paths; without what names the time.
+fn files(place: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let (mut found, mut open) = (Vec::new(), vec![place.to_owned()]);
+    while let Some(path) = open.pop() {
+        match path.is_dir() {
+            true => open.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path())),
+            false => found.push((path.strip_prefix(place).unwrap().to_owned(), fs::read(&path).unwrap())),
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn what_is_gathered_does_not_depend_on_threads() {
+    // Some 20 MiB, so that the text is read in parts; what is said of one resource is in many of them, in several graphs.
+    let padding = "x".repeat(1_500);
+    let mut text = String::new();
+    for n in 0_usize..12_000 {
+        let resource = n.wrapping_mul(2_654_435_761) % 3_000;
+        let graph = ["", " <urn:g>", " _:h"][n % 3];
+        text.push_str(&match n % 5 {
+            0 => format!("<urn:r{resource}> <urn:name{}> \"{n}{padding}\"{graph} .\n", n % 4),
+            1 => format!(
+                "<urn:r{resource}> <urn:size> \"{n}\"^^<http://www.w3.org/2001/XMLSchema#integer> .\n# {padding}\n"
+            ),
+            2 => format!(
+                "<urn:r{resource}> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:C{}>{graph} .\n",
+                n % 9
+            ),
+            3 => format!("_:b{resource} <urn:with> \"{padding}{n}\"@en-GB{graph} .\n"),
+            _ => format!("<urn:r{resource}> <urn:knows> <urn:r{}>{graph} . # {padding}\n", (resource * 7 + n) % 3_000),
+        });
+    }
+    let (home, place) = home("a.nq", &text);
+    let lake = home.path().join("a.lake");
+    write(&open(&place, CarryUse::Auto), &lake, &ConvertOptions::default()).unwrap();
+    for (from, name) in [(&place, "text"), (&lake, "lake")] {
+        for (to, options) in [("graphar", labelled()), ("parq", ConvertOptions::default()), ("annnet", labelled())] {
+            let mut before = None;
+            for threads in [1, 2, 5] {
+                // A graph is called by its destination, if it has no name.
+                let folder = home.path().join(format!("{name}-{threads}"));
+                fs::create_dir_all(&folder).unwrap();
+                let there = folder.join(format!("a.{to}"));
+                let (location, resources) = (Location::from_path(&there), Resources { threads, ..resources() });
+                let open_options = OpenOptions { resources: Some(resources.clone()), ..OpenOptions::default() };
+                let opened = Opened::open(&Location::from_path(from), &open_options).unwrap();
+                let options = ConvertOptions { epoch: Some(std::time::SystemTime::UNIX_EPOCH), ..options.clone() };
+                let plan = Plan::new(&opened, &location, &options, &resources, &Silent).unwrap();
+                let done = convert(&opened, &plan, &location, &options, &resources, &Silent).unwrap();
+                assert_eq!(done.source, done.result, "{name} {to} {threads}");
+                let written = (done.source, files(&there));
+                assert!(before.as_ref().is_none_or(|before| *before == written), "{name} {to} {threads}");
+                before = Some(written);
+            }
+        }
+    }
+}
+
 /// Types from labels, with these names.
 fn typed_by_label(names: &[(&str, &str)]) -> ConvertOptions {
     let names = names.iter().map(|(label, name)| ((*label).to_owned(), (*name).to_owned())).collect();

@@ -8,8 +8,9 @@ use arrow_cast::{CastOptions, cast, cast_with_options};
 use arrow_schema::DataType;
 use arrow_select::filter::filter;
 use isomorph_error::{Error, Kind, Result};
+use isomorph_model::Set;
 use isomorph_model::predicate::value_type;
-use isomorph_storage::Resources;
+use isomorph_storage::{Reservation, Resources};
 use isomorph_tables::lookup::{ABSENT, KeyRows, KeyRowsBuilder, Lookup, LookupOptions};
 
 /// Keys, and which questions asked for each.
@@ -19,6 +20,9 @@ pub(crate) struct Asked {
     /// Where the questions of each place begin in `questions`, and where the last ones end.
     starts: Vec<usize>,
     questions: Vec<u64>,
+    /// The keys, each once, for formats that leave rows out.
+    pub set: Set,
+    _memory: Reservation,
 }
 
 /// Rows of a batch that somebody asks for, each with the questions that it answers, by their places in [`Asked`]. A row may answer very
@@ -40,14 +44,16 @@ impl Asked {
             (0..).zip(0..keys.len()).filter(|(_, at)| keys.is_valid(*at)).map(|(row, _)| row).collect();
         let present = arrow_array::BooleanArray::from_iter((0..keys.len()).map(|at| Some(keys.is_valid(at))));
         let keys = filter(&keys, &present).map_err(|error| Error::malformed(error.to_string()).caused_by(error))?;
+        let memory = resources.budget.reserve(Set::bytes_for(keys.as_ref())).map_err(too_many)?;
+        let set = Set::of(keys.as_ref())?;
         let options = LookupOptions::new(&resources.budget, &resources.scratch)
             .memory(resources.budget.limit() / 2)
             .threads(resources.threads);
         let mut builder = KeyRowsBuilder::new(options);
         builder.push(keys.as_ref())?;
         let Lookup::Memory(places) = builder.finish()? else {
-            let error = Error::new(Kind::TooLarge, format!("{} keys do not fit into the memory budget", keys.len()));
-            return Err(error.hint("ask for fewer keys at once"));
+            let message = format!("{} keys do not fit into the memory budget", keys.len());
+            return Err(too_many(Error::new(Kind::TooLarge, message)));
         };
         // Questions in the order of the places of their keys.
         let mut firsts = Vec::with_capacity(keys.len());
@@ -68,7 +74,7 @@ impl Asked {
                 *place += 1;
             }
         }
-        Ok(Asked { places, starts, questions })
+        Ok(Asked { places, starts, questions, set, _memory: memory })
     }
 
     /// The rows of a column that somebody asks for.
@@ -101,6 +107,10 @@ impl Asked {
         }
         (rows.into(), questions.into())
     }
+}
+
+fn too_many(error: Error) -> Error {
+    error.hint("ask for fewer keys at once")
 }
 
 /// `keys` in the type of a column; null where that does not hold one. A text is the integer that it spells, and an integer the text that

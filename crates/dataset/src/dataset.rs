@@ -77,7 +77,10 @@ impl Dataset {
             Predicate::And(all) | Predicate::Or(all) => all.iter().try_for_each(|one| self.comparable(table, one)),
             Predicate::Not(one) => self.comparable(table, one),
             Predicate::IsNull(_) | Predicate::IsNotNull(_) => Ok(()),
-            Predicate::Compare { column, .. } | Predicate::Like { column, .. } | Predicate::Has { column, .. } => {
+            Predicate::Compare { column, .. }
+            | Predicate::Like { column, .. }
+            | Predicate::Has { column, .. }
+            | Predicate::In { column, .. } => {
                 let at = table.column(column)?;
                 let data_type = table.schema().field(at).data_type();
                 match table.roles().get(at) {

@@ -1,13 +1,15 @@
 //! Keys of elements that batches name by row, read when the first row is met.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arrow_array::{Array, ArrayRef, UInt64Array, new_empty_array};
+use arrow_array::{Array, ArrayRef, Int64Array, UInt64Array, new_empty_array};
 use arrow_select::concat::concat;
 use arrow_select::take::take;
 use isomorph_error::{Error, Result};
-use isomorph_model::{Batch, Graph, KeyKind, Request, Source, Tables};
+use isomorph_model::{Batch, Graph, KeyKind, Request, Set, Source, Tables};
 use isomorph_storage::Resources;
+use isomorph_tables::lookup::{ABSENT, KeyRows, KeyRowsBuilder, Lookup, LookupOptions};
 
 use crate::arrays::declared;
 use crate::keys::{KeysByRow, KeysByRowBuilder};
@@ -31,11 +33,14 @@ pub(crate) struct Keys {
     hyperedges: Known,
     /// The keys of each kind; few, and of any type.
     groups: Mutex<Option<Arc<Vec<ArrayRef>>>>,
+    /// The rows of keys of nodes, by type, once they were asked for; nothing where keys do not tell rows.
+    rows: Mutex<HashMap<usize, Option<Arc<KeyRows>>>>,
 }
 
 impl Keys {
     pub fn new(source: Arc<dyn Source>, resources: Resources) -> Self {
-        Keys { source, resources, nodes: Known::default(), hyperedges: Known::default(), groups: Mutex::default() }
+        let (nodes, hyperedges) = (Known::default(), Known::default());
+        Keys { source, resources, nodes, hyperedges, groups: Mutex::default(), rows: Mutex::default() }
     }
 
     pub fn graph(&self) -> &Graph {
@@ -81,6 +86,66 @@ impl Keys {
             return Err(Error::malformed(format!("something is a member of group {row}, which there is not")));
         }
         take(keys, rows, None).map_err(|error| Error::malformed(error.to_string()).caused_by(error))
+    }
+
+    /// Whether the rows of keys of a node type are known, if they were asked for.
+    pub fn knows_rows(&self, ty: usize) -> Option<bool> {
+        let known = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(&ty).map(Option::is_some)
+    }
+
+    /// The rows of keys of a node type; of a type without keys, the keys themselves. Nothing where keys do not tell rows: some are there twice, or
+    /// there is no room for them.
+    ///
+    /// # Errors
+    /// When keys cannot be read.
+    pub fn rows_of(&self, ty: usize, keys: &Set) -> Result<Option<Set>> {
+        if self.graph().nodes.get(ty).is_some_and(|ty| ty.key.kind == KeyKind::Row) {
+            return Ok(Some(keys.clone()));
+        }
+        // Others that need the same keys wait for them.
+        let mut known = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = match known.get(&ty) {
+            Some(found) => found.clone(),
+            None => {
+                let found = self.read_rows(ty)?.map(Arc::new);
+                known.insert(ty, found.clone());
+                found
+            }
+        };
+        drop(known);
+        let Some(found) = found else { return Ok(None) };
+        let mut rows = Vec::with_capacity(keys.len());
+        let mut look_up = |keys: &dyn Array| found.translate(keys, &mut rows).map(|_| ());
+        match (keys.ints(), keys.texts()) {
+            (Some(ints), _) => {
+                // No integer type holds all of them.
+                let signed = ints.iter().filter(|int| **int < 0).filter_map(|int| i64::try_from(*int).ok());
+                look_up(&Int64Array::from_iter_values(signed))?;
+                look_up(&UInt64Array::from_iter_values(keys.rows()))?;
+            }
+            (_, Some(texts)) => look_up(texts)?,
+            (None, None) => {}
+        }
+        Ok(Some(Set::of_ints(rows.into_iter().filter(|row| *row != ABSENT).map(i128::from))))
+    }
+
+    fn read_rows(&self, ty: usize) -> Result<Option<KeyRows>> {
+        let options = LookupOptions::new(&self.resources.budget, &self.resources.scratch)
+            .memory(self.resources.budget.limit() / 4)
+            .threads(self.resources.threads);
+        let mut keys = KeyRowsBuilder::new(options);
+        for batch in self.source.scan(&Request::of(Tables::NodeKeys(ty)))?.into_iter().flatten() {
+            if let Batch::Nodes(nodes) = batch?
+                && let Some(own) = nodes.keys.filter(|_| nodes.ty == ty)
+            {
+                keys.push(own.as_ref())?;
+            }
+        }
+        Ok(match keys.finish()? {
+            Lookup::Memory(rows) if rows.repeats().is_empty() => Some(rows),
+            Lookup::Memory(_) | Lookup::Spilled(_) => None,
+        })
     }
 
     fn read_groups(&self) -> Result<Vec<ArrayRef>> {

@@ -1,17 +1,18 @@
 //! What of a scan is asked of the format itself. It may answer with more: columns are chosen and filters are applied here once more.
 
-use isomorph_model::{Graph, Narrowing, Predicate, Property, ValueKind};
+use isomorph_model::{Graph, Narrowing, Predicate, Property, Tables, ValueKind};
 
 use crate::schema::Role;
 use crate::table::{Table, TableKind};
 
-/// What is wanted of a table of nodes or edges of which the columns at `positions` are read, and rows that pass `filter`; nothing
-/// for other tables.
+/// What is wanted of a table of nodes or edges of which the columns at `positions` are read, and rows that pass `filter` and, in the words of
+/// the description, `asked`; nothing for other tables.
 pub(crate) fn narrowing(
     graph: &Graph,
     table: &Table,
     positions: &[usize],
     filter: Option<&Predicate>,
+    asked: Option<Predicate>,
 ) -> Option<Narrowing> {
     let properties = match table.kind() {
         TableKind::Nodes(ty) => &graph.nodes.get(ty)?.properties,
@@ -26,20 +27,45 @@ pub(crate) fn narrowing(
         keys: roles.contains(&Role::Key),
         labels: roles.contains(&Role::Labels),
         properties: wanted,
-        filter: filter.and_then(|filter| filter.known_part(&mut |column| pushed(column, table, properties))),
+        filter: Predicate::both(
+            filter.and_then(|filter| filter.known_part(&mut |column| pushed(column, table, properties))),
+            asked,
+        ),
     })
 }
 
-/// What the description calls a column that may be compared there: plain properties and keys of nodes.
+/// What the description calls a column that may be compared there: plain properties, keys and relations.
 fn pushed(column: &str, table: &Table, properties: &[Property]) -> Option<String> {
     let at = table.schema().index_of(column).ok()?;
     match table.roles().get(at)? {
-        Role::Key if matches!(table.kind(), TableKind::Nodes(_)) => Some(Narrowing::KEY.to_owned()),
-        Role::Property(at) => {
-            let property = properties.get(*at).filter(|property| property.kind == ValueKind::Plain)?;
-            // The name of the key is not to be mistaken for that of a property.
-            (property.name != Narrowing::KEY).then(|| property.name.clone())
-        }
+        Role::Key => Some(Narrowing::KEY.to_owned()),
+        Role::Relation => Some(Narrowing::RELATION.to_owned()),
+        Role::Property(at) => property_named(properties.get(*at)?),
         _ => None,
     }
+}
+
+/// The name of a property that may be compared; not one that is mistaken for something else.
+fn property_named(property: &Property) -> Option<String> {
+    let is_known = property.kind == ValueKind::Plain && !Narrowing::NAMES.contains(&property.name.as_str());
+    is_known.then(|| property.name.clone())
+}
+
+/// What a table is for a format, and what it calls the column of a role there, where that may be looked up; nothing for other tables.
+pub(crate) fn named(graph: &Graph, table: TableKind, role: Role) -> Option<(Tables, String)> {
+    let (tables, properties) = match table {
+        TableKind::Nodes(ty) => (Tables::Nodes(ty), &graph.nodes.get(ty)?.properties),
+        TableKind::Edges(ty) => (Tables::Edges(ty), &graph.edges.get(ty)?.properties),
+        _ => return None,
+    };
+    let name = match role {
+        Role::Key => Narrowing::KEY.to_owned(),
+        Role::Row => Narrowing::ROW.to_owned(),
+        Role::Source => Narrowing::SOURCE.to_owned(),
+        Role::Target => Narrowing::TARGET.to_owned(),
+        Role::Relation => Narrowing::RELATION.to_owned(),
+        Role::Property(at) => property_named(properties.get(at)?)?,
+        _ => return None,
+    };
+    Some((tables, name))
 }

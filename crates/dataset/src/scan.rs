@@ -80,11 +80,11 @@ impl<'d> Scan<'d> {
         self
     }
 
-    /// Only rows whose `column` holds one of `keys`, integers or texts, in the order of the table. A first column, `question` (`UInt64`), says
+    /// Only rows whose `column` holds one of `keys`, integers or texts. A first column, `question` (`UInt64`), says
     /// for which of the keys a row is there, from 0; a row is there as often as its key is asked for, in no order of the questions. A
     /// text finds the integer that it spells, and the other way round; a key that the column's type does not hold finds nothing, as null
-    /// does. It costs one pass over the table, whatever the number of keys, which have to fit into the budget.
-    /// Columns that a filter does not compare are refused.
+    /// does. The rows come in the order of the table, or, of edges, in that of the end that is asked for. The keys have to fit into the budget; what
+    /// it costs says [`Dataset::look_up_cost`]. Columns that a filter does not compare are refused.
     pub fn look_up(mut self, column: impl Into<String>, keys: ArrayRef) -> Self {
         self.asked = Some((column.into(), keys));
         self
@@ -124,7 +124,14 @@ impl<'d> Scan<'d> {
             request = request.in_batches_of(rows);
         }
         let graph = self.dataset.source().graph();
-        if let Some(narrowing) = narrowing(graph, self.table, &positions, condition.as_ref()) {
+        let located = match &asked {
+            Some((place, asked)) => {
+                let role = positions.get(*place).and_then(|at| self.table.roles().get(*at));
+                role.map(|role| self.dataset.located(self.table, *role, &asked.set)).transpose()?.flatten()
+            }
+            None => None,
+        };
+        if let Some(narrowing) = narrowing(graph, self.table, &positions, condition.as_ref(), located) {
             request = request.narrowed(narrowing);
         }
         let rows = Rows { keys, roles, schema };
@@ -211,7 +218,9 @@ pub(crate) fn comparable(column: &str, kind: &ValueKind, data_type: &DataType, f
     };
     let only_equal = matches!(
         filter,
-        Predicate::Compare { comparison: Comparison::Equal | Comparison::NotEqual, .. } | Predicate::Has { .. }
+        Predicate::Compare { comparison: Comparison::Equal | Comparison::NotEqual, .. }
+            | Predicate::Has { .. }
+            | Predicate::In { .. }
     );
     match kind {
         ValueKind::Plain => Ok(()),

@@ -12,7 +12,7 @@ use isomorph_model::{
 };
 
 use crate::binary::DUMMY;
-use crate::block::{Block, Life};
+use crate::block::{Block, Depth, Life};
 use crate::feature::FeatureColumns;
 use crate::number;
 
@@ -68,8 +68,18 @@ impl Columns {
         self.node_features.has_several() || self.edge_features.has_several()
     }
 
+    /// The position of the first feature among the properties of nodes.
+    pub fn first_node_feature(&self) -> usize {
+        1 + usize::from(self.node_weights) + 2 * usize::from(self.node_times)
+    }
+
+    /// The position of the first feature among the properties of edges.
+    pub fn first_edge_feature(&self) -> usize {
+        1 + 2 * usize::from(self.edge_times)
+    }
+
     fn node_columns(&self) -> usize {
-        1 + usize::from(self.node_weights) + 2 * usize::from(self.node_times) + self.node_features.len()
+        self.first_node_feature() + self.node_features.len()
     }
 
     /// Delivers the nodes of a block as batches of at most `rows` rows; the first is row `start`. Entries that only
@@ -82,7 +92,7 @@ impl Columns {
         block: &Block,
         start: u64,
         rows: usize,
-        keys_only: bool,
+        depth: Depth,
         take: &mut dyn FnMut(Batch) -> Result<()>,
     ) -> Result<u64> {
         let nodes = &block.nodes;
@@ -96,9 +106,7 @@ impl Columns {
             for range in pieces(run, rows) {
                 let keys: ArrayRef = Arc::new(UInt64Array::from(nodes.ids[range.clone()].to_vec()));
                 let mut properties: Vec<Option<ArrayRef>> = Vec::new();
-                if keys_only {
-                    properties.resize(self.node_columns(), None);
-                } else {
+                if depth != Depth::Bare {
                     properties.push(Some(Arc::new(Int32Array::from(nodes.types[range.clone()].to_vec()))));
                     if self.node_weights {
                         properties.push(Some(weights(&nodes.weights[range.clone()])));
@@ -106,7 +114,10 @@ impl Columns {
                     if self.node_times {
                         properties.extend(lives(range.clone().map(|node| block.node_life(node))));
                     }
-                    properties.extend(self.node_features.columns(&nodes.features, range.clone())?);
+                }
+                match depth {
+                    Depth::Full => properties.extend(self.node_features.columns(&nodes.features, range.clone())?),
+                    Depth::Bare | Depth::Plain => properties.resize(self.node_columns(), None),
                 }
                 let rows = range.len();
                 take(Batch::Nodes(NodeBatch {
@@ -132,21 +143,24 @@ impl Columns {
         &self,
         block: &Block,
         rows: usize,
-        ends_only: bool,
+        depth: Depth,
         take: &mut dyn FnMut(Batch) -> Result<()>,
     ) -> Result<()> {
         let edges = &block.edges;
         for range in pieces(0..edges.sources.len(), rows) {
             let ends = |ids: &[u64]| Ends::Keys(Arc::new(UInt64Array::from(ids.to_vec())));
             let mut properties: Vec<Option<ArrayRef>> = Vec::new();
-            if ends_only {
-                properties.resize(1 + 2 * usize::from(self.edge_times) + self.edge_features.len(), None);
-            } else {
+            if depth != Depth::Bare {
                 properties.push(Some(weights(&edges.weights[range.clone()])));
                 if self.edge_times {
                     properties.extend(lives(range.clone().map(|edge| block.edge_life(edge))));
                 }
-                properties.extend(self.edge_features.columns(&edges.features, range.clone())?);
+            }
+            match depth {
+                Depth::Full => properties.extend(self.edge_features.columns(&edges.features, range.clone())?),
+                Depth::Bare | Depth::Plain => {
+                    properties.resize(self.first_edge_feature() + self.edge_features.len(), None)
+                }
             }
             take(Batch::Edges(EdgeBatch {
                 ty: 0,

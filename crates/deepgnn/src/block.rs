@@ -8,7 +8,18 @@ use isomorph_error::{Rule, index};
 use crate::DType;
 use crate::feature::Timed;
 
-/// The kind of a feature of an element.
+/// How much of nodes or edges is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Depth {
+    /// Ids and types, or ends and weights as far as they lie there, alone.
+    Bare,
+    /// Everything but features.
+    Plain,
+    /// Everything.
+    Full,
+}
+
+/// What a feature of an element is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Kind {
     /// Nothing: an unused id.

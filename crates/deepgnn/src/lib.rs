@@ -7,6 +7,7 @@ mod block;
 mod capability;
 mod dtype;
 mod feature;
+mod found;
 mod neighbors;
 mod number;
 mod options;

@@ -10,7 +10,7 @@ use isomorph_model::{Batch, EdgeBatch, NodeId, Part, Side, part};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::binary::{Binary, DUMMY, Partition, Passed, Piece};
-use crate::block::Block;
+use crate::block::{Block, Depth};
 use crate::source::{DeepGnn, Form};
 
 /// Rows of a batch.
@@ -64,7 +64,7 @@ fn only(
         return Ok(());
     }
     let mut start = 0;
-    graph.columns.edges(block, BATCH_ROWS, false, &mut |batch| {
+    graph.columns.edges(block, BATCH_ROWS, Depth::Full, &mut |batch| {
         let Batch::Edges(batch) = batch else { return Ok(()) };
         let wanted = ends.get(start..start + batch.rows).unwrap_or_default();
         start += batch.rows;
@@ -91,7 +91,7 @@ fn entries(binary: &Binary, id: u64) -> Result<Vec<(&Partition, u64, i32)>> {
     }
     let pieces: Vec<Piece> = binary.pieces().filter(|piece| unknown.get(piece.partition) == Some(&true)).collect();
     let pass = |piece: &Piece| match binary.partitions.get(piece.partition) {
-        Some(partition) => partition.pass(piece.entries.clone(), id),
+        Some(partition) => partition.pass(piece.entries.clone(), |own| own == id),
         None => Ok(Passed::default()),
     };
     let passed: Vec<Passed> = pieces.par_iter().map(pass).collect::<Result<_>>()?;
@@ -114,7 +114,7 @@ fn leaving<'g>(graph: &'g DeepGnn, binary: &'g Binary, id: u64) -> Result<(bool,
     let found = part::stepped(None, open, move |(blocks, block), take| {
         let Some(reading) = blocks else {
             let Some((partition, entry, _)) = entries.next() else { return Ok(false) };
-            *blocks = Some(partition.edge_blocks(entry..entry + 1, &graph.columns.edge_features, false)?);
+            *blocks = Some(partition.edge_blocks(entry..entry + 1, &graph.columns.edge_features, Depth::Full)?);
             return Ok(true);
         };
         match reading.fill(block)? {
@@ -133,12 +133,12 @@ fn reaching<'g>(graph: &'g DeepGnn, binary: &'g Binary, id: u64) -> Result<(bool
         let (mut found, mut named) = (Vec::new(), false);
         let Some(partition) = binary.partitions.get(piece.partition) else { return Ok(found) };
         let features = &graph.columns.edge_features;
-        partition.edges(piece.entries.clone(), features, true, &mut |_, block| {
+        partition.edges(piece.entries.clone(), features, Depth::Bare, &mut |_, block| {
             named |= block.edges.targets.contains(&id);
             Ok(())
         })?;
         if named {
-            partition.edges(piece.entries.clone(), features, false, &mut |_, block| {
+            partition.edges(piece.entries.clone(), features, Depth::Full, &mut |_, block| {
                 only(graph, block, id, Side::In, &mut |batch| {
                     found.push(batch);
                     Ok(())

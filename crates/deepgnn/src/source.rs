@@ -3,18 +3,19 @@
 use std::sync::OnceLock;
 
 use isomorph_error::{Error, Findings, Result};
-use isomorph_model::{About, EdgeOrder, Graph, NodeId, Part, Request, Side, Source, Tables, part};
+use isomorph_model::statistics::{Known, Statistics};
+use isomorph_model::{About, Cost, EdgeOrder, Graph, Narrowing, NodeId, Part, Request, Side, Source, Tables, part};
 use isomorph_storage::{Blob, Budget, Location, Root, Scratch};
 
 use crate::batches::{Columns, WATERMARK};
 use crate::binary::{self, Binary, META, OLD_META, Weights};
-use crate::block::Block;
+use crate::block::{Block, Depth};
 use crate::feature::FeatureColumns;
 use crate::survey::{Place, Survey};
 use crate::text::{self, Parser, Text};
 use crate::united::{self, United};
 use crate::write::Records;
-use crate::{OpenOptions, neighbors, rules, validate};
+use crate::{OpenOptions, found, neighbors, rules, validate};
 
 /// Number of bytes in which JSON of nodes is distinguished from other JSON.
 const LOOK: u64 = 64 << 10;
@@ -155,8 +156,16 @@ impl DeepGnn {
         }
     }
 
-    /// Returns the graph with each statement of a node as a separate node. This is how a text and its binary are
-    /// compared, because their orders differ.
+    /// Bytes that were read of a binary so far.
+    pub fn bytes_read(&self) -> u64 {
+        match &self.form {
+            Form::Text(..) => 0,
+            Form::Binary(binary) => binary.root.bytes_read(),
+        }
+    }
+
+    /// The same with each statement of a node as a node of its own: what a text and its binary are compared by, in which they come in
+    /// different orders.
     pub fn as_stated(self) -> DeepGnn {
         DeepGnn { united: OnceLock::from(None), ..self }
     }
@@ -219,13 +228,18 @@ impl DeepGnn {
         Ok(self.united.get_or_init(|| found).as_ref())
     }
 
-    /// Delivers all nodes as blocks, in their order. With `bare`, only ids and types of a binary are read.
-    pub(crate) fn node_blocks(&self, bare: bool, mut take: impl FnMut(&Block) -> Result<()> + Send) -> Result<()> {
+    /// Whether a node has several statements, if that is known.
+    pub(crate) fn is_known_to_be_united(&self) -> Option<bool> {
+        self.united.get().map(Option::is_some)
+    }
+
+    /// Hands over all nodes as blocks, in their order; of a binary with so much of each.
+    pub(crate) fn node_blocks(&self, depth: Depth, mut take: impl FnMut(&Block) -> Result<()> + Send) -> Result<()> {
         match &self.form {
             Form::Text(text, _) => text.each(|_, block| take(block)),
             Form::Binary(binary) => binary.pieces().try_for_each(|piece| {
                 let Some(partition) = binary.partitions.get(piece.partition) else { return Ok(()) };
-                partition.nodes(piece.entries, &self.columns.node_features, bare, &mut take)
+                partition.nodes(piece.entries, &self.columns.node_features, depth, &mut take)
             }),
         }
     }
@@ -238,12 +252,12 @@ impl DeepGnn {
                 for piece in binary.pieces() {
                     let Some(partition) = binary.partitions.get(piece.partition) else { continue };
                     let mut start = piece.entries.start;
-                    partition.nodes(piece.entries.clone(), &self.columns.node_features, false, &mut |block| {
+                    partition.nodes(piece.entries.clone(), &self.columns.node_features, Depth::Full, &mut |block| {
                         take(BlockPlace::Nodes(piece.partition, partition, start), block)?;
                         start += block.nodes.ids.len() as u64;
                         Ok(())
                     })?;
-                    partition.edges(piece.entries, &self.columns.edge_features, false, &mut |start, block| {
+                    partition.edges(piece.entries, &self.columns.edge_features, Depth::Full, &mut |start, block| {
                         take(BlockPlace::Edges(piece.partition, partition, start), block)
                     })?;
                 }
@@ -268,25 +282,35 @@ pub(crate) enum BlockPlace<'a> {
 
 /// The requested tables of a part.
 #[derive(Debug, Clone, Copy)]
-struct Wanted {
+pub(crate) struct Wanted {
     nodes: bool,
     edges: bool,
-    /// Only keys or ends.
-    bare: bool,
-    rows: usize,
+    /// How much of each.
+    pub depth: Depth,
+    /// Rows of a batch.
+    pub rows: usize,
 }
 
 impl Wanted {
-    fn of(request: &Request) -> Option<Wanted> {
-        let (nodes, edges, bare) = match request.tables {
-            Tables::All => (true, true, false),
-            Tables::AllNodes | Tables::Nodes(0) => (true, false, false),
-            Tables::NodeKeys(0) => (true, false, true),
-            Tables::AllEdges | Tables::Edges(0) => (false, true, false),
-            Tables::EdgeEnds(0) => (false, true, true),
+    fn of(request: &Request, columns: &Columns) -> Option<Wanted> {
+        let (nodes, edges) = match request.tables {
+            Tables::All => (true, true),
+            Tables::AllNodes | Tables::Nodes(0) | Tables::NodeKeys(0) => (true, false),
+            Tables::AllEdges | Tables::Edges(0) | Tables::EdgeEnds(0) => (false, true),
             _ => return None,
         };
-        Some(Wanted { nodes, edges, bare, rows: request.batch_rows.max(1) })
+        let depth = match (request.tables, request.narrowing()) {
+            (Tables::NodeKeys(_) | Tables::EdgeEnds(_), _) => Depth::Bare,
+            (_, None) => Depth::Full,
+            (_, Some(narrowing)) => {
+                let features = if nodes { columns.first_node_feature() } else { columns.first_edge_feature() };
+                match narrowing.properties.last() {
+                    Some(last) if *last >= features => Depth::Full,
+                    _ => Depth::Plain,
+                }
+            }
+        };
+        Some(Wanted { nodes, edges, depth, rows: request.batch_rows.max(1) })
     }
 }
 
@@ -301,7 +325,7 @@ struct TextPart<'a> {
 impl<'a> TextPart<'a> {
     /// Returns it as a part of a scan.
     fn part(self) -> Box<dyn Part + 'a> {
-        let TextPart { text, columns, place, wanted: Wanted { nodes, edges, bare, rows } } = self;
+        let TextPart { text, columns, place, wanted: Wanted { nodes, edges, depth, rows } } = self;
         let count = |wanted: bool, rows: u64| if wanted { rows } else { 0 };
         let all = count(nodes, place.nodes) + count(edges, place.edges);
         let mut next = place.first_node;
@@ -316,10 +340,10 @@ impl<'a> TextPart<'a> {
             let Some(piece) = piece else { return Ok(false) };
             text.parse(parser, &piece, block)?;
             if nodes {
-                next = columns.nodes(block, next, rows, bare, take)?;
+                next = columns.nodes(block, next, rows, depth, take)?;
             }
             if edges {
-                columns.edges(block, rows, bare, take)?;
+                columns.edges(block, rows, depth, take)?;
             }
             Ok(true)
         })
@@ -337,29 +361,29 @@ struct BinaryPart<'a> {
 impl<'a> BinaryPart<'a> {
     /// Returns it as parts of a scan: nodes, then edges.
     fn part(self) -> Box<dyn Part + 'a> {
-        let BinaryPart { binary, columns, piece, wanted: Wanted { nodes, edges, bare, rows } } = self;
+        let BinaryPart { binary, columns, piece, wanted: Wanted { nodes, edges, depth, rows } } = self;
         let before: u64 = binary.partitions.iter().take(piece.partition).map(|other| other.entries).sum();
         let mut next = before + piece.entries.start;
         let open = move || {
             let partition = binary.partitions.get(piece.partition);
             let entries = || piece.entries.clone();
-            let nodes = partition.filter(|_| nodes).map(|of| of.node_blocks(entries(), &columns.node_features, bare));
+            let nodes = partition.filter(|_| nodes).map(|of| of.node_blocks(entries(), &columns.node_features, depth));
             Ok((partition.filter(|_| edges), piece.entries.clone(), nodes, None, Block::default()))
         };
         part::stepped(None, open, move |(edges, entries, node_blocks, edge_blocks, block), take| {
             if let Some(blocks) = node_blocks {
-                if blocks.fill(block)? {
-                    next = columns.nodes(block, next, rows, bare, take)?;
+                if blocks.fill(block)?.is_some() {
+                    next = columns.nodes(block, next, rows, depth, take)?;
                     return Ok(true);
                 }
                 *node_blocks = None;
             }
             if let Some(partition) = edges.take() {
-                *edge_blocks = Some(partition.edge_blocks(entries.clone(), &columns.edge_features, bare)?);
+                *edge_blocks = Some(partition.edge_blocks(entries.clone(), &columns.edge_features, depth)?);
             }
             let Some(blocks) = edge_blocks else { return Ok(false) };
             match blocks.fill(block)? {
-                Some(_) => columns.edges(block, rows, bare, take).map(|()| true),
+                Some(_) => columns.edges(block, rows, depth, take).map(|()| true),
                 None => Ok(false),
             }
         })
@@ -375,13 +399,13 @@ impl Source for DeepGnn {
         if request.order != EdgeOrder::Any {
             return Err(Error::unsupported("edges in DeepGNN files are in the order of their lines"));
         }
-        let Some(mut wanted) = Wanted::of(request) else { return Ok(Vec::new()) };
+        let Some(mut wanted) = Wanted::of(request, &self.columns) else { return Ok(Vec::new()) };
         let columns = &self.columns;
         let mut parts: Vec<Box<dyn Part>> = Vec::new();
         if wanted.nodes
             && let Some(united) = self.united()?
         {
-            parts.push(united.part(wanted.bare, wanted.rows));
+            parts.push(united.part(wanted.depth == Depth::Bare, wanted.rows));
             wanted.nodes = false;
         }
         match &self.form {
@@ -391,8 +415,15 @@ impl Source for DeepGnn {
                 parts.extend(survey.places.iter().map(part));
             }
             Form::Binary(binary) => {
-                let part = |piece| BinaryPart { binary, columns, piece, wanted }.part();
-                parts.extend(binary.pieces().map(part));
+                let column = if wanted.nodes { Narrowing::KEY } else { Narrowing::SOURCE };
+                match request.filter().and_then(|filter| filter.set_of(column)) {
+                    Some(ids) if wanted.nodes => parts.extend(found::nodes(self, binary, ids, wanted)),
+                    Some(ids) => parts.extend(found::edges(self, binary, ids, wanted)),
+                    None => {
+                        let part = |piece| BinaryPart { binary, columns, piece, wanted }.part();
+                        parts.extend(binary.pieces().map(part));
+                    }
+                }
             }
         }
         Ok(parts)
@@ -445,6 +476,25 @@ impl Source for DeepGnn {
             0 => neighbors::neighbors(self, node, side),
             _ => Err(Error::usage("DeepGNN has only one edge table")),
         }
+    }
+
+    fn look_up_cost(&self, tables: Tables, column: &str) -> Cost {
+        self.cost_of(tables, column)
+    }
+
+    /// The number of nodes is what the files claim, or that of their statements; edges are as many as lengths of files say.
+    fn statistics(&self, tables: Tables) -> Result<Statistics> {
+        let rows = match tables {
+            Tables::Nodes(0) | Tables::NodeKeys(0) => self.graph.node_rows().map_or(Known::Unknown, Known::Estimated),
+            Tables::Edges(0) | Tables::EdgeEnds(0) => match &self.form {
+                Form::Binary(binary) => Known::Exact(binary.edges()),
+                Form::Text(..) => {
+                    self.graph.edges.first().and_then(|ty| ty.rows).map_or(Known::Unknown, Known::Estimated)
+                }
+            },
+            _ => Known::Unknown,
+        };
+        Ok(Statistics { rows, columns: Vec::new() })
     }
 
     fn as_any(&self) -> Option<&dyn std::any::Any> {

@@ -20,7 +20,7 @@ use isomorph_tables::sort::{EdgeSorter, EdgeStream, SortOptions, SortedEdges};
 
 use crate::batches::NODE;
 use crate::binary::DUMMY;
-use crate::block::Block;
+use crate::block::{Block, Depth};
 use crate::rules;
 use crate::source::{DeepGnn, Form};
 
@@ -69,8 +69,8 @@ pub(crate) fn united(
     let options = SortOptions::new(budget, &scratch).payload(Arc::clone(&schema)).memory(budget.available() / 2);
     let sorter = EdgeSorter::new(options)?;
     let mut sequence = 0;
-    graph.node_blocks(false, |block| {
-        graph.columns.nodes(block, 0, ROWS, false, &mut |batch| {
+    graph.node_blocks(Depth::Full, |block| {
+        graph.columns.nodes(block, 0, ROWS, Depth::Full, &mut |batch| {
             let Batch::Nodes(nodes) = batch else { return Ok(()) };
             let ids = ids_of(&nodes)?;
             let zeros = vec![0; nodes.rows];
@@ -90,7 +90,7 @@ fn repeats(graph: &DeepGnn) -> Result<bool> {
     match &graph.form {
         // Opening the graph has determined this.
         Form::Text(_, survey) => ids.ascend = survey.ascends,
-        Form::Binary(_) => graph.node_blocks(true, |block| {
+        Form::Binary(_) => graph.node_blocks(Depth::Bare, |block| {
             ids.see(block);
             Ok(())
         })?,
@@ -99,7 +99,7 @@ fn repeats(graph: &DeepGnn) -> Result<bool> {
         return Ok(false);
     }
     let mut sorted = graph.records()?;
-    graph.node_blocks(true, |block| {
+    graph.node_blocks(Depth::Bare, |block| {
         let nodes = block.nodes.ids.iter().zip(&block.nodes.types);
         nodes.filter(|(_, ty)| **ty != DUMMY).try_for_each(|(id, _)| sorted.push_id(*id, 0))
     })?;

@@ -6,6 +6,7 @@
 
 #![deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)]
 
+mod document;
 mod error;
 mod finding;
 mod number;
@@ -13,6 +14,7 @@ mod place;
 mod rule;
 mod suggest;
 
+pub use document::RuleFindings;
 pub use error::{Error, Kind, Result};
 pub use finding::{Finding, Findings};
 pub use number::index;

@@ -13,6 +13,7 @@ mod open;
 mod read;
 pub mod rules;
 mod source;
+mod statistics;
 mod table;
 mod validate;
 pub mod write;

@@ -2,15 +2,19 @@
 
 use std::sync::Arc;
 
-use isomorph_error::{Error, Findings, Place, Result};
-use isomorph_model::{About, EdgeOrder, EndForm, Graph, Narrowing, NodeId, Part, Request, Side, Source, Tables};
+use isomorph_error::{Error, Findings, Place, Result, index};
+use isomorph_model::statistics::Statistics;
+use isomorph_model::{About, Cost, EdgeOrder, EndForm, Graph, Narrowing, NodeId, Part, Request, Side, Source, Tables};
 
 use crate::layout::chunk_count;
-use crate::read::{Bounds, EdgePart, EdgeScan, PartOffsets, VertexPart, empty_part};
+use crate::read::{Asked, Bounds, EdgePart, EdgeScan, PartOffsets, Ranges, VertexPart, add_rows, empty_part};
 use crate::table::{EdgeTable, List, VertexTable};
 use crate::{GraphAr, rules};
 
 type Parts<'a> = Vec<Box<dyn Part + 'a>>;
+
+/// A chunk with its part and its number.
+type NumberedChunk<'a> = (u64, u64, EdgePart<'a>);
 
 impl Source for GraphAr {
     fn graph(&self) -> &Graph {
@@ -52,6 +56,18 @@ impl Source for GraphAr {
         self.neighbors_of(edge, row, side, Some(narrowing))
     }
 
+    fn look_up_cost(&self, tables: Tables, column: &str) -> Cost {
+        self.cost_of(tables, column)
+    }
+
+    fn statistics(&self, tables: Tables) -> Result<Statistics> {
+        match tables {
+            Tables::Nodes(ty) | Tables::NodeKeys(ty) => self.node_statistics(ty),
+            Tables::Edges(ty) | Tables::EdgeEnds(ty) => self.edge_statistics(ty),
+            _ => Ok(Statistics::default()),
+        }
+    }
+
     fn validate(&self, findings: &mut Findings) -> Result<()> {
         self.check(findings)
     }
@@ -83,10 +99,7 @@ impl GraphAr {
             Tables::Edges(ty) | Tables::EdgeEnds(ty) => (Vec::new(), vec![ty]),
             Tables::Rest => (Vec::new(), Vec::new()),
         };
-        let narrowing = match request.tables {
-            Tables::NodeKeys(_) | Tables::EdgeEnds(_) => Some(Arc::new(Narrowing::least())),
-            _ => request.narrowing().cloned(),
-        };
+        let narrowing = request.narrowing().cloned();
         for ty in nodes {
             self.nodes(ty, narrowing.as_ref(), request.batch_rows, &mut parts)?;
         }
@@ -104,8 +117,21 @@ impl GraphAr {
         parts: &mut Parts<'a>,
     ) -> Result<()> {
         let table = self.vertex_table(ty)?;
-        let part = |chunk| VertexPart { table, ty, chunk, narrowing: narrowing.cloned(), batch_rows }.part();
-        parts.extend((0..table.chunks()?).map(part));
+        let part =
+            |chunk, some| VertexPart { table, ty, chunk, some, narrowing: narrowing.cloned(), batch_rows }.part();
+        let asked = narrowing.and_then(|narrowing| narrowing.filter.as_ref()?.set_of(Narrowing::ROW));
+        let Some(asked) = asked else {
+            parts.extend((0..table.chunks()?).map(|chunk| part(chunk, None)));
+            return Ok(());
+        };
+        let (all, size) = (table.rows()?, table.info.chunk_size);
+        let rows: Vec<u64> = asked.rows().take_while(|row| *row < all).collect();
+        for of_chunk in rows.chunk_by(|one, other| one / size == other / size) {
+            let Some(chunk) = of_chunk.first().map(|row| row / size) else { continue };
+            let mut some = Ranges::new();
+            add_rows(&mut some, of_chunk.iter().map(|row| row % size));
+            parts.push(part(chunk, Some(some)));
+        }
         Ok(())
     }
 
@@ -116,8 +142,15 @@ impl GraphAr {
         request: &Request,
         parts: &mut Parts<'a>,
     ) -> Result<()> {
-        let list = self.edge_table(ty)?.list_in_order(request.order)?;
+        let asked = self.asked_edges(ty, request)?;
+        let list = match &asked {
+            Some(asked) => asked.list,
+            None => self.edge_table(ty)?.list_in_order(request.order)?,
+        };
         let scan = Arc::new(self.edge_scan(ty, list, narrowing.cloned(), request.batch_rows)?);
+        if let Some(asked) = asked {
+            return self.found_edges(&scan, asked, parts);
+        }
         parts.extend(self.chunks_of(&scan)?.into_iter().map(|(_, _, part)| part.part()));
         if list.kind.ordered() {
             let counts = list.counts()?;
@@ -136,28 +169,30 @@ impl GraphAr {
         ty: usize,
         list: &'a List,
         batch_rows: usize,
-    ) -> Result<Vec<(u64, u64, EdgePart<'a>)>> {
+    ) -> Result<Vec<NumberedChunk<'a>>> {
         self.chunks_of(&Arc::new(self.edge_scan(ty, list, None, batch_rows)?))
     }
 
-    fn chunks_of<'a>(&'a self, scan: &Arc<EdgeScan<'a>>) -> Result<Vec<(u64, u64, EdgePart<'a>)>> {
-        let (table, list) = (scan.table, scan.list);
-        let counts = list.counts().map_err(|error| table.with_other_lists(error, list))?;
+    pub(crate) fn chunks_of<'a>(&'a self, scan: &Arc<EdgeScan<'a>>) -> Result<Vec<NumberedChunk<'a>>> {
+        let counts = scan.list.counts().map_err(|error| scan.table.with_other_lists(error, scan.list))?;
         let mut chunks = Vec::new();
         for (part, edges) in (0..).zip(&counts.edges) {
-            let (bounds, offsets) = (Arc::new(Bounds::default()), Arc::new(PartOffsets::default()));
-            let number = chunk_count(*edges, list.chunk_size);
-            for chunk in 0..number {
-                let rows = list.chunk_rows(*edges, chunk);
-                let (bounds, offsets) = (Arc::clone(&bounds), Arc::clone(&offsets));
-                let (scan, last) = (Arc::clone(scan), chunk + 1 == number);
-                chunks.push((part, chunk, EdgePart { scan, part, chunk, rows, last, bounds, offsets }));
-            }
+            chunks.extend(chunks_of_part(scan, part, *edges));
         }
         Ok(chunks)
     }
 
-    /// Returns what the parts of a scan of `list` share. The counts of the list must match those of the vertices.
+    /// The same of one part.
+    ///
+    /// # Errors
+    /// As [`Source::scan`].
+    pub(crate) fn chunks_in<'a>(&'a self, scan: &Arc<EdgeScan<'a>>, part: u64) -> Result<Vec<NumberedChunk<'a>>> {
+        let counts = scan.list.counts().map_err(|error| scan.table.with_other_lists(error, scan.list))?;
+        let edges = counts.edges.get(index(part)).copied().unwrap_or_default();
+        Ok(chunks_of_part(scan, part, edges).collect())
+    }
+
+    /// What the parts of a scan of `list` have in common. The counts of the list must fit those of the vertices.
     pub(crate) fn edge_scan<'a>(
         &'a self,
         ty: usize,
@@ -177,4 +212,15 @@ impl GraphAr {
         }
         Ok(EdgeScan { table, ty, list, vertices, narrowing, batch_rows })
     }
+}
+
+/// The chunks of a part with so many edges.
+fn chunks_of_part<'a>(scan: &Arc<EdgeScan<'a>>, part: u64, edges: u64) -> impl Iterator<Item = NumberedChunk<'a>> {
+    let (bounds, offsets) = (Arc::new(Bounds::default()), Arc::new(PartOffsets::default()));
+    let (scan, number) = (Arc::clone(scan), chunk_count(edges, scan.list.chunk_size));
+    (0..number).map(move |chunk| {
+        let (rows, last, asked) = (scan.list.chunk_rows(edges, chunk), chunk + 1 == number, Asked::All);
+        let (scan, bounds, offsets) = (Arc::clone(&scan), Arc::clone(&bounds), Arc::clone(&offsets));
+        (part, chunk, EdgePart { scan, part, chunk, rows, asked, last, bounds, offsets })
+    })
 }

@@ -7,9 +7,12 @@ use std::path::Path;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type};
+use isomorph_graphar::info::{AdjListType, FileType};
 use isomorph_graphar::write::Grouping;
 use isomorph_graphar::{GraphAr, OpenOptions, WriteOptions};
-use isomorph_model::{Batch, Comparison, EdgeBatch, Literal, Narrowing, NodeBatch, Predicate, Request, Source, Tables};
+use isomorph_model::{
+    Batch, Comparison, EdgeBatch, Ends, Literal, Narrowing, NodeBatch, Predicate, Request, Set, Source, Tables,
+};
 use isomorph_storage::Location;
 use support::pump::write_as;
 use support::social::social;
@@ -217,4 +220,90 @@ fn a_file_of_other_rows_is_found_also_where_rows_are_left_out() {
     let request = Request::of(Tables::Nodes(0)).narrowed(narrowing(&[AGE], Some(filter)));
     let error = graph.scan(&request).unwrap().into_iter().flatten().find_map(Result::err).unwrap();
     assert_eq!(error.broken_rule().unwrap().id, isomorph_graphar::rules::COUNT_ROWS.id, "{error}");
+}
+
+fn among(column: &str, rows: &[u64]) -> Option<Predicate> {
+    let set = Set::of_ints(rows.iter().copied().map(i128::from));
+    Some(Predicate::In { column: column.to_owned(), set })
+}
+
+/// Source and target of each edge, sorted.
+fn pairs(batches: &[Batch]) -> Vec<(u64, u64)> {
+    let mut pairs = Vec::new();
+    for batch in batches {
+        let Batch::Edges(edges) = batch else { panic!("not edges") };
+        let (Ends::Rows(source), Ends::Rows(target)) = (&edges.source, &edges.target) else { panic!("ends as keys") };
+        pairs.extend(source.values().iter().copied().zip(target.values().iter().copied()));
+    }
+    pairs.sort_unstable();
+    pairs
+}
+
+/// Each kind of list, alone and with the others.
+fn lists() -> Vec<Vec<AdjListType>> {
+    use AdjListType as List;
+    let all = [List::UnorderedBySource, List::UnorderedByDest, List::OrderedBySource, List::OrderedByDest];
+    all.iter().map(|list| vec![*list]).chain([vec![List::OrderedBySource, List::OrderedByDest]]).collect()
+}
+
+#[test]
+fn rows_and_edges_are_found_by_rows() {
+    for (lists, file_type) in
+        lists().into_iter().flat_map(|lists| [(lists.clone(), FileType::Parquet), (lists, FileType::Csv)])
+    {
+        let home = tempfile::tempdir().unwrap();
+        let at = Location::from_path(&home.path().join("social"));
+        let source = social(60);
+        let write = WriteOptions {
+            vertex_chunk: Some(7),
+            edge_chunk: Some(5),
+            adjacency: Some(lists.clone()),
+            file_type: Some(file_type),
+            ..WriteOptions::default()
+        };
+        write_as(&source, &source.graph, &write, &at, 1000).unwrap();
+        let graph = GraphAr::open(&at, &OpenOptions::default()).unwrap();
+        let everybody = people(&scan(&graph, &Request::of(Tables::Nodes(0))).0);
+        let edges = pairs(&scan(&graph, &Request::of(Tables::Edges(0))).0);
+        for rows in [vec![], vec![0], vec![59], vec![60, 61], vec![1, 2, 3, 20, 58, 900], (0..60).collect()] {
+            for batch_rows in [1, 65_536] {
+                let request = |tables, column| {
+                    let filter = among(column, &rows);
+                    Request::of(tables).in_batches_of(batch_rows).narrowed(narrowing(&[AGE], filter))
+                };
+                let mut found = people(&scan(&graph, &request(Tables::Nodes(0), Narrowing::ROW)).0);
+                found.retain(|(row, ..)| rows.contains(row));
+                let expected: Vec<_> = everybody.iter().filter(|(row, ..)| rows.contains(row)).copied().collect();
+                assert_eq!(found, expected, "{lists:?} {rows:?}");
+                for by_source in [true, false] {
+                    let column = if by_source { Narrowing::SOURCE_ROW } else { Narrowing::TARGET_ROW };
+                    let is_asked =
+                        |(source, target): &(u64, u64)| rows.contains(if by_source { source } else { target });
+                    let filter = among(column, &rows);
+                    let request = Request::of(Tables::Edges(0)).in_batches_of(batch_rows);
+                    let mut found = pairs(&scan(&graph, &request.narrowed(narrowing(&[0], filter))).0);
+                    found.retain(is_asked);
+                    let expected: Vec<_> = edges.iter().filter(|pair| is_asked(pair)).copied().collect();
+                    assert_eq!(found, expected, "{lists:?} {column} {rows:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn few_rows_cost_few_pages() {
+    let home = tempfile::tempdir().unwrap();
+    let at = Location::from_path(&home.path().join("social"));
+    let source = social(300_000);
+    let write = WriteOptions { vertex_chunk: Some(1 << 19), ..WriteOptions::default() };
+    write_as(&source, &source.graph, &write, &at, 100_000).unwrap();
+    let graph = GraphAr::open(&at, &OpenOptions::default()).unwrap();
+    for (tables, column) in [(Tables::Nodes(0), Narrowing::ROW), (Tables::Edges(0), Narrowing::SOURCE_ROW)] {
+        let all = scan(&graph, &Request::of(tables)).1;
+        let request = Request::of(tables).narrowed(narrowing(&[0, 1], among(column, &[5, 250_000])));
+        let (found, few) = scan(&graph, &request);
+        assert!(found.iter().map(Batch::rows).sum::<usize>() >= 2);
+        assert!(few * 8 < all, "{column}: {few} of {all} bytes");
+    }
 }

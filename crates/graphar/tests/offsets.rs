@@ -8,7 +8,7 @@ use std::path::Path;
 
 use isomorph_error::{Error, Kind};
 use isomorph_graphar::{GraphAr, OpenOptions};
-use isomorph_model::{Request, Source, Tables};
+use isomorph_model::{Batch, Ends, Narrowing, Predicate, Request, Set, Source, Tables};
 use isomorph_storage::Location;
 
 const GRAPH: &str = "name: g\nvertices:\n  - v.vertex.yml\nedges:\n  - v_e_v.edge.yml\nversion: gar/v1\n";
@@ -83,6 +83,85 @@ const CASES: &[(u64, &[u64])] = &[
     (12, &[]),
 ];
 
+/// Everything that may be wrong with offsets.
+fn wrong_offsets(right: &[i64]) -> Vec<Vec<i64>> {
+    let mut wrong: Vec<Vec<i64>> = Vec::new();
+    for at in 0..right.len() {
+        for change in [-100, -2, -1, 1, 2, 100] {
+            let mut offsets = right.to_vec();
+            offsets[at] += change;
+            wrong.push(offsets);
+        }
+    }
+    // Shifted, by a row and by one.
+    wrong.push([&right[1..], &right[right.len() - 1..]].concat());
+    wrong.push([&[0], &right[..right.len() - 1]].concat());
+    wrong.push(right.iter().map(|offset| offset + 1).collect());
+    // Too few, too many.
+    wrong.push(right[..right.len() - 1].to_vec());
+    wrong.push(right[..1].to_vec());
+    wrong.push(Vec::new());
+    wrong.push(right.iter().copied().chain(right.last().copied().into_iter().cycle().take(9)).collect());
+    wrong.retain(|wrong| wrong != right);
+    wrong
+}
+
+/// The sources of the edges of some vertices.
+fn edges_of(home: &Path, vertices: &[u64]) -> Result<Vec<u64>, Error> {
+    let graph = GraphAr::open(&Location::from_path(home), &OpenOptions::default())?;
+    let set = Set::of_ints(vertices.iter().copied().map(i128::from));
+    let filter = Some(Predicate::In { column: Narrowing::SOURCE_ROW.to_owned(), set });
+    let request = Request::of(Tables::Edges(0)).narrowed(Narrowing { filter, ..Narrowing::least() });
+    let mut found = Vec::new();
+    for batch in graph.scan(&request)?.into_iter().flatten() {
+        let Batch::Edges(edges) = batch? else { panic!("not edges") };
+        let Ends::Rows(sources) = edges.source else { panic!("ends as keys") };
+        found.extend(sources.values().iter().filter(|source| vertices.contains(source)));
+    }
+    Ok(found)
+}
+
+/// Where the offsets lead away from edges, the edges next to them tell.
+#[test]
+fn wrong_offsets_leave_no_edge_of_a_vertex_out() {
+    let (mut right_answers, mut errors) = (0, 0);
+    for (vertices, sources) in CASES {
+        let home = tempfile::tempdir().unwrap();
+        graph(home.path(), *vertices, sources);
+        let asked: Vec<Vec<u64>> = (0..*vertices)
+            .map(|vertex| vec![vertex])
+            .chain([2, 3, 5].map(|every| (0..*vertices).step_by(every).collect()))
+            .chain([(0..*vertices + 3).collect()])
+            .collect();
+        let expected =
+            |asked: &[u64]| -> Vec<u64> { sources.iter().copied().filter(|source| asked.contains(source)).collect() };
+        for asked in &asked {
+            assert_eq!(edges_of(home.path(), asked).unwrap(), expected(asked), "{sources:?}: {asked:?}");
+        }
+        for part in 0..vertices.div_ceil(6) {
+            let right = offsets(part, *vertices, sources);
+            for wrong in wrong_offsets(&right) {
+                write_offsets(home.path(), part, &wrong);
+                for asked in &asked {
+                    match edges_of(home.path(), asked) {
+                        Ok(found) => {
+                            assert_eq!(found, expected(asked), "{sources:?}, part {part}: {wrong:?}: {asked:?}");
+                            right_answers += 1;
+                        }
+                        Err(error) => {
+                            let rule = error.broken_rule().map_or("no rule", |rule| rule.id);
+                            assert!(rule.starts_with("GAR-OFFSET-"), "{rule}: {error} for {wrong:?}");
+                            errors += 1;
+                        }
+                    }
+                }
+            }
+            write_offsets(home.path(), part, &right);
+        }
+    }
+    assert!(right_answers > 500 && errors > 500, "{right_answers} right answers, {errors} errors");
+}
+
 #[test]
 fn every_wrong_offset_is_an_error_in_any_order_of_reading() {
     for (vertices, sources) in CASES {
@@ -92,31 +171,13 @@ fn every_wrong_offset_is_an_error_in_any_order_of_reading() {
         assert_eq!(scan(home.path(), true).unwrap(), sources.len());
         for part in 0..vertices.div_ceil(6) {
             let right = offsets(part, *vertices, sources);
-            let mut wrong: Vec<Vec<i64>> = Vec::new();
-            for at in 0..right.len() {
-                for change in [-100, -2, -1, 1, 2, 100] {
-                    let mut offsets = right.clone();
-                    offsets[at] += change;
-                    wrong.push(offsets);
-                }
-            }
-            // Shifted, by a row and by one.
-            wrong.push([&right[1..], &right[right.len() - 1..]].concat());
-            wrong.push([&[0], &right[..right.len() - 1]].concat());
-            wrong.push(right.iter().map(|offset| offset + 1).collect());
-            // Too few, too many.
-            wrong.push(right[..right.len() - 1].to_vec());
-            wrong.push(right[..1].to_vec());
-            wrong.push(Vec::new());
             if right.len() != 7 {
                 let last = *right.last().unwrap();
                 let full: Vec<i64> = right.iter().copied().chain(std::iter::repeat(last)).take(7).collect();
                 write_offsets(home.path(), part, &full);
                 assert_eq!(scan(home.path(), false).unwrap(), sources.len(), "as many as the chunk size are right too");
             }
-            wrong.push(right.iter().copied().chain(right.last().copied().into_iter().cycle().take(9)).collect());
-            wrong.retain(|wrong| *wrong != right);
-            for wrong in wrong {
+            for wrong in wrong_offsets(&right) {
                 write_offsets(home.path(), part, &wrong);
                 for backwards in [false, true] {
                     let error =

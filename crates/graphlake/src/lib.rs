@@ -38,7 +38,7 @@ pub use lookup::{
     Apart, Bindings, Estimate, Found, GraphNode, Graphs, InGraph, Join, JoinPattern, JoinStep, Node, Pattern, Place,
     Question, Solutions, Terms,
 };
-pub use options::{At, OpenOptions, Tolerance};
+pub use options::{At, OpenOptions, Tolerance, snapshot_of};
 pub use read::{GraphLake, Order, Section, detect};
 pub use snapshot::{DataFile, Files, Living, NamedGraph, Snapshot};
 pub use store::{SnapshotEntry, Store, other_versions};

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use chrono::{DateTime, NaiveDate, NaiveTime, SecondsFormat};
 use isomorph_error::{Error, Result};
-use isomorph_storage::Budget;
+use isomorph_storage::{Budget, Location};
 
 /// Selects a snapshot of a store.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -105,6 +105,31 @@ impl Default for OpenOptions {
             threads: std::thread::available_parallelism().map_or(1, usize::from),
         }
     }
+}
+
+/// The store and the snapshot that `text` names, as `LAKE@VERSION`, `LAKE@TIME` or `LAKE@@MILLISECONDS` (see [`At`]); `whole`, the place that
+/// `text` is as it stands, without a snapshot where there is something, or where what is before the `@` is no store.
+///
+/// # Errors
+/// When the place cannot be looked at.
+pub fn snapshot_of(whole: Location, text: &str) -> Result<(Location, Option<At>)> {
+    if whole.as_path().is_some_and(std::path::Path::exists) {
+        return Ok((whole, None));
+    }
+    // With one `@`, and with two: what follows these is a time, also where it could be a version.
+    let places = text.rmatch_indices('@').take(2).map(|(at, _)| text.split_at(at));
+    for (base, at) in places.filter(|(base, _)| !base.is_empty()) {
+        let at = at.get(1..).unwrap_or_default();
+        if (!at.contains('@') || at.starts_with('@'))
+            && let Ok(at) = at.parse()
+            && let Ok(base) = Location::parse(base)
+            // What cannot be looked at is no lake: opening the whole path says what is wrong.
+            && crate::detect(&base).unwrap_or(false)
+        {
+            return Ok((base, Some(at)));
+        }
+    }
+    Ok((whole, None))
 }
 
 #[cfg(test)]

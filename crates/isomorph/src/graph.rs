@@ -36,12 +36,29 @@ impl std::fmt::Debug for Graph {
     }
 }
 
-/// Opens the graph at `place`: a path, or a URL such as `s3://bucket/graph` (feature `cloud`).
+/// Opens the graph at `place`: a path, or a URL such as `s3://bucket/graph` (feature `cloud`); of a GraphLake store a snapshot, as in
+/// `people.lake@3` and `people.lake@2026-11-22`.
+///
+/// ```
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// let home = tempfile::tempdir()?;
+/// let place = home.path().join("people.lake").display().to_string();
+/// let people = isomorph::open("examples/people.ttl")?;
+/// people.convert(&place)?;
+/// assert_eq!(isomorph::open(&format!("{place}@1"))?.digest()?, people.digest()?);
+/// assert!(isomorph::open(&format!("{place}@7")).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// When there is nothing, it is none of the formats, its metadata is not sound, or its sidecar is stale.
 pub fn open(place: &str) -> Result<Graph> {
-    Graph::open(&Location::parse(place)?, &OpenOptions::default(), Resources::of_this_machine()?)
+    let (location, at) = isomorph_graphlake::snapshot_of(Location::parse(place)?, place)?;
+    let mut options = OpenOptions::default();
+    if let Some(at) = at {
+        options.get_mut::<isomorph_graphlake::OpenOptions>().at = at;
+    }
+    Graph::open(&location, &options, Resources::of_this_machine()?)
 }
 
 impl Graph {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use isomorph_convert::{Hyperedges, Opened, Silent};
 use isomorph_deepgnn::DeepGnn;
 use isomorph_error::{Error, Result, did_you_mean};
-use isomorph_model::Graph as Model;
+use isomorph_model::{Graph as Model, Source};
 use isomorph_sampling::answers::{Drawing, Feature, KeyedGraph, Question, has_several_types};
 use isomorph_sampling::{Graph, GraphOptions};
 use isomorph_storage::Resources;
@@ -46,24 +46,57 @@ impl Sampled {
         if let Some(ty) = how.node_type.as_deref().filter(|ty| described.node_type(ty).is_none()) {
             return Err(no_node_type(described, ty));
         }
-        let native = opened.native.as_any().and_then(|native| native.downcast_ref::<DeepGnn>());
-        let is_binary = native.is_some_and(|graph| graph.text().is_none());
+        let is_binary = is_binary(&opened);
         if !is_binary {
             question.without_binary(how.generator)?;
         }
         let features = question.features();
         // Which of its types a feature has tells what lies beside the binary: that is read with it.
         if is_binary && !features.iter().any(|feature| has_several_types(described, &feature.id)) {
-            let model = described.clone();
-            let graph = Arc::new(Graph::open(&opened.location, graph)?);
-            return Ok(Sampled { graph: KeyedGraph::new(graph, None, model), left_out: Vec::new() });
+            return Sampled::of_binary(&opened, graph);
         }
         let known = |feature: &Feature| has_property(described, &feature.id);
-        let mut source = match options.hyperedges {
+        let source = match options.hyperedges {
             Some(how) => opened.without_hyperedges(how, resources, &Silent)?,
             None if !features.iter().all(known) => opened.in_columns(resources, &Silent)?,
             None => opened.with_resources_as_nodes(resources)?,
         };
+        Sampled::read(source, options, graph, resources)
+    }
+
+    /// Makes `opened` ready for all questions, as a server needs it: a binary of DeepGNN is sampled where it is, anything else is read once, with
+    /// all its properties as columns.
+    ///
+    /// # Errors
+    /// When the graph is not sound.
+    pub fn whole(
+        opened: &Opened,
+        options: &SampledOptions,
+        graph: &GraphOptions,
+        resources: &Resources,
+    ) -> Result<Sampled> {
+        if is_binary(opened) {
+            return Sampled::of_binary(opened, graph);
+        }
+        let source = match options.hyperedges {
+            Some(how) => opened.without_hyperedges(how, resources, &Silent)?,
+            None => opened.in_columns(resources, &Silent)?,
+        };
+        Sampled::read(source, options, graph, resources)
+    }
+
+    fn of_binary(opened: &Opened, graph: &GraphOptions) -> Result<Sampled> {
+        let model = opened.graph.graph().clone();
+        let graph = Arc::new(Graph::open(&opened.location, graph)?);
+        Ok(Sampled { graph: KeyedGraph::new(graph, None, model), left_out: Vec::new() })
+    }
+
+    fn read(
+        mut source: Arc<dyn Source>,
+        options: &SampledOptions,
+        graph: &GraphOptions,
+        resources: &Resources,
+    ) -> Result<Sampled> {
         let kinds = source.graph().groups.iter().filter(|kind| !kind.memberships.is_empty());
         let mut left_out: Vec<String> = kinds.map(|kind| kind.kind.clone()).collect();
         if options.groups_as_nodes && !left_out.is_empty() {
@@ -74,6 +107,12 @@ impl Sampled {
         let model = source.graph().clone();
         Ok(Sampled { graph: KeyedGraph::new(Arc::new(graph), Some(names), model), left_out })
     }
+}
+
+/// Whether it is a binary of DeepGNN, and no text of it.
+fn is_binary(opened: &Opened) -> bool {
+    let native = opened.native.as_any().and_then(|native| native.downcast_ref::<DeepGnn>());
+    native.is_some_and(|graph| graph.text().is_none())
 }
 
 fn no_node_type(graph: &Model, name: &str) -> Error {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use isomorph_error::{Error, Findings, Result};
 
+use crate::statistics::Statistics;
 use crate::{Batch, Graph, Part, Predicate};
 
 /// Which tables of a graph a scan should read.
@@ -76,13 +77,28 @@ pub struct Narrowing {
     pub labels: bool,
     /// The properties that are wanted, those of the filter among them, by their positions in the type's properties; ascending.
     pub properties: Vec<usize>,
-    /// Rows for which this is not true need not come. Its columns are names of properties; that of the key is [`Narrowing::KEY`].
+    /// Rows for which this is not true need not come. Its columns are names of properties, and [`Narrowing::NAMES`] for what is none.
     pub filter: Option<Predicate>,
 }
 
 impl Narrowing {
-    /// What filters call the key.
+    /// What filters call the key, of nodes and of edges that have one.
     pub const KEY: &'static str = "@key";
+    /// What they call the row of a node.
+    pub const ROW: &'static str = "@row";
+    /// What they call the source of an edge, by its key.
+    pub const SOURCE: &'static str = "@source";
+    /// What they call the target of an edge, by its key.
+    pub const TARGET: &'static str = "@target";
+    /// What they call the source of an edge, by its row: of sources of which [`Source::end_form`] says so.
+    pub const SOURCE_ROW: &'static str = "@source_row";
+    /// What they call the target of an edge, by its row: of sources of which [`Source::end_form`] says so.
+    pub const TARGET_ROW: &'static str = "@target_row";
+    /// What they call the relation of an edge, where rows name it.
+    pub const RELATION: &'static str = "@relation";
+    /// All of these: no property that is called so is compared.
+    pub const NAMES: [&'static str; 7] =
+        [Self::KEY, Self::ROW, Self::SOURCE, Self::TARGET, Self::SOURCE_ROW, Self::TARGET_ROW, Self::RELATION];
 
     /// Keys of nodes, or ends of edges, alone: what [`Tables::NodeKeys`] and [`Tables::EdgeEnds`] ask for.
     pub fn least() -> Self {
@@ -98,7 +114,7 @@ impl Narrowing {
 impl Request {
     /// All of `tables`, in any order.
     pub fn of(tables: Tables) -> Self {
-        Request { tables, order: EdgeOrder::Any, batch_rows: 65_536, narrowing: None }
+        Request { tables, order: EdgeOrder::Any, batch_rows: 65_536, narrowing: least_of(tables) }
     }
 
     /// The same, with edges in `order`.
@@ -115,7 +131,7 @@ impl Request {
 
     /// The same for other tables, of which everything is wanted.
     pub fn for_tables(&self, tables: Tables) -> Self {
-        Request { tables, narrowing: None, ..*self }
+        Request { tables, narrowing: least_of(tables), ..*self }
     }
 
     /// The same, of which everything is wanted: for views of another description than that of what they show.
@@ -123,7 +139,7 @@ impl Request {
         self.for_tables(self.tables)
     }
 
-    /// The same for less of a table. Only [`Tables::Nodes`] and [`Tables::Edges`] are one.
+    /// The same for less of a table: of one type of nodes or edges, or of their keys or ends.
     pub fn narrowed(mut self, narrowing: Narrowing) -> Self {
         self.narrowing = Some(Arc::new(narrowing));
         self
@@ -131,7 +147,51 @@ impl Request {
 
     /// What of the table is wanted, if not everything.
     pub fn narrowing(&self) -> Option<&Arc<Narrowing>> {
-        self.narrowing.as_ref().filter(|_| matches!(self.tables, Tables::Nodes(_) | Tables::Edges(_)))
+        let is_one = |_: &&Arc<Narrowing>| {
+            matches!(self.tables, Tables::Nodes(_) | Tables::Edges(_) | Tables::NodeKeys(_) | Tables::EdgeEnds(_))
+        };
+        self.narrowing.as_ref().filter(is_one)
+    }
+
+    /// The filter for the rows that are wanted, if there is one.
+    pub fn filter(&self) -> Option<&Predicate> {
+        self.narrowing().and_then(|narrowing| narrowing.filter.as_ref())
+    }
+}
+
+/// What keys or ends alone are of a table.
+fn least_of(tables: Tables) -> Option<Arc<Narrowing>> {
+    matches!(tables, Tables::NodeKeys(_) | Tables::EdgeEnds(_)).then(|| Arc::new(Narrowing::least()))
+}
+
+/// How rows with certain values in a column are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Way {
+    /// By an index: the places of the rows are known, and about the pages that hold them are read.
+    Index,
+    /// In order, or by bounds of pages: a few pages are read for each value, where the data are in that order.
+    Sorted,
+    /// By a look at every row.
+    Pass,
+}
+
+/// What it costs to find rows by the values of a column, beside reading what is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cost {
+    /// How they are found.
+    pub way: Way,
+    /// Values of the column that are looked at, as far as that is known and does not depend on how many are asked for: all rows of a pass, those
+    /// from which an index is made first, none where it is there.
+    pub rows: Option<u64>,
+}
+
+impl Cost {
+    /// An index that is there.
+    pub const INDEX: Cost = Cost { way: Way::Index, rows: Some(0) };
+
+    /// A pass over so many rows.
+    pub fn pass(rows: Option<u64>) -> Cost {
+        Cost { way: Way::Pass, rows }
     }
 }
 
@@ -195,8 +255,8 @@ pub trait Source: Send + Sync {
         EndForm::Keys
     }
 
-    /// Whether nodes of all types lie in one table, and edges in another: to read one type costs as much as to read all.
-    fn is_one_table(&self) -> bool {
+    /// Whether `tables`, [`Tables::AllNodes`] or [`Tables::AllEdges`], lie in one table: to read one type costs as much as to read all.
+    fn is_one_table(&self, _tables: Tables) -> bool {
         false
     }
 
@@ -235,6 +295,21 @@ pub trait Source: Send + Sync {
     /// When the input cannot be read.
     fn incidents(&self, _key: &str) -> Result<Incidents> {
         Ok(Incidents::Here)
+    }
+
+    /// How rows of a table are found by the values of a column, which has one of [`Narrowing::NAMES`] or that of a property. Nothing is read to say
+    /// so. What is found is asked for by a filter ([`Predicate::In`]).
+    fn look_up_cost(&self, _tables: Tables, _column: &str) -> Cost {
+        Cost::pass(None)
+    }
+
+    /// What is known of one table of nodes or edges without reading its rows: from footers, counts and indexes, of which a few hundred are opened at
+    /// most. A view says nothing that it does not know of what it shows.
+    ///
+    /// # Errors
+    /// When what is opened for it cannot be read.
+    fn statistics(&self, _tables: Tables) -> Result<Statistics> {
+        Ok(Statistics::default())
     }
 
     /// The source itself, for who knows its format and what it can do beside giving rows.
@@ -317,7 +392,7 @@ pub enum Delivery {
     /// Edges that have no keys of their own come sorted by their ends, with keys that are made of these.
     EdgesWithKeys(usize),
     /// All edges of a type in the source's order, with ends as keys, which need not be those of nodes: for sinks that sort
-    /// by keys themselves.
+    /// by keys themselves. Several such deliveries come mixed where the source has edges of all types in one table.
     EdgesAsTheyCome(usize),
     /// Hyperedges, values, groups and memberships.
     Rest,

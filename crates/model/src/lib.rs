@@ -24,6 +24,7 @@ pub mod part;
 pub mod predicate;
 pub mod property;
 pub mod schema;
+pub mod statistics;
 mod table_text;
 pub mod term;
 pub mod type_name;
@@ -39,13 +40,13 @@ pub mod zoo;
 
 pub use batch::{Batch, Columns, EdgeBatch, Ends, NodeBatch, Relations};
 pub use flow::{
-    About, Delivery, EdgeOrder, EndForm, Incidents, Narrowing, NodeId, Progress, Request, Run, Side, Sink, Source,
-    Tables, Written,
+    About, Cost, Delivery, EdgeOrder, EndForm, Incidents, Narrowing, NodeId, Progress, Request, Run, Side, Sink,
+    Source, Tables, Way, Written,
 };
 pub use key::{Key, KeyKind};
 pub use label::LabelColumn;
 pub use memory::MemoryGraph;
 pub use part::{Part, Take};
-pub use predicate::{Comparison, Filter, Literal, Predicate};
+pub use predicate::{Comparison, Filter, Literal, Predicate, Set};
 pub use property::{Cardinality, Property, ValueKind, well_known};
 pub use schema::{Direction, Document, EdgeType, Graph, LabelVocabulary, NodeType, Relation};

@@ -2,6 +2,7 @@
 
 #![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss))]
 
+pub mod apart;
 mod convert;
 mod csv;
 mod encoding;

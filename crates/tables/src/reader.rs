@@ -6,6 +6,7 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use isomorph_error::{Error, Result};
+use isomorph_model::statistics::ColumnStatistics;
 use isomorph_storage::Blob;
 
 use crate::csv::CsvFile;
@@ -93,8 +94,22 @@ impl TableReader {
         }
     }
 
-    /// Checks whether the Arrow schema that the writer may have embedded in a Parquet file can be read. This crate does not
-    /// need it, but Polars and pyarrow refuse a file in which it is damaged.
+    /// What the footer of a Parquet file says of a column; nothing is known of other encodings, and of a column that is not there.
+    ///
+    /// # Errors
+    /// When the footer is not sound.
+    pub fn column_statistics(&self, column: &str) -> Result<ColumnStatistics> {
+        match &self.0 {
+            Source::Parquet(file) => match file.schema().index_of(column) {
+                Ok(at) => file.column_statistics(at),
+                Err(_) => Ok(ColumnStatistics::default()),
+            },
+            Source::Orc(_) | Source::Csv(_) | Source::Json(_) => Ok(ColumnStatistics::default()),
+        }
+    }
+
+    /// Whether the Arrow schema that the writer of a Parquet file embedded, if it did, can be read. Nothing here needs it; Polars
+    /// and pyarrow refuse a file in which it is damaged.
     ///
     /// # Errors
     /// The rule `PARQUET-FOOTER` if it cannot be read.

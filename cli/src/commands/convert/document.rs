@@ -1,10 +1,8 @@
 //! The JSON document of `convert`.
 
 use isomorph::convert::{Certificate, Plan, PlanCost, PlanLine};
-use isomorph::error::Findings;
+use isomorph::error::{Findings, RuleFindings};
 use serde::Serialize;
-
-use crate::report::RuleDocument;
 
 /// See `docs/cli-json.md`.
 #[derive(Debug, Serialize)]
@@ -12,7 +10,7 @@ pub struct Document<'a> {
     destination: &'a str,
     plan: PlanDocument<'a>,
     certificate: Option<CertificateDocument<'a>>,
-    findings: Vec<RuleDocument<'a>>,
+    findings: Vec<RuleFindings<'a>>,
     /// Edges that a selection leaves out because an end of theirs is left out; null without a selection.
     dangling: Option<u64>,
 }
@@ -70,7 +68,7 @@ impl<'a> Document<'a> {
                 losses,
             },
             certificate: certificate.map(|certificate| CertificateDocument { certificate, equal: equal(certificate) }),
-            findings: RuleDocument::all(findings),
+            findings: findings.documents(),
             dangling,
         }
     }

@@ -1,9 +1,6 @@
 //! One element that differs: what it is, and its values on both sides.
 
-use std::collections::BTreeMap;
-
 use isomorph::convert::DiffElement;
-use isomorph::model::json;
 use serde_json::Value;
 
 use crate::render::{Cell, Column, Table};
@@ -45,81 +42,22 @@ fn plain(key: &Value) -> String {
 
 /// Values that differ: what they are of, and both sides.
 fn differences(element: &DiffElement) -> Vec<(String, String, String)> {
-    let (left, right) = (members(element.left.as_deref()), members(element.right.as_deref()));
-    let (Some(left), Some(right)) = (left, right) else {
+    let Some(values) = element.values() else {
         // One side has not got the element: what the other one says of it tells it from those like it.
-        let side = |line: &Option<String>| match members(line.as_deref()) {
-            Some(members) if members.is_empty() => "there".to_owned(),
-            Some(members) => {
-                let each = members.iter().map(|(name, value)| format!("{} {value}", shown_name(name)));
+        let side = |line: &Option<String>| match line.as_deref().and_then(DiffElement::values_of) {
+            Some(values) if values.is_empty() => "there".to_owned(),
+            Some(values) => {
+                let each = values.iter().map(|(name, value)| format!("{name} {value}"));
                 cut(&each.collect::<Vec<_>>().join(", "))
             }
             None => ABSENT.to_owned(),
         };
         return vec![(String::new(), side(&element.left), side(&element.right))];
     };
-    let mut names: Vec<&Name> = left.keys().chain(right.keys().filter(|name| !left.contains_key(*name))).collect();
-    names.retain(|name| left.get(*name) != right.get(*name));
-    let shown = |side: &Members, name: &Name| side.get(name).map_or(ABSENT.to_owned(), |value| cut(value));
-    let what = |name: &Name| match left.get(name).zip(right.get(name)) {
-        Some((left, right)) if reordered(left, right) => format!("{}, order of members", shown_name(name)),
-        _ => shown_name(name),
-    };
-    names.into_iter().map(|name| (what(name), shown(&left, name), shown(&right, name))).collect()
-}
-
-/// Whether two JSON texts say the same in another order of members.
-fn reordered(left: &str, right: &str) -> bool {
-    let letters = |text: &str| {
-        let mut bytes = text.as_bytes().to_vec();
-        bytes.sort_unstable();
-        bytes
-    };
-    let value = |text: &str| serde_json::from_str::<Value>(text).ok();
-    left != right && letters(left) == letters(right) && value(left).is_some_and(|left| Some(left) == value(right))
-}
-
-/// Where a line says something: beside the properties, as a property, or as a member of a bag that is called like a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
-    Element,
-    Property,
-    Bag,
-}
-
-/// What a value is of: two values of one name in different places are two.
-type Name = (Place, String);
-
-/// Values as they are written: a number of any length stays what it is.
-type Members = BTreeMap<Name, String>;
-
-fn shown_name((place, name): &Name) -> String {
-    if *place == Place::Bag { format!("bag.{name}") } else { name.clone() }
-}
-
-/// What a canonical line says beside type and identity: labels, direction, properties by name.
-fn members(line: Option<&str>) -> Option<Members> {
-    let mut members = Members::new();
-    let mut objects = Vec::new();
-    json::Members::default()
-        .read(line?, |name, value| {
-            match name {
-                "node" | "edge" | "value" | "key" | "row" | "types" | "ends" => {}
-                "properties" => objects.push((Place::Property, value)),
-                "bag" => objects.push((Place::Bag, value)),
-                _ => drop(members.insert((Place::Element, name.to_owned()), value.to_owned())),
-            }
-            Ok(())
-        })
-        .ok()?;
-    for (place, object) in objects {
-        let insert = |name: &str, value: &str| {
-            members.insert((place, name.to_owned()), value.to_owned());
-            Ok(())
-        };
-        json::Members::default().read(object, insert).ok()?;
-    }
-    Some(members)
+    let shown = |side: Option<String>| side.map_or(ABSENT.to_owned(), |value| cut(&value));
+    let what = |name: String, is_reordered| if is_reordered { format!("{name}, order of members") } else { name };
+    let values = values.into_iter();
+    values.map(|own| (what(own.name, own.is_reordered), shown(own.left), shown(own.right))).collect()
 }
 
 fn cut(text: &str) -> String {

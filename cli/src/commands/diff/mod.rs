@@ -5,7 +5,7 @@ mod element;
 use isomorph::storage::Resources;
 use std::sync::Arc;
 
-use isomorph::convert::{Diff, DiffElement, DiffLine, Format, Opened, Registry, diff, relabelled};
+use isomorph::convert::{Diff, DiffElement, DiffLine, Format, Opened, Registry, diff, diff_first, relabelled};
 use isomorph::formats::graphlake;
 use isomorph::model::digest::{Line, LineKind};
 use isomorph::model::json;
@@ -21,6 +21,9 @@ use crate::progress::Bars;
 use crate::render::{Cell, Column, Mark, Screen, Table, of, thousands};
 use crate::stdio::DASH;
 
+/// Elements that are named, where nobody says how many.
+const NAMED: usize = 10;
+
 /// See `docs/cli-json.md`.
 #[derive(Debug, Serialize)]
 struct Document<'a> {
@@ -32,6 +35,9 @@ struct Document<'a> {
     lines: Vec<LineDocument<'a>>,
     elements: Vec<ElementDocument<'a>>,
     differing: Option<u64>,
+    /// Whether the search ended at `--limit`: then at least so many differ.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    ended: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -90,6 +96,7 @@ impl<'a> Document<'a> {
             lines: lines.collect(),
             elements: found.elements.iter().map(ElementDocument::new).collect(),
             differing: found.differing,
+            ended: found.ended,
         }
     }
 }
@@ -124,7 +131,11 @@ pub fn run(args: &DiffArgs, formats: &Registry, console: &Console) -> Result<Ans
         };
         if args.rdfc { relabelled(graph, &resources, &bars) } else { Ok(graph) }
     };
-    let found = diff(seen(&left)?.as_ref(), seen(&right)?.as_ref(), args.limit, &resources, &bars)?;
+    let (one, other) = (seen(&left)?, seen(&right)?);
+    let found = match args.limit {
+        Some(limit) => diff_first(one.as_ref(), other.as_ref(), limit, &resources, &bars)?,
+        None => diff(one.as_ref(), other.as_ref(), NAMED, &resources, &bars)?,
+    };
     drop(bars);
     let same = found.equal && (!args.exact || found.order_equal && found.schema_equal);
 
@@ -134,7 +145,13 @@ pub fn run(args: &DiffArgs, formats: &Registry, console: &Console) -> Result<Ans
         screen.table(&lines(&found, console.verbose));
         screen.table(&element::table(&found.elements));
         let named = found.elements.len() as u64;
-        if let Some(all) = found.differing.filter(|all| *all > named && named > 0) {
+        if found.ended {
+            let ended = format!(
+                "the search ended at {}; there may be more: without --limit all are counted",
+                of(named, "element")
+            );
+            screen.plain(&ended, None);
+        } else if let Some(all) = found.differing.filter(|all| *all > named && named > 0) {
             let more = of(all - named, "more element");
             screen.plain(&format!("and {more}; --limit {all} names them"), None);
         }

@@ -1,12 +1,11 @@
 //! The screen of `info`.
 
-use isomorph::convert::Registry;
+use isomorph::convert::{Beside, Described, Registry};
 use isomorph::error::Severity;
 use isomorph::model::schema::{GroupKind, LabelVocabulary, MembershipTable, Owner};
 use isomorph::model::type_name::type_name;
 use isomorph::model::{About, Cardinality, Direction, EdgeType, Graph, KeyKind, NodeType, Property, ValueKind};
 
-use super::{Beside, Described};
 use crate::console::Console;
 use crate::render::{Cell, Column, Mark, Screen, Table, bytes, count, of, thousands};
 use crate::report;

@@ -7,7 +7,7 @@ use std::io::Write;
 
 use isomorph::convert::matching::{LakeMatches, Prefixes, QuadPattern, Query, Triple, Triples};
 use isomorph::convert::{Format, Registry, sound};
-use isomorph::error::Findings;
+use isomorph::error::{Findings, RuleFindings};
 use isomorph::formats::graphlake::{self, GraphLake};
 use isomorph::formats::rdf;
 use isomorph::model::Source;
@@ -18,7 +18,6 @@ use super::Answer;
 use crate::args::{MatchArgs, OpenArgs};
 use crate::console::{Console, Output};
 use crate::render::{Cell, Column, Table, of};
-use crate::report::RuleDocument;
 
 /// See `docs/cli-json.md`.
 #[derive(Debug, Serialize)]
@@ -30,7 +29,7 @@ struct Document<'a> {
     /// How many more there are, if that is known.
     more: Option<u64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    findings: Vec<RuleDocument<'a>>,
+    findings: Vec<RuleFindings<'a>>,
 }
 
 /// With `--count`.
@@ -40,7 +39,7 @@ struct Count<'a> {
     pattern: Option<&'a str>,
     count: u64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    findings: Vec<RuleDocument<'a>>,
+    findings: Vec<RuleFindings<'a>>,
 }
 
 /// With `--estimate`.
@@ -251,7 +250,7 @@ fn shown(
         screen.line("", &rest);
     }
     console.show(&screen)?;
-    let findings = RuleDocument::all(findings);
+    let findings = findings.documents();
     console.document(&Document { path: &args.path, pattern, triples, more, findings })?;
     Ok(Answer::Yes)
 }
@@ -275,7 +274,7 @@ fn counted(
     let mut screen = console.screen();
     screen.line("match", &format!("{}   {}", title(args, pattern), of(count, what)));
     console.show(&screen)?;
-    let findings = RuleDocument::all(findings);
+    let findings = findings.documents();
     console.document(&Count { path: &args.path, pattern, count, findings })?;
     Ok(Answer::Yes)
 }

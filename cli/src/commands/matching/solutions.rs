@@ -2,13 +2,13 @@
 
 use isomorph::Result;
 use isomorph::convert::matching::Solutions;
+use isomorph::error::RuleFindings;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{Answer, Asking};
 use crate::console::Console;
 use crate::render::{Cell, Column, Table};
-use crate::report::RuleDocument;
 
 /// See `docs/cli-json.md`.
 #[derive(Debug, Serialize)]
@@ -23,7 +23,7 @@ struct Document<'a> {
     /// 0 if there are no more; None if no more were looked for.
     more: Option<u64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    findings: Vec<RuleDocument<'a>>,
+    findings: Vec<RuleFindings<'a>>,
 }
 
 /// Shows the first solutions.
@@ -57,7 +57,7 @@ pub fn run(asking: &Asking<'_>, console: &Console) -> Result<Answer> {
         found.into_iter().map(|row| names.iter().cloned().zip(row.into_iter().map(Value::from)).collect()).collect();
     let path = &asking.args.path;
     let ids = asking.args.ids.then_some(ids);
-    let (pattern, findings) = (asking.text, RuleDocument::all(asking.findings));
+    let (pattern, findings) = (asking.text, asking.findings.documents());
     console.document(&Document { path, pattern, variables: &names, solutions: &solutions, ids, more, findings })?;
     Ok(Answer::Yes)
 }

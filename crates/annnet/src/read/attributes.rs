@@ -7,7 +7,8 @@ use arrow_schema::DataType;
 use arrow_select::filter::filter;
 use arrow_select::take::take;
 use isomorph_error::{Error, Findings, Place, Result};
-use isomorph_model::{Columns, Narrowing, Property};
+use isomorph_model::statistics::ColumnStatistics;
+use isomorph_model::{Columns, Narrowing, Predicate, Property};
 use isomorph_storage::{Budget, Reservation};
 
 use super::ids::{self, ENTRY_BYTES, IdMap};
@@ -80,7 +81,31 @@ impl Attributes {
         self.columns.iter().enumerate().filter(|(at, _)| is_wanted(*at)).map(|(_, name)| name.as_str()).collect()
     }
 
-    /// Returns the columns of `cells`, one for each property; `None` if all values are null.
+    /// What of a filter is said of attributes alone, by the names of their columns: of those that are shown as they are stored in `table`.
+    pub fn part_of(&self, filter: &Predicate, table: &Table) -> Option<Predicate> {
+        let schema = table.schema();
+        filter.known_part(&mut |name| {
+            let at = self.properties.iter().position(|property| property.name == name)?;
+            let column = self.columns.get(at).filter(|_| !Narrowing::NAMES.contains(&name))?;
+            let stored = schema.field_with_name(column).ok()?.data_type();
+            self.properties.get(at).filter(|property| property.data_type == *stored).map(|_| column.clone())
+        })
+    }
+
+    /// What the footers of `table`, which has the rows of the elements, say of attributes that are shown as they are stored there.
+    ///
+    /// # Errors
+    /// When a footer is not sound.
+    pub fn statistics(&self, table: &Table) -> Result<Vec<(String, ColumnStatistics)>> {
+        let schema = table.schema();
+        let is_shown = |(column, property): &(&String, &Property)| {
+            schema.field_with_name(column).is_ok_and(|field| *field.data_type() == property.data_type)
+        };
+        let shown = self.columns.iter().zip(&self.properties).filter(is_shown);
+        shown.map(|(column, property)| Ok((property.name.clone(), table.column_statistics(column)?))).collect()
+    }
+
+    /// The columns of `cells`, one for each property; nothing for one that is null throughout.
     ///
     /// # Errors
     /// Returns an error if a column has another type than its table declared.
@@ -159,14 +184,43 @@ impl EdgeAttributes {
         !matches!(self.source, Source::ById { .. })
     }
 
-    /// Reads the attributes of some rows of the edge table, whose ids are `ids`.
+    /// What the footers say of attributes, where every row of their table is that of an edge.
     ///
     /// # Errors
-    /// Returns an error if the table cannot be read.
-    pub fn of_rows(&self, rows: &[Range<u64>], ids: &StringArray) -> Result<Columns> {
+    /// When a footer is not sound.
+    pub fn statistics(&self) -> Result<Vec<(String, ColumnStatistics)>> {
         match &self.source {
+            Source::Beside(table) => self.attributes.statistics(table),
+            Source::None | Source::ById { .. } => Ok(Vec::new()),
+        }
+    }
+
+    /// The rows of a range of the edge table for whose attributes a filter is true, ascending; nothing where that is not worth asking.
+    ///
+    /// # Errors
+    /// When the table cannot be read.
+    pub fn rows_where(&self, filter: &Predicate, within: Range<u64>) -> Result<Option<Vec<u64>>> {
+        let Source::Beside(table) = &self.source else { return Ok(None) };
+        let own = self.attributes.part_of(filter, table);
+        own.map_or(Ok(None), |own| table.rows_where(&own, within))
+    }
+
+    /// The attributes of some rows of the edge table, whose ids are `ids`, behind so many other properties of their type.
+    ///
+    /// # Errors
+    /// When the table cannot be read.
+    pub fn of_rows(
+        &self,
+        rows: &[Range<u64>],
+        ids: &StringArray,
+        narrowing: Option<&Narrowing>,
+        before: usize,
+    ) -> Result<Columns> {
+        let names = self.attributes.names_of(narrowing, before);
+        match &self.source {
+            _ if names.is_empty() => Ok(self.attributes.absent()),
             Source::None => Ok(self.attributes.absent()),
-            Source::Beside(table) => self.attributes.columns(&table.read_rows(&self.attributes.names(), rows)?),
+            Source::Beside(table) => self.attributes.columns(&table.read_rows(&names, rows)?),
             Source::ById { cells, rows, .. } => {
                 let found = ids.iter().map(|id| rows.get(&ids::hash(id.unwrap_or_default())).copied());
                 self.attributes.take(cells, &found.collect())

@@ -10,12 +10,14 @@ use isomorph_error::{Error, Place, Result};
 use isomorph_model::{Batch, EdgeBatch, Ends, Narrowing, Part, part, well_known};
 
 use super::Annnet;
+use super::attributes::AttributeReader;
 use super::edges::{Class, resolve};
 use super::entities::Placement;
 use super::ids;
 use super::layers::LayerColumns;
 use crate::cells::Cells;
 use crate::layout::{column, word};
+use crate::table::TableBatches;
 
 /// The edges with two ends in one part of the table.
 pub(crate) struct EdgePart<'a> {
@@ -50,11 +52,28 @@ impl<'a> EdgePart<'a> {
         let narrowing = self.narrowing.clone();
         let wants_weight = narrowing.as_ref().is_none_or(|narrowing| narrowing.wants(0));
         let open = move || {
+            let found = self.found(&rows)?;
+            if let Some(found) = found {
+                return Ok(Reading::Found(self, found, 0));
+            }
             let attributes = annnet.edge_attributes.reader(rows.clone(), batch_rows, narrowing.as_deref(), 1)?;
             let columns = COLUMNS.into_iter().filter(|name| wants_weight || *name != column::WEIGHT);
-            Ok((edges.table.batches(&columns.collect::<Vec<_>>(), rows, batch_rows)?, attributes))
+            Ok(Reading::All(self, edges.table.batches(&columns.collect::<Vec<_>>(), rows, batch_rows)?, attributes))
         };
-        part::opened(count, open, move |(batches, attributes)| {
+        part::opened(count, open, move |reading| {
+            let (part, batches, attributes) = match reading {
+                Reading::All(part, batches, attributes) => (part, batches, attributes),
+                Reading::Found(part, rows, at) => {
+                    while let Some(some) = rows.get(*at..).filter(|rest| !rest.is_empty()) {
+                        let some = some.get(..batch_rows).unwrap_or(some);
+                        *at += some.len();
+                        if let Some(batch) = part.of_rows(some)? {
+                            return Ok(Some(Batch::Edges(batch)));
+                        }
+                    }
+                    return Ok(None);
+                }
+            };
             for cells in batches {
                 let cells = cells?;
                 let (len, first) = (cells.rows(), start);
@@ -65,7 +84,7 @@ impl<'a> EdgePart<'a> {
                 let mut properties = vec![wants_weight.then(|| weights(&cells)).transpose()?];
                 properties.extend(attributes.next(len, mask.as_ref(), &keys)?);
                 if cells.rows() > 0 {
-                    let batch = self.batch(&cells, keys, properties);
+                    let batch = part.batch(&cells, keys, properties);
                     let batch = batch.map_err(|error| error.at(Place::file(&edges.table.name).row(first)))?;
                     return Ok(Some(Batch::Edges(batch)));
                 }
@@ -75,8 +94,32 @@ impl<'a> EdgePart<'a> {
     }
 }
 
+/// Edges that are being read.
+enum Reading<'a> {
+    All(EdgePart<'a>, TableBatches, AttributeReader<'a>),
+    /// Some rows of the table, of which so many were read.
+    Found(EdgePart<'a>, Vec<u64>, usize),
+}
+
 impl EdgePart<'_> {
-    /// Returns the edges with two ends among some ascending rows of the table.
+    /// The rows among `within` that are asked for, as far as columns of the table tell them; nothing for all.
+    fn found(&self, within: &Range<u64>) -> Result<Option<Vec<u64>>> {
+        let Some(filter) = self.narrowing.as_ref().and_then(|narrowing| narrowing.filter.as_ref()) else {
+            return Ok(None);
+        };
+        let of_ends = filter.known_part(&mut |name| match name {
+            Narrowing::KEY => Some(column::EDGE_ID.to_owned()),
+            Narrowing::SOURCE => Some(column::SOURCE.to_owned()),
+            Narrowing::TARGET => Some(column::TARGET.to_owned()),
+            _ => None,
+        });
+        match of_ends {
+            Some(own) => self.annnet.edges.table.rows_where(&own, within.clone()),
+            None => self.annnet.edge_attributes.rows_where(filter, within.clone()),
+        }
+    }
+
+    /// The edges with two ends among some rows of the table, which ascend.
     pub fn of_rows(&self, rows: &[u64]) -> Result<Option<EdgeBatch>> {
         let edges = &self.annnet.edges;
         let others = Class::OTHERS.map(|class| edges.rows_of(class));
@@ -86,10 +129,13 @@ impl EdgePart<'_> {
         if ranges.is_empty() {
             return Ok(None);
         }
-        let cells = edges.table.read_rows(&COLUMNS, &ranges)?;
+        let narrowing = self.narrowing.as_deref();
+        let wants_weight = narrowing.is_none_or(|narrowing| narrowing.wants(0));
+        let columns = COLUMNS.into_iter().filter(|name| wants_weight || *name != column::WEIGHT);
+        let cells = edges.table.read_rows(&columns.collect::<Vec<_>>(), &ranges)?;
         let keys = cells.text(column::EDGE_ID)?;
-        let mut properties = vec![Some(weights(&cells)?)];
-        properties.extend(self.annnet.edge_attributes.of_rows(&ranges, &keys)?);
+        let mut properties = vec![wants_weight.then(|| weights(&cells)).transpose()?];
+        properties.extend(self.annnet.edge_attributes.of_rows(&ranges, &keys, narrowing, 1)?);
         self.batch(&cells, keys, properties).map(Some)
     }
 

@@ -3,13 +3,18 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, StringArray, UInt32Array};
+use arrow_array::cast::AsArray;
+use arrow_array::types::UInt32Type;
+use arrow_array::{Array, ArrayRef, StringArray, UInt32Array, UInt64Array};
 use arrow_schema::DataType;
-use isomorph_error::{Findings, Result};
+use arrow_select::take::take;
+use isomorph_error::{Error, Findings, Result};
+use isomorph_model::statistics::ColumnStatistics;
 use isomorph_model::{Batch, Columns, Narrowing, NodeBatch, Part, Property, part, well_known};
 use isomorph_storage::{Budget, Reservation};
 
 use super::attributes::Attributes;
+use super::edge_part::ranges_of;
 use super::entities::Entities;
 use crate::cells::Cells;
 use crate::layout::word;
@@ -119,6 +124,47 @@ impl NodeTable {
         }
     }
 
+    /// What the footers say of attributes, where the table has the rows of the nodes.
+    ///
+    /// # Errors
+    /// When a footer is not sound.
+    pub fn statistics(&self) -> Result<Vec<(String, ColumnStatistics)>> {
+        match &self.source {
+            Source::Beside(table) => self.attributes.statistics(table),
+            Source::None | Source::Held { .. } => Ok(Vec::new()),
+        }
+    }
+
+    /// The rows among `within` for whose attributes a filter is true, ascending; nothing where that is not worth asking.
+    fn rows_where(&self, narrowing: Option<&Narrowing>, within: &Range<usize>) -> Result<Option<Vec<u32>>> {
+        let filter = narrowing.and_then(|narrowing| narrowing.filter.as_ref());
+        let (Some(filter), Source::Beside(table)) = (filter, &self.source) else { return Ok(None) };
+        let Some(own) = self.attributes.part_of(filter, table) else { return Ok(None) };
+        let rows = table.rows_where(&own, within.start as u64..within.end as u64)?;
+        // There are fewer than 2^32 nodes.
+        Ok(rows.map(|rows| rows.into_iter().filter_map(|row| u32::try_from(row).ok()).collect()))
+    }
+
+    /// The properties of some nodes, which ascend.
+    fn of_rows(&self, rows: &[u32], narrowing: Option<&Narrowing>) -> Result<Columns> {
+        let numbers = UInt32Array::from(rows.to_vec());
+        let entity = self.entity.iter().map(|all| take(all.as_ref(), &numbers, None).map(Some));
+        let entity = entity.collect::<std::result::Result<Columns, _>>().map_err(broken)?;
+        let names = self.attributes.names_of(narrowing, entity.len());
+        let attributes = match &self.source {
+            Source::Held { cells, rows: of, .. } => {
+                let of = take(of, &numbers, None).map_err(broken)?;
+                self.attributes.take(cells, of.as_primitive::<UInt32Type>())?
+            }
+            Source::Beside(table) if !names.is_empty() => {
+                let rows: Vec<u64> = rows.iter().copied().map(u64::from).collect();
+                self.attributes.columns(&table.read_rows(&names, &ranges_of(&rows))?)?
+            }
+            Source::Beside(_) | Source::None => self.attributes.absent(),
+        };
+        Ok(entity.into_iter().chain(attributes).collect())
+    }
+
     fn columns(&self, start: usize, rows: usize, batches: &mut Option<TableBatches>) -> Result<Columns> {
         let entity = self.entity.iter().map(|all| Some(all.slice(start, rows)));
         let attributes = match (&self.source, batches) {
@@ -149,12 +195,41 @@ fn is_beside(table: &Table, id: &str, entities: &Entities) -> Result<bool> {
     Ok(start == entities.len())
 }
 
-/// A range of the nodes, in their order.
+/// Nodes that are being read.
+enum Reading {
+    /// Up to this row, with their attributes, where these are read.
+    All(usize, Option<TableBatches>),
+    /// Some rows, of which so many were read.
+    Found(Vec<u32>, usize),
+}
+
+/// Those of some rows, which ascend, that are within others.
+fn within(some: &[u32], nodes: &Range<usize>) -> Vec<u32> {
+    let before = |end: usize| some.partition_point(|row| (*row as usize) < end);
+    some.get(before(nodes.start)..before(nodes.end)).unwrap_or_default().to_vec()
+}
+
+/// Some nodes with their properties.
+fn found_nodes(entities: &Entities, rows: &[u32], properties: Columns) -> Result<Batch> {
+    let numbers = UInt64Array::from_iter_values(rows.iter().copied().map(u64::from));
+    let keys = take(&entities.keys, &numbers, None).map_err(broken)?;
+    let (start, keys) = (numbers.values().first().copied().unwrap_or_default(), Some(keys));
+    let (rows, numbers) = (rows.len(), Some(numbers));
+    Ok(Batch::Nodes(NodeBatch { ty: 0, start, numbers, rows, keys, labels: None, properties }))
+}
+
+fn broken(error: arrow_schema::ArrowError) -> Error {
+    Error::malformed(error.to_string()).caused_by(error)
+}
+
+/// Some of the nodes, in their order.
 pub(crate) struct NodePart<'a> {
     pub entities: &'a Entities,
     pub table: &'a NodeTable,
     pub nodes: Range<usize>,
-    /// The columns to read in addition to keys; all if `None`.
+    /// Those of them that are asked for by their keys or rows, ascending, if some are.
+    pub some: Option<Arc<[u32]>>,
+    /// What is read beside keys, if not everything.
     pub narrowing: Option<Arc<Narrowing>>,
     pub batch_rows: usize,
 }
@@ -162,16 +237,39 @@ pub(crate) struct NodePart<'a> {
 impl<'a> NodePart<'a> {
     /// Returns it as a part of a scan.
     pub fn part(self) -> Box<dyn Part + 'a> {
-        let NodePart { entities, table, nodes, narrowing, batch_rows } = self;
+        let NodePart { entities, table, nodes, some, narrowing, batch_rows } = self;
         let (batch_rows, rows) = (batch_rows.max(1), nodes.len() as u64);
         let mut start = nodes.start;
         let keys_only = narrowing.as_ref().is_some_and(|narrowing| narrowing.properties.is_empty());
-        let open = move || match keys_only {
-            true => Ok(None),
-            false => table.batches(&(start..nodes.end), batch_rows, narrowing.as_deref()),
+        let narrowed = narrowing.clone();
+        let open = move || {
+            let narrowing = narrowed.as_deref();
+            let found = match some {
+                Some(some) => Some(within(&some, &nodes)).filter(|some| 2 * some.len() <= nodes.len()),
+                None => table.rows_where(narrowing, &nodes)?,
+            };
+            Ok(match found {
+                Some(found) => Reading::Found(found, 0),
+                None if keys_only => Reading::All(nodes.end, None),
+                None => Reading::All(nodes.end, table.batches(&nodes, batch_rows, narrowing)?),
+            })
         };
-        part::opened(Some(rows), open, move |batches| {
-            let rows = batch_rows.min(nodes.end.saturating_sub(start));
+        part::opened(Some(rows), open, move |reading| {
+            let (end, batches) = match reading {
+                Reading::All(end, batches) => (*end, batches),
+                Reading::Found(rows, at) => {
+                    let Some(some) = rows.get(*at..).filter(|rest| !rest.is_empty()) else { return Ok(None) };
+                    let some = some.get(..batch_rows).unwrap_or(some);
+                    *at += some.len();
+                    let narrowing = narrowing.as_deref().filter(|_| !keys_only);
+                    let properties = match keys_only {
+                        true => vec![None; table.properties().len()],
+                        false => table.of_rows(some, narrowing)?,
+                    };
+                    return found_nodes(entities, some, properties).map(Some);
+                }
+            };
+            let rows = batch_rows.min(end.saturating_sub(start));
             if rows == 0 {
                 return Ok(None);
             }

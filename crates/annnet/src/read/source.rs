@@ -3,10 +3,14 @@
 use std::sync::Arc;
 
 use isomorph_error::{Error, Findings, Result};
-use isomorph_model::{About, EdgeOrder, Graph, Narrowing, NodeId, Part, Request, Side, Source, Tables};
+use isomorph_model::statistics::{ColumnStatistics, Known, Statistics};
+use isomorph_model::{
+    About, Cost, EdgeOrder, Graph, Narrowing, NodeId, Part, Predicate, Request, Set, Side, Source, Tables,
+};
 
 use super::Annnet;
 use super::edge_part::EdgePart;
+use super::edges::Class;
 use super::groups::GroupPart;
 use super::neighbors::neighbors;
 use super::nodes::NodePart;
@@ -21,8 +25,26 @@ type Parts<'a> = Vec<Box<dyn Part + 'a>>;
 impl Annnet {
     fn node_parts(&self, narrowing: Option<Arc<Narrowing>>, batch_rows: usize) -> Parts<'_> {
         let (entities, table) = (&self.entities, &self.nodes);
-        let part = |nodes| NodePart { entities, table, nodes, narrowing: narrowing.clone(), batch_rows }.part();
+        let some = narrowing.as_ref().and_then(|narrowing| self.asked(narrowing.filter.as_ref()?));
+        let part = |nodes| {
+            let (some, narrowing) = (some.clone(), narrowing.clone());
+            NodePart { entities, table, nodes, some, narrowing, batch_rows }.part()
+        };
         table.groups(entities.len()).into_iter().map(part).collect()
+    }
+
+    /// The rows of nodes that a filter names by their keys or rows, ascending.
+    fn asked(&self, filter: &Predicate) -> Option<Arc<[u32]>> {
+        let mut rows: Vec<u32> = match filter.set_of(Narrowing::KEY).and_then(Set::texts) {
+            Some(keys) => self.entities.rows_of(keys).into_iter().flatten().collect(),
+            None => {
+                let rows = filter.set_of(Narrowing::ROW)?.rows().filter(|row| *row < self.entities.len() as u64);
+                rows.filter_map(|row| u32::try_from(row).ok()).collect()
+            }
+        };
+        rows.sort_unstable();
+        rows.dedup();
+        Some(rows.into())
     }
 
     fn edge_parts(&self, narrowing: Option<Arc<Narrowing>>, batch_rows: usize) -> Parts<'_> {
@@ -63,7 +85,6 @@ impl Source for Annnet {
             return Err(Error::unsupported("edges in annnet files are not sorted by their ends"));
         }
         let rows = request.batch_rows.max(1);
-        let least = || Some(Arc::new(Narrowing::least()));
         let narrowing = || request.narrowing().cloned();
         Ok(match request.tables {
             Tables::All => {
@@ -72,10 +93,8 @@ impl Source for Annnet {
                 parts.extend(self.rest_parts(rows));
                 parts
             }
-            Tables::AllNodes | Tables::Nodes(0) => self.node_parts(narrowing(), rows),
-            Tables::NodeKeys(0) => self.node_parts(least(), rows),
-            Tables::AllEdges | Tables::Edges(0) => self.edge_parts(narrowing(), rows),
-            Tables::EdgeEnds(0) => self.edge_parts(least(), rows),
+            Tables::AllNodes | Tables::Nodes(0) | Tables::NodeKeys(0) => self.node_parts(narrowing(), rows),
+            Tables::AllEdges | Tables::Edges(0) | Tables::EdgeEnds(0) => self.edge_parts(narrowing(), rows),
             Tables::Rest => self.rest_parts(rows),
             Tables::Nodes(_) | Tables::NodeKeys(_) | Tables::Edges(_) | Tables::EdgeEnds(_) => Vec::new(),
         })
@@ -109,6 +128,34 @@ impl Source for Annnet {
             edge_layouts: Vec::new(),
             findings: self.noticed.clone(),
         }
+    }
+
+    /// Ids of nodes are in memory; edges are found by a look at one column.
+    fn look_up_cost(&self, tables: Tables, column: &str) -> Cost {
+        match (tables, column) {
+            (Tables::Nodes(_) | Tables::NodeKeys(_), Narrowing::KEY | Narrowing::ROW) => Cost::INDEX,
+            (Tables::Nodes(_) | Tables::NodeKeys(_), _) => Cost::pass(Some(self.entities.len() as u64)),
+            _ => Cost::pass(Some(self.edges.table.rows())),
+        }
+    }
+
+    /// Nodes and edges were counted when the graph was opened.
+    fn statistics(&self, tables: Tables) -> Result<Statistics> {
+        Ok(match tables {
+            Tables::Nodes(0) | Tables::NodeKeys(0) => {
+                let rows = Known::Exact(self.entities.len() as u64);
+                let mut columns = self.nodes.statistics()?;
+                columns.push((Narrowing::KEY.to_owned(), ColumnStatistics::of_keys(rows)));
+                Statistics { rows, columns }
+            }
+            Tables::Edges(0) | Tables::EdgeEnds(0) => {
+                let rows = self.edges.count(Class::TwoEnded);
+                let is_all = rows == self.edges.table.rows();
+                let columns = if is_all { self.edge_attributes.statistics()? } else { Vec::new() };
+                Statistics { rows: Known::Exact(rows), columns }
+            }
+            _ => Statistics::default(),
+        })
     }
 
     fn as_any(&self) -> Option<&dyn std::any::Any> {

@@ -26,6 +26,7 @@ use self::labels::{Labels, Seen};
 pub use self::parser::check_base;
 use self::parser::{Fault, Parser, Where};
 pub use self::pieces::Piece;
+pub(crate) use self::pieces::changed;
 pub use self::stream::read_stream;
 use self::terms::Terms;
 use self::version::Unversioned;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use isomorph_error::{Error, Result};
+use isomorph_error::{Error, Kind, Result};
 use isomorph_model::faces::Quad;
 use isomorph_storage::{Blob, BlobReader};
 
@@ -57,6 +57,30 @@ impl Text {
         let reading = reading.map_err(|error| self.nearer(error, options).at(self.blob.place()))?;
         self.blob.check_unchanged()?;
         Ok(reading)
+    }
+
+    /// Reads one of the pieces that make up a text of lines which is not packed, behind so many lines, and hands its quads over in their order.
+    ///
+    /// # Errors
+    /// As [`Text::read`].
+    pub(crate) fn read_piece(
+        &self,
+        options: &ReadOptions,
+        (piece, lines): (&Piece, u64),
+        take: &mut super::Take<'_>,
+    ) -> Result<()> {
+        let (file, length) = (self.blob.place(), piece.end - piece.begin);
+        let read = || -> Result<()> {
+            let mut input = self.blob.reader();
+            input.go_to(piece.begin);
+            let part = Part { file: &file, lines, offset: piece.begin };
+            let (mut input, mut taker) = (Read::take(&mut input, length), take);
+            let all = |_: &mut &mut super::Take<'_>, _| Ok(());
+            let read =
+                fast::read_here(&mut input, self.syntax, options, &part, &mut taker, &|take, quad| take(quad), &all);
+            if read?.0.quads == piece.quads { Ok(()) } else { Err(changed()) }
+        };
+        read().map_err(|error| error.at(self.blob.place()))
     }
 
     /// The rest of a text that must be understood from its beginning: what was read before is read again, and not handed over.
@@ -133,6 +157,11 @@ impl Text {
         }
         Ok(all)
     }
+}
+
+/// The error for a text that is not as it was when it was opened.
+pub(crate) fn changed() -> Error {
+    Error::new(Kind::Conflict, "the text changed while it was read")
 }
 
 /// Those of `takers` that share the work: each needs memory for its part, and where there is little, they are fewer.

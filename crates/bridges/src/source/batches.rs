@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use arrow_array::builder::{StringBuilder, UInt32Builder};
 use arrow_array::{Array, ArrayRef, StringArray, StructArray};
-use isomorph_error::{Error, Kind, Result};
+use isomorph_error::Result;
 use isomorph_model::batch::ValueBatch;
 use isomorph_model::faces::{Object, Quad, literal_fields};
 use isomorph_model::{Batch, EdgeBatch, Ends, Graph, Relations, xsd};
+
+use crate::read::changed;
 
 /// Text after which batches are full, whatever their rows.
 const FULL: usize = 64 << 20;
@@ -56,7 +58,7 @@ impl Collectors {
             Object::Literal { lexical, datatype, language, direction } if self.wanted.values => {
                 let Some(table) = self.tables.get(quad.predicate).copied() else {
                     // The text was read before, and all of its predicates are known.
-                    return Err(Error::new(Kind::Conflict, "the text changed while it was read"));
+                    return Err(changed());
                 };
                 let values = self.values.entry(table).or_default();
                 // xsd:string goes without saying, and so does the datatype of what has a language.

@@ -2,6 +2,7 @@
 
 mod batches;
 mod distinct;
+mod parts;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,7 +15,7 @@ use isomorph_storage::{Location, Scratch};
 pub use self::batches::Collectors;
 use self::batches::Wanted;
 use self::distinct::{Distinct, Gather};
-use crate::{Packing, ReadOptions, Reading, Syntax, Text};
+use crate::{Packing, Piece, ReadOptions, Reading, Syntax, Text};
 
 /// Batches of a text that may wait until they are taken.
 const AHEAD: usize = 2;
@@ -59,6 +60,8 @@ struct Once {
     text: Text,
     options: ReadOptions,
     distinct: Distinct,
+    /// All pieces of the text, where each can be read by itself, with how many lines stand before them.
+    pieces: Vec<(Piece, u64)>,
 }
 
 impl Once {
@@ -82,17 +85,28 @@ impl RdfText {
             let mut gather = gather.lock().unwrap_or_else(PoisonError::into_inner);
             hashes.drain(..).try_for_each(|hash| gather.push(hash))
         };
-        let taker = (Survey::default(), Vec::with_capacity(HASHES), Vec::new());
+        let taker = (Survey::default(), Vec::with_capacity(HASHES), Vec::new(), Vec::new());
         let mut takers = vec![taker; options.threads.max(1)];
-        let reading = text.read_shared(&options.read, &mut takers, &|(survey, hashes, buffer), quad| {
-            survey.see(&quad);
-            hashes.push(keys.hash(&quad, buffer));
-            if hashes.len() < HASHES { Ok(()) } else { gathered(hashes) }
-        })?;
-        let mut survey = Survey::default();
-        for (seen, mut hashes, _) in takers {
+        let in_pieces = parts::has_pieces(&text);
+        let reading = text.read_pieces(
+            &options.read,
+            &[],
+            &mut takers,
+            &|(survey, hashes, buffer, _), quad| {
+                survey.see(&quad);
+                hashes.push(keys.hash(&quad, buffer));
+                if hashes.len() < HASHES { Ok(()) } else { gathered(hashes) }
+            },
+            &|(.., pieces), piece| {
+                pieces.extend(in_pieces.then_some(piece));
+                Ok(())
+            },
+        )?;
+        let (mut survey, mut pieces) = (Survey::default(), Vec::new());
+        for (seen, mut hashes, _, read) in takers {
             survey.merge(seen);
             gathered(&mut hashes)?;
+            pieces.extend(read);
         }
         let distinct = gather.into_inner().unwrap_or_else(PoisonError::into_inner).finish()?;
         let repeated = distinct.surplus() > 0;
@@ -103,7 +117,9 @@ impl RdfText {
         graph.metadata.extend(reading.base.iter().map(|base| ("base".to_owned(), base.clone())));
         let prefixes = reading.prefixes.iter().map(|(name, iri)| (format!("prefix {name}"), iri.clone()));
         graph.metadata.extend(prefixes);
-        let once = Arc::new(Once { text, options: options.read.clone(), distinct });
+        // Which of equal statements is the first is known only to who reads them in their order.
+        let pieces = if repeated { Vec::new() } else { parts::of_all(pieces, text.blob().size()) };
+        let once = Arc::new(Once { text, options: options.read.clone(), distinct, pieces });
         Ok(RdfText { once, reading, graph })
     }
 
@@ -193,7 +209,7 @@ impl Source for RdfText {
         &self.graph
     }
 
-    /// One part: the text from its first byte to its last.
+    /// A text of lines in parts of some megabytes; any other, and one that says something twice, in one part.
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
         if request.order != EdgeOrder::Any {
             return Err(isomorph_error::Error::unsupported("triples of a text come in its order"));
@@ -206,6 +222,9 @@ impl Source for RdfText {
             _ => return Ok(Vec::new()),
         };
         let wanted = Wanted { edges, values, rows: request.batch_rows.max(1) };
+        if !self.once.pieces.is_empty() {
+            return Ok(parts::of(&self.once, &self.graph, wanted));
+        }
         let rows = self.reading.quads - self.once.distinct.surplus();
         let (once, mut collectors) = (Arc::clone(&self.once), Collectors::new(&self.graph, wanted));
         // Parsers go through a text at their own pace: what they give is taken from a thread.

@@ -3,7 +3,7 @@
 //! Opening compares names, sizes and the ends of files, because a look-up is to read little. Who reads everything anyway can hold every byte
 //! against its hash as well: a value that was edited in place, without a byte more or less, is nothing that the carry need read.
 
-use isomorph_error::{Findings, Result};
+use isomorph_error::{Findings, Kind, Place, Result};
 
 use super::bind::other_bytes;
 use super::{CARRY_IN_PART, Carry, reread, says_more};
@@ -62,5 +62,22 @@ impl Opened {
         let what = format!("{why}; what the carry does not read is not shown");
         findings.push(&CARRY_IN_PART, what, self.location.to_string());
         Ok(findings)
+    }
+
+    /// Adds what is wrong with what travels beside the data, if something does: every byte is compared.
+    ///
+    /// # Errors
+    /// When it, or the data, cannot be read.
+    pub fn validate_sidecar(&self, findings: &mut Findings) -> Result<()> {
+        match super::verify_as(&self.location, self.format, &self.options.formats) {
+            Ok((_, differences)) => {
+                for difference in differences {
+                    findings.push(&super::CARRY_STALE, difference, Place::default());
+                }
+                Ok(())
+            }
+            Err(error) if error.kind() == Kind::NotFound => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 }

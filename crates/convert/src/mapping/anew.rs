@@ -10,7 +10,7 @@ use isomorph_error::{Error, Result};
 use isomorph_model::{Batch, Graph, NodeType, Request, Source, Tables};
 use isomorph_storage::Budget;
 
-use super::{Ids, Mapping, Shredded, Split, Step, Unnumbered};
+use super::{Ids, Mapping, Shredded, Step, Unfused, Unnumbered};
 use crate::parallel;
 
 /// Up to so many runs of nodes of one type are remembered: more take more memory than a look at their order is worth.
@@ -146,7 +146,7 @@ impl Mapping {
                 }
                 Step::Split(record) => {
                     forget(&mut record.typed, Some(source.graph()));
-                    let shown = Split::new(source, record)?.placed(threads)?;
+                    let shown = Unfused::new(source, record)?.placed(threads)?;
                     alternate |= shown.alternate();
                     Arc::new(shown)
                 }

@@ -8,12 +8,12 @@ use arrow_schema::DataType;
 use isomorph_error::{Error, Place, Result};
 use isomorph_model::digest::schema_json;
 use isomorph_model::{
-    About, Batch, Columns, Document, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, KeyKind, LabelVocabulary, NodeBatch,
-    NodeId, Part, Progress, Property, Request, Run, Side, Source, Tables,
+    About, Batch, Columns, Document, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, KeyKind, LabelVocabulary, Narrowing,
+    NodeBatch, NodeId, Part, Progress, Property, Request, Run, Side, Source, Tables,
 };
 
-use super::shred::CARRY_FITS;
-use crate::mapping::view::edges_as;
+use super::split::CARRY_FITS;
+use crate::mapping::view::{columns_alone, edges_as};
 use isomorph_model::part::shown;
 
 /// Shows `inner` as `graph`: the same types and properties, found by their names, as they were declared once.
@@ -85,6 +85,12 @@ impl Lies {
         }
         let others = (0..found.len()).filter(|at| !places.contains(&Some(*at))).collect();
         Ok(Lies { inner, properties: places, others })
+    }
+
+    /// What is read where so much is wanted: columns, and those that must have no values.
+    fn wanted(&self, wanted: &Narrowing) -> Narrowing {
+        let places = wanted.properties.iter().filter_map(|at| self.properties.get(*at).copied().flatten());
+        columns_alone(wanted.keys, wanted.labels, places.chain(self.others.iter().copied()))
     }
 
     fn columns(&self, columns: &Columns, found: &[Property], declared: &[Property]) -> Result<Columns> {
@@ -216,7 +222,21 @@ impl Source for Declared {
             Tables::EdgeEnds(ty) => Tables::EdgeEnds(self.inner_edge(ty)),
             other => other,
         };
-        Ok(self.parts(self.inner.scan(&request.for_tables(tables))?))
+        let inner = request.for_tables(tables);
+        let place = match request.tables {
+            Tables::Nodes(ty) => self.nodes.get(ty),
+            Tables::Edges(ty) => self.edges.get(ty),
+            _ => None,
+        };
+        let inner = match (place, request.narrowing()) {
+            (Some(place), Some(wanted)) => inner.narrowed(place.wanted(wanted)),
+            _ => inner,
+        };
+        Ok(self.parts(self.inner.scan(&inner)?))
+    }
+
+    fn is_one_table(&self, tables: Tables) -> bool {
+        self.inner.is_one_table(tables)
     }
 
     fn edge_orders(&self, ty: usize) -> Vec<EdgeOrder> {

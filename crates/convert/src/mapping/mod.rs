@@ -3,7 +3,9 @@
 //! There are two shapes of property graphs. In the *typed* shape (GraphAr) there are node types, edge types and typed
 //! columns. In the *bundled* shape (NOCK) there is one table of nodes and one of edges, the types are told by names,
 //! labels and relations, and properties lie in JSON bags. A [`Bundling`] relates one typed and one bundled graph;
-//! [`Bundled`] shows a typed source as its bundled graph, [`Shredded`] a bundled source as its typed graph. Where typed
+//! [`Bundled`] shows a typed source as its bundled graph, [`Shredded`] a bundled source as its typed graph. That several types are
+//! merged into one table, and that one is split into types, is the same for all formats ([`merge`], [`split`]); where the columns lie is up to the record.
+//! Where typed
 //! graphs have one node type and one edge type (annnet), a [`Fusion`] makes one of several. Where edges name their relations
 //! (DeepGNN), a [`Relating`] makes edge types of them, a [`Completion`] nodes of ends that are none, and a [`Parting`] node types of what
 //! nodes state as theirs, or of their labels. A [`Fitting`] relates names and
@@ -22,13 +24,15 @@ mod gather;
 mod json_in;
 pub(crate) mod json_out;
 mod lift;
+mod merge;
 mod names;
 mod number;
 mod part;
 mod project;
 mod reify;
 mod relate;
-mod shred;
+mod split;
+mod subjects;
 mod surveyed;
 mod typed;
 mod view;
@@ -40,12 +44,13 @@ use isomorph_model::{Graph, Property, Source};
 use isomorph_storage::Budget;
 use serde::{Deserialize, Serialize};
 
-pub use bundle::Bundled;
+pub use bundle::{Bundled, Bundling, EdgeSlots, NodeSlots, Shredded, Slot};
+pub(crate) use bundle::{label_lists, labels_of};
 pub use complete::{Completed, Completion};
 pub use declare::{declared, says_itself};
 pub use described::Described;
 pub use fit::{Allowed, Converted, Fitting};
-pub use fuse::{Fused, Fusion, Split};
+pub use fuse::{Fused, Fusion, Unfused};
 pub use gather::{Exported, Flattened, Gathered, Gathering, Scattered, TERM};
 pub use lift::{AsStatements, Lifter, Lifting, Lowered, LoweredText, Native};
 pub use names::Names;
@@ -54,64 +59,9 @@ pub use part::{By, Labels, NodeTypes, Parted, Parting, TypesFrom, Unparted};
 pub use project::{Projected, Projection};
 pub use reify::{EdgeColumns, Reification, Reified, Restored};
 pub use relate::{Related, Relating, Unrelated};
-pub use shred::{CARRY_FITS, Shredded};
+pub use split::CARRY_FITS;
 pub use surveyed::NameRules;
 pub(crate) use view::edges_as;
-
-/// Where a property of the typed graph lies in the bundled one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Slot {
-    /// In the column of this index.
-    Column(usize),
-    /// In the bag, as this member.
-    Member(String),
-    /// It *is* the rest of the bag: a JSON object of the members that have no column of their own.
-    Rest,
-    /// It is the labels, of nodes that have too many for label files.
-    Labels,
-    /// It is the relation, of edges that have too many for types.
-    Relation,
-}
-
-/// How a node type lies in the one table of nodes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct NodeSlots {
-    /// The label that names the type; none where the one type goes without saying.
-    pub label: Option<String>,
-    /// What stands before every key.
-    pub prefix: String,
-    /// Labels whose names differ: typed, bundled.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub labels: Vec<(String, String)>,
-    /// One for each property of the type.
-    pub properties: Vec<Slot>,
-}
-
-/// How an edge type lies in the one table of edges.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct EdgeSlots {
-    /// The relation that names the type; nothing where [`Slot::Relation`] says it.
-    pub relation: String,
-    /// The member that says that an edge has no direction, if that is to be said.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub directed: Option<String>,
-    /// One for each property of the type.
-    pub properties: Vec<Slot>,
-}
-
-/// The relation between a typed graph and a bundled one.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Bundling {
-    /// The typed graph.
-    pub typed: Graph,
-    /// The bundled graph: one node type, one edge type.
-    pub bundled: Graph,
-    /// One for each node type of the typed graph.
-    pub nodes: Vec<NodeSlots>,
-    /// One for each edge type of the typed graph.
-    pub edges: Vec<EdgeSlots>,
-}
 
 /// One step from a graph to what a format can hold.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -261,30 +211,41 @@ impl Mapping {
     /// # Errors
     /// When the source does not fit the mapping.
     pub fn apply(&self, source: Arc<dyn Source>, budget: &Budget) -> Result<Arc<dyn Source>> {
-        let mut source = source;
-        for step in &self.steps {
-            source = match step {
-                Step::Bundle(bundling) => Arc::new(Bundled::new(source, bundling)?),
-                Step::Shred(bundling) => Arc::new(Shredded::new(source, bundling)?),
-                Step::Reify(record) => Arc::new(Reified::new(source, record, budget)?),
-                Step::Restore(record) => Arc::new(Restored::new(source, record)?),
-                Step::Relate(record) => Arc::new(Related::new(source, record)?),
-                Step::Unrelate(record) => Arc::new(Unrelated::new(source, record)?),
-                Step::Part(record) => Arc::new(Parted::new(source, record)?),
-                Step::Unpart(record) => Arc::new(Unparted::new(source, record)?),
-                Step::Complete(record) => Arc::new(Completed::new(source, record)?),
-                Step::Fit(record) => Arc::new(Converted::fitted(source, record)?),
-                Step::Unfit(record) => Arc::new(Converted::original(source, record)?),
-                Step::Fuse(record) => Arc::new(Fused::new(source, record)?),
-                Step::Split(record) => Arc::new(Split::new(source, record)?),
-                Step::Unnumber(record) => Arc::new(Unnumbered::new(source, record, budget)?),
-                Step::Gather(record) => Arc::new(Gathered::new(source, record, budget)),
-                Step::Scatter(record) => Arc::new(Scattered::new(source, record, budget)?),
-                Step::Lower(record) => Arc::new(Lowered::new(source, record, budget)?),
-                Step::Native(_) | Step::Number(_) | Step::Lift(_) => source,
-                Step::Declare(graph) => declared(source, graph)?,
-            };
-        }
-        Ok(source)
+        self.steps.iter().try_fold(source, |source, step| step.apply(source, budget))
+    }
+}
+
+impl Step {
+    /// Shows `source` as what this step makes of it. Nothing is read.
+    ///
+    /// # Errors
+    /// When the source does not fit the step.
+    pub(crate) fn apply(&self, source: Arc<dyn Source>, budget: &Budget) -> Result<Arc<dyn Source>> {
+        Ok(match self {
+            Step::Bundle(bundling) => Arc::new(Bundled::new(source, bundling)?),
+            Step::Shred(bundling) => Arc::new(Shredded::new(source, bundling)?),
+            Step::Reify(record) => Arc::new(Reified::new(source, record, budget)?),
+            Step::Restore(record) => Arc::new(Restored::new(source, record)?),
+            Step::Relate(record) => Arc::new(Related::new(source, record)?),
+            Step::Unrelate(record) => Arc::new(Unrelated::new(source, record)?),
+            Step::Part(record) => Arc::new(Parted::new(source, record)?),
+            Step::Unpart(record) => Arc::new(Unparted::new(source, record)?),
+            Step::Complete(record) => Arc::new(Completed::new(source, record)?),
+            Step::Fit(record) => Arc::new(Converted::fitted(source, record)?),
+            Step::Unfit(record) => Arc::new(Converted::original(source, record)?),
+            Step::Fuse(record) => Arc::new(Fused::new(source, record)?),
+            Step::Split(record) => Arc::new(Unfused::new(source, record)?),
+            Step::Unnumber(record) => Arc::new(Unnumbered::new(source, record, budget)?),
+            Step::Gather(record) => Arc::new(Gathered::new(source, record, budget)),
+            Step::Scatter(record) => Arc::new(Scattered::new(source, record, budget)?),
+            Step::Lower(record) => Arc::new(Lowered::new(source, record, budget)?),
+            Step::Native(_) | Step::Number(_) | Step::Lift(_) => source,
+            Step::Declare(graph) => declared(source, graph)?,
+        })
+    }
+
+    /// Whether the nodes of several types are put one type behind the other, so that they are read type by type.
+    pub(crate) fn puts_types_in_line(&self) -> bool {
+        matches!(self, Step::Bundle(_) | Step::Fuse(_))
     }
 }

@@ -1,8 +1,21 @@
 //! What the views of a source share: parts whose batches are shown as others, and look-ups in one table for several types.
 
+use std::collections::BTreeSet;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{UInt32Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, BooleanArray, UInt32Array};
+use arrow_cast::cast;
+use arrow_schema::DataType;
+use arrow_select::take::take;
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::part::shown;
-use isomorph_model::{About, Batch, EdgeBatch, Graph, NodeId, NodeType, Part, Side, Source, Take, part};
+use isomorph_model::{
+    About, Batch, Columns, EdgeBatch, Ends, KeyKind, Narrowing, NodeId, NodeType, Part, Relations, Request, Side,
+    Source, Tables, Take, part,
+};
+
+use crate::narrow::narrow;
 
 /// `inner`, each of whose batches of edges `show` hands on as it is seen through a view: as one, as several, or not at all.
 pub(crate) fn edges_shown<'a>(
@@ -69,11 +82,106 @@ pub(crate) fn one_table(mut about: About, types: usize) -> About {
     about
 }
 
-/// Of one type there are as many nodes as are stored: those that edges alone imply may have been added behind what the record counts.
-pub(super) fn node_rows_of_one(typed: &mut Graph, stored: Option<u64>) {
-    if let [ty] = typed.nodes.as_mut_slice()
-        && (ty.implied || stored.is_some())
-    {
-        ty.rows = stored;
+/// These columns of a table, of all rows.
+pub(super) fn columns_alone(keys: bool, labels: bool, properties: impl Iterator<Item = usize>) -> Narrowing {
+    let properties: BTreeSet<usize> = properties.collect();
+    Narrowing { keys, labels, properties: properties.into_iter().collect(), filter: None }
+}
+
+/// Some rows of a batch.
+pub struct Rows {
+    /// Their numbers; nothing where these are all.
+    picked: Option<UInt32Array>,
+    rows: usize,
+}
+
+impl Rows {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.rows
     }
+
+    /// Their numbers in the batch.
+    pub fn numbers(&self) -> impl Iterator<Item = usize> + '_ {
+        let number = move |row: usize| self.picked.as_ref().map_or(row, |picked| picked.value(row) as usize);
+        (0..self.rows).map(number)
+    }
+
+    /// These rows of a column.
+    ///
+    /// # Errors
+    /// When it has fewer rows than the batch.
+    pub fn of(&self, column: &dyn Array) -> Result<ArrayRef> {
+        match &self.picked {
+            Some(rows) => take(column, rows, None).map_err(|error| Error::malformed(error.to_string())),
+            None => Ok(column.slice(0, column.len())),
+        }
+    }
+
+    /// The same of columns.
+    ///
+    /// # Errors
+    /// As [`Rows::of`].
+    pub fn of_columns(&self, columns: &Columns) -> Result<Columns> {
+        columns.iter().map(|column| column.as_ref().map(|column| self.of(column.as_ref())).transpose()).collect()
+    }
+
+    /// The same of ends, as they are.
+    ///
+    /// # Errors
+    /// As [`Rows::of`].
+    pub fn of_ends(&self, ends: &Ends) -> Result<Ends> {
+        Ok(match ends {
+            Ends::Rows(rows) => Ends::Rows(self.of(rows)?.as_primitive::<UInt64Type>().clone()),
+            Ends::Keys(keys) => Ends::Keys(self.of(keys.as_ref())?),
+        })
+    }
+
+    /// The same of edges.
+    ///
+    /// # Errors
+    /// As [`Rows::of`].
+    pub fn of_edges(&self, edges: &EdgeBatch) -> Result<EdgeBatch> {
+        let relations = edges.relations.as_ref().map(|all| -> Result<Relations> {
+            Ok(Relations { names: all.names.clone(), index: self.of(&all.index)?.as_primitive::<UInt32Type>().clone() })
+        });
+        let layers = edges.layers.as_ref().map(|(source, target)| Ok::<_, Error>((self.of(source)?, self.of(target)?)));
+        Ok(EdgeBatch {
+            ty: edges.ty,
+            rows: self.rows,
+            relations: relations.transpose()?,
+            source: self.of_ends(&edges.source)?,
+            target: self.of_ends(&edges.target)?,
+            layers: layers.transpose()?,
+            directed: self.of_flags(edges.directed.as_ref())?,
+            keys: edges.keys.as_ref().map(|keys| self.of(keys)).transpose()?,
+            properties: self.of_columns(&edges.properties)?,
+        })
+    }
+
+    /// The same of directions.
+    ///
+    /// # Errors
+    /// As [`Rows::of`].
+    pub fn of_flags(&self, flags: Option<&BooleanArray>) -> Result<Option<BooleanArray>> {
+        flags.map(|flags| Ok(self.of(flags)?.as_boolean().clone())).transpose()
+    }
+}
+
+/// The rows of a batch by their types, of which there are `types`, as `type_of` tells; types without rows are left out.
+///
+/// # Errors
+/// Those of `type_of`.
+pub(super) fn rows_by_type(
+    types: usize,
+    rows: usize,
+    type_of: impl Fn(usize) -> Result<usize>,
+) -> Result<Vec<(usize, Rows)>> {
+    let mut all: Vec<Vec<u32>> = vec![Vec::new(); types];
+    for row in 0..rows {
+        let own = all.get_mut(type_of(row)?).ok_or_else(|| Error::usage("a row of no type"))?;
+        own.push(narrow(row));
+    }
+    let some = |own: Vec<u32>| Rows { rows: own.len(), picked: (own.len() < rows).then(|| UInt32Array::from(own)) };
+    Ok(all.into_iter().enumerate().filter(|(_, own)| !own.is_empty()).map(|(ty, own)| (ty, some(own))).collect())
 }

@@ -4,6 +4,7 @@
 //! key → row where the source names ends by key and the sink wants rows, row → key the other way round. Edges are sorted
 //! where the source does not have them in the order that is wanted.
 
+mod apart;
 mod bulk;
 mod ends;
 mod ids;
@@ -20,6 +21,7 @@ use isomorph_model::{Batch, Delivery, EdgeBatch, EdgeOrder, EndForm, Ends, NodeB
 
 use crate::parallel;
 use crate::progress::Progress;
+pub(crate) use apart::{NodesApart, is_mixed};
 use ends::RowsByKey;
 pub use ends::{DANGLING_END, REPEATED_KEY};
 pub(crate) use ids::IdParts;
@@ -54,6 +56,15 @@ pub(crate) fn run_with_ids(
     progress: &dyn Progress,
 ) -> Result<()> {
     let deliveries = sink.deliveries();
+    let by_type = |delivery: &&Delivery| matches!(delivery, Delivery::Nodes(_) | Delivery::NodesWithOutEdges);
+    let apart;
+    let source = match is_mixed(source) && deliveries.iter().any(|delivery| by_type(&delivery)) {
+        true => {
+            apart = NodesApart::read(source, resources, progress)?;
+            &apart
+        }
+        false => source,
+    };
     if deliveries.contains(&Delivery::NodesWithOutEdges) {
         if deliveries.len() != 1 {
             return Err(Error::usage("nodes with their edges are a delivery of their own"));
@@ -82,7 +93,9 @@ pub(crate) fn run_with_ids(
                 brought?;
             }
             Delivery::Edges { ty, order } => match (order, source.end_form(ty)) {
-                (EdgeOrder::Any, EndForm::Rows) => as_they_come.push((number, ty)),
+                (EdgeOrder::Any, EndForm::Rows) if !source.is_one_table(Tables::AllEdges) => {
+                    as_they_come.push((number, ty))
+                }
                 _ => wanted.push(Wanted { number, ty, order }),
             },
             Delivery::Rest => {

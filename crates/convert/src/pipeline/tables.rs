@@ -37,9 +37,19 @@ pub(super) fn tables(
     };
     let of_rows = rows.is_some() || (0..graph.edges.len()).any(|ty| source.end_form(ty) == EndForm::Rows);
     let mut keys = of_rows.then(|| Keys::new(graph, resources));
+    // Edges of all types in one table come mixed, with the first of them.
+    let place_of = |ty: usize| deliveries.iter().position(|delivery| *delivery == Delivery::EdgesAsTheyCome(ty));
+    let are_mixed = graph.edges.len() > 1
+        && source.is_one_table(Tables::AllEdges)
+        && (0..graph.edges.len()).all(|ty| place_of(ty).is_some());
+    let mut have_come = false;
     for (number, delivery) in deliveries.iter().enumerate() {
         let (what, wanted) = match *delivery {
             Delivery::Nodes(ty) => ("nodes", Tables::Nodes(ty)),
+            Delivery::EdgesAsTheyCome(_) if are_mixed => match std::mem::replace(&mut have_come, true) {
+                true => continue,
+                false => ("edges", Tables::AllEdges),
+            },
             Delivery::EdgesWithKeys(ty) | Delivery::EdgesAsTheyCome(ty) => ("edges", Tables::Edges(ty)),
             Delivery::Rest => ("rest", Tables::Rest),
             Delivery::Edges { .. } | Delivery::NodesWithOutEdges => {
@@ -56,7 +66,7 @@ pub(super) fn tables(
         let parts = source.scan(&Request::of(wanted))?;
         progress.begin(what, parts.iter().map(|part| part.rows()).sum());
         let brought = match wanted {
-            Tables::Edges(_) => {
+            Tables::Edges(_) | Tables::AllEdges => {
                 keys.as_mut().map(Keys::nodes_done).transpose()?;
                 let keys = keys.as_ref();
                 let prepare = |batch| match batch {
@@ -65,6 +75,10 @@ pub(super) fn tables(
                 };
                 parallel::in_order(parts, resources.threads, prepare, |batch| {
                     progress.advance(batch.rows() as u64)?;
+                    let number = match &batch {
+                        Batch::Edges(edges) if are_mixed => place_of(edges.ty).unwrap_or(number),
+                        _ => number,
+                    };
                     sink.write(number, batch)
                 })
             }

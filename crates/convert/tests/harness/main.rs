@@ -10,6 +10,7 @@ mod documents;
 mod formats;
 mod fused;
 mod generated;
+mod mixed;
 mod multilayer;
 mod mutated;
 mod parted;

@@ -224,7 +224,7 @@ impl Selected {
             && !is_narrower(nodes)
             && !is_narrower(edges)
             && !self.built.has_tests();
-        let is_together = self.dataset.source().is_one_table() && nodes.len() + edges.len() > 2;
+        let is_together = self.dataset.source().is_one_table(tables) && nodes.len() + edges.len() > 2;
         matches!(tables, Tables::All | Tables::AllNodes | Tables::AllEdges) && (is_whole || is_together)
     }
 
@@ -294,6 +294,10 @@ impl Source for Selected {
             all.push(run.into_iter().map(|part| self.shown(part)).collect());
         }
         Ok(Some(all))
+    }
+
+    fn is_one_table(&self, tables: Tables) -> bool {
+        self.dataset.source().is_one_table(tables) && self.reads_at_once(tables)
     }
 
     fn end_form(&self, ty: usize) -> EndForm {

@@ -20,6 +20,7 @@
 //! there is no list of that side at all, a list of the other side is scanned completely. Offsets, opened files and decompressed pages are
 //! cached, each up to a limit, so that the next look-up nearby takes microseconds.
 
+mod batch;
 mod cache;
 mod edges;
 mod gather;

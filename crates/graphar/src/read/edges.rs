@@ -1,16 +1,19 @@
 //! Reads one edge chunk: its adjacency list and property groups, in step, row by row.
 
+use std::ops::Range;
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
 use arrow_array::{Int64Array, RecordBatch};
 use arrow_schema::{DataType, Field};
 use isomorph_error::{Error, Kind, Place, Result};
-use isomorph_model::{Batch, Columns, EdgeBatch, Ends, Narrowing, Part, part};
-use isomorph_tables::Selection;
+use isomorph_model::{Batch, Columns, EdgeBatch, Ends, Narrowing, Part, Predicate, Set, part};
+use isomorph_tables::{Selection, TableReader};
 
 use super::ends::{Joint, Span, as_rows, first_descent, first_outside, indexes};
-use super::filter::count;
-use super::narrowed::{Files, check_stated};
+use super::filter::{Ranges, add_rows, count, intersection};
+use super::narrowed::{Files, Numbers, check_stated, if_few};
 use super::offsets::{OffsetCheck, PartOffsets};
 use super::{Bounds, Steps};
 use crate::rules;
@@ -44,6 +47,45 @@ pub(crate) struct EdgeScan<'a> {
     pub batch_rows: usize,
 }
 
+/// Which edges of a chunk are asked for by their ends.
+#[derive(Debug, Clone, Default)]
+pub(crate) enum Asked {
+    /// All of them.
+    #[default]
+    All,
+    /// Those with one of these vertices in a column.
+    Ends(&'static str, Set),
+    /// Those of vertices whose offsets say where in the part they are; with the edges before and behind them, which show whether that is true.
+    Spans(Arc<Spans>),
+}
+
+/// Where in a part the edges of some vertices are.
+#[derive(Debug, Default)]
+pub(crate) struct Spans {
+    /// Vertices with their edges, ascending.
+    pub vertices: Vec<(u64, Range<u64>)>,
+    /// The rows to read.
+    pub rows: Ranges,
+}
+
+impl Spans {
+    /// Refuses an edge in row `row` of the part that is not where the offsets have the edges of its vertex: between those of the vertices before
+    /// and behind it.
+    fn check(&self, row: u64, vertex: u64) -> Result<()> {
+        let at = self.vertices.partition_point(|(_, rows)| rows.end <= row);
+        let (before, next) = (at.checked_sub(1).and_then(|at| self.vertices.get(at)), self.vertices.get(at));
+        let is_right = match next.filter(|(_, rows)| rows.contains(&row)) {
+            Some((stated, _)) => *stated == vertex,
+            None => before.is_none_or(|(before, _)| *before < vertex) && next.is_none_or(|(next, _)| vertex < *next),
+        };
+        if is_right {
+            return Ok(());
+        }
+        let message = format!("an edge of vertex {vertex}, which the offsets have elsewhere");
+        Err(Error::broken(&rules::OFFSET_DEGREE, message))
+    }
+}
+
 /// One edge chunk.
 pub(crate) struct EdgePart<'a> {
     pub scan: Arc<EdgeScan<'a>>,
@@ -51,7 +93,9 @@ pub(crate) struct EdgePart<'a> {
     pub chunk: u64,
     /// Number of rows in the chunk.
     pub rows: u64,
-    /// Whether it is the last chunk of its part.
+    /// Which of them.
+    pub asked: Asked,
+    /// Whether it is the last one of its part.
     pub last: bool,
     /// Bounds, shared by the chunks of one part of an ordered list.
     pub bounds: Arc<Bounds>,
@@ -112,7 +156,21 @@ impl<'a> EdgePart<'a> {
         let table = scan.table;
         let path = |group| scan.list.layout.chunk(group, self.part, self.chunk);
         let files = Files::new(&table.root, &table.groups, scan.narrowing.as_deref(), &path, false);
-        let ranges = files.passing(self.rows)?;
+        let begin = self.chunk.saturating_mul(scan.list.chunk_size);
+        let adj = scan.list.layout.adj(self.part, self.chunk);
+        let reader = || open_chunk(&table.root, &adj, scan.list.encoding, EdgeScan::adj_fields());
+        let ranges = match &self.asked {
+            Asked::All => files.passing(self.rows)?,
+            Asked::Ends(column, set) => match reader()? {
+                // How many rows a text has shows by its end.
+                text if text.row_count().is_none() => None,
+                reader => if_few(rows_with(&reader, column, set).map_err(|error| error.at(adj.as_str()))?, self.rows),
+            },
+            Asked::Spans(spans) => {
+                let own = intersection(&spans.rows, std::slice::from_ref(&(begin..begin.saturating_add(self.rows))));
+                Some(own.into_iter().map(|rows| rows.start - begin..rows.end - begin).collect())
+            }
+        };
         let rows = ranges.as_ref().map_or(self.rows, |ranges| count(ranges));
         if rows == 0 {
             return Ok(None);
@@ -121,8 +179,7 @@ impl<'a> EdgePart<'a> {
             let selection = Selection::all().batch_rows(scan.batch_rows);
             ranges.iter().fold(selection, |selection, ranges| selection.rows(ranges.clone()))
         };
-        let adj = scan.list.layout.adj(self.part, self.chunk);
-        let reader = open_chunk(&table.root, &adj, scan.list.encoding, EdgeScan::adj_fields())?;
+        let reader = reader()?;
         let mut steps = Steps::new(rows, scan.batch_rows);
         let batches = reader.batches(&selection().columns([SOURCE_INDEX, TARGET_INDEX]));
         steps.push(&adj, batches.map_err(|error| error.at(adj.as_str()))?);
@@ -135,8 +192,19 @@ impl<'a> EdgePart<'a> {
         }
         // If edges are skipped, offsets cannot be checked.
         let compares = scan.list.kind.ordered() && ranges.is_none();
-        let begin = self.chunk.saturating_mul(scan.list.chunk_size);
-        Ok(Some(EdgeReader { part: self, adj, chunks, steps, rows, begin, compares, ends: None, offsets: None }))
+        let numbers = ranges.filter(|_| matches!(self.asked, Asked::Spans(_))).map(Numbers::new);
+        Ok(Some(EdgeReader {
+            part: self,
+            adj,
+            chunks,
+            steps,
+            rows,
+            begin,
+            numbers,
+            compares,
+            ends: None,
+            offsets: None,
+        }))
     }
 
     /// Opens the offsets from `first` on, the first aligned end of this chunk, which begins at row `begin` of the part.
@@ -184,6 +252,8 @@ struct EdgeReader<'a> {
     rows: u64,
     /// Row of its first edge within the part.
     begin: u64,
+    /// The rows that are read, in the chunk, where offsets say whose they are.
+    numbers: Option<Numbers>,
     /// Whether offsets are compared.
     compares: bool,
     /// The first and the last aligned end that were read.
@@ -212,12 +282,21 @@ impl EdgeReader<'_> {
 
     fn batch(&mut self, start: u64, batches: &[RecordBatch]) -> Result<Option<EdgeBatch>> {
         let (part, scan) = (&self.part, &*self.part.scan);
+        let numbers =
+            self.numbers.as_mut().map(|numbers| numbers.take(batches.first().map_or(0, RecordBatch::num_rows)));
         let Some(ends) = batches.first() else { return Ok(None) };
         let at = |error: Error| error.at(Place::file(&self.adj));
         let source = indexes(ends.column(0), SOURCE_INDEX, start).map_err(at)?;
         let target = indexes(ends.column(1), TARGET_INDEX, start).map_err(at)?;
         scan.check(part.part, start, source, target).map_err(at)?;
         let aligned = if scan.list.kind.by_source() { source } else { target }.values();
+        if let (Asked::Spans(spans), Some(numbers)) = (&part.asked, &numbers) {
+            for (row, vertex) in numbers.values().iter().zip(aligned) {
+                spans
+                    .check(self.begin + row, vertex.cast_unsigned())
+                    .map_err(|error| error.at(Place::file(&self.adj).row(*row)))?;
+            }
+        }
         let last = self.ends.map(|(_, last)| last);
         if let (Some(before), Some(next)) = (last, aligned.first())
             && scan.list.kind.ordered()
@@ -263,4 +342,19 @@ impl<'a> EdgePart<'a> {
             reader.as_mut().map_or(Ok(None), EdgeReader::next).map_err(|error| scan.explained(error))
         })
     }
+}
+
+/// The column of row numbers while rows are looked for.
+const ROW: &str = "_isomorphRow";
+
+/// The rows of an adjacency chunk that states how many it has, with one of the vertices in a column.
+pub(crate) fn rows_with(reader: &TableReader, column: &str, vertices: &Set) -> Result<Ranges> {
+    let is_end = Predicate::In { column: column.to_owned(), set: vertices.clone() };
+    let mut found = Ranges::new();
+    for batch in reader.batches(&Selection::all().columns::<&str>([]).row_numbers(ROW).filter(is_end))? {
+        let batch = batch?;
+        let rows = batch.column_by_name(ROW).and_then(|rows| rows.as_primitive_opt::<Int64Type>());
+        add_rows(&mut found, rows.into_iter().flat_map(|rows| rows.values()).map(|row| row.unsigned_abs()));
+    }
+    Ok(found)
 }

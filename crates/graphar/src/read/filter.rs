@@ -121,12 +121,7 @@ impl FilteredChunk<'_> {
 fn push(found: &mut Ranges, batch: &RecordBatch, passes: impl Fn(usize) -> bool) {
     let rows = batch.column_by_name(ROW).and_then(|column| column.as_primitive_opt::<Int64Type>());
     let rows = rows.map(|rows| rows.values().as_ref()).unwrap_or_default();
-    for row in rows.iter().enumerate().filter(|(at, _)| passes(*at)).map(|(_, row)| row.unsigned_abs()) {
-        match found.last_mut() {
-            Some(last) if last.end == row => last.end += 1,
-            _ => found.push(row..row + 1),
-        }
-    }
+    add_rows(found, rows.iter().enumerate().filter(|(at, _)| passes(*at)).map(|(_, row)| row.unsigned_abs()));
 }
 
 /// Negates a predicate, moving the negation one level inwards.
@@ -169,7 +164,17 @@ fn union(left: Ranges, right: Ranges) -> Ranges {
     either
 }
 
-/// Returns the number of rows.
+/// Adds rows, which ascend and are behind those that are there.
+pub(crate) fn add_rows(ranges: &mut Ranges, rows: impl IntoIterator<Item = u64>) {
+    for row in rows {
+        match ranges.last_mut() {
+            Some(last) if last.end == row => last.end += 1,
+            _ => ranges.push(row..row + 1),
+        }
+    }
+}
+
+/// Number of rows.
 pub(crate) fn count(ranges: &[Range<u64>]) -> u64 {
     ranges.iter().map(|range| range.end - range.start).sum()
 }

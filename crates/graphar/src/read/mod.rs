@@ -9,8 +9,9 @@ mod offsets;
 mod steps;
 mod vertices;
 
-pub(crate) use edges::{EdgePart, EdgeScan, edge_batch};
+pub(crate) use edges::{Asked, EdgePart, EdgeScan, Spans, edge_batch};
 pub(crate) use ends::{Bounds, as_index, first_descent, first_outside, indexes, indexes_from};
+pub(crate) use filter::{Ranges, add_rows};
 pub(crate) use labels::{LabelFile, label_column};
 pub(crate) use offsets::{PartOffsets, empty_part};
 pub(crate) use steps::Steps;

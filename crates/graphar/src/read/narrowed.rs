@@ -76,8 +76,7 @@ impl<'a> Files<'a> {
         Ok(chunk)
     }
 
-    /// Returns which of `rows` rows to read; `None` for all. If more than half of them pass, all are read: reading twice costs more than
-    /// skipping saves.
+    /// Which of `rows` rows to read; nothing for all.
     ///
     /// # Errors
     /// Returns the errors of reading.
@@ -88,9 +87,8 @@ impl<'a> Files<'a> {
         let open = |group: &Group| self.chunk(group);
         let chunk = FilteredChunk { groups: self.groups, open: &open, rows };
         match chunk.passing(&filter) {
-            Ok(ranges) if count(&ranges).saturating_mul(2) > rows => Ok(None),
-            Ok(ranges) => Ok(Some(ranges)),
-            // A comparison that is not supported here is rejected where the filter is applied to all rows.
+            Ok(ranges) => Ok(if_few(ranges, rows)),
+            // What does not compare here is refused by who applies the filter to all that comes.
             Err(error) if error.kind() == Kind::Usage => Ok(None),
             Err(error) => Err(error),
         }
@@ -98,26 +96,24 @@ impl<'a> Files<'a> {
 
     /// Selects those of the conditions that are on columns of files with random access to rows. Text files are always read whole.
     fn own(&self, filter: &Predicate) -> Option<Predicate> {
-        let all = match filter {
-            Predicate::And(all) => all.as_slice(),
-            one => std::slice::from_ref(one),
-        };
-        let named = |name: &str| {
-            let unknown = || Error::usage("not a column of a file that can be filtered");
+        filter.known_part(&mut |name| {
             let is_meant = |column: &Column| match column.target {
                 Target::Key => name == Narrowing::KEY,
-                _ => name == column.name,
+                _ => name == column.name && !Narrowing::NAMES.contains(&name),
             };
             let of = |group: &Group| wanted(group, self.narrowing).iter().find(|column| is_meant(column)).cloned();
             let known = self.groups.iter().filter(|group| !group.encoding.is_text()).find_map(of);
-            known.filter(|column| !column.as_text).map(|column| column.name).ok_or_else(unknown)
-        };
-        let all: Vec<Predicate> = all.iter().filter_map(|one| one.renamed(&mut |name| named(name)).ok()).collect();
-        (!all.is_empty()).then_some(Predicate::And(all))
+            known.filter(|column| !column.as_text).map(|column| column.name)
+        })
     }
 }
 
-/// Compares the number of rows stated in a file with the counts: if rows are skipped, they are not counted otherwise.
+/// Some of `rows` rows; nothing, for all of them, where these are more than half: what is read twice costs more than what is left out saves.
+pub(crate) fn if_few(ranges: Ranges, rows: u64) -> Option<Ranges> {
+    (count(&ranges).saturating_mul(2) <= rows).then_some(ranges)
+}
+
+/// Compares the number of rows that a file states with that of the counts: where rows are left out nobody counts them.
 ///
 /// # Errors
 /// [`rules::COUNT_ROWS`].

@@ -10,7 +10,7 @@ use isomorph_model::{Batch, Columns, Narrowing, NodeBatch, Part, part};
 use isomorph_tables::Selection;
 
 use super::filter::{Ranges, count};
-use super::narrowed::{Files, Numbers, check_stated};
+use super::narrowed::{Files, Numbers, check_stated, if_few};
 use super::{LabelFile, Steps, label_column};
 use crate::rules;
 use crate::table::{Chunk, Target, VertexTable, open_chunk};
@@ -21,6 +21,8 @@ pub(crate) struct VertexPart<'a> {
     /// Index of the node type.
     pub ty: usize,
     pub chunk: u64,
+    /// The rows of the chunk that are asked for by their numbers, if some are.
+    pub some: Option<Ranges>,
     /// What is read, if not everything.
     pub narrowing: Option<Arc<Narrowing>>,
     pub batch_rows: usize,
@@ -57,7 +59,10 @@ impl<'a> VertexPart<'a> {
         let path = |group| table.layout.chunk(group, self.chunk);
         let files = Files::new(&table.root, &table.groups, self.narrowing.as_deref(), &path, true);
         let all = table.chunk_rows(self.chunk)?;
-        let ranges = files.passing(all)?;
+        let ranges = match &self.some {
+            Some(ranges) => if_few(ranges.clone(), all),
+            None => files.passing(all)?,
+        };
         let rows = ranges.as_ref().map_or(all, |ranges| count(ranges));
         if rows == 0 {
             return Ok(None);

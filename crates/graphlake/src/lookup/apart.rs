@@ -2,13 +2,11 @@
 //! equal in both, and a triple that is in no other file is live in both or in neither.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
 
 use isomorph_error::Result;
 use isomorph_storage::Reservation;
 
-use super::keys::{Keys, Wanted};
-use super::terms::{Bindings, Terms};
+use super::keys::Wanted;
 use crate::read::{GraphLake, Order};
 use crate::snapshot::{DataFile, Description, Living};
 use crate::term::{self, QUOTED_GRAPH};
@@ -189,10 +187,5 @@ fn differing(sides: [(&GraphLake, &Files<'_>); 2], memory: &mut Reservation) -> 
             }
         }
     }
-    let mut column = Terms::default();
-    subjects.iter().try_for_each(|subject| column.push_resource(subject))?;
-    let bindings = Arc::new(Bindings::new(vec![column])?);
-    let keys = Keys::of(&bindings, 0, bindings.numbers().collect());
-    let among = 0..keys.len();
-    Ok(Wanted::Keys(Arc::new(keys), among))
+    Ok(Wanted::resources(subjects.iter().map(String::as_str))?.0)
 }

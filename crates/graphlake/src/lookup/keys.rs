@@ -133,7 +133,23 @@ impl Wanted {
         Ok(Wanted::Keys(Arc::new(Keys::one(&Arc::new(texts), Vec::new())), 0..1))
     }
 
-    /// Everything, divided at these texts, which ascend.
+    /// Resources, which ascend by their bytes, each once; with the memory that they take, bytes.
+    ///
+    /// # Errors
+    /// When there are too many, or they are too long.
+    pub(crate) fn resources<'t>(texts: impl Iterator<Item = &'t str>) -> Result<(Wanted, u64)> {
+        let mut column = Terms::default();
+        for text in texts {
+            column.push_resource(text)?;
+        }
+        let bindings = Arc::new(Bindings::new(vec![column])?);
+        let keys = Keys::of(&bindings, 0, bindings.numbers().collect());
+        let memory = keys.memory() + bindings.columns().iter().map(Terms::memory).sum::<u64>();
+        let among = 0..keys.len();
+        Ok((Wanted::Keys(Arc::new(keys), among), memory))
+    }
+
+    /// Everything, divided by these texts, which ascend.
     pub(super) fn divided(texts: Vec<String>) -> Vec<Wanted> {
         if texts.is_empty() {
             return vec![Wanted::All];

@@ -1,6 +1,7 @@
 //! Look-ups: the triples that match a pattern, read directly from the files.
 
 mod apart;
+mod batch;
 mod by_id;
 mod catalog;
 mod estimate;
@@ -18,6 +19,7 @@ mod which;
 
 pub use apart::Apart;
 pub(crate) use apart::Narrowed;
+pub(crate) use batch::{Asked, Relation};
 pub(crate) use catalog::Catalog;
 pub use estimate::Estimate;
 pub use join::{GraphNode, Join, JoinPattern, JoinStep, Node};

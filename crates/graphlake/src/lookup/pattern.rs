@@ -141,7 +141,21 @@ impl GraphLake {
         }
     }
 
-    /// The sum of a value over the files by subject of a predicate.
+    /// Whether triples of a predicate lie by object in files of their own, so that those of some objects can be found there.
+    pub(crate) fn is_by_object(&self, graph: &NamedGraph, predicate: &str) -> bool {
+        let files = self.files_in(graph, predicate);
+        files.is_some_and(|files| files.data(Order::Object).iter().all(|known| known.order() == Order::Object))
+    }
+
+    /// The living triples with some of the objects, by object.
+    pub(crate) fn with_objects(&self, graph: &NamedGraph, predicate: &str, objects: &Wanted) -> Result<Merge> {
+        match self.files_in(graph, predicate) {
+            Some(files) => self.merge_of(graph, files, Order::Object, objects),
+            None => self.merge(graph, predicate, Order::Object),
+        }
+    }
+
+    /// The sum of something over the files by subject of a predicate.
     pub(crate) fn size_of(&self, graph: &NamedGraph, predicate: &str, of: impl Fn(&DataFile) -> u64) -> u64 {
         let known = self.files_in(graph, predicate).map(|files| files.data(Order::Subject)).unwrap_or_default();
         known.iter().filter_map(|known| known.file(graph)).map(of).fold(0, u64::saturating_add)

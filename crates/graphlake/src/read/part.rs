@@ -7,9 +7,9 @@ use isomorph_error::Result;
 use isomorph_model::batch::GroupBatch;
 use isomorph_model::{Batch, Part, part};
 
-use super::GraphLake;
 use super::batches::Collector;
 use super::quoted::Quoted;
+use super::{GraphLake, Order};
 use crate::merge::Merge;
 use crate::snapshot::NamedGraph;
 use crate::{lookup, term};
@@ -36,6 +36,10 @@ pub(super) struct PredicatePart<'a> {
     /// The number of the section, and the number of sections.
     pub(super) stretch: lookup::Wanted,
     pub(super) stretches: u64,
+    /// In which order they come: by object where some of these are wanted.
+    pub(super) order: Order,
+    /// Holds the memory of what is looked up.
+    pub(super) _asked: Option<lookup::Asked>,
 }
 
 impl<'a> PredicatePart<'a> {
@@ -49,7 +53,10 @@ impl<'a> PredicatePart<'a> {
 
     fn open(self) -> Result<PredicateReader<'a>> {
         let quoted = self.lake.quoted()?;
-        let merge = self.lake.stretch(self.graph, self.predicate, &self.stretch)?;
+        let merge = match self.order {
+            Order::Subject => self.lake.stretch(self.graph, self.predicate, &self.stretch),
+            Order::Object => self.lake.with_objects(self.graph, self.predicate, &self.stretch),
+        }?;
         Ok(PredicateReader { part: self, quoted, merge, edges: Collector::default(), values: Collector::default() })
     }
 }

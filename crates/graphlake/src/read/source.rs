@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 
 use isomorph_error::{Error, Findings, Result};
-use isomorph_model::{About, EdgeOrder, Graph, NodeId, Part, Request, Side, Source, Tables};
+use isomorph_model::statistics::{Known, Statistics};
+use isomorph_model::{About, Cost, EdgeOrder, Graph, NodeId, Part, Request, Side, Source, Tables};
 
-use super::GraphLake;
 use super::part::{PredicatePart, Wanted, empty_graphs};
+use super::{GraphLake, Order};
 use crate::{lookup, term, validate};
 
 impl Source for GraphLake {
@@ -31,11 +32,32 @@ impl Source for GraphLake {
         let tables = self.graph.values.iter().enumerate();
         let tables: HashMap<&str, usize> = tables.map(|(at, table)| (table.property.name.as_str(), at)).collect();
         let mut parts: Vec<Box<dyn Part + '_>> = Vec::new();
+        let asked = if self.narrowed.is_none() { self.asked(request)? } else { None };
+        let relation = request.filter().and_then(lookup::Relation::of);
         let graphs = self.snapshot.graphs.iter().enumerate();
         for (at, graph) in graphs.filter(|(_, graph)| graph.name != term::QUOTED_GRAPH) {
             for predicate in graph.all_predicates() {
                 let table = tables.get(predicate).copied();
                 if !wanted.edges && table.is_none() {
+                    continue;
+                }
+                if relation.as_ref().is_some_and(|relation| !relation.passes(predicate)) {
+                    continue;
+                }
+                if let Some((order, stretch)) = asked.as_ref().and_then(|asked| asked.of(self, graph, predicate)) {
+                    let (asked, stretches) = (asked.clone(), 1);
+                    let part = PredicatePart {
+                        lake: self,
+                        graph,
+                        predicate,
+                        table,
+                        wanted,
+                        order,
+                        stretch,
+                        stretches,
+                        _asked: asked,
+                    };
+                    parts.push(part.part());
                     continue;
                 }
                 let given = self.narrowed.as_ref().map(|narrowed| narrowed.wanted(at, predicate));
@@ -46,7 +68,18 @@ impl Source for GraphLake {
                 };
                 let stretches = all.len() as u64;
                 for stretch in all {
-                    let part = PredicatePart { lake: self, graph, predicate, table, wanted, stretch, stretches };
+                    let (order, asked) = (Order::Subject, None);
+                    let part = PredicatePart {
+                        lake: self,
+                        graph,
+                        predicate,
+                        table,
+                        wanted,
+                        order,
+                        stretch,
+                        stretches,
+                        _asked: asked,
+                    };
                     parts.push(part.part());
                 }
             }
@@ -67,6 +100,19 @@ impl Source for GraphLake {
 
     fn as_any(&self) -> Option<&dyn std::any::Any> {
         Some(self)
+    }
+
+    /// What the snapshot states: of copies and deletions nothing is known before reading.
+    fn statistics(&self, tables: Tables) -> Result<Statistics> {
+        let stated = match tables {
+            Tables::Edges(0) | Tables::EdgeEnds(0) => self.graph.edges.first().and_then(|edge| edge.rows),
+            _ => None,
+        };
+        Ok(Statistics { rows: stated.map_or(Known::Unknown, Known::Estimated), columns: Vec::new() })
+    }
+
+    fn look_up_cost(&self, tables: Tables, column: &str) -> Cost {
+        self.cost_of(tables, column)
     }
 
     fn validate(&self, findings: &mut Findings) -> Result<()> {

@@ -6,7 +6,7 @@ use isomorph_error::{Error, Place, Result};
 use super::like::Pattern;
 use super::literal::{days, moment, time_of_day};
 use super::value::Decimal;
-use super::{Comparison, Literal, Predicate, Value};
+use super::{Comparison, Literal, Predicate, Set, Value};
 
 /// A condition whose columns are positions and whose literals have the columns' domains.
 #[derive(Debug, Clone)]
@@ -14,6 +14,7 @@ pub(super) enum BoundPredicate {
     Compare { column: usize, comparison: Comparison, value: Value },
     Like { column: usize, pattern: Pattern },
     Has { column: usize, value: Value },
+    In { column: usize, set: Set },
     IsNull(usize),
     IsNotNull(usize),
     And(Vec<BoundPredicate>),
@@ -51,6 +52,16 @@ impl BoundPredicate {
                     }
                     _ => return Err(not_compared(field, "has no values: only a list has")),
                 }
+            }
+            Predicate::In { column, set } => {
+                let (column, field) = find(schema, column)?;
+                match value_type(field.data_type()) {
+                    DataType::Null => {}
+                    integer if integer.is_integer() && set.ints().is_some() => {}
+                    DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View if set.texts().is_some() => {}
+                    _ => return Err(not_compared(field, "is not among integers or texts of its own type")),
+                }
+                BoundPredicate::In { column, set: set.clone() }
             }
             Predicate::IsNull(column) => BoundPredicate::IsNull(find(schema, column)?.0),
             Predicate::IsNotNull(column) => BoundPredicate::IsNotNull(find(schema, column)?.0),

@@ -17,7 +17,7 @@ use isomorph_error::{Error, Result};
 use super::bind::{nanoseconds, value_type};
 use super::like::Pattern;
 use super::value::{Decimal, order_int_float};
-use super::{BoundPredicate, Comparison, Value};
+use super::{BoundPredicate, Comparison, Set, Value};
 
 /// For each row whether the condition is true, and whether it is false; neither when it is unknown.
 struct Truth {
@@ -37,6 +37,7 @@ impl BoundPredicate {
             BoundPredicate::Compare { column: at, comparison, value } => compare(column(*at)?, *comparison, value)?,
             BoundPredicate::Like { column: at, pattern } => like(column(*at)?, pattern)?,
             BoundPredicate::Has { column: at, value } => has(column(*at)?, value)?,
+            BoundPredicate::In { column: at, set } => among(column(*at)?, set)?,
             BoundPredicate::IsNull(at) => {
                 let no = present(column(*at)?);
                 Truth { yes: !&no, no }
@@ -172,6 +173,47 @@ fn has(array: &ArrayRef, value: &Value) -> Result<Truth> {
     let holds = BooleanBuffer::collect_bool(lists.len(), |row| {
         (offsets[row]..offsets[row + 1]).any(|at| equal.value(isomorph_error::index(at.unsigned_abs())))
     });
+    let present = present(array);
+    Ok(Truth { yes: &holds & &present, no: &!&holds & &present })
+}
+
+fn among(array: &ArrayRef, set: &Set) -> Result<Truth> {
+    fn ints<T: ArrowPrimitiveType>(array: &ArrayRef, set: &Set) -> BooleanBuffer
+    where
+        T::Native: Into<i128>,
+    {
+        let values = array.as_primitive::<T>().values();
+        BooleanBuffer::collect_bool(values.len(), |row| set.has_int(values[row].into()))
+    }
+    if let DataType::Dictionary(_, plain) = array.data_type() {
+        let plain =
+            arrow_cast::cast(array, plain).map_err(|error| Error::malformed(error.to_string()).caused_by(error))?;
+        return among(&plain, set);
+    }
+    let holds = match array.data_type() {
+        DataType::Int8 => ints::<Int8Type>(array, set),
+        DataType::Int16 => ints::<Int16Type>(array, set),
+        DataType::Int32 => ints::<Int32Type>(array, set),
+        DataType::Int64 => ints::<Int64Type>(array, set),
+        DataType::UInt8 => ints::<UInt8Type>(array, set),
+        DataType::UInt16 => ints::<UInt16Type>(array, set),
+        DataType::UInt32 => ints::<UInt32Type>(array, set),
+        DataType::UInt64 => ints::<UInt64Type>(array, set),
+        DataType::Utf8 => {
+            let texts = array.as_string::<i32>();
+            BooleanBuffer::collect_bool(texts.len(), |row| set.has_text(texts.value(row)))
+        }
+        DataType::LargeUtf8 => {
+            let texts = array.as_string::<i64>();
+            BooleanBuffer::collect_bool(texts.len(), |row| set.has_text(texts.value(row)))
+        }
+        DataType::Utf8View => {
+            let texts = array.as_string_view();
+            BooleanBuffer::collect_bool(texts.len(), |row| set.has_text(texts.value(row)))
+        }
+        DataType::Null => BooleanBuffer::new_unset(array.len()),
+        other => return Err(Error::unsupported(format!("a set of values of type {other}"))),
+    };
     let present = present(array);
     Ok(Truth { yes: &holds & &present, no: &!&holds & &present })
 }

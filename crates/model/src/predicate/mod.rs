@@ -6,6 +6,7 @@ mod extremes;
 mod like;
 mod literal;
 mod prune;
+mod set;
 #[cfg(test)]
 mod tests;
 mod value;
@@ -17,6 +18,7 @@ pub use bind::{nanoseconds, value_type};
 pub use extremes::extremes;
 pub use literal::Literal;
 pub use prune::Bounds;
+pub use set::Set;
 pub use value::{Decimal, Value};
 
 use arrow_array::RecordBatch;
@@ -50,6 +52,13 @@ pub enum Predicate {
         column: String,
         /// What it is compared with.
         literal: Literal,
+    },
+    /// A column of integers or texts has a value that is among these.
+    In {
+        /// Name of the column.
+        column: String,
+        /// What it is compared with: integers for a column of integers, texts for one of texts.
+        set: Set,
     },
     /// The column is null.
     IsNull(String),
@@ -103,9 +112,10 @@ impl Predicate {
     /// The names of the columns that it compares with a literal.
     pub fn compared(&self) -> Vec<&str> {
         match self {
-            Predicate::Compare { column, .. } | Predicate::Like { column, .. } | Predicate::Has { column, .. } => {
-                vec![column]
-            }
+            Predicate::Compare { column, .. }
+            | Predicate::Like { column, .. }
+            | Predicate::Has { column, .. }
+            | Predicate::In { column, .. } => vec![column],
             Predicate::IsNull(_) | Predicate::IsNotNull(_) => Vec::new(),
             Predicate::And(all) | Predicate::Or(all) => all.iter().flat_map(Predicate::compared).collect(),
             Predicate::Not(one) => one.compared(),
@@ -129,6 +139,7 @@ impl Predicate {
                 Predicate::Like { column: rename(column)?, pattern: pattern.clone() }
             }
             Predicate::Has { column, literal } => Predicate::Has { column: rename(column)?, literal: literal.clone() },
+            Predicate::In { column, set } => Predicate::In { column: rename(column)?, set: set.clone() },
             Predicate::IsNull(column) => Predicate::IsNull(rename(column)?),
             Predicate::IsNotNull(column) => Predicate::IsNotNull(rename(column)?),
         })
@@ -145,6 +156,24 @@ impl Predicate {
         }
     }
 
+    /// The values that a column must have one of, where it says so: a condition of its own, or one of those that must all be true. Of several
+    /// the first.
+    pub fn set_of(&self, column: &str) -> Option<&Set> {
+        match self {
+            Predicate::In { column: own, set } if own == column => Some(set),
+            Predicate::And(all) => all.iter().find_map(|one| one.set_of(column)),
+            _ => None,
+        }
+    }
+
+    /// Both of two conditions, as far as there are any.
+    pub fn both(one: Option<Predicate>, other: Option<Predicate>) -> Option<Predicate> {
+        match (one, other) {
+            (Some(one), Some(other)) => Some(Predicate::And(vec![one, other])),
+            (one, other) => one.or(other),
+        }
+    }
+
     fn collect_known(&self, name: &mut dyn FnMut(&str) -> Option<String>, all: &mut Vec<Predicate>) {
         if let Predicate::And(list) = self {
             return list.iter().for_each(|one| one.collect_known(name, all));
@@ -158,6 +187,7 @@ impl Predicate {
             Predicate::Compare { column, .. }
             | Predicate::Like { column, .. }
             | Predicate::Has { column, .. }
+            | Predicate::In { column, .. }
             | Predicate::IsNull(column)
             | Predicate::IsNotNull(column) => columns.push(column),
             Predicate::And(all) | Predicate::Or(all) => all.iter().for_each(|one| one.collect_columns(columns)),

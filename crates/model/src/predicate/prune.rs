@@ -41,6 +41,11 @@ impl BoundPredicate {
         match self {
             BoundPredicate::Compare { column, comparison, value } => compare(&bounds(*column), *comparison, value),
             BoundPredicate::Like { .. } | BoundPredicate::Has { .. } => Outcomes { yes: true, no: true, unknown: true },
+            BoundPredicate::In { column, set } => {
+                let bounds = bounds(*column);
+                let yes = !bounds.all_null && set.any_between(bounds.least.as_ref(), bounds.greatest.as_ref());
+                Outcomes { yes, no: !bounds.all_null, unknown: bounds.some_null }
+            }
             BoundPredicate::IsNull(column) => {
                 let bounds = bounds(*column);
                 Outcomes { yes: bounds.some_null, no: !bounds.all_null, unknown: false }

@@ -130,7 +130,12 @@ impl Partition {
         self.table.check_embedded().map_err(|error| error.at(self.name.as_str()))
     }
 
-    /// Returns the number of row groups.
+    /// Whether bounds may tell where in the file a name is.
+    pub fn has_bounds(&self) -> bool {
+        self.rows.is_some() && self.layout.nested.is_none()
+    }
+
+    /// Number of row groups.
     pub fn row_groups(&self) -> usize {
         self.table.row_groups()
     }
@@ -261,8 +266,8 @@ impl Partition {
         Reading { shape, tolerance, map_of_json: self.map_of_json, stated_ids }
     }
 
-    /// Returns the ascending numbers of a piece's rows for which `filter` is true; `None` if filtering does not pay. Its columns
-    /// are `src_name` and further columns: other conditions are ignored.
+    /// The rows of a piece for which `filter` is true, by their numbers in it, ascending; nothing where that is not worth asking. Its columns
+    /// are the names of nodes and further columns: other conditions are left out.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read.
@@ -270,7 +275,7 @@ impl Partition {
         let Some(within) = piece.rows.as_ref().filter(|_| self.layout.nested.is_none()) else { return Ok(None) };
         // Columns that are cast before they are visible are compared afterwards.
         let is_shown = |name: &str| {
-            name == Column::SrcName.name()
+            [Column::SrcName, Column::DstName].iter().any(|column| column.name() == name && self.layout.has(*column))
                 || self.layout.extras.iter().any(|extra| extra.name == name && shape.extras.contains(extra))
         };
         let Some(own) = filter.known_part(&mut |name| is_shown(name).then(|| name.to_owned())) else { return Ok(None) };

@@ -110,8 +110,12 @@ impl<'a> RowPart<'a> {
 
     /// Returns the filter with names of columns. Those of the nine that are properties have default values instead of nulls.
     fn own(&self, filter: &Predicate) -> Option<Predicate> {
+        let is_nodes = self.nodes != Depth::None;
         filter.known_part(&mut |name| match name {
-            Narrowing::KEY => Some(Column::SrcName.name().to_owned()),
+            Narrowing::KEY if is_nodes => Some(Column::SrcName.name().to_owned()),
+            Narrowing::SOURCE if !is_nodes => Some(Column::SrcName.name().to_owned()),
+            Narrowing::TARGET if !is_nodes => Some(Column::DstName.name().to_owned()),
+            _ if Narrowing::NAMES.contains(&name) => None,
             _ if Column::named(name).is_some() => None,
             _ => Some(name.to_owned()),
         })

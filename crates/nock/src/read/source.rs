@@ -1,7 +1,10 @@
 //! The dataset as a [`Source`] of model batches.
 
 use isomorph_error::{Error, Findings, Result};
-use isomorph_model::{About, EdgeOrder, Graph, NodeId, Part, Progress, Request, Side, Source, Tables};
+use isomorph_model::statistics::{ColumnStatistics, Known, Statistics};
+use isomorph_model::{
+    About, Cost, EdgeOrder, Graph, Narrowing, NodeId, Part, Progress, Request, Side, Source, Tables, Way,
+};
 
 use super::Nock;
 use super::description::about;
@@ -104,6 +107,36 @@ impl Source for Nock {
 
     fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         crate::lookup::neighbors(self, edge, node, side)
+    }
+
+    /// Names are found by the bounds of pages, in a file that is sorted by them; which row speaks for a node takes a look at all names, once.
+    fn look_up_cost(&self, tables: Tables, column: &str) -> Cost {
+        let rows = self.partitions.iter().map(|partition| partition.rows).sum();
+        let is_told = self.partitions.iter().all(|partition| partition.has_bounds());
+        match (tables, column) {
+            (Tables::Nodes(_) | Tables::NodeKeys(_), Narrowing::KEY) if is_told => {
+                Cost { way: Way::Sorted, rows: if self.settled().is_some() { Some(0) } else { rows } }
+            }
+            (Tables::Edges(_) | Tables::EdgeEnds(_), Narrowing::SOURCE) if is_told => {
+                Cost { way: Way::Sorted, rows: None }
+            }
+            _ => Cost::pass(rows),
+        }
+    }
+
+    /// Rows are counted where names were compared: which row speaks for a node, and which nodes have none, is not known before.
+    fn statistics(&self, tables: Tables) -> Result<Statistics> {
+        let Some(settled) = self.settled() else { return Ok(Statistics::default()) };
+        Ok(match tables {
+            Tables::Nodes(0) | Tables::NodeKeys(0) => {
+                let rows = Known::Exact(settled.nodes);
+                Statistics { rows, columns: vec![(Narrowing::KEY.to_owned(), ColumnStatistics::of_keys(rows))] }
+            }
+            Tables::Edges(0) | Tables::EdgeEnds(0) => {
+                Statistics { rows: Known::Exact(settled.edges), columns: Vec::new() }
+            }
+            _ => Statistics::default(),
+        })
     }
 
     fn validate(&self, findings: &mut Findings) -> Result<()> {

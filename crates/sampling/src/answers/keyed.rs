@@ -38,6 +38,11 @@ impl KeyedGraph {
         &self.graph
     }
 
+    /// The names, of a graph that was read.
+    pub fn names(&self) -> Option<&Names> {
+        self.names.as_ref()
+    }
+
     /// Ids of the nodes with these keys.
     ///
     /// # Errors

@@ -34,6 +34,7 @@ mod point;
 mod prune;
 mod row_group;
 mod scan;
+mod statistics;
 mod text_page;
 mod thrift;
 mod watch;

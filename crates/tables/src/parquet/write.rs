@@ -22,7 +22,7 @@ use crate::{ColumnEncoding, Compression, WriteOptions};
 const WRITE_BATCH: usize = 1024;
 /// The name of the writer in files. It has no version, so that the same data produces the same bytes in every release that
 /// does not change the layout.
-const CREATED_BY: &str = "isomorph";
+pub(super) const CREATED_BY: &str = "isomorph";
 
 /// Writes a Parquet file.
 pub(crate) struct ParquetWriter<W: Write + Send> {

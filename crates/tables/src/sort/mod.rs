@@ -42,8 +42,10 @@ mod shape;
 mod sorted;
 mod sorter;
 
+pub(crate) use codec::Input;
+pub(crate) use columns::{column, put_column};
 pub use options::SortOptions;
-pub(crate) use payload::arrow as arrow_error;
+pub(crate) use payload::{Payload, arrow as arrow_error, bytes_of};
 pub use sequence::Sequence;
 pub use sorted::{EdgeStream, SortedBatch, SortedEdges};
 pub use sorter::EdgeSorter;

@@ -75,8 +75,16 @@ impl SortedEdges {
         self.stream_part((aligned.start, Some(aligned.end.max(aligned.start))))
     }
 
-    /// Returns the bounds of at most `parts` parts of about the same size that cover all edges; the last one has no upper
-    /// bound.
+    /// At most `parts` streams of about the same size that make up the whole, one after another: those that have an aligned end in common
+    /// are in one of them.
+    ///
+    /// # Errors
+    /// As [`EdgeStream::next_batch`].
+    pub fn streams(&self, parts: usize) -> Result<Vec<EdgeStream<'_>>> {
+        self.parts(parts).into_iter().map(|part| self.stream_part(part)).collect()
+    }
+
+    /// Bounds of at most `parts` parts of about the same size that make up the whole; the last one has no end.
     pub(crate) fn parts(&self, parts: usize) -> Vec<(u64, Option<u64>)> {
         let splits = self.splits(parts, 1);
         let starts = std::iter::once(0).chain(splits.iter().copied());

@@ -7,13 +7,13 @@ use arrow_schema::DataType;
 use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_model::{
     About, Batch, Columns, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, LabelVocabulary, NodeBatch, NodeId, NodeType,
-    Part, Progress, Property, Request, Run, Side, Source,
+    Part, Progress, Property, Request, Run, Side, Source, Tables,
 };
 
 use super::Fitting;
 use super::cells::Way;
 use crate::mapping::declared;
-use crate::mapping::view::edges_as;
+use crate::mapping::view::{columns_alone, edges_as};
 use isomorph_model::part::shown;
 
 /// Shows a graph as one of the two that a record relates, from the other.
@@ -154,7 +154,18 @@ impl Source for Converted {
     }
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
-        Ok(self.parts(self.inner.scan(&request.whole())?))
+        let inner = match request.narrowing() {
+            // Columns stand where they stood; what filters compare may have another type.
+            Some(wanted) => {
+                request.whole().narrowed(columns_alone(wanted.keys, wanted.labels, wanted.properties.iter().copied()))
+            }
+            None => request.whole(),
+        };
+        Ok(self.parts(self.inner.scan(&inner)?))
+    }
+
+    fn is_one_table(&self, tables: Tables) -> bool {
+        self.inner.is_one_table(tables)
     }
 
     fn edge_orders(&self, ty: usize) -> Vec<EdgeOrder> {

@@ -2,9 +2,9 @@
 //!
 //! annnet has nodes and edges, known by text, with attributes. The type of a node becomes an attribute and, where there
 //! are several, the beginning of its key; labels and relations become attributes too; the properties of all types share
-//! one table. [`Fused`] shows a typed source so, [`Split`] shows it back. What annnet cannot say stays with the record.
+//! one table. [`Fused`] shows a typed source so, [`Unfused`] shows it back. What annnet cannot say stays with the record.
 
-mod forward;
+mod merge;
 mod split;
 
 use arrow_schema::DataType;
@@ -17,9 +17,14 @@ use isomorph_model::{
 use serde::{Deserialize, Serialize};
 
 use super::Names;
+use super::merge::Merged;
+use super::split::Divided;
 
-pub use forward::Fused;
-pub use split::Split;
+/// Shows a typed source with one node type and one edge type.
+pub type Fused = Merged<Fusion>;
+
+/// Shows one node type and one edge type as the graph that they were made from.
+pub type Unfused = Divided<split::Found>;
 
 /// Names of the node type, of the relation and of the slice of everything.
 const NODE: &str = "node";

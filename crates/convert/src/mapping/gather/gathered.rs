@@ -1,42 +1,43 @@
 //! RDF shown as nodes with bags of properties.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::Arc;
 
 use arrow_array::builder::StringBuilder;
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, BooleanArray, Float32Array};
-use arrow_schema::DataType;
+use arrow_array::{Array, ArrayRef};
 use isomorph_error::{Error, Kind, Result};
-use isomorph_model::faces::{Object, Quad, Quads, RDF_TYPE};
+use isomorph_model::batch::ValueBatch;
+use isomorph_model::faces::Object;
 use isomorph_model::json::push_string;
-use isomorph_model::label::LabelBuilder;
-use isomorph_model::{
-    About, Batch, EdgeBatch, EndForm, Graph, NodeBatch, NodeId, Part, Progress, Request, Side, Source, Tables, part,
-    well_known,
-};
-use isomorph_storage::{Budget, Scratch};
-
-use super::{Gathering, literal, rows};
-use crate::mapping::lift::subjects::{Collecting, Said, Subjects};
-use crate::mapping::reify::malformed;
-use crate::mapping::view::edges_as;
-use crate::progress::Silent;
 use isomorph_model::part::shown;
+use isomorph_model::{
+    About, Batch, EdgeBatch, EndForm, Graph, NodeId, Part, Progress, Request, Side, Source, Tables, well_known, xsd,
+};
+use isomorph_storage::{Budget, Resources};
 
-/// Nodes in a batch.
-const ROWS: usize = 1 << 13;
-
-/// Stands for the predicate of a mention: no triple has it.
-pub(super) const MENTIONED: &str = "";
+use super::nodes::{nodes, truths, unnumbered_nodes};
+use super::{Gathering, literal, rows};
+use crate::digests::Digested;
+use crate::mapping::subjects::{Rows, Said, Sorted, Subjects};
+use crate::mapping::view::edges_as;
+use crate::options::Typing;
+use crate::parallel;
+use crate::progress::Silent;
+use crate::running::Running;
+use crate::survey::Survey;
 
 /// Shows RDF as a bundled graph.
 pub struct Gathered {
     inner: Arc<dyn Source>,
     record: Gathering,
     budget: Budget,
-    subjects: OnceLock<Subjects>,
-    /// Held by who sorts, so that nobody does it twice.
-    sorting: Mutex<()>,
+    subjects: Sorted,
+}
+
+impl std::fmt::Debug for Gathered {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Gathered").field("record", &self.record).finish_non_exhaustive()
+    }
 }
 
 impl Gathered {
@@ -44,63 +45,116 @@ impl Gathered {
     /// resources is sorted, within `budget`.
     pub fn new(inner: Arc<dyn Source>, record: &Gathering, budget: &Budget) -> Self {
         let (record, budget) = (record.clone(), budget.clone());
-        Gathered { inner, record, budget, subjects: OnceLock::new(), sorting: Mutex::new(()) }
+        Gathered { inner, record, budget, subjects: Sorted::default() }
     }
 
-    fn subjects(&self, progress: &dyn Progress) -> Result<&Subjects> {
-        let _alone = self.sorting.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(subjects) = self.subjects.get() {
-            return Ok(subjects);
+    /// The same, where what is said of resources is sorted at once: with the digests of the RDF and, where `typing` is given, a survey of
+    /// what it is shown as. The source is read once for all of it.
+    ///
+    /// # Errors
+    /// When the source cannot be read or is not sound, or would lose graphs without triples; when there is no room for temporary files.
+    pub(crate) fn read(
+        inner: &Arc<dyn Source>,
+        record: &Gathering,
+        typing: Option<Typing>,
+        resources: &Resources,
+        progress: &dyn Progress,
+    ) -> Result<(Self, Digested, Option<Survey>)> {
+        let mut gathered = Gathered::new(Arc::clone(inner), record, &resources.budget);
+        inner.prepare(resources.threads, progress)?;
+        let running = Running::new(inner.as_ref(), resources)?;
+        let parts = inner.scan(&Request::of(Tables::All))?;
+        let new = || (running.state(), typing.map(Survey::new));
+        let (subjects, states) = Subjects::collect(parts, resources, progress, new, |(state, survey), rows, batch| {
+            running.add(state, &batch)?;
+            if let (Some(survey), Batch::Edges(edges)) = (survey, &batch) {
+                survey.see(&record.bundled, &Batch::Edges(gathered.edges(edges)?))?;
+            }
+            gathered.take(&batch, rows)
+        })?;
+        let mut survey = typing.map(Survey::new);
+        for (state, found) in states {
+            running.merge(state);
+            survey.iter_mut().zip(found).for_each(|(survey, found)| survey.merge(found));
         }
-        let subjects = self.collect(progress)?;
-        Ok(self.subjects.get_or_init(|| subjects))
-    }
-
-    /// Sorts literals by their subjects, and who is mentioned with them.
-    fn collect(&self, progress: &dyn Progress) -> Result<Subjects> {
-        let mut subjects = Collecting::new(&self.budget, self.budget.available() / 2, &Scratch::new(None)?)?;
-        let mut quads = Quads::new(self.inner.graph(), None);
-        // The triples themselves are read when they are asked for, once.
-        let mut parts = self.inner.scan(&Request::of(Tables::EdgeEnds(0)))?;
-        parts.extend(self.inner.scan(&Request::of(Tables::Rest))?);
-        progress.begin("resources", parts.iter().map(|part| part.rows()).sum());
-        let mut last = String::new();
-        for part in &mut parts {
-            part.read(&mut |batch| {
-                progress.advance(batch.rows() as u64)?;
-                match &batch {
-                    Batch::Edges(edges) => self.mention(edges, &mut last, &mut subjects),
-                    Batch::Values(_) => quads.batch(&batch, &mut |quad| subjects.push(&quad)),
-                    Batch::Groups(groups) if !self.record.lossy && !groups.keys.is_empty() => {
-                        let name = groups.keys.as_string_opt::<i32>().map(|names| names.value(0)).unwrap_or_default();
-                        Err(Error::new(Kind::WouldLose, format!("the graph {name} without triples would be lost"))
-                            .hint("--lossy    write it without graphs that have no triples"))
-                    }
-                    _ => Ok(()),
-                }
-            })?;
+        let digested = running.finish()?;
+        if let (Some(survey), Some(typing)) = (&mut survey, typing) {
+            let parts = unnumbered_nodes(&subjects, record, resources.threads)?;
+            progress.begin("survey", None);
+            let found = parallel::fold(
+                parts,
+                resources.threads,
+                || Survey::new(typing),
+                |survey, _, batch| {
+                    progress.advance(batch.rows() as u64)?;
+                    survey.see(&record.bundled, &batch)
+                },
+            );
+            progress.end();
+            found?.into_iter().for_each(|found| survey.merge(found));
         }
-        progress.end();
-        subjects.finish()
+        gathered.subjects = subjects.into();
+        Ok((gathered, digested, survey))
     }
 
-    /// Takes down who triples speak of, and the classes that are labels. `last` is the subject that was mentioned last.
-    fn mention(&self, edges: &EdgeBatch, last: &mut String, subjects: &mut Collecting) -> Result<()> {
-        let mentioned = |subject| Quad { subject, predicate: MENTIONED, object: Object::Term(MENTIONED), graph: None };
+    fn subjects(&self, threads: usize, progress: &dyn Progress) -> Result<&Subjects> {
+        let take = |rows: &mut Rows<'_>, batch| self.take(&batch, rows);
+        self.subjects.get(self.inner.as_ref(), (&self.budget, threads), progress, take)
+    }
+
+    /// Takes down what a batch says of resources.
+    fn take(&self, batch: &Batch, rows: &mut Rows<'_>) -> Result<()> {
+        match batch {
+            Batch::Edges(edges) => self.mention(edges, rows),
+            Batch::Values(values) => self.values(values, rows),
+            Batch::Groups(groups) if !self.record.lossy && !groups.keys.is_empty() => {
+                let name = groups.keys.as_string_opt::<i32>().map(|names| names.value(0)).unwrap_or_default();
+                Err(Error::new(Kind::WouldLose, format!("the graph {name} without triples would be lost"))
+                    .hint("--lossy    write it without graphs that have no triples"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes down who triples speak of, and the classes that are labels.
+    fn mention(&self, edges: &EdgeBatch, said: &mut Rows<'_>) -> Result<()> {
         let classes = if self.record.labels { rows::classes(edges)? } else { None };
         let (from, to) = (rows::terms(&edges.source)?, rows::terms(&edges.target)?);
+        let mut last = None;
         for (row, (subject, object)) in from.iter().flatten().zip(to.iter().flatten()).enumerate() {
             if classes.as_ref().is_some_and(|classes| classes.value(row)) {
-                subjects.push(&Quad { subject, predicate: RDF_TYPE, object: Object::Term(object), graph: None })?;
+                said.push(subject, Said::Class(object))?;
                 continue;
             }
             // Triples often come by subject.
-            if last != subject {
-                subjects.push(&mentioned(subject))?;
-                last.clear();
-                last.push_str(subject);
+            if last != Some(subject) {
+                said.push(subject, Said::Mentioned)?;
+                last = Some(subject);
             }
-            subjects.push(&mentioned(object))?;
+            said.push(object, Said::Mentioned)?;
+        }
+        Ok(())
+    }
+
+    /// Takes down the literals of one predicate, as JSON.
+    fn values(&self, batch: &ValueBatch, said: &mut Rows<'_>) -> Result<()> {
+        let misfit = || Error::malformed("literals that are no texts");
+        let predicate = u32::try_from(batch.table).map_err(|_| misfit())?;
+        let subjects = rows::terms(&batch.owner)?;
+        let parts = batch.values.as_struct_opt().ok_or_else(misfit)?;
+        let texts = |at: usize| parts.columns().get(at).and_then(|part| part.as_string_opt::<i32>()).ok_or_else(misfit);
+        let parts = [texts(0)?, texts(1)?, texts(2)?, texts(3)?];
+        let graphs = batch.qualifiers.first().and_then(Option::as_ref).and_then(|graphs| graphs.as_string_opt::<i32>());
+        let mut value = String::new();
+        for (row, subject) in subjects.iter().enumerate() {
+            let Some(subject) = subject else { continue };
+            let [lexical, datatype, language, direction] =
+                parts.map(|part| part.is_valid(row).then(|| part.value(row)));
+            let (lexical, datatype) = (lexical.unwrap_or_default(), datatype.unwrap_or(xsd::STRING));
+            let graph = graphs.filter(|graphs| graphs.is_valid(row)).map(|graphs| graphs.value(row));
+            value.clear();
+            literal::push(&mut value, &Object::Literal { lexical, datatype, language, direction }, graph);
+            said.push(subject, Said::Value(predicate, &value))?;
         }
         Ok(())
     }
@@ -132,141 +186,8 @@ impl Gathered {
             }
             Arc::new(bags.finish()) as ArrayRef
         });
-        let stated = self.record.bundled.edges.first().and_then(|ty| ty.properties.first());
-        let stated = stated.filter(|_| self.record.is_flagged());
-        let truths = stated.map(|truth| truths(batch.rows, &truth.data_type).map(Some)).transpose()?;
+        let truths = self.record.truth_of_edges().map(|truth| truths(batch.rows, truth).map(Some)).transpose()?;
         Ok(EdgeBatch { properties: truths.into_iter().chain([bags]).collect(), ..batch.clone() })
-    }
-}
-
-/// All resources.
-pub(super) struct NodesPart<'a> {
-    pub(super) subjects: &'a Subjects,
-    pub(super) record: &'a Gathering,
-}
-
-/// Nodes that are being filled.
-struct Nodes {
-    keys: StringBuilder,
-    bags: StringBuilder,
-    rows: usize,
-    start: u64,
-    /// The type of truths, where nodes state them and that they are RDF.
-    flagged: Option<DataType>,
-    /// The node that is being told: its name, what is said of it by number of the predicate, and all of that as text.
-    name: String,
-    said: Vec<(u32, String)>,
-    bag: String,
-    classes: Vec<String>,
-    labels: Option<LabelBuilder>,
-}
-
-impl Nodes {
-    /// The node is told.
-    fn close(&mut self, subjects: &Subjects, give: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        if self.name.is_empty() {
-            return Ok(());
-        }
-        self.keys.append_value(&self.name);
-        self.name.clear();
-        // Values of one predicate may come from several graphs.
-        self.said.sort_by_key(|(predicate, _)| *predicate);
-        self.bag.clear();
-        for several in self.said.chunk_by(|one, other| one.0 == other.0) {
-            let Some((predicate, first)) = several.first() else { continue };
-            self.bag.push(if self.bag.is_empty() { '{' } else { ',' });
-            push_string(&mut self.bag, subjects.names.text(*predicate).unwrap_or_default());
-            self.bag.push(':');
-            if let [_] = several {
-                self.bag.push_str(first);
-                continue;
-            }
-            for (at, (_, value)) in several.iter().enumerate() {
-                self.bag.push(if at == 0 { '[' } else { ',' });
-                self.bag.push_str(value);
-            }
-            self.bag.push(']');
-        }
-        self.said.clear();
-        if let Some(labels) = &mut self.labels {
-            labels.push(self.classes.iter().map(String::as_str));
-            self.classes.clear();
-        }
-        if self.bag.is_empty() {
-            self.bags.append_null();
-        } else {
-            self.bag.push('}');
-            self.bags.append_value(&self.bag);
-        }
-        self.rows += 1;
-        if self.rows >= ROWS { self.flush(give) } else { Ok(()) }
-    }
-
-    fn flush(&mut self, give: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        let rows = std::mem::take(&mut self.rows);
-        if rows == 0 {
-            return Ok(());
-        }
-        let flags: Vec<ArrayRef> = match &self.flagged {
-            Some(truth) => vec![truths(rows, truth)?, Arc::new(BooleanArray::from(vec![true; rows]))],
-            None => Vec::new(),
-        };
-        let keys: ArrayRef = Arc::new(self.keys.finish());
-        let bags: ArrayRef = Arc::new(self.bags.finish());
-        let start = self.start;
-        self.start += rows as u64;
-        let properties = flags.into_iter().chain([bags]).map(Some).collect();
-        let labels = self.labels.as_mut().map(|labels| std::mem::take(labels).finish());
-        give(Batch::Nodes(NodeBatch { ty: 0, start, numbers: None, rows, keys: Some(keys), labels, properties }))
-    }
-}
-
-impl<'a> NodesPart<'a> {
-    /// The part of a scan that it is.
-    pub fn part(self) -> Box<dyn Part + 'a> {
-        let NodesPart { record, subjects, .. } = self;
-        let stated = record.bundled.nodes.first().and_then(|ty| ty.properties.first());
-        let stated = stated.filter(|_| record.is_flagged());
-        let open = move || {
-            let nodes = Nodes {
-                keys: StringBuilder::new(),
-                bags: StringBuilder::new(),
-                rows: 0,
-                start: 0,
-                flagged: stated.map(|truth| truth.data_type.clone()),
-                name: String::new(),
-                said: Vec::new(),
-                bag: String::new(),
-                classes: Vec::new(),
-                labels: record.labels.then(LabelBuilder::default),
-            };
-            Ok((subjects.sorted.stream()?, nodes))
-        };
-        part::stepped(None, open, move |(stream, nodes), give| {
-            let Some(batch) = stream.next_batch()? else {
-                nodes.close(subjects, give)?;
-                nodes.flush(give)?;
-                return Ok(false);
-            };
-            let said = Said::of(&batch.payload)?;
-            for row in 0..batch.other.len() {
-                let (predicate, quad) = (said.predicate(row), said.quad(row, &subjects.names));
-                if quad.subject != nodes.name {
-                    nodes.close(subjects, give)?;
-                    nodes.name.push_str(quad.subject);
-                }
-                match quad.object {
-                    Object::Literal { .. } => {
-                        let mut value = String::new();
-                        literal::push(&mut value, &quad.object, quad.graph);
-                        nodes.said.push((predicate, value));
-                    }
-                    Object::Term(MENTIONED) => {}
-                    Object::Term(class) => nodes.classes.push(class.to_owned()),
-                }
-            }
-            Ok(true)
-        })
     }
 }
 
@@ -277,20 +198,20 @@ impl Source for Gathered {
 
     fn prepare(&self, threads: usize, progress: &dyn Progress) -> Result<()> {
         self.inner.prepare(threads, progress)?;
-        self.subjects(progress).map(|_| ())
+        self.subjects(threads, progress).map(|_| ())
     }
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
-        let (nodes, edges) = match request.tables {
+        let (with_nodes, edges) = match request.tables {
             Tables::All => (true, Some(Tables::AllEdges)),
             Tables::AllNodes | Tables::Nodes(_) | Tables::NodeKeys(_) => (true, None),
             edges @ (Tables::AllEdges | Tables::Edges(_) | Tables::EdgeEnds(_)) => (false, Some(edges)),
             Tables::Rest => (false, None),
         };
-        let mut parts: Vec<Box<dyn Part + '_>> = Vec::new();
-        if nodes {
-            parts.push(NodesPart { subjects: self.subjects(&Silent)?, record: &self.record }.part());
-        }
+        let mut parts = match with_nodes {
+            true => nodes(self.subjects(1, &Silent)?, &self.record)?,
+            false => Vec::new(),
+        };
         if let Some(tables) = edges {
             for part in self.inner.scan(&request.for_tables(tables))? {
                 parts.push(shown(part, |batch, take| match batch {
@@ -313,10 +234,4 @@ impl Source for Gathered {
     fn about(&self) -> About {
         self.inner.about()
     }
-}
-
-/// What is said in RDF is true.
-pub(super) fn truths(rows: usize, data_type: &DataType) -> Result<ArrayRef> {
-    let ones: ArrayRef = Arc::new(Float32Array::from_value(1.0, rows));
-    arrow_cast::cast(&ones, data_type).map_err(malformed)
 }

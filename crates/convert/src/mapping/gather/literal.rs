@@ -1,11 +1,13 @@
 //! Literals as JSON: plain values as themselves, all others as value objects in the words of JSON-LD.
 
+use std::borrow::Cow;
+
 use isomorph_error::{Error, Result};
 use isomorph_model::faces::Object;
 use isomorph_model::json::{self, Members, Value, push_string};
 use isomorph_model::xsd;
 
-use crate::mapping::shred::CARRY_FITS;
+use crate::mapping::CARRY_FITS;
 
 const VALUE: &str = "@value";
 const TYPE: &str = "@type";
@@ -49,30 +51,25 @@ pub(super) fn push(out: &mut String, object: &Object<'_>, graph: Option<&str>) {
 }
 
 /// A literal: lexical form, datatype, language, direction, graph.
-pub(super) type Parts = [Option<String>; 5];
+pub(super) type Parts<'r> = [Option<Cow<'r, str>>; 5];
 
 /// The literals that a member holds.
 ///
 /// # Errors
 /// [`CARRY_FITS`] when it holds anything else.
-pub(super) fn each(raw: &str, take: &mut dyn FnMut(Parts) -> Result<()>) -> Result<()> {
+pub(super) fn each(raw: &str, take: &mut dyn FnMut(Parts<'_>) -> Result<()>) -> Result<()> {
     match json::value(raw)? {
-        Value::Array(items) => {
-            let mut parts = Vec::new();
-            json::items(items, |item| {
-                parts.push(one(item)?);
-                Ok(())
-            })?;
-            parts.into_iter().try_for_each(take)
-        }
+        Value::Array(items) => json::items(items, |item| take(one(item)?)),
         _ => take(one(raw)?),
     }
 }
 
-fn one(raw: &str) -> Result<Parts> {
-    let typed = |lexical: String, datatype: &str| [Some(lexical), Some(datatype.to_owned()), None, None, None];
+fn one(raw: &str) -> Result<Parts<'_>> {
+    let typed = |lexical: String, datatype: &'static str| {
+        [Some(Cow::Owned(lexical)), Some(Cow::Borrowed(datatype)), None, None, None]
+    };
     Ok(match json::value(raw)? {
-        Value::Text(text) => [Some(text.into_owned()), None, None, None, None],
+        Value::Text(text) => [Some(text), None, None, None, None],
         Value::Bool(value) => typed(value.to_string(), xsd::BOOLEAN),
         Value::Integer(value) => typed(value.to_string(), xsd::INTEGER),
         Value::Float(value) => {
@@ -82,11 +79,11 @@ fn one(raw: &str) -> Result<Parts> {
             typed(lexical, xsd::DOUBLE)
         }
         Value::Object(object) => {
-            let mut parts: Parts = Default::default();
+            let mut parts: Parts<'_> = Default::default();
             Members::default().read(object, |name, value| {
                 let at = [VALUE, TYPE, LANGUAGE, DIRECTION, GRAPH].iter().position(|known| *known == name);
                 match (at.and_then(|at| parts.get_mut(at)), json::value(value)?) {
-                    (Some(part), Value::Text(text)) => *part = Some(text.into_owned()),
+                    (Some(part), Value::Text(text)) => *part = Some(text),
                     _ => return Err(misfit(raw)),
                 }
                 Ok(())
@@ -138,7 +135,7 @@ mod tests {
             assert_eq!(out, expected);
             let mut found = Vec::new();
             each(&out, &mut |parts| {
-                found.push(parts);
+                found.push(parts.map(|part| part.map(Cow::into_owned)));
                 Ok(())
             })
             .unwrap();

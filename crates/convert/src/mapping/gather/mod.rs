@@ -7,6 +7,7 @@
 
 mod gathered;
 mod literal;
+mod nodes;
 mod pynock;
 mod rows;
 mod scattered;
@@ -121,8 +122,20 @@ impl Gathering {
         Ok(Gathering { rdf, bundled: bundled.clone(), labels, lossy })
     }
 
-    /// Whether nodes say that they are RDF.
-    fn is_flagged(&self) -> bool {
-        self.bundled.nodes.iter().any(|ty| ty.properties.len() > 1)
+    /// The type of what nodes state as their truth, where they say that they are RDF.
+    fn truth_of_nodes(&self) -> Option<&DataType> {
+        let stated = self.bundled.nodes.first().filter(|ty| ty.properties.len() > 1)?;
+        stated.properties.first().map(|truth| &truth.data_type)
+    }
+
+    /// The same of edges.
+    fn truth_of_edges(&self) -> Option<&DataType> {
+        self.truth_of_nodes()?;
+        self.bundled.edges.first()?.properties.first().map(|truth| &truth.data_type)
+    }
+
+    /// The predicate with this number.
+    fn predicate(&self, number: u32) -> &str {
+        self.rdf.values.get(number as usize).map(|table| table.property.name.as_str()).unwrap_or_default()
     }
 }

@@ -3,22 +3,22 @@
 //! Datatypes, languages and graphs are lost on the way there, properties, labels, truths and nodes without edges on the way back: there
 //! is no inverse. It is for who compares with pynock, or feeds what expects its files.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::Arc;
 
 use arrow_array::builder::StringBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BooleanArray, StringArray};
 use isomorph_error::{Error, Result};
 use isomorph_model::batch::ValueBatch;
-use isomorph_model::faces::{Object, Quad, description, push_encoded};
+use isomorph_model::faces::{description, push_encoded};
 use isomorph_model::{
     About, Batch, EdgeBatch, EndForm, Ends, Graph, NodeId, Part, Progress, Request, Side, Source, Tables,
 };
-use isomorph_storage::{Budget, Scratch};
+use isomorph_storage::Budget;
 
-use super::gathered::{MENTIONED, NodesPart, truths};
+use super::nodes::{nodes, truths};
 use super::{Gathering, rows};
-use crate::mapping::lift::subjects::{Collecting, Subjects};
+use crate::mapping::subjects::{Rows, Said, Sorted, Subjects};
 use crate::progress::Silent;
 use isomorph_model::Take;
 use isomorph_model::part::shown;
@@ -43,43 +43,23 @@ pub struct Flattened {
     inner: Arc<dyn Source>,
     record: Gathering,
     budget: Budget,
-    subjects: OnceLock<Subjects>,
-    /// Held by who sorts, so that nobody does it twice.
-    sorting: Mutex<()>,
+    subjects: Sorted,
 }
 
 impl Flattened {
     /// Shows `inner`, which is `record.rdf`, as `record.bundled`. Nothing is read before it is asked for.
     pub fn new(inner: Arc<dyn Source>, record: &Gathering, budget: &Budget) -> Self {
         let (record, budget) = (record.clone(), budget.clone());
-        Flattened { inner, record, budget, subjects: OnceLock::new(), sorting: Mutex::new(()) }
+        Flattened { inner, record, budget, subjects: Sorted::default() }
     }
 
-    fn subjects(&self, progress: &dyn Progress) -> Result<&Subjects> {
-        let _alone = self.sorting.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(subjects) = self.subjects.get() {
-            return Ok(subjects);
-        }
-        let mut subjects = Collecting::new(&self.budget, self.budget.available() / 2, &Scratch::new(None)?)?;
-        let mut parts = self.inner.scan(&Request::of(Tables::EdgeEnds(0)))?;
-        parts.extend(self.inner.scan(&Request::of(Tables::Rest))?);
-        progress.begin("resources", parts.iter().map(|part| part.rows()).sum());
-        for part in &mut parts {
-            part.read(&mut |batch| {
-                progress.advance(batch.rows() as u64)?;
-                let Some(edges) = self.edges(&batch)? else { return Ok(()) };
-                for ends in [&edges.source, &edges.target] {
-                    for subject in rows::terms(ends)?.iter().flatten() {
-                        let object = Object::Term(MENTIONED);
-                        subjects.push(&Quad { subject, predicate: MENTIONED, object, graph: None })?;
-                    }
-                }
-                Ok(())
-            })?;
-        }
-        progress.end();
-        let subjects = subjects.finish()?;
-        Ok(self.subjects.get_or_init(|| subjects))
+    fn subjects(&self, threads: usize, progress: &dyn Progress) -> Result<&Subjects> {
+        let mention = |said: &mut Rows<'_>, batch| {
+            let Some(edges) = self.edges(&batch)? else { return Ok(()) };
+            let terms = [rows::terms(&edges.source)?, rows::terms(&edges.target)?];
+            terms.into_iter().flatten().flatten().try_for_each(|term| said.push(term, Said::Mentioned))
+        };
+        self.subjects.get(self.inner.as_ref(), (&self.budget, threads), progress, mention)
     }
 
     /// Triples and literals as edges; nothing for what is neither.
@@ -127,20 +107,20 @@ impl Source for Flattened {
 
     fn prepare(&self, threads: usize, progress: &dyn Progress) -> Result<()> {
         self.inner.prepare(threads, progress)?;
-        self.subjects(progress).map(|_| ())
+        self.subjects(threads, progress).map(|_| ())
     }
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
-        let (nodes, edges) = match request.tables {
+        let (with_nodes, edges) = match request.tables {
             Tables::All => (true, Some(Tables::AllEdges)),
             Tables::AllNodes | Tables::Nodes(_) | Tables::NodeKeys(_) => (true, None),
             edges @ (Tables::AllEdges | Tables::Edges(_) | Tables::EdgeEnds(_)) => (false, Some(edges)),
             Tables::Rest => (false, None),
         };
-        let mut parts: Vec<Box<dyn Part + '_>> = Vec::new();
-        if nodes {
-            parts.push(NodesPart { subjects: self.subjects(&Silent)?, record: &self.record }.part());
-        }
+        let mut parts = match with_nodes {
+            true => nodes(self.subjects(1, &Silent)?, &self.record)?,
+            false => Vec::new(),
+        };
         for tables in edges.into_iter().flat_map(|edges| [edges, Tables::Rest]) {
             for part in self.inner.scan(&request.for_tables(tables))? {
                 parts.push(shown(part, |batch, take: Take<'_>| match self.edges(&batch)? {

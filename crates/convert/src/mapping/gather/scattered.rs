@@ -19,8 +19,8 @@ use isomorph_storage::{Budget, Scratch};
 
 use super::rows::{between, texts};
 use super::{Gathering, literal};
+use crate::mapping::CARRY_FITS;
 use crate::mapping::declared;
-use crate::mapping::shred::CARRY_FITS;
 use crate::mapping::view::edges_as;
 use isomorph_dataset::KeysByRow;
 use isomorph_model::Take;
@@ -167,7 +167,7 @@ struct Said {
 }
 
 impl Said {
-    fn push(&mut self, owner: &str, parts: literal::Parts) {
+    fn push(&mut self, owner: &str, parts: literal::Parts<'_>) {
         self.owners.append_value(owner);
         self.parts.iter_mut().zip(parts).for_each(|(column, part)| column.append_option(part));
     }

@@ -8,14 +8,14 @@ use isomorph_model::faces::{FromQuads, Quad, Quads, Rows};
 use isomorph_model::{
     About, Batch, EndForm, Graph, KeyKind, NodeId, Part, Progress, Request, Side, Source, Tables as Scanned,
 };
-use isomorph_storage::{Budget, Scratch};
+use isomorph_storage::{Budget, Resources, Scratch};
 
 use super::in_memory::InMemory;
 use super::statements::FromStatements;
-use super::subjects::{Collecting, Said, Subjects};
 use super::tables::{Sorted, Tables, edges_part, nodes_part};
-use super::{Lifting, end_form, neighbors, types_of};
-use crate::mapping::shred::CARRY_FITS;
+use super::{Lifting, end_form, neighbors, said, types_of};
+use crate::mapping::CARRY_FITS;
+use crate::mapping::subjects::{Said, SubjectSorter, Subjects, rows};
 use crate::progress::Silent;
 
 /// Quads that become rows at once: these are held in memory.
@@ -53,7 +53,7 @@ impl Lowered {
     /// The same graph with its rows sorted, though they fit into memory.
     #[cfg(test)]
     pub(super) fn sorted(self) -> Result<Self> {
-        let sorted = self.sort(&Silent)?;
+        let sorted = self.sort(1, &Silent)?;
         let _ = self.shown.set(Shown::Sorted(sorted));
         Ok(self)
     }
@@ -65,40 +65,45 @@ impl Lowered {
     }
 
     /// The rows of all tables, read when they are first asked for.
-    fn shown(&self, progress: &dyn Progress) -> Result<&Shown> {
+    fn shown(&self, threads: usize, progress: &dyn Progress) -> Result<&Shown> {
         let _alone = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(shown) = self.shown.get() {
             return Ok(shown);
         }
         let shown = match InMemory::read(self.inner.as_ref(), &self.record, &self.budget, progress)? {
             Some(rows) => Shown::InMemory(Box::new(rows)),
-            None => Shown::Sorted(self.sort(progress)?),
+            None => Shown::Sorted(self.sort(threads, progress)?),
         };
         Ok(self.shown.get_or_init(|| shown))
     }
 
-    fn sort(&self, progress: &dyn Progress) -> Result<Sorted> {
+    fn sort(&self, threads: usize, progress: &dyn Progress) -> Result<Sorted> {
         let scratch = Scratch::new(None)?;
         let available = self.budget.available();
         let mut tables = Tables::new(&self.record.graph, &self.budget, &scratch, available / 3);
-        let subjects = self.collect(&mut tables, (available / 3, &scratch), progress)?;
-        let mut chunk = self.reader();
-        let (mut stream, mut last) = (subjects.sorted.stream()?, None);
-        progress.begin("rows", Some(subjects.sorted.rows()));
-        while let Some(batch) = stream.next_batch()? {
-            progress.advance(batch.other.len() as u64)?;
-            let said = Said::of(&batch.payload)?;
-            for (row, subject) in batch.aligned.values().iter().zip(batch.other.values()).enumerate() {
-                if last != Some((*subject.0, *subject.1)) && chunk.len() >= TOGETHER {
-                    put(&mut chunk, &mut tables)?;
+        let resources = Resources { threads, budget: self.budget.clone(), scratch: scratch.clone() };
+        let subjects = self.collect(&mut tables, (&resources, available / 3), progress)?;
+        let (mut chunk, mut last) = (self.reader(), String::new());
+        progress.begin("rows", None);
+        for stream in subjects.streams(1)? {
+            for batch in stream {
+                let batch = batch?;
+                progress.advance(batch.other.len() as u64)?;
+                for (subject, what) in rows(&batch)? {
+                    let Said::Value(_, what) = what else { continue };
+                    if last != subject {
+                        if chunk.len() >= TOGETHER {
+                            put(&mut chunk, &mut tables)?;
+                        }
+                        last.clear();
+                        last.push_str(subject);
+                    }
+                    chunk.take(said::quad(subject, what)?);
                 }
-                last = Some((*subject.0, *subject.1));
-                chunk.take(said.quad(row, &subjects.names));
             }
         }
         put(&mut chunk, &mut tables)?;
         progress.end();
-        drop(stream);
         drop(subjects);
         tables.finish()
     }
@@ -135,18 +140,21 @@ impl Lowered {
     fn collect(
         &self,
         tables: &mut Tables<'_>,
-        (memory, scratch): (u64, &Scratch),
+        (resources, memory): (&Resources, u64),
         progress: &dyn Progress,
     ) -> Result<Subjects> {
         let source = self.inner.as_ref();
-        let mut subjects = Collecting::new(&self.budget, memory, scratch)?;
+        let sorter = SubjectSorter::new(resources, memory)?;
+        let (mut subjects, mut what) = (sorter.rows(), String::new());
         let mut edges = self.reader();
         let mut quads = Quads::new(source.graph(), None);
         let mut parts = source.scan(&Request::of(Scanned::All))?;
         progress.begin("read", parts.iter().map(|part| part.rows()).sum());
         let mut put_quad = |quad: Quad<'_>| {
             if !edges.is_edge(&quad) {
-                return subjects.push(&quad);
+                what.clear();
+                said::push(&mut what, &quad);
+                return subjects.push(quad.subject, Said::Value(0, &what));
             }
             edges.take(quad);
             if edges.len() >= TOGETHER { put(&mut edges, tables) } else { Ok(()) }
@@ -170,7 +178,8 @@ impl Lowered {
         progress.end();
         statements.map_or(Ok(()), FromStatements::finish)?;
         put(&mut edges, tables)?;
-        subjects.finish()
+        subjects.flush()?;
+        sorter.finish()
     }
 }
 
@@ -181,13 +190,13 @@ impl Source for Lowered {
 
     fn prepare(&self, threads: usize, progress: &dyn Progress) -> Result<()> {
         self.inner.prepare(threads, progress)?;
-        self.shown(progress).map(|_| ())
+        self.shown(threads, progress).map(|_| ())
     }
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
         let graph = &self.record.graph;
         let (nodes, edges) = types_of(graph, request.tables);
-        let sorted = match self.shown(&Silent)? {
+        let sorted = match self.shown(1, &Silent)? {
             Shown::InMemory(rows) => return Ok(rows.parts(nodes, edges, request.batch_rows)),
             Shown::Sorted(sorted) => sorted,
         };

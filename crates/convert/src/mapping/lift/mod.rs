@@ -10,8 +10,8 @@ mod lifter;
 mod lowered;
 mod native;
 mod neighbors;
+mod said;
 mod statements;
-pub(super) mod subjects;
 mod tables;
 #[cfg(test)]
 mod tests;

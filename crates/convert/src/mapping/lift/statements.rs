@@ -10,7 +10,7 @@ use isomorph_model::faces::{Object, Quad, QuadSink, RDF_REIFIES, RDF_TYPE};
 use isomorph_model::{Written, term};
 use isomorph_storage::{Budget, Reservation};
 
-use crate::mapping::shred::CARRY_FITS;
+use crate::mapping::CARRY_FITS;
 
 const STATEMENT: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#Statement";
 

@@ -18,9 +18,10 @@ use isomorph_model::{
 use isomorph_storage::{Budget, Scratch};
 use isomorph_tables::sort::{EdgeSorter, SortOptions, SortedEdges};
 
+use crate::mapping::bundle::label_lists;
 use crate::mapping::bundle::{labels_of, relations_of};
 use crate::mapping::reify::malformed;
-use crate::mapping::shred::{in_order, label_lists};
+use crate::mapping::split::in_order;
 use crate::narrow::halves;
 
 /// Tables of a graph that are being filled.

@@ -21,10 +21,10 @@ use super::cells::{malformed, original, same_bits};
 use super::forward::ids_of;
 use super::order::{self, InOrder};
 use super::{Ids, Numbering, labels, rest};
+use crate::mapping::CARRY_FITS;
 use crate::mapping::bundle::labels_of;
 use crate::mapping::declare::cast;
 use crate::mapping::json_in::JsonColumn;
-use crate::mapping::shred::CARRY_FITS;
 use crate::mapping::view::{edges_shown, within};
 use crate::narrow::narrow;
 use crate::parallel;
@@ -367,6 +367,10 @@ impl Source for Unnumbered {
             parts.extend(inner.into_iter().map(|inner| self.part(inner, only)));
         }
         Ok(parts)
+    }
+
+    fn is_one_table(&self, _tables: Tables) -> bool {
+        true
     }
 
     fn end_form(&self, _ty: usize) -> EndForm {

@@ -15,8 +15,8 @@ use isomorph_error::{Error, Result};
 use isomorph_model::type_name::{list_of, type_name};
 use isomorph_model::{Property, ValueKind, well_known};
 
+use crate::mapping::CARRY_FITS;
 use crate::mapping::has_text;
-use crate::mapping::shred::CARRY_FITS;
 use crate::narrow::narrow;
 
 /// Whether the values of a property are a feature as they are: numbers, truth values, times, text, bytes, lists of numbers,

@@ -17,8 +17,8 @@ use isomorph_tables::lookup::{KeyRowsBuilder, LookupOptions};
 
 use super::cells::{featured, malformed, same_bits, weights};
 use super::{Ids, Numbering, labels, rest};
+use crate::mapping::bundle::label_lists;
 use crate::mapping::json_out::JsonCells;
-use crate::mapping::shred::label_lists;
 use crate::narrow::narrow;
 use crate::pipeline::REPEATED_KEY;
 use isomorph_storage::Resources;

@@ -26,7 +26,7 @@ use isomorph_model::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::bundle::bases;
+use super::merge::bases;
 
 pub use back::Unnumbered;
 pub use cells::holds;

@@ -11,10 +11,10 @@ use isomorph_model::json::{Members, push_string};
 use isomorph_model::{Columns, Property};
 
 use super::cells::malformed;
+use crate::mapping::CARRY_FITS;
 use crate::mapping::json_in::JsonColumn;
 use crate::mapping::json_out::JsonCells;
 use crate::mapping::reify::as_type;
-use crate::mapping::shred::CARRY_FITS;
 use crate::narrow::narrow;
 
 /// The objects of rows; nothing where no row has one. `elsewhere` are rows and properties, in any order.

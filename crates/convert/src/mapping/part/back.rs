@@ -11,8 +11,8 @@ use isomorph_model::{
 
 use super::{By, Parting, labels};
 use crate::counted::node_rows;
+use crate::mapping::CARRY_FITS;
 use crate::mapping::declared;
-use crate::mapping::shred::CARRY_FITS;
 use crate::mapping::view::{edges_as, of_types};
 use crate::progress::Silent;
 use isomorph_dataset::must_exist;

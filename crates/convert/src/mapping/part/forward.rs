@@ -3,19 +3,15 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, UInt32Array};
-use arrow_select::take::take;
 use isomorph_error::{Error, Result};
 use isomorph_model::label::{LabelBuilder, LabelColumn};
 use isomorph_model::{
-    About, Batch, Columns, EdgeBatch, EndForm, Ends, Graph, NodeBatch, NodeId, Part, Progress, Request, Side, Source,
-    Tables,
+    About, Batch, EdgeBatch, EndForm, Graph, NodeBatch, NodeId, Part, Progress, Request, Side, Source, Tables,
 };
 
 use super::{By, Parting, labels};
 use crate::mapping::declared;
-use crate::mapping::view::{edges_shown, one_table};
-use crate::narrow::narrow;
+use crate::mapping::view::{Rows, edges_shown, one_table, rows_by_type};
 use isomorph_model::part::shown;
 
 /// Shows a graph with a node type for each value of a property, or each label.
@@ -24,14 +20,6 @@ pub struct Parted {
     record: Parting,
     /// Edge types by that of the inner graph and the types of their ends.
     edges: HashMap<(usize, usize, usize), usize>,
-}
-
-fn picked(column: &ArrayRef, rows: &UInt32Array) -> Result<ArrayRef> {
-    take(column, rows, None).map_err(|error| Error::malformed(error.to_string()))
-}
-
-fn picked_all(columns: &Columns, rows: &UInt32Array) -> Result<Columns> {
-    columns.iter().map(|column| column.as_ref().map(|column| picked(column, rows)).transpose()).collect()
 }
 
 impl Parted {
@@ -49,17 +37,14 @@ impl Parted {
     /// Nodes of all types, or of one.
     fn nodes(&self, batch: &NodeBatch, only: Option<usize>, give: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
         let types = self.record.types.of_nodes(batch)?;
-        let mut rows: Vec<Vec<u32>> = vec![Vec::new(); self.record.typed.nodes.len()];
-        for (row, ty) in types.iter().enumerate() {
-            if let Some(rows) = rows.get_mut(usize::from(*ty)) {
-                rows.push(narrow(row));
+        let type_of =
+            |row: usize| types.get(row).copied().map(usize::from).ok_or_else(|| Error::usage("a node of no type"));
+        for (ty, rows) in rows_by_type(self.record.typed.nodes.len(), batch.rows, type_of)? {
+            if only.is_some_and(|only| only != ty) {
+                continue;
             }
-        }
-        let wanted = |(ty, rows): &(usize, Vec<u32>)| !rows.is_empty() && only.is_none_or(|only| only == *ty);
-        for (ty, rows) in rows.into_iter().enumerate().filter(wanted) {
-            let rows = UInt32Array::from(rows);
-            let all = picked_all(&batch.properties, &rows)?;
-            let keys = batch.keys.as_ref().map(|keys| picked(keys, &rows)).transpose()?;
+            let all = rows.of_columns(&batch.properties)?;
+            let keys = batch.keys.as_ref().map(|keys| rows.of(keys)).transpose()?;
             let (properties, labels) = match &self.record.by {
                 By::Property { property, .. } => {
                     let others = all.into_iter().enumerate().filter(|(at, _)| at != property);
@@ -86,12 +71,12 @@ impl Parted {
     }
 
     /// The labels of some rows beside that which is their type.
-    fn labels(&self, batch: &NodeBatch, ty: usize, own: Option<&str>, rows: &UInt32Array) -> Option<LabelColumn> {
+    fn labels(&self, batch: &NodeBatch, ty: usize, own: Option<&str>, rows: &Rows) -> Option<LabelColumn> {
         self.record.typed.nodes.get(ty).filter(|ty| labels::has_labels(ty))?;
         let column = batch.labels.as_ref()?;
         let mut builder = LabelBuilder::default();
-        for row in rows.values() {
-            builder.push(column.row(*row as usize).filter(|label| own != Some(*label)));
+        for row in rows.numbers() {
+            builder.push(column.row(row).filter(|label| own != Some(*label)));
         }
         Some(builder.finish())
     }
@@ -99,27 +84,16 @@ impl Parted {
     /// Edges of all types, or of one.
     fn edges(&self, batch: &EdgeBatch, only: Option<usize>, give: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
         let (sources, targets) = (self.record.types.of_ends(&batch.source)?, self.record.types.of_ends(&batch.target)?);
-        let mut rows: Vec<Vec<u32>> = vec![Vec::new(); self.record.typed.edges.len()];
-        for (row, (source, target)) in sources.iter().zip(&targets).enumerate() {
-            let ty = self.edges.get(&(batch.ty, usize::from(*source), usize::from(*target)));
-            let rows = ty.and_then(|ty| rows.get_mut(*ty));
-            rows.ok_or_else(|| Error::malformed("an edge between types that no edge was between"))?.push(narrow(row));
-        }
-        let wanted = |(ty, rows): &(usize, Vec<u32>)| !rows.is_empty() && only.is_none_or(|only| only == *ty);
-        for (ty, rows) in rows.into_iter().enumerate().filter(wanted) {
-            let rows = UInt32Array::from(rows);
-            let keys = |ends: &Ends| match ends {
-                Ends::Keys(keys) => Ok(Ends::Keys(picked(keys, &rows)?)),
-                Ends::Rows(_) => Err(Error::usage("ends are rows where keys were announced")),
-            };
-            give(Batch::Edges(EdgeBatch {
-                ty,
-                rows: rows.len(),
-                source: keys(&batch.source)?,
-                target: keys(&batch.target)?,
-                properties: picked_all(&batch.properties, &rows)?,
-                ..batch.clone()
-            }))?;
+        let type_of = |row: usize| {
+            let ends = sources.get(row).zip(targets.get(row));
+            let ty = ends
+                .and_then(|(source, target)| self.edges.get(&(batch.ty, usize::from(*source), usize::from(*target))));
+            ty.copied().ok_or_else(|| Error::malformed("an edge between types that no edge was between"))
+        };
+        for (ty, rows) in rows_by_type(self.record.typed.edges.len(), batch.rows, type_of)? {
+            if only.is_none_or(|only| only == ty) {
+                give(Batch::Edges(EdgeBatch { ty, ..rows.of_edges(batch)? }))?;
+            }
         }
         Ok(())
     }
@@ -152,6 +126,10 @@ impl Source for Parted {
             })
         };
         Ok(parts.into_iter().map(parted).collect())
+    }
+
+    fn is_one_table(&self, _tables: Tables) -> bool {
+        true
     }
 
     fn end_form(&self, _ty: usize) -> EndForm {

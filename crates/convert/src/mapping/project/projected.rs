@@ -197,6 +197,10 @@ impl Source for Projected {
         }
     }
 
+    fn is_one_table(&self, tables: Tables) -> bool {
+        self.inner.is_one_table(tables)
+    }
+
     fn edge_orders(&self, ty: usize) -> Vec<EdgeOrder> {
         if ty < self.projection.edges { self.inner.edge_orders(ty) } else { Vec::new() }
     }

@@ -217,21 +217,45 @@ impl Restored {
         Ok(parts.into_iter().map(part).collect())
     }
 
+    /// The tables of some types of nodes or of edges, as `all` says: one after another, or at once where they lie in one.
+    fn of_types<'a>(
+        &'a self,
+        all: Tables,
+        types: impl Iterator<Item = usize>,
+        request: &Request,
+        only_groups: bool,
+    ) -> Result<Vec<Box<dyn Part + 'a>>> {
+        let types: Arc<[usize]> = types.collect();
+        if types.len() > 1 && self.inner.is_one_table(all) {
+            let parts = self.inner.scan(&request.for_tables(all))?;
+            let part = |inner| {
+                let types = Arc::clone(&types);
+                shown(inner, move |batch, take| match &batch {
+                    Batch::Nodes(nodes) if !types.contains(&nodes.ty) => Ok(()),
+                    Batch::Edges(edges) if !types.contains(&edges.ty) => Ok(()),
+                    _ => self.batch(batch, only_groups, take),
+                })
+            };
+            return Ok(parts.into_iter().map(part).collect());
+        }
+        let mut parts = Vec::new();
+        for ty in types.iter().copied() {
+            let tables = if all == Tables::AllNodes { Tables::Nodes(ty) } else { Tables::Edges(ty) };
+            parts.extend(self.parts(tables, request, only_groups)?);
+        }
+        Ok(parts)
+    }
+
     /// Hyperedges, groups, members and memberships: all tables that are no nodes and no edges of the graph.
     fn rest<'a>(&'a self, request: &Request) -> Result<Vec<Box<dyn Part + 'a>>> {
         let request = request.whole().in_order(EdgeOrder::Any);
-        let mut parts = Vec::new();
-        for ty in self.rich.nodes.len()..self.record.plain.nodes.len() {
-            parts.extend(self.parts(Tables::Nodes(ty), &request, false)?);
-        }
-        for ty in self.rich.edges.len()..self.record.plain.edges.len() {
-            parts.extend(self.parts(Tables::Edges(ty), &request, false)?);
-        }
-        for (ty, columns) in self.record.edges.iter().enumerate() {
-            if !columns.memberships.is_empty() {
-                parts.extend(self.parts(Tables::Edges(ty), &request, true)?);
-            }
-        }
+        let nodes = self.rich.nodes.len()..self.record.plain.nodes.len();
+        let edges = self.rich.edges.len()..self.record.plain.edges.len();
+        let columns = self.record.edges.iter().enumerate();
+        let in_groups = columns.filter(|(_, columns)| !columns.memberships.is_empty()).map(|(ty, _)| ty);
+        let mut parts = self.of_types(Tables::AllNodes, nodes, &request, false)?;
+        parts.extend(self.of_types(Tables::AllEdges, edges, &request, false)?);
+        parts.extend(self.of_types(Tables::AllEdges, in_groups, &request, true)?);
         Ok(parts)
     }
 }
@@ -264,20 +288,8 @@ impl Source for Restored {
     }
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
-        let all_nodes = || -> Result<Vec<_>> {
-            let mut parts = Vec::new();
-            for ty in 0..self.rich.nodes.len() {
-                parts.extend(self.parts(Tables::Nodes(ty), request, false)?);
-            }
-            Ok(parts)
-        };
-        let all_edges = || -> Result<Vec<_>> {
-            let mut parts = Vec::new();
-            for ty in 0..self.rich.edges.len() {
-                parts.extend(self.parts(Tables::Edges(ty), request, false)?);
-            }
-            Ok(parts)
-        };
+        let all_nodes = || self.of_types(Tables::AllNodes, 0..self.rich.nodes.len(), request, false);
+        let all_edges = || self.of_types(Tables::AllEdges, 0..self.rich.edges.len(), request, false);
         match request.tables {
             Tables::AllNodes => all_nodes(),
             Tables::AllEdges => all_edges(),
@@ -290,6 +302,10 @@ impl Source for Restored {
             }
             tables => self.parts(tables, request, false),
         }
+    }
+
+    fn is_one_table(&self, tables: Tables) -> bool {
+        self.inner.is_one_table(tables)
     }
 
     fn edge_orders(&self, ty: usize) -> Vec<EdgeOrder> {

@@ -5,8 +5,8 @@
 //! edge type for each relation that a survey found, [`Unrelated`] shows that as the graph again. Where there are more
 //! relations than types there is one edge type with the relation in a column.
 
-mod back;
-mod forward;
+mod merge;
+mod split;
 
 use arrow_schema::DataType;
 use isomorph_error::{Error, Result};
@@ -14,10 +14,15 @@ use isomorph_model::{EdgeType, Graph, Property, Relation};
 use serde::{Deserialize, Serialize};
 
 use super::Names;
+use super::merge::Merged;
+use super::split::Divided;
 use crate::survey::{Found, Survey};
 
-pub use back::Unrelated;
-pub use forward::Related;
+/// Shows a graph whose edges name their relations with an edge type for each relation.
+pub type Related = Divided<Relating>;
+
+/// Shows edge types by relation as edges that name their relations.
+pub type Unrelated = Merged<Relating>;
 
 /// The relation of the one edge type, where there are too many for types of their own.
 const EDGE: &str = "edge";

@@ -6,6 +6,7 @@ use isomorph_storage::Root;
 
 use super::Binary;
 use crate::binary::layout::{DUMMY, alias};
+use crate::block::Depth;
 use crate::feature::FeatureColumns;
 use crate::rules;
 
@@ -26,7 +27,7 @@ pub(crate) fn check(binary: &Binary, findings: &mut Findings) -> Result<()> {
     for (number, partition) in (0..).zip(&binary.partitions) {
         if of_nodes {
             let mut tables = Tables::open(&binary.root, "node", binary.meta.node_types.number, number, 8, findings)?;
-            partition.nodes(0..partition.entries, &none, true, &mut |block| {
+            partition.nodes(0..partition.entries, &none, Depth::Bare, &mut |block| {
                 for (id, ty) in block.nodes.ids.iter().zip(&block.nodes.types).filter(|(_, ty)| **ty != DUMMY) {
                     tables.take(*ty, &id.to_le_bytes(), None, findings)?;
                 }
@@ -36,7 +37,7 @@ pub(crate) fn check(binary: &Binary, findings: &mut Findings) -> Result<()> {
         }
         if of_edges {
             let mut tables = Tables::open(&binary.root, "edge", binary.meta.edge_types.number, number, 16, findings)?;
-            partition.edges(0..partition.entries, &none, true, &mut |_, block| {
+            partition.edges(0..partition.entries, &none, Depth::Bare, &mut |_, block| {
                 let edges = &block.edges;
                 let ends = edges.sources.iter().zip(&edges.targets);
                 for ((ends, ty), weight) in ends.zip(&edges.types).zip(&edges.weights) {

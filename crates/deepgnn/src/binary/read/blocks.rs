@@ -6,7 +6,7 @@ use isomorph_error::{Error, Result};
 
 use super::partition::{BYTES, Partition, half_word, numbers, word};
 use crate::binary::layout::{DUMMY, EDGE_RECORD, MAP_RECORD, TIME_RECORD};
-use crate::block::{Block, Life};
+use crate::block::{Block, Depth, Life};
 use crate::feature::FeatureColumns;
 use crate::rules;
 
@@ -14,25 +14,25 @@ use crate::rules;
 pub(crate) struct NodeBlocks<'a> {
     pub(super) partition: &'a Partition,
     pub(super) columns: &'a FeatureColumns,
-    pub(super) keys_only: bool,
-    /// Remaining ranges, in reverse order.
-    pub(super) pending: Vec<Range<u64>>,
+    pub(super) depth: Depth,
+    /// The next range is the last one here.
+    pub(crate) pending: Vec<Range<u64>>,
 }
 
 impl NodeBlocks<'_> {
-    /// Reads the next entries into `block`. Returns whether there are any.
+    /// Reads the next entries into `block`: the number of the first of them, if there are any.
     ///
     /// # Errors
-    /// Returns an error if an offset is out of range.
-    pub fn fill(&mut self, block: &mut Block) -> Result<bool> {
-        let (partition, keys_only) = (self.partition, self.keys_only);
+    /// When something points outside.
+    pub fn fill(&mut self, block: &mut Block) -> Result<Option<u64>> {
+        let (partition, depth) = (self.partition, self.depth);
         while let Some(range) = self.pending.pop() {
             if range.is_empty() {
                 continue;
             }
-            let ends = match keys_only {
-                true => Vec::new(),
-                false => numbers(&partition.node_index, range.clone())?,
+            let ends = match depth {
+                Depth::Bare | Depth::Plain => Vec::new(),
+                Depth::Full => numbers(&partition.node_index, range.clone())?,
             };
             partition.check_counts(&ends, &partition.node_index, range.start)?;
             if let [first, .., last] = ends.as_slice()
@@ -45,10 +45,12 @@ impl NodeBlocks<'_> {
                 continue;
             }
             block.clear();
-            // The binary stores them only in its sampling tables.
-            let (weights, lives) = match keys_only {
-                false => (partition.weights(range.clone())?, partition.beside.node_lives(range.clone())?),
-                true => Default::default(),
+            // The binary has them in its tables for sampling alone.
+            let (weights, lives) = match depth {
+                Depth::Plain | Depth::Full => {
+                    (partition.weights(range.clone())?, partition.beside.node_lives(range.clone())?)
+                }
+                Depth::Bare => Default::default(),
             };
             for (at, record) in partition.entries(&range)?.chunks_exact(MAP_RECORD).enumerate() {
                 let ty = half_word(&record[16..]).cast_signed();
@@ -63,13 +65,13 @@ impl NodeBlocks<'_> {
                     lives.get(at).copied(),
                 );
             }
-            if !keys_only {
+            if depth == Depth::Full {
                 let types = partition.beside.node_types.as_ref();
                 partition.node_features.read(&ends, self.columns, types, &mut block.nodes.features)?;
             }
-            return Ok(true);
+            return Ok(Some(range.start));
         }
-        Ok(false)
+        Ok(None)
     }
 }
 
@@ -77,12 +79,12 @@ impl NodeBlocks<'_> {
 pub(crate) struct EdgeBlocks<'a> {
     pub(super) partition: &'a Partition,
     pub(super) columns: &'a FeatureColumns,
-    pub(super) ends_only: bool,
-    /// The ids of the entries, and the start of the edges of each, with the end of the last.
+    pub(super) depth: Depth,
+    /// The ids of the entries, and where the edges of each begin, with the end of the last.
     pub(super) sources: Vec<u64>,
     pub(super) ends: Vec<u64>,
-    /// Remaining ranges, in reverse order.
-    pub(super) pending: Vec<Range<u64>>,
+    /// The next range is the last one here.
+    pub(crate) pending: Vec<Range<u64>>,
 }
 
 impl EdgeBlocks<'_> {
@@ -103,7 +105,7 @@ impl EdgeBlocks<'_> {
             }
             partition.check_counts(&slots, &partition.edge_index, range.start)?;
             if let [first, .., last] = slots.as_slice()
-                && !self.ends_only
+                && self.depth == Depth::Full
                 && range.end - range.start > 1
                 && partition.edge_features.size(*first, *last)? > BYTES
             {
@@ -138,8 +140,10 @@ impl EdgeBlocks<'_> {
                 let lives = bytes.chunks_exact(TIME_RECORD);
                 block.edges.lives = lives.map(|life| Life { created: time(life), removed: time(&life[8..]) }).collect();
             }
-            if !self.ends_only {
+            if self.depth != Depth::Bare {
                 partition.beside.edge_lives(range.clone(), &mut block.edges.lives)?;
+            }
+            if self.depth == Depth::Full {
                 let types = partition.beside.edge_types.as_ref();
                 partition.edge_features.read(&slots, self.columns, types, &mut block.edges.features)?;
             }

@@ -7,6 +7,7 @@ use isomorph_storage::Blob;
 use super::partition::{Partition, half_word, word};
 use super::{Binary, Meta};
 use crate::binary::layout::{EDGE_RECORD, MAP_RECORD};
+use crate::block::Depth;
 use crate::feature::FeatureColumns;
 use crate::rules;
 
@@ -60,7 +61,7 @@ pub(crate) fn check(binary: &Binary, findings: &mut Findings) -> Result<()> {
 fn in_order(partition: &Partition, times: &Blob, findings: &mut Findings) -> Result<()> {
     // Type and creation time of the previous edge of the same entry.
     let mut last: Option<(i32, i64)> = None;
-    partition.edges(0..partition.entries, &FeatureColumns::default(), true, &mut |start, block| {
+    partition.edges(0..partition.entries, &FeatureColumns::default(), Depth::Bare, &mut |start, block| {
         let mut begins = block.nodes.edges_before.iter().peekable();
         for (at, (ty, life)) in block.edges.types.iter().zip(&block.edges.lives).enumerate() {
             while begins.next_if(|before| **before as usize <= at).is_some() {

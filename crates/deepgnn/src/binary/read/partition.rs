@@ -5,13 +5,15 @@ use std::sync::OnceLock;
 
 use bytes::Bytes;
 use isomorph_error::{Error, Place, Result, index};
+use isomorph_model::Set;
 use isomorph_storage::{Blob, Root};
 
+use super::ENTRIES;
 use super::blocks::{EdgeBlocks, NodeBlocks};
 use super::files::PartitionFiles;
 use crate::binary::beside::{Asked, Beside, Counts, Types};
 use crate::binary::layout::{EDGE_RECORD, MAP_RECORD, Names, TIME_RECORD};
-use crate::block::{Block, Features, Kind};
+use crate::block::{Block, Depth, Features, Kind};
 use crate::feature::{FeatureColumns, FeatureType};
 use crate::rules;
 
@@ -21,10 +23,13 @@ pub(super) const EDGES: u64 = 65_536;
 /// Number of bytes of features that are read at a time, unless one element has more.
 pub(super) const BYTES: u64 = 64 << 20;
 
-/// If at most this many entries of the map remain, a search reads all of them.
+/// Entries of the map between which a search looks at each, and which are read rather than left out between two that are wanted.
 const NEAR: u64 = 64;
 
-/// Maximum number of features of an element.
+/// A search looks at this part of a map, at most: where more are searched for, all of it is read.
+const SEARCH: u64 = 256;
+
+/// Features of an element, at most.
 const FEATURES: u64 = 1 << 16;
 
 /// Files of features.
@@ -259,11 +264,11 @@ impl Partition {
         self.map.read(range.start * size..range.end * size)
     }
 
-    /// Finds the entries of node `id` in a range, with their types, by a pass over all of them.
+    /// The entries in a range that are of nodes which are `wanted`, with their types, by a pass over all of them.
     ///
     /// # Errors
-    /// Returns an error if the map cannot be read.
-    pub fn pass(&self, range: Range<u64>, id: u64) -> Result<Passed> {
+    /// When the map cannot be read.
+    pub fn pass(&self, range: Range<u64>, wanted: impl Fn(u64) -> bool) -> Result<Passed> {
         let records = self.entries(&range)?;
         let mut passed = Passed::default();
         for (entry, record) in range.zip(records.chunks_exact(MAP_RECORD)) {
@@ -273,7 +278,7 @@ impl Partition {
                 first
             });
             passed.ends = Some((first, own));
-            if own == id {
+            if wanted(own) {
                 passed.found.push((entry, half_word(&record[16..]).cast_signed()));
             }
         }
@@ -311,7 +316,7 @@ impl Partition {
         loop {
             // Reads a few entries at a time while they belong to the node, which may have many.
             let end = self.entries.min(from + NEAR.max(to - from));
-            let passed = self.pass(from..end, id)?;
+            let passed = self.pass(from..end, |own| own == id)?;
             let goes_on = passed.ends.is_some_and(|(_, last)| last <= id);
             found.extend(passed.found);
             (from, to) = (end, end);
@@ -321,14 +326,43 @@ impl Partition {
         }
     }
 
-    /// Returns entries of the map as blocks of bounded size; with `keys_only`, without features.
-    pub fn node_blocks<'a>(
-        &'a self,
-        range: Range<u64>,
-        columns: &'a FeatureColumns,
-        keys_only: bool,
-    ) -> NodeBlocks<'a> {
-        NodeBlocks { partition: self, columns, keys_only, pending: vec![range] }
+    /// Whether the ids of the map ascend, if that is known.
+    pub fn is_sorted(&self) -> Option<bool> {
+        self.sorted.get().copied()
+    }
+
+    /// Stretches of entries, ascending, with all entries of some nodes and few others: of few nodes by a search, where the map is known to be
+    /// sorted, else by a pass over it.
+    ///
+    /// # Errors
+    /// When the map cannot be read.
+    pub fn entries_of(&self, ids: &Set) -> Result<Vec<Range<u64>>> {
+        let mut entries: Vec<u64> = Vec::new();
+        if self.is_sorted() == Some(true) && (ids.len() as u64).saturating_mul(SEARCH) < self.entries {
+            for id in ids.rows() {
+                entries.extend(self.search(id)?.into_iter().flatten().map(|(entry, _)| entry));
+            }
+            entries.sort_unstable();
+        } else {
+            let starts = (0..self.entries).step_by(index(ENTRIES));
+            let pass = |start| self.pass(start..self.entries.min(start + ENTRIES), |own| ids.has_int(own.into()));
+            let passed = starts.map(pass).collect::<Result<Vec<Passed>>>()?;
+            self.note_order(passed.iter());
+            entries.extend(passed.iter().flat_map(|passed| &passed.found).map(|(entry, _)| *entry));
+        }
+        let mut ranges: Vec<Range<u64>> = Vec::new();
+        for entry in entries {
+            match ranges.last_mut().filter(|last| entry < last.end + NEAR && entry < last.start + ENTRIES) {
+                Some(last) => last.end = entry + 1,
+                None => ranges.push(entry..entry + 1),
+            }
+        }
+        Ok(ranges)
+    }
+
+    /// Entries of the map, with so much of each, as blocks of a bounded size.
+    pub fn node_blocks<'a>(&'a self, range: Range<u64>, columns: &'a FeatureColumns, depth: Depth) -> NodeBlocks<'a> {
+        NodeBlocks { partition: self, columns, depth, pending: vec![range] }
     }
 
     /// Delivers the same block by block.
@@ -339,11 +373,11 @@ impl Partition {
         &self,
         range: Range<u64>,
         columns: &FeatureColumns,
-        keys_only: bool,
+        depth: Depth,
         take: &mut dyn FnMut(&Block) -> Result<()>,
     ) -> Result<()> {
-        let (mut blocks, mut block) = (self.node_blocks(range, columns, keys_only), Block::default());
-        while blocks.fill(&mut block)? {
+        let (mut blocks, mut block) = (self.node_blocks(range, columns, depth), Block::default());
+        while blocks.fill(&mut block)?.is_some() {
             take(&block)?;
         }
         Ok(())
@@ -367,7 +401,7 @@ impl Partition {
         }
     }
 
-    /// Returns the edges of entries of the map as blocks of bounded size; with `ends_only`, without features.
+    /// The edges of entries of the map, with so much of each, as blocks of a bounded size.
     ///
     /// # Errors
     /// Returns an error if the entries cannot be read, or an offset is out of range.
@@ -375,7 +409,7 @@ impl Partition {
         &'a self,
         range: Range<u64>,
         columns: &'a FeatureColumns,
-        ends_only: bool,
+        depth: Depth,
     ) -> Result<EdgeBlocks<'a>> {
         let sources = self.entries(&range)?;
         let sources: Vec<u64> = sources.chunks_exact(MAP_RECORD).map(word).collect();
@@ -389,7 +423,7 @@ impl Partition {
             pending.extend(runs.map(|start| start..(*last).min(start + EDGES)));
             pending.reverse();
         }
-        Ok(EdgeBlocks { partition: self, columns, ends_only, sources, ends, pending })
+        Ok(EdgeBlocks { partition: self, columns, depth, sources, ends, pending })
     }
 
     /// Delivers the same block by block, with the number of the first edge of each.
@@ -400,10 +434,10 @@ impl Partition {
         &self,
         range: Range<u64>,
         columns: &FeatureColumns,
-        ends_only: bool,
+        depth: Depth,
         take: &mut dyn FnMut(u64, &Block) -> Result<()>,
     ) -> Result<()> {
-        let (mut blocks, mut block) = (self.edge_blocks(range, columns, ends_only)?, Block::default());
+        let (mut blocks, mut block) = (self.edge_blocks(range, columns, depth)?, Block::default());
         while let Some(start) = blocks.fill(&mut block)? {
             take(start, &block)?;
         }

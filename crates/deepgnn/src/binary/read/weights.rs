@@ -16,6 +16,7 @@ use isomorph_storage::{Budget, Root};
 use super::{Binary, Partition};
 use crate::binary::layout::{DUMMY, alias};
 use crate::binary::write::pairwise;
+use crate::block::Depth;
 use crate::feature::FeatureColumns;
 use crate::number::single;
 
@@ -106,7 +107,7 @@ fn of_partition(
 ) -> Result<Result<Vec<(f32, i32)>, Lost>> {
     let mut ids = Vec::with_capacity(index(partition.entries));
     let mut weights: Vec<(f32, i32)> = Vec::with_capacity(index(partition.entries));
-    partition.nodes(0..partition.entries, &FeatureColumns::default(), true, &mut |block| {
+    partition.nodes(0..partition.entries, &FeatureColumns::default(), Depth::Bare, &mut |block| {
         ids.extend_from_slice(&block.nodes.ids);
         weights.extend(block.nodes.types.iter().map(|ty| (0.0, *ty)));
         Ok(())

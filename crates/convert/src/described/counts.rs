@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use arrow_array::Array;
-use isomorph::model::{Batch, EdgeType, NodeType, Relation, Request, Source, Tables};
-use isomorph::{Error, Result};
+use isomorph_error::{Error, Result};
+use isomorph_model::{Batch, EdgeType, NodeType, Relation, Request, Source, Tables};
 
 /// Data of at most so many bytes is read.
 const SMALL: u64 = 64 << 20;

@@ -1,16 +1,16 @@
-//! The JSON document of `info`.
+//! The description of a graph as a document.
 
-use isomorph::model::schema::{LabelVocabulary, Owner, ValueTable};
-use isomorph::model::type_name::type_name;
-use isomorph::model::{Cardinality, Direction, Graph, Key, KeyKind, Property};
+use isomorph_error::RuleFindings;
+use isomorph_model::schema::{LabelVocabulary, Owner, ValueTable};
+use isomorph_model::type_name::type_name;
+use isomorph_model::{Cardinality, Direction, Graph, Key, KeyKind, Property};
 use serde::Serialize;
 
 use super::{Beside, Described};
-use crate::report::RuleDocument;
 
-/// See `docs/cli-json.md`.
+/// What is known of a graph, to be serialized. Its members are those of `isomorph info --json`: see `docs/cli-json.md`.
 #[derive(Debug, Serialize)]
-pub struct Document<'a> {
+pub struct DescribedDocument<'a> {
     path: &'a str,
     format: &'static str,
     encoding: &'a str,
@@ -25,7 +25,7 @@ pub struct Document<'a> {
     values: Vec<ValuesDocument<'a>>,
     groups: Vec<GroupDocument<'a>>,
     documents: Vec<&'a str>,
-    findings: Vec<RuleDocument<'a>>,
+    findings: Vec<RuleFindings<'a>>,
     carry: Option<CarryDocument<'a>>,
     stored: Option<StoredDocument<'a>>,
     /// Edges that a selection leaves out because an end of theirs is left out; null without a selection.
@@ -154,10 +154,10 @@ struct CarryDocument<'a> {
     differences: &'a [String],
 }
 
-impl<'a> Document<'a> {
-    /// The document of an opened graph.
-    pub fn new(path: &'a str, described: &'a Described<'a>) -> Self {
-        let Described { opened, about, counts, beside, dangling } = described;
+impl Described<'_> {
+    /// The same as a document, of the graph at `path`.
+    pub fn document<'a>(&'a self, path: &'a str) -> DescribedDocument<'a> {
+        let Described { opened, about, counts, beside, dangling } = self;
         let graph = opened.graph.graph();
         let nodes = graph.nodes.iter().zip(&counts.nodes).map(|(ty, rows)| NodeDocument {
             ty: &ty.name,
@@ -182,7 +182,7 @@ impl<'a> Document<'a> {
                 }),
                 direction: direction(ty.direction),
                 key: ty.key.as_ref().map(key),
-                stored: described.stored(at),
+                stored: self.stored(at),
                 properties: properties(&ty.properties),
             }
         });
@@ -208,7 +208,7 @@ impl<'a> Document<'a> {
             all: &kind.all,
             properties: properties(&kind.properties),
         });
-        Document {
+        DescribedDocument {
             path,
             format: opened.format.id(),
             encoding: &about.format,
@@ -223,7 +223,7 @@ impl<'a> Document<'a> {
             values: values.collect(),
             groups: groups.collect(),
             documents: graph.documents.iter().map(|document| document.name.as_str()).collect(),
-            findings: RuleDocument::all(&about.findings),
+            findings: about.findings.documents(),
             dangling: *dangling,
             stored: opened.carry.is_some().then(|| StoredDocument::of(opened.native.graph())),
             carry: match beside {

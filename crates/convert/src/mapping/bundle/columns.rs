@@ -3,69 +3,21 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow_array::builder::{BooleanBuilder, Int64Builder, ListBuilder, StringBuilder, UInt64Builder};
+use arrow_array::builder::{BooleanBuilder, ListBuilder, StringBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, StringArray};
 use arrow_schema::{DataType, Field};
 use isomorph_error::{Error, Place, Result};
 use isomorph_model::json::Members;
 use isomorph_model::type_name::ITEM;
-use isomorph_model::{Columns, Ends, Key, KeyKind, LabelColumn, Property, ValueKind, json};
+use isomorph_model::{Columns, LabelColumn, Property, ValueKind, json};
 
-use super::CARRY_FITS;
-use crate::mapping::Slot;
+use super::Slot;
+use crate::mapping::CARRY_FITS;
 use crate::mapping::json_in::JsonColumn;
 use crate::mapping::reify::as_type;
-/// Keys of names: without the prefix, in the key's own type; rows where the type has no key.
-pub(in crate::mapping) fn keys(prefix: &str, key: &Key, names: &StringArray) -> Result<Ends> {
-    let strip = |name: &str| -> Result<usize> {
-        name.starts_with(prefix)
-            .then_some(prefix.len())
-            .ok_or_else(|| Error::broken(&CARRY_FITS, format!("{name:?} does not begin with {prefix:?}")))
-    };
-    let number = |name: &str| -> Result<i128> {
-        let text = name.get(strip(name)?..).unwrap_or_default();
-        let number = text.parse::<i64>().map(i128::from).or_else(|_| text.parse::<u64>().map(i128::from));
-        number.map_err(|_| Error::broken(&CARRY_FITS, format!("{name:?} holds no number")))
-    };
-    let range = || Error::broken(&CARRY_FITS, "a key is out of its type's range");
-    let array: ArrayRef = match (key.kind, &key.data_type) {
-        (KeyKind::Row, _) => {
-            let mut rows = UInt64Builder::with_capacity(names.len());
-            for name in names.iter().flatten() {
-                rows.append_value(u64::try_from(number(name)?).map_err(|_| range())?);
-            }
-            return Ok(Ends::Rows(rows.finish()));
-        }
-        (KeyKind::Int, DataType::UInt64) => {
-            let mut keys = UInt64Builder::with_capacity(names.len());
-            for name in names.iter().flatten() {
-                keys.append_value(u64::try_from(number(name)?).map_err(|_| range())?);
-            }
-            Arc::new(keys.finish())
-        }
-        (KeyKind::Int, data_type) => {
-            let mut keys = Int64Builder::with_capacity(names.len());
-            for name in names.iter().flatten() {
-                keys.append_value(i64::try_from(number(name)?).map_err(|_| range())?);
-            }
-            let options = arrow_cast::CastOptions { safe: false, ..Default::default() };
-            arrow_cast::cast_with_options(&keys.finish(), data_type, &options).map_err(|_| range())?
-        }
-        _ if prefix.is_empty() => Arc::new(names.clone()),
-        _ => {
-            let mut keys = StringBuilder::with_capacity(names.len(), names.values().len());
-            for name in names.iter().flatten() {
-                keys.append_value(name.get(strip(name)?..).unwrap_or_default());
-            }
-            Arc::new(keys.finish())
-        }
-    };
-    Ok(Ends::Keys(array))
-}
-
 /// Labels as a column of lists; no labels are null.
-pub(in crate::mapping) fn label_lists(labels: &LabelColumn) -> ArrayRef {
+pub(crate) fn label_lists(labels: &LabelColumn) -> ArrayRef {
     let item = Field::new(ITEM, DataType::Utf8, true);
     let mut builder = ListBuilder::new(StringBuilder::new()).with_field(item);
     for row in 0..labels.len() {

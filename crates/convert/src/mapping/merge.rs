@@ -1,0 +1,292 @@
+//! Several typed tables shown as one of nodes and one of edges.
+//!
+//! Nodes stand one type behind the other. Where there are several types, keys begin with that of their node. What else is said of a row,
+//! and where, is up to what the tables are merged into: [`Merge`].
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use arrow_array::builder::StringBuilder;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int32Type, Int64Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, BooleanArray, UInt64Array};
+use arrow_schema::DataType;
+use isomorph_error::{Error, Kind, Result};
+use isomorph_model::part::shown;
+use isomorph_model::{
+    About, Batch, Columns, EdgeBatch, EdgeOrder, EdgeType, EndForm, Ends, Graph, KeyKind, LabelColumn, NodeBatch,
+    NodeId, NodeType, Part, Progress, Relations, Request, Run, Side, Source, Tables,
+};
+
+use super::declared;
+use super::view::{edges_as, of_types};
+use isomorph_dataset::must_exist;
+
+/// What becomes of the rows of several types in one table.
+pub trait Merge: Send + Sync {
+    /// The typed graph.
+    fn typed(&self) -> &Graph;
+
+    /// The graph with one type of nodes and one of edges.
+    fn merged(&self) -> &Graph;
+
+    /// What stands before the keys of a node type; nothing where keys stay what they are.
+    fn prefix(&self, ty: usize) -> Option<&str>;
+
+    /// Columns and labels of nodes of a type.
+    fn nodes(&self, ty: &NodeType, batch: &NodeBatch) -> Result<(Columns, Option<LabelColumn>)>;
+
+    /// What is said of edges of a type, beside their ends.
+    fn edges(&self, ty: &EdgeType, batch: &EdgeBatch) -> Result<MergedEdges>;
+
+    /// Whether an edge type has its relations in a column.
+    fn names_relations(&self, _ty: usize) -> bool {
+        false
+    }
+
+    /// What there is beside nodes and edges.
+    fn rest(&self) -> Option<Box<dyn Part>> {
+        None
+    }
+}
+
+/// What is said of edges beside their ends.
+pub struct MergedEdges {
+    pub relations: Option<Relations>,
+    pub directed: Option<BooleanArray>,
+    pub properties: Columns,
+}
+
+/// Shows a typed source as one table of nodes and one of edges.
+pub struct Merged<R> {
+    inner: Arc<dyn Source>,
+    record: R,
+    /// Where the rows of each node type begin in the one table.
+    bases: Vec<u64>,
+}
+
+impl<R: Merge> Merged<R> {
+    /// Shows `inner` as the merged graph of `record`. Nothing is read.
+    ///
+    /// # Errors
+    /// When the number of rows of a node type is not known, or the source is another graph than the record's.
+    pub fn of(inner: Arc<dyn Source>, record: R) -> Result<Self> {
+        // The record counts columns as they were when it was made; files may have them in another order.
+        let inner = declared(inner, record.typed())?;
+        let bases = bases(inner.graph())?;
+        Ok(Merged { inner, record, bases })
+    }
+
+    fn nodes(&self, batch: &NodeBatch) -> Result<NodeBatch> {
+        let ty = self.record.typed().nodes.get(batch.ty).ok_or_else(|| Error::usage("no such node type"))?;
+        let (properties, labels) = self.record.nodes(ty, batch)?;
+        Ok(NodeBatch {
+            ty: 0,
+            start: self.base(batch.ty) + batch.start,
+            numbers: None,
+            rows: batch.rows,
+            keys: match self.record.prefix(batch.ty) {
+                Some(prefix) => Some(names(prefix, batch.keys.as_ref(), batch.start, batch.rows)?),
+                None => batch.keys.clone(),
+            },
+            labels,
+            properties,
+        })
+    }
+
+    fn edges(&self, batch: EdgeBatch) -> Result<EdgeBatch> {
+        let ty = self.record.typed().edges.get(batch.ty).ok_or_else(|| Error::usage("no such edge type"))?;
+        let MergedEdges { relations, directed, properties } = self.record.edges(ty, &batch)?;
+        Ok(EdgeBatch {
+            ty: 0,
+            rows: batch.rows,
+            relations,
+            source: self.ends(ty.source, batch.source)?,
+            target: self.ends(ty.target, batch.target)?,
+            layers: batch.layers,
+            directed,
+            keys: None,
+            properties,
+        })
+    }
+
+    fn base(&self, ty: usize) -> u64 {
+        self.bases.get(ty).copied().unwrap_or_default()
+    }
+
+    fn ends(&self, ty: usize, ends: Ends) -> Result<Ends> {
+        match ends {
+            Ends::Rows(rows) => Ok(Ends::Rows(with_base(rows, self.base(ty)))),
+            Ends::Keys(keys) => Ok(Ends::Keys(match self.record.prefix(ty) {
+                Some(prefix) => names(prefix, Some(&keys), 0, keys.len())?,
+                None => keys,
+            })),
+        }
+    }
+
+    /// The type of a node of the one table, and the node in it.
+    fn typed_id<'n>(&self, node: NodeId<'n>) -> Result<(usize, NodeId<'n>)> {
+        let missing = |node: String| Error::new(Kind::NotFound, format!("there is no node {node}"));
+        let types = &self.record.typed().nodes;
+        let (ty, node) = match node {
+            NodeId::Row(row) => {
+                let ty = self.bases.partition_point(|base| *base <= row).checked_sub(1);
+                let ty = ty.ok_or_else(|| missing(format!("in row {row}")))?;
+                return Ok((ty, NodeId::Row(row - self.base(ty))));
+            }
+            NodeId::Key(name) => {
+                let own = |ty: usize| Some((ty, name.strip_prefix(self.record.prefix(ty).unwrap_or_default())?));
+                (0..types.len()).find_map(own).ok_or_else(|| missing(format!("{name:?}")))?
+            }
+        };
+        let keyless = types.get(ty).is_some_and(|ty| ty.key.kind == KeyKind::Row);
+        // A row has one spelling, without the sign that the parser of numbers takes.
+        match (keyless, node.parse().ok().filter(|_| !node.starts_with('+'))) {
+            (true, Some(row)) => Ok((ty, NodeId::Row(row))),
+            (true, None) => Err(missing(format!("{node:?}"))),
+            (false, _) => Ok((ty, NodeId::Key(node))),
+        }
+    }
+
+    fn part<'a>(&'a self, inner: Box<dyn Part + 'a>) -> Box<dyn Part + 'a> {
+        shown(inner, |batch, take| match batch {
+            Batch::Nodes(nodes) => take(Batch::Nodes(self.nodes(&nodes)?)),
+            Batch::Edges(edges) => take(Batch::Edges(self.edges(edges)?)),
+            _ => Err(Error::unsupported("only nodes and edges of several types can become one")),
+        })
+    }
+}
+
+impl<R: Merge> Source for Merged<R> {
+    fn graph(&self) -> &Graph {
+        self.record.merged()
+    }
+
+    fn prepare(&self, threads: usize, progress: &dyn Progress) -> Result<()> {
+        self.inner.prepare(threads, progress)
+    }
+
+    fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
+        if request.order != EdgeOrder::Any {
+            return Err(Error::usage("edges of several types come in several runs"));
+        }
+        let typed = self.record.typed();
+        let (nodes, edges) = (0..typed.nodes.len(), 0..typed.edges.len());
+        let requests: Vec<Tables> = match request.tables {
+            Tables::Nodes(_) => nodes.map(Tables::Nodes).collect(),
+            Tables::NodeKeys(_) => nodes.map(Tables::NodeKeys).collect(),
+            Tables::Edges(_) => vec![Tables::AllEdges],
+            // A column with the relation is no end.
+            Tables::EdgeEnds(_) => edges
+                .map(|ty| if self.record.names_relations(ty) { Tables::Edges(ty) } else { Tables::EdgeEnds(ty) })
+                .collect(),
+            other => vec![other],
+        };
+        let mut parts = Vec::new();
+        for tables in requests {
+            parts.extend(self.inner.scan(&request.for_tables(tables))?.into_iter().map(|inner| self.part(inner)));
+        }
+        if matches!(request.tables, Tables::All | Tables::Rest) {
+            parts.extend(self.record.rest().map(|rest| rest as Box<dyn Part + '_>));
+        }
+        Ok(parts)
+    }
+
+    fn runs(&self, _ty: usize, order: EdgeOrder) -> Result<Option<Vec<Run<'_>>>> {
+        let mut runs = Vec::new();
+        for ty in 0..self.record.typed().edges.len() {
+            let Some(inner) = self.inner.runs(ty, order)? else { return Ok(None) };
+            for run in inner {
+                runs.push(run.into_iter().map(|inner| self.part(inner)).collect());
+            }
+        }
+        Ok(Some(runs))
+    }
+
+    fn end_form(&self, _ty: usize) -> EndForm {
+        let rows = (0..self.record.typed().edges.len()).all(|ty| self.inner.end_form(ty) == EndForm::Rows);
+        if rows { EndForm::Rows } else { EndForm::Keys }
+    }
+
+    /// The edges of the node, of every type that has it on this side.
+    fn neighbors(&self, _edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
+        let (ty, node) = self.typed_id(node)?;
+        let near = |edge: &EdgeType| if side == Side::Out { edge.source } else { edge.target };
+        let types = self.record.typed().edges.iter().enumerate().filter(|(_, edge)| near(edge) == ty);
+        let types: Vec<usize> = types.map(|(number, _)| number).collect();
+        // Where the type has no edges on this side nobody looks for the node.
+        if types.is_empty() {
+            must_exist(self.inner.as_ref(), ty, node)?;
+        }
+        Ok(edges_as(of_types(self.inner.as_ref(), types.into_iter(), node, side)?, |batch| self.edges(batch)))
+    }
+
+    fn about(&self) -> About {
+        let mut about = self.inner.about();
+        // The layouts of all types are that of the one.
+        about.edge_layouts.dedup();
+        about.edge_layouts.truncate(1);
+        about
+    }
+}
+
+/// Where the rows of each node type begin, when all lie one after another.
+///
+/// # Errors
+/// When the number of rows of a type is not known.
+pub(super) fn bases(graph: &Graph) -> Result<Vec<u64>> {
+    let mut bases = Vec::with_capacity(graph.nodes.len());
+    let mut next = 0u64;
+    for ty in &graph.nodes {
+        bases.push(next);
+        let rows = match ty.rows {
+            Some(rows) => rows,
+            // The last type may be of any size.
+            None if bases.len() == graph.nodes.len() => 0,
+            None => {
+                return Err(Error::unsupported(format!("the number of nodes of type {} is not known", ty.name)));
+            }
+        };
+        next = next.checked_add(rows).ok_or_else(|| Error::malformed("more than 2^64 nodes"))?;
+    }
+    Ok(bases)
+}
+
+/// Rows that count from `base` on.
+fn with_base(rows: UInt64Array, base: u64) -> UInt64Array {
+    match base {
+        0 => rows,
+        base => UInt64Array::from_iter_values(rows.values().iter().map(|row| row.saturating_add(base))),
+    }
+}
+
+/// Names of nodes: the prefix and the key's text, or the row's number where there is no key.
+fn names(prefix: &str, keys: Option<&ArrayRef>, start: u64, rows: usize) -> Result<ArrayRef> {
+    let Some(keys) = keys else {
+        return Ok(numbered(prefix, (0..rows as u64).map(|row| start + row)));
+    };
+    Ok(match keys.data_type() {
+        DataType::Utf8 if prefix.is_empty() => Arc::clone(keys),
+        DataType::Utf8 => {
+            let mut builder = StringBuilder::with_capacity(keys.len(), keys.get_array_memory_size());
+            for key in keys.as_string::<i32>() {
+                let _ = builder.write_str(prefix);
+                builder.append_value(key.unwrap_or_default());
+            }
+            Arc::new(builder.finish())
+        }
+        DataType::Int64 => numbered(prefix, keys.as_primitive::<Int64Type>().values().iter()),
+        DataType::Int32 => numbered(prefix, keys.as_primitive::<Int32Type>().values().iter()),
+        DataType::UInt64 => numbered(prefix, keys.as_primitive::<UInt64Type>().values().iter()),
+        other => return Err(Error::unsupported(format!("keys of type {other}"))),
+    })
+}
+
+fn numbered<N: std::fmt::Display>(prefix: &str, keys: impl Iterator<Item = N>) -> ArrayRef {
+    let mut builder = StringBuilder::new();
+    for key in keys {
+        let _ = write!(builder, "{prefix}{key}");
+        builder.append_value("");
+    }
+    Arc::new(builder.finish())
+}

@@ -1,0 +1,413 @@
+//! One table of nodes and one of edges shown as several types.
+//!
+//! The type of a node is told by what its key begins with, that of an edge by its relation and, where several types have that, by the
+//! types of its ends. Where the columns lie is up to what the tables were merged into: [`Split`].
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::builder::{Int64Builder, StringBuilder, UInt64Builder};
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, BooleanArray, StringArray};
+use arrow_schema::DataType;
+use isomorph_error::{Error, Kind, Result, Rule, Severity};
+use isomorph_model::part::shown;
+use isomorph_model::{
+    About, Batch, Columns, EdgeBatch, EdgeType, EndForm, Ends, Graph, Key, KeyKind, LabelColumn, Narrowing, NodeBatch,
+    NodeId, NodeType, Part, Progress, Relations, Request, Side, Source, Tables,
+};
+
+use super::anew::Places;
+use super::view::{Rows, edges_shown, one_table, rows_by_type, within};
+
+/// Data that its carry no longer describes.
+pub static CARRY_FITS: Rule = Rule {
+    id: "CARRY-FITS",
+    severity: Severity::Error,
+    says: "every name, relation and value fits the types that travel beside the data",
+    remedy: "use --carry ignore, to read the data as what it is",
+};
+
+/// Where what is said of the rows of several types lies in one table.
+pub trait Split: Send + Sync {
+    /// What stands before the keys of a node type; nothing where keys stay what they are, which those of the one type may.
+    fn prefix(&self, ty: usize) -> Option<&str>;
+
+    /// The relation that edges of a type have; nothing for the type of all that no other has.
+    fn relation(&self, number: usize, ty: &EdgeType) -> Option<String>;
+
+    /// Columns and labels of nodes of a type: some rows of a batch.
+    fn nodes(
+        &self,
+        number: usize,
+        ty: &NodeType,
+        batch: &NodeBatch,
+        rows: Range<usize>,
+    ) -> Result<(Columns, Option<LabelColumn>)>;
+
+    /// The relations of edges.
+    fn relations<'b>(&self, batch: &'b EdgeBatch) -> Result<Cow<'b, Relations>>;
+
+    /// Columns and directions of edges of a type: some rows of a batch.
+    fn edges(
+        &self,
+        number: usize,
+        ty: &EdgeType,
+        batch: &EdgeBatch,
+        rows: &Rows,
+    ) -> Result<(Columns, Option<BooleanArray>)>;
+
+    /// What of the one table is read where so much of a node type is wanted. Keys, which tell types, always are.
+    fn wanted_of_nodes(&self, number: usize, wanted: &Narrowing) -> Narrowing;
+
+    /// The same of an edge type.
+    fn wanted_of_edges(&self, number: usize, wanted: &Narrowing) -> Narrowing;
+
+    /// Whether the ends of an edge and its relation come where only ends are asked for.
+    fn ends_tell_types(&self) -> bool;
+
+    /// What becomes of rows that are neither nodes nor edges.
+    fn rest(&self) -> Result<()>;
+}
+
+/// Shows one table of nodes and one of edges as a typed graph.
+pub struct Divided<R> {
+    inner: Arc<dyn Source>,
+    record: R,
+    typed: Graph,
+    bases: Vec<u64>,
+    /// Where the nodes of each type lie, where that was looked up and is not told by the numbers of rows.
+    places: Option<Places>,
+    /// For each relation, the edge types that have it.
+    relations: HashMap<String, Vec<usize>>,
+    /// The edge type of all other relations, if there is one.
+    any_relation: Vec<usize>,
+}
+
+impl<R: Split> Divided<R> {
+    /// Shows `inner`, whose rows lie as `record` says, as `typed`. Nothing is read.
+    pub(super) fn of(inner: Arc<dyn Source>, record: R, mut typed: Graph) -> Self {
+        // Of one type there are as many nodes as are stored: those that edges alone imply may have been added behind what the record counts.
+        let stored = inner.graph().node_rows();
+        if let [ty] = typed.nodes.as_mut_slice()
+            && record.prefix(0).is_some()
+            && (ty.implied || stored.is_some())
+        {
+            ty.rows = stored;
+        }
+        let (mut bases, mut next) = (Vec::new(), 0u64);
+        for ty in &typed.nodes {
+            bases.push(next);
+            next = next.saturating_add(ty.rows.unwrap_or_default());
+        }
+        let mut relations: HashMap<String, Vec<usize>> = HashMap::new();
+        let mut any_relation = Vec::new();
+        for (number, ty) in typed.edges.iter().enumerate() {
+            match record.relation(number, ty) {
+                Some(relation) => relations.entry(relation).or_default().push(number),
+                None => any_relation.push(number),
+            }
+        }
+        Divided { inner, record, typed, bases, places: None, relations, any_relation }
+    }
+
+    /// The same with numbers of rows and places of nodes that are looked up in the keys, where there are several types.
+    ///
+    /// # Errors
+    /// When keys cannot be read, or one is that of no type.
+    pub fn placed(mut self, threads: usize) -> Result<Self> {
+        if self.typed.nodes.len() > 1 {
+            let places = Places::of(self.inner.as_ref(), threads, |name| self.type_of(name))?;
+            places.count(&mut self.typed.nodes);
+            self.places = Some(places);
+        }
+        Ok(self)
+    }
+
+    /// Whether nodes of several types are known to alternate.
+    pub(super) fn alternate(&self) -> bool {
+        self.places.as_ref().is_some_and(Places::alternate)
+    }
+
+    /// Whether nodes of the one type, and ends of edges, are what they are stored as.
+    fn keeps_nodes(&self) -> bool {
+        self.typed.nodes.len() == 1 && self.record.prefix(0).is_none()
+    }
+
+    /// The type of a name: the one whose prefix it has.
+    fn type_of(&self, name: &str) -> Result<usize> {
+        let found = match self.typed.nodes.len() {
+            1 => name.starts_with(self.record.prefix(0).unwrap_or_default()).then_some(0),
+            many => {
+                let prefix = name.find('/').and_then(|slash| name.get(..=slash));
+                prefix.and_then(|prefix| (0..many).find(|ty| self.record.prefix(*ty) == Some(prefix)))
+            }
+        };
+        found.ok_or_else(|| Error::broken(&CARRY_FITS, format!("{name:?} belongs to none of the node types")))
+    }
+
+    /// Nodes of all types, or of one.
+    fn nodes(&self, batch: &NodeBatch, only: Option<usize>, give: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
+        if self.keeps_nodes() {
+            return give(Batch::Nodes(batch.clone()));
+        }
+        let names = batch.keys.as_ref().and_then(|keys| keys.as_string_opt::<i32>());
+        let names = names.ok_or_else(|| Error::unsupported("nodes without keys of text"))?;
+        let mut row = 0;
+        while row < batch.rows {
+            let ty = self.type_of(names.value(row))?;
+            let prefix = self.record.prefix(ty).unwrap_or_default();
+            let end = match self.typed.nodes.len() {
+                1 => batch.rows,
+                _ => (row + 1..batch.rows).find(|next| !names.value(*next).starts_with(prefix)).unwrap_or(batch.rows),
+            };
+            if only.is_none_or(|only| only == ty) {
+                give(Batch::Nodes(self.run_of_nodes(batch, names, ty, row..end)?))?;
+            }
+            row = end;
+        }
+        Ok(())
+    }
+
+    fn run_of_nodes(&self, batch: &NodeBatch, names: &StringArray, ty: usize, run: Range<usize>) -> Result<NodeBatch> {
+        let own = self.typed.nodes.get(ty).ok_or_else(|| Error::usage("no such node type"))?;
+        let (at, rows) = (batch.start + run.start as u64, run.len());
+        let mut start = match &self.places {
+            Some(places) => places.row(at).ok_or_else(|| Error::malformed("a node that was not there before"))?,
+            None => at.saturating_sub(self.bases.get(ty).copied().unwrap_or_default()),
+        };
+        let keys = match keys(self.record.prefix(ty).unwrap_or_default(), &own.key, &names.slice(run.start, rows))? {
+            Ends::Rows(numbers) => {
+                // Where several types lie in one table and their places were not looked up, the numbers tell the rows.
+                if self.places.is_none() && self.typed.nodes.len() > 1 {
+                    start = numbers.values().first().copied().unwrap_or(start);
+                }
+                in_order(numbers.values(), start)?;
+                None
+            }
+            Ends::Keys(keys) => Some(keys),
+        };
+        let (properties, labels) = self.record.nodes(ty, own, batch, run)?;
+        Ok(NodeBatch { ty, start, numbers: None, rows, keys, labels, properties })
+    }
+
+    /// Edges of all types, or of one.
+    fn edges(&self, batch: &EdgeBatch, only: Option<usize>, give: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
+        let relations = self.record.relations(batch)?;
+        let (sources, targets) = (self.names_of(&batch.source)?, self.names_of(&batch.target)?);
+        let type_of =
+            |names: Option<&StringArray>, row: usize| names.map_or(Ok(0), |names| self.type_of(names.value(row)));
+        let candidates: Vec<&[usize]> = relations
+            .names
+            .iter()
+            .map(|name| self.relations.get(name.unwrap_or_default()).unwrap_or(&self.any_relation).as_slice())
+            .collect();
+        let type_of_edge = |row: usize| -> Result<usize> {
+            let relation = relations.index.value(row) as usize;
+            let candidates = match candidates.get(relation).copied().unwrap_or_default() {
+                [only] => return Ok(*only),
+                candidates => candidates,
+            };
+            let joins = match candidates.is_empty() {
+                true => None,
+                false => Some((type_of(sources, row)?, type_of(targets, row)?)),
+            };
+            let fits = |ty: &&usize| {
+                let typed = self.typed.edges.get(**ty);
+                typed.is_some_and(|typed| joins == Some((typed.source, typed.target)))
+            };
+            candidates.iter().find(fits).copied().ok_or_else(|| {
+                let name = relations.names.value(relation);
+                Error::broken(&CARRY_FITS, format!("relation {name:?} belongs to none of the edge types"))
+            })
+        };
+        for (ty, rows) in rows_by_type(self.typed.edges.len(), batch.rows, type_of_edge)? {
+            if only.is_none_or(|only| only == ty) {
+                give(Batch::Edges(self.edges_of(batch, ty, &rows)?))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends as names; nothing where they are rows, which only the rows of the one node type can be.
+    fn names_of<'a>(&self, ends: &'a Ends) -> Result<Option<&'a StringArray>> {
+        match ends {
+            _ if self.keeps_nodes() => Ok(None),
+            Ends::Rows(_) if self.typed.nodes.len() == 1 => Ok(None),
+            Ends::Rows(_) => Err(Error::unsupported("edges of several node types without names")),
+            Ends::Keys(keys) => match keys.as_string_opt::<i32>() {
+                Some(names) => Ok(Some(names)),
+                None => Err(Error::unsupported("edges whose ends are no text")),
+            },
+        }
+    }
+
+    fn edges_of(&self, batch: &EdgeBatch, ty: usize, rows: &Rows) -> Result<EdgeBatch> {
+        let own = self.typed.edges.get(ty).ok_or_else(|| Error::usage("no such edge type"))?;
+        let end = |ends: &Ends, node: usize| -> Result<Ends> {
+            let key = self.typed.nodes.get(node).map(|ty| &ty.key).ok_or_else(|| Error::usage("no such node type"))?;
+            match (rows.of_ends(ends)?, self.record.prefix(node)) {
+                (Ends::Keys(names), Some(prefix)) => keys(prefix, key, names.as_string::<i32>()),
+                (ends, _) => Ok(ends),
+            }
+        };
+        let (properties, directed) = self.record.edges(ty, own, batch, rows)?;
+        Ok(EdgeBatch {
+            ty,
+            rows: rows.len(),
+            relations: None,
+            source: end(&batch.source, own.source)?,
+            target: end(&batch.target, own.target)?,
+            layers: None,
+            directed,
+            keys: None,
+            properties,
+        })
+    }
+
+    /// The edges of type `edge` that the one table has of the node.
+    fn stored_neighbors(&self, ty: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
+        let own = self.typed.nodes.get(ty).ok_or_else(|| Error::usage("no such node type"))?;
+        let Some(prefix) = self.record.prefix(ty) else { return self.inner.neighbors(0, node, side) };
+        let row = match node {
+            NodeId::Key(key) => return self.inner.neighbors(0, NodeId::Key(&format!("{prefix}{key}")), side),
+            NodeId::Row(row) if own.key.kind == KeyKind::Row => {
+                return self.inner.neighbors(0, NodeId::Key(&format!("{prefix}{row}")), side);
+            }
+            NodeId::Row(row) => row,
+        };
+        let row = match &self.places {
+            Some(places) => places
+                .at(ty, row)
+                .ok_or_else(|| Error::new(Kind::NotFound, format!("there is no row {row} of {}", own.name)))?,
+            None => {
+                within(&self.typed.nodes, ty, node)?;
+                self.bases.get(ty).copied().unwrap_or_default().saturating_add(row)
+            }
+        };
+        self.inner.neighbors(0, NodeId::Row(row), side)
+    }
+}
+
+impl<R: Split> Source for Divided<R> {
+    fn graph(&self) -> &Graph {
+        &self.typed
+    }
+
+    fn prepare(&self, threads: usize, progress: &dyn Progress) -> Result<()> {
+        self.inner.prepare(threads, progress)
+    }
+
+    fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
+        let (tables, only) = match request.tables {
+            Tables::Nodes(ty) => (Tables::Nodes(0), Some(ty)),
+            Tables::NodeKeys(ty) => (Tables::NodeKeys(0), Some(ty)),
+            Tables::Edges(ty) => (Tables::Edges(0), Some(ty)),
+            Tables::EdgeEnds(ty) if self.record.ends_tell_types() => (Tables::EdgeEnds(0), Some(ty)),
+            Tables::EdgeEnds(ty) => (Tables::Edges(0), Some(ty)),
+            // Nodes and edges are all that there is.
+            Tables::Rest => return Ok(Vec::new()),
+            other => (other, None),
+        };
+        let inner = request.for_tables(tables);
+        let inner = match (request.tables, request.narrowing()) {
+            (Tables::Nodes(ty), Some(wanted)) => inner.narrowed(self.record.wanted_of_nodes(ty, wanted)),
+            (Tables::Edges(ty), Some(wanted)) => inner.narrowed(self.record.wanted_of_edges(ty, wanted)),
+            _ => inner,
+        };
+        let parts = self.inner.scan(&inner)?;
+        let divided = |inner| {
+            shown(inner, move |batch, take| match batch {
+                Batch::Nodes(nodes) => self.nodes(&nodes, only, take),
+                Batch::Edges(edges) => self.edges(&edges, only, take),
+                _ => self.record.rest(),
+            })
+        };
+        Ok(parts.into_iter().map(divided).collect())
+    }
+
+    fn is_one_table(&self, _tables: Tables) -> bool {
+        true
+    }
+
+    fn end_form(&self, ty: usize) -> EndForm {
+        // Types without a key are told by numbers: those are rows.
+        let keyless = |node: usize| self.typed.nodes.get(node).is_some_and(|ty| ty.key.kind == KeyKind::Row);
+        match self.typed.edges.get(ty) {
+            Some(ty) if keyless(ty.source) && keyless(ty.target) => EndForm::Rows,
+            _ if self.typed.nodes.len() == 1 => self.inner.end_form(0),
+            _ => EndForm::Keys,
+        }
+    }
+
+    /// The edges of the node that the one table has, as far as they are of this type.
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
+        let ty = self.typed.edges.get(edge).ok_or_else(|| Error::usage("no such edge type"))?;
+        let near = if side == Side::Out { ty.source } else { ty.target };
+        let found = self.stored_neighbors(near, node, side)?;
+        Ok(edges_shown(found, move |batch, take| self.edges(batch, Some(edge), take)))
+    }
+
+    fn about(&self) -> About {
+        one_table(self.inner.about(), self.typed.edges.len())
+    }
+}
+
+/// Keys of names: without the prefix, in the key's own type; rows where the type has no key.
+fn keys(prefix: &str, key: &Key, names: &StringArray) -> Result<Ends> {
+    let strip = |name: &str| -> Result<usize> {
+        name.starts_with(prefix)
+            .then_some(prefix.len())
+            .ok_or_else(|| Error::broken(&CARRY_FITS, format!("{name:?} does not begin with {prefix:?}")))
+    };
+    let number = |name: &str| -> Result<i128> {
+        let text = name.get(strip(name)?..).unwrap_or_default();
+        let number = text.parse::<i64>().map(i128::from).or_else(|_| text.parse::<u64>().map(i128::from));
+        number.map_err(|_| Error::broken(&CARRY_FITS, format!("{name:?} holds no number")))
+    };
+    let range = || Error::broken(&CARRY_FITS, "a key is out of its type's range");
+    let unsigned = || -> Result<_> {
+        let mut keys = UInt64Builder::with_capacity(names.len());
+        for name in names.iter().flatten() {
+            keys.append_value(u64::try_from(number(name)?).map_err(|_| range())?);
+        }
+        Ok(keys.finish())
+    };
+    let array: ArrayRef = match (key.kind, &key.data_type) {
+        (KeyKind::Row, _) => return Ok(Ends::Rows(unsigned()?)),
+        (KeyKind::Int, DataType::UInt64) => Arc::new(unsigned()?),
+        (KeyKind::Int, data_type) => {
+            let mut keys = Int64Builder::with_capacity(names.len());
+            for name in names.iter().flatten() {
+                keys.append_value(i64::try_from(number(name)?).map_err(|_| range())?);
+            }
+            let options = arrow_cast::CastOptions { safe: false, ..Default::default() };
+            arrow_cast::cast_with_options(&keys.finish(), data_type, &options).map_err(|_| range())?
+        }
+        _ if prefix.is_empty() => Arc::new(names.clone()),
+        _ => {
+            let mut keys = StringBuilder::with_capacity(names.len(), names.values().len());
+            for name in names.iter().flatten() {
+                keys.append_value(name.get(strip(name)?..).unwrap_or_default());
+            }
+            Arc::new(keys.finish())
+        }
+    };
+    Ok(Ends::Keys(array))
+}
+
+/// Makes sure that nodes which are known by their rows have the numbers of these rows, which names and ends of edges state.
+///
+/// # Errors
+/// [`CARRY_FITS`] when somebody has moved them, or taken some out.
+pub(super) fn in_order(numbers: &[u64], start: u64) -> Result<()> {
+    match numbers.iter().zip(start..).find(|(number, row)| *number != row) {
+        None => Ok(()),
+        Some((number, row)) => {
+            let what = format!("numbered nodes are out of order: node {number} stands where node {row} is expected");
+            Err(Error::broken(&CARRY_FITS, what))
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! What is said of subjects, brought together by sorting on all threads.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use arrow_array::builder::StringBuilder;
+use arrow_array::cast::AsArray;
+use arrow_array::types::UInt32Type;
+use arrow_array::{Array, RecordBatch, StringArray, UInt32Array};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use isomorph_error::{Error, Result};
+use isomorph_model::{Batch, Part, Progress, Request, Source, Tables};
+use isomorph_storage::{Budget, Resources, Scratch};
+use isomorph_tables::sort::{EdgeSorter, EdgeStream, SortOptions, SortedBatch, SortedEdges};
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::mapping::reify::malformed;
+use crate::narrow::halves;
+use crate::parallel;
+
+/// Rows that are handed to the sort at once.
+const TOGETHER: usize = 1 << 15;
+
+/// Subjects that a thread remembers to have mentioned: a power of two.
+const REMEMBERED: usize = 1 << 16;
+
+/// What stands for the number of a predicate where a subject is only mentioned, and where a class is said. No graph has so many predicates.
+const MENTIONED: u32 = u32::MAX;
+const CLASS: u32 = u32::MAX - 1;
+
+/// What a row says of its subject.
+pub(super) enum Said<'s> {
+    /// That it is there.
+    Mentioned,
+    /// A class of it.
+    Class(&'s str),
+    /// A value of the predicate with this number, as text.
+    Value(u32, &'s str),
+}
+
+/// Subjects of a source that are sorted when they are first asked for.
+#[derive(Default)]
+pub(super) struct Sorted {
+    subjects: OnceLock<Subjects>,
+    /// Held by who sorts, so that nobody does it twice.
+    sorting: Mutex<()>,
+}
+
+impl From<Subjects> for Sorted {
+    fn from(subjects: Subjects) -> Self {
+        Sorted { subjects: OnceLock::from(subjects), sorting: Mutex::default() }
+    }
+}
+
+impl Sorted {
+    /// The subjects; if need be, those that `see` hands over of ends of triples and of literals. The triples themselves are not asked for:
+    /// they are read once, by who wants them.
+    ///
+    /// # Errors
+    /// As [`Subjects::collect`].
+    pub fn get(
+        &self,
+        source: &dyn Source,
+        (budget, threads): (&Budget, usize),
+        progress: &dyn Progress,
+        see: impl Fn(&mut Rows<'_>, Batch) -> Result<()> + Sync,
+    ) -> Result<&Subjects> {
+        let _alone = self.sorting.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(subjects) = self.subjects.get() {
+            return Ok(subjects);
+        }
+        let resources = Resources { threads, budget: budget.clone(), scratch: Scratch::new(None)? };
+        let mut parts = source.scan(&Request::of(Tables::EdgeEnds(0)))?;
+        parts.extend(source.scan(&Request::of(Tables::Rest))?);
+        let see = |(): &mut (), rows: &mut Rows<'_>, batch| see(rows, batch);
+        let (subjects, _) = Subjects::collect(parts, &resources, progress, || (), see)?;
+        Ok(self.subjects.get_or_init(|| subjects))
+    }
+}
+
+/// What is said of subjects, those of one subject together, in the order of the source.
+pub(super) struct Subjects {
+    sorted: SortedEdges,
+}
+
+impl Subjects {
+    /// Reads `parts` on all threads. `see` hands rows over to those of its thread, and may keep in a state of its own what it sees; these
+    /// states are given back. What is found does not depend on the number of threads.
+    ///
+    /// # Errors
+    /// Those of the parts and of `see`; when there is no room for temporary files.
+    pub fn collect<'a, W: Send>(
+        parts: Vec<Box<dyn Part + 'a>>,
+        resources: &Resources,
+        progress: &dyn Progress,
+        new: impl Fn() -> W + Sync,
+        see: impl Fn(&mut W, &mut Rows<'_>, Batch) -> Result<()> + Sync,
+    ) -> Result<(Subjects, Vec<W>)> {
+        let sorter = SubjectSorter::new(resources, resources.budget.available() / 2)?;
+        progress.begin("resources", parts.iter().map(|part| part.rows()).sum());
+        let read = parallel::fold(
+            parts,
+            resources.threads,
+            || (sorter.rows(), new()),
+            |(rows, state), part, batch| {
+                progress.advance(batch.rows() as u64)?;
+                rows.of_part(part);
+                see(state, rows, batch)
+            },
+        );
+        progress.end();
+        let mut states = Vec::new();
+        for (mut rows, state) in read? {
+            rows.flush()?;
+            states.push(state);
+        }
+        Ok((sorter.finish()?, states))
+    }
+
+    /// All rows, in so many streams: what is said of one subject is in one of them.
+    ///
+    /// # Errors
+    /// When temporary files cannot be read.
+    pub fn streams(&self, parts: usize) -> Result<Vec<EdgeStream<'_>>> {
+        self.sorted.streams(parts)
+    }
+}
+
+/// Sorts what is said by subjects.
+pub(super) struct SubjectSorter(EdgeSorter);
+
+impl SubjectSorter {
+    /// Nothing yet; to be sorted in `memory` bytes of the budget and temporary files.
+    ///
+    /// # Errors
+    /// When the budget has next to nothing left.
+    pub fn new(resources: &Resources, memory: u64) -> Result<Self> {
+        let Resources { threads, budget, scratch } = resources;
+        let options = SortOptions::new(budget, scratch).payload(schema()).memory(memory).threads(*threads);
+        EdgeSorter::new(options).map(SubjectSorter)
+    }
+
+    /// What collects rows for it on one thread, and hands over the last of them when it is flushed.
+    pub fn rows(&self) -> Rows<'_> {
+        Rows {
+            sorter: &self.0,
+            hashes: Default::default(),
+            sequence: Vec::new(),
+            subjects: StringBuilder::new(),
+            predicates: Vec::new(),
+            values: StringBuilder::new(),
+            mentioned: Vec::new(),
+            part: (0, 0),
+        }
+    }
+
+    /// All rows have come, and were flushed.
+    ///
+    /// # Errors
+    /// When there is no room for temporary files.
+    pub fn finish(self) -> Result<Subjects> {
+        Ok(Subjects { sorted: self.0.finish()? })
+    }
+}
+
+fn schema() -> SchemaRef {
+    let columns =
+        [("subject", DataType::Utf8, false), ("predicate", DataType::UInt32, false), ("value", DataType::Utf8, true)];
+    let fields = columns.map(|(name, data_type, nullable)| Field::new(name, data_type, nullable));
+    Arc::new(Schema::new(fields.to_vec()))
+}
+
+/// Rows that one thread has collected.
+pub(super) struct Rows<'s> {
+    sorter: &'s EdgeSorter,
+    hashes: (Vec<u64>, Vec<u64>),
+    sequence: Vec<u64>,
+    subjects: StringBuilder,
+    predicates: Vec<u32>,
+    values: StringBuilder,
+    /// Hashes of subjects that were mentioned, each in the slot that its last bits name.
+    mentioned: Vec<u128>,
+    /// The part that is read, and how many rows of it came.
+    part: (usize, u64),
+}
+
+impl Rows<'_> {
+    fn of_part(&mut self, part: usize) {
+        if self.part.0 != part {
+            self.part = (part, 0);
+        }
+    }
+
+    /// Adds a row. A subject that was mentioned lately is not mentioned again.
+    ///
+    /// # Errors
+    /// When there is no room for temporary files.
+    pub fn push(&mut self, subject: &str, said: Said<'_>) -> Result<()> {
+        let hash = xxh3_128(subject.as_bytes());
+        let (first, second) = halves(hash);
+        let (predicate, value) = match said {
+            Said::Mentioned => {
+                if self.mentioned.is_empty() {
+                    self.mentioned = vec![0; REMEMBERED];
+                }
+                #[expect(clippy::cast_possible_truncation, reason = "the last bits choose a slot")]
+                let slot = self.mentioned.get_mut(second as usize & (REMEMBERED - 1));
+                if let Some(slot) = slot
+                    && std::mem::replace(slot, hash) == hash
+                {
+                    return Ok(());
+                }
+                (MENTIONED, None)
+            }
+            Said::Class(class) => (CLASS, Some(class)),
+            Said::Value(predicate, value) => (predicate, Some(value)),
+        };
+        self.hashes.0.push(first);
+        self.hashes.1.push(second);
+        self.sequence.push((self.part.0 as u64) << 36 | self.part.1);
+        self.part.1 += 1;
+        self.subjects.append_value(subject);
+        self.predicates.push(predicate);
+        self.values.append_option(value);
+        if self.sequence.len() >= TOGETHER { self.flush() } else { Ok(()) }
+    }
+
+    /// Hands over to the sort what was collected.
+    ///
+    /// # Errors
+    /// As [`Rows::push`].
+    pub fn flush(&mut self) -> Result<()> {
+        let predicates = UInt32Array::from(std::mem::take(&mut self.predicates));
+        let payload = RecordBatch::try_new(
+            schema(),
+            vec![Arc::new(self.subjects.finish()), Arc::new(predicates), Arc::new(self.values.finish())],
+        );
+        let payload = payload.map_err(malformed)?;
+        self.sorter.push(&self.hashes.0, &self.hashes.1, Some(&payload), self.sequence.as_slice())?;
+        self.hashes.0.clear();
+        self.hashes.1.clear();
+        self.sequence.clear();
+        Ok(())
+    }
+}
+
+/// The rows of a sorted batch: subjects, and what is said of them.
+///
+/// # Errors
+/// When a temporary file is not as it was written.
+pub(super) fn rows(batch: &SortedBatch) -> Result<impl Iterator<Item = (&str, Said<'_>)>> {
+    let column = |at: usize| batch.payload.columns().get(at);
+    let texts = |at: usize| -> Option<&StringArray> { column(at)?.as_string_opt::<i32>() };
+    let predicates = column(1).and_then(|column| column.as_primitive_opt::<UInt32Type>());
+    let (Some(subjects), Some(predicates), Some(values)) = (texts(0), predicates, texts(2)) else {
+        return Err(Error::malformed("a temporary file lacks a column"));
+    };
+    Ok((0..subjects.len()).map(move |row| {
+        let said = match predicates.value(row) {
+            MENTIONED => Said::Mentioned,
+            CLASS => Said::Class(values.value(row)),
+            predicate => Said::Value(predicate, values.value(row)),
+        };
+        (subjects.value(row), said)
+    }))
+}

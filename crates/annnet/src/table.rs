@@ -221,7 +221,8 @@ impl Table {
             if from >= to {
                 continue;
             }
-            let selection = Selection::all().columns::<&str>([]).rows([from - start..to - start]).row_numbers(ROW);
+            let own = from - start..to - start;
+            let selection = Selection::all().columns::<&str>([]).rows([own]).row_numbers(ROW);
             let batches = match reader.batches(&selection.filter(filter.clone())) {
                 // What does not compare is refused by who applies the filter to all that comes.
                 Err(error) if matches!(error.kind(), Kind::Usage | Kind::NotFound) => return Ok(None),

@@ -165,7 +165,8 @@ fn check_less(asked: &Neighbors<'_>, all: &[String], what: &str) {
         assert_eq!(first.len() as u64 + more, all.len() as u64, "{what}");
     }
     let whole: Vec<NeighborBatch<'_>> = asked.batches().map(Result::unwrap).collect();
-    let Some(property) = whole.iter().find_map(|batch| batch.edge_type.properties.last()).filter(|own| own.name != "")
+    let Some(property) =
+        whole.iter().find_map(|batch| batch.edge_type.properties.last()).filter(|own| !own.name.is_empty())
     else {
         return;
     };

@@ -125,30 +125,3 @@ impl Statistics {
         self.columns.iter().find(|(own, _)| own == name).map(|(_, column)| column.clone()).unwrap_or_default()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_known_of_two_is_as_exact_as_the_less_exact() {
-        let one = |nulls, least, greatest| ColumnStatistics {
-            nulls,
-            least,
-            greatest,
-            distinct: Known::Exact(3),
-            bytes: Known::Exact(8),
-        };
-        let int = |int| Known::Exact(Some(Value::Int(int)));
-        let first = one(Known::Exact(1), int(5), int(9));
-        let both = first.clone().with(one(Known::Estimated(2), int(-3), Known::Exact(None)));
-        assert_eq!(both.nulls, Known::Estimated(3));
-        assert_eq!((&both.least, &both.greatest), (&int(-3), &int(9)));
-        assert_eq!((both.distinct, both.bytes), (Known::Unknown, Known::Exact(16)));
-        let unknown = first.clone().with(one(Known::Unknown, Known::Unknown, Known::Estimated(Some(Value::Int(7)))));
-        assert_eq!((unknown.nulls, &unknown.least), (Known::Unknown, &Known::Unknown));
-        assert_eq!(unknown.greatest, Known::Estimated(Some(Value::Int(9))));
-        let mixed = first.with(one(Known::Exact(0), Known::Exact(Some(Value::Bytes(vec![1]))), int(4)));
-        assert_eq!((mixed.least, mixed.greatest), (Known::Unknown, int(9)));
-    }
-}

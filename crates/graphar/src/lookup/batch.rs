@@ -57,9 +57,11 @@ impl GraphAr {
         if list.kind.by_source() != by_source || !list.kind.ordered() {
             let column = if by_source { SOURCE_INDEX } else { TARGET_INDEX };
             let is_aligned = list.kind.by_source() == by_source;
+            let rows: Vec<u64> = vertices.rows().collect();
             let has_any = |part: u64| {
                 let first = scan.first_vertex(part);
-                vertices.rows().skip_while(|row| *row < first).any(|row| row - first < list.part_size)
+                let next = rows.get(rows.partition_point(|row| *row < first));
+                next.is_some_and(|row| row - first < list.part_size)
             };
             for (part, _, chunk) in self.chunks_of(scan)? {
                 if !is_aligned || has_any(part) {
@@ -115,8 +117,7 @@ impl GraphAr {
         let mut chunks = VecDeque::new();
         for (_, number, chunk) in self.chunks_in(scan, number)? {
             let first = number.saturating_mul(list.chunk_size);
-            let at = spans.rows.partition_point(|rows| rows.end <= first);
-            if spans.rows.get(at).is_some_and(|rows| rows.start < first.saturating_add(chunk.rows)) {
+            if spans.within(first..first.saturating_add(chunk.rows)).next().is_some() {
                 let asked = Asked::Spans(Arc::clone(&spans));
                 chunks.push_back(EdgePart { asked, ..chunk }.part());
             }

@@ -12,7 +12,7 @@ use isomorph_model::{Batch, Columns, EdgeBatch, Ends, Narrowing, Part, Predicate
 use isomorph_tables::{Selection, TableReader};
 
 use super::ends::{Joint, Span, as_rows, first_descent, first_outside, indexes};
-use super::filter::{Ranges, add_rows, count, intersection};
+use super::filter::{Ranges, add_rows, count};
 use super::narrowed::{Files, Numbers, check_stated, if_few};
 use super::offsets::{OffsetCheck, PartOffsets};
 use super::{Bounds, Steps};
@@ -69,6 +69,13 @@ pub(crate) struct Spans {
 }
 
 impl Spans {
+    /// The rows to read among others.
+    pub fn within(&self, among: Range<u64>) -> impl Iterator<Item = Range<u64>> {
+        let from = self.rows.partition_point(|rows| rows.end <= among.start);
+        let own = self.rows.iter().skip(from).take_while(move |rows| rows.start < among.end);
+        own.map(move |rows| rows.start.max(among.start)..rows.end.min(among.end))
+    }
+
     /// Refuses an edge in row `row` of the part that is not where the offsets have the edges of its vertex: between those of the vertices before
     /// and behind it.
     fn check(&self, row: u64, vertex: u64) -> Result<()> {
@@ -167,8 +174,8 @@ impl<'a> EdgePart<'a> {
                 reader => if_few(rows_with(&reader, column, set).map_err(|error| error.at(adj.as_str()))?, self.rows),
             },
             Asked::Spans(spans) => {
-                let own = intersection(&spans.rows, std::slice::from_ref(&(begin..begin.saturating_add(self.rows))));
-                Some(own.into_iter().map(|rows| rows.start - begin..rows.end - begin).collect())
+                let own = spans.within(begin..begin.saturating_add(self.rows));
+                Some(own.map(|rows| rows.start - begin..rows.end - begin).collect())
             }
         };
         let rows = ranges.as_ref().map_or(self.rows, |ranges| count(ranges));

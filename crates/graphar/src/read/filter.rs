@@ -135,8 +135,8 @@ fn negated(predicate: &Predicate) -> Predicate {
     }
 }
 
-/// Returns the rows that are in both.
-pub(crate) fn intersection(left: &[Range<u64>], right: &[Range<u64>]) -> Ranges {
+/// The rows that are in both.
+fn intersection(left: &[Range<u64>], right: &[Range<u64>]) -> Ranges {
     let (mut i, mut j) = (0, 0);
     let mut both = Ranges::new();
     while let (Some(a), Some(b)) = (left.get(i), right.get(j)) {

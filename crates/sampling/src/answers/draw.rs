@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef, Float32Array, Float64Array, ListArray};
 use arrow_buffer::OffsetBuffer;
 use arrow_schema::Field;
-use isomorph_error::{Error, Result};
+use isomorph_error::{Error, Result, index};
 
 use super::drawn::Drawn;
 use super::features::features;
@@ -173,7 +173,7 @@ fn all_neighbors(sampler: &mut Sampler, graph: &KeyedGraph, ask: &Ask<'_>, gener
     let mut lists = NeighborLists::default();
     sampler.neighbors(ask, &mut lists)?;
     let sources = ask.nodes.iter().zip(&lists.counts);
-    let sources: Vec<i64> = sources.flat_map(|(node, count)| std::iter::repeat_n(*node, *count as usize)).collect();
+    let sources: Vec<i64> = sources.flat_map(|(node, count)| std::iter::repeat_n(*node, index(*count))).collect();
     let mut drawn = Drawn::new("neighbors", format!("all {}", lists.ids.len()));
     drawn.keys("node", graph, &sources)?;
     drawn.keys("neighbor", graph, &lists.ids)?;

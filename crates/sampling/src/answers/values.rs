@@ -10,7 +10,7 @@ use arrow_data::ArrayData;
 use arrow_schema::{DataType, Field, Fields};
 use isomorph_deepgnn::{DType, FeatureType};
 
-use isomorph_error::{Error, Result};
+use isomorph_error::{Error, Result, index};
 
 use super::declared::{Declared, Found};
 use super::exact;
@@ -105,8 +105,8 @@ impl Elements {
         }
         let mut at = 0;
         let cells = strings.lengths.iter().zip(&there).map(|(length, there)| {
-            let cell = strings.bytes.get(at..at + *length as usize).unwrap_or_default();
-            at += *length as usize;
+            let cell = strings.bytes.get(at..at + index(*length)).unwrap_or_default();
+            at += index(*length);
             Some(cell).filter(|_| there)
         });
         let cells: Vec<Option<&[u8]>> = cells.collect();

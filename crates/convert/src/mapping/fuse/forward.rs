@@ -9,11 +9,11 @@ use arrow_schema::DataType;
 use isomorph_error::{Error, Result};
 use isomorph_model::batch::GroupBatch;
 use isomorph_model::{
-    About, Batch, Columns, Direction, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, NodeBatch, Part, Progress, Request,
-    Source, Tables, part,
+    About, Batch, Columns, Direction, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, KeyKind, NodeBatch, Part, Progress,
+    Request, Source, Tables, part,
 };
 
-use super::{DEFAULT, Fusion};
+use super::{DEFAULT, Fusing, Fusion};
 use crate::mapping::bundle::{bases, names, with_base};
 use crate::mapping::declared;
 use crate::mapping::shred::label_lists;
@@ -25,6 +25,8 @@ pub struct Fused {
     record: Fusion,
     /// Where the rows of each node type begin among the nodes.
     bases: Vec<u64>,
+    /// Whether ends that are rows of a type without keys come as keys.
+    names_rows: bool,
 }
 
 impl Fused {
@@ -35,7 +37,9 @@ impl Fused {
     pub fn new(inner: Arc<dyn Source>, record: &Fusion) -> Result<Self> {
         let inner = declared(inner, &record.typed)?;
         let bases = bases(inner.graph())?;
-        Ok(Fused { inner, record: record.clone(), bases })
+        let by_row = (0..record.edges.len()).all(|ty| inner.end_form(ty) == EndForm::Rows);
+        let names_rows = record.fusing == Fusing::Plain && !by_row;
+        Ok(Fused { inner, record: record.clone(), bases, names_rows })
     }
 
     fn nodes(&self, batch: NodeBatch) -> Result<NodeBatch> {
@@ -75,30 +79,18 @@ impl Fused {
         };
         let mut properties: Columns = vec![None; fused.properties.len()];
         place(&mut properties, own, batch.properties);
-        let stated = properties.first_mut().and_then(Option::take);
-        let weights = stated.as_ref().map(doubles).transpose()?;
-        let is_missing = weights.as_ref().filter(|weights| weights.null_count() > 0);
-        let is_missing = is_missing.map(|weights| weights.iter().map(|weight| weight.is_none().then_some(true)));
-        let is_missing: Option<ArrayRef> = match (own.contains(&0), is_missing) {
-            (true, Some(rows)) => Some(Arc::new(rows.collect::<BooleanArray>())),
-            (true, None) if weights.is_none() => Some(Arc::new(BooleanArray::from(vec![true; batch.rows]))),
-            _ => None,
-        };
-        // Every edge of annnet has a weight; that it has none here is said beside it.
-        let weights = match weights {
-            Some(weights) if weights.null_count() == 0 => weights,
-            Some(weights) => weights.iter().map(|weight| Some(weight.unwrap_or(1.0))).collect(),
-            None => Float64Array::from_value(1.0, batch.rows),
-        };
+        if self.record.fusing == Fusing::Annnet {
+            self.weigh(&mut properties, own, batch.rows)?;
+        }
         let mut set = |at: Option<usize>, column: Option<ArrayRef>| {
             if let Some(slot) = at.and_then(|at| properties.get_mut(at)) {
                 *slot = column;
             }
         };
-        set(Some(0), Some(Arc::new(weights)));
-        set(self.record.unweighted, is_missing);
         set(self.record.relation, Some(same(ty.relation.fixed().unwrap_or_default(), batch.rows)));
+        let by_row = fused.direction == Direction::PerRow;
         let directed = match ty.direction {
+            _ if !by_row => None,
             Direction::Directed => None,
             Direction::Undirected => Some(BooleanArray::from(vec![false; batch.rows])),
             Direction::PerRow => batch.directed,
@@ -116,14 +108,50 @@ impl Fused {
         })
     }
 
+    /// Puts the weight first that every edge of annnet has.
+    fn weigh(&self, properties: &mut Columns, own: &[usize], rows: usize) -> Result<()> {
+        let stated = properties.first_mut().and_then(Option::take);
+        let weights = stated.as_ref().map(doubles).transpose()?;
+        let is_missing = weights.as_ref().filter(|weights| weights.null_count() > 0);
+        let is_missing = is_missing.map(|weights| weights.iter().map(|weight| weight.is_none().then_some(true)));
+        let is_missing: Option<ArrayRef> = match (own.contains(&0), is_missing) {
+            (true, Some(missing)) => Some(Arc::new(missing.collect::<BooleanArray>())),
+            (true, None) if weights.is_none() => Some(Arc::new(BooleanArray::from(vec![true; rows]))),
+            _ => None,
+        };
+        // Every edge of annnet has a weight; that it has none here is said beside it.
+        let weights = match weights {
+            Some(weights) if weights.null_count() == 0 => weights,
+            Some(weights) => weights.iter().map(|weight| Some(weight.unwrap_or(1.0))).collect(),
+            None => Float64Array::from_value(1.0, rows),
+        };
+        if let Some(slot) = self.record.unweighted.and_then(|at| properties.get_mut(at)) {
+            *slot = is_missing;
+        }
+        if let Some(slot) = properties.first_mut() {
+            *slot = Some(Arc::new(weights));
+        }
+        Ok(())
+    }
+
     fn ends(&self, ty: usize, ends: Ends) -> Result<Ends> {
-        match ends {
-            Ends::Rows(rows) => Ok(Ends::Rows(with_base(rows, self.bases.get(ty).copied().unwrap_or_default()))),
-            Ends::Keys(keys) => {
-                let prefix = self.record.nodes.get(ty).map(|own| own.prefix.as_str()).unwrap_or_default();
+        let own = self.record.nodes.get(ty).zip(self.record.typed.nodes.get(ty));
+        match (ends, own) {
+            // The key of what has none is its row: where other ends are keys, these are too.
+            (Ends::Rows(rows), Some((own, typed))) if self.names_rows && typed.key.kind == KeyKind::Row => {
+                let names = rows.values().iter().map(|row| Some(format!("{}{row}", own.prefix)));
+                Ok(Ends::Keys(Arc::new(names.collect::<StringArray>())))
+            }
+            (Ends::Rows(rows), _) => Ok(Ends::Rows(with_base(rows, self.bases.get(ty).copied().unwrap_or_default()))),
+            (Ends::Keys(keys), own) => {
+                let prefix = own.map(|(own, _)| own.prefix.as_str()).unwrap_or_default();
                 Ok(Ends::Keys(names(prefix, Some(&keys), 0, keys.len())?))
             }
         }
+    }
+
+    fn slices(&self) -> Vec<Box<dyn Part>> {
+        if self.record.fusing == Fusing::Annnet { vec![slice()] } else { Vec::new() }
     }
 
     fn parts<'a>(&'a self, tables: impl Iterator<Item = Tables>, request: &Request) -> Result<Vec<Box<dyn Part + 'a>>> {
@@ -186,14 +214,18 @@ impl Source for Fused {
         match request.tables {
             Tables::Nodes(_) | Tables::AllNodes => self.parts(nodes.map(Tables::Nodes), request),
             Tables::NodeKeys(_) => self.parts(nodes.map(Tables::NodeKeys), request),
+            // Edges of all types may lie in one table, which is read once.
+            Tables::Edges(_) if self.record.fusing == Fusing::Plain => {
+                self.parts(std::iter::once(Tables::AllEdges), request)
+            }
             Tables::Edges(_) => self.parts(edges.map(Tables::Edges), request),
             Tables::AllEdges => self.parts(std::iter::once(Tables::AllEdges), request),
             Tables::EdgeEnds(_) => self.parts(edges.map(Tables::EdgeEnds), request),
-            Tables::Rest => Ok(vec![slice()]),
+            Tables::Rest => Ok(self.slices()),
             Tables::All => {
                 let mut parts = self.parts(nodes.map(Tables::Nodes), request)?;
                 parts.extend(self.parts(std::iter::once(Tables::AllEdges), request)?);
-                parts.push(slice());
+                parts.extend(self.slices());
                 Ok(parts)
             }
         }

@@ -232,7 +232,12 @@ impl Source for Fused {
     }
 
     fn end_form(&self, _ty: usize) -> EndForm {
-        let rows = (0..self.record.edges.len()).all(|ty| self.inner.end_form(ty) == EndForm::Rows);
+        let edges = self.record.typed.edges.iter().enumerate();
+        let keyless = |node: usize| self.record.typed.nodes.get(node).is_some_and(|ty| ty.key.kind == KeyKind::Row);
+        // Where some types name keyed nodes by row, their keys have to be kept, whatever the others do.
+        let mut keyed = edges.filter(|(_, ty)| !(keyless(ty.source) && keyless(ty.target)));
+        let mixed = self.names_rows && keyed.any(|(at, _)| self.inner.end_form(at) == EndForm::Rows);
+        let rows = mixed || (0..self.record.edges.len()).all(|ty| self.inner.end_form(ty) == EndForm::Rows);
         if rows { EndForm::Rows } else { EndForm::Keys }
     }
 

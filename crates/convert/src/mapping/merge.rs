@@ -209,7 +209,14 @@ impl<R: Merge> Source for Merged<R> {
     }
 
     fn end_form(&self, _ty: usize) -> EndForm {
-        if self.names_rows { EndForm::Keys } else { EndForm::Rows }
+        let typed = self.record.typed();
+        let keyless = |node: usize| typed.nodes.get(node).is_some_and(|ty| ty.key.kind == KeyKind::Row);
+        // Where some edge types name keyed nodes by row, the keys of the nodes have to be kept, whatever the others do.
+        let mut keyed = typed.edges.iter().enumerate().filter(|(_, ty)| !(keyless(ty.source) && keyless(ty.target)));
+        match self.names_rows && !keyed.any(|(at, _)| self.inner.end_form(at) == EndForm::Rows) {
+            true => EndForm::Keys,
+            false => EndForm::Rows,
+        }
     }
 
     /// The edges of the node, of every type that has it on this side.

@@ -12,6 +12,7 @@ mod graph;
 mod graphar;
 mod graphlake;
 mod home;
+mod inout;
 mod json;
 mod mutate;
 mod names;
@@ -65,6 +66,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "deepgnn_beside", check: deepgnn_sidecar::check, seeds: deepgnn_sidecar::seeds, words: &[] },
     Target { name: "deepgnn_binary", check: deepgnn::check_binary, seeds: deepgnn::binary_seeds, words: &[] },
     Target { name: "deepgnn_text", check: deepgnn::check_text, seeds: deepgnn::text_seeds, words: deepgnn::WORDS },
+    Target { name: "edge_list", check: inout::check_list, seeds: inout::list_seeds, words: inout::LIST_WORDS },
     Target { name: "filter", check: filter::check, seeds: filter::seeds, words: filter::WORDS },
     Target { name: "graphar_chunk", check: graphar::check_chunk, seeds: graphar::chunk_seeds, words: graphar::WORDS },
     Target { name: "graphar_count", check: graphar::check_count, seeds: graphar::count_seeds, words: &[] },
@@ -82,6 +84,7 @@ pub const TARGETS: &[Target] = &[
         words: graphlake::JSON_WORDS,
     },
     Target { name: "graphlake_records", check: graphlake::check_records, seeds: graphlake::record_seeds, words: &[] },
+    Target { name: "graphml", check: inout::check_xml, seeds: inout::xml_seeds, words: inout::XML_WORDS },
     Target { name: "json", check: json::check, seeds: json::seeds, words: json::WORDS },
     Target { name: "json_lines", check: tables::check_json, seeds: tables::json_seeds, words: tables::JSON_WORDS },
     Target { name: "location", check: names::check_location, seeds: names::location_seeds, words: names::PLACES },

@@ -136,6 +136,7 @@ targets! {
     deepgnn_beside 300
     deepgnn_binary 300
     deepgnn_text 500
+    edge_list 400
     filter 20000
     graphar_chunk 300
     graphar_count 300
@@ -143,6 +144,7 @@ targets! {
     graphar_yml 5000
     graphlake_json 300
     graphlake_records 300
+    graphml 400
     json 20000
     json_lines 3000
     location 20000

@@ -6,7 +6,7 @@ use arrow_schema::TimeUnit;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use isomorph::convert::{CarryUse, Format, OpenOptions, Registry};
-use isomorph::formats::{deepgnn, graphar, graphlake, rdf};
+use isomorph::formats::{deepgnn, edgelist, graphar, graphlake, rdf};
 use isomorph::storage::{Budget, Resources, Scratch};
 use isomorph::{Error, Location, Result};
 
@@ -69,6 +69,12 @@ pub struct OpenArgs {
     /// DeepGNN: the same of edges [default: none]
     #[arg(long, value_name = "ID:TYPE,…", value_delimiter = ',', value_parser = feature)]
     pub edge_features: Option<Vec<(u32, deepgnn::FeatureType)>>,
+    /// Edge lists: what the columns behind the ends are called, and of which types they are: weight,since:int [default: as a header says]
+    #[arg(long, value_name = "NAME[:int|float|text],…", value_delimiter = ',', value_parser = edge_column)]
+    pub edge_columns: Option<Vec<edgelist::Column>>,
+    /// Edge lists: edges have no direction [default: as a comment says, else they have one]
+    #[arg(long)]
+    pub undirected: bool,
     /// GraphLake: the snapshot, by version, by id, or the one that was current at a time: 2026-11-22T10:00:00Z, 2026-11-22,
     /// @ and milliseconds since 1970; LAKE@VERSION and LAKE@@MILLISECONDS say the same [default: the latest]
     #[arg(long = "at", value_name = "SNAPSHOT")]
@@ -131,7 +137,7 @@ impl ResourceArgs {
 
 impl OpenArgs {
     /// Which flags of formats are given.
-    fn given(&self) -> [(&'static str, bool); 18] {
+    fn given(&self) -> [(&'static str, bool); 20] {
         [
             ("--root", self.root.is_some()),
             ("--follow-links", self.follow_links.is_some()),
@@ -146,6 +152,8 @@ impl OpenArgs {
             ("--temporal", self.temporal),
             ("--node-features", self.node_features.is_some()),
             ("--edge-features", self.edge_features.is_some()),
+            ("--edge-columns", self.edge_columns.is_some()),
+            ("--undirected", self.undirected),
             ("--at", self.snapshot.is_some()),
             ("--ns", !self.namespaces.is_empty()),
             ("--naive", self.naive),
@@ -277,6 +285,14 @@ pub fn whole_store(path: &str) -> Result<Location> {
             .at(path.to_owned())
             .hint(format!("isomorph lake log {store}"))),
     }
+}
+
+/// Reads the name of a column, with its type.
+///
+/// # Errors
+/// When it is none.
+pub fn edge_column(text: &str) -> Result<edgelist::Column> {
+    text.parse()
 }
 
 /// Reads a prefix and what it stands for.

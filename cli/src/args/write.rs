@@ -9,7 +9,7 @@ use isomorph::convert::{Format, Hyperedges, NodeTypes, RdfMode, Registry, TypesF
 use isomorph::formats::annnet::update::AttributeTable;
 use isomorph::formats::graphar::info::{AdjListType, FileType};
 use isomorph::formats::graphar::write::Grouping;
-use isomorph::formats::{annnet, deepgnn, nock, rdf};
+use isomorph::formats::{annnet, deepgnn, edgelist, nock, rdf};
 use isomorph::tables::Compression;
 use isomorph::{Error, Result};
 
@@ -114,6 +114,9 @@ pub struct TargetArgs {
     /// DeepGNN: the last time that is known; times of edges are stored when there is one [default: none]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub watermark: Option<i64>,
+    /// Edge lists: where the properties of edges stand [default: in columns if all are numbers that every edge has]
+    #[arg(long, value_name = "WHERE", value_parser = edge_data_parser())]
+    pub edge_data: Option<edgelist::EdgeData>,
     /// RDF: the syntax to write [default: by the destination's name, as in graph.ttl.gz]
     #[arg(long, value_name = "SYNTAX", value_parser = syntax_parser())]
     pub to_syntax: Option<rdf::Syntax>,
@@ -190,7 +193,7 @@ impl TargetArgs {
     }
 
     /// Which flags of formats are given.
-    fn given(&self) -> [(&'static str, bool); 27] {
+    fn given(&self) -> [(&'static str, bool); 28] {
         [
             ("--vertex-chunk", self.vertex_chunk.is_some()),
             ("--edge-chunk", self.edge_chunk.is_some()),
@@ -216,6 +219,7 @@ impl TargetArgs {
             ("--layout", self.layout.is_some()),
             ("--matrix", self.matrix),
             ("--cache", self.cache),
+            ("--edge-data", self.edge_data.is_some()),
             ("--to-syntax", self.to_syntax.is_some()),
             ("--file-type", self.file_type.is_some()),
             ("--compression", self.compression.is_some()),
@@ -277,6 +281,12 @@ fn layout_parser() -> impl TypedValueParser<Value = annnet::WriteLayout> {
 
 fn grouping_parser() -> impl TypedValueParser<Value = Grouping> {
     PossibleValuesParser::new(["one", "each"]).map(|word| if word == "each" { Grouping::Each } else { Grouping::One })
+}
+
+fn edge_data_parser() -> impl TypedValueParser<Value = edgelist::EdgeData> {
+    use edgelist::EdgeData;
+    PossibleValuesParser::new(EdgeData::ALL.map(EdgeData::word))
+        .map(|word| if word == "columns" { EdgeData::Columns } else { EdgeData::Dictionary })
 }
 
 fn dispatch_parser() -> impl TypedValueParser<Value = deepgnn::Dispatch> {

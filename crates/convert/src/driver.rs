@@ -14,7 +14,7 @@ use isomorph_storage::{Location, Resources, Staging};
 use serde::{Serialize, Serializer};
 
 use crate::conversion::Job;
-use crate::mapping::{Allowed, Mapping, NameRules};
+use crate::mapping::{Allowed, Fusing, Mapping, NameRules};
 use crate::open::Opened;
 use crate::options::ConvertOptions;
 use crate::options::{OpenOptions, WriteOptions};
@@ -210,6 +210,11 @@ pub trait Driver: Send + Sync {
         Default::default()
     }
 
+    /// What was recognised in files that say little of themselves, and by what: subject and fact of each line, which plans begin with.
+    fn recognised(&self, _native: &dyn Source) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
     /// What opening dropped, one line each.
     fn dropped_on_open(&self, _native: &dyn Source) -> Vec<String> {
         Vec::new()
@@ -250,7 +255,17 @@ pub trait Driver: Send + Sync {
         false
     }
 
-    /// For a format of numbers: what this layout cannot store of `graph`, and why.
+    /// How several types become one, for a format with typed columns and one node type.
+    fn fusing(&self) -> Fusing {
+        Fusing::Plain
+    }
+
+    /// Whether nodes are stored that no edge names.
+    fn holds_lone_nodes(&self) -> bool {
+        true
+    }
+
+    /// What this layout cannot store of `graph`, and why.
     ///
     /// # Errors
     /// If the graph does not have the shape of the format.

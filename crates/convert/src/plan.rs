@@ -18,7 +18,7 @@ use crate::digests::Digested;
 use crate::driver::{Format, Shape};
 use crate::keyed::Keying;
 use crate::mapping::{
-    Bundling, EdgeColumns, Fusion, Gathered, Mapping, Projected, Projection, Reification, Slot, Step,
+    Bundling, EdgeColumns, Fusing, Fusion, Gathered, Mapping, Projected, Projection, Reification, Slot, Step,
 };
 use crate::open::Opened;
 use crate::options::{ConvertOptions, Hyperedges, RdfMode, Typing, graph_name};
@@ -168,15 +168,18 @@ impl Plan {
         let from = opened.format_of_graph();
         let mut plan = Plan::known(from, to, Mapping::default(), graph.clone());
         plan.findings = to.cautions(&options.write);
+        for (subject, fact) in opened.format.recognised(opened.native.as_ref()) {
+            plan.line(subject, fact);
+        }
         let write = options.write.fitted(to, graph, destination.file_name(), resources);
         to.check_layout(&write)?;
         if !options.loses() && !to.keeps_order(&write) {
-            refuse_order(graph)?;
+            refuse_order(graph, to)?;
         }
         plan.check_rdf(options)?;
         plan.check_node_types(options)?;
         plan.project(opened, options.hyperedges, resources, progress)?;
-        if options.node_types.is_some() {
+        if options.node_types.is_some() || plan.mixes_ends(&opened.graph) {
             plan.keying = Keying::of(plan.source(&opened.graph).as_ref(), resources, progress)?;
         }
         let source = plan.source(&opened.graph);
@@ -232,7 +235,8 @@ impl Plan {
                     plan.unite(&typed, options)?;
                 }
             }
-            _ if from != to && to.has_one_type() => plan.unite(graph, options)?,
+            // Hyperedges have become types of their own.
+            _ if to.has_one_type() && (from != to || graph.nodes.len() > 1) => plan.unite(graph, options)?,
             (Shape::Bundled, Shape::Bundled) if fitted.is_some() => {
                 plan.target = graph.clone();
                 plan.carried.extend(to.undeclared(graph, &write).map(str::to_owned));
@@ -249,6 +253,7 @@ impl Plan {
                 plan.mapping.steps.push(Step::Native(Box::new(graph.clone())));
             }
         }
+        plan.leave_out(opened, &write, options, resources, progress)?;
         plan.read_texts(source, options, resources, progress)?;
         plan.keep_files(opened, options)?;
         plan.merge_nodes(opened, options, resources, progress)?;
@@ -381,10 +386,14 @@ impl Plan {
         if self.to.has_numbers_only() {
             return self.number(graph, options);
         }
-        let record = Fusion::of(graph)?;
+        let record = Fusion::of(graph, self.to.fusing())?;
         self.describe_fusion(&record);
-        self.target = record.written();
+        let written = record.written();
+        let is_plain = record.fusing == Fusing::Plain;
         self.mapping.steps.push(Step::Fuse(Box::new(record)));
+        // Labels are a list, for which there may be no place.
+        let fitted = if is_plain { self.fit_to(&written, &self.to.allowed())? } else { None };
+        self.target = fitted.unwrap_or(written);
         Ok(())
     }
 
@@ -513,14 +522,16 @@ impl Plan {
 }
 
 /// Fails where positions of nodes mean something.
-fn refuse_order(graph: &Graph) -> Result<()> {
+fn refuse_order(graph: &Graph, to: Format) -> Result<()> {
     match graph.nodes.iter().find(|ty| ty.ordered || ty.key.kind == KeyKind::Row) {
         None => Ok(()),
         Some(ty) => {
             let what = format!("this layout does not keep the order of nodes, which means something in {}", ty.name);
-            Err(Error::new(Kind::WouldLose, what)
-                .hint("--lossy    write it without the order")
-                .hint("one file that is not sorted keeps it"))
+            let error = Error::new(Kind::WouldLose, what).hint("--lossy    write it without the order");
+            Err(match to.shape() {
+                Shape::Bundled => error.hint("one file that is not sorted keeps it"),
+                _ => error,
+            })
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use isomorph_model::{Direction, Graph, KeyKind, LabelVocabulary, Property};
 
-use crate::mapping::Fusion;
+use crate::mapping::{Fusing, Fusion};
 use crate::plan::{Plan, counted, edge_text};
 
 impl Plan {
@@ -19,7 +19,8 @@ impl Plan {
                 (_, Some(name)) => name,
                 (_, None) => "key",
             };
-            let mut text = format!("nodes, node_id = {}{key}", own.prefix);
+            let id = if record.fusing == Fusing::Annnet { "node_id" } else { "id" };
+            let mut text = format!("nodes, {id} = {}{key}", own.prefix);
             if let Some(attribute) = name(record.node_type, true) {
                 text.push_str(&format!(", {attribute} = {}", ty.name));
             }
@@ -42,7 +43,7 @@ impl Plan {
             push_attributes(&mut text, own.iter().filter_map(|at| of_edge(fused).get(*at)));
             self.line(edge_text(typed, ty), text);
         }
-        if !typed.edges.is_empty() {
+        if !typed.edges.is_empty() && record.fusing == Fusing::Annnet {
             let relation = if record.relation.is_some() { "relation:" } else { "" };
             self.line("edge_id", format!("{relation}source>target, further parallel edges ~2, ~3, …"));
         }

@@ -16,7 +16,7 @@ use crate::progress::Progress;
 use isomorph_storage::Resources;
 
 impl Plan {
-    /// Looks for nodes that the target would take for one, where nobody reads the result back to find them. With `--lossy` they are told
+    /// Looks for nodes that the target would take for one, where reading the result back does not find them. With `--lossy` they are told
     /// as lost, and so is what opening has left out.
     ///
     /// # Errors
@@ -46,7 +46,9 @@ impl Plan {
         let by_key = self.to.knows_nodes_by_key();
         // Opening NOCK unites its nodes by name, and a resource is its name.
         let may_repeat = self.from.shape() == Shape::Typed;
-        if !by_key || !may_repeat || !(options.loses() || options.no_verify) {
+        // Who writes nodes as they come reads them back as they came.
+        let is_asked = options.loses() || options.no_verify || self.becomes_plain();
+        if !by_key || !may_repeat || !is_asked {
             return Ok(());
         }
         let source = self.source(&opened.graph);

@@ -15,7 +15,7 @@ use crate::drivers::STANDARD;
 pub struct Registry(Cow<'static, [Format]>);
 
 impl Registry {
-    /// The six formats of this library.
+    /// The formats of this library.
     pub const fn standard() -> Self {
         Registry(Cow::Borrowed(&STANDARD))
     }
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn an_added_format_is_detected_first_and_listed_last() {
         let formats = Registry::standard().with(Named("all"));
-        assert_eq!(formats.ids(" "), "graphar nock annnet deepgnn graphlake rdf all");
+        assert_eq!(formats.ids(" "), "graphar nock annnet edgelist deepgnn graphlake graphml rdf all");
         assert_eq!(formats.of_name("ALL.CSV"), formats.find("all"));
         assert_eq!(formats.of_name("some.csv"), Some(Format::NOCK));
         assert_eq!(formats.named("All").unwrap().to_string(), "Named");
@@ -195,13 +195,13 @@ mod tests {
         std::fs::write(&place, "").unwrap();
         assert_eq!(formats.at(&Location::from_path(&place)).unwrap().id(), "all");
         // Other registries do not know it.
-        assert_eq!(Registry::standard().all().len(), 6);
+        assert_eq!(Registry::standard().all().len(), 8);
     }
 
     #[test]
     fn an_added_format_replaces_the_one_with_the_same_id() {
         let formats = Registry::standard().with(Named("nock"));
-        assert_eq!(formats.all().len(), 6);
+        assert_eq!(formats.all().len(), 8);
         assert_eq!(formats.find("nock").unwrap().name(), "Named");
         assert_eq!(formats.find("nock"), Some(Format::NOCK));
     }

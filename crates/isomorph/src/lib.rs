@@ -18,10 +18,14 @@ pub mod formats {
     pub use isomorph_bridges as rdf;
     #[cfg(feature = "deepgnn")]
     pub use isomorph_deepgnn as deepgnn;
+    #[cfg(feature = "edgelist")]
+    pub use isomorph_edgelist as edgelist;
     #[cfg(feature = "graphar")]
     pub use isomorph_graphar as graphar;
     #[cfg(feature = "graphlake")]
     pub use isomorph_graphlake as graphlake;
+    #[cfg(feature = "graphml")]
+    pub use isomorph_graphml as graphml;
     #[cfg(feature = "nock")]
     pub use isomorph_nock as nock;
 }

@@ -3,6 +3,7 @@
 
 mod annnet;
 mod deepgnn;
+mod edgelist;
 mod graphar;
 mod graphlake;
 mod nock;
@@ -44,8 +45,15 @@ pub trait Arguments: Sync {
     }
 }
 
-static ALL: [&dyn Arguments; 6] =
-    [&graphar::GraphAr, &nock::Nock, &annnet::Annnet, &deepgnn::DeepGnn, &graphlake::GraphLake, &rdf::Rdf];
+static ALL: [&dyn Arguments; 7] = [
+    &graphar::GraphAr,
+    &nock::Nock,
+    &annnet::Annnet,
+    &edgelist::EdgeList,
+    &deepgnn::DeepGnn,
+    &graphlake::GraphLake,
+    &rdf::Rdf,
+];
 
 /// The arguments of `format`, or of all formats if it is not known yet.
 pub fn of(format: Option<Format>) -> impl Iterator<Item = &'static dyn Arguments> {

@@ -10,7 +10,7 @@ use isomorph_storage::{Location, Resources, Staging};
 
 use crate::conversion::Job;
 use crate::driver::{Driver, Flags, Format};
-use crate::mapping::{Allowed, NameRules};
+use crate::mapping::{Allowed, Fusing, NameRules};
 use crate::open::Opened;
 use crate::options::{OpenOptions, WriteOptions};
 
@@ -96,6 +96,10 @@ impl Driver for Annnet {
 
     fn allowed(&self) -> Allowed {
         Allowed { holds: |property, _| isomorph_annnet::holds(&property.data_type), ..Allowed::anything() }
+    }
+
+    fn fusing(&self) -> Fusing {
+        Fusing::Annnet
     }
 
     fn knows_nodes_by_key(&self) -> bool {

@@ -1,9 +1,11 @@
-//! The drivers of the six formats. No code outside of them branches on the format.
+//! The drivers of the formats of this library. No code outside of them branches on the format.
 
 mod annnet;
 mod deepgnn;
+mod edgelist;
 mod graphar;
 mod graphlake;
+mod graphml;
 mod nock;
 mod rdf;
 
@@ -14,8 +16,16 @@ use crate::driver::Format;
 pub use rdf::RdfOptions;
 
 /// In detection order.
-pub(crate) static STANDARD: [Format; 6] =
-    [Format::GRAPHAR, Format::NOCK, Format::ANNNET, Format::DEEPGNN, Format::GRAPHLAKE, Format::RDF];
+pub(crate) static STANDARD: [Format; 8] = [
+    Format::GRAPHAR,
+    Format::NOCK,
+    Format::ANNNET,
+    Format::EDGELIST,
+    Format::DEEPGNN,
+    Format::GRAPHLAKE,
+    Format::GRAPHML,
+    Format::RDF,
+];
 
 /// For code about one format.
 impl Format {
@@ -25,10 +35,14 @@ impl Format {
     pub const NOCK: Format = Format::new(&nock::Nock);
     /// annnet: a directory or an archive of tables.
     pub const ANNNET: Format = Format::new(&annnet::Annnet);
+    /// Edge lists: a line for each edge.
+    pub const EDGELIST: Format = Format::new(&edgelist::EdgeList);
     /// DeepGNN: one of four texts, or a directory of partitions.
     pub const DEEPGNN: Format = Format::new(&deepgnn::DeepGnn);
     /// GraphLake: a directory of triples and snapshots.
     pub const GRAPHLAKE: Format = Format::new(&graphlake::GraphLake);
+    /// GraphML: XML with nodes and edges.
+    pub const GRAPHML: Format = Format::new(&graphml::GraphMl);
     /// RDF: a text in one of six syntaxes.
     pub const RDF: Format = Format::new(&rdf::Rdf);
 }

@@ -63,6 +63,8 @@ pub struct Merged<R> {
     record: R,
     /// Where the rows of each node type begin in the one table.
     bases: Vec<u64>,
+    /// Whether some ends are keys. Ends that are rows of a type without keys are named then, as the nodes are.
+    names_rows: bool,
 }
 
 impl<R: Merge> Merged<R> {
@@ -74,7 +76,8 @@ impl<R: Merge> Merged<R> {
         // The record counts columns as they were when it was made; files may have them in another order.
         let inner = declared(inner, record.typed())?;
         let bases = bases(inner.graph())?;
-        Ok(Merged { inner, record, bases })
+        let names_rows = (0..record.typed().edges.len()).any(|ty| inner.end_form(ty) == EndForm::Keys);
+        Ok(Merged { inner, record, bases, names_rows })
     }
 
     fn nodes(&self, batch: &NodeBatch) -> Result<NodeBatch> {
@@ -115,12 +118,14 @@ impl<R: Merge> Merged<R> {
     }
 
     fn ends(&self, ty: usize, ends: Ends) -> Result<Ends> {
-        match ends {
-            Ends::Rows(rows) => Ok(Ends::Rows(with_base(rows, self.base(ty)))),
-            Ends::Keys(keys) => Ok(Ends::Keys(match self.record.prefix(ty) {
-                Some(prefix) => names(prefix, Some(&keys), 0, keys.len())?,
-                None => keys,
-            })),
+        let has_keys = self.record.typed().nodes.get(ty).is_none_or(|ty| ty.key.kind != KeyKind::Row);
+        match (ends, self.record.prefix(ty)) {
+            (Ends::Rows(rows), Some(prefix)) if self.names_rows && !has_keys => {
+                Ok(Ends::Keys(numbered(prefix, rows.values().iter())))
+            }
+            (Ends::Rows(rows), _) => Ok(Ends::Rows(with_base(rows, self.base(ty)))),
+            (Ends::Keys(keys), Some(prefix)) => Ok(Ends::Keys(names(prefix, Some(&keys), 0, keys.len())?)),
+            (Ends::Keys(keys), None) => Ok(Ends::Keys(keys)),
         }
     }
 
@@ -204,8 +209,14 @@ impl<R: Merge> Source for Merged<R> {
     }
 
     fn end_form(&self, _ty: usize) -> EndForm {
-        let rows = (0..self.record.typed().edges.len()).all(|ty| self.inner.end_form(ty) == EndForm::Rows);
-        if rows { EndForm::Rows } else { EndForm::Keys }
+        let typed = self.record.typed();
+        let keyless = |node: usize| typed.nodes.get(node).is_some_and(|ty| ty.key.kind == KeyKind::Row);
+        // Where some edge types name keyed nodes by row, the keys of the nodes have to be kept, whatever the others do.
+        let mut keyed = typed.edges.iter().enumerate().filter(|(_, ty)| !(keyless(ty.source) && keyless(ty.target)));
+        match self.names_rows && !keyed.any(|(at, _)| self.inner.end_form(at) == EndForm::Rows) {
+            true => EndForm::Keys,
+            false => EndForm::Rows,
+        }
     }
 
     /// The edges of the node, of every type that has it on this side.

@@ -50,7 +50,7 @@ pub use complete::{Completed, Completion};
 pub use declare::{declared, says_itself};
 pub use described::Described;
 pub use fit::{Allowed, Converted, Fitting};
-pub use fuse::{Fused, Fusion, Unfused};
+pub use fuse::{Fused, Fusing, Fusion, Unfused};
 pub use gather::{Exported, Flattened, Gathered, Gathering, Scattered, TERM};
 pub use lift::{AsStatements, Lifter, Lifting, Lowered, LoweredText, Native};
 pub use names::Names;
@@ -173,6 +173,8 @@ impl Mapping {
         match self.steps.last() {
             Some(Step::Native(graph)) => Some(graph),
             Some(Step::Number(record)) => Some(&record.numbered),
+            Some(Step::Fuse(record)) => Some(&record.fused),
+            Some(Step::Fit(record)) => Some(&record.fitted),
             _ => None,
         }
     }

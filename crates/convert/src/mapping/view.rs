@@ -5,14 +5,11 @@ use std::collections::BTreeSet;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{UInt32Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, BooleanArray, UInt32Array};
-use arrow_cast::cast;
-use arrow_schema::DataType;
 use arrow_select::take::take;
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::part::shown;
 use isomorph_model::{
-    About, Batch, Columns, EdgeBatch, Ends, KeyKind, Narrowing, NodeId, NodeType, Part, Relations, Request, Side,
-    Source, Tables, Take, part,
+    About, Batch, Columns, EdgeBatch, Ends, Narrowing, NodeId, NodeType, Part, Relations, Side, Source, Take, part,
 };
 
 use crate::narrow::narrow;

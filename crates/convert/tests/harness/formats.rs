@@ -41,7 +41,7 @@ impl Member {
 }
 
 /// All formats. A new one is added here.
-pub const MEMBERS: &[Member] = &[GRAPHAR, NOCK, ANNNET, DEEPGNN, GRAPHLAKE, RDF];
+pub const MEMBERS: &[Member] = &[GRAPHAR, NOCK, ANNNET, DEEPGNN, GRAPHLAKE, RDF, GRAPHML];
 
 /// The entry of a format.
 pub fn member(format: Format) -> &'static Member {
@@ -139,6 +139,8 @@ const ANNNET: Member = Member {
         ("rdf", "cannot be written as nodes and edges"),
         ("triples and an empty graph", "without triples would be lost"),
         ("deepgnn", "only nodes and edges can be fused"),
+        ("texts", "XML has no place for the character"),
+        ("strings", "XML has no place for the character"),
     ],
 };
 
@@ -161,6 +163,41 @@ fn annnet_layouts(_: u64) -> Vec<Layout> {
         of("archive of the specification", "graph.annnet", Compression::Gzip(1), (Specification, false)),
     ]
 }
+
+/// Edge lists say nothing of nodes, so they hold few graphs: see `edge_lists.rs`.
+pub const EDGELIST: Member = Member {
+    format: Format::EDGELIST,
+    layouts: |_| {
+        let layout = |name: &str, file, data| {
+            let mut write = WriteOptions::default();
+            write.get_mut::<isomorph_edgelist::WriteOptions>().data = data;
+            Layout { name: format!("edge list {name}"), file, write, keeps_order: false }
+        };
+        vec![
+            layout("", "graph.edges", None),
+            layout("of dictionaries, packed", "graph.edges.gz", Some(isomorph_edgelist::EdgeData::Dictionary)),
+        ]
+    },
+    refuses: &[],
+};
+
+const GRAPHML: Member = Member {
+    format: Format::GRAPHML,
+    layouts: |_| {
+        let layout = |name: &str, file| {
+            let write = WriteOptions::default();
+            Layout { name: format!("GraphML {name}"), file, write, keeps_order: true }
+        };
+        vec![layout("", "graph.graphml"), layout("packed", "graph.graphml.gz")]
+    },
+    refuses: &[
+        ("rdf", "cannot be written as nodes and edges"),
+        ("triples and an empty graph", "without triples would be lost"),
+        ("deepgnn", "only nodes and edges can be fused"),
+        ("texts", "XML has no place for the character"),
+        ("strings", "XML has no place for the character"),
+    ],
+};
 
 const GRAPHLAKE: Member = Member {
     format: Format::GRAPHLAKE,

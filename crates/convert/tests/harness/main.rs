@@ -7,6 +7,7 @@
 
 mod across;
 mod documents;
+mod edge_lists;
 mod formats;
 mod fused;
 mod generated;

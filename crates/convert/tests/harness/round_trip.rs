@@ -70,3 +70,8 @@ fn the_zoo_survives_rdf_texts() {
 fn the_zoo_survives_deepgnn() {
     survives(member(Format::DEEPGNN));
 }
+
+#[test]
+fn the_zoo_survives_graphml() {
+    survives(member(Format::GRAPHML));
+}

@@ -12,7 +12,7 @@ use isomorph_model::{
     Batch, Columns, Direction, EdgeBatch, EdgeType, Graph, LabelColumn, NodeBatch, NodeType, Part, Source, part,
 };
 
-use super::{DEFAULT, Fusion};
+use super::{DEFAULT, Fusing, Fusion};
 use crate::mapping::bundle::label_lists;
 use crate::mapping::merge::{Merge, Merged, MergedEdges};
 
@@ -56,25 +56,13 @@ impl Merge for Fusion {
         };
         let mut properties: Columns = vec![None; fused.properties.len()];
         place(&mut properties, own, &batch.properties);
-        let stated = properties.first_mut().and_then(Option::take);
-        let weights = stated.as_ref().map(doubles).transpose()?;
-        let is_missing = weights.as_ref().filter(|weights| weights.null_count() > 0);
-        let is_missing = is_missing.map(|weights| weights.iter().map(|weight| weight.is_none().then_some(true)));
-        let is_missing: Option<ArrayRef> = match (own.contains(&0), is_missing) {
-            (true, Some(rows)) => Some(Arc::new(rows.collect::<BooleanArray>())),
-            (true, None) if weights.is_none() => Some(Arc::new(BooleanArray::from(vec![true; batch.rows]))),
-            _ => None,
-        };
-        // Every edge of annnet has a weight; that it has none here is said beside it.
-        let weights = match weights {
-            Some(weights) if weights.null_count() == 0 => weights,
-            Some(weights) => weights.iter().map(|weight| Some(weight.unwrap_or(1.0))).collect(),
-            None => Float64Array::from_value(1.0, batch.rows),
-        };
-        set(&mut properties, Some(0), Some(Arc::new(weights)));
-        set(&mut properties, self.unweighted, is_missing);
+        if self.fusing == Fusing::Annnet {
+            self.weigh(&mut properties, own, batch.rows)?;
+        }
         set(&mut properties, self.relation, Some(same(ty.relation.fixed().unwrap_or_default(), batch.rows)));
+        let by_row = fused.direction == Direction::PerRow;
         let directed = match ty.direction {
+            _ if !by_row => None,
             Direction::Directed => None,
             Direction::Undirected => Some(BooleanArray::from(vec![false; batch.rows])),
             Direction::PerRow => batch.directed.clone(),
@@ -83,7 +71,31 @@ impl Merge for Fusion {
     }
 
     fn rest(&self) -> Option<Box<dyn Part>> {
-        Some(slice())
+        (self.fusing == Fusing::Annnet).then(slice)
+    }
+}
+
+impl Fusion {
+    /// Puts the weight first that every edge of annnet has.
+    fn weigh(&self, properties: &mut Columns, own: &[usize], rows: usize) -> Result<()> {
+        let stated = properties.first_mut().and_then(Option::take);
+        let weights = stated.as_ref().map(doubles).transpose()?;
+        let is_missing = weights.as_ref().filter(|weights| weights.null_count() > 0);
+        let is_missing = is_missing.map(|weights| weights.iter().map(|weight| weight.is_none().then_some(true)));
+        let is_missing: Option<ArrayRef> = match (own.contains(&0), is_missing) {
+            (true, Some(missing)) => Some(Arc::new(missing.collect::<BooleanArray>())),
+            (true, None) if weights.is_none() => Some(Arc::new(BooleanArray::from(vec![true; rows]))),
+            _ => None,
+        };
+        // Every edge of annnet has a weight. The attribute `unweighted` says which edges have none.
+        let weights = match weights {
+            Some(weights) if weights.null_count() == 0 => weights,
+            Some(weights) => weights.iter().map(|weight| Some(weight.unwrap_or(1.0))).collect(),
+            None => Float64Array::from_value(1.0, rows),
+        };
+        set(properties, Some(0), Some(Arc::new(weights)));
+        set(properties, self.unweighted, is_missing);
+        Ok(())
     }
 }
 

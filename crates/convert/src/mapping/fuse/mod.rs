@@ -51,9 +51,23 @@ const OF_EDGES: [&str; 13] = [
 /// Columns that begin so are an index of pandas, which no reader shows.
 const INDEX_PREFIX: &str = "__index_level_";
 
+/// How several types become one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Fusing {
+    /// As annnet has it: a weight for every edge, a slice of everything, keys of edges, and names that it keeps for itself.
+    #[default]
+    Annnet,
+    /// Nothing but attributes for what tells types apart.
+    Plain,
+}
+
 /// The relation between a typed graph and the same with one node type and one edge type.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Fusion {
+    /// How it is done.
+    #[serde(default, skip_serializing_if = "is_annnet")]
+    pub fusing: Fusing,
     /// The typed graph.
     pub typed: Graph,
     /// The fused one. Its edges have no keys: whoever needs them makes them of the ends.
@@ -72,6 +86,10 @@ pub struct Fusion {
     pub unweighted: Option<usize>,
 }
 
+fn is_annnet(fusing: &Fusing) -> bool {
+    *fusing == Fusing::Annnet
+}
+
 /// How a node type lies among the nodes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FusedNodes {
@@ -86,13 +104,14 @@ impl Fusion {
     ///
     /// # Errors
     /// When the graph has more than nodes and edges, keys or layers of edges, or keys that have no text.
-    pub fn of(typed: &Graph) -> Result<Fusion> {
+    pub fn of(typed: &Graph, fusing: Fusing) -> Result<Fusion> {
+        let is_plain = fusing == Fusing::Plain;
         if !typed.hyperedges.is_empty() || !typed.values.is_empty() || !typed.groups.is_empty() {
             return Err(Error::unsupported("only nodes and edges can be fused"));
         }
         let several = typed.nodes.len() > 1;
         let mut prefixes = Names::default();
-        let mut attributes = Attributes::reserving(&OF_NODES);
+        let mut attributes = if is_plain { Attributes::default() } else { Attributes::reserving(&OF_NODES) };
         let mut nodes = Vec::new();
         for ty in &typed.nodes {
             if ty.key.kind == KeyKind::Tuple {
@@ -108,12 +127,14 @@ impl Fusion {
         let has_labels = typed.nodes.iter().any(|ty| ty.labels != LabelVocabulary::None);
         let labels = has_labels.then(|| attributes.add(well_known::LABELS, list_of(DataType::Utf8)));
         let mut node = NodeType::new(NODE, Key::utf8());
-        node.ordered = true;
+        node.ordered = !is_plain || typed.nodes.iter().any(|ty| ty.ordered || ty.key.kind == KeyKind::Row);
         node.rows = typed.node_rows();
         node.properties = attributes.properties;
 
-        let mut attributes = Attributes::reserving(&OF_EDGES);
-        attributes.begin_with_weight();
+        let mut attributes = if is_plain { Attributes::default() } else { Attributes::reserving(&OF_EDGES) };
+        if !is_plain {
+            attributes.begin_with_weight();
+        }
         let mut edges = Vec::new();
         for ty in &typed.edges {
             let (_, relation, _) = typed.edge_name(ty);
@@ -125,10 +146,15 @@ impl Fusion {
         }
         let relation = (typed.edges.len() > 1).then(|| attributes.add("relation", DataType::Utf8));
         let weights = typed.edges.iter().zip(&edges).flat_map(|(ty, places)| ty.properties.iter().zip(places));
-        let some_may_have_none = weights.into_iter().any(|(property, place)| *place == 0 && property.nullable);
+        let some_may_have_none =
+            !is_plain && weights.into_iter().any(|(property, place)| *place == 0 && property.nullable);
         let unweighted = some_may_have_none.then(|| attributes.add("unweighted", DataType::Boolean));
         let mut edge = EdgeType::new(0, EDGE, 0);
-        edge.direction = Direction::PerRow;
+        edge.direction = match typed.edges.split_first() {
+            Some((first, rest)) if is_plain && rest.iter().all(|ty| ty.direction == first.direction) => first.direction,
+            None if is_plain => Direction::Directed,
+            _ => Direction::PerRow,
+        };
         edge.rows = typed.edge_rows();
         edge.properties = attributes.properties;
 
@@ -136,16 +162,19 @@ impl Fusion {
             name: typed.name.clone(),
             nodes: vec![node],
             edges: vec![edge],
-            groups: vec![slices()],
-            documents: documents(typed),
+            groups: if is_plain { Vec::new() } else { vec![slices()] },
+            documents: if is_plain { Vec::new() } else { documents(typed) },
             ..Graph::default()
         };
-        Ok(Fusion { typed: typed.clone(), fused, nodes, edges, node_type, labels, relation, unweighted })
+        Ok(Fusion { fusing, typed: typed.clone(), fused, nodes, edges, node_type, labels, relation, unweighted })
     }
 
-    /// The fused graph as it is written: with keys of edges.
+    /// The fused graph as it is written: for annnet with keys of edges.
     pub fn written(&self) -> Graph {
         let mut graph = self.fused.clone();
+        if self.fusing == Fusing::Plain {
+            return graph;
+        }
         for ty in &mut graph.edges {
             ty.key = Some(Key::utf8().named("edge_id"));
         }
@@ -154,6 +183,7 @@ impl Fusion {
 }
 
 /// The attributes of one table.
+#[derive(Default)]
 struct Attributes {
     names: Names,
     properties: Vec<Property>,

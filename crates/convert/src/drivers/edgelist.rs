@@ -1,0 +1,147 @@
+//! Edge lists: a line for each edge.
+
+use std::sync::Arc;
+
+use isomorph_edgelist::{OpenOptions as Opening, WriteOptions as Writing};
+use isomorph_error::{Result, Rule};
+use isomorph_model::capability::Capability;
+use isomorph_model::{Graph, Sink, Source, well_known};
+use isomorph_storage::{Location, Staging};
+
+use crate::conversion::Job;
+use crate::driver::{Driver, Flags};
+use crate::mapping::{Allowed, NameRules};
+use crate::open::Opened;
+use crate::options::{OpenOptions, WriteOptions};
+
+pub(super) struct EdgeList;
+
+/// The edge list that was opened.
+fn own(native: &dyn Source) -> Option<&isomorph_edgelist::EdgeList> {
+    native.as_any().and_then(|own| own.downcast_ref::<isomorph_edgelist::EdgeList>())
+}
+
+impl Driver for EdgeList {
+    fn id(&self) -> &'static str {
+        "edgelist"
+    }
+
+    fn name(&self) -> &'static str {
+        "edge list"
+    }
+
+    fn capability(&self) -> &'static Capability {
+        &isomorph_edgelist::CAPABILITY
+    }
+
+    fn rules(&self) -> &'static [&'static Rule] {
+        isomorph_edgelist::rules::RULES
+    }
+
+    fn usual_names(&self) -> &'static [&'static str] {
+        &["NAME.edges", "NAME.txt", "NAME.csv"]
+    }
+
+    fn flags(&self) -> Flags {
+        Flags {
+            opening: &["--edge-columns", "--undirected"],
+            writing: &["--edge-data"],
+            telling: &["--edge-columns", "--undirected", "--edge-data"],
+        }
+    }
+
+    fn detect(&self, location: &Location) -> Result<bool> {
+        isomorph_edgelist::detect(location)
+    }
+
+    fn is_single_file(&self) -> bool {
+        true
+    }
+
+    fn matches_name(&self, name: &str) -> bool {
+        let stem = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(name);
+        [".edges", ".el", ".wel", ".ncol"].iter().any(|ending| stem.ends_with(ending))
+    }
+
+    fn suggested_name(&self, stem: &str, _options: &WriteOptions) -> String {
+        format!("{stem}.edges")
+    }
+
+    fn open(&self, location: &Location, options: &OpenOptions) -> Result<Arc<dyn Source>> {
+        let mut own = options.get::<Opening>().into_owned();
+        if let Some(resources) = &options.resources {
+            own.budget = resources.budget.clone();
+            own.scratch = Some(resources.scratch.clone());
+        }
+        Ok(Arc::new(isomorph_edgelist::EdgeList::open(location, &own)?))
+    }
+
+    fn show_all_of(&self, options: &mut OpenOptions, graph: &Graph) {
+        options.get_mut::<Opening>().shown = Some(graph.clone());
+    }
+
+    fn options_from_sidecar(&self, options: &mut OpenOptions, carried: &dyn Fn() -> Option<Graph>) {
+        options.get_mut::<Opening>().shown = carried();
+    }
+
+    fn copy_options(&self, opened: &Opened, options: &mut OpenOptions) {
+        let asked = opened.options.get::<Opening>();
+        let own = options.get_mut::<Opening>();
+        (own.columns, own.undirected) = (asked.columns.clone(), asked.undirected);
+    }
+
+    fn same_layout(&self, _opened: &Opened, native: &dyn Source, options: &mut WriteOptions) -> Result<()> {
+        options.get_mut::<Writing>().data = own(native).map(isomorph_edgelist::EdgeList::data);
+        Ok(())
+    }
+
+    fn recognised(&self, native: &dyn Source) -> Vec<(String, String)> {
+        own(native).map(|list| list.recognised().to_vec()).unwrap_or_default()
+    }
+
+    fn name_rules(&self) -> NameRules {
+        NameRules { legal: |_| true, reserved_prefix: "", key: "name" }
+    }
+
+    fn allowed(&self) -> Allowed {
+        let holds = |property: &isomorph_model::Property, of_edge: bool| !of_edge || isomorph_edgelist::holds(property);
+        Allowed { holds, wide_keys: false, documents: |_| false, ..Allowed::anything() }
+    }
+
+    fn knows_nodes_by_key(&self) -> bool {
+        true
+    }
+
+    fn keeps_order(&self, _options: &WriteOptions) -> bool {
+        false
+    }
+
+    fn sorts_edges(&self) -> bool {
+        false
+    }
+
+    fn holds_lone_nodes(&self) -> bool {
+        false
+    }
+
+    fn not_stored(&self, graph: &Graph, _options: &WriteOptions) -> Result<Vec<(String, String)>> {
+        Ok(isomorph_edgelist::unheld(graph))
+    }
+
+    fn inseparable(&self) -> &'static [&'static str] {
+        &[well_known::WEIGHT]
+    }
+
+    fn is_text(&self, _options: &WriteOptions) -> bool {
+        true
+    }
+
+    fn prepare(&self, options: &mut WriteOptions, job: &Job<'_>) -> Result<()> {
+        options.get_mut::<Writing>().without_unheld = job.options.loses();
+        Ok(())
+    }
+
+    fn create<'a>(&self, staging: &'a Staging, graph: &Graph, options: &WriteOptions) -> Result<Box<dyn Sink + 'a>> {
+        Ok(Box::new(isomorph_edgelist::EdgeListWriter::create(staging, graph, &options.get::<Writing>())?))
+    }
+}

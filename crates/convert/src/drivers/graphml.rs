@@ -1,0 +1,95 @@
+//! GraphML: XML with nodes and edges.
+
+use std::sync::Arc;
+
+use isomorph_error::{Result, Rule};
+use isomorph_graphml::OpenOptions as Opening;
+use isomorph_model::capability::Capability;
+use isomorph_model::{Graph, Sink, Source, well_known};
+use isomorph_storage::{Location, Staging};
+
+use crate::driver::Driver;
+use crate::mapping::{Allowed, NameRules};
+use crate::options::{OpenOptions, WriteOptions};
+
+pub(super) struct GraphMl;
+
+impl Driver for GraphMl {
+    fn id(&self) -> &'static str {
+        "graphml"
+    }
+
+    fn name(&self) -> &'static str {
+        "GraphML"
+    }
+
+    fn capability(&self) -> &'static Capability {
+        &isomorph_graphml::CAPABILITY
+    }
+
+    fn rules(&self) -> &'static [&'static Rule] {
+        isomorph_graphml::rules::RULES
+    }
+
+    fn usual_names(&self) -> &'static [&'static str] {
+        &["NAME.graphml", "NAME.graphml.gz"]
+    }
+
+    fn detect(&self, location: &Location) -> Result<bool> {
+        isomorph_graphml::detect(location)
+    }
+
+    fn is_single_file(&self) -> bool {
+        true
+    }
+
+    fn matches_name(&self, name: &str) -> bool {
+        let stem = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(name);
+        stem.ends_with(".graphml")
+    }
+
+    fn open(&self, location: &Location, options: &OpenOptions) -> Result<Arc<dyn Source>> {
+        let mut own = Opening::default();
+        if let Some(resources) = &options.resources {
+            own.budget = resources.budget.clone();
+            own.scratch = Some(resources.scratch.clone());
+        }
+        Ok(Arc::new(isomorph_graphml::GraphMl::open(location, own)?))
+    }
+
+    fn name_rules(&self) -> NameRules {
+        NameRules { legal: |_| true, reserved_prefix: "", key: "id" }
+    }
+
+    fn allowed(&self) -> Allowed {
+        let holds = |property: &isomorph_model::Property, _: bool| isomorph_graphml::holds(property);
+        Allowed { holds, wide_keys: false, documents: |_| false, ..Allowed::anything() }
+    }
+
+    fn knows_nodes_by_key(&self) -> bool {
+        true
+    }
+
+    fn sorts_edges(&self) -> bool {
+        false
+    }
+
+    fn not_stored(&self, graph: &Graph, _options: &WriteOptions) -> Result<Vec<(String, String)>> {
+        let unheld = isomorph_graphml::unheld(&graph.documents);
+        Ok(unheld
+            .map(|document| (format!("document {}", document.name), "GraphML has no place for it".to_owned()))
+            .collect())
+    }
+
+    fn inseparable(&self) -> &'static [&'static str] {
+        &[well_known::WEIGHT]
+    }
+
+    fn is_text(&self, _options: &WriteOptions) -> bool {
+        true
+    }
+
+    fn create<'a>(&self, staging: &'a Staging, graph: &Graph, _options: &WriteOptions) -> Result<Box<dyn Sink + 'a>> {
+        Ok(Box::new(isomorph_graphml::GraphMlWriter::create(staging, graph)?))
+    }
+}

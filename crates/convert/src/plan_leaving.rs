@@ -1,0 +1,110 @@
+//! What a plan does about what a format with one node type and one edge type has no place for.
+
+use std::sync::Arc;
+
+use isomorph_error::{Error, Kind, Result, index};
+use isomorph_model::{Batch, Delivery, EdgeOrder, EndForm, Ends, Sink, Source, Written};
+use isomorph_storage::{Budget, Reservation, Resources};
+
+use crate::mapping::Fusing;
+use crate::open::Opened;
+use crate::options::{ConvertOptions, WriteOptions};
+use crate::pipeline;
+use crate::plan::{Plan, PlanLine, counted};
+use crate::progress::Progress;
+
+impl Plan {
+    /// Whether types become one, of which some name ends of edges by row and others by key: what is one type names them in one way.
+    pub(crate) fn mixes_ends(&self, graph: &Arc<dyn Source>) -> bool {
+        let by_row = |ty: usize| graph.end_form(ty) == EndForm::Rows;
+        let edges = 0..graph.graph().edges.len();
+        self.becomes_plain() && edges.clone().any(by_row) && !edges.clone().all(by_row)
+    }
+
+    /// Whether the target has one node type and nothing of annnet's own.
+    pub(crate) fn becomes_plain(&self) -> bool {
+        self.to.has_one_type() && !self.to.has_numbers_only() && self.to.fusing() == Fusing::Plain
+    }
+
+    /// Refuses what the target has no place for, or says with `--lossy` that it is lost. Nodes that no edge names are counted where the
+    /// target has none of those, which reads keys and ends once.
+    ///
+    /// # Errors
+    /// [`Kind::WouldLose`]; when the graph cannot be read.
+    pub(crate) fn leave_out(
+        &mut self,
+        opened: &Opened,
+        write: &WriteOptions,
+        options: &ConvertOptions,
+        resources: &Resources,
+        progress: &dyn Progress,
+    ) -> Result<()> {
+        if !self.becomes_plain() {
+            return Ok(());
+        }
+        let mut unheld = self.to.not_stored(&self.target, write)?;
+        let may_be_alone = !self.to.holds_lone_nodes() && (self.from != self.to || opened.is_part);
+        if may_be_alone && (unheld.is_empty() || options.loses()) {
+            let alone = self.alone(opened, resources, progress)?;
+            let subject = counted(usize::try_from(alone).unwrap_or(usize::MAX), "node");
+            let why = format!("no edge names it, and there is no place for nodes alone in {}", self.to);
+            unheld.extend((alone > 0).then_some((subject, why)));
+        }
+        if let Some((subject, why)) = unheld.first().filter(|_| !options.loses()) {
+            return Err(Error::new(Kind::WouldLose, format!("{subject} would be lost: {why}"))
+                .hint("--lossy    write it without"));
+        }
+        self.losses.extend(unheld.into_iter().map(|(subject, becomes)| PlanLine { subject, becomes }));
+        Ok(())
+    }
+
+    /// The number of nodes of the target that no edge names.
+    fn alone(&mut self, opened: &Opened, resources: &Resources, progress: &dyn Progress) -> Result<u64> {
+        self.passes.push("ends");
+        let target = self.mapping.apply(self.source(&opened.graph), &resources.budget)?;
+        let mut seen = Seen { named: Vec::new(), nodes: 0, budget: resources.budget.clone(), held: None };
+        pipeline::run(target.as_ref(), &mut seen, resources, progress)?;
+        let named: u64 = seen.named.iter().map(|word| u64::from(word.count_ones())).sum();
+        Ok(seen.nodes.saturating_sub(named))
+    }
+}
+
+/// Which nodes are ends of edges: a bit for each row.
+struct Seen {
+    named: Vec<u64>,
+    nodes: u64,
+    budget: Budget,
+    held: Option<Reservation>,
+}
+
+impl Sink for Seen {
+    fn deliveries(&self) -> Vec<Delivery> {
+        vec![Delivery::Nodes(0), Delivery::Edges { ty: 0, order: EdgeOrder::Any }]
+    }
+
+    fn write(&mut self, _delivery: usize, batch: Batch) -> Result<()> {
+        match batch {
+            Batch::Nodes(nodes) => self.nodes += nodes.rows as u64,
+            Batch::Edges(edges) => {
+                if self.held.is_none() {
+                    self.held = Some(self.budget.reserve(self.nodes / 8 + 8)?);
+                    self.named = vec![0; index(self.nodes / 64 + 1)];
+                }
+                for ends in [&edges.source, &edges.target] {
+                    let Ends::Rows(rows) = ends else { return Err(Error::usage("ends come as rows")) };
+                    for row in rows.values() {
+                        if let Some(word) = self.named.get_mut(index(row / 64)) {
+                            *word |= 1 << (row % 64);
+                        }
+                    }
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<Written> {
+        Ok(Written::default())
+    }
+}

@@ -1,0 +1,139 @@
+//! Edge lists: what they hold comes back, and of everything else they leave what the plan says.
+
+use std::collections::BTreeMap;
+
+use arrow_array::Array;
+use arrow_array::cast::AsArray;
+use arrow_cast::display::array_value_to_string;
+use isomorph_convert::{CarryUse, ConvertOptions, Format};
+use isomorph_error::Kind;
+use isomorph_model::{Batch, Ends, Graph, MemoryGraph, Request, Tables};
+
+use crate::formats::EDGELIST;
+use crate::stage::{Case, is_heavy, stage, stage_as, zoo};
+
+/// Why an edge list does not hold a graph.
+const REASONS: &[&str] = &[
+    "an edge list says nothing of nodes",
+    "no edge names it",
+    "an edge list has no place for the name",
+    "all edges of an edge list have one, or none has",
+    "this layout does not keep the order of nodes",
+    "only nodes and edges can be fused",
+    "cannot be written as nodes and edges",
+    "without triples would be lost",
+];
+
+fn assert_reason(what: &str, error: &isomorph_error::Error) {
+    let text = error.to_string();
+    assert!(REASONS.iter().any(|reason| text.contains(reason)), "{what}: {error:?}");
+    assert!(matches!(error.kind(), Kind::WouldLose | Kind::Unsupported), "{what}: {error:?}");
+}
+
+/// Held with equal digests, or refused for a reason; and with `--lossy` all edges are left, by the names of their ends. Whether it is held.
+pub fn check(case: &Case, turn: usize) -> bool {
+    let layouts = (EDGELIST.layouts)(case.rows());
+    let layout = &layouts[turn % layouts.len()];
+    let what = format!("{} as {}", case.name, layout.name);
+    let held = match stage(&case.opened(), &EDGELIST, layout) {
+        Ok(staged) => {
+            staged.check(&what, &case.digests(), &case.memory.graph, layout);
+            true
+        }
+        Err(error) => {
+            assert_reason(&what, &error);
+            false
+        }
+    };
+    let lossy = ConvertOptions { lossy: true, ..ConvertOptions::default() };
+    match stage_as(&case.opened(), &EDGELIST, layout, lossy) {
+        Ok(staged) if case.shape == Format::GRAPHAR && !case.has_more() => {
+            let alone = MemoryGraph::read(staged.open(CarryUse::Ignore).graph.as_ref()).unwrap();
+            assert_eq!(edges(&alone), edges(&case.memory), "{what}");
+        }
+        Ok(_) => {}
+        Err(error) => assert_reason(&what, &error),
+    }
+    held
+}
+
+/// Names of nodes by row: of several types with the type in front.
+fn names(graph: &Graph, batches: &[Batch]) -> Vec<BTreeMap<u64, String>> {
+    let mut all = vec![BTreeMap::new(); graph.nodes.len()];
+    for batch in batches {
+        let Batch::Nodes(nodes) = batch else { continue };
+        for row in 0..nodes.rows {
+            let at = nodes.start + row as u64;
+            let key = nodes.keys.as_ref().map_or_else(|| at.to_string(), |keys| text(keys.as_ref(), row));
+            all[nodes.ty].insert(at, prefixed(graph, nodes.ty, key));
+        }
+    }
+    all
+}
+
+fn text(keys: &dyn Array, row: usize) -> String {
+    match keys.as_string_opt::<i32>() {
+        Some(texts) => texts.value(row).to_owned(),
+        None => array_value_to_string(keys, row).unwrap(),
+    }
+}
+
+fn prefixed(graph: &Graph, ty: usize, key: String) -> String {
+    if graph.nodes.len() > 1 { format!("{}/{key}", graph.nodes[ty].name.replace('/', "_")) } else { key }
+}
+
+/// The ends of all edges; those of an edge without a direction in the order of their names.
+fn edges(memory: &MemoryGraph) -> Vec<[String; 2]> {
+    let (graph, names) = (&memory.graph, names(&memory.graph, &memory.batches));
+    let mut all = Vec::new();
+    for batch in &memory.batches {
+        let Batch::Edges(edges) = batch else { continue };
+        let ty = &graph.edges[edges.ty];
+        let name = |ends: &Ends, node: usize, row: usize| match ends {
+            Ends::Rows(rows) => names[node][&rows.value(row)].clone(),
+            Ends::Keys(keys) => prefixed(graph, node, text(keys.as_ref(), row)),
+        };
+        for row in 0..edges.rows {
+            all.push([name(&edges.source, ty.source, row), name(&edges.target, ty.target, row)]);
+        }
+    }
+    all.sort();
+    all
+}
+
+#[test]
+fn the_zoo_survives_edge_lists_or_is_refused() {
+    let mut held = 0;
+    for (number, case) in zoo().iter().enumerate().filter(|(_, case)| !is_heavy(case)) {
+        held += usize::from(check(case, number)) + usize::from(check(case, number + 1));
+    }
+    assert!(held > 1, "{held}");
+}
+
+/// A graph that an edge list has held goes on to every format and comes back.
+#[test]
+fn an_edge_list_goes_everywhere() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("a.edges");
+    let lines = "# Undirected graph\n10 20 {'weight': 1, 'kind': 'a b', 'l': [1, 'x']}\n20 20 {'weight': 2.5}\n10 20 {'kind': 'c'}\n";
+    std::fs::write(&path, lines).unwrap();
+    let open = || {
+        let options = isomorph_convert::OpenOptions::default();
+        isomorph_convert::Opened::open(&isomorph_storage::Location::from_path(&path), &options).unwrap()
+    };
+    let memory = MemoryGraph::read(open().graph.as_ref()).unwrap();
+    let case = Case::new("an edge list", Format::EDGELIST, memory);
+    let expected = case.digests();
+    for member in crate::formats::MEMBERS.iter().chain([&EDGELIST]) {
+        for layout in member.layouts_for(&case) {
+            let what = format!("an edge list as {}", layout.name);
+            let staged = stage(&open(), member, &layout).unwrap_or_else(|error| panic!("{what}: {error:?}"));
+            staged.check(&what, &expected, &case.memory.graph, &layout);
+            let back = stage(&staged.open(CarryUse::Auto), &EDGELIST, &(EDGELIST.layouts)(3)[0]);
+            let back = back.unwrap_or_else(|error| panic!("{what}, back: {error:?}"));
+            back.check(&what, &expected, &case.memory.graph, &layout);
+            let scan = back.open(CarryUse::Ignore).graph.scan(&Request::of(Tables::All)).map(|parts| parts.len());
+            assert!(scan.unwrap() > 0);
+        }
+    }
+}

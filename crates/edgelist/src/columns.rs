@@ -1,0 +1,235 @@
+//! What stands behind the ends: which types the values have, and columns of them.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+use arrow_array::builder::{BooleanBuilder, Float64Builder, Int64Builder, StringBuilder};
+use arrow_schema::DataType;
+use isomorph_model::{Property, ValueKind};
+
+use crate::line::{float, integer};
+use crate::python::Value;
+
+/// From here on a double does not hold every integer.
+const EXACT: u64 = 1 << 53;
+
+/// What values are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Kind {
+    /// There is none.
+    #[default]
+    Empty,
+    Bool,
+    Int,
+    Float,
+    Text,
+    Json,
+}
+
+/// What was seen of one property.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Seen {
+    kind: Kind,
+    /// Edges that have it.
+    pub count: u64,
+    /// Integers and floats.
+    pub mixed: bool,
+    /// An integer that a double does not hold.
+    wide: bool,
+}
+
+impl Seen {
+    fn join(&mut self, kind: Kind, wide: bool, otherwise: Kind) {
+        self.wide |= wide;
+        self.kind = match (self.kind, kind) {
+            (own, other) if own == other => own,
+            (Kind::Empty, other) | (other, Kind::Empty) => other,
+            (Kind::Int, Kind::Float) | (Kind::Float, Kind::Int) => {
+                self.mixed = true;
+                Kind::Float
+            }
+            _ => otherwise,
+        };
+    }
+
+    /// Adds a field of a column.
+    pub fn field(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        self.count += 1;
+        match integer(text) {
+            _ if self.kind == Kind::Text => {}
+            Some(value) => self.join(Kind::Int, value.unsigned_abs() > EXACT, Kind::Text),
+            None if float(text).is_some() => self.join(Kind::Float, false, Kind::Text),
+            None => self.join(Kind::Text, false, Kind::Text),
+        }
+    }
+
+    /// Adds a value of a dictionary.
+    pub fn value(&mut self, value: &Value<'_>) {
+        let (kind, wide) = match value {
+            Value::None => return,
+            Value::Bool(_) => (Kind::Bool, false),
+            Value::Int(value) => (Kind::Int, value.unsigned_abs() > EXACT),
+            Value::Float(_) => (Kind::Float, false),
+            Value::Text(_) => (Kind::Text, false),
+            Value::Json(_) => (Kind::Json, false),
+        };
+        self.count += 1;
+        self.join(kind, wide, Kind::Json);
+    }
+
+    /// Adds what was seen elsewhere.
+    pub fn merge(&mut self, other: &Seen, otherwise: Kind) {
+        self.join(other.kind, other.wide, otherwise);
+        self.mixed |= other.mixed;
+        self.count += other.count;
+    }
+
+    /// What the values are.
+    pub fn kind(&self, otherwise: Kind) -> Kind {
+        if self.kind == Kind::Float && self.mixed && self.wide { otherwise } else { self.kind }
+    }
+}
+
+impl Kind {
+    /// The property of this name.
+    pub fn property(self, name: &str) -> Property {
+        match self {
+            Kind::Bool => Property::new(name, DataType::Boolean),
+            Kind::Int => Property::new(name, DataType::Int64),
+            Kind::Float => Property::new(name, DataType::Float64),
+            Kind::Empty | Kind::Text => Property::new(name, DataType::Utf8),
+            Kind::Json => Property::new(name, DataType::Utf8).of_kind(ValueKind::Json),
+        }
+    }
+}
+
+/// What the properties of edges were seen to be.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Properties {
+    pub names: Vec<String>,
+    pub seen: Vec<Seen>,
+    places: HashMap<String, usize>,
+}
+
+impl Properties {
+    /// The place of a property.
+    pub fn place(&mut self, name: &str) -> usize {
+        if let Some(at) = self.places.get(name) {
+            return *at;
+        }
+        self.places.insert(name.to_owned(), self.names.len());
+        self.names.push(name.to_owned());
+        self.seen.push(Seen::default());
+        self.names.len() - 1
+    }
+
+    /// What was seen of the property at `place`.
+    pub fn at(&mut self, place: usize) -> Option<&mut Seen> {
+        self.seen.get_mut(place)
+    }
+
+    /// Adds what was seen elsewhere.
+    pub fn merge(&mut self, other: &Properties, otherwise: Kind) {
+        for (name, seen) in other.names.iter().zip(&other.seen) {
+            let at = self.place(name);
+            self.seen[at].merge(seen, otherwise);
+        }
+    }
+}
+
+/// A column that is filled.
+pub(crate) enum Column {
+    Bool(BooleanBuilder),
+    Int(Int64Builder),
+    Float(Float64Builder),
+    Text(StringBuilder),
+    Json(StringBuilder),
+}
+
+impl Column {
+    /// An empty column of a property.
+    pub fn new(property: &Property) -> Column {
+        match (&property.data_type, &property.kind) {
+            (DataType::Boolean, _) => Column::Bool(BooleanBuilder::new()),
+            (DataType::Int64, _) => Column::Int(Int64Builder::new()),
+            (DataType::Float64, _) => Column::Float(Float64Builder::new()),
+            (_, ValueKind::Json) => Column::Json(StringBuilder::new()),
+            _ => Column::Text(StringBuilder::new()),
+        }
+    }
+
+    /// Adds a field; false where it is none of the type.
+    pub fn push_field(&mut self, text: &str) -> bool {
+        if text.is_empty() {
+            self.push_null();
+            return true;
+        }
+        match self {
+            Column::Text(column) | Column::Json(column) => column.append_value(text),
+            Column::Int(column) => match integer(text) {
+                Some(value) => column.append_value(value),
+                None => return false,
+            },
+            Column::Float(column) => match float(text) {
+                Some(value) => column.append_value(value),
+                None => return false,
+            },
+            Column::Bool(column) => match text {
+                "true" | "True" => column.append_value(true),
+                "false" | "False" => column.append_value(false),
+                _ => return false,
+            },
+        }
+        true
+    }
+
+    /// Adds a value of a dictionary; false where it is none of the type.
+    pub fn push_value(&mut self, value: Value<'_>) -> bool {
+        match (self, value) {
+            (column, Value::None) => column.push_null(),
+            (Column::Bool(column), Value::Bool(value)) => column.append_value(value),
+            (Column::Int(column), Value::Int(value)) => column.append_value(value),
+            (Column::Float(column), Value::Float(value)) => column.append_value(value),
+            // Only integers that a double holds are among floats.
+            (Column::Float(column), Value::Int(value)) => column.append_value(value as f64),
+            (Column::Text(column), Value::Text(text)) => column.append_value(text),
+            (Column::Json(column), value) => {
+                let mut json = String::new();
+                value.push_json(&mut json);
+                column.append_value(json);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    pub fn push_null(&mut self) {
+        match self {
+            Column::Bool(column) => column.append_null(),
+            Column::Int(column) => column.append_null(),
+            Column::Float(column) => column.append_null(),
+            Column::Text(column) | Column::Json(column) => column.append_null(),
+        }
+    }
+
+    pub fn finish(mut self) -> ArrayRef {
+        match &mut self {
+            Column::Bool(column) => Arc::new(column.finish()),
+            Column::Int(column) => Arc::new(column.finish()),
+            Column::Float(column) => Arc::new(column.finish()),
+            Column::Text(column) | Column::Json(column) => Arc::new(column.finish()),
+        }
+    }
+}
+
+/// A name that none of `taken` is: itself, or with a number.
+pub(crate) fn free(name: &str, taken: &[String]) -> String {
+    let is_free = |name: &str| !taken.iter().any(|other| other == name);
+    let numbered = (2..).map(|number| Cow::Owned(format!("{name}_{number}")));
+    std::iter::once(Cow::Borrowed(name)).chain(numbered).find(|name| is_free(name)).unwrap_or_default().into_owned()
+}

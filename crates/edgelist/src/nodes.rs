@@ -1,0 +1,184 @@
+//! The nodes of an edge list: every name that is an end, once, in the order in which they come first.
+//!
+//! Names are sorted, within the budget and beyond it in temporary files, so that equal ones meet; what is left is sorted by where it
+//! stands. A name stands where its line begins, twice that many bytes into the text, and one more for the target.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, StringArray};
+use arrow_schema::{DataType, Field, Schema};
+use isomorph_error::{Error, Result};
+use isomorph_model::{Batch, NodeBatch, Part, part};
+use isomorph_storage::{Budget, Scratch};
+use isomorph_tables::sort::{EdgeSorter, SortOptions, SortedEdges};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::line::integer;
+use crate::pieces::Piece;
+
+/// Rows that are handed on at once.
+const ROWS: usize = 1 << 14;
+
+fn schema(integers: bool) -> Arc<Schema> {
+    match integers {
+        true => Arc::new(Schema::empty()),
+        false => Arc::new(Schema::new(vec![Field::new("name", DataType::Utf8, false)])),
+    }
+}
+
+fn sorter(integers: bool, (budget, scratch): (&Budget, &Scratch)) -> Result<EdgeSorter> {
+    let options = SortOptions::new(budget, scratch).payload(schema(integers)).memory(budget.available() / 4);
+    EdgeSorter::new(options.distinct())
+}
+
+/// A column of names as what travels with a sort.
+fn payload(names: StringArray) -> Result<RecordBatch> {
+    let columns: Vec<ArrayRef> = vec![Arc::new(names)];
+    RecordBatch::try_new(schema(false), columns).map_err(|error| Error::malformed(error.to_string()))
+}
+
+/// Collects names from several threads.
+pub(crate) struct Collector {
+    integers: bool,
+    sorter: EdgeSorter,
+}
+
+impl Collector {
+    /// For integers, or for names of any kind.
+    ///
+    /// # Errors
+    /// When the budget has next to nothing left.
+    pub fn new(integers: bool, budget: &Budget, scratch: &Scratch) -> Result<Collector> {
+        Ok(Collector { integers, sorter: sorter(integers, (budget, scratch))? })
+    }
+
+    /// For the names of one piece.
+    pub fn of_piece<'c>(&'c self, piece: &Piece) -> Own<'c> {
+        Own { collector: self, offset: piece.offset, integers: HashMap::new(), names: HashMap::new() }
+    }
+
+    /// The nodes.
+    ///
+    /// # Errors
+    /// When temporary files cannot be written or read.
+    pub fn finish(self, budget: &Budget, scratch: &Scratch) -> Result<Nodes> {
+        let sorted = self.sorter.finish()?;
+        let placed = sorter(self.integers, (budget, scratch))?;
+        // Names with the hash of the last one, as a batch ends anywhere.
+        let (mut hash, mut alike): (Option<u64>, Vec<String>) = (None, Vec::new());
+        for batch in sorted.stream()? {
+            let batch = batch?;
+            let (mut at, mut ids, mut rows) = (Vec::new(), Vec::new(), Vec::new());
+            let names = (!self.integers).then(|| batch.payload.column(0).as_string::<i32>().clone());
+            for row in 0..batch.aligned.len() {
+                let own = batch.aligned.value(row);
+                if hash != Some(own) {
+                    hash = Some(own);
+                    alike.clear();
+                } else if names.as_ref().is_none_or(|names| alike.iter().any(|other| other == names.value(row))) {
+                    continue;
+                }
+                alike.extend(names.as_ref().map(|names| names.value(row).to_owned()));
+                at.push(batch.other.value(row));
+                ids.push(own);
+                rows.push(row);
+            }
+            match &names {
+                None => placed.push(&at, &ids, None, 0)?,
+                Some(names) => {
+                    let names: StringArray = rows.iter().map(|row| Some(names.value(*row))).collect();
+                    placed.push(&at, &ids, Some(&payload(names)?), 0)?;
+                }
+            }
+        }
+        drop(sorted);
+        Ok(Nodes { integers: self.integers, sorted: placed.finish()? })
+    }
+}
+
+/// The names of one piece, each where it stands first.
+pub(crate) struct Own<'c> {
+    collector: &'c Collector,
+    offset: u64,
+    integers: HashMap<i64, u64>,
+    names: HashMap<String, u64>,
+}
+
+impl Own<'_> {
+    /// Adds the ends of an edge whose line begins at this byte of the piece.
+    pub fn see(&mut self, at: usize, source: &str, target: &str) {
+        let at = 2 * (self.offset + at as u64);
+        for (name, at) in [(source, at), (target, at + 1)] {
+            if !self.collector.integers {
+                if !self.names.contains_key(name) {
+                    self.names.insert(name.to_owned(), at);
+                }
+            } else if let Some(id) = integer(name) {
+                self.integers.entry(id).or_insert(at);
+            }
+        }
+    }
+
+    /// Hands them on.
+    ///
+    /// # Errors
+    /// When a temporary file cannot be written.
+    pub fn push(self) -> Result<()> {
+        let sorter = &self.collector.sorter;
+        if self.collector.integers {
+            let (ids, at): (Vec<u64>, Vec<u64>) =
+                self.integers.iter().map(|(id, at)| (id.cast_unsigned(), *at)).unzip();
+            return sorter.push(&ids, &at, None, 0);
+        }
+        let names: Vec<(String, u64)> = self.names.into_iter().collect();
+        for some in names.chunks(ROWS) {
+            let hashes: Vec<u64> = some.iter().map(|(name, _)| xxh3_64(name.as_bytes())).collect();
+            let at: Vec<u64> = some.iter().map(|(_, at)| *at).collect();
+            let names: StringArray = some.iter().map(|(name, _)| Some(name.as_str())).collect();
+            sorter.push(&hashes, &at, Some(&payload(names)?), 0)?;
+        }
+        Ok(())
+    }
+}
+
+/// The nodes, in the order in which they come first.
+pub(crate) struct Nodes {
+    integers: bool,
+    sorted: SortedEdges,
+}
+
+impl Nodes {
+    /// Their number.
+    pub fn rows(&self) -> u64 {
+        self.sorted.rows()
+    }
+
+    /// All of them, as one part.
+    pub fn part(&self, at_once: usize) -> Box<dyn Part + '_> {
+        let mut start = 0;
+        part::stepped(
+            Some(self.rows()),
+            || self.sorted.stream(),
+            move |stream, take| {
+                let Some(batch) = stream.next_batch()? else { return Ok(false) };
+                let keys: ArrayRef = match self.integers {
+                    true => {
+                        Arc::new(batch.other.values().iter().map(|id| Some(id.cast_signed())).collect::<Int64Array>())
+                    }
+                    false => Arc::clone(batch.payload.column(0)),
+                };
+                for from in (0..keys.len()).step_by(at_once.max(1)) {
+                    let rows = at_once.min(keys.len() - from);
+                    let keys = Some(keys.slice(from, rows));
+                    let node =
+                        NodeBatch { ty: 0, start, numbers: None, rows, keys, labels: None, properties: Vec::new() };
+                    start += rows as u64;
+                    take(Batch::Nodes(node))?;
+                }
+                Ok(true)
+            },
+        )
+    }
+}

@@ -1,0 +1,248 @@
+//! Writing an edge list.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int64Type};
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::DataType;
+use isomorph_error::{Error, Kind, Place, Result};
+use isomorph_model::{Batch, Delivery, Direction, EdgeBatch, Ends, Graph, Property, Sink, ValueKind, Written};
+use isomorph_storage::Staging;
+use isomorph_tables::PackedWriter;
+
+use crate::line::integer;
+use crate::python::{push_float, push_text, push_value_of_json};
+use crate::source::EDGE;
+use crate::{EdgeData, WriteOptions, holds, unheld};
+
+/// An edge list that is being written.
+pub struct EdgeListWriter<'a> {
+    staging: &'a Staging,
+    file: PackedWriter,
+    properties: Vec<Property>,
+    data: EdgeData,
+    direction: Direction,
+    has_begun: bool,
+    line: String,
+}
+
+impl<'a> EdgeListWriter<'a> {
+    /// Begins the edge list of a graph of one node type and one edge type.
+    ///
+    /// # Errors
+    /// When the graph has another shape, or more than an edge list holds and nobody has said that it may be lost.
+    pub fn create(staging: &'a Staging, graph: &Graph, options: &WriteOptions) -> Result<Self> {
+        let ([_], [edge]) = (graph.nodes.as_slice(), graph.edges.as_slice()) else {
+            return Err(Error::unsupported("an edge list has nodes and edges of one type"));
+        };
+        if edge.key.is_some() || edge.layered || edge.relation.fixed().is_none() || !edge.properties.iter().all(holds) {
+            return Err(Error::unsupported("an edge list does not hold such edges").at(Place::field(EDGE)));
+        }
+        if let Some((what, why)) = unheld(graph).first().filter(|_| !options.without_unheld) {
+            return Err(Error::new(Kind::WouldLose, format!("{what} would be lost: {why}")));
+        }
+        let properties = edge.properties.clone();
+        let is_number = |own: &Property| matches!(own.data_type, DataType::Int64 | DataType::Float64) && !own.nullable;
+        let data = match options.data {
+            Some(data) => data,
+            None if properties.iter().all(is_number) => EdgeData::Columns,
+            None => EdgeData::Dictionary,
+        };
+        let file = PackedWriter::create(staging, staging.destination().file_name())?;
+        let (direction, has_begun, line) = (edge.direction, false, String::new());
+        Ok(EdgeListWriter { staging, file, properties, data, direction, has_begun, line })
+    }
+
+    fn edges(&mut self, edges: &EdgeBatch) -> Result<()> {
+        let ends = [name(&edges.source)?, name(&edges.target)?];
+        if edges.rows > 0 && !std::mem::replace(&mut self.has_begun, true) {
+            // The first line would be taken for a header if it could be one.
+            let are_integers = ends.iter().all(|names| names.is_integer(0));
+            let head = head(self.direction, &self.properties, self.data, !are_integers)?;
+            self.file.write_all(head.as_bytes())?;
+        }
+        let separator = if self.data == EdgeData::Columns { '\t' } else { ' ' };
+        for row in 0..edges.rows {
+            ends[0].push(row, self.data, &mut self.line)?;
+            self.line.push(separator);
+            ends[1].push(row, self.data, &mut self.line)?;
+            match self.data {
+                EdgeData::Columns => self.columns(edges, row)?,
+                EdgeData::Dictionary => self.dictionary(edges, row)?,
+            }
+            self.line.push('\n');
+            if self.line.len() > 1 << 16 || row + 1 == edges.rows {
+                self.file.write_all(self.line.as_bytes())?;
+                self.line.clear();
+            }
+        }
+        Ok(())
+    }
+
+    fn columns(&mut self, edges: &EdgeBatch, row: usize) -> Result<()> {
+        for (property, column) in self.properties.iter().zip(&edges.properties) {
+            self.line.push('\t');
+            let Some(column) = column.as_ref().filter(|column| column.is_valid(row)) else { continue };
+            match column.data_type() {
+                DataType::Utf8 => {
+                    let text = column.as_string::<i32>().value(row);
+                    if text.is_empty() || text.contains(['\t', '\n', '\r']) || text.trim_matches(' ') != text {
+                        return Err(no_place(
+                            property,
+                            "a text that is empty, or has tabs, ends of lines, or blanks around it",
+                        ));
+                    }
+                    self.line.push_str(text);
+                }
+                _ => value(property, column, row, &mut self.line)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn dictionary(&mut self, edges: &EdgeBatch, row: usize) -> Result<()> {
+        self.line.push_str(" {");
+        let mut is_first = true;
+        for (property, column) in self.properties.iter().zip(&edges.properties) {
+            let Some(column) = column.as_ref().filter(|column| column.is_valid(row)) else { continue };
+            if !std::mem::take(&mut is_first) {
+                self.line.push_str(", ");
+            }
+            push_text(&mut self.line, &property.name);
+            self.line.push_str(": ");
+            value(property, column, row, &mut self.line)?;
+        }
+        self.line.push('}');
+        Ok(())
+    }
+}
+
+fn no_place(property: &Property, what: &str) -> Error {
+    Error::new(Kind::WouldLose, format!("a column of an edge list has no place for {what}"))
+        .at(Place::field(property.name.clone()))
+        .hint("--edge-data dictionary    write dictionaries, as NetworkX does")
+}
+
+/// The comments in front: what is not said by the lines themselves.
+fn head(direction: Direction, properties: &[Property], data: EdgeData, names: bool) -> Result<String> {
+    let mut head = String::new();
+    if direction == Direction::Undirected {
+        head.push_str("# Undirected graph\n");
+    }
+    let says_itself = |own: &[Property]| match own {
+        [] => true,
+        [only] => only.name == "weight" && only.data_type == DataType::Float64,
+        _ => false,
+    };
+    if data == EdgeData::Columns && (names || !says_itself(properties)) {
+        head.push_str("# FromNodeId\tToNodeId");
+        for property in properties {
+            let name = &property.name;
+            if name.is_empty() || name.contains(['\t', '\n', '\r']) || name.trim() != name {
+                return Err(no_place(property, "such a name"));
+            }
+            head.push('\t');
+            head.push_str(name);
+        }
+        head.push('\n');
+    }
+    Ok(head)
+}
+
+/// Names of one side.
+enum Names<'a> {
+    Integers(&'a [i64]),
+    Texts(&'a arrow_array::StringArray),
+}
+
+fn name(ends: &Ends) -> Result<Names<'_>> {
+    let Ends::Keys(keys) = ends else { return Err(Error::usage("ends come as keys")) };
+    match keys.as_primitive_opt::<Int64Type>() {
+        Some(numbers) => Ok(Names::Integers(numbers.values())),
+        None => keys.as_string_opt::<i32>().map(Names::Texts).ok_or_else(|| Error::usage("keys are integers or texts")),
+    }
+}
+
+impl Names<'_> {
+    fn is_integer(&self, row: usize) -> bool {
+        match self {
+            Names::Integers(_) => true,
+            Names::Texts(texts) => integer(texts.value(row)).is_some(),
+        }
+    }
+
+    fn push(&self, row: usize, data: EdgeData, out: &mut String) -> Result<()> {
+        match self {
+            Names::Integers(values) => {
+                let _ = write!(out, "{}", values.get(row).copied().unwrap_or_default());
+            }
+            Names::Texts(texts) => {
+                let text = texts.value(row);
+                if !has_place(text, data) {
+                    let error = Error::new(Kind::WouldLose, format!("an edge list has no place for the name {text:?}"));
+                    return Err(match data {
+                        EdgeData::Dictionary if has_place(text, EdgeData::Columns) => {
+                            error.hint("--edge-data columns    names with blanks have a place between tabs")
+                        }
+                        _ => error,
+                    });
+                }
+                out.push_str(text);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether readers find a name again where it is written: between tabs, or between blanks.
+fn has_place(name: &str, data: EdgeData) -> bool {
+    let begins = name.starts_with(['#', '%', '"', '<', '[', '@', ' ', '\u{feff}']);
+    let is_foreign = |c: char| match data {
+        EdgeData::Columns => c.is_control() || c == '{',
+        EdgeData::Dictionary => c.is_control() || c.is_whitespace() || matches!(c, ',' | '#' | '{'),
+    };
+    !name.is_empty() && !begins && !name.ends_with(' ') && !name.contains(is_foreign)
+}
+
+/// Appends a value that is not null, as Python writes it.
+fn value(property: &Property, column: &ArrayRef, row: usize, out: &mut String) -> Result<()> {
+    match column.data_type() {
+        DataType::Boolean => out.push_str(if column.as_boolean().value(row) { "True" } else { "False" }),
+        DataType::Int64 => {
+            let _ = write!(out, "{}", column.as_primitive::<Int64Type>().value(row));
+        }
+        DataType::Float64 => push_float(out, column.as_primitive::<Float64Type>().value(row)),
+        DataType::Utf8 if property.kind == ValueKind::Json => {
+            push_value_of_json(out, column.as_string::<i32>().value(row))?;
+        }
+        DataType::Utf8 => push_text(out, column.as_string::<i32>().value(row)),
+        other => return Err(Error::usage(format!("a column of {other} where another type was announced"))),
+    }
+    Ok(())
+}
+
+impl Sink for EdgeListWriter<'_> {
+    fn deliveries(&self) -> Vec<Delivery> {
+        // Nodes come for the sake of their keys, where edges name rows.
+        vec![Delivery::Nodes(0), Delivery::EdgesAsTheyCome(0)]
+    }
+
+    fn write(&mut self, _delivery: usize, batch: Batch) -> Result<()> {
+        match batch {
+            Batch::Edges(edges) => self.edges(&edges),
+            Batch::Nodes(_) => Ok(()),
+            _ => Err(Error::usage("an edge list holds edges only")),
+        }
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<Written> {
+        if !self.has_begun {
+            self.file.write_all(head(self.direction, &[], self.data, false)?.as_bytes())?;
+        }
+        self.file.finish()?;
+        let files = self.staging.finished().into_iter().map(|(name, digest)| (name, digest.size));
+        Ok(Written { files: files.collect() })
+    }
+}

@@ -1,0 +1,18 @@
+#![doc = include_str!("../README.md")]
+#![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss))]
+
+mod capability;
+mod columns;
+mod guard;
+mod hyperedges;
+mod keys;
+mod parse;
+pub mod rules;
+mod source;
+mod survey;
+mod validate;
+mod write;
+
+pub use capability::{CAPABILITY, check_text, holds, unheld};
+pub use source::{GraphMl, OpenOptions, detect};
+pub use write::GraphMlWriter;

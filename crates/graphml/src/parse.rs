@@ -1,0 +1,536 @@
+//! GraphML in a stream: one element of the graph after another.
+
+use std::io::{BufReader, Read};
+
+use isomorph_error::{Error, Place, Result, Rule};
+use isomorph_tables::PackedFile;
+use quick_xml::Reader;
+use quick_xml::events::{BytesStart, Event};
+
+use crate::guard::Guard;
+use crate::keys::{Domain, Key, Keys, data_type};
+use crate::rules;
+
+/// Elements inside one another, at most.
+const DEPTH: usize = 128;
+
+/// Keys, at most.
+const KEYS: usize = 10_000;
+
+/// Bytes of a tag, at most.
+const TAG: usize = 1 << 20;
+
+/// Bytes that are read at once.
+const BLOCK: usize = 1 << 18;
+
+/// Data of the element that was read, by key.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Slot {
+    pub is_set: bool,
+    pub text: String,
+}
+
+/// What was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Item {
+    /// The graph begins.
+    Graph,
+    Node,
+    Edge,
+    Hyperedge,
+    /// The graph is over; data of it has been read.
+    End,
+}
+
+/// An end of a hyperedge.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Endpoint {
+    pub node: String,
+    /// `in`, `out`, or neither.
+    pub kind: String,
+}
+
+/// Attributes of the element that was read.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Element {
+    pub has_id: bool,
+    pub id: String,
+    pub source: String,
+    pub target: String,
+    pub directed: Option<bool>,
+    pub endpoints: Vec<Endpoint>,
+}
+
+type Input = Guard<BufReader<Box<dyn Read + Send>>>;
+
+/// Reads a file.
+pub(crate) struct Parser {
+    reader: Reader<Input>,
+    place: Place,
+    /// Buffers of events, one for each level of elements.
+    buffers: Vec<Vec<u8>>,
+    pub keys: Keys,
+    /// What the element says, for each key.
+    pub data: Vec<Slot>,
+    /// The same of the graph.
+    pub graph_data: Vec<Slot>,
+    pub element: Element,
+    /// `edgedefault`.
+    pub directed: bool,
+    pub graph_id: Option<String>,
+    /// Elements and attributes of which nothing is kept: ports, locators, descriptions.
+    pub passed_over: u64,
+    within: Within,
+    /// Room for the id of a key.
+    id: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Within {
+    Nothing,
+    Root,
+    Graph,
+    Done,
+}
+
+impl Parser {
+    /// Begins to read.
+    ///
+    /// # Errors
+    /// When the file cannot be unpacked.
+    pub fn new(file: &PackedFile) -> Result<Parser> {
+        let input = Guard::new(BufReader::with_capacity(BLOCK, file.reader()?));
+        let mut reader = Reader::from_reader(input);
+        reader.config_mut().check_end_names = true;
+        Ok(Parser {
+            reader,
+            place: file.blob.place(),
+            buffers: Vec::new(),
+            keys: Keys::default(),
+            data: Vec::new(),
+            graph_data: Vec::new(),
+            element: Element::default(),
+            directed: true,
+            graph_id: None,
+            passed_over: 0,
+            within: Within::Nothing,
+            id: String::new(),
+        })
+    }
+
+    /// An error at the place that has been reached.
+    pub fn wrong(&self, rule: &'static Rule, message: impl Into<String>) -> Error {
+        Error::broken(rule, message).at(self.place.clone().offset(self.reader.buffer_position()))
+    }
+
+    fn syntax(&self, message: impl Into<String>) -> Error {
+        self.wrong(&rules::SYNTAX, message)
+    }
+
+    /// Lends a buffer for events.
+    fn buffered<T>(&mut self, work: impl FnOnce(&mut Self, &mut Vec<u8>) -> Result<T>) -> Result<T> {
+        let mut buffer = self.buffers.pop().unwrap_or_default();
+        let done = work(self, &mut buffer);
+        if buffer.capacity() <= BLOCK {
+            self.buffers.push(buffer);
+        }
+        done
+    }
+
+    /// The next event.
+    fn event<'b>(&mut self, buffer: &'b mut Vec<u8>) -> Result<Event<'b>> {
+        self.reader.get_mut().begin();
+        buffer.clear();
+        let read = self.reader.read_event_into(buffer);
+        match read {
+            Ok(Event::DocType(text)) if text.contains(&b'[') => {
+                Err(self.syntax("a document type with declarations of its own, which are not read"))
+            }
+            Ok(Event::Decl(declaration)) => {
+                let encoding = declaration.encoding().and_then(std::result::Result::ok).unwrap_or_default();
+                let encoding = String::from_utf8_lossy(&encoding).to_ascii_lowercase();
+                match encoding.as_str() {
+                    "" | "utf-8" | "utf8" | "us-ascii" | "ascii" => Ok(Event::Decl(declaration)),
+                    _ => Err(self.syntax(format!("the text is in {encoding}")).hint("save the file as UTF-8")),
+                }
+            }
+            Ok(Event::Start(tag) | Event::Empty(tag)) if tag.len() > TAG => {
+                Err(self.wrong(&rules::LIMIT, "a tag is longer than 1 MiB"))
+            }
+            Ok(event) => Ok(event),
+            Err(_) if self.reader.get_ref().is_over() => {
+                Err(self.wrong(&rules::LIMIT, "a tag or a text is longer than 64 MiB"))
+            }
+            Err(quick_xml::Error::Io(error)) => {
+                Err(Error::from(std::io::Error::new(error.kind(), error.to_string())).at(self.place.clone()))
+            }
+            Err(error) => Err(self.syntax(error.to_string())),
+        }
+    }
+
+    /// Puts the value of an attribute into `out`; false where there is none.
+    fn attribute_into(&self, tag: &BytesStart<'_>, name: &str, out: &mut String) -> Result<bool> {
+        out.clear();
+        for attribute in tag.attributes().with_checks(false) {
+            let attribute = attribute.map_err(|error| self.syntax(error.to_string()))?;
+            if attribute.key.as_ref() == name.as_bytes() {
+                let value = attribute.decode_and_unescape_value(self.reader.decoder());
+                out.push_str(&value.map_err(|error| self.syntax(error.to_string()))?);
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The value of an attribute.
+    fn attribute(&self, tag: &BytesStart<'_>, name: &str) -> Result<Option<String>> {
+        let mut out = String::new();
+        Ok(self.attribute_into(tag, name, &mut out)?.then_some(out))
+    }
+
+    fn has_attribute(&self, tag: &BytesStart<'_>, name: &str) -> bool {
+        let mut attributes = tag.attributes();
+        attributes.with_checks(false).flatten().any(|attribute| attribute.key.as_ref() == name.as_bytes())
+    }
+
+    fn required(&self, tag: &BytesStart<'_>, name: &str, out: &mut String) -> Result<()> {
+        match self.attribute_into(tag, name, out)? {
+            true => Ok(()),
+            false => Err(self.syntax(format!("{} without {name}", String::from_utf8_lossy(tag.local_name().as_ref())))),
+        }
+    }
+
+    /// Passes over what is inside the element that has begun.
+    fn skip(&mut self) -> Result<()> {
+        self.buffered(Self::skip_in)
+    }
+
+    fn skip_in(&mut self, buffer: &mut Vec<u8>) -> Result<()> {
+        let mut depth = 1;
+        while depth > 0 {
+            match self.event(buffer)? {
+                Event::Start(_) => depth += 1,
+                Event::End(_) => depth -= 1,
+                Event::Eof => return Err(self.syntax("the file ends in the middle")),
+                _ => {}
+            }
+            if depth > DEPTH {
+                return Err(self.wrong(&rules::LIMIT, format!("more than {DEPTH} elements inside one another")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends the text inside the element that has begun; elements in it as XML.
+    fn text(&mut self, out: &mut String) -> Result<()> {
+        self.buffered(|parser, buffer| parser.text_in(buffer, out))
+    }
+
+    fn text_in(&mut self, buffer: &mut Vec<u8>, out: &mut String) -> Result<()> {
+        let (mut depth, mut has_elements) = (1, false);
+        loop {
+            match self.event(buffer)? {
+                Event::Text(text) if !has_elements => {
+                    let text = text.xml10_content().map_err(|error| self.syntax(error.to_string()))?;
+                    out.push_str(&text);
+                }
+                Event::CData(text) if !has_elements => {
+                    let text = text.decode().map_err(|error| self.syntax(error.to_string()))?;
+                    out.push_str(&text);
+                }
+                Event::GeneralRef(name) if !has_elements => {
+                    let character = name.resolve_char_ref().map_err(|error| self.syntax(error.to_string()))?;
+                    let name = name.decode().map_err(|error| self.syntax(error.to_string()))?;
+                    match character.or_else(|| entity(&name)) {
+                        Some(character) => out.push(character),
+                        None => return Err(self.syntax(format!("the entity &{name};, which XML does not have"))),
+                    }
+                }
+                Event::Text(text) => self.raw(out, "", &text, "")?,
+                Event::CData(text) => self.raw(out, "<![CDATA[", &text, "]]>")?,
+                Event::GeneralRef(name) => self.raw(out, "&", &name, ";")?,
+                event @ (Event::Start(_) | Event::Empty(_)) => {
+                    if !std::mem::replace(&mut has_elements, true) && out.trim().is_empty() {
+                        out.clear();
+                    }
+                    match event {
+                        Event::Start(tag) => {
+                            depth += 1;
+                            self.raw(out, "<", &tag, ">")?;
+                        }
+                        Event::Empty(tag) => self.raw(out, "<", &tag, "/>")?,
+                        _ => {}
+                    }
+                    if depth > DEPTH {
+                        return Err(self.wrong(&rules::LIMIT, format!("more than {DEPTH} elements inside one another")));
+                    }
+                }
+                Event::End(tag) => {
+                    depth -= 1;
+                    if depth == 0 {
+                        if has_elements {
+                            out.truncate(out.trim_end().len());
+                        }
+                        return Ok(());
+                    }
+                    self.raw(out, "</", &tag, ">")?;
+                }
+                Event::Eof => return Err(self.syntax("the file ends in the middle")),
+                _ => {}
+            }
+            if out.len() > crate::guard::LONGEST {
+                return Err(self.wrong(&rules::LIMIT, "a text is longer than 64 MiB"));
+            }
+        }
+    }
+
+    fn raw(&self, out: &mut String, before: &str, bytes: &[u8], after: &str) -> Result<()> {
+        let text = std::str::from_utf8(bytes).map_err(|_| self.syntax("a byte that is no UTF-8"))?;
+        out.push_str(before);
+        out.push_str(text);
+        out.push_str(after);
+        Ok(())
+    }
+
+    fn key(&mut self, tag: &BytesStart<'_>, is_empty: bool) -> Result<()> {
+        let mut id = String::new();
+        self.required(tag, "id", &mut id)?;
+        let yfiles = self.attribute(tag, "yfiles.type")?;
+        let name = self.attribute(tag, "attr.name")?.or_else(|| yfiles.clone()).unwrap_or_else(|| id.clone());
+        let domain = Domain::of(&self.attribute(tag, "for")?.unwrap_or_default());
+        let word = self.attribute(tag, "attr.type")?;
+        let (data_type, is_known) = word.as_deref().map_or((arrow_schema::DataType::Utf8, true), data_type);
+        let foreign = word.filter(|_| !is_known);
+        let default = if is_empty { None } else { self.buffered(Self::default_in)? };
+        if self.keys.all.len() >= KEYS {
+            return Err(self.wrong(&rules::LIMIT, format!("more than {KEYS} keys")));
+        }
+        let message = format!("the key {id:?} is there twice");
+        if !self.keys.add(Key { id, name, domain, data_type, yfiles, default, foreign }) {
+            return Err(self.wrong(&rules::KEY, message));
+        }
+        self.data.push(Slot::default());
+        self.graph_data.push(Slot::default());
+        Ok(())
+    }
+
+    /// The default that a key declares.
+    fn default_in(&mut self, buffer: &mut Vec<u8>) -> Result<Option<String>> {
+        let mut default = None;
+        loop {
+            match self.event(buffer)? {
+                Event::Start(tag) if tag.local_name().as_ref() == b"default" => {
+                    let mut text = String::new();
+                    self.text(&mut text)?;
+                    default = Some(text);
+                }
+                Event::Empty(tag) if tag.local_name().as_ref() == b"default" => default = Some(String::new()),
+                Event::Start(_) => self.skip()?,
+                Event::End(_) => return Ok(default),
+                Event::Eof => return Err(self.syntax("the file ends in the middle")),
+                _ => {}
+            }
+        }
+    }
+
+    /// Reads data, of the graph or of the element that has begun.
+    fn datum(&mut self, tag: &BytesStart<'_>, is_empty: bool, of: Domain) -> Result<()> {
+        let mut id = std::mem::take(&mut self.id);
+        self.required(tag, "key", &mut id)?;
+        let found = self.keys.find(&id);
+        self.id = id;
+        let Some(at) = found else {
+            let id = &self.id;
+            return Err(self.wrong(&rules::KEY, format!("the key {id:?} is not declared before")));
+        };
+        let key = &self.keys.all[at];
+        if !key.domain.includes(of) {
+            let (name, domain) = (&key.name, key.domain.word());
+            let message = format!("{name} is declared for {domain}, and stands in {}", of.word());
+            return Err(self.wrong(&rules::KEY, message));
+        }
+        let slots = if of == Domain::Graph { &mut self.graph_data } else { &mut self.data };
+        let mut slot = std::mem::take(&mut slots[at]);
+        slot.text.clear();
+        slot.is_set = true;
+        if !is_empty {
+            self.text(&mut slot.text)?;
+        }
+        let slots = if of == Domain::Graph { &mut self.graph_data } else { &mut self.data };
+        slots[at] = slot;
+        Ok(())
+    }
+
+    fn begin(&mut self, tag: &BytesStart<'_>, item: Item) -> Result<()> {
+        self.data.iter_mut().for_each(|slot| slot.is_set = false);
+        self.element.endpoints.clear();
+        let mut element = std::mem::take(&mut self.element);
+        element.has_id = self.attribute_into(tag, "id", &mut element.id)?;
+        element.directed = None;
+        match item {
+            Item::Node if !element.has_id => return Err(self.syntax("a node without id")),
+            Item::Edge => {
+                self.required(tag, "source", &mut element.source)?;
+                self.required(tag, "target", &mut element.target)?;
+                for port in ["sourceport", "targetport"] {
+                    self.passed_over += u64::from(self.has_attribute(tag, port));
+                }
+                element.directed = match self.attribute(tag, "directed")? {
+                    None => None,
+                    Some(word) => match crate::keys::truth(&word) {
+                        Some(directed) => Some(directed),
+                        None => return Err(self.syntax(format!("an edge is directed or not, and not {word:?}"))),
+                    },
+                };
+            }
+            _ => {}
+        }
+        self.element = element;
+        Ok(())
+    }
+
+    /// What is inside an element of the graph that has begun.
+    fn inside(&mut self, of: Domain) -> Result<()> {
+        self.buffered(|parser, buffer| parser.inside_in(buffer, of))
+    }
+
+    fn inside_in(&mut self, buffer: &mut Vec<u8>, of: Domain) -> Result<()> {
+        loop {
+            let (tag, is_empty) = match self.event(buffer)? {
+                Event::Start(tag) => (tag, false),
+                Event::Empty(tag) => (tag, true),
+                Event::End(_) => return Ok(()),
+                Event::Eof => return Err(self.syntax("the file ends in the middle")),
+                _ => continue,
+            };
+            match tag.local_name().as_ref() {
+                b"data" => self.datum(&tag, is_empty, of)?,
+                b"graph" => return Err(self.wrong(&rules::NESTED, "a graph inside a node or an edge")),
+                b"endpoint" if of == Domain::Hyperedge => {
+                    let mut node = String::new();
+                    self.required(&tag, "node", &mut node)?;
+                    let kind = self.attribute(&tag, "type")?.unwrap_or_default();
+                    self.element.endpoints.push(Endpoint { node, kind });
+                    if self.element.endpoints.len() > 1 << 24 {
+                        return Err(self.wrong(&rules::LIMIT, "a hyperedge of more than 16,777,216 ends"));
+                    }
+                    if !is_empty {
+                        self.skip()?;
+                    }
+                }
+                _ => {
+                    self.passed_over += 1;
+                    if !is_empty {
+                        self.skip()?;
+                    }
+                }
+            }
+        }
+    }
+
+    /// The next element of the graph, in [`Parser::element`] and [`Parser::data`].
+    ///
+    /// # Errors
+    /// When the file cannot be read, or is none of one graph.
+    pub fn next(&mut self) -> Result<Option<Item>> {
+        self.buffered(Self::next_in)
+    }
+
+    fn next_in(&mut self, buffer: &mut Vec<u8>) -> Result<Option<Item>> {
+        loop {
+            let event = self.event(buffer)?;
+            let (tag, is_empty) = match event {
+                Event::Start(tag) => (tag, false),
+                Event::Empty(tag) => (tag, true),
+                Event::End(_) => match self.within {
+                    Within::Graph => {
+                        self.within = Within::Root;
+                        return Ok(Some(Item::End));
+                    }
+                    _ => {
+                        self.within = Within::Done;
+                        continue;
+                    }
+                },
+                Event::Text(text) if !text.iter().all(u8::is_ascii_whitespace) => {
+                    return Err(self.syntax("a text where an element should be"));
+                }
+                Event::CData(_) | Event::GeneralRef(_) => return Err(self.syntax("a text where an element should be")),
+                Event::Eof => {
+                    return match (self.within, &self.graph_id) {
+                        (Within::Done, Some(_)) => Ok(None),
+                        (Within::Done, None) => Err(self.syntax("there is no graph in this file")),
+                        _ => Err(self.syntax("the file ends in the middle")),
+                    };
+                }
+                _ => continue,
+            };
+            let name = tag.local_name();
+            match (self.within, name.as_ref()) {
+                (Within::Nothing, b"graphml") => self.within = if is_empty { Within::Done } else { Within::Root },
+                (Within::Nothing, _) => return Err(self.syntax("the first element is not graphml")),
+                (Within::Done, _) => return Err(self.syntax("an element behind the end")),
+                (Within::Root, b"key") => self.key(&tag, is_empty)?,
+                (Within::Root, b"graph") => {
+                    if self.graph_id.is_some() {
+                        return Err(self.wrong(&rules::NESTED, "a second graph in one file"));
+                    }
+                    self.graph_id = Some(self.attribute(&tag, "id")?.unwrap_or_default());
+                    self.directed = match self.attribute(&tag, "edgedefault")?.as_deref() {
+                        Some("directed") | None => true,
+                        Some("undirected") => false,
+                        Some(other) => {
+                            return Err(self.syntax(format!("edgedefault is directed or undirected, not {other:?}")));
+                        }
+                    };
+                    if !is_empty {
+                        self.within = Within::Graph;
+                    }
+                    return Ok(Some(Item::Graph));
+                }
+                (Within::Root | Within::Graph, b"data") => self.datum(&tag, is_empty, Domain::Graph)?,
+                (Within::Graph, b"graph") => return Err(self.wrong(&rules::NESTED, "a graph inside a graph")),
+                (Within::Graph, local @ (b"node" | b"edge" | b"hyperedge")) => {
+                    let (item, of) = match local {
+                        b"node" => (Item::Node, Domain::Node),
+                        b"edge" => (Item::Edge, Domain::Edge),
+                        _ => (Item::Hyperedge, Domain::Hyperedge),
+                    };
+                    self.begin(&tag, item)?;
+                    if !is_empty {
+                        self.inside(of)?;
+                    }
+                    return Ok(Some(item));
+                }
+                _ if is_empty => {}
+                _ => self.skip()?,
+            }
+        }
+    }
+}
+
+/// A character that XML itself has a name for.
+fn entity(name: &str) -> Option<char> {
+    match name {
+        "amp" => Some('&'),
+        "lt" => Some('<'),
+        "gt" => Some('>'),
+        "quot" => Some('"'),
+        "apos" => Some('\''),
+        _ => None,
+    }
+}
+
+/// Whether a text begins as GraphML does.
+pub(crate) fn begins(bytes: &[u8]) -> bool {
+    let mut reader = Reader::from_reader(bytes);
+    loop {
+        match reader.read_event() {
+            Ok(Event::Start(tag) | Event::Empty(tag)) => return tag.local_name().as_ref() == b"graphml",
+            Ok(Event::Decl(_) | Event::Comment(_) | Event::PI(_) | Event::DocType(_)) => {}
+            Ok(Event::Text(text))
+                if text.iter().all(|byte| byte.is_ascii_whitespace() || [0xef, 0xbb, 0xbf].contains(byte)) => {}
+            _ => return false,
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Checks that need all ids: that each is there once, and that edges end in nodes.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::{DataType, Field, Schema};
+use isomorph_error::{Error, Findings, Place, Result};
+use isomorph_model::{Batch, Ends, Request, Source, Tables};
+use isomorph_storage::Scratch;
+use isomorph_tables::lookup::{ABSENT, BulkLookup, KeyRowsBuilder, Lookup, LookupOptions};
+
+use crate::rules;
+use crate::source::GraphMl;
+
+/// Adds what is wrong with ids to `findings`.
+///
+/// # Errors
+/// When the file cannot be read, or there is no room for temporary files.
+pub(crate) fn validate(graph: &GraphMl, findings: &mut Findings) -> Result<()> {
+    let budget = &graph.options.budget;
+    let scratch = graph.options.scratch.clone().map_or_else(|| Scratch::new(None), Ok)?;
+    let mut keys = KeyRowsBuilder::new(LookupOptions::new(budget, &scratch).memory(budget.available() / 2));
+    for part in graph.scan(&Request::of(Tables::NodeKeys(0)))? {
+        for batch in part {
+            if let Batch::Nodes(nodes) = batch?
+                && let Some(own) = &nodes.keys
+            {
+                keys.push(own.as_ref())?;
+            }
+        }
+    }
+    let lookup = keys.finish()?;
+    for repeat in lookup.repeats().shown() {
+        let message = format!("nodes {} and {} have one id", repeat.first, repeat.row);
+        findings.push(&rules::ID, message, place(graph).row(repeat.row));
+    }
+    for _ in lookup.repeats().shown().len() as u64..lookup.repeats().count() {
+        findings.push(&rules::ID, "a node has the id of another", place(graph));
+    }
+    let schema = Arc::new(Schema::new(vec![Field::new("id", DataType::Utf8, false)]));
+    let bulk = match &lookup {
+        Lookup::Spilled(keys) => Some(BulkLookup::within(keys, &schema, budget.available() / 2)?),
+        Lookup::Memory(_) => None,
+    };
+    let (mut rows, mut sequence) = (Vec::new(), 0);
+    for part in graph.scan(&Request::of(Tables::EdgeEnds(0)))? {
+        for batch in part {
+            let Batch::Edges(edges) = batch? else { continue };
+            for ends in [&edges.source, &edges.target] {
+                let Ends::Keys(ends) = ends else { continue };
+                match (&lookup, &bulk) {
+                    (Lookup::Memory(keys), _) => {
+                        rows.clear();
+                        if keys.translate(ends.as_ref(), &mut rows)?.not_found > 0 {
+                            missing(graph, ends, &rows, findings);
+                        }
+                    }
+                    (_, Some(bulk)) => {
+                        let tags = RecordBatch::try_new(Arc::clone(&schema), vec![Arc::clone(ends)]);
+                        let tags = tags.map_err(|error| Error::malformed(error.to_string()))?;
+                        bulk.add_probes(ends.as_ref(), &tags, sequence)?;
+                        sequence += ends.len() as u64;
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+    if let Some(bulk) = bulk {
+        let answers = bulk.finish()?;
+        let mut stream = answers.stream()?;
+        while let Some(batch) = stream.next_batch()? {
+            missing(graph, batch.tags.column(0), &batch.rows, findings);
+        }
+    }
+    Ok(())
+}
+
+fn place(graph: &GraphMl) -> Place {
+    graph.file.blob.place()
+}
+
+/// Adds the ends that have no row.
+fn missing(graph: &GraphMl, ends: &ArrayRef, rows: &[u64], findings: &mut Findings) {
+    let Some(ends) = ends.as_string_opt::<i32>() else { return };
+    for (end, _) in ends.iter().zip(rows).filter(|(_, row)| **row == ABSENT) {
+        findings.push(
+            &rules::END,
+            format!("an edge ends in {:?}, which is no node", end.unwrap_or_default()),
+            place(graph),
+        );
+    }
+}

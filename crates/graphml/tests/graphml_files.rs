@@ -1,0 +1,255 @@
+//! GraphML by hand: what the dialects have, and what is no GraphML.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use arrow_array::Array;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int64Type};
+use arrow_schema::DataType;
+use isomorph_error::{Error, Findings};
+use isomorph_graphml::{GraphMl, GraphMlWriter, OpenOptions};
+use isomorph_model::{Batch, Direction, Ends, MemoryGraph, NodeId, Side, Sink, Source};
+use isomorph_storage::{Budget, Location, Mode, Staging};
+use proptest::prelude::*;
+
+fn open(text: &[u8]) -> Result<GraphMl, Error> {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("graph.graphml");
+    std::fs::write(&path, text).unwrap();
+    GraphMl::open(&Location::from_path(&path), OpenOptions::default())
+}
+
+/// Nodes and edges, a line each, in their order.
+fn shown(source: &dyn Source) -> Vec<String> {
+    let graph = MemoryGraph::read(source).unwrap();
+    let text = |column: &dyn Array, row: usize| match column.data_type() {
+        _ if column.is_null(row) => "-".to_owned(),
+        DataType::Int64 => column.as_primitive::<Int64Type>().value(row).to_string(),
+        DataType::Float64 => format!("{:?}", column.as_primitive::<Float64Type>().value(row)),
+        DataType::Boolean => column.as_boolean().value(row).to_string(),
+        DataType::Utf8 => format!("{:?}", column.as_string::<i32>().value(row)),
+        other => format!("{other}"),
+    };
+    let mut lines = Vec::new();
+    for batch in &graph.batches {
+        let (rows, mut columns) = match batch {
+            Batch::Nodes(batch) => (batch.rows, vec![batch.keys.clone()]),
+            Batch::Edges(batch) => {
+                let (Ends::Keys(source), Ends::Keys(target)) = (&batch.source, &batch.target) else { panic!() };
+                (batch.rows, vec![Some(source.clone()), Some(target.clone())])
+            }
+            _ => continue,
+        };
+        match batch {
+            Batch::Nodes(batch) => columns.extend(batch.properties.iter().cloned()),
+            Batch::Edges(batch) => {
+                columns.extend(batch.properties.iter().cloned());
+                columns.extend(batch.directed.clone().map(|directed| Some(std::sync::Arc::new(directed) as _)));
+            }
+            _ => {}
+        }
+        lines.extend(
+            (0..rows)
+                .map(|row| columns.iter().flatten().map(|own| text(own.as_ref(), row)).collect::<Vec<_>>().join(" ")),
+        );
+    }
+    lines
+}
+
+fn written(graph: &dyn Source) -> Result<Vec<u8>, Error> {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("x.graphml");
+    let staging = Staging::file(&Location::from_path(&path), Mode::CreateNew).unwrap();
+    let mut sink: Box<dyn Sink> = Box::new(GraphMlWriter::create(&staging, graph.graph())?);
+    let batches = MemoryGraph::read(graph)?.batches;
+    for (delivery, of_nodes) in [(0, true), (1, false)] {
+        for batch in batches.iter().filter(|batch| matches!(batch, Batch::Nodes(_)) == of_nodes) {
+            sink.write(delivery, batch.clone())?;
+        }
+    }
+    sink.finish()?;
+    staging.commit(&[])?;
+    Ok(std::fs::read(path).unwrap())
+}
+
+const EVERYTHING: &str = r##"<?xml version="1.0" encoding="UTF-8"?>
+<!-- a comment --><g:graphml xmlns:g="http://graphml.graphdrawing.org/xmlns" xmlns:y="http://www.yworks.com/xml/graphml">
+  <g:key id="d0" for="node" attr.name="color" attr.type="string"><g:desc>no</g:desc><g:default>yel&amp;low</g:default></g:key>
+  <g:key id="d1" for="edge" attr.name="weight" attr.type="double"/>
+  <g:key id="d2" for="all" attr.name="ok" attr.type="boolean"/>
+  <g:key id="d3" for="node" yfiles.type="nodegraphics"/>
+  <g:key id="d4" for="node" attr.name="size" attr.type="int"/>
+  <g:key id="d5" for="graph" attr.name="made" attr.type="long"/>
+  <g:graph id="G" edgedefault="undirected">
+    <g:data key="d5">2020</g:data>
+    <g:node id="a"><g:data key="d2">True</g:data><g:data key="d3">
+      <y:ShapeNode><y:Fill color="#fff"/>x &amp; y</y:ShapeNode>
+    </g:data><g:port name="p"/></g:node>
+    <g:edge id="e1" source="a" target="b&#10;c" sourceport="p"><g:data key="d1">1e3</g:data></g:edge>
+    <g:node id="b&#10;c"><g:data key="d0"><![CDATA[<red>]]></g:data><g:data key="d4">3000000000</g:data></g:node>
+    <g:edge source="a" target="a" directed="true"><g:data key="d1"> INF </g:data><g:data key="d2"/></g:edge>
+  </g:graph>
+</g:graphml>
+"##;
+
+#[test]
+fn what_dialects_have() {
+    let graph = open(EVERYTHING.as_bytes()).unwrap();
+    let types: Vec<String> =
+        graph.graph().nodes[0].properties.iter().map(|own| format!("{} {}", own.name, own.data_type)).collect();
+    assert_eq!(types, ["color Utf8", "ok Boolean", "nodegraphics Utf8", "size Int64"]);
+    let edge = &graph.graph().edges[0];
+    assert_eq!((edge.direction, edge.properties.len()), (Direction::PerRow, 3));
+    let expected = [
+        r##""a" "yel&low" true "<y:ShapeNode><y:Fill color=\"#fff\"/>x &amp; y</y:ShapeNode>" -"##,
+        r#""b\nc" "<red>" - - 3000000000"#,
+        r#""a" "b\nc" 1000.0 - "e1" false"#,
+        r#""a" "a" inf - - true"#,
+    ];
+    let mut found = shown(&graph);
+    found.sort();
+    let mut wanted: Vec<String> = expected.iter().map(|line| (*line).to_owned()).collect();
+    wanted.sort();
+    assert_eq!(found, wanted);
+    let noticed: Vec<String> =
+        graph.about().findings.by_rule().flat_map(|(_, kept)| kept).map(|finding| finding.message.clone()).collect();
+    assert_eq!(noticed, ["2 ports, locators and descriptions are not read"]);
+    assert_eq!(graph.graph().name.as_deref(), Some("G"));
+    assert!(format!("{:?}", graph.graph().documents).contains("{\\\"made\\\":2020}"), "{:?}", graph.graph().documents);
+    let again = written(&graph).unwrap();
+    let back = open(&again).unwrap();
+    let mut found = shown(&back);
+    found.sort();
+    assert_eq!(found, wanted, "{}", String::from_utf8_lossy(&again));
+    assert_eq!(back.graph().documents, graph.graph().documents);
+    assert_eq!(back.graph().nodes[0].properties[2].declared, graph.graph().nodes[0].properties[2].declared);
+    let near =
+        graph.neighbors(0, NodeId::Key("a"), Side::Out).unwrap().map(|batch| batch.unwrap().rows()).sum::<usize>();
+    assert_eq!(near, 2);
+    assert!(graph.neighbors(0, NodeId::Key("z"), Side::Out).is_err());
+}
+
+/// A graph with this inside.
+fn with(inside: &str) -> String {
+    format!(
+        "<graphml><key id=\"k\" for=\"node\" attr.name=\"k\" attr.type=\"int\"/><graph edgedefault=\"directed\">{inside}</graph></graphml>"
+    )
+}
+
+#[test]
+fn hyperedges_are_hyperedges() {
+    let inside = r#"<node id="a"/><node id="b"/><hyperedge id="h"><endpoint node="a" type="in"/><endpoint node="b" type="out"/></hyperedge><hyperedge id="i"><endpoint node="a"/></hyperedge>"#;
+    let graph = open(with(inside).as_bytes()).unwrap();
+    let ty = &graph.graph().hyperedges[0];
+    assert_eq!((ty.direction, ty.rows), (Direction::PerRow, Some(2)));
+    let members: Vec<String> = MemoryGraph::read(&graph)
+        .unwrap()
+        .batches
+        .iter()
+        .filter_map(|batch| match batch {
+            Batch::Members(members) => Some(members.roles.iter().flatten().map(str::to_owned).collect::<Vec<_>>()),
+            _ => None,
+        })
+        .flatten()
+        .collect();
+    assert_eq!(members, ["head", "tail", "member"]);
+}
+
+#[test]
+fn what_is_no_graphml_is_told_by_rule_and_place() {
+    let deep = format!("<node id=\"a\"><data key=\"k\">{}1{}</data></node>", "<b>".repeat(200), "</b>".repeat(200));
+    let cases = [
+        ("<node id=\"a\"><graph/></node>", "GRAPHML-NESTED"),
+        ("<graph/>", "GRAPHML-NESTED"),
+        ("<node/>", "GRAPHML-SYNTAX"),
+        ("<edge source=\"a\"/>", "GRAPHML-SYNTAX"),
+        ("<edge source=\"a\" target=\"b\" directed=\"maybe\"/>", "GRAPHML-SYNTAX"),
+        ("<hyperedge><endpoint node=\"a\"/></hyperedge>", "GRAPHML-SYNTAX"),
+        ("<node id=\"a\"><data key=\"none\">1</data></node>", "GRAPHML-KEY"),
+        ("<edge source=\"a\" target=\"a\"><data key=\"k\">1</data></edge>", "GRAPHML-KEY"),
+        ("<node id=\"a\"><data key=\"k\">one</data></node>", "GRAPHML-VALUE"),
+        ("<node id=\"a\"><data key=\"k\">&bomb;</data></node>", "GRAPHML-SYNTAX"),
+        ("<node id=\"&bomb;\"/>", "GRAPHML-SYNTAX"),
+        ("text", "GRAPHML-SYNTAX"),
+        ("<node id=\"a\"></edge>", "GRAPHML-SYNTAX"),
+        (deep.as_str(), "GRAPHML-LIMIT"),
+    ];
+    for (inside, rule) in cases {
+        let error = open(with(inside).as_bytes()).err().unwrap_or_else(|| panic!("{inside}"));
+        assert_eq!(error.broken_rule().map(|rule| rule.id), Some(rule), "{inside}: {error:?}");
+    }
+    let whole = with("<node id=\"a\"/><edge source=\"a\" target=\"a\"/>");
+    for end in 0..whole.len() {
+        assert!(open(&whole.as_bytes()[..end]).is_err(), "{}", &whole[..end]);
+    }
+    for (text, rule) in [
+        ("<!DOCTYPE g [<!ENTITY a \"b\">]><graphml><graph/></graphml>", "GRAPHML-SYNTAX"),
+        ("<graphml><graph/><graph/></graphml>", "GRAPHML-NESTED"),
+        ("<graphml/>", "GRAPHML-SYNTAX"),
+        ("<gexf/>", "GRAPHML-SYNTAX"),
+        ("<graphml><key id=\"a\"/><key id=\"a\"/><graph/></graphml>", "GRAPHML-KEY"),
+        ("<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><graphml><graph/></graphml>", "GRAPHML-SYNTAX"),
+        ("<graphml><graph/></graphml><x/>", "GRAPHML-SYNTAX"),
+    ] {
+        let error = open(text.as_bytes()).err().unwrap_or_else(|| panic!("{text}"));
+        assert_eq!(error.broken_rule().map(|rule| rule.id), Some(rule), "{text}: {error:?}");
+    }
+    let tag = format!("<graphml><graph a=\"{}\"/></graphml>", "x".repeat(2 << 20));
+    assert_eq!(open(tag.as_bytes()).err().unwrap().broken_rule().map(|rule| rule.id), Some("GRAPHML-LIMIT"));
+}
+
+#[test]
+fn validate_finds_ids_twice_and_ends_that_are_no_nodes() {
+    for memory in [1 << 30, 8 << 20] {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("graph.graphml");
+        std::fs::write(&path, with("<node id=\"a\"/><node id=\"a\"/><edge source=\"a\" target=\"b\"/>")).unwrap();
+        let options = OpenOptions { budget: Budget::new(memory), scratch: None };
+        let graph = GraphMl::open(&Location::from_path(&path), options).unwrap();
+        let mut findings = Findings::keeping(9);
+        graph.validate(&mut findings).unwrap();
+        let rules: Vec<&str> = findings.by_rule().flat_map(|(_, kept)| kept).map(|finding| finding.rule.id).collect();
+        assert_eq!(rules, ["GRAPHML-END", "GRAPHML-ID"]);
+    }
+}
+
+#[test]
+fn a_character_that_xml_lacks_is_refused() {
+    use isomorph_model::zoo::{Build, Edges, Nodes, text};
+    let mut build = Build::default();
+    let node = build.nodes(Nodes::keyed("node", text(["a"])).column("t", text(["bad \u{1}"])));
+    build.edges(Edges::keys(node, "edge", node, text(["a"]), text(["a"])));
+    let error = written(&build.finish()).err().unwrap();
+    assert!(error.to_string().contains("U+0001"), "{error}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever is read can be read twice, and nothing ends in a panic.
+    #[test]
+    fn random_pieces(pieces in prop::collection::vec(prop::sample::select(vec![
+        "<node id=\"a\">", "</node>", "<node id=\"b\"/>", "<edge source=\"a\" target=\"b\"/>", "<data key=\"k\">", "</data>", "<data key=\"k\"/>",
+        "7", " ", "&lt;", "&#0;", "&#xd800;", "<![CDATA[x]]>", "<!-- -->", "<y:z/>", "<desc>", "</desc>", "\"", "<", "&", "</graph>", "<graph>",
+        "<hyperedge id=\"h\">", "</hyperedge>", "<endpoint node=\"a\"/>", "\u{fffd}",
+    ]), 0..14)) {
+        if let Ok(graph) = open(with(&pieces.concat()).as_bytes()) {
+            MemoryGraph::read(&graph).unwrap();
+        }
+    }
+
+    /// Texts of any kind come back from where they are written.
+    #[test]
+    fn random_texts(texts in prop::collection::btree_set("[ -~\\t\\n\\r\u{e9}\u{4e2d}]{0,6}", 1..5)) {
+        use isomorph_model::zoo::{Build, Edges, Nodes, text};
+        let all: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let mut build = Build::default();
+        let node = build.nodes(Nodes::keyed("node", text(all.clone())).column(all[0], text(all.clone())));
+        let ends = vec![all[0]; all.len()];
+        build.edges(Edges::keys(node, "edge", node, text(ends), text(all.clone())).column("t", text(all.clone())));
+        let graph = build.finish();
+        let bytes = written(&graph).unwrap();
+        let back = open(&bytes).unwrap();
+        prop_assert_eq!(shown(&back), shown(&graph));
+        prop_assert_eq!(&back.graph().nodes[0].properties[0].name, all[0]);
+    }
+}

@@ -287,7 +287,7 @@ pub struct NeighborsArgs {
     /// Row of the node within its type, from 0, instead of a key [default: by key]
     #[arg(long, value_name = "N")]
     pub row: Option<u64>,
-    /// Type of the node, where several types have such a key [default: the one that has it]
+    /// Type of the node; required if the graph has several node types [default: the only one]
     #[arg(long = "type", value_name = "TYPE")]
     pub node_type: Option<String>,
     /// Only edges of this relation [default: all]

@@ -252,6 +252,30 @@ fn an_unknown_node_is_an_error_in_every_format() {
     }
 }
 
+/// A binary whose sidecar gives nodes other keys and types than its ids is asked by these keys and types.
+#[test]
+fn a_binary_beside_a_sidecar_is_asked_by_its_keys_and_types() {
+    let home = Home::new();
+    let social = social();
+    home.run(&["convert", &social, "binary", "--to", "deepgnn"]).exits(0);
+    let all = |path: &str| {
+        let asked = ["sample", path, "neighbors", "1007", "--type", "person", "--strategy", "all", "--json"];
+        let shown = home.run(&asked).exits(0).json();
+        let mut neighbors: Vec<String> = column(&shown, "neighbor").iter().map(ToString::to_string).collect();
+        neighbors.sort();
+        neighbors
+    };
+    assert!(!all(&social).is_empty());
+    assert_eq!(all(&social), all("binary"));
+    let post = ["sample", "binary", "neighbors", "1", "--type", "post", "--strategy", "all"];
+    home.run(&post).exits(3);
+    let cities = |path: &str| {
+        let drawn = home.run(&["sample", path, "nodes", "--type", "city", "--count", "7", "--json"]).exits(0).json();
+        column(&drawn, "node")
+    };
+    assert!(cities("binary").iter().all(|city| city.is_string()));
+}
+
 /// Days and times are shown as such, not as bytes; keys keep their type; a weight that is none is refused.
 #[test]
 fn values_and_keys_keep_their_types() {

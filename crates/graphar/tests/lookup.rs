@@ -183,6 +183,10 @@ fn vertices_are_those_of_a_scan() {
         }
         assert_eq!(graph.find(1, "2").unwrap(), 2);
         assert_eq!(graph.find(1, "3").unwrap_err().kind(), Kind::NotFound);
+        // A number has one spelling.
+        for (ty, spelling) in [(0, "01000"), (0, "+1000"), (1, "02"), (1, "+2")] {
+            assert_eq!(graph.find(ty, spelling).unwrap_err().kind(), Kind::NotFound, "{spelling:?}");
+        }
     }
 }
 

@@ -29,8 +29,8 @@ pub struct Sampled {
 }
 
 impl Sampled {
-    /// Makes `opened` ready for one question, or for others about the same features: a binary of DeepGNN is sampled where it is, anything else
-    /// is read once. Where features are asked for that no property is called like, a graph whose properties have no columns is surveyed for them.
+    /// Makes `opened` ready for one question, or for others about the same features: a binary of DeepGNN is sampled where it is, unless its sidecar
+    /// gives nodes other keys or types than the binary has; anything else is read once. Where features are asked for that no property is called like, a graph whose properties have no columns is surveyed for them.
     ///
     /// # Errors
     /// When the graph is not sound, has no node type of the name that is given, or its format has no answer that can be repeated.
@@ -46,7 +46,9 @@ impl Sampled {
         if let Some(ty) = how.node_type.as_deref().filter(|ty| described.node_type(ty).is_none()) {
             return Err(no_node_type(described, ty));
         }
-        let is_binary = is_binary(&opened);
+        // A question names nodes by the keys and types of the shown graph, which a mapped binary knows only if they are its own.
+        let renumbered = opened.carry.as_ref().is_some_and(|carry| carry.mapping.renumbers_nodes());
+        let is_binary = is_binary(&opened) && !renumbered;
         if !is_binary {
             question.without_binary(how.generator)?;
         }

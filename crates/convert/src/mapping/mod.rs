@@ -40,7 +40,7 @@ mod view;
 use std::sync::Arc;
 
 use isomorph_error::Result;
-use isomorph_model::{Graph, Property, Source};
+use isomorph_model::{Graph, KeyKind, Property, Source};
 use isomorph_storage::Budget;
 use serde::{Deserialize, Serialize};
 
@@ -185,6 +185,15 @@ impl Mapping {
             Some(Step::Number(record)) => Some(record),
             _ => None,
         }
+    }
+
+    /// Whether nodes are stored under numbers that are not their keys, or several node types as one.
+    pub fn renumbers_nodes(&self) -> bool {
+        self.numbering().is_some_and(|record| match (record.ids, record.typed.nodes.as_slice()) {
+            (Ids::Keys, _) => false,
+            (Ids::Rows, [only]) => only.key.kind != KeyKind::Row,
+            (Ids::Rows, _) => true,
+        })
     }
 
     /// What bundled nodes are taken for RDF by, where that is the last step.

@@ -23,7 +23,9 @@ impl GraphAr {
         let not_found = || Error::new(Kind::NotFound, format!("there is no {} {key}", table.info.ty));
         let number = || {
             let refused = |_| Error::usage(format!("the keys of {} are integers, found {key:?}", table.info.ty));
-            key.trim().parse::<i128>().map_err(refused)
+            let number = key.parse::<i128>().map_err(refused)?;
+            // A key has one spelling: `07` and `+7` are not 7.
+            if number.to_string() == key { Ok(number) } else { Err(not_found()) }
         };
         let literal = match table.shown.key.kind {
             KeyKind::Row => {

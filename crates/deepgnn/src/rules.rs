@@ -24,7 +24,7 @@ isomorph_error::rules! {
     /// Files that are not one text.
     DATASET "DEEPGNN-DATASET" Error
         "a directory is one text if it has one file, or if all its files have one text format and are named part-<number>; a file with a sidecar is a graph of its own",
-        "if they are one graph, name the files part-0.tsv, part-1.tsv, …, or use a pattern (DIR/*.tsv)";
+        "name the files part-0.tsv, part-1.tsv, … if they are one graph, or use a pattern (DIR/*.tsv)";
     /// Invalid defaults.
     DEFAULTS "DEEPGNN-DEFAULTS" Error
         "defaults are numbers, and pairs of a type and a length, separated by one space", "correct the default at the given location";
@@ -55,7 +55,7 @@ isomorph_error::rules! {
         "a line has exactly the fields of its nodes and edges", "correct the fields at the given location";
     /// A missing file.
     FILE "DEEPGNN-FILE" Error
-        "every partition has its map, indexes and features, even if they are empty, and a sampling table for each type if it has any", "restore the missing file, or write the graph again";
+        "every partition has its map, indexes and features, even if they are empty, and a sampling table for each type if it has any", "copy the missing file from a backup, or write the graph again";
     /// Too many holes.
     HOLES "DEEPGNN-HOLES" Error
         "a mebibyte of text has at most 8388608 features, including holes",

@@ -14,7 +14,7 @@ isomorph_error::rules! {
     /// Counts in the comments that are not those of the file.
     HEAD "EDGELIST-HEAD" Warning
         "numbers of nodes and edges in the comments at the beginning are those of the file",
-        "download the file again if it is cut off; else correct the comment";
+        "get the file again if it is cut off; else correct the comment";
     /// Integers and floats in one value of a dictionary.
     MIXED "EDGELIST-MIXED" Warning
         "a value that some edges have as an integer is a float in none", "write 1.0 for 1 where others are floats: they are read as floats";

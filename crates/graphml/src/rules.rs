@@ -11,7 +11,7 @@ isomorph_error::rules! {
     /// More than is read.
     LIMIT "GRAPHML-LIMIT" Error
         "a tag has at most 1 MiB, a text 64 MiB, elements lie at most 128 deep inside one another, and there are at most 10,000 keys",
-        "divide what is too large";
+        "split the file, or shorten the value that is too large";
     /// Graphs inside nodes, or beside one another.
     NESTED "GRAPHML-NESTED" Error
         "a file has one graph, and its nodes have no graphs inside",
@@ -19,7 +19,7 @@ isomorph_error::rules! {
     /// What is not read.
     PORT "GRAPHML-PORT" Warning
         "nodes and edges have data, and no ports, locators and descriptions, which graphs have no place for",
-        "make data of what has to be kept";
+        "write what has to be kept as data";
     /// Something that is no GraphML.
     SYNTAX "GRAPHML-SYNTAX" Error
         "a file is well-formed XML in UTF-8, without entities of its own: graphml, its keys, and one graph of nodes, edges and hyperedges",

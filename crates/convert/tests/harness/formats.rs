@@ -139,8 +139,6 @@ const ANNNET: Member = Member {
         ("rdf", "cannot be written as nodes and edges"),
         ("triples and an empty graph", "without triples would be lost"),
         ("deepgnn", "only nodes and edges can be fused"),
-        ("texts", "XML has no place for the character"),
-        ("strings", "XML has no place for the character"),
     ],
 };
 

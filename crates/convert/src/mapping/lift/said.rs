@@ -33,7 +33,8 @@ pub(super) fn quad<'s>(subject: &'s str, said: &'s str) -> Result<Quad<'s>> {
         Some(length.map(|_| part))
     };
     let mut parts = || Some([part()?, part()?, part()?, part()?, part()?, part()?]);
-    let Some([Some(predicate), Some(object), datatype, language, direction, graph]) = parts() else {
+    let parts = parts().filter(|_| rest.is_empty());
+    let Some([Some(predicate), Some(object), datatype, language, direction, graph]) = parts else {
         return Err(Error::malformed("a temporary file is not as it was written"));
     };
     let object = match datatype {

@@ -126,7 +126,7 @@ mod tests {
         let here =
             parse("chrono v0.4.45|std\nbytes v1.11.0|default,std\nbytes v1.11.0|default,std (*)\nempty v1.0.0|\n");
         let there = parse("chrono v0.4.45|serde,std\nbytes v1.11.0|default,std\nempty v1.0.0| (*)\nnew v1.0.0|x\n");
-        assert_eq!(differences(&here, &there, &[]), ["chrono v0.4.45 has [serde,std] and not [std]"]);
+        assert_eq!(differences(&here, &there, &[]), ["chrono v0.4.45 has [serde,std], expected [std]"]);
         assert_eq!(differences(&here, &there, &["chrono"]), Vec::<String>::new());
         assert_eq!(differences(&here, &here, &[]), Vec::<String>::new());
     }

@@ -243,10 +243,8 @@ impl Layout {
             }
         }
         // A dictionary that is not recognised would be torn apart.
-        let is_torn = |own: &Vec<Cow<'_, str>>| match separator {
-            Separator::Comma => own.iter().any(|field| trimmed(field).starts_with('{')),
-            Separator::Tab => own.len() == 2 && own[1].starts_with('{') && own[1].ends_with('}'),
-            Separator::Blanks => false,
+        let is_torn = |own: &Vec<Cow<'_, str>>| {
+            separator == Separator::Comma && own.iter().any(|field| trimmed(field).starts_with('{'))
         };
         if fields.iter().any(is_torn) {
             return None;
@@ -511,7 +509,6 @@ mod tests {
             "one\n",
             "a,b,{'w': 1}x\n",
             "a\"b\",\"c\"d\n",
-            "a b\t{'w': 1}\n",
             "1 2\r2 3\r",
             "a b # x, y\nc d # y, z\n",
             "1 2\n1 2 3\n",

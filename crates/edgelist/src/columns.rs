@@ -9,11 +9,8 @@ use arrow_array::builder::{BooleanBuilder, Float64Builder, Int64Builder, StringB
 use arrow_schema::DataType;
 use isomorph_model::{Property, ValueKind};
 
-use crate::line::{float, integer};
+use crate::line::{float, integer, is_exact, trimmed};
 use crate::python::Value;
-
-/// From here on a double does not hold every integer.
-const EXACT: u64 = 1 << 53;
 
 /// What values are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -60,10 +57,10 @@ impl Seen {
             return;
         }
         self.count += 1;
-        match integer(text) {
+        match integer(trimmed(text)) {
             _ if self.kind == Kind::Text => {}
-            Some(value) => self.join(Kind::Int, value.unsigned_abs() > EXACT, Kind::Text),
-            None if float(text).is_some() => self.join(Kind::Float, false, Kind::Text),
+            Some(value) => self.join(Kind::Int, !is_exact(value.unsigned_abs().into()), Kind::Text),
+            None if float(trimmed(text)).is_some() => self.join(Kind::Float, false, Kind::Text),
             None => self.join(Kind::Text, false, Kind::Text),
         }
     }
@@ -73,7 +70,7 @@ impl Seen {
         let (kind, wide) = match value {
             Value::None => return,
             Value::Bool(_) => (Kind::Bool, false),
-            Value::Int(value) => (Kind::Int, value.unsigned_abs() > EXACT),
+            Value::Int(value) => (Kind::Int, !is_exact(value.unsigned_abs().into())),
             Value::Float(_) => (Kind::Float, false),
             Value::Text(_) => (Kind::Text, false),
             Value::Json(_) => (Kind::Json, false),
@@ -89,9 +86,14 @@ impl Seen {
         self.count += other.count;
     }
 
+    /// Whether there are floats, and integers that no float holds exactly.
+    pub fn is_torn(&self) -> bool {
+        self.mixed && self.wide
+    }
+
     /// What the values are.
     pub fn kind(&self, otherwise: Kind) -> Kind {
-        if self.kind == Kind::Float && self.mixed && self.wide { otherwise } else { self.kind }
+        if self.kind == Kind::Float && self.is_torn() { otherwise } else { self.kind }
     }
 }
 
@@ -171,11 +173,11 @@ impl Column {
         }
         match self {
             Column::Text(column) | Column::Json(column) => column.append_value(text),
-            Column::Int(column) => match integer(text) {
+            Column::Int(column) => match integer(trimmed(text)) {
                 Some(value) => column.append_value(value),
                 None => return false,
             },
-            Column::Float(column) => match float(text) {
+            Column::Float(column) => match float(trimmed(text)) {
                 Some(value) => column.append_value(value),
                 None => return false,
             },

@@ -2,15 +2,18 @@
 
 use std::borrow::Cow;
 
-use isomorph_error::{Error, Result};
+use isomorph_error::{Error, Place, Result};
 use isomorph_storage::{Location, Scheme};
 use isomorph_tables::PackedFile;
 
-use crate::line::{Separator, content, float, integer, split, with_dictionary};
-use crate::python;
+use crate::line::{Separator, content, float, integer, split, trimmed, with_dictionary, without_comment};
+use crate::{python, rules};
 
 /// The first bytes that are looked at.
 pub(crate) const LOOK: u64 = 64 << 10;
+
+/// The bytes that are looked at where all before are comments, at most.
+const MOST: u64 = 64 << 20;
 
 /// Columns behind the ends, at most.
 const COLUMNS: usize = 1_000;
@@ -33,6 +36,14 @@ pub(crate) struct Layout {
     pub has_header: bool,
     /// It, or a comment, calls the ends what ends are called.
     is_named: bool,
+    /// A comment says that this is an edge list: direction in the words of SNAP, or names of ends.
+    is_marked: bool,
+    /// The fields of source and target.
+    pub ends: (usize, usize),
+    /// The column that says whether an edge has a direction, as Gephi writes it, and whether the first edge has none.
+    pub type_column: Option<(usize, bool)>,
+    /// Why it cannot be read.
+    refused: Option<&'static str>,
     /// Names of the columns behind the ends, where a line or a comment says them.
     pub names: Vec<String>,
     /// What the comments say of direction.
@@ -42,7 +53,7 @@ pub(crate) struct Layout {
     /// Dictionaries that were seen are that.
     is_sound: bool,
     /// All ends that were seen are integers.
-    integers: bool,
+    pub integers: bool,
     /// Lines that were seen, without the header.
     lines: usize,
     /// What is behind the ends is numbers, in all lines that were seen, and there is something.
@@ -66,9 +77,105 @@ const ENDS: &[(&str, &str)] = &[
     ("head", "tail"),
 ];
 
-fn are_ends(first: &str, second: &str) -> bool {
-    let (first, second) = (first.to_lowercase(), second.to_lowercase());
-    ENDS.contains(&(first.as_str(), second.as_str()))
+/// Pairs that name ends wherever they stand; the others do so as the first two fields only.
+const ANYWHERE: &[(&str, &str)] = &[
+    ("source", "target"),
+    ("src", "dst"),
+    ("src", "dest"),
+    ("from", "to"),
+    ("fromnodeid", "tonodeid"),
+    ("from_node", "to_node"),
+    ("from_id", "to_id"),
+    ("source_id", "target_id"),
+];
+
+/// The fields that are called source and target: several pairs where that is ambiguous.
+fn ends_of<T: AsRef<str>>(names: &[T]) -> Vec<(usize, usize)> {
+    let names: Vec<String> = names.iter().map(|name| name.as_ref().to_lowercase()).collect();
+    if let [first, second, ..] = names.as_slice() {
+        let is_pair = |first: &str, second: &str| ENDS.contains(&(first, second));
+        if is_pair(first, second) {
+            return vec![(0, 1)];
+        }
+        if is_pair(second, first) {
+            return vec![(1, 0)];
+        }
+    }
+    let places = |wanted: &str| {
+        let found = names.iter().enumerate().filter(|(_, name)| *name == wanted);
+        found.map(|(at, _)| at).collect::<Vec<_>>()
+    };
+    let mut pairs = Vec::new();
+    for (source, target) in ANYWHERE {
+        let targets = places(target);
+        for source in places(source) {
+            pairs.extend(targets.iter().map(|target| (source, *target)));
+        }
+    }
+    pairs
+}
+
+/// What the comments in front say.
+#[derive(Default)]
+struct Comments {
+    undirected: Option<bool>,
+    stated: [Option<u64>; 2],
+    /// Names of columns, and where the ends are among them.
+    names: Vec<String>,
+    ends: Option<(usize, usize)>,
+    /// KONECT's word for a network of two sides.
+    is_bipartite: bool,
+}
+
+impl Comments {
+    fn of<'a>(lines: impl Iterator<Item = &'a str>) -> Comments {
+        let mut comments = Comments::default();
+        lines.for_each(|line| comments.read(line));
+        comments
+    }
+
+    /// Takes from a comment what SNAP says in comments: `# Undirected graph: …`, `# Nodes: 5 Edges: 7`, `# FromNodeId ToNodeId`;
+    /// and what KONECT says: `% sym`, `% asym`, `% bip`.
+    fn read(&mut self, line: &str) {
+        let text = line.trim().trim_start_matches(['#', '%']).trim();
+        let lower = text.to_lowercase();
+        if lower.starts_with("undirected graph") || lower == "sym" || lower.starts_with("sym ") {
+            self.undirected = Some(true);
+        } else if lower.starts_with("directed graph") || lower == "asym" || lower.starts_with("asym ") {
+            self.undirected = Some(false);
+        }
+        self.is_bipartite |= line.trim_start().starts_with('%') && lower.split_whitespace().next() == Some("bip");
+        let mut words = lower.split_whitespace().peekable();
+        while let Some(word) = words.next() {
+            let at = match word {
+                "nodes:" => 0,
+                "edges:" => 1,
+                _ => continue,
+            };
+            if let Some(number) = words.peek().and_then(|next| next.parse().ok()) {
+                self.stated[at] = Some(number);
+            }
+        }
+        let fields: Vec<&str> = match (text.contains('\t'), text.contains(',')) {
+            (true, _) => text.split('\t').map(str::trim).collect(),
+            (_, true) => text.split(',').map(str::trim).collect(),
+            _ => text.split_whitespace().collect(),
+        };
+        // Words of a sentence may be such names as well: ends stand beside each other, and first if they are `from` and `to`.
+        if let [(source, target)] = ends_of(&fields).as_slice()
+            && source.abs_diff(*target) == 1
+            && (source + target == 1 || !fields.get(*source).is_some_and(|name| name.eq_ignore_ascii_case("from")))
+        {
+            self.names = fields.iter().map(|name| (*name).to_owned()).collect();
+            self.ends = Some((*source, *target));
+        }
+    }
+
+    /// Whether they say that this is an edge list, in the words that [`crate::EdgeListWriter`] and SNAP begin with.
+    fn mark(&self, first: Option<&str>) -> bool {
+        let first = first.unwrap_or_default().trim_start_matches(['#', ' ']).to_lowercase();
+        self.ends.is_some() || first.starts_with("directed graph") || first.starts_with("undirected graph")
+    }
 }
 
 /// Whether a text begins so that it is one of another kind.
@@ -85,81 +192,130 @@ impl Layout {
         if is_foreign(text) || text.contains('\0') {
             return None;
         }
-        let lines: Vec<&str> = text.split('\n').filter_map(content).collect();
-        let comments: Vec<&str> = text.split('\n').take_while(|line| content(line).is_none()).collect();
-        let separator = separator(&lines)?;
-        let (mut undirected, mut stated, mut names) = (None, [None; 2], Vec::new());
-        for comment in &comments {
-            read_comment(comment, &mut undirected, &mut stated, &mut names);
-        }
-        let mut layout = Layout {
-            separator,
-            form: Form::Dictionary,
-            has_header: false,
-            is_named: false,
-            names: Vec::new(),
-            undirected,
-            stated,
-            is_sound: true,
-            integers: false,
-            lines: lines.len(),
-            numbers: false,
-        };
-        if with_dictionary(lines.first()?, separator).is_some() {
-            // Whether all of them are that is for the lines themselves to say.
-            layout.is_sound = are_dictionaries(&lines, separator);
-            return Some(layout);
-        }
-        let mut fields: Vec<Vec<Cow<'_, str>>> = Vec::with_capacity(lines.len());
-        for line in &lines {
-            let mut own = Vec::new();
-            split(line, separator, &mut own);
-            fields.push(own);
-        }
-        let width = fields.first()?.len();
-        if !(2..=COLUMNS + 2).contains(&width) || fields.iter().any(|own| own.len() != width) {
+        let is_content = |line: &&str| content(line, true).is_some();
+        let lines: Vec<&str> = text.split('\n').filter_map(|line| content(line, true)).collect();
+        if lines.iter().any(|line| line.contains('\r')) {
             return None;
         }
-        let are_integers = |own: &Vec<Cow<'_, str>>| own.iter().take(2).all(|end| integer(end).is_some());
+        let comments = Comments::of(text.split('\n').take_while(|line| !is_content(line)));
+        let separator = separator(&lines)?;
+        let mut layout = Layout { separator, form: Form::Dictionary, ..Layout::empty(text, &comments) };
+        let dictionary_of = |line| without_comment(line, separator == Separator::Blanks);
+        if with_dictionary(dictionary_of(lines.first()?), separator).is_some() {
+            // Whether all of them are that is for the lines themselves to say.
+            layout.is_sound = are_dictionaries(&lines, separator);
+            layout.lines = lines.len();
+            layout.ends = comments.ends.filter(|ends| *ends == (1, 0)).unwrap_or((0, 1));
+            return Some(layout);
+        }
+        let mut fields = divided(&lines, separator)?;
+        let width = fields.first()?.len();
+        if !(2..=COLUMNS + 2).contains(&width) {
+            return None;
+        }
+        let are_integers = |own: &Vec<Cow<'_, str>>| own.iter().take(2).all(|end| integer(trimmed(end)).is_some());
+        let says_so = comments.names.len() == width;
+        let first: Vec<String> = fields.first()?.iter().map(|name| trimmed(name).to_owned()).collect();
+        // Between blanks no line is a header: `u v` is an edge as good as any.
+        let may_be_header =
+            !says_so && separator != Separator::Blanks && first.iter().all(|name| name.parse::<f64>().is_err());
+        let pairs = if may_be_header { ends_of(&first) } else { Vec::new() };
         let behind = fields.get(1..).unwrap_or_default();
-        let first = fields.first()?;
-        let says_so = names.len() == width;
-        let named = !says_so && are_ends(&first[0], &first[1]);
-        let stands_out = !says_so
-            && separator != Separator::Blanks
-            && !behind.is_empty()
-            && !are_integers(first)
-            && behind.iter().all(are_integers);
-        layout.is_named = named || says_so;
-        layout.has_header = named || stands_out && first.iter().all(|name| float(name).is_none());
-        let data = if layout.has_header { behind } else { fields.as_slice() };
-        layout.lines = data.len();
-        layout.integers = !data.is_empty() && data.iter().all(are_integers);
+        let stands_out = may_be_header && !behind.is_empty() && behind.iter().all(are_integers);
+        layout.is_named = !pairs.is_empty() || says_so;
+        layout.has_header = !pairs.is_empty() || stands_out;
+        layout.ends = match (pairs.as_slice(), comments.ends) {
+            ([ends], _) => *ends,
+            ([_, _, ..], _) => {
+                layout.refused = Some("several columns are named as source or target: rename all but one pair");
+                (0, 1)
+            }
+            ([], Some(ends)) if says_so || ends == (1, 0) => ends,
+            _ => (0, 1),
+        };
+        if layout.has_header {
+            // Below a header there are no comments.
+            let below = text.split('\n').skip_while(|line| !is_content(line)).skip(1);
+            let below: Vec<&str> = below.filter_map(|line| content(line, false)).collect();
+            fields = divided(&below, separator)?;
+            if fields.first().is_some_and(|own| own.len() != width) {
+                return None;
+            }
+        }
+        // A dictionary that is not recognised would be torn apart.
+        let is_torn = |own: &Vec<Cow<'_, str>>| {
+            separator == Separator::Comma && own.iter().any(|field| trimmed(field).starts_with('{'))
+        };
+        if fields.iter().any(is_torn) {
+            return None;
+        }
+        let mut names = if layout.has_header { first } else { comments.names };
+        if names.len() == width {
+            layout.arrange(&mut names);
+            layout.names = names.split_off(2);
+        }
+        fields.iter_mut().for_each(|own| layout.arrange(own));
+        layout.lines = fields.len();
+        layout.integers = !fields.is_empty() && fields.iter().all(are_integers);
         layout.form = Form::Columns(width - 2);
-        let is_number = |field: &Cow<'_, str>| integer(field).is_some() || float(field).is_some();
-        layout.numbers = width > 2 && data.iter().all(|own| own.iter().skip(2).all(is_number));
-        let own: Vec<String> = first.iter().map(|name| name.clone().into_owned()).collect();
-        let named = if layout.has_header { own } else { names };
-        layout.names = named.get(2..).filter(|_| named.len() == width).unwrap_or_default().to_vec();
+        let is_number = |field: &Cow<'_, str>| integer(trimmed(field)).is_some() || float(trimmed(field)).is_some();
+        layout.numbers = width > 2 && fields.iter().all(|own| own.iter().skip(2).all(is_number));
+        layout.find_type_column(&fields);
         Some(layout)
     }
 
     /// The layout of a text without lines.
-    fn empty(text: &str) -> Layout {
-        let (mut undirected, mut stated, mut names) = (None, [None; 2], Vec::new());
-        text.split('\n').for_each(|comment| read_comment(comment, &mut undirected, &mut stated, &mut names));
+    fn empty(text: &str, comments: &Comments) -> Layout {
+        let bipartite = "KONECT's 'bip' numbers left and right nodes separately, so that one number names two nodes: put a letter in \
+                         front of the numbers of each side, and remove 'bip'";
         Layout {
             separator: Separator::Blanks,
             form: Form::Columns(0),
             has_header: false,
             is_named: false,
+            is_marked: comments.mark(text.lines().next()),
+            ends: (0, 1),
+            type_column: None,
+            refused: comments.is_bipartite.then_some(bipartite),
             names: Vec::new(),
-            undirected,
-            stated,
+            undirected: comments.undirected,
+            stated: comments.stated,
             is_sound: true,
             integers: false,
             lines: 0,
             numbers: false,
+        }
+    }
+
+    /// Puts source and target in front of the other fields.
+    pub fn arrange<T>(&self, fields: &mut Vec<T>) {
+        let (source, target) = self.ends;
+        if self.ends == (0, 1) || source.max(target) >= fields.len() {
+            return;
+        }
+        let later = fields.remove(source.max(target));
+        let earlier = fields.remove(source.min(target));
+        let (source, target) = if source > target { (later, earlier) } else { (earlier, later) };
+        fields.insert(0, target);
+        fields.insert(0, source);
+    }
+
+    /// The place in a line, from 0, of a column behind the ends.
+    pub fn place_of(&self, column: usize) -> usize {
+        let (first, second) = (self.ends.0.min(self.ends.1), self.ends.0.max(self.ends.1));
+        let place = if column < first { column } else { column + 1 };
+        if place < second { place } else { place + 1 }
+    }
+
+    /// Finds the column `Type` of Gephi, which says `Directed` or `Undirected` for each edge.
+    fn find_type_column(&mut self, fields: &[Vec<Cow<'_, str>>]) {
+        let Some(at) = self.names.iter().position(|name| name.eq_ignore_ascii_case("type")) else { return };
+        let own = || fields.iter().filter_map(|own| own.get(at + 2));
+        if let Some(first) = own().next().and_then(|field| is_undirected(field))
+            && own().all(|field| is_undirected(field).is_some())
+        {
+            self.type_column = Some((at, first));
+            self.undirected = Some(first);
         }
     }
 
@@ -168,7 +324,10 @@ impl Layout {
         let name = name.to_lowercase();
         let stem = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
         let ending = stem.rsplit_once('.').map_or("", |(_, ending)| ending);
-        if self.lines == 0 || !self.is_sound {
+        if self.is_marked && self.is_sound {
+            return true;
+        }
+        if self.lines == 0 && !self.is_named || !self.is_sound {
             return false;
         }
         let says_so = matches!(ending, "edgelist" | "edges" | "el" | "wel" | "ncol");
@@ -189,61 +348,66 @@ impl Layout {
     }
 }
 
-/// What divides the fields of all lines; nothing where there are none.
+/// What Gephi's column `Type` says of an edge.
+pub(crate) fn is_undirected(field: &str) -> Option<bool> {
+    let field = trimmed(field);
+    match field.eq_ignore_ascii_case("undirected") {
+        true => Some(true),
+        false => field.eq_ignore_ascii_case("directed").then_some(false),
+    }
+}
+
+/// The fields of all lines; nothing where not all have as many, or one cannot be divided.
+fn divided<'a>(lines: &[&'a str], separator: Separator) -> Option<Vec<Vec<Cow<'a, str>>>> {
+    let mut all: Vec<Vec<Cow<'_, str>>> = Vec::with_capacity(lines.len());
+    for line in lines {
+        let mut own = Vec::new();
+        let line = if separator == Separator::Blanks { without_comment(line, true) } else { line };
+        if !split(line, separator, &mut own) || all.first().is_some_and(|first| first.len() != own.len()) {
+            return None;
+        }
+        all.push(own);
+    }
+    Some(all)
+}
+
+/// What divides the fields of all lines; nothing where there are none, and where two readings are as likely.
 fn separator(lines: &[&str]) -> Option<Separator> {
-    // What stands in a dictionary divides nothing.
-    let plain = |line: &&&str| line.find('{').and_then(|open| line.get(..open)).unwrap_or(line).to_owned();
-    let lines: Vec<String> = lines.iter().map(|line| plain(&line)).collect();
     if lines.is_empty() {
         return None;
     }
-    let all = |has: &dyn Fn(&str) -> bool| lines.iter().all(|line| has(line));
-    if all(&|line| line.trim().contains('\t')) {
-        return Some(Separator::Tab);
+    // What stands in a dictionary divides nothing.
+    let plain: Vec<&str> = lines.iter().map(|line| line.split('{').next().unwrap_or(line)).collect();
+    let bare: Vec<&str> = plain.iter().map(|line| without_comment(line, true)).collect();
+    let are_pairs = bare.iter().all(|line| line.split_whitespace().nth(1).is_some());
+    for (separator, mark) in [(Separator::Tab, '\t'), (Separator::Comma, ',')] {
+        let all_have = |lines: &[&str]| lines.iter().all(|line| line.trim().contains(mark));
+        if all_have(&bare) || all_have(&plain) && !are_pairs {
+            let is_aligned = separator == Separator::Tab && bare == plain && are_aligned(&plain);
+            return Some(if is_aligned { Separator::Blanks } else { separator });
+        }
+        if all_have(&plain) {
+            return None;
+        }
     }
-    if all(&|line| line.contains(',')) {
-        return Some(Separator::Comma);
-    }
-    all(&|line| line.split_whitespace().nth(1).is_some()).then_some(Separator::Blanks)
+    are_pairs.then_some(Separator::Blanks)
+}
+
+/// Whether blanks around tabs only align fields: without blanks in any field, and without empty ones.
+fn are_aligned(lines: &[&str]) -> bool {
+    lines.iter().any(|line| line.contains(" \t") || line.contains("\t "))
+        && lines
+            .iter()
+            .all(|line| line.split('\t').map(trimmed).eq(line.split([' ', '\t']).filter(|own| !own.is_empty())))
 }
 
 /// Whether all lines have a dictionary.
 fn are_dictionaries(lines: &[&str], separator: Separator) -> bool {
     lines.iter().all(|line| {
+        let line = without_comment(line, separator == Separator::Blanks);
         let found = with_dictionary(line, separator).and_then(|(_, _, open)| line.get(open..));
         found.is_some_and(|text| python::dictionary(text.trim_end(), &mut |_, _| ()).is_ok())
     })
-}
-
-/// Takes from a comment what SNAP says in comments: `# Undirected graph: …`, `# Nodes: 5 Edges: 7`, `# FromNodeId ToNodeId`.
-fn read_comment(line: &str, undirected: &mut Option<bool>, stated: &mut [Option<u64>; 2], names: &mut Vec<String>) {
-    let text = line.trim().trim_start_matches(['#', '%']).trim();
-    let lower = text.to_lowercase();
-    if lower.starts_with("undirected graph") || lower == "sym" || lower.starts_with("sym ") {
-        *undirected = Some(true);
-    } else if lower.starts_with("directed graph") || lower == "asym" || lower.starts_with("asym ") {
-        *undirected = Some(false);
-    }
-    let mut words = lower.split_whitespace().peekable();
-    while let Some(word) = words.next() {
-        let at = match word {
-            "nodes:" => 0,
-            "edges:" => 1,
-            _ => continue,
-        };
-        if let Some(number) = words.peek().and_then(|next| next.parse().ok()) {
-            stated[at] = Some(number);
-        }
-    }
-    let fields: Vec<&str> = match text.contains('\t') {
-        true => text.split('\t').map(str::trim).collect(),
-        false => text.split_whitespace().collect(),
-    };
-    if let [first, second, ..] = fields.as_slice()
-        && are_ends(first, second)
-    {
-        *names = fields.iter().map(|name| (*name).to_owned()).collect();
-    }
 }
 
 /// Whether the file at `location` is an edge list, judged by its name and its first lines.
@@ -256,32 +420,64 @@ pub fn detect(location: &Location) -> Result<bool> {
     }
     let name = if location.scheme() == Scheme::Stream { "" } else { location.file_name() };
     let file = PackedFile::open(location)?;
-    // What cannot be unpacked is somebody else's.
-    let Ok(begin) = file.begin(LOOK) else { return Ok(false) };
-    let is_whole = (begin.len() as u64) < LOOK;
-    Ok(Layout::of(&begin, is_whole).is_some_and(|layout| layout.is_certain(name)))
+    // What cannot be unpacked is another format's.
+    let Ok((begin, is_whole)) = beginning(&file) else { return Ok(false) };
+    let layout = Layout::of(&begin, is_whole).or_else(|| without_lines(&begin, is_whole));
+    Ok(layout.is_some_and(|layout| layout.is_certain(name)))
+}
+
+/// The first bytes, up to a line that is no comment, and whether they are all.
+fn beginning(file: &PackedFile) -> Result<(Vec<u8>, bool)> {
+    let mut size = LOOK;
+    loop {
+        let begin = file.begin(size)?;
+        let is_whole = (begin.len() as u64) < size;
+        let mut lines = begin.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+        let is_comment = |line: &[u8]| line.is_empty() || line.starts_with(b"#") || line.starts_with(b"%");
+        if is_whole || size >= MOST || !lines.all(is_comment) {
+            return Ok((begin, is_whole));
+        }
+        size *= 8;
+    }
+}
+
+/// The layout of a text of comments alone.
+fn without_lines(begin: &[u8], is_whole: bool) -> Option<Layout> {
+    let text = std::str::from_utf8(begin).ok().filter(|_| is_whole)?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let is_empty = text.split('\n').all(|line| content(line, true).is_none()) && !is_foreign(text);
+    is_empty.then(|| Layout::empty(text, &Comments::of(text.split('\n'))))
 }
 
 /// The layout of a file that is an edge list because somebody says so.
 ///
 /// # Errors
-/// When its first lines are none.
+/// When its first lines are none, and when nobody can tell what they mean.
 pub(crate) fn layout(file: &PackedFile) -> Result<Layout> {
-    let begin = file.begin(LOOK)?;
-    let is_whole = (begin.len() as u64) < LOOK;
-    if let Ok(text) = std::str::from_utf8(&begin)
-        && is_whole
-        && text.split('\n').all(|line| content(line).is_none())
-    {
-        return Ok(Layout::empty(text));
+    let (begin, is_whole) = beginning(file)?;
+    let error = |message: &str| Error::broken(&rules::FIELDS, message).at(file.blob.place());
+    match std::str::from_utf8(&begin) {
+        Err(wrong) if is_whole || wrong.error_len().is_some() => {
+            let before = begin.get(..wrong.valid_up_to()).unwrap_or_default();
+            let line = 1 + memchr::memchr_iter(b'\n', before).count() as u64;
+            let place = Place::file(file.blob.name()).line(line);
+            return Err(Error::broken(&rules::ENCODING, "a byte that is not UTF-8").at(place));
+        }
+        Ok(text) if text.contains('\r') && text.trim_end_matches('\r').replace("\r\n", "").contains('\r') => {
+            return Err(error(
+                "a carriage return without a line feed: save the file with line ends of Unix or Windows",
+            ));
+        }
+        _ => {}
     }
-    Layout::of(&begin, is_whole).ok_or_else(|| {
-        Error::broken(
-            &crate::rules::FIELDS,
-            "the first lines are not those of an edge list: two names, and in all lines as many fields",
-        )
-        .at(file.blob.place())
-    })
+    let layout = without_lines(&begin, is_whole).or_else(|| Layout::of(&begin, is_whole));
+    let layout = layout.ok_or_else(|| {
+        error("the first lines are not an edge list: every line needs two names and the same number of fields, and quotation marks or braces that enclose whole fields")
+    })?;
+    match layout.refused {
+        Some(why) => Err(Error::unsupported(why).at(file.blob.place())),
+        None => Ok(layout),
+    }
 }
 
 #[cfg(test)]
@@ -311,6 +507,10 @@ mod tests {
             "",
             "# nothing\n",
             "one\n",
+            "a,b,{'w': 1}x\n",
+            "a\"b\",\"c\"d\n",
+            "1 2\r2 3\r",
+            "a b # x, y\nc d # y, z\n",
             "1 2\n1 2 3\n",
             "<a> <b> <c> .\n",
             "{\"a\": 1}\n",
@@ -321,6 +521,30 @@ mod tests {
     }
 
     #[test]
+    fn headers_name_ends_and_edges_are_none() {
+        for line in ["u v", "from to", "start end", "U V"] {
+            assert!(!of(&format!("{line}\na b\n")).unwrap().has_header, "{line}");
+        }
+        assert!(!of("u,v,0.5\na,b,1.5\n").unwrap().has_header);
+        for (text, ends, names) in [
+            ("target,source\na,b\n", (1, 0), &[][..]),
+            ("id,source,target\n1,2,3\n", (1, 2), &["id"]),
+            ("source\tweight\ttarget\na\t1\tb\n", (0, 2), &["weight"]),
+            ("weight,target,source\n1,a,b\n", (2, 1), &["weight"]),
+            ("# ToNodeId FromNodeId\n1 2\n", (1, 0), &[]),
+        ] {
+            let layout = of(text).unwrap();
+            assert_eq!(
+                (layout.ends, layout.names.as_slice()),
+                (ends, &*names.iter().map(|own| (*own).to_owned()).collect::<Vec<_>>()),
+                "{text}"
+            );
+        }
+        assert!(of("id,source,target,source\n1,2,3,4\n").unwrap().refused.is_some());
+        assert!(of("% bip weighted\n1 1\n").unwrap().refused.is_some());
+    }
+
+    #[test]
     fn names_and_lines_make_certain() {
         let certain = |text: &str, name: &str| of(text).is_some_and(|layout| layout.is_certain(name));
         assert!(
@@ -328,6 +552,8 @@ mod tests {
         );
         assert!(!certain("to be\nor not\n", "hamlet.txt") && !certain("1,-1,0,1.0\n", "g.edgelist"));
         assert!(certain("source\ttarget\tkind\na\tb\tx\n", "g.tsv") && !certain("a,b\nc,d\n", "g.csv"));
+        assert!(certain("# Directed graph\n1\t2\t0.5\n", "g.tsv") && !certain("1\t2\t0.5\n", "g.tsv"));
+        assert!(certain("source,target\n", "g.csv"));
         assert!(!certain("id,name\n1,2\n3,4\n", "g.ttl") && !certain("1 2\n", "g.nt"));
     }
 }

@@ -23,40 +23,67 @@ impl Separator {
     }
 }
 
-/// A line that says something, without its end; nothing for an empty one and for a comment.
-pub(crate) fn content(line: &str) -> Option<&str> {
+/// A line with content, without its line end; nothing for an empty line and, where there are comments, for a comment.
+pub(crate) fn content(line: &str, has_comments: bool) -> Option<&str> {
     let line = line.strip_suffix('\r').unwrap_or(line);
     let begin = line.trim_start_matches([' ', '\t']);
-    if begin.is_empty() || begin.starts_with(['#', '%']) { None } else { Some(line) }
+    if begin.is_empty() || has_comments && begin.starts_with(['#', '%']) { None } else { Some(line) }
 }
 
-/// Divides a line into fields, in `out`.
-pub(crate) fn split<'a>(line: &'a str, separator: Separator, out: &mut Vec<Cow<'a, str>>) {
+/// A line without a trailing comment, which NetworkX cuts at `#`. Text in quotation marks of a dictionary is kept; in front of a
+/// dictionary there are comments only between blanks.
+pub(crate) fn without_comment(line: &str, between_blanks: bool) -> &str {
+    if memchr::memchr(b'#', line.as_bytes()).is_none() {
+        return line;
+    }
+    let (mut quote, mut in_dictionary, mut before, mut is_escaped) = (None, false, b' ', false);
+    for (at, byte) in line.bytes().enumerate() {
+        match quote {
+            Some(_) if std::mem::take(&mut is_escaped) => {}
+            Some(_) if byte == b'\\' => is_escaped = true,
+            Some(open) if open == byte => quote = None,
+            Some(_) => {}
+            None if byte == b'{' => in_dictionary = true,
+            None if in_dictionary && matches!(byte, b'\'' | b'"') => quote = Some(byte),
+            None if byte == b'#' && (in_dictionary || between_blanks && matches!(before, b' ' | b'\t')) => {
+                return line.get(..at).unwrap_or(line);
+            }
+            None => {}
+        }
+        before = byte;
+    }
+    line
+}
+
+/// Divides a line into fields, in `out`. False where quotation marks of a field between commas do not enclose all of it.
+pub(crate) fn split<'a>(line: &'a str, separator: Separator, out: &mut Vec<Cow<'a, str>>) -> bool {
     out.clear();
     match separator {
         Separator::Blanks => out.extend(line.split([' ', '\t']).filter(|field| !field.is_empty()).map(Cow::Borrowed)),
-        Separator::Tab => out.extend(line.split('\t').map(|field| Cow::Borrowed(field.trim_matches(' ')))),
-        Separator::Comma => commas(line, out),
+        Separator::Tab => out.extend(line.split('\t').map(Cow::Borrowed)),
+        Separator::Comma => return commas(line, out),
     }
+    true
 }
 
-fn commas<'a>(mut rest: &'a str, out: &mut Vec<Cow<'a, str>>) {
+fn commas<'a>(mut rest: &'a str, out: &mut Vec<Cow<'a, str>>) -> bool {
     loop {
-        rest = rest.trim_start_matches([' ', '\t']);
         let Some(quoted) = rest.strip_prefix('"') else {
             let end = rest.find(',');
-            out.push(Cow::Borrowed(
-                rest.get(..end.unwrap_or(rest.len())).unwrap_or_default().trim_end_matches([' ', '\t']),
-            ));
+            let field = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+            if trimmed(field).starts_with('"') {
+                return false;
+            }
+            out.push(Cow::Borrowed(field));
             match end {
                 Some(end) => rest = rest.get(end + 1..).unwrap_or_default(),
-                None => return,
+                None => return true,
             }
             continue;
         };
         let (mut field, mut left) = (Cow::Borrowed(""), quoted);
         loop {
-            let end = left.find('"').unwrap_or(left.len());
+            let Some(end) = left.find('"') else { return false };
             let piece = left.get(..end).unwrap_or_default();
             if field.is_empty() {
                 field = Cow::Borrowed(piece)
@@ -73,24 +100,34 @@ fn commas<'a>(mut rest: &'a str, out: &mut Vec<Cow<'a, str>>) {
             }
         }
         out.push(field);
-        match left.find(',') {
-            Some(end) => rest = left.get(end + 1..).unwrap_or_default(),
-            None => return,
+        match left.strip_prefix(',') {
+            Some(more) => rest = more,
+            None => return left.is_empty(),
         }
     }
 }
 
-/// The ends of a line with a dictionary, and the dictionary, which begins at the byte that is named.
+/// A field without the blanks around it.
+pub(crate) fn trimmed(field: &str) -> &str {
+    field.trim_matches([' ', '\t'])
+}
+
+/// The ends of a line with a dictionary, and the byte where the dictionary begins.
 pub(crate) fn with_dictionary(line: &str, separator: Separator) -> Option<(&str, &str, usize)> {
     let open = line.find('{').filter(|_| line.trim_end().ends_with('}'))?;
     let before = line.get(..open)?;
-    let mut ends = match separator {
-        Separator::Tab => before.split('\t').map(|field| field.trim_matches(' ')).collect::<Vec<_>>(),
-        _ => before.split([' ', '\t']).collect(),
+    let divided_by = |mark: char| {
+        let before = before.trim_end_matches(' ');
+        before.strip_suffix(mark).unwrap_or(before).split(mark).collect::<Vec<_>>()
     };
-    ends.retain(|field| !field.is_empty());
+    let ends = match separator {
+        Separator::Tab => divided_by('\t'),
+        Separator::Comma if before.contains('"') => return None,
+        Separator::Comma => divided_by(','),
+        Separator::Blanks => before.split([' ', '\t']).filter(|field| !field.is_empty()).collect(),
+    };
     match ends.as_slice() {
-        [source, target] => Some((source, target, open)),
+        [source, target] if !source.is_empty() && !target.is_empty() => Some((source, target, open)),
         _ => None,
     }
 }
@@ -106,15 +143,21 @@ pub(crate) fn integer(text: &str) -> Option<i64> {
     if is_canonical { text.parse().ok() } else { None }
 }
 
+/// Whether a double holds this integer exactly.
+pub(crate) fn is_exact(magnitude: u128) -> bool {
+    magnitude == 0 || u128::BITS - magnitude.leading_zeros() - magnitude.trailing_zeros() <= f64::MANTISSA_DIGITS
+}
+
 /// A float; a number with zeros in front is a code, not a number.
 pub(crate) fn float(text: &str) -> Option<f64> {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text).as_bytes();
     match digits {
         [b'0', b'0'..=b'9', ..] => None,
         [b'0'..=b'9' | b'.', ..] => {
-            // An integer beyond 64 bits would lose its last digits.
+            // An integer of many digits may lose the last of them.
             let is_long = digits.len() > 15 && digits.iter().all(u8::is_ascii_digit);
-            if is_long { None } else { text.parse().ok() }
+            let is_exact = !is_long || text.trim_start_matches(['-', '+']).parse().is_ok_and(is_exact);
+            if is_exact { text.parse().ok() } else { None }
         }
         _ => match text {
             "nan" | "NaN" => Some(f64::NAN),
@@ -131,27 +174,40 @@ mod tests {
 
     fn fields(line: &str, separator: Separator) -> Vec<Cow<'_, str>> {
         let mut out = Vec::new();
-        split(line, separator, &mut out);
+        assert!(split(line, separator, &mut out), "{line}");
         out
     }
 
     #[test]
     fn fields_of_lines() {
         assert_eq!(fields(" 1  2\t3 ", Separator::Blanks), ["1", "2", "3"]);
-        assert_eq!(fields("a b\t c\t\t", Separator::Tab), ["a b", "c", "", ""]);
-        assert_eq!(fields("a, \"b \"\"x\"\", y\" ,,c", Separator::Comma), ["a", "b \"x\", y", "", "c"]);
+        assert_eq!(fields("a b\t c\t\t", Separator::Tab), ["a b", " c", "", ""]);
+        assert_eq!(fields("a,\"b \"\"x\"\", y\",, c", Separator::Comma), ["a", "b \"x\", y", "", " c"]);
         assert_eq!(fields("", Separator::Comma), [""]);
         assert_eq!(fields("\"\"", Separator::Comma), [""]);
-        assert_eq!(fields("\"a", Separator::Comma), ["a"]);
+        for line in ["\"a", "\"a\"b,c", "\"a\" ,b", "a, \"b\""] {
+            assert!(!split(line, Separator::Comma, &mut Vec::new()), "{line}");
+        }
+        assert_eq!(with_dictionary("a,b,{'x': 1}", Separator::Comma), Some(("a", "b", 4)));
         assert_eq!(with_dictionary("a  b {'x': 1}", Separator::Blanks), Some(("a", "b", 5)));
         assert_eq!(with_dictionary("a {'x': 1}", Separator::Blanks), None);
+    }
+
+    #[test]
+    fn comments_behind_lines() {
+        let cut = |line| without_comment(line, true);
+        assert_eq!(["a b # x", "a b#c", "a b {'k': '#\\'#'} # y"].map(cut), ["a b ", "a b#c", "a b {'k': '#\\'#'} "]);
     }
 
     #[test]
     fn numbers_of_fields() {
         let integers = ["0", "-0", "01", "+1", "-7", "9223372036854775807", "9223372036854775808", ""].map(integer);
         assert_eq!(integers, [Some(0), None, None, None, Some(-7), Some(i64::MAX), None, None]);
-        let floats = ["0", "0.5", ".5", "0012", "1e3", "-0.0", "12345678901234567890", "abc", "1x"].map(float);
+        let floats = ["0", "0.5", ".5", "0012", "1e3", "-0.0", "9007199254740993", "abc", "1x"].map(float);
         assert_eq!(floats, [Some(0.0), Some(0.5), Some(0.5), None, Some(1000.0), Some(-0.0), None, None, None]);
+        assert_eq!(
+            ["1234567890123456", "18446744073709551616"].map(float),
+            [Some(1234567890123456.0), Some(2f64.powi(64))]
+        );
     }
 }

@@ -1,6 +1,9 @@
 //! The rules of edge lists, each with a stable id.
 
 isomorph_error::rules! {
+    /// Edges with and without a direction.
+    DIRECTION "EDGELIST-DIRECTION" Error
+        "all edges of a list are directed, or all are undirected", "divide the file into one of directed edges and one of undirected edges";
     /// A dictionary that is none.
     DICTIONARY "EDGELIST-DICTIONARY" Error
         "what stands behind the ends of an edge in braces is a dictionary of Python, as NetworkX writes it: texts for names, and for values \
@@ -15,9 +18,9 @@ isomorph_error::rules! {
     HEAD "EDGELIST-HEAD" Warning
         "numbers of nodes and edges in the comments at the beginning are those of the file",
         "get the file again if it is cut off; else correct the comment";
-    /// Integers and floats in one value of a dictionary.
+    /// Integers and floats in one property.
     MIXED "EDGELIST-MIXED" Warning
-        "a value that some edges have as an integer is a float in none", "write 1.0 for 1 where others are floats: they are read as floats";
+        "a value is an integer for all edges or a float for all edges", "write 1.0 for 1 where others are floats, and numbers of more digits than a float holds as text";
     /// An end without a name.
     NAME "EDGELIST-NAME" Error "both ends of an edge have a name", "correct the line that is named";
     /// A value of another type than was said.

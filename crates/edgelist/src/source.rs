@@ -51,9 +51,10 @@ pub struct EdgeList {
 
 /// What a property is called, and who says so.
 fn named(at: usize, kind: Kind, layout: &Layout, options: &OpenOptions, taken: &[String]) -> (String, String) {
-    let place = match at {
-        0 => "third column".to_owned(),
-        at => format!("column {}", at + 3),
+    let place = match layout.place_of(at) {
+        0 => "first column".to_owned(),
+        2 => "third column".to_owned(),
+        place => format!("column {}", place + 1),
     };
     if let Some(column) = options.columns.get(at) {
         return (column.name.clone(), format!("{place}, by --edge-columns"));
@@ -109,13 +110,18 @@ impl EdgeList {
             match (options.undirected, shown.and_then(|graph| graph.edges.first()), layout.undirected) {
                 (true, _, _) => (true, "by --undirected"),
                 (_, Some(ty), _) => (ty.direction == Direction::Undirected, "by the sidecar"),
+                (_, _, Some(undirected)) if layout.type_column.is_some() => (undirected, "by the column Type"),
                 (_, _, Some(undirected)) => (undirected, "by a comment"),
                 _ => (false, "nothing says otherwise; --undirected"),
             };
         edge.direction = if undirected { Direction::Undirected } else { Direction::Directed };
-        let direction = if undirected { "without a direction" } else { "from the first name to the second" };
+        let direction = match (undirected, layout.ends) {
+            (true, _) => "without a direction".to_owned(),
+            (_, (0, 1)) => "from the first name to the second".to_owned(),
+            (_, (source, target)) => format!("from column {} to column {}", source + 1, target + 1),
+        };
         recognised.push(("edges".to_owned(), format!("{direction}: {who}")));
-        let findings = noticed(&survey, &layout, &file.blob.place());
+        let findings = noticed(&survey, &layout, &edge.properties, &file.blob.place());
         let graph = Graph { nodes: vec![node], edges: vec![edge], ..Graph::default() };
         Ok(EdgeList { file, layout, survey, graph, recognised, findings })
     }
@@ -177,7 +183,7 @@ impl EdgeList {
                     let mut wrong = None;
                     let read = python::dictionary(text, &mut |name, value| {
                         let Some(at) = types.iter().position(|property| property.name == name) else { return };
-                        // Of repeated names Python takes the last; there is none in what Python writes.
+                        // Opening has refused repeated names; the file may have changed since.
                         if std::mem::replace(&mut given[at], true) || !columns[at].push_value(value) {
                             wrong = Some(at);
                         }
@@ -409,8 +415,16 @@ impl Source for EdgeList {
     }
 
     fn validate(&self, findings: &mut Findings) -> Result<()> {
-        // Opening has read every line.
         findings.merge(self.findings.clone());
+        // Opening has read every line, but no value as the type that a flag or the sidecar says.
+        for part in self.edge_parts(false, 1 << 16) {
+            for batch in part {
+                let Err(error) = batch else { continue };
+                let Some(rule) = error.broken_rule() else { return Err(error) };
+                findings.push(rule, error.message(), error.place().clone());
+                break;
+            }
+        }
         Ok(())
     }
 }

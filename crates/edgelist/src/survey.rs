@@ -4,14 +4,16 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use isomorph_error::{Error, Findings, Place, Result};
+use arrow_schema::DataType;
+use isomorph_error::{Error, Findings, Place, Result, Rule};
+use isomorph_model::Property;
 use isomorph_storage::{Budget, Scratch};
 use isomorph_tables::PackedFile;
 use rayon::iter::{IntoParallelRefMutIterator, ParallelIterator};
 
 use crate::columns::{Kind, Properties};
-use crate::layout::{Form, Layout};
-use crate::line::{content, integer, split, with_dictionary};
+use crate::layout::{Form, Layout, is_undirected};
+use crate::line::{Separator, content, integer, split, trimmed, with_dictionary, without_comment};
 use crate::nodes::{Collector, Nodes};
 use crate::pieces::{Piece, Pieces};
 use crate::{python, rules};
@@ -75,7 +77,7 @@ pub(crate) enum Behind<'f, 'a> {
 pub(crate) fn edges<'a>(piece: &'a Piece, layout: &Layout, skip_header: bool, take: Take<'_, 'a>) -> Result<(), Wrong> {
     let text = match std::str::from_utf8(&piece.text) {
         Ok(text) => text,
-        Err(error) => return Err(Wrong::new(&rules::ENCODING, "a byte that is no UTF-8", error.valid_up_to())),
+        Err(error) => return Err(Wrong::new(&rules::ENCODING, "a byte that is not UTF-8", error.valid_up_to())),
     };
     let (mut start, mut is_header) = (0, skip_header && layout.has_header);
     if piece.offset == 0 && text.starts_with('\u{feff}') {
@@ -87,32 +89,84 @@ pub(crate) fn edges<'a>(piece: &'a Piece, layout: &Layout, skip_header: bool, ta
         let line = text.get(start..end).unwrap_or_default();
         let at = start;
         start = end + 1;
-        let Some(line) = content(line) else { continue };
+        // Below a header there are no comments.
+        let Some(line) = content(line, is_header || !layout.has_header) else { continue };
+        if line.contains('\r') {
+            return Err(Wrong::new(&rules::FIELDS, "a carriage return inside a line", at));
+        }
         if std::mem::take(&mut is_header) {
             continue;
         }
         match layout.form {
             Form::Dictionary => {
+                let line = without_comment(line, layout.separator == Separator::Blanks);
                 let found = with_dictionary(line, layout.separator);
-                let (source, target, open) =
+                let (first, second, open) =
                     found.ok_or_else(|| Wrong::new(&rules::FIELDS, "not two names and a dictionary", at))?;
+                let (source, target) = if layout.ends == (1, 0) { (second, first) } else { (first, second) };
+                for end in [source, target] {
+                    check_end(end, layout).map_err(|(rule, message)| Wrong::new(rule, message, at))?;
+                }
                 take(at, source, target, Behind::Dictionary(line.get(open..).unwrap_or_default().trim_end()))?;
             }
             Form::Columns(behind) => {
-                split(line, layout.separator, &mut fields);
-                if fields.len() != behind + 2 {
-                    let message = format!("{} fields, where the first line has {}", fields.len(), behind + 2);
+                let is_blanks = layout.separator == Separator::Blanks;
+                let line = if is_blanks { without_comment(line, true) } else { line };
+                if !split(line, layout.separator, &mut fields) {
+                    let message = "quotation marks that do not enclose a whole field of one line";
                     return Err(Wrong::new(&rules::FIELDS, message, at));
                 }
-                if fields[0].is_empty() || fields[1].is_empty() {
-                    return Err(Wrong::new(&rules::NAME, "an end without a name", at));
+                if fields.len() != behind + 2 {
+                    let message = match fields.len() {
+                        1 => format!("1 field, expected {}", behind + 2),
+                        found => format!("{found} fields, expected {}", behind + 2),
+                    };
+                    return Err(Wrong::new(&rules::FIELDS, message, at));
+                }
+                layout.arrange(&mut fields);
+                for end in fields.iter_mut().take(2) {
+                    check_end(end, layout).map_err(|(rule, message)| Wrong::new(rule, message, at))?;
+                    if !is_blanks && trimmed(end).len() != end.len() {
+                        *end = Cow::Owned(trimmed(end).to_owned());
+                    }
                 }
                 let (ends, rest) = fields.split_at(2);
+                if let Some((column, expected)) = layout.type_column
+                    && rest.get(column).and_then(|field| is_undirected(field)).is_some_and(|own| own != expected)
+                {
+                    let message = "some edges are Directed and others Undirected, by the column Type";
+                    return Err(Wrong::new(&rules::DIRECTION, message, at));
+                }
                 take(at, &ends[0], &ends[1], Behind::Fields(rest))?;
             }
         }
     }
     Ok(())
+}
+
+/// Refuses an end that other readers take for another name.
+fn check_end(end: &str, layout: &Layout) -> Result<(), (&'static Rule, &'static str)> {
+    if end.is_empty() {
+        return Err((&rules::NAME, "an end without a name"));
+    }
+    if layout.separator == Separator::Blanks {
+        return match end.contains('#') {
+            true => Err((
+                &rules::NAME,
+                "a # inside a name, where NetworkX cuts the line: put tabs between the fields, or a blank before #",
+            )),
+            false => Ok(()),
+        };
+    }
+    // Blanks around a number are none of it; around a name they are, and mostly not meant.
+    let own = trimmed(end);
+    match own.len() != end.len() && !(layout.integers && integer(own).is_some()) {
+        true => Err((
+            &rules::NAME,
+            "a name with blanks around it: remove them, because readers disagree whether they belong to the name",
+        )),
+        false => Ok(()),
+    }
 }
 
 /// What is said in one piece.
@@ -152,6 +206,8 @@ pub(crate) fn survey(
                 });
             }
             let mut own = collector.of_piece(piece);
+            // The edge, from 1, that had each property last.
+            let mut last: Vec<u64> = Vec::new();
             let seen = edges(piece, layout, is_first, &mut |at, source, target, behind| {
                 found.edges += 1;
                 if found.integers && (integer(source).is_none() || integer(target).is_none()) {
@@ -169,14 +225,24 @@ pub(crate) fn survey(
                         Ok(())
                     }
                     Behind::Dictionary(text) => {
+                        let mut twice = None;
                         let read = python::dictionary(text, &mut |name, value| {
                             let at = found.properties.place(&name);
+                            last.resize(found.properties.names.len(), 0);
+                            if std::mem::replace(&mut last[at], found.edges) == found.edges {
+                                twice = Some(name.into_owned());
+                            }
                             found.properties.at(at).into_iter().for_each(|seen| seen.value(&value));
                         });
                         read.map_err(|fault| {
                             let message = format!("{}, at byte {} of the dictionary", fault.message, fault.at + 1);
                             Wrong::new(&rules::DICTIONARY, message, at)
                         })?;
+                        if let Some(name) = twice {
+                            let message =
+                                format!("{name} occurs twice, and Python keeps only the last: remove the others");
+                            return Err(Wrong::new(&rules::DICTIONARY, message, at));
+                        }
                         match found.properties.names.len() > NAMES {
                             true => {
                                 Err(Wrong::new(&rules::DICTIONARY, format!("more than {NAMES} different names"), at))
@@ -267,10 +333,17 @@ fn passed<T: Send>(
 }
 
 /// What the survey has noticed.
-pub(crate) fn noticed(survey: &Survey, layout: &Layout, place: &Place) -> Findings {
+pub(crate) fn noticed(survey: &Survey, layout: &Layout, properties: &[Property], place: &Place) -> Findings {
     let mut findings = Findings::keeping(8);
-    for (name, seen) in survey.properties.names.iter().zip(&survey.properties.seen) {
-        if seen.mixed && layout.form == Form::Dictionary {
+    for (property, seen) in properties.iter().zip(&survey.properties.seen) {
+        let name = &property.name;
+        if seen.is_torn() && property.data_type == DataType::Utf8 {
+            let what = if layout.form == Form::Dictionary { "JSON" } else { "text" };
+            let message = format!(
+                "{name} has floats, and integers that a float does not hold exactly: all values are read as {what}"
+            );
+            findings.push(&rules::MIXED, message, place.clone());
+        } else if seen.mixed && layout.form == Form::Dictionary {
             let message = format!("{name} has integers and floats: all of them are read as floats");
             findings.push(&rules::MIXED, message, place.clone());
         }

@@ -12,7 +12,6 @@ use isomorph_model::{Batch, Delivery, Direction, EdgeBatch, Ends, Graph, Propert
 use isomorph_storage::Staging;
 use isomorph_tables::PackedWriter;
 
-use crate::line::integer;
 use crate::python::{push_float, push_text, push_value_of_json};
 use crate::source::EDGE;
 use crate::{EdgeData, WriteOptions, holds, unheld};
@@ -58,9 +57,7 @@ impl<'a> EdgeListWriter<'a> {
     fn edges(&mut self, edges: &EdgeBatch) -> Result<()> {
         let ends = [name(&edges.source)?, name(&edges.target)?];
         if edges.rows > 0 && !std::mem::replace(&mut self.has_begun, true) {
-            // The first line would be taken for a header if it could be one.
-            let are_integers = ends.iter().all(|names| names.is_integer(0));
-            let head = head(self.direction, &self.properties, self.data, !are_integers)?;
+            let head = head(self.direction, &self.properties, self.data)?;
             self.file.write_all(head.as_bytes())?;
         }
         let separator = if self.data == EdgeData::Columns { '\t' } else { ' ' };
@@ -88,10 +85,14 @@ impl<'a> EdgeListWriter<'a> {
             match column.data_type() {
                 DataType::Utf8 => {
                     let text = column.as_string::<i32>().value(row);
-                    if text.is_empty() || text.contains(['\t', '\n', '\r']) || text.trim_matches(' ') != text {
+                    if text.is_empty()
+                        || text.contains(['\t', '\n', '\r'])
+                        || text.trim_matches(' ') != text
+                        || text.starts_with('{')
+                    {
                         return Err(no_place(
                             property,
-                            "a text that is empty, or has tabs, ends of lines, or blanks around it",
+                            "a text that is empty, has tabs, ends of lines or blanks around it, or begins with {",
                         ));
                     }
                     self.line.push_str(text);
@@ -125,18 +126,12 @@ fn no_place(property: &Property, what: &str) -> Error {
         .hint("--edge-data dictionary    write dictionaries, as NetworkX does")
 }
 
-/// The comments in front: what is not said by the lines themselves.
-fn head(direction: Direction, properties: &[Property], data: EdgeData, names: bool) -> Result<String> {
-    let mut head = String::new();
-    if direction == Direction::Undirected {
-        head.push_str("# Undirected graph\n");
-    }
-    let says_itself = |own: &[Property]| match own {
-        [] => true,
-        [only] => only.name == "weight" && only.data_type == DataType::Float64,
-        _ => false,
-    };
-    if data == EdgeData::Columns && (names || !says_itself(properties)) {
+/// The comments in front, in SNAP's words: they mark the text as an edge list, whatever its file is called, and no first line can be
+/// taken for a header.
+fn head(direction: Direction, properties: &[Property], data: EdgeData) -> Result<String> {
+    let undirected = direction == Direction::Undirected;
+    let mut head = String::from(if undirected { "# Undirected graph\n" } else { "# Directed graph\n" });
+    if data == EdgeData::Columns {
         head.push_str("# FromNodeId\tToNodeId");
         for property in properties {
             let name = &property.name;
@@ -166,13 +161,6 @@ fn name(ends: &Ends) -> Result<Names<'_>> {
 }
 
 impl Names<'_> {
-    fn is_integer(&self, row: usize) -> bool {
-        match self {
-            Names::Integers(_) => true,
-            Names::Texts(texts) => integer(texts.value(row)).is_some(),
-        }
-    }
-
     fn push(&self, row: usize, data: EdgeData, out: &mut String) -> Result<()> {
         match self {
             Names::Integers(values) => {
@@ -239,7 +227,7 @@ impl Sink for EdgeListWriter<'_> {
 
     fn finish(mut self: Box<Self>) -> Result<Written> {
         if !self.has_begun {
-            self.file.write_all(head(self.direction, &[], self.data, false)?.as_bytes())?;
+            self.file.write_all(head(self.direction, &self.properties, self.data)?.as_bytes())?;
         }
         self.file.finish()?;
         let files = self.staging.finished().into_iter().map(|(name, digest)| (name, digest.size));

@@ -86,7 +86,7 @@ fn what_is_no_edge_list_says_where() {
         (&b"1 2\n1 2\n\n# x\n1 2 3\n"[..], "EDGELIST-FIELDS"),
         (b"a b {'x': 1}\na c {'x': }\n", "EDGELIST-DICTIONARY"),
         (b"a b {'x': 1}\na c\n", "EDGELIST-FIELDS"),
-        (b"1 2\n\xff 3\n", "EDGELIST-FIELDS"),
+        (b"1 2\n\xff 3\n", "EDGELIST-ENCODING"),
         (b"one\n", "EDGELIST-FIELDS"),
     ] {
         let error = list(text, &OpenOptions::default()).err().unwrap();
@@ -160,7 +160,7 @@ fn names_without_a_place_are_refused() {
 
 #[test]
 fn what_is_written_is_packed_as_its_name_says() {
-    let graph = list(b"# Undirected graph\nfrom to\nx y\n", &OpenOptions::default()).unwrap();
+    let graph = list(b"# Undirected graph\nfrom\tto\nx\ty\n", &OpenOptions::default()).unwrap();
     let options = WriteOptions { data: Some(EdgeData::Columns), ..WriteOptions::default() };
     let plain = write(&graph, graph.graph(), &options, "x.edges").unwrap();
     assert_eq!(String::from_utf8(plain).unwrap(), "# Undirected graph\n# FromNodeId\tToNodeId\nx\ty\n");
@@ -169,6 +169,91 @@ fn what_is_written_is_packed_as_its_name_says() {
         assert!(packed.starts_with(magic));
         assert_eq!(shown(&list(&packed, &OpenOptions::default()).unwrap()), shown(&graph));
     }
+}
+
+#[test]
+fn no_edge_is_lost_turned_or_merged() {
+    for (text, expected) in [
+        ("u v\na b\n", &[["u", "v"], ["a", "b"]][..]),
+        ("# ToNodeId FromNodeId\n1 2\n", &[["2", "1"]]),
+        ("target,source\n1,2\n", &[["2", "1"]]),
+        ("a b # x\nc d\n", &[["a", "b"], ["c", "d"]]),
+        ("source,target\n#a,b\n%c,d\n", &[["#a", "b"], ["%c", "d"]]),
+        ("1, 2\n2, 1\n", &[["1", "2"], ["2", "1"]]),
+        ("1 \t 2\n", &[["1", "2"]]),
+    ] {
+        assert_eq!(shown(&list(text.as_bytes(), &OpenOptions::default()).unwrap()).1, expected, "{text}");
+    }
+    for (text, expected) in [
+        ("id,source,target\n7,1,2\n", ["1", "2", "7"]),
+        ("source,weight,target\na,1.5,b\n", ["a", "b", "1.5"]),
+        ("a b {'w': '# 1'} # x\n", ["a", "b", "# 1"]),
+        ("a,b,{'w': 1}\n", ["a", "b", "1"]),
+        ("u,v,0.5\n", ["u", "v", "0.5"]),
+    ] {
+        assert_eq!(shown(&list(text.as_bytes(), &OpenOptions::default()).unwrap()).1, [expected], "{text}");
+    }
+    for (text, says) in [
+        ("% bip weighted\n1 1 4\n", "left and right nodes"),
+        ("Source,Target,Type\n1,2,Directed\n2,3,Undirected\n", "EDGELIST-DIRECTION"),
+        ("id,source,target,source\n1,2,3,4\n", "several columns"),
+        ("a,b\n\"c\"d,e\n", "EDGELIST-FIELDS"),
+        ("a, b\nb, a\n", "EDGELIST-NAME"),
+        ("a#b c\n", "EDGELIST-NAME"),
+        ("1 2\r2 3\r", "carriage return"),
+        ("a b {'n': 1, 'n': 2}\n", "occurs twice"),
+    ] {
+        let error = list(text.as_bytes(), &OpenOptions::default()).err().unwrap();
+        assert!(error.to_string().contains(says), "{text}: {error}");
+    }
+    let gephi = list(b"Source,Target,Type\n1,2,Undirected\n", &OpenOptions::default()).unwrap();
+    assert_eq!(gephi.graph().edges[0].direction, isomorph_model::Direction::Undirected);
+}
+
+#[test]
+fn long_integers_among_floats_keep_their_digits() {
+    for (text, data_type, warns) in [
+        ("1 2 1234567890123456\n2 3 0.5\n", DataType::Float64, false),
+        ("1 2 9007199254740993\n2 3 0.5\n", DataType::Utf8, true),
+        ("a b {'w': 9007199254740993}\nb c {'w': 0.5}\n", DataType::Utf8, true),
+    ] {
+        let graph = list(text.as_bytes(), &OpenOptions::default()).unwrap();
+        assert_eq!(graph.graph().edges[0].properties[0].data_type, data_type, "{text}");
+        let has_warning = graph.about().findings.by_rule().any(|(_, kept)| kept[0].rule.id == "EDGELIST-MIXED");
+        assert_eq!(has_warning, warns, "{text}");
+        let edges = shown(&graph).1;
+        assert!(edges[0][2].contains("1234567890123456") || edges[0][2] == "9007199254740993", "{edges:?}");
+    }
+}
+
+#[test]
+fn validation_reads_every_value() {
+    let columns = vec!["w:int".parse().unwrap()];
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("graph.edges");
+    std::fs::write(&path, "1 2 3\n2 3 x\n").unwrap();
+    let graph =
+        EdgeList::open(&Location::from_path(&path), &OpenOptions { columns, ..OpenOptions::default() }).unwrap();
+    let mut findings = isomorph_error::Findings::keeping(8);
+    graph.validate(&mut findings).unwrap();
+    assert_eq!(findings.count(&isomorph_edgelist::rules::VALUE), 1);
+}
+
+#[test]
+fn what_is_written_is_an_edge_list_by_any_name() {
+    let home = tempfile::tempdir().unwrap();
+    for text in ["1 2 0.5\n2 3 1.5\n", "1 2\n", "a b {'x': 'y'}\n", ""] {
+        let graph = list(text.as_bytes(), &OpenOptions::default()).unwrap();
+        for name in ["o.tsv", "o.txt", "o.csv", "o.edgelist", "o.linear", "o.tsv.gz"] {
+            let written = write(&graph, graph.graph(), &WriteOptions::default(), name).unwrap();
+            let path = home.path().join(name);
+            std::fs::write(&path, written).unwrap();
+            assert!(isomorph_edgelist::detect(&Location::from_path(&path)).unwrap(), "{text} {name}");
+        }
+    }
+    let foreign = home.path().join("foreign.tsv");
+    std::fs::write(&foreign, "1\t2\t0.5\n").unwrap();
+    assert!(!isomorph_edgelist::detect(&Location::from_path(&foreign)).unwrap());
 }
 
 #[derive(Debug, Clone)]

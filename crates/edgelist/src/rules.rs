@@ -3,7 +3,7 @@
 isomorph_error::rules! {
     /// Edges with and without a direction.
     DIRECTION "EDGELIST-DIRECTION" Error
-        "all edges of a list are directed, or all are undirected", "divide the file into one of directed edges and one of undirected edges";
+        "all edges of a list are directed, or all are undirected", "split the file into one of directed edges and one of undirected edges";
     /// A dictionary that is none.
     DICTIONARY "EDGELIST-DICTIONARY" Error
         "what stands behind the ends of an edge in braces is a dictionary of Python, as NetworkX writes it: texts for names, and for values \

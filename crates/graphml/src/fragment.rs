@@ -1,5 +1,8 @@
 //! XML inside data: what yEd keeps there, and whether a text is such XML.
 
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
 use quick_xml::NsReader;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 use quick_xml::name::{NamespaceResolver, ResolveResult};
@@ -18,7 +21,28 @@ pub(crate) const DECLARED: &[(&str, &str)] = &[
 
 /// The attributes that declare them.
 pub(crate) fn declarations() -> String {
-    DECLARED.iter().map(|(prefix, uri)| format!(" xmlns:{prefix}=\"{uri}\"")).collect()
+    let mut out = String::new();
+    for (prefix, uri) in DECLARED {
+        let _ = write!(out, " xmlns:{prefix}=\"{uri}\"");
+    }
+    out
+}
+
+/// Declares in elements the prefixes that they have from outside: where, which, and the namespace. Those that do not occur are left out.
+pub(crate) fn declare(text: &mut String, inherited: &[(usize, String, String)]) {
+    let all: BTreeSet<&str> = inherited.iter().map(|(_, prefix, _)| prefix.as_str()).collect();
+    let used: BTreeSet<&str> = all.into_iter().filter(|prefix| text.contains(&format!("{prefix}:"))).collect();
+    if used.is_empty() {
+        return;
+    }
+    let (mut out, mut done) = (String::with_capacity(text.len()), 0);
+    for (at, prefix, uri) in inherited.iter().filter(|(_, prefix, _)| used.contains(prefix.as_str())) {
+        out.push_str(&text[done..*at]);
+        let _ = write!(out, " xmlns:{prefix}=\"{uri}\"");
+        done = *at;
+    }
+    out.push_str(&text[done..]);
+    *text = out;
 }
 
 /// Whether a text is elements that can stand in data as they are, and are read back as this text. Everything else has to be escaped.

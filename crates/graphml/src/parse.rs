@@ -9,7 +9,7 @@ use quick_xml::name::{PrefixDeclaration, ResolveResult};
 use quick_xml::{NsReader, Reader};
 
 use crate::capability::is_foreign;
-use crate::fragment::{DECLARED, check_reference, check_tag};
+use crate::fragment::{DECLARED, check_reference, check_tag, declare};
 use crate::guard::Guard;
 use crate::keys::{Domain, Key, Keys, data_type};
 use crate::rules;
@@ -19,6 +19,9 @@ pub(crate) const DEPTH: usize = 128;
 
 /// How the namespaces of GraphML's versions begin.
 const GRAPHML: &[u8] = b"http://graphml.graphdrawing.org/xmlns";
+
+/// Namespaces that are declared at one place, at most.
+const NAMESPACES: usize = 256;
 
 /// Keys, at most.
 const KEYS: usize = 10_000;
@@ -183,6 +186,9 @@ impl Parser {
             }
             Ok(event @ (Event::Start(_) | Event::Empty(_))) => {
                 if let Event::Start(tag) | Event::Empty(tag) = &event {
+                    if self.reader.resolver().bindings().nth(NAMESPACES).is_some() {
+                        return Err(self.wrong(&rules::LIMIT, format!("more than {NAMESPACES} namespaces")));
+                    }
                     check_tag(tag, self.reader.resolver()).map_err(|message| self.syntax(message))?;
                 }
                 Ok(event)
@@ -328,6 +334,9 @@ impl Parser {
                     if let (1, Event::Start(tag) | Event::Empty(tag)) = (depth, &event) {
                         let at = out.len() + 1 + tag.name().into_inner().len();
                         inherited.extend(self.inherited(tag).map(|(prefix, uri)| (at, prefix, uri)));
+                        if inherited.len() > 1 << 16 {
+                            return Err(self.wrong(&rules::LIMIT, "too many elements with prefixes in one value"));
+                        }
                     }
                     match event {
                         Event::Start(tag) => {
@@ -347,10 +356,7 @@ impl Parser {
                         if has_elements {
                             out.truncate(out.trim_end().len());
                         }
-                        inherited.retain(|(_, prefix, _)| out.contains(&format!("{prefix}:")));
-                        for (at, prefix, uri) in inherited.iter().rev() {
-                            out.insert_str(*at, &format!(" xmlns:{prefix}=\"{uri}\""));
-                        }
+                        declare(out, &inherited);
                         return Ok(());
                     }
                     self.raw(out, "</", &tag, ">")?;

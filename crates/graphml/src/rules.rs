@@ -22,7 +22,7 @@ isomorph_error::rules! {
         "every key that data names is declared before, once, for the element that the data stands in, and a graph has one value of a name", "declare the key, or remove the data";
     /// More than is read.
     LIMIT "GRAPHML-LIMIT" Error
-        "a tag has at most 1 MiB, a text 64 MiB, elements lie at most 128 deep inside one another, and there are at most 10,000 keys",
+        "a tag has at most 1 MiB, a text 64 MiB, elements lie at most 128 deep inside one another, and there are at most 10,000 keys and 256 namespaces",
         "divide what is too large";
     /// Keys that tools take for one.
     NAME "GRAPHML-NAME" Warning

@@ -201,6 +201,8 @@ fn what_is_no_graphml_is_told_by_rule_and_place() {
         let error = open(text.as_bytes()).err().unwrap_or_else(|| panic!("{text}"));
         assert_eq!(error.broken_rule().map(|rule| rule.id), Some(rule), "{text}: {error:?}");
     }
+    let many: String = (0..300).map(|at| format!(" xmlns:p{at}=\"urn:{at}\"")).collect();
+    assert_eq!(rule(&format!("<graphml{many}><graph/></graphml>")), Some("GRAPHML-LIMIT"));
     let tag = format!("<graphml><graph a=\"{}\"/></graphml>", "x".repeat(2 << 20));
     assert_eq!(open(tag.as_bytes()).err().unwrap().broken_rule().map(|rule| rule.id), Some("GRAPHML-LIMIT"));
 }

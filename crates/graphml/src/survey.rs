@@ -183,9 +183,9 @@ pub(crate) struct Survey {
     pub edges: Table,
     pub hyperedges: Table,
     pub endpoints: u64,
-    /// The direction of all edges, or of those that say nothing where they differ.
+    /// The direction of edges where they say nothing.
     pub directed: bool,
-    /// Edges differ in direction.
+    /// Some edges say otherwise than the graph.
     pub by_row: bool,
     /// Hyperedges with a direction, and without.
     pub directed_hyperedges: [u64; 2],
@@ -207,14 +207,14 @@ pub(crate) struct Survey {
 pub(crate) fn survey(file: &PackedFile) -> Result<Survey> {
     let mut parser = Parser::new(file)?;
     let [mut nodes, mut edges, mut hyperedges] = [const { None }; 3];
-    let (mut sides, mut endpoints, mut directed_hyperedges) = ([false; 2], 0, [0; 2]);
+    let (mut by_row, mut endpoints, mut directed_hyperedges) = (false, 0, [0; 2]);
     while let Some(item) = parser.next()? {
         let table =
             |slot: &mut Option<Table>, domain| slot.get_or_insert_with(|| Table::of(&parser.keys, domain)).see(&parser);
         match item {
             Item::Node => table(&mut nodes, Domain::Node)?,
             Item::Edge => {
-                sides[usize::from(parser.element.directed.unwrap_or(parser.directed))] = true;
+                by_row |= parser.element.directed.is_some_and(|directed| directed != parser.directed);
                 table(&mut edges, Domain::Edge)?;
             }
             Item::Hyperedge => {
@@ -249,14 +249,12 @@ pub(crate) fn survey(file: &PackedFile) -> Result<Survey> {
         }
         graph_data.push((key.name.clone(), key.data_type.clone(), text.to_owned()));
     }
-    let by_row = sides == [true; 2];
-    let directed = if by_row || sides == [false; 2] { parser.directed } else { sides[1] };
     Ok(Survey {
         nodes,
         edges,
         hyperedges,
         endpoints,
-        directed,
+        directed: parser.directed,
         by_row,
         directed_hyperedges,
         graph_id: parser.graph_id.take().unwrap_or_default(),

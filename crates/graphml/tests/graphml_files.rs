@@ -312,7 +312,7 @@ fn defaults_are_values_where_nothing_is_said() {
 }
 
 #[test]
-fn directions_are_those_of_all_edges_if_they_agree() {
+fn edges_without_edgedefault_are_undirected() {
     let graph = |attributes: &str, edges: [&str; 2]| {
         let edges = edges.map(|own| format!("<edge source=\"a\" target=\"a\" {own}/>")).concat();
         format!("<graphml><graph {attributes}><node id=\"a\"/>{edges}</graph></graphml>")
@@ -321,8 +321,7 @@ fn directions_are_those_of_all_edges_if_they_agree() {
     let [yes, no] = ["directed=\"true\"", "directed=\"false\""];
     assert_eq!(direction(&graph("", ["", ""])), Direction::Undirected);
     assert_eq!(rules_of(&graph("", ["", ""])), ["GRAPHML-DIRECTION"]);
-    assert_eq!(direction(&graph("edgedefault=\"directed\"", [no, no])), Direction::Undirected);
-    assert_eq!(direction(&graph("edgedefault=\"undirected\"", [yes, yes])), Direction::Directed);
+    assert_eq!(direction(&graph("edgedefault=\"directed\"", ["", no])), Direction::PerRow);
     assert_eq!(direction(&graph("edgedefault=\"undirected\"", ["", yes])), Direction::PerRow);
 }
 

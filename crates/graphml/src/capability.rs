@@ -22,18 +22,19 @@ pub const CAPABILITY: Capability = Capability {
 };
 
 const VALUES: Values = Values {
-    scalars: &[Scalar::Bool, Scalar::Int(32), Scalar::Int(64), Scalar::Float(32), Scalar::Float(64), Scalar::Text],
+    scalars: &[Scalar::Bool, Scalar::Int(32), Scalar::Int(64), Scalar::Float(64), Scalar::Text],
     nulls: true,
     ..Values::NONE
 };
 
-/// Whether values of a property are written as they are. JSON is text.
+/// Whether values of a property are written as they are. JSON is text. Floats of fewer bits are written as doubles: readers take the digits
+/// of a `float` for a double, which the shortest of 32 bits are not.
 pub fn holds(property: &Property) -> bool {
     use DataType as T;
     let plain = property.cardinality == Cardinality::Single;
     let is_json = matches!(property.kind, ValueKind::Json | ValueKind::Bag) && property.data_type == T::Utf8;
     let kind = property.kind == ValueKind::Plain || is_json;
-    let data_type = matches!(property.data_type, T::Boolean | T::Int32 | T::Int64 | T::Float32 | T::Float64 | T::Utf8);
+    let data_type = matches!(property.data_type, T::Boolean | T::Int32 | T::Int64 | T::Float64 | T::Utf8);
     plain && kind && data_type
 }
 
@@ -47,14 +48,17 @@ pub fn unheld(documents: &[Document]) -> impl Iterator<Item = &Document> {
     documents.iter().filter(|document| !is_of_graph(document))
 }
 
+/// Whether XML 1.0 does not have a character (section 2.2).
+pub(crate) fn is_foreign(character: char) -> bool {
+    matches!(character, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}')
+}
+
 /// Checks that XML has a place for a text.
 ///
 /// # Errors
 /// [`Kind::WouldLose`] for one with a character that XML 1.0 does not have.
 pub fn check_text(text: &str) -> Result<()> {
-    let is_foreign =
-        |c: &char| matches!(c, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}');
-    match text.chars().find(is_foreign) {
+    match text.chars().find(|character| is_foreign(*character)) {
         None => Ok(()),
         Some(character) => {
             let code = u32::from(character);

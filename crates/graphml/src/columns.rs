@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
-use arrow_array::builder::{BooleanBuilder, Float32Builder, Float64Builder, Int32Builder, Int64Builder, StringBuilder};
+use arrow_array::builder::{BooleanBuilder, Float64Builder, Int32Builder, Int64Builder, StringBuilder};
 use arrow_schema::DataType;
 
 use crate::keys::{float, integer, truth};
@@ -13,7 +13,6 @@ pub(crate) enum Column {
     Bool(BooleanBuilder),
     Int(Int32Builder),
     Long(Int64Builder),
-    Float(Float32Builder),
     Double(Float64Builder),
     Text(StringBuilder),
 }
@@ -24,20 +23,15 @@ impl Column {
             DataType::Boolean => Column::Bool(BooleanBuilder::new()),
             DataType::Int32 => Column::Int(Int32Builder::new()),
             DataType::Int64 => Column::Long(Int64Builder::new()),
-            DataType::Float32 => Column::Float(Float32Builder::new()),
             DataType::Float64 => Column::Double(Float64Builder::new()),
             _ => Column::Text(StringBuilder::new()),
         }
     }
 
-    /// Adds a value; false where it is none of the type. An empty text says nothing where it cannot be a value.
+    /// Adds a value; false where it is none of the type.
     pub fn push(&mut self, text: &str) -> bool {
         if let Column::Text(column) = self {
             column.append_value(text);
-            return true;
-        }
-        if text.trim().is_empty() {
-            self.push_null();
             return true;
         }
         let done = match self {
@@ -46,7 +40,6 @@ impl Column {
                 integer(text).and_then(|value| i32::try_from(value).ok()).map(|value| column.append_value(value))
             }
             Column::Long(column) => integer(text).map(|value| column.append_value(value)),
-            Column::Float(column) => single(text).map(|value| column.append_value(value)),
             Column::Double(column) => float(text).map(|value| column.append_value(value)),
             Column::Text(_) => None,
         };
@@ -58,7 +51,6 @@ impl Column {
             Column::Bool(column) => column.append_null(),
             Column::Int(column) => column.append_null(),
             Column::Long(column) => column.append_null(),
-            Column::Float(column) => column.append_null(),
             Column::Double(column) => column.append_null(),
             Column::Text(column) => column.append_null(),
         }
@@ -69,18 +61,8 @@ impl Column {
             Column::Bool(column) => Arc::new(column.finish()),
             Column::Int(column) => Arc::new(column.finish()),
             Column::Long(column) => Arc::new(column.finish()),
-            Column::Float(column) => Arc::new(column.finish()),
             Column::Double(column) => Arc::new(column.finish()),
             Column::Text(column) => Arc::new(column.finish()),
         }
-    }
-}
-
-/// A float of 32 bits: the nearest to what is written.
-fn single(text: &str) -> Option<f32> {
-    match float(text)? {
-        value if value.is_finite() => text.trim().parse().ok(),
-        value if value.is_nan() => Some(f32::NAN),
-        value => Some(if value > 0.0 { f32::INFINITY } else { f32::NEG_INFINITY }),
     }
 }

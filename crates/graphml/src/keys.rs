@@ -38,6 +38,13 @@ impl Domain {
         }
     }
 
+    /// Whether data of keys for both could stand in one element.
+    fn overlaps(self, other: Domain) -> bool {
+        [Domain::Graph, Domain::Node, Domain::Edge, Domain::Hyperedge]
+            .into_iter()
+            .any(|element| self.includes(element) && other.includes(element))
+    }
+
     pub fn word(self) -> &'static str {
         match self {
             Domain::Graph => "graph",
@@ -68,19 +75,23 @@ pub(crate) struct Key {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Keys {
     pub all: Vec<Key>,
-    by_id: HashMap<String, usize>,
+    by_id: HashMap<String, Vec<usize>>,
 }
 
 impl Keys {
-    /// Adds a key; false if its id is taken.
+    /// Adds a key; false if its id is that of another for the same elements. NetworkX can write one id for a key of nodes and one of edges.
     pub fn add(&mut self, key: Key) -> bool {
-        let is_new = self.by_id.insert(key.id.clone(), self.all.len()).is_none();
+        let same = self.by_id.entry(key.id.clone()).or_default();
+        let is_new = !same.iter().any(|at| self.all[*at].domain.overlaps(key.domain));
+        same.push(self.all.len());
         self.all.push(key);
         is_new
     }
 
-    pub fn find(&self, id: &str) -> Option<usize> {
-        self.by_id.get(id).copied()
+    /// The key of that id for elements of a kind, or else one for others.
+    pub fn find(&self, id: &str, of: Domain) -> Option<usize> {
+        let same = self.by_id.get(id)?;
+        same.iter().copied().find(|at| self.all[*at].domain.includes(of)).or_else(|| same.first().copied())
     }
 }
 
@@ -90,14 +101,18 @@ pub(crate) fn data_type(word: &str) -> (DataType, bool) {
         "boolean" | "bool" => (DataType::Boolean, true),
         "int" | "integer" => (DataType::Int32, true),
         "long" => (DataType::Int64, true),
-        "float" => (DataType::Float32, true),
-        "double" => (DataType::Float64, true),
+        // Tools write doubles under both names, and read both as doubles.
+        "float" | "double" => (DataType::Float64, true),
         "string" => (DataType::Utf8, true),
         _ => (DataType::Utf8, false),
     }
 }
 
-/// Whether a text is a value of a type; an empty one is none but of text, and says nothing.
+/// Whether a value of a type can be empty: only text can. An empty one of another type says nothing.
+pub(crate) fn says(data_type: &DataType, text: &str) -> bool {
+    *data_type == DataType::Utf8 || !text.trim().is_empty()
+}
+
 pub(crate) fn truth(text: &str) -> Option<bool> {
     match text.trim() {
         "true" | "True" | "TRUE" | "1" => Some(true),
@@ -110,12 +125,15 @@ pub(crate) fn integer(text: &str) -> Option<i64> {
     text.trim().parse().ok()
 }
 
+/// A number of 64 bits; nothing for a finite one that is too large.
 pub(crate) fn float(text: &str) -> Option<f64> {
     match text.trim() {
         "INF" | "inf" | "Infinity" => Some(f64::INFINITY),
         "-INF" | "-inf" | "-Infinity" => Some(f64::NEG_INFINITY),
         "NaN" | "nan" => Some(f64::NAN),
-        text if text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.')) => text.parse().ok(),
+        text if text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.')) => {
+            text.parse().ok().filter(|value: &f64| value.is_finite())
+        }
         _ => None,
     }
 }

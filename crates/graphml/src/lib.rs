@@ -3,6 +3,7 @@
 
 mod capability;
 mod columns;
+mod fragment;
 mod guard;
 mod hyperedges;
 mod keys;

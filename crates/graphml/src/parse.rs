@@ -4,15 +4,24 @@ use std::io::{BufReader, Read};
 
 use isomorph_error::{Error, Place, Result, Rule};
 use isomorph_tables::PackedFile;
-use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
+use quick_xml::name::{PrefixDeclaration, ResolveResult};
+use quick_xml::{NsReader, Reader};
 
+use crate::capability::is_foreign;
+use crate::fragment::{DECLARED, check_reference, check_tag, declare};
 use crate::guard::Guard;
 use crate::keys::{Domain, Key, Keys, data_type};
 use crate::rules;
 
 /// Elements inside one another, at most.
-const DEPTH: usize = 128;
+pub(crate) const DEPTH: usize = 128;
+
+/// How the namespaces of GraphML's versions begin.
+const GRAPHML: &[u8] = b"http://graphml.graphdrawing.org/xmlns";
+
+/// Namespaces that are declared at one place, at most.
+const NAMESPACES: usize = 256;
 
 /// Keys, at most.
 const KEYS: usize = 10_000;
@@ -65,7 +74,7 @@ type Input = Guard<BufReader<Box<dyn Read + Send>>>;
 
 /// Reads a file.
 pub(crate) struct Parser {
-    reader: Reader<Input>,
+    reader: NsReader<Input>,
     place: Place,
     /// Buffers of events, one for each level of elements.
     buffers: Vec<Vec<u8>>,
@@ -80,6 +89,14 @@ pub(crate) struct Parser {
     pub graph_id: Option<String>,
     /// Elements and attributes of which nothing is kept: ports, locators, descriptions.
     pub passed_over: u64,
+    /// Elements that GraphML does not have: the name of the first, and how many.
+    pub unknown: Option<(String, u64)>,
+    /// The graph has no `edgedefault`.
+    pub lacks_default: bool,
+    /// The namespace of the first element.
+    namespace: Option<Vec<u8>>,
+    /// Something has been read.
+    has_begun: bool,
     within: Within,
     /// Room for the id of a key.
     id: String,
@@ -100,8 +117,9 @@ impl Parser {
     /// When the file cannot be unpacked.
     pub fn new(file: &PackedFile) -> Result<Parser> {
         let input = Guard::new(BufReader::with_capacity(BLOCK, file.reader()?));
-        let mut reader = Reader::from_reader(input);
+        let mut reader = NsReader::from_reader(input);
         reader.config_mut().check_end_names = true;
+        reader.config_mut().check_comments = true;
         Ok(Parser {
             reader,
             place: file.blob.place(),
@@ -113,6 +131,10 @@ impl Parser {
             directed: true,
             graph_id: None,
             passed_over: 0,
+            unknown: None,
+            lacks_default: false,
+            namespace: None,
+            has_begun: false,
             within: Within::Nothing,
             id: String::new(),
         })
@@ -141,8 +163,13 @@ impl Parser {
     fn event<'b>(&mut self, buffer: &'b mut Vec<u8>) -> Result<Event<'b>> {
         self.reader.get_mut().begin();
         buffer.clear();
+        let has_begun = std::mem::replace(&mut self.has_begun, true);
         let read = self.reader.read_event_into(buffer);
         match read {
+            Ok(Event::Decl(_)) if has_begun => Err(self.syntax("an XML declaration that is not at the beginning")),
+            Ok(Event::DocType(_)) if self.within != Within::Nothing => {
+                Err(self.syntax("a document type that is not before the first element"))
+            }
             Ok(Event::DocType(text)) if text.contains(&b'[') => {
                 Err(self.syntax("a document type with declarations of its own, which are not read"))
             }
@@ -156,6 +183,15 @@ impl Parser {
             }
             Ok(Event::Start(tag) | Event::Empty(tag)) if tag.len() > TAG => {
                 Err(self.wrong(&rules::LIMIT, "a tag is longer than 1 MiB"))
+            }
+            Ok(event @ (Event::Start(_) | Event::Empty(_))) => {
+                if let Event::Start(tag) | Event::Empty(tag) = &event {
+                    if self.reader.resolver().bindings().nth(NAMESPACES).is_some() {
+                        return Err(self.wrong(&rules::LIMIT, format!("more than {NAMESPACES} namespaces")));
+                    }
+                    check_tag(tag, self.reader.resolver()).map_err(|message| self.syntax(message))?;
+                }
+                Ok(event)
             }
             Ok(event) => Ok(event),
             Err(_) if self.reader.get_ref().is_over() => {
@@ -172,14 +208,50 @@ impl Parser {
     fn attribute_into(&self, tag: &BytesStart<'_>, name: &str, out: &mut String) -> Result<bool> {
         out.clear();
         for attribute in tag.attributes().with_checks(false) {
-            let attribute = attribute.map_err(|error| self.syntax(error.to_string()))?;
+            let mut attribute = attribute.map_err(|error| self.syntax(error.to_string()))?;
             if attribute.key.as_ref() == name.as_bytes() {
+                if attribute.value.iter().any(|byte| matches!(byte, b'\t' | b'\n' | b'\r')) {
+                    attribute.value = blanks_as_spaces(&attribute.value).into();
+                }
                 let value = attribute.decode_and_unescape_value(self.reader.decoder());
                 out.push_str(&value.map_err(|error| self.syntax(error.to_string()))?);
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    fn check_characters(&self, text: &str) -> Result<()> {
+        match text.chars().find(|character| is_foreign(*character)) {
+            None => Ok(()),
+            Some(character) => {
+                let code = u32::from(character);
+                Err(self.syntax(format!("the character U+{code:04X}, which XML does not have")))
+            }
+        }
+    }
+
+    /// The name of an element without its prefix, if it is one of GraphML: in its namespace, in that of the first element, or in none.
+    fn own_name<'t>(&self, tag: &'t BytesStart<'_>) -> Option<&'t [u8]> {
+        let is_own = match self.reader.resolver().resolve_element(tag.name()).0 {
+            ResolveResult::Bound(found) => {
+                found.0.starts_with(GRAPHML) || self.namespace.as_deref().is_some_and(|first| first == found.0)
+            }
+            _ => true,
+        };
+        is_own.then(|| tag.local_name().into_inner())
+    }
+
+    /// Passes over an element that is not read.
+    fn pass_over(&mut self, tag: &BytesStart<'_>, is_empty: bool) -> Result<()> {
+        match self.own_name(tag) {
+            Some(b"desc" | b"port" | b"locator" | b"endpoint") => self.passed_over += 1,
+            _ => {
+                let name = || (String::from_utf8_lossy(tag.name().into_inner()).into_owned(), 0);
+                self.unknown.get_or_insert_with(name).1 += 1;
+            }
+        }
+        if is_empty { Ok(()) } else { self.skip() }
     }
 
     /// The value of an attribute.
@@ -223,11 +295,14 @@ impl Parser {
 
     /// Appends the text inside the element that has begun; elements in it as XML.
     fn text(&mut self, out: &mut String) -> Result<()> {
-        self.buffered(|parser, buffer| parser.text_in(buffer, out))
+        self.buffered(|parser, buffer| parser.text_in(buffer, out))?;
+        self.check_characters(out)
     }
 
     fn text_in(&mut self, buffer: &mut Vec<u8>, out: &mut String) -> Result<()> {
         let (mut depth, mut has_elements) = (1, false);
+        // Where an element of the outermost level can declare prefixes, and which it inherits.
+        let mut inherited: Vec<(usize, String, String)> = Vec::new();
         loop {
             match self.event(buffer)? {
                 Event::Text(text) if !has_elements => {
@@ -248,10 +323,20 @@ impl Parser {
                 }
                 Event::Text(text) => self.raw(out, "", &text, "")?,
                 Event::CData(text) => self.raw(out, "<![CDATA[", &text, "]]>")?,
-                Event::GeneralRef(name) => self.raw(out, "&", &name, ";")?,
+                Event::GeneralRef(name) => {
+                    check_reference(&name).map_err(|message| self.syntax(message))?;
+                    self.raw(out, "&", &name, ";")?;
+                }
                 event @ (Event::Start(_) | Event::Empty(_)) => {
                     if !std::mem::replace(&mut has_elements, true) && out.trim().is_empty() {
                         out.clear();
+                    }
+                    if let (1, Event::Start(tag) | Event::Empty(tag)) = (depth, &event) {
+                        let at = out.len() + 1 + tag.name().into_inner().len();
+                        inherited.extend(self.inherited(tag).map(|(prefix, uri)| (at, prefix, uri)));
+                        if inherited.len() > 1 << 16 {
+                            return Err(self.wrong(&rules::LIMIT, "too many elements with prefixes in one value"));
+                        }
                     }
                     match event {
                         Event::Start(tag) => {
@@ -271,6 +356,7 @@ impl Parser {
                         if has_elements {
                             out.truncate(out.trim_end().len());
                         }
+                        declare(out, &inherited);
                         return Ok(());
                     }
                     self.raw(out, "</", &tag, ">")?;
@@ -287,9 +373,30 @@ impl Parser {
     fn raw(&self, out: &mut String, before: &str, bytes: &[u8], after: &str) -> Result<()> {
         let text = std::str::from_utf8(bytes).map_err(|_| self.syntax("a byte that is no UTF-8"))?;
         out.push_str(before);
-        out.push_str(text);
+        match text.contains('\r') {
+            // XML 1.0, section 2.11.
+            true => out.push_str(&text.replace("\r\n", "\n").replace('\r', "\n")),
+            false => out.push_str(text),
+        }
         out.push_str(after);
         Ok(())
+    }
+
+    /// The prefixes that an element inside data has from outside, but for those that are declared in what is written.
+    fn inherited(&self, tag: &BytesStart<'_>) -> impl Iterator<Item = (String, String)> {
+        let mut all = Vec::new();
+        for (prefix, uri) in self.reader.resolver().bindings() {
+            let PrefixDeclaration::Named(prefix) = prefix else { continue };
+            let (prefix, uri) = (String::from_utf8_lossy(prefix), String::from_utf8_lossy(uri.0));
+            let is_known = DECLARED.iter().any(|(own, known)| *own == prefix && *known == uri);
+            if !is_known
+                && !matches!(prefix.as_ref(), "xml" | "xmlns")
+                && !self.has_attribute(tag, &format!("xmlns:{prefix}"))
+            {
+                all.push((prefix.into_owned(), uri.replace('"', "&quot;")));
+            }
+        }
+        all.into_iter()
     }
 
     fn key(&mut self, tag: &BytesStart<'_>, is_empty: bool) -> Result<()> {
@@ -319,12 +426,12 @@ impl Parser {
         let mut default = None;
         loop {
             match self.event(buffer)? {
-                Event::Start(tag) if tag.local_name().as_ref() == b"default" => {
+                Event::Start(tag) if self.own_name(&tag) == Some(b"default") => {
                     let mut text = String::new();
                     self.text(&mut text)?;
                     default = Some(text);
                 }
-                Event::Empty(tag) if tag.local_name().as_ref() == b"default" => default = Some(String::new()),
+                Event::Empty(tag) if self.own_name(&tag) == Some(b"default") => default = Some(String::new()),
                 Event::Start(_) => self.skip()?,
                 Event::End(_) => return Ok(default),
                 Event::Eof => return Err(self.syntax("the file ends in the middle")),
@@ -337,7 +444,7 @@ impl Parser {
     fn datum(&mut self, tag: &BytesStart<'_>, is_empty: bool, of: Domain) -> Result<()> {
         let mut id = std::mem::take(&mut self.id);
         self.required(tag, "key", &mut id)?;
-        let found = self.keys.find(&id);
+        let found = self.keys.find(&id, of);
         self.id = id;
         let Some(at) = found else {
             let id = &self.id;
@@ -348,6 +455,9 @@ impl Parser {
             let (name, domain) = (&key.name, key.domain.word());
             let message = format!("{name} is declared for {domain}, and stands in {}", of.word());
             return Err(self.wrong(&rules::KEY, message));
+        }
+        if of == Domain::Graph && self.graph_data[at].is_set {
+            return Err(self.wrong(&rules::KEY, format!("the graph has two values of {:?}", key.name)));
         }
         let slots = if of == Domain::Graph { &mut self.graph_data } else { &mut self.data };
         let mut slot = std::mem::take(&mut slots[at]);
@@ -403,7 +513,7 @@ impl Parser {
                 Event::Eof => return Err(self.syntax("the file ends in the middle")),
                 _ => continue,
             };
-            match tag.local_name().as_ref() {
+            match self.own_name(&tag).unwrap_or_default() {
                 b"data" => self.datum(&tag, is_empty, of)?,
                 b"graph" => return Err(self.wrong(&rules::NESTED, "a graph inside a node or an edge")),
                 b"endpoint" if of == Domain::Hyperedge => {
@@ -418,12 +528,7 @@ impl Parser {
                         self.skip()?;
                     }
                 }
-                _ => {
-                    self.passed_over += 1;
-                    if !is_empty {
-                        self.skip()?;
-                    }
-                }
+                _ => self.pass_over(&tag, is_empty)?,
             }
         }
     }
@@ -465,8 +570,12 @@ impl Parser {
                 }
                 _ => continue,
             };
-            let name = tag.local_name();
-            match (self.within, name.as_ref()) {
+            if self.within == Within::Nothing
+                && let ResolveResult::Bound(found) = self.reader.resolver().resolve_element(tag.name()).0
+            {
+                self.namespace = Some(found.0.to_vec());
+            }
+            match (self.within, self.own_name(&tag).unwrap_or_default()) {
                 (Within::Nothing, b"graphml") => self.within = if is_empty { Within::Done } else { Within::Root },
                 (Within::Nothing, _) => return Err(self.syntax("the first element is not graphml")),
                 (Within::Done, _) => return Err(self.syntax("an element behind the end")),
@@ -477,8 +586,12 @@ impl Parser {
                     }
                     self.graph_id = Some(self.attribute(&tag, "id")?.unwrap_or_default());
                     self.directed = match self.attribute(&tag, "edgedefault")?.as_deref() {
-                        Some("directed") | None => true,
+                        Some("directed") => true,
                         Some("undirected") => false,
+                        None => {
+                            self.lacks_default = true;
+                            false
+                        }
                         Some(other) => {
                             return Err(self.syntax(format!("edgedefault is directed or undirected, not {other:?}")));
                         }
@@ -502,15 +615,14 @@ impl Parser {
                     }
                     return Ok(Some(item));
                 }
-                _ if is_empty => {}
-                _ => self.skip()?,
+                _ => self.pass_over(&tag, is_empty)?,
             }
         }
     }
 }
 
 /// A character that XML itself has a name for.
-fn entity(name: &str) -> Option<char> {
+pub(crate) fn entity(name: &str) -> Option<char> {
     match name {
         "amp" => Some('&'),
         "lt" => Some('<'),
@@ -519,6 +631,19 @@ fn entity(name: &str) -> Option<char> {
         "apos" => Some('\''),
         _ => None,
     }
+}
+
+/// The text of an attribute with its blanks as spaces (XML 1.0, section 3.3.3).
+fn blanks_as_spaces(value: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(value.len());
+    for (at, byte) in value.iter().enumerate() {
+        match byte {
+            b'\n' if at > 0 && value[at - 1] == b'\r' => {}
+            b'\t' | b'\n' | b'\r' => out.push(b' '),
+            _ => out.push(*byte),
+        }
+    }
+    out
 }
 
 /// Whether a text begins as GraphML does.

@@ -20,7 +20,7 @@ use crate::columns::Column;
 use crate::hyperedges;
 use crate::keys::{float, integer, truth};
 use crate::parse::{self, Item, Parser};
-use crate::survey::{Survey, Table, said, survey};
+use crate::survey::{Survey, Table, said_by, survey};
 use crate::{rules, validate};
 
 /// The names of the node type, the edge type and the hyperedge type.
@@ -131,6 +131,25 @@ impl GraphMl {
             let message = format!("{} ports, locators and descriptions are not read", survey.passed_over);
             findings.push(&rules::PORT, message, file.blob.place());
         }
+        if let Some((name, count)) = &survey.unknown {
+            let message = format!("{count} elements that GraphML does not have are not read, the first of them {name}");
+            findings.push(&rules::ELEMENT, message, file.blob.place());
+        }
+        if survey.lacks_default {
+            findings.push(
+                &rules::DIRECTION,
+                "the graph has no edgedefault: its edges are undirected",
+                file.blob.place(),
+            );
+        }
+        for (of, table) in [("node", &survey.nodes), ("edge", &survey.edges), ("hyperedge", &survey.hyperedges)] {
+            for (name, own) in &table.renamed {
+                let message = format!(
+                    "two keys for {of} have the name {name:?}; the values of the second are the property {own}"
+                );
+                findings.push(&rules::NAME, message, file.blob.place());
+            }
+        }
         Ok(GraphMl { file, survey, options, graph, findings })
     }
 
@@ -200,9 +219,7 @@ fn document(data: &[(String, DataType, String)]) -> Option<Document> {
         let number = match data_type {
             DataType::Boolean => truth(text).map(|value| value.to_string()),
             DataType::Int32 | DataType::Int64 => integer(text).map(|value| value.to_string()),
-            DataType::Float32 | DataType::Float64 => {
-                float(text).filter(|value| value.is_finite()).map(|value| format!("{value:?}"))
-            }
+            DataType::Float64 => float(text).filter(|value| value.is_finite()).map(|value| format!("{value:?}")),
             _ => None,
         };
         match number {
@@ -275,9 +292,9 @@ impl<'a> Elements<'a> {
 /// When a value is none of its type: the file is another than it was.
 pub(crate) fn push_data(columns: &mut [Column], table: &Table, parser: &Parser) -> Result<()> {
     for (column, key) in columns.iter_mut().zip(&table.keys) {
-        let text = match *key {
-            Some(key) => said(&parser.data[key], &parser.keys.all[key]),
-            None => parser.element.has_id.then_some(parser.element.id.as_str()),
+        let text = match key.as_slice() {
+            [_, ..] => said_by(key, parser),
+            [] => parser.element.has_id.then_some(parser.element.id.as_str()),
         };
         match text {
             Some(text) if column.push(text) => {}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
-use isomorph_error::{Error, Findings, Place, Result};
+use isomorph_error::{Error, Findings, Place, Result, Rule};
 use isomorph_model::{Batch, Ends, Request, Source, Tables};
 use isomorph_storage::Scratch;
 use isomorph_tables::lookup::{ABSENT, BulkLookup, KeyRowsBuilder, Lookup, LookupOptions};
@@ -31,23 +31,23 @@ pub(crate) fn validate(graph: &GraphMl, findings: &mut Findings) -> Result<()> {
         }
     }
     let lookup = keys.finish()?;
-    for repeat in lookup.repeats().shown() {
-        let message = format!("nodes {} and {} have one id", repeat.first, repeat.row);
-        findings.push(&rules::ID, message, place(graph).row(repeat.row));
-    }
-    for _ in lookup.repeats().shown().len() as u64..lookup.repeats().count() {
-        findings.push(&rules::ID, "a node has the id of another", place(graph));
-    }
+    repeats(graph, &lookup, "node", &rules::ID, findings);
     let schema = Arc::new(Schema::new(vec![Field::new("id", DataType::Utf8, false)]));
     let bulk = match &lookup {
         Lookup::Spilled(keys) => Some(BulkLookup::within(keys, &schema, budget.available() / 2)?),
         Lookup::Memory(_) => None,
     };
     let (mut rows, mut sequence) = (Vec::new(), 0);
-    for part in graph.scan(&Request::of(Tables::EdgeEnds(0)))? {
+    let mut parts = graph.scan(&Request::of(Tables::EdgeEnds(0)))?;
+    parts.extend(graph.scan(&Request::of(Tables::Rest))?);
+    for part in parts {
         for batch in part {
-            let Batch::Edges(edges) = batch? else { continue };
-            for ends in [&edges.source, &edges.target] {
+            let all = match batch? {
+                Batch::Edges(edges) => vec![edges.source, edges.target],
+                Batch::Members(members) => vec![members.member],
+                _ => continue,
+            };
+            for ends in &all {
                 let Ends::Keys(ends) = ends else { continue };
                 match (&lookup, &bulk) {
                     (Lookup::Memory(keys), _) => {
@@ -74,7 +74,34 @@ pub(crate) fn validate(graph: &GraphMl, findings: &mut Findings) -> Result<()> {
             missing(graph, batch.tags.column(0), &batch.rows, findings);
         }
     }
+    drop(lookup);
+    hyperedges(graph, &scratch, findings)
+}
+
+/// Adds hyperedges that have the id of another: their ends could not be told apart.
+fn hyperedges(graph: &GraphMl, scratch: &Scratch, findings: &mut Findings) -> Result<()> {
+    let budget = &graph.options.budget;
+    let mut keys = KeyRowsBuilder::new(LookupOptions::new(budget, scratch).memory(budget.available() / 2));
+    for part in graph.scan(&Request::of(Tables::Rest))? {
+        for batch in part {
+            if let Batch::Hyperedges(own) = batch? {
+                keys.push(own.keys.as_ref())?;
+            }
+        }
+    }
+    repeats(graph, &keys.finish()?, "hyperedge", &rules::HYPEREDGE, findings);
     Ok(())
+}
+
+/// Adds elements that have the id of another of their kind.
+fn repeats(graph: &GraphMl, lookup: &Lookup, kind: &str, rule: &'static Rule, findings: &mut Findings) {
+    for repeat in lookup.repeats().shown() {
+        let message = format!("{kind}s {} and {} have one id", repeat.first, repeat.row);
+        findings.push(rule, message, place(graph).row(repeat.row));
+    }
+    for _ in lookup.repeats().shown().len() as u64..lookup.repeats().count() {
+        findings.push(rule, format!("a {kind} has the id of another"), place(graph));
+    }
 }
 
 fn place(graph: &GraphMl) -> Place {
@@ -87,7 +114,7 @@ fn missing(graph: &GraphMl, ends: &ArrayRef, rows: &[u64], findings: &mut Findin
     for (end, _) in ends.iter().zip(rows).filter(|(_, row)| **row == ABSENT) {
         findings.push(
             &rules::END,
-            format!("an edge ends in {:?}, which is no node", end.unwrap_or_default()),
+            format!("an edge or a hyperedge ends in {:?}, which is no node", end.unwrap_or_default()),
             place(graph),
         );
     }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float32Type, Float64Type, Int32Type, Int64Type};
+use arrow_array::types::{Float64Type, Int32Type, Int64Type};
 use arrow_array::{Array, ArrayRef, BooleanArray, StringArray};
 use arrow_schema::DataType;
 use isomorph_error::{Error, Place, Result};
@@ -15,6 +15,7 @@ use isomorph_storage::Staging;
 use isomorph_tables::PackedWriter;
 
 use crate::capability::{check_text, holds, is_of_graph};
+use crate::fragment::{declarations, is_fragment};
 use crate::survey::{ATTRIBUTE, YFILES};
 
 /// Bytes that are written at once.
@@ -23,15 +24,12 @@ const BLOCK: usize = 1 << 16;
 const HEAD: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="http://graphml.graphdrawing.org/xmlns http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd""#;
 
-/// The names that yEd's own XML has.
-const YED: &str = r#" xmlns:java="http://www.yworks.com/xml/yfiles-common/1.0/java" xmlns:sys="http://www.yworks.com/xml/yfiles-common/markup/primitives/2.0" xmlns:x="http://www.yworks.com/xml/yfiles-common/markup/2.0" xmlns:y="http://www.yworks.com/xml/graphml" xmlns:yed="http://www.yworks.com/xml/yed/3""#;
-
 /// Where a property goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Goes {
     /// Into data of a key.
     Data,
-    /// The same, as XML.
+    /// The same, as XML where it is XML.
     Xml,
     /// Into the id of the element.
     Id,
@@ -60,7 +58,6 @@ fn type_word(data_type: &DataType) -> &'static str {
         DataType::Boolean => "boolean",
         DataType::Int32 => "int",
         DataType::Int64 => "long",
-        DataType::Float32 => "float",
         DataType::Float64 => "double",
         _ => "string",
     }
@@ -89,7 +86,7 @@ impl<'a> GraphMlWriter<'a> {
         let by_row = edge.direction == Direction::PerRow;
         let mut writer = GraphMlWriter { staging, file, nodes, edges, by_row, out: HEAD.to_owned() };
         if writer.nodes.iter().chain(&writer.edges).any(|place| *place == Goes::Xml) {
-            writer.out.push_str(YED);
+            writer.out.push_str(&declarations());
         }
         writer.out.push_str(">\n");
         let of_graph = graph.documents.iter().find(|document| is_of_graph(document));
@@ -250,14 +247,6 @@ fn value(out: &mut String, column: &ArrayRef, row: usize, as_xml: bool) -> Resul
         DataType::Int64 => {
             let _ = write!(out, "{}", column.as_primitive::<Int64Type>().value(row));
         }
-        DataType::Float32 => {
-            let value = column.as_primitive::<Float32Type>().value(row);
-            if value.is_finite() {
-                let _ = write!(out, "{value:?}");
-            } else {
-                push_infinite(out, f64::from(value));
-            }
-        }
         DataType::Float64 => {
             let value = column.as_primitive::<Float64Type>().value(row);
             if value.is_finite() {
@@ -270,7 +259,7 @@ fn value(out: &mut String, column: &ArrayRef, row: usize, as_xml: bool) -> Resul
             let text = column
                 .as_string_opt::<i32>()
                 .ok_or_else(|| Error::usage("a column of another type than was announced"))?;
-            match as_xml {
+            match as_xml && is_fragment(text.value(row)) {
                 true => out.push_str(text.value(row)),
                 false => escape(out, text.value(row), false)?,
             }

@@ -163,7 +163,7 @@ fn what_is_no_graphml_is_told_by_rule_and_place() {
         ("<node/>", "GRAPHML-SYNTAX"),
         ("<edge source=\"a\"/>", "GRAPHML-SYNTAX"),
         ("<edge source=\"a\" target=\"b\" directed=\"maybe\"/>", "GRAPHML-SYNTAX"),
-        ("<hyperedge><endpoint node=\"a\"/></hyperedge>", "GRAPHML-SYNTAX"),
+        ("<hyperedge><endpoint node=\"a\"/></hyperedge>", "GRAPHML-HYPEREDGE"),
         ("<node id=\"a\"><data key=\"none\">1</data></node>", "GRAPHML-KEY"),
         ("<edge source=\"a\" target=\"a\"><data key=\"k\">1</data></edge>", "GRAPHML-KEY"),
         ("<node id=\"a\"><data key=\"k\">one</data></node>", "GRAPHML-VALUE"),
@@ -171,6 +171,14 @@ fn what_is_no_graphml_is_told_by_rule_and_place() {
         ("<node id=\"&bomb;\"/>", "GRAPHML-SYNTAX"),
         ("text", "GRAPHML-SYNTAX"),
         ("<node id=\"a\"></edge>", "GRAPHML-SYNTAX"),
+        ("<node id=\"a\" id=\"b\"/>", "GRAPHML-SYNTAX"),
+        ("<node id=\"a<b\"/>", "GRAPHML-SYNTAX"),
+        ("<node id=\"a&#1;\"/>", "GRAPHML-SYNTAX"),
+        ("<edge source=\"a\"target=\"a\"/>", "GRAPHML-SYNTAX"),
+        ("<z:node id=\"a\"/>", "GRAPHML-SYNTAX"),
+        ("<?xml version=\"1.0\"?>", "GRAPHML-SYNTAX"),
+        ("<!DOCTYPE a>", "GRAPHML-SYNTAX"),
+        ("<!-- a -- b -->", "GRAPHML-SYNTAX"),
         (deep.as_str(), "GRAPHML-LIMIT"),
     ];
     for (inside, rule) in cases {
@@ -193,6 +201,8 @@ fn what_is_no_graphml_is_told_by_rule_and_place() {
         let error = open(text.as_bytes()).err().unwrap_or_else(|| panic!("{text}"));
         assert_eq!(error.broken_rule().map(|rule| rule.id), Some(rule), "{text}: {error:?}");
     }
+    let many: String = (0..300).map(|at| format!(" xmlns:p{at}=\"urn:{at}\"")).collect();
+    assert_eq!(rule(&format!("<graphml{many}><graph/></graphml>")), Some("GRAPHML-LIMIT"));
     let tag = format!("<graphml><graph a=\"{}\"/></graphml>", "x".repeat(2 << 20));
     assert_eq!(open(tag.as_bytes()).err().unwrap().broken_rule().map(|rule| rule.id), Some("GRAPHML-LIMIT"));
 }
@@ -209,7 +219,186 @@ fn validate_finds_ids_twice_and_ends_that_are_no_nodes() {
         graph.validate(&mut findings).unwrap();
         let rules: Vec<&str> = findings.by_rule().flat_map(|(_, kept)| kept).map(|finding| finding.rule.id).collect();
         assert_eq!(rules, ["GRAPHML-END", "GRAPHML-ID"]);
+        let ends = "<endpoint node=\"a\"/><endpoint node=\"b\"/>";
+        let twice = format!("<node id=\"a\"/><hyperedge id=\"h\">{ends}</hyperedge><hyperedge id=\"h\"/>");
+        std::fs::write(&path, with(&twice)).unwrap();
+        let options = OpenOptions { budget: Budget::new(memory), scratch: None };
+        let mut findings = Findings::keeping(9);
+        GraphMl::open(&Location::from_path(&path), options).unwrap().validate(&mut findings).unwrap();
+        let rules: Vec<&str> = findings.by_rule().flat_map(|(_, kept)| kept).map(|finding| finding.rule.id).collect();
+        assert_eq!(rules, ["GRAPHML-END", "GRAPHML-HYPEREDGE"]);
     }
+}
+
+/// A graph of directed edges with these keys and this inside.
+fn keyed(keys: &str, inside: &str) -> String {
+    format!("<graphml>{keys}<graph edgedefault=\"directed\">{inside}</graph></graphml>")
+}
+
+fn key(id: &str, of: &str, name: &str, word: &str, default: &str) -> String {
+    format!("<key id=\"{id}\" for=\"{of}\" attr.name=\"{name}\" attr.type=\"{word}\">{default}</key>")
+}
+
+/// What is shown of nodes with these values of key `k`.
+fn values(keys: &str, all: &[&str]) -> Result<Vec<String>, Error> {
+    let nodes: Vec<String> =
+        all.iter().enumerate().map(|(at, data)| format!("<node id=\"{at}\">{data}</node>")).collect();
+    let graph = open(keyed(keys, &nodes.concat()).as_bytes())?;
+    Ok(shown(&graph).iter().map(|line| line.split_once(' ').unwrap().1.to_owned()).collect())
+}
+
+fn rules_of(text: &str) -> Vec<&'static str> {
+    let graph = open(text.as_bytes()).unwrap();
+    graph.about().findings.by_rule().flat_map(|(_, kept)| kept).map(|finding| finding.rule.id).collect()
+}
+
+fn rule(text: &str) -> Option<&'static str> {
+    open(text.as_bytes()).err().unwrap_or_else(|| panic!("{text}")).broken_rule().map(|rule| rule.id)
+}
+
+#[test]
+fn floats_are_doubles() {
+    let float = key("k", "node", "k", "float", "");
+    let data = |text: &str| format!("<data key=\"k\">{text}</data>");
+    let all = ["0.1", "16777217", "1e300", "123456789.125", "-INF"].map(data);
+    let all: Vec<&str> = all.iter().map(String::as_str).collect();
+    assert_eq!(values(&float, &all).unwrap(), ["0.1", "16777217.0", "1e300", "123456789.125", "-inf"]);
+    assert!(values(&float, &[&data("1e400")]).is_err());
+}
+
+#[test]
+fn numbers_of_one_name_are_one_property() {
+    let keys = key("i", "node", "w", "long", "") + &key("d", "node", "w", "double", "");
+    let all =
+        ["<data key=\"i\">3</data>", "<data key=\"d\">2.5</data>", "", "<data key=\"i\">-9007199254740992</data>"];
+    assert_eq!(values(&keys, &all).unwrap(), ["3.0", "2.5", "-", "-9007199254740992.0"]);
+    assert!(rules_of(&keyed(&keys, "<node id=\"a\"/>")).is_empty());
+    assert!(values(&keys, &["<data key=\"i\">9007199254740993</data>"]).is_err());
+    assert!(values(&keys, &["<data key=\"i\">1</data><data key=\"d\">2</data>"]).is_err());
+    let whole = key("i", "node", "w", "int", "") + &key("l", "node", "w", "long", "");
+    assert_eq!(
+        values(&whole, &["<data key=\"i\">3</data>", "<data key=\"l\">5000000000</data>"]).unwrap(),
+        ["3", "5000000000"]
+    );
+    let other = key("i", "node", "w", "long", "") + &key("s", "node", "w", "string", "");
+    assert_eq!(values(&other, &["<data key=\"i\">3</data>", "<data key=\"s\">x</data>"]).unwrap(), ["3 -", "- \"x\""]);
+    assert_eq!(rules_of(&keyed(&other, "<node id=\"a\"/>")), ["GRAPHML-NAME"]);
+}
+
+#[test]
+fn keys_of_one_id_are_told_apart_by_what_they_are_for() {
+    let keys = key("w", "node", "w", "string", "") + &key("w", "edge", "w", "double", "");
+    let inside =
+        "<node id=\"a\"><data key=\"w\">x</data></node><edge source=\"a\" target=\"a\"><data key=\"w\">2</data></edge>";
+    assert_eq!(shown(&open(keyed(&keys, inside).as_bytes()).unwrap()), ["\"a\" \"x\"", "\"a\" \"a\" 2.0"]);
+    let both = key("w", "all", "w", "string", "") + &key("w", "edge", "w", "double", "");
+    assert_eq!(rule(&keyed(&both, "")), Some("GRAPHML-KEY"));
+}
+
+#[test]
+fn defaults_are_values_where_nothing_is_said() {
+    let keys = key("k", "node", "k", "double", "<default>1.5</default>");
+    assert_eq!(
+        values(&keys, &["", "<data key=\"k\"></data>", "<data key=\"k\">2</data>"]).unwrap(),
+        ["1.5", "1.5", "2.0"]
+    );
+    let text = key("k", "node", "k", "string", "<default>x</default>");
+    assert_eq!(values(&text, &["", "<data key=\"k\"/>"]).unwrap(), ["\"x\"", "\"\""]);
+    let of_graph = key("g", "graph", "made", "long", "<default>7</default>");
+    let graph = open(keyed(&of_graph, "").as_bytes()).unwrap();
+    assert!(format!("{:?}", graph.graph().documents).contains("{\\\"made\\\":7}"), "{:?}", graph.graph().documents);
+    let twice = format!("<graphml>{of_graph}<graph><data key=\"g\">1</data></graph><data key=\"g\">2</data></graphml>");
+    assert_eq!(rule(&twice), Some("GRAPHML-KEY"));
+}
+
+#[test]
+fn edges_without_edgedefault_are_undirected() {
+    let graph = |attributes: &str, edges: [&str; 2]| {
+        let edges = edges.map(|own| format!("<edge source=\"a\" target=\"a\" {own}/>")).concat();
+        format!("<graphml><graph {attributes}><node id=\"a\"/>{edges}</graph></graphml>")
+    };
+    let direction = |text: &str| open(text.as_bytes()).unwrap().graph().edges[0].direction.clone();
+    let [yes, no] = ["directed=\"true\"", "directed=\"false\""];
+    assert_eq!(direction(&graph("", ["", ""])), Direction::Undirected);
+    assert_eq!(rules_of(&graph("", ["", ""])), ["GRAPHML-DIRECTION"]);
+    assert_eq!(direction(&graph("edgedefault=\"directed\"", ["", no])), Direction::PerRow);
+    assert_eq!(direction(&graph("edgedefault=\"undirected\"", ["", yes])), Direction::PerRow);
+}
+
+#[test]
+fn elements_of_others_are_no_nodes() {
+    let inside = "<node id=\"a\"/><o:node xmlns:o=\"urn:other\" id=\"b\"/><Node id=\"c\"/>";
+    let text = keyed("", inside);
+    assert_eq!(shown(&open(text.as_bytes()).unwrap()), ["\"a\""]);
+    assert_eq!(rules_of(&text), ["GRAPHML-ELEMENT"]);
+    assert_eq!(shown(&open(keyed("", "<node id=\"a\n\tb\r\nc&#10;\"/>").as_bytes()).unwrap()), [r#""a  b c\n""#]);
+}
+
+#[test]
+fn hyperedges_with_a_direction_can_have_members() {
+    let inside = r#"<node id="a"/><hyperedge id="h"><endpoint node="a" type="in"/><endpoint node="a"/></hyperedge>"#;
+    assert_eq!(open(with(inside).as_bytes()).unwrap().graph().hyperedges[0].direction, Direction::PerRow);
+}
+
+/// Whatever a value of yEd is, the file is well-formed, and it comes back.
+#[test]
+fn values_of_yed_come_back() {
+    use isomorph_model::zoo::{Build, Edges, Nodes, text};
+    let all = [
+        "plain & text",
+        "<y:A b=\"1\">x &amp; y<y:C/></y:A>",
+        "</data></node><node id=\"evil\"/>",
+        "<y:A/></data><data key=\"n0\">",
+        "<z:A/>",
+        "<z:A xmlns:z=\"urn:z\" z:b='1'/>",
+        "<y:A xmlns:y=\"urn:other\"/>",
+        "<A",
+        "<A b=1/>",
+        "<A b=\"1\" b=\"2\"/>",
+        "<A><B></A></B>",
+        "<A>&no;</A>",
+        "<A/><!-- c -->",
+        " <A/> ",
+        "<A/>tail",
+        "<![CDATA[x]]>",
+        "<A><![CDATA[<]]></A>",
+        "<?pi?>",
+        "",
+        "<A>\r</A>",
+        "<A b=\"1\"c=\"2\"/>",
+        "<A>]]></A>",
+        "a<b>c</b>",
+        "<A b=\"&#1;\"/>",
+        "<A>&#x1;</A>",
+        "<A z:b=\"1\"/>",
+        "<!DOCTYPE a><A/>",
+        "<A/>\n<B/>",
+        "<A b=\"<\"/>",
+    ];
+    let names: Vec<String> = (0..all.len()).map(|at| at.to_string()).collect();
+    let mut build = Build::default();
+    let node = build.nodes(Nodes::keyed("node", text(names.iter().map(String::as_str))).column("x", text(all)));
+    build.edges(Edges::keys(node, "edge", node, text(["0"]), text(["0"])));
+    let mut graph = build.finish();
+    graph.graph.nodes[0].properties[0].declared.insert("yfiles.type".to_owned(), "x".to_owned());
+    let bytes = written(&graph).unwrap();
+    let back = open(&bytes).unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&bytes)));
+    assert_eq!(shown(&back), shown(&graph), "{}", String::from_utf8_lossy(&bytes));
+    assert!(back.about().findings.by_rule().next().is_none());
+    let raw = String::from_utf8(bytes).unwrap();
+    assert!(
+        raw.contains("<data key=\"n0\"><y:A b=\"1\">") && raw.contains("&lt;z:A/&gt;") && raw.contains("<z:A xmlns"),
+        "{raw}"
+    );
+}
+
+/// A prefix that is declared outside comes along.
+#[test]
+fn values_of_yed_keep_their_namespaces() {
+    let file = "<graphml xmlns:y=\"urn:own\" xmlns:q=\"urn:q\"><key id=\"k\" for=\"node\" yfiles.type=\"x\"/><graph edgedefault=\"directed\"><node id=\"a\"><data key=\"k\"><y:A/><y:B/></data></node></graph></graphml>";
+    let graph = open(file.as_bytes()).unwrap();
+    assert_eq!(shown(&graph), [r#""a" "<y:A xmlns:y=\"urn:own\"/><y:B xmlns:y=\"urn:own\"/>""#]);
+    assert_eq!(shown(&open(&written(&graph).unwrap()).unwrap()), shown(&graph));
 }
 
 #[test]

@@ -317,7 +317,7 @@ fn edges_without_edgedefault_are_undirected() {
         let edges = edges.map(|own| format!("<edge source=\"a\" target=\"a\" {own}/>")).concat();
         format!("<graphml><graph {attributes}><node id=\"a\"/>{edges}</graph></graphml>")
     };
-    let direction = |text: &str| open(text.as_bytes()).unwrap().graph().edges[0].direction.clone();
+    let direction = |text: &str| open(text.as_bytes()).unwrap().graph().edges[0].direction;
     let [yes, no] = ["directed=\"true\"", "directed=\"false\""];
     assert_eq!(direction(&graph("", ["", ""])), Direction::Undirected);
     assert_eq!(rules_of(&graph("", ["", ""])), ["GRAPHML-DIRECTION"]);

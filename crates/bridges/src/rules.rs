@@ -3,7 +3,7 @@
 isomorph_error::rules! {
     /// A text that would take more time or memory than its length allows.
     LIMIT "RDF-LIMIT" Error
-        "triple terms, XML elements and JSON values nest at most 128 deep, XML elements have at most 256 attributes, strings of JSON-LD 8,000,000 bytes, and entities add no more than the text is long",
+        "triple terms, XML elements and JSON values nest at most 128 deep, XML elements have at most 256 attributes, strings of JSON-LD 8,000,000 bytes, and entities stand for at most 16 times the text and 1 MiB",
         "split the text, or write it with less nesting";
     /// A statement that was left out because it is broken, when reading leniently.
     SKIPPED "RDF-SKIPPED" Warning

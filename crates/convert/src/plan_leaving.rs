@@ -61,7 +61,7 @@ impl Plan {
     /// The number of nodes of the target that no edge names.
     fn alone(&mut self, opened: &Opened, resources: &Resources, progress: &dyn Progress) -> Result<u64> {
         self.passes.push("ends");
-        let target = self.mapping.apply(self.source(&opened.graph), &resources.budget)?;
+        let target = self.mapped(self.source(&opened.graph), resources)?;
         let mut seen = Seen { named: Vec::new(), nodes: 0, budget: resources.budget.clone(), held: None };
         pipeline::run(target.as_ref(), &mut seen, resources, progress)?;
         let named: u64 = seen.named.iter().map(|word| u64::from(word.count_ones())).sum();

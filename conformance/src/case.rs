@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use isomorph_bridges::{Canonicalizer, QuadWriter, ReadOptions, Syntax, Text, WriteOptions};
 use isomorph_error::{Error, Result};
 use isomorph_model::faces::{Object, Quad};
 use isomorph_model::ntriples::push_quad;
+use isomorph_rdf::{Canonicalizer, QuadWriter, ReadOptions, Syntax, Text, WriteOptions};
 use isomorph_storage::{Budget, Location};
 
 use crate::{Case, Expected};

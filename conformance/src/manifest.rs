@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use isomorph_bridges::{ReadOptions, Syntax, Text};
 use isomorph_error::{Error, Result};
 use isomorph_model::faces::{Object, RDF_TYPE};
+use isomorph_rdf::{ReadOptions, Syntax, Text};
 use isomorph_storage::Location;
 
 use crate::HOME;

@@ -5,11 +5,11 @@ use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::sync::Arc;
 
-use isomorph_bridges::Syntax;
 use isomorph_error::{Error, Findings, Result, Rule};
 use isomorph_model::capability::Capability;
 use isomorph_model::faces::QuadSink;
 use isomorph_model::{Graph, Sink, Source, Written};
+use isomorph_rdf::Syntax;
 use isomorph_storage::{Location, Resources, Staging};
 use serde::{Serialize, Serializer};
 

@@ -11,12 +11,12 @@ use std::io::{Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use isomorph_bridges::{ReadOptions, Syntax, Text, read_stream, relabelled};
 use isomorph_error::{Findings, Kind, Result, index};
 use isomorph_graphlake::{
     Committed, Filler, FoundLoad, Lake, LakeWriter, OpenOptions, Resume, WriteOptions, check_graph, fresh_id,
 };
 use isomorph_model::faces::{Object, Quad};
+use isomorph_rdf::{ReadOptions, Syntax, Text, read_stream, relabelled};
 use isomorph_storage::{Budget, Location, Mode, Reservation, Root, Staging};
 
 use crate::progress::Progress;

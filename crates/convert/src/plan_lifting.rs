@@ -1,9 +1,9 @@
 //! What a plan does about property graphs that become triples.
 
-use isomorph_bridges::Syntax;
 use isomorph_error::{Place, Result};
 use isomorph_model::faces::push_encoded;
 use isomorph_model::{Direction, EdgeType, Graph, KeyKind, Property, ValueKind};
+use isomorph_rdf::Syntax;
 use isomorph_storage::Location;
 
 use crate::mapping::{Fitting, Lifting, Step};

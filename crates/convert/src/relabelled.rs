@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, StringArray};
-use isomorph_bridges::{CanonicalLabels, Canonicalizer};
 use isomorph_error::{Error, Result};
 use isomorph_model::faces::Quads;
 use isomorph_model::{
     About, Batch, Columns, EdgeOrder, EndForm, Ends, Graph, KeyKind, Part, Property, Request, Source, Tables,
     ValueKind, part,
 };
+use isomorph_rdf::{CanonicalLabels, Canonicalizer};
 
 use crate::parallel;
 use crate::progress::Progress;

@@ -5,12 +5,12 @@ use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
-use isomorph_bridges::{OpenOptions as TextOptions, Packed, Packing, QuadWriter, RdfText, ReadOptions, Syntax};
 use isomorph_error::{Error, Kind, Result};
 use isomorph_graphlake::{GraphLake, LakeWriter, OpenOptions, Order, QUOTED_GRAPH, Section, WriteOptions, check_graph};
 use isomorph_model::digest::LineKind;
 use isomorph_model::faces::Quad;
 use isomorph_model::{Graph, Source};
+use isomorph_rdf::{OpenOptions as TextOptions, Packed, Packing, QuadWriter, RdfText, ReadOptions, Syntax};
 use isomorph_storage::{Location, Mode, Published, Resources, Staging};
 
 use crate::conversion::{Certificate, compare};
@@ -252,7 +252,7 @@ impl Job<'_> {
         if let Some(time) = self.options.epoch {
             staging.dated(time);
         }
-        let mut write = isomorph_bridges::WriteOptions::default();
+        let mut write = isomorph_rdf::WriteOptions::default();
         if let Triples::Text(text) = self.triples {
             (write.prefixes, write.base) = (text.reading().prefixes.clone(), text.reading().base.clone());
         }
@@ -281,7 +281,7 @@ impl Job<'_> {
     }
 
     /// Writes a text of any syntax on one thread, and says how many quads it has.
-    fn one_by_one(&self, syntax: Syntax, write: &isomorph_bridges::WriteOptions, out: &mut impl Write) -> Result<u64> {
+    fn one_by_one(&self, syntax: Syntax, write: &isomorph_rdf::WriteOptions, out: &mut impl Write) -> Result<u64> {
         let mut writer = QuadWriter::new(syntax, out, write)?;
         match self.triples {
             Triples::Lake(lake) => lake.statements(Order::Subject, &mut self.counting(&mut |quad| writer.push(&quad))),
@@ -302,7 +302,7 @@ impl Job<'_> {
         let _held = self.resources.budget.reserve((ahead * PIECE * (2 * threads as u64 + 1)).min(room))?;
         let quads = AtomicU64::new(0);
         let read = |section: &Section<'_>, give: &mut dyn FnMut(Vec<u8>) -> Result<()>| {
-            let mut writer = QuadWriter::new(syntax, Vec::new(), &isomorph_bridges::WriteOptions::default())?;
+            let mut writer = QuadWriter::new(syntax, Vec::new(), &isomorph_rdf::WriteOptions::default())?;
             let mut push = |quad: Quad<'_>| {
                 writer.push(&quad)?;
                 let pieces = writer.out();

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, SystemTime};
 
-use isomorph_bridges::{Packed, Packing};
 use isomorph_convert::{LakeLoad, LakeLoaded, LakeText, Progress, load_lake};
 use isomorph_error::{Error, Kind, Result};
 use isomorph_graphlake::{GraphLake, Lake, OpenOptions, Order, VacuumOptions, WriteOptions, push_quad};
+use isomorph_rdf::{Packed, Packing};
 use isomorph_storage::{Budget, Location, Resources, Scratch, Workplace};
 
 /// Lines of the longest text: several runs for each thread.

@@ -14,8 +14,6 @@ pub use isomorph_tables as tables;
 pub mod formats {
     #[cfg(feature = "annnet")]
     pub use isomorph_annnet as annnet;
-    #[cfg(feature = "rdf")]
-    pub use isomorph_bridges as rdf;
     #[cfg(feature = "deepgnn")]
     pub use isomorph_deepgnn as deepgnn;
     #[cfg(feature = "edgelist")]
@@ -28,6 +26,8 @@ pub mod formats {
     pub use isomorph_graphml as graphml;
     #[cfg(feature = "nock")]
     pub use isomorph_nock as nock;
+    #[cfg(feature = "rdf")]
+    pub use isomorph_rdf as rdf;
 }
 
 #[cfg(feature = "convert")]

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use isomorph_bridges::{OpenOptions as Opening, Packing, RdfText, Syntax, TextSink, WriteOptions as Writing};
 use isomorph_deepgnn::TextFormat;
 use isomorph_error::{Error, Result, Rule};
 use isomorph_model::capability::Capability;
 use isomorph_model::faces::{QuadSink, holds};
 use isomorph_model::{Source, well_known};
+use isomorph_rdf::{OpenOptions as Opening, Packing, RdfText, Syntax, TextSink, WriteOptions as Writing};
 use isomorph_storage::{Location, Staging};
 
 use crate::conversion::Job;
@@ -95,11 +95,11 @@ impl Driver for Rdf {
     }
 
     fn capability(&self) -> &'static Capability {
-        &isomorph_bridges::CAPABILITY
+        &isomorph_rdf::CAPABILITY
     }
 
     fn rules(&self) -> &'static [&'static Rule] {
-        isomorph_bridges::rules::RULES
+        isomorph_rdf::rules::RULES
     }
 
     fn usual_names(&self) -> &'static [&'static str] {
@@ -112,7 +112,7 @@ impl Driver for Rdf {
     }
 
     fn detect(&self, location: &Location) -> Result<bool> {
-        isomorph_bridges::detect(location)
+        isomorph_rdf::detect(location)
     }
 
     fn is_single_file(&self) -> bool {

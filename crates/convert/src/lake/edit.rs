@@ -3,10 +3,10 @@
 use std::io::Read;
 use std::sync::PoisonError;
 
-use isomorph_bridges::{ReadOptions, Reading, Syntax, Text, Unlabelled};
 use isomorph_error::{Place, Result};
 use isomorph_graphlake::{Committed, Lake};
 use isomorph_model::faces::Quad;
+use isomorph_rdf::{ReadOptions, Reading, Syntax, Text, Unlabelled};
 use isomorph_storage::Budget;
 
 use super::{LakeStream, LakeText, fresh_prefix};
@@ -32,7 +32,7 @@ pub fn edit_lake(
 ) -> Result<(Reading, Option<Committed>)> {
     let mut transaction = lake.begin()?;
     let options = ReadOptions { budget: budget.clone(), ..ReadOptions::default() };
-    let reading = isomorph_bridges::read(&mut statements, Syntax::NQuads, &options, &mut |quad| match edit {
+    let reading = isomorph_rdf::read(&mut statements, Syntax::NQuads, &options, &mut |quad| match edit {
         LakeEdit::Insert => transaction.insert(&quad),
         LakeEdit::Delete => transaction.delete(&quad),
     })?;
@@ -92,7 +92,7 @@ fn statements(
         LakeText::Stream(LakeStream { name, input }) => {
             let mut input = input.lock().unwrap_or_else(PoisonError::into_inner);
             let syntax = syntax.unwrap_or(Syntax::NQuads);
-            isomorph_bridges::read(&mut *input, syntax, options, take)
+            isomorph_rdf::read(&mut *input, syntax, options, take)
                 .map_err(|error| error.at(Place::file(name.clone())))?
         }
     };

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
-use isomorph_bridges::Piece;
 use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_graphlake::{
     Committed, Lake, LakeWriter, OpenOptions, Piece as LakePiece, QUOTED_GRAPH, Resume, Traced, Transaction,
     WriteOptions,
 };
+use isomorph_rdf::Piece;
 use isomorph_storage::{Blob, FileHasher, Location, Root, Staging, Workplace};
 use serde::{Deserialize, Serialize};
 

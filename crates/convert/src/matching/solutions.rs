@@ -1,10 +1,10 @@
 //! Solutions: what the variables of patterns stand for.
 
-use isomorph_bridges::RdfText;
 use isomorph_error::{Error, Kind, Result};
 use isomorph_graphlake::{Bindings, GraphLake, Join, JoinPattern, Node, TripleId};
 use isomorph_model::Source;
 use isomorph_model::faces::{Object, Quad};
+use isomorph_rdf::RdfText;
 
 use super::lake::LakeMatches;
 use super::pattern::Query;

@@ -1,11 +1,11 @@
 //! Terms as users type them: `<urn:s>`, `ex:name`, `"text"@en`, `42`, `<<( s p o )>>`. Every term is read by the parser of N-Quads in
 //! the end, so that what no text can say is refused here and finds nothing nowhere.
 
-use isomorph_bridges::{ReadOptions, Syntax, read};
 use isomorph_error::{Error, Result};
 use isomorph_graphlake::TripleId;
 use isomorph_model::faces::{Object, RDF_TYPE};
 use isomorph_model::ntriples::push_object;
+use isomorph_rdf::{ReadOptions, Syntax, read};
 
 use super::Prefixes;
 use super::local;

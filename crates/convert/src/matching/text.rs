@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use isomorph_bridges::{OpenOptions, Text};
 use isomorph_error::{Error, Findings, Kind, Result};
 use isomorph_model::faces::Quad;
+use isomorph_rdf::{OpenOptions, Text};
 use isomorph_storage::Location;
 
 use super::pattern::QuadPattern;

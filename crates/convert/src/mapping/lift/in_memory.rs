@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use isomorph_bridges::RdfText;
 use isomorph_error::{Error, Result};
 use isomorph_graphlake::{GraphLake, TripleId};
 use isomorph_model::faces::{EdgeRange, Object, Quad, QuadColumns, QuadRows, RDF_REIFIES, Triple};
 use isomorph_model::{Batch, Part, Progress, Source, part};
+use isomorph_rdf::RdfText;
 use isomorph_storage::{Budget, Reservation};
 
 use super::Lifting;

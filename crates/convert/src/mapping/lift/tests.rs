@@ -46,7 +46,7 @@ fn rows_are_the_same_in_memory_and_sorted() {
             convert(&opened, &plan, &destination, &options, &resources, &Silent).unwrap();
             let inner: Arc<dyn Source> = match to == Format::GRAPHLAKE {
                 true => Arc::new(GraphLake::open(&destination, &Default::default()).unwrap()),
-                false => Arc::new(isomorph_bridges::RdfText::open(&destination, &Default::default()).unwrap()),
+                false => Arc::new(isomorph_rdf::RdfText::open(&destination, &Default::default()).unwrap()),
             };
             let sorted = digested(&lowered(&inner, record).sorted().unwrap());
             let read = lowered(&inner, record);

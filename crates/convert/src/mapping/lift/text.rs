@@ -1,8 +1,8 @@
 //! A text of RDF as the property graph that it says, read once.
 
-use isomorph_bridges::{OpenOptions, Text};
 use isomorph_error::Result;
 use isomorph_model::{EndForm, Graph, Part, Progress, Request, Source};
+use isomorph_rdf::{OpenOptions, Text};
 use isomorph_storage::{Budget, Location};
 
 use super::in_memory::InMemory;

@@ -93,7 +93,7 @@ pub type Take<'t> = dyn FnMut(Quad<'_>) -> Result<()> + 't;
 /// A file with a text of RDF.
 ///
 /// ```no_run
-/// use isomorph_bridges::{ReadOptions, Text};
+/// use isomorph_rdf::{ReadOptions, Text};
 /// use isomorph_storage::Location;
 ///
 /// let text = Text::open(&Location::parse("people.ttl.gz")?, None)?;

@@ -3,9 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use isomorph_bridges::{ReadOptions, Syntax, read, read_lines};
 use isomorph_model::faces::Quad;
 use isomorph_model::ntriples::push_quad;
+use isomorph_rdf::{ReadOptions, Syntax, read, read_lines};
 
 /// Quads as lines, in the order of the text; or the message of the error with its line.
 type Outcome = Result<Vec<String>, (String, Option<u64>)>;
@@ -194,7 +194,7 @@ fn a_broken_line_is_one_broken_statement() {
             let (mut takers, mut bytes) = (vec![(); threads], text.as_bytes());
             let reading = read_lines(&mut bytes, Syntax::NTriples, &lenient, &mut takers, &|(), _| Ok(())).unwrap();
             assert_eq!((reading.quads, reading.skipped), (1, 2), "{broken}");
-            assert_eq!(reading.findings.count(&isomorph_bridges::rules::SKIPPED), 2, "{broken}");
+            assert_eq!(reading.findings.count(&isomorph_rdf::rules::SKIPPED), 2, "{broken}");
         }
     }
 }

@@ -2,10 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use isomorph_bridges::{QuadWriter, ReadOptions, Syntax, WriteOptions, read, read_lines, rules};
 use isomorph_error::{Kind, Result};
 use isomorph_model::faces::{Object, Quad};
 use isomorph_model::xsd;
+use isomorph_rdf::{QuadWriter, ReadOptions, Syntax, WriteOptions, read, read_lines, rules};
 use isomorph_storage::Budget;
 
 /// Bytes, more than 16 MiB.

@@ -3,9 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use isomorph_bridges::{ReadOptions, Reading, Syntax, read};
 use isomorph_error::Result;
 use isomorph_model::ntriples::push_quad;
+use isomorph_rdf::{ReadOptions, Reading, Syntax, read};
 
 const BASE: &str = "http://example.org/base/";
 

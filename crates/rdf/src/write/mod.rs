@@ -39,7 +39,7 @@ pub struct WriteOptions {
 /// of quads can be written. N-Triples and N-Quads are canonical line by line, as RDF 1.2 says it.
 ///
 /// ```
-/// use isomorph_bridges::{QuadWriter, Syntax, WriteOptions};
+/// use isomorph_rdf::{QuadWriter, Syntax, WriteOptions};
 /// use isomorph_model::faces::{Object, Quad};
 ///
 /// let options = WriteOptions { prefixes: vec![("ex".into(), "http://example.org/".into())], base: None };

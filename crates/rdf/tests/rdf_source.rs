@@ -4,8 +4,8 @@
 
 use std::path::Path;
 
-use isomorph_bridges::{OpenOptions, RdfText, ReadOptions, Syntax, Text, detect};
 use isomorph_model::{Batch, Ends, MemoryGraph, Request, Source, Tables};
+use isomorph_rdf::{OpenOptions, RdfText, ReadOptions, Syntax, Text, detect};
 use isomorph_storage::{Budget, Location};
 
 fn open(directory: &Path, name: &str, text: &[u8]) -> RdfText {

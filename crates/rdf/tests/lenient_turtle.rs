@@ -4,9 +4,9 @@
 
 use std::path::{Path, PathBuf};
 
-use isomorph_bridges::{ReadOptions, Reading, Syntax, read, read_lines, rules};
 use isomorph_error::Result;
 use isomorph_model::ntriples::push_quad;
+use isomorph_rdf::{ReadOptions, Reading, Syntax, read, read_lines, rules};
 
 /// The quads of a text as lines, and what was read.
 fn with(text: &[u8], syntax: Syntax, options: &ReadOptions) -> Result<(Vec<String>, Reading)> {

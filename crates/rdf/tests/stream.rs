@@ -4,9 +4,9 @@
 
 use std::io::{self, Read, Write};
 
-use isomorph_bridges::{Packed, Packing, QuadWriter, ReadOptions, Syntax, WriteOptions, read, read_stream, rules};
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::faces::{Object, Quad};
+use isomorph_rdf::{Packed, Packing, QuadWriter, ReadOptions, Syntax, WriteOptions, read, read_stream, rules};
 use isomorph_storage::Budget;
 
 /// Gives a few bytes at a time, as pipes do.

@@ -2,11 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use isomorph_bridges::{QuadWriter, ReadOptions, Syntax, WriteOptions, read};
 use isomorph_error::Kind;
 use isomorph_model::faces::{Object, Quad, RDF_TYPE};
 use isomorph_model::ntriples::push_quad;
 use isomorph_model::xsd;
+use isomorph_rdf::{QuadWriter, ReadOptions, Syntax, WriteOptions, read};
 
 /// The lines of a text as canonical N-Quads, in its order.
 fn lines(text: &[u8], syntax: Syntax) -> Vec<String> {

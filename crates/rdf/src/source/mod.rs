@@ -41,7 +41,7 @@ pub struct OpenOptions {
 /// A text of RDF as a graph. It is read once when it is opened, to find out what it speaks of and what it says twice.
 ///
 /// ```no_run
-/// use isomorph_bridges::{OpenOptions, RdfText};
+/// use isomorph_rdf::{OpenOptions, RdfText};
 /// use isomorph_model::Source;
 /// use isomorph_storage::Location;
 ///

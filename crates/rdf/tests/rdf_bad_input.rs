@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use isomorph_bridges::{ReadOptions, Reading, Syntax, Text, read, rules};
 use isomorph_error::{Error, Kind};
+use isomorph_rdf::{ReadOptions, Reading, Syntax, Text, read, rules};
 use isomorph_storage::{Budget, Location};
 
 fn error(text: &str, syntax: Syntax) -> Error {

@@ -4,8 +4,8 @@
 
 use std::io::Write;
 
-use isomorph_bridges::{Packed, Packing, ReadOptions, Reading, Syntax, Text, read, read_lines, read_stream, rules};
 use isomorph_error::{Error, Place};
+use isomorph_rdf::{Packed, Packing, ReadOptions, Reading, Syntax, Text, read, read_lines, read_stream, rules};
 use isomorph_storage::Location;
 
 const MARK: &str = "\u{feff}";

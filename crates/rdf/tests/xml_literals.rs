@@ -1,9 +1,9 @@
 //! XML literals of RDF/XML in exclusive canonical form, whatever stands around them.
 #![allow(clippy::unwrap_used)]
 
-use isomorph_bridges::{ReadOptions, Syntax, read};
 use isomorph_error::Result;
 use isomorph_model::faces::Object;
+use isomorph_rdf::{ReadOptions, Syntax, read};
 
 /// The lexical forms of XML literals in an element with these properties.
 fn literals(properties: &str) -> Result<Vec<String>> {

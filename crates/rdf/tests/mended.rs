@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use isomorph_bridges::{ReadOptions, Reading, Syntax, Unlabelled, read, rules};
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::ntriples::push_quad;
+use isomorph_rdf::{ReadOptions, Reading, Syntax, Unlabelled, read, rules};
 
 const RDF: &str = "xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\" xmlns:e=\"urn:\"";
 

@@ -4,7 +4,7 @@
 
 use std::io::{self, Read};
 
-use isomorph_bridges::{ReadOptions, Syntax, read};
+use isomorph_rdf::{ReadOptions, Syntax, read};
 
 /// Gives this many bytes at a time.
 struct Dripping<'t>(&'t [u8], usize);

@@ -276,7 +276,7 @@ def test_graphs_of_other_formats_become_ordinary_graphs(
     counts = (1340, 6620)
     typed = isomorph.convert(social, tmp_path / "typed.annnet")
     nock = isomorph.convert(social, tmp_path / "social.parq")
-    bundled = isomorph.convert(nock, tmp_path / "bundled", "--to", "annnet", "--carry", "ignore")
+    bundled = isomorph.convert(nock, tmp_path / "bundled", "--to", "annnet", "--sidecar", "ignore")
     of_typed, of_bundled = dumps(annnet, typed, bundled)
     for graph in (of_typed, of_bundled):
         assert (len(graph["entities"]), len(graph["edges"])) == counts

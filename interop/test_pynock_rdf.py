@@ -109,7 +109,7 @@ def test_rich_files_go_through_pynock_and_are_the_same_rdf(
     # It writes no sidecar, and needs none: names, members and labels define the RDF.
     again = save(loaded, tmp_path / f"again.{name}")
     back = isomorph.convert(again, tmp_path / "back.nq", "--rdf-mode", "rich")
-    isomorph.run("diff", there, back, "--carry", "ignore")
+    isomorph.run("diff", there, back, "--sidecar", "ignore")
 
 
 @pytest.mark.parametrize("mode", ["rich", "pynock"])
@@ -117,4 +117,4 @@ def test_graphs_of_iris_alone_are_the_same_in_both_modes(isomorph: Isomorph, tmp
     there = write(tmp_path / "iris.ttl", IRIS)
     theirs = save(of_rdf(there), tmp_path / "theirs.parq")
     back = isomorph.convert(theirs, tmp_path / "back.nt", "--rdf-mode", mode)
-    isomorph.run("diff", there, back, "--carry", "ignore")
+    isomorph.run("diff", there, back, "--sidecar", "ignore")

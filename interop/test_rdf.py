@@ -221,7 +221,7 @@ def test_classes_are_node_types_and_come_back(isomorph: Isomorph, tmp_path: Path
         store = ox.Store()
         store.extend(written)
         asked = store.query("SELECT (COUNT(?n) AS ?c) { ?n a <http://example.org/Person> }")
-        of_types = {ty["type"]: ty["count"] for ty in isomorph.json("info", made, "--carry", "ignore")["nodes"]}
+        of_types = {ty["type"]: ty["count"] for ty in isomorph.json("info", made, "--sidecar", "ignore")["nodes"]}
         assert of_types["person"] == int(next(iter(asked))["c"].value) > 0
     back = isomorph.convert(made, tmp_path / f"back.{source}")
     assert canonical(ox.parse(path=str(back), format=FORMATS[source])) == canonical(written)

@@ -11,7 +11,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema};
 use isomorph::convert::{
-    CarryUse, ConvertOptions, Digested, Format, OpenOptions, Opened, Plan, Silent, convert, digest,
+    ConvertOptions, Digested, Format, OpenOptions, Opened, Plan, SidecarUse, Silent, convert, digest,
 };
 use isomorph::error::{Findings, Severity};
 use isomorph::formats::annnet::{Annnet, OpenOptions as AnnnetOptions, WriteLayout};
@@ -297,7 +297,7 @@ pub(crate) fn check(graph: &Path) {
 }
 
 pub(crate) fn open(graph: &Path, resources: &Resources) -> Result<Opened> {
-    let mut options = OpenOptions { from: Some(Format::ANNNET), carry: CarryUse::Ignore, ..OpenOptions::default() };
+    let mut options = OpenOptions { from: Some(Format::ANNNET), sidecar: SidecarUse::Ignore, ..OpenOptions::default() };
     options.own.set(annnet_options(resources));
     Opened::open(&Location::from_path(graph), &options)
 }

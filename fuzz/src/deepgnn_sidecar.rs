@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use isomorph::convert::{CarryUse, ConvertOptions, Format, OpenOptions, Opened, Plan, Silent, convert, digest};
+use isomorph::convert::{ConvertOptions, Format, OpenOptions, Opened, Plan, SidecarUse, Silent, convert, digest};
 use isomorph::{Kind, Location};
 
 use crate::home::{home, resources};
@@ -70,7 +70,7 @@ pub(crate) fn check(data: &[u8]) {
         }
     });
     // The sidecar refers to other bytes: only types and names are taken from it.
-    let open = OpenOptions { from: Some(Format::DEEPGNN), carry: CarryUse::Schema, ..OpenOptions::default() };
+    let open = OpenOptions { from: Some(Format::DEEPGNN), sidecar: SidecarUse::Schema, ..OpenOptions::default() };
     let read = Opened::open(&Location::from_path(&graph), &open)
         .and_then(|opened| digest(opened.graph.as_ref(), &resources(home.path()), &Silent));
     if let Err(error) = read {

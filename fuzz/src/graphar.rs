@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use isomorph::convert::{CarryUse, ConvertOptions, Digested, Format, OpenOptions, Opened, Silent, digest};
+use isomorph::convert::{ConvertOptions, Digested, Format, OpenOptions, Opened, SidecarUse, Silent, digest};
 use isomorph::error::{Findings, Severity};
 use isomorph::formats::graphar::GraphAr;
 use isomorph::formats::graphar::info::FileType;
@@ -173,7 +173,7 @@ fn assert_bad_input(error: &Error) {
 }
 
 fn digested(graph: &Path, home: &Path) -> Result<Digested> {
-    let options = OpenOptions { from: Some(Format::GRAPHAR), carry: CarryUse::Ignore, ..OpenOptions::default() };
+    let options = OpenOptions { from: Some(Format::GRAPHAR), sidecar: SidecarUse::Ignore, ..OpenOptions::default() };
     let opened = Opened::open(&Location::from_path(graph), &options)?;
     digest(opened.graph.as_ref(), &resources(home), &Silent)
 }

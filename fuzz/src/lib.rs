@@ -4,7 +4,6 @@
 
 mod annnet;
 mod annnet_parts;
-mod carry;
 mod deepgnn;
 mod deepgnn_sidecar;
 mod filter;
@@ -21,6 +20,7 @@ mod rdf;
 mod rdf_lines;
 mod redo;
 mod sampling;
+mod sidecar;
 mod tables;
 mod yml;
 
@@ -61,7 +61,7 @@ pub const TARGETS: &[Target] = &[
         seeds: annnet_parts::zarr_seeds,
         words: annnet_parts::ZARR_WORDS,
     },
-    Target { name: "carry", check: carry::check, seeds: carry::seeds, words: carry::WORDS },
+    Target { name: "carry", check: sidecar::check, seeds: sidecar::seeds, words: sidecar::WORDS },
     Target { name: "csv", check: tables::check_csv, seeds: tables::csv_seeds, words: tables::CSV_WORDS },
     Target { name: "deepgnn_beside", check: deepgnn_sidecar::check, seeds: deepgnn_sidecar::seeds, words: &[] },
     Target { name: "deepgnn_binary", check: deepgnn::check_binary, seeds: deepgnn::binary_seeds, words: &[] },

@@ -131,7 +131,7 @@ targets! {
     annnet_members 300
     annnet_table 300
     annnet_zarr 300
-    carry 300
+    sidecar 300
     csv 3000
     deepgnn_beside 300
     deepgnn_binary 300

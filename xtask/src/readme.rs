@@ -30,9 +30,9 @@ fn remove(written: &PathBuf, workspace: &Workspace) -> Result<(), String> {
     if *written == workspace.root {
         return Ok(());
     }
-    let mut carry = written.clone().into_os_string();
-    carry.push(".isomorph");
-    for path in [written.clone(), PathBuf::from(carry)] {
+    let mut sidecar = written.clone().into_os_string();
+    sidecar.push(".isomorph");
+    for path in [written.clone(), PathBuf::from(sidecar)] {
         let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
         match removed {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {

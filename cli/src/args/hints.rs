@@ -114,7 +114,7 @@ fn a_fact_is_no_action() {
 fn a_flag_of_another_command_is_found_out() {
     let mut command = Cli::command();
     command.build();
-    assert_eq!(missing("isomorph carry rebind PATH --replace", &command), ["replace"]);
+    assert_eq!(missing("isomorph sidecar rebind PATH --replace", &command), ["replace"]);
     assert_eq!(missing("--to graphar|nock", &command), [""; 0]);
     assert_eq!(missing("--format csv", &command), ["format"]);
     assert_eq!(hints(r#"x.hint(format!("--by {INDEX}"))"#), ["--by {INDEX}"]);

@@ -23,7 +23,7 @@ use std::num::NonZeroUsize;
 use clap::builder::styling::Styles;
 use clap::{ArgAction, Args, ColorChoice, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
-use isomorph::convert::{CarryUse, Format, Hyperedges, Registry};
+use isomorph::convert::{Format, Hyperedges, Registry, SidecarUse};
 use isomorph::formats::annnet::update::AttributeTable;
 use isomorph::formats::graphar::info::{AdjListType, FileType};
 use isomorph::formats::{graphlake, rdf};
@@ -117,8 +117,8 @@ pub enum Command {
     #[command(subcommand, help_template = help::LAKE)]
     Lake(LakeCommand),
     /// Show, rebind or drop the sidecar of a graph
-    #[command(subcommand)]
-    Carry(CarryCommand),
+    #[command(subcommand, visible_alias = "carry")]
+    Sidecar(SidecarCommand),
     /// Explain a rule by its id, or list all rules
     Explain(ExplainArgs),
     /// List the formats, and what works with each
@@ -230,8 +230,8 @@ pub struct DiffArgs {
     #[arg(long)]
     pub lenient: bool,
     /// What travels beside the data: use it and refuse when it is stale, use names and types alone, or leave it out
-    #[arg(long, value_name = "USE", default_value = "auto", value_parser = read::carry_parser())]
-    pub carry: CarryUse,
+    #[arg(long, visible_alias = "carry", value_name = "USE", default_value = "auto", value_parser = read::sidecar_parser())]
+    pub sidecar: SidecarUse,
     #[command(flatten)]
     pub select: SelectArgs,
     #[command(flatten)]
@@ -422,16 +422,16 @@ pub struct ExtendAnnnetArgs {
 
 /// What to do with what travels beside the data.
 #[derive(Debug, Subcommand)]
-pub enum CarryCommand {
+pub enum SidecarCommand {
     /// Show the sidecar, and whether it still fits the data
     Show(ShowArgs),
     /// Bind it to the data, if the graph is unchanged
     Rebind(RebindArgs),
     /// Remove it, and leave the data as it is
-    Drop(CarryArgs),
+    Drop(SidecarArgs),
 }
 
-/// Arguments of `carry show`.
+/// Arguments of `sidecar show`.
 #[derive(Debug, Args)]
 pub struct ShowArgs {
     /// The data: a file or a directory
@@ -441,14 +441,14 @@ pub struct ShowArgs {
     pub verify: bool,
 }
 
-/// Arguments of `carry drop`.
+/// Arguments of `sidecar drop`.
 #[derive(Debug, Args)]
-pub struct CarryArgs {
+pub struct SidecarArgs {
     /// The data: a file or a directory
     pub path: String,
 }
 
-/// Arguments of `carry rebind`.
+/// Arguments of `sidecar rebind`.
 #[derive(Debug, Args)]
 pub struct RebindArgs {
     /// The data: a file or a directory
@@ -488,10 +488,10 @@ impl Command {
             | Command::Dump(DumpArgs { path, .. })
             | Command::Neighbors(NeighborsArgs { path, .. })
             | Command::Match(MatchArgs { path, .. })
-            | Command::Carry(
-                CarryCommand::Show(ShowArgs { path, .. })
-                | CarryCommand::Drop(CarryArgs { path })
-                | CarryCommand::Rebind(RebindArgs { path, .. }),
+            | Command::Sidecar(
+                SidecarCommand::Show(ShowArgs { path, .. })
+                | SidecarCommand::Drop(SidecarArgs { path })
+                | SidecarCommand::Rebind(RebindArgs { path, .. }),
             ) => Some(path),
             Command::Convert(args) => Some(&args.source),
             Command::Extend(args) => Some(&args.path),
@@ -507,7 +507,7 @@ impl Command {
         match self {
             Command::Convert(args) if !args.plan => Some("nothing was written"),
             Command::Lake(command) => command.outcome(),
-            Command::Extend(_) | Command::Carry(CarryCommand::Rebind(_)) => Some("nothing was changed"),
+            Command::Extend(_) | Command::Sidecar(SidecarCommand::Rebind(_)) => Some("nothing was changed"),
             _ => None,
         }
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use arrow_schema::TimeUnit;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use isomorph::convert::{CarryUse, Format, OpenOptions, Registry};
+use isomorph::convert::{Format, OpenOptions, Registry, SidecarUse};
 use isomorph::formats::{deepgnn, edgelist, graphar, graphlake, rdf};
 use isomorph::storage::{Budget, Resources, Scratch};
 use isomorph::{Error, Location, Result};
@@ -23,8 +23,8 @@ pub struct OpenArgs {
     #[arg(long, value_name = "FORMAT", value_parser = format_parser(&Registry::standard()))]
     pub from: Option<Format>,
     /// What travels beside the data: use it and refuse when it is stale, use names and types alone, or leave it out
-    #[arg(long, value_name = "USE", default_value = "auto", value_parser = carry_parser())]
-    pub carry: CarryUse,
+    #[arg(long, visible_alias = "carry", value_name = "USE", default_value = "auto", value_parser = sidecar_parser())]
+    pub sidecar: SidecarUse,
     /// GraphAr: where the data is, instead of what its prefix says [default: as the prefix says]
     #[arg(long, value_name = "DIR")]
     pub root: Option<String>,
@@ -206,7 +206,7 @@ impl OpenArgs {
     pub fn options_of(&self, format: Option<Format>, formats: &Registry, resources: &Resources) -> Result<OpenOptions> {
         let mut options = OpenOptions {
             from: format,
-            carry: self.carry,
+            sidecar: self.sidecar,
             formats: formats.clone(),
             resources: Some(resources.clone()),
             unsound: self.lenient,
@@ -339,11 +339,11 @@ fn feature(text: &str) -> Result<(u32, deepgnn::FeatureType)> {
 }
 
 /// `auto`, `schema`, `ignore`.
-pub fn carry_parser() -> impl TypedValueParser<Value = CarryUse> {
+pub fn sidecar_parser() -> impl TypedValueParser<Value = SidecarUse> {
     PossibleValuesParser::new(["auto", "schema", "ignore"]).map(|word| match word.as_str() {
-        "schema" => CarryUse::Schema,
-        "ignore" => CarryUse::Ignore,
-        _ => CarryUse::Auto,
+        "schema" => SidecarUse::Schema,
+        "ignore" => SidecarUse::Ignore,
+        _ => SidecarUse::Auto,
     })
 }
 

@@ -1,6 +1,5 @@
 //! The commands, one file each.
 
-mod carry;
 mod convert;
 mod diff;
 mod digest;
@@ -15,6 +14,7 @@ mod matching;
 mod neighbors;
 mod sample;
 mod serve;
+mod sidecar;
 mod validate;
 
 use isomorph::storage::Resources;
@@ -71,7 +71,7 @@ pub fn run(command: &Command, formats: &Registry, console: &Console) -> Result<A
         Command::Serve(command) => serve::run(command, formats, console),
         Command::Extend(args) => extend::run(args, formats, console),
         Command::Lake(command) => lake::run(command, console),
-        Command::Carry(command) => carry::run(command, formats, console),
+        Command::Sidecar(command) => sidecar::run(command, formats, console),
         Command::Explain(args) => explain::run(args, formats, console),
         Command::Formats => formats::run(formats, console),
         Command::Completions(args) => manual::completions(args, formats, console),
@@ -122,7 +122,7 @@ fn open_at(location: &Location, options: &OpenOptions, console: &Console) -> Res
     Ok(opened)
 }
 
-/// Makes sure, before all of a graph is read, that it still is what its carry was made for; tells what `lenient` lets pass.
+/// Makes sure, before all of a graph is read, that it still is what its sidecar was made for; tells what `lenient` lets pass.
 fn check_whole(
     opened: &Opened,
     lenient: bool,

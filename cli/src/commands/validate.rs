@@ -1,7 +1,7 @@
 //! `validate`: every rule broken.
 
 use isomorph::Result;
-use isomorph::convert::{CarryUse, Opened, Registry, carry};
+use isomorph::convert::{Opened, Registry, SidecarUse, sidecar};
 use isomorph::error::{Findings, RuleFindings, Severity};
 use serde::Serialize;
 
@@ -38,16 +38,16 @@ struct Document<'a> {
 pub fn run(args: &ValidateArgs, formats: &Registry, console: &Console) -> Result<Answer> {
     let resources = args.resources.resources()?;
     let (location, mut options) = args.open.place(&args.path, formats, &resources)?;
-    // The rules are those of the format: the data is looked at as what it is, and its carry apart.
+    // The rules are those of the format: the data is looked at as what it is, and its sidecar apart.
     options.unsound = true;
-    options = match args.open.carry {
-        CarryUse::Ignore => options,
-        _ => carry::told(&location, options),
+    options = match args.open.sidecar {
+        SidecarUse::Ignore => options,
+        _ => sidecar::told(&location, options),
     };
     let opened = Opened::open(&location, &options)?;
     let mut findings = Findings::keeping(if console.verbose { KEPT_VERBOSE } else { KEPT });
     timed("reading", || opened.native.validate(&mut findings))?;
-    if args.open.carry != CarryUse::Ignore {
+    if args.open.sidecar != SidecarUse::Ignore {
         opened.validate_sidecar(&mut findings)?;
     }
     let sound = findings.worst() < Some(Severity::Error);

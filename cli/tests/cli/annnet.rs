@@ -39,7 +39,7 @@ fn graphs_are_written_as_nodes_and_edges_and_are_the_same_graphs_with_their_carr
             let done = home.run(&["convert", destination, back, "--to", other]);
             assert_eq!(done.code, 0, "{name} {to} {other}: {}{}", done.out, done.err);
             home.run(&["diff", &graph, back, "--exact"]).exits(0);
-            home.run(&["validate", destination, "--carry", "ignore"]).exits(0);
+            home.run(&["validate", destination, "--sidecar", "ignore"]).exits(0);
         }
     }
 }

@@ -55,8 +55,8 @@ fn what_is_there_is_replaced_only_when_asked() {
 #[test]
 fn lossy_writes_nothing_beside_and_says_what_is_lost() {
     let home = Home::with_people();
-    home.run(&["convert", "people.csv", "people", "--to", "graphar", "--carry", "ignore"]).exits(0);
-    let done = home.run(&["convert", "people", "again.parq", "--carry", "ignore", "--lossy"]).exits(0);
+    home.run(&["convert", "people.csv", "people", "--to", "graphar", "--sidecar", "ignore"]).exits(0);
+    let done = home.run(&["convert", "people", "again.parq", "--sidecar", "ignore", "--lossy"]).exits(0);
     assert!(done.out.contains("         lost "), "{}", done.out);
     assert!(!done.out.contains("read back, and equal"), "{}", done.out);
     assert_eq!(home.names(), ["again.parq", "people", "people.csv"]);
@@ -165,7 +165,7 @@ fn flags_choose_what_becomes_a_column_a_label_or_a_type() {
         assert!(done.out.contains(shown) && !done.out.contains(hidden), "{name}: {}", done.out);
         assert!(done.out.contains("read back, and equal"), "{name}: {}", done.out);
         home.run(&["diff", "people.csv", name, "--exact"]).exits(0);
-        home.run(&["validate", name, "--carry", "ignore"]).exits(0);
+        home.run(&["validate", name, "--sidecar", "ignore"]).exits(0);
     }
     let done = home.run(&["convert", "people.csv", "x.parq", "--props", "json"]).exits(2);
     assert!(done.err.contains("--props is for writing GraphAr"), "{}", done.err);
@@ -231,5 +231,5 @@ fn a_column_of_several_types_is_not_compared_as_text() {
         assert!(done.err.contains("column q holds JSON") && done.err.contains("q is not null"), "{}", done.err);
     }
     home.run(&["dump", "g", "--where", "node: q is not null"]).exits(0);
-    home.run(&["dump", "g", "--carry", "ignore", "--where", "node: q = \"-1\""]).exits(0);
+    home.run(&["dump", "g", "--sidecar", "ignore", "--where", "node: q = \"-1\""]).exits(0);
 }

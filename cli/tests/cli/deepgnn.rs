@@ -225,8 +225,8 @@ fn any_graph_becomes_a_binary_and_comes_back() {
         home.run(&["convert", "b", to]).exits(0);
         home.run(&["diff", "people.csv", to]).exits(0);
     }
-    // Without the carry it is an ordinary binary: nodes, types and features that are bytes.
-    let done = home.run(&["info", "b", "--carry", "ignore"]).exits(0);
+    // Without the sidecar it is an ordinary binary: nodes, types and features that are bytes.
+    let done = home.run(&["info", "b", "--sidecar", "ignore"]).exits(0);
     assert!(done.out.contains("DeepGNN (binary)"), "{}", done.out);
 }
 

@@ -197,7 +197,7 @@ fn a_destination_inside_the_source_or_around_it_is_refused() {
     let graph = format!("g/{}", names.find(|name| name.ends_with(".graph.yml")).unwrap());
     home.run(&["convert", &graph, &graph, "--to", "nock", "--replace"]).exits(2);
     for _ in 0..2 {
-        home.run(&["convert", &graph, "g/out.csv", "--replace", "--carry", "ignore"]).exits(0);
+        home.run(&["convert", &graph, "g/out.csv", "--replace", "--sidecar", "ignore"]).exits(0);
     }
     home.run(&["convert", "people.csv", "people.csv", "--replace"]).exits(0);
 }

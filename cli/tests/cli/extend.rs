@@ -139,7 +139,7 @@ fn what_is_carried_stays_true() {
     home.run(&["diff", "people.csv", "g"]).exits(0);
     home.write("more.csv", "id,x\nada,1\n");
     let done = home.run(&["extend", "g", "--type", "node", "--table", "more.csv"]).exits(4);
-    assert!(done.err.contains("isomorph carry drop g"), "{}", done.err);
+    assert!(done.err.contains("isomorph sidecar drop g"), "{}", done.err);
     home.run(&["carry", "drop", "g"]).exits(0);
     home.run(&["extend", "g", "--type", "node", "--table", "more.csv"]).exits(0);
     home.run(&["validate", "g"]).exits(0);

@@ -82,7 +82,7 @@ fn a_property_graph_becomes_rdf_and_comes_back() {
     home.run(&["neighbors", "people.lake", "nobody"]).exits(3);
     // What anybody reads there is RDF.
     home.run(&["convert", "people.csv", "based.lake", "--base", "http://example.org/"]).exits(0);
-    let rdf = home.run(&["dump", "based.lake", "--carry", "ignore"]).exits(0);
+    let rdf = home.run(&["dump", "based.lake", "--sidecar", "ignore"]).exits(0);
     assert!(rdf.out.contains("http://example.org/node/"), "{}", rdf.out);
     home.run(&["diff", "people.csv", "based.lake"]).exits(0);
 }
@@ -101,8 +101,8 @@ fn rdf_becomes_a_property_graph_and_comes_back() {
         home.run(&["diff", &lake, &back]).exits(0);
         home.run(&["validate", &back, "--strict"]).exits(0);
     }
-    // Without the carry it is a graph of people and places like any other.
-    let alone = home.run(&["info", "a.graphar", "--carry", "ignore"]).exits(0);
+    // Without the sidecar it is a graph of people and places like any other.
+    let alone = home.run(&["info", "a.graphar", "--sidecar", "ignore"]).exits(0);
     assert!(alone.out.contains("resource"), "{}", alone.out);
 }
 

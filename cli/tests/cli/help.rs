@@ -70,7 +70,7 @@ fn no_line_of_help_is_wider_than_a_terminal() {
         "extend",
         "sample",
         "lake",
-        "carry",
+        "sidecar",
         "explain",
         "formats",
     ] {
@@ -118,7 +118,8 @@ fn the_manual_names_every_command() {
     let home = Home::new();
     let page = home.run(&["man"]).exits(0).out;
     assert!(page.contains(".TH isomorph 1"), "{page}");
-    for command in ["info", "convert", "validate", "diff", "digest", "dump", "neighbors", "carry", "explain", "formats"]
+    for command in
+        ["info", "convert", "validate", "diff", "digest", "dump", "neighbors", "sidecar", "explain", "formats"]
     {
         assert!(page.contains(&format!("isomorph\\-{command}")), "{command}");
     }
@@ -129,7 +130,7 @@ fn the_manual_names_every_command() {
 #[test]
 fn help_can_be_asked_for_in_two_ways() {
     let home = Home::new();
-    for command in [&["convert"][..], &["lake", "load"], &["carry", "show"], &[]] {
+    for command in [&["convert"][..], &["lake", "load"], &["sidecar", "show"], &[]] {
         let asked = home.run(&[&["help"][..], command].concat()).exits(0).out;
         let flag = home.run(&[command, &["--help"]].concat()).exits(0).out;
         assert_eq!(asked, flag, "{command:?}");

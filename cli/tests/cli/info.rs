@@ -62,7 +62,7 @@ fn columns_of_the_sidecar_and_of_the_file_are_told_apart() {
     let done = home.run(&["info", "social.parq"]).exits(0);
     let line = done.out.lines().find(|line| line.starts_with("stored")).unwrap_or_default();
     assert!(line.contains("src_name") && line.contains("truth"), "{}", done.out);
-    let plain = home.run(&["info", "social.parq", "--carry", "ignore", "--json"]).exits(0).json();
+    let plain = home.run(&["info", "social.parq", "--sidecar", "ignore", "--json"]).exits(0).json();
     assert!(plain["stored"].is_null());
 }
 

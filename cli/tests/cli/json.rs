@@ -74,9 +74,9 @@ fn documents_have_the_documented_fields() {
     let neighbors = json(&["neighbors", "bag.csv", "ada"]);
     assert_members(&neighbors["neighbors"][0], "direction relation type key directed properties bag");
 
-    let carry = json(&["carry", "show", "people"]);
-    assert_members(&carry, "path of format written_by stale compared differences digests files");
-    assert_members(&carry["files"][0], "name size tail blake3");
+    let sidecar = json(&["carry", "show", "people"]);
+    assert_members(&sidecar, "path of format written_by stale compared differences digests files");
+    assert_members(&sidecar["files"][0], "name size tail blake3");
     assert_members(&json(&["info", "people"])["carry"], "of stale differences");
     assert_members(&json(&["carry", "rebind", "people"]), "path files");
     assert_members(&json(&["carry", "drop", "people"]), "path removed");

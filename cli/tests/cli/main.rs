@@ -5,8 +5,6 @@
 mod annnet;
 mod bad_graphs;
 mod bad_input;
-mod carry;
-mod carry_parts;
 mod compare;
 mod convert;
 mod dash;
@@ -36,6 +34,8 @@ mod sample_features;
 mod sample_values;
 mod selection;
 mod serve;
+mod sidecar;
+mod sidecar_parts;
 mod streams;
 mod support;
 mod usage;

@@ -112,7 +112,7 @@ fn edges_without_a_direction_are_seen_from_both_ends_and_loops_once() {
     home.run(&["convert", "g.csv", "g", "--to", "graphar"]).exits(0);
     let of = |flags: &[&str]| {
         let document =
-            home.run(&[&["neighbors", "g", "a", "--carry", "ignore", "--json"], flags].concat()).exits(0).json();
+            home.run(&[&["neighbors", "g", "a", "--sidecar", "ignore", "--json"], flags].concat()).exits(0).json();
         let mut keys: Vec<String> = keys(&document).iter().map(|key| key.as_str().unwrap().to_owned()).collect();
         keys.sort();
         keys

@@ -213,18 +213,18 @@ fn classes_become_labels_and_nock_becomes_rdf() {
     home.write("a.ttl", "@prefix e: <http://e.example/> . e:a a e:C ; e:name \"A\" ; e:knows e:b .\n");
     let done = home.run(&["convert", "a.ttl", "a.parq", "--labels-from", "rdf:type"]).exits(0);
     assert!(done.out.contains("read back, and equal"), "{}", done.out);
-    let dump = home.run(&["dump", "a.parq", "--carry", "ignore"]).exits(0);
+    let dump = home.run(&["dump", "a.parq", "--sidecar", "ignore"]).exits(0);
     assert!(dump.out.contains(r#""labels":["http://e.example/C"]"#), "{}", dump.out);
     std::fs::remove_dir_all(home.at("a.parq.isomorph")).unwrap();
     let done = home.run(&["convert", "a.parq", "b.ttl", "--rdf-mode", "rich"]).exits(0);
     assert!(done.out.contains("read back, and equal"), "{}", done.out);
-    home.run(&["diff", "a.ttl", "b.ttl", "--carry", "ignore"]).exits(0);
+    home.run(&["diff", "a.ttl", "b.ttl", "--sidecar", "ignore"]).exits(0);
     let done = home.run(&["convert", "a.ttl", "p.parq", "--rdf-mode", "pynock"]).exits(0);
     assert!(done.out.contains("datatypes and languages"), "{}", done.out);
     for wrong in [["a.ttl", "x.graphar", "--rdf-mode", "rich"], ["a.parq", "x.graphar", "--labels-from", "rdf:type"]] {
         home.run(&[&["convert"][..], &wrong].concat()).exits(2);
     }
-    // A property graph is a text, and the text with its carry the graph.
+    // A property graph is a text, and the text with its sidecar the graph.
     home.run(&["convert", "a.parq", "g.graphar"]).exits(0);
     let done = home.run(&["convert", "g.graphar", "g.ttl.gz"]).exits(0);
     assert!(done.out.contains("one text of Turtle"), "{}", done.out);

@@ -16,7 +16,7 @@ fn a_base_with_a_number_sign_makes_valid_names() {
         home.run(&["convert", "a.csv", name, "--base", "http://b/x#"]).exits(0);
         home.run(&["validate", name]).exits(0);
         home.run(&["diff", "a.csv", name]).exits(0);
-        let dump = home.run(&["dump", name, "--carry", "ignore"]).exits(0).out;
+        let dump = home.run(&["dump", name, "--sidecar", "ignore"]).exits(0).out;
         assert!(dump.contains("http://b/x#label!node") && !dump.contains("x#label#"), "{name}: {dump}");
     }
 }
@@ -60,7 +60,7 @@ fn rich_rdf_says_what_it_loses() {
     {
         home.write("n.csv", rows(props));
         let done = home.run(&["convert", "n.csv", "n.nt", "--rdf-mode", "rich"]);
-        assert!(done.err.contains("http://e.org/a.http://e.org/p") && !done.err.contains("--carry"), "{}", done.err);
+        assert!(done.err.contains("http://e.org/a.http://e.org/p") && !done.err.contains("--sidecar"), "{}", done.err);
         assert_ne!(done.code, 0);
         home.run(&["convert", "n.csv", "n.nt"]).exits(0);
         std::fs::remove_file(home.at("n.nt")).unwrap();

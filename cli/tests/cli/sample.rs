@@ -196,7 +196,7 @@ fn features_are_what_the_graph_says() {
         assert!(table.contains("[0.5, 2.0, 0.0]") && table.contains("values: [7, 8]"), "{table}");
     }
     // Without what travels with it a binary does not know types.
-    let raw = ["sample", "binary", "features", "1", "--features", "0,1:sparse-int64", "--carry", "ignore", "--json"];
+    let raw = ["sample", "binary", "features", "1", "--features", "0,1:sparse-int64", "--sidecar", "ignore", "--json"];
     let raw = home.run(&raw).exits(0).json();
     assert_eq!(column(&raw, "0"), ["0000003f00000040"]);
     assert_eq!(column(&raw, "1"), [json!({"coordinates": [[0, 3], [1, 4]], "values": [7, 8]})]);

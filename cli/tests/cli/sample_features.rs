@@ -235,7 +235,7 @@ fn a_type_without_a_number_cuts_nothing() {
         }
     }
     // Nor in a binary of which nothing else is known.
-    let bare = ["one.deepgnn", "features", "0", "--carry", "ignore", "--features", "0:float32"];
+    let bare = ["one.deepgnn", "features", "0", "--sidecar", "ignore", "--features", "0:float32"];
     assert_eq!(rows(&home, &bare)[0]["0"], json!([1.5, 2.0, 3.0]));
 }
 
@@ -259,5 +259,5 @@ fn values_at_times_are_no_numbers() {
         assert!(found.to_string().contains("\"0200000001"), "{path}: {found}");
     }
     // Who has only the bytes says what they are.
-    home.run(&["sample", "t.bin", "features", "0", "--carry", "ignore", "--features", "0:raw"]).exits(0);
+    home.run(&["sample", "t.bin", "features", "0", "--sidecar", "ignore", "--features", "0:raw"]).exits(0);
 }

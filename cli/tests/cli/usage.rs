@@ -10,7 +10,7 @@ fn nonsense_is_a_usage_error() {
         &[],
         &["convert", "people.csv"],
         &["info", "people.csv", "--from", "gml"],
-        &["info", "people.csv", "--carry", "maybe"],
+        &["info", "people.csv", "--sidecar", "maybe"],
         &["convert", "people.csv", "x.parq", "--memory", "lots"],
         &["convert", "people.csv", "x.parq", "--memory", "1KiB"],
         &["convert", "people.csv", "x.parq", "--threads", "0"],
@@ -50,7 +50,7 @@ fn nonsense_is_a_document_for_scripts() {
     let home = Home::with_people();
     for (arguments, message) in [
         (&["--json", "--frobnicate"][..], "unexpected argument '--frobnicate' found"),
-        (&["info", "people.csv", "--carry", "maybe", "--json"], "invalid value 'maybe' for '--carry <USE>'"),
+        (&["info", "people.csv", "--sidecar", "maybe", "--json"], "invalid value 'maybe' for '--sidecar <USE>'"),
         (&["convert", "people.csv", "--json"], "the following required arguments were not provided: <DESTINATION>"),
         (&["info", "people.csv", "--json", "--key", "row"], ""),
     ] {

@@ -43,13 +43,13 @@ fn missing_files_are_findings() {
 #[test]
 fn a_damaged_offset_is_found() {
     let home = Home::with_people();
-    home.run(&["convert", "people.csv", "g", "--to", "graphar", "--file-type", "csv", "--carry", "ignore"]).exits(0);
+    home.run(&["convert", "people.csv", "g", "--to", "graphar", "--file-type", "csv", "--sidecar", "ignore"]).exits(0);
     home.run(&["validate", "g"]).exits(0);
     let offsets = find(&home.at("g"), "offset");
     let text = fs::read_to_string(&offsets).unwrap();
     let last = text.trim_end().lines().last().unwrap();
     fs::write(&offsets, text.trim_end().strip_suffix(last).unwrap().to_owned() + "99\n").unwrap();
-    let done = home.run(&["validate", "g", "--carry", "ignore"]).exits(1);
+    let done = home.run(&["validate", "g", "--sidecar", "ignore"]).exits(1);
     assert!(done.out.contains("GAR-OFFSET-"), "{}", done.out);
     assert!(done.out.contains("offset/chunk0"), "{}", done.out);
 }

@@ -20,7 +20,7 @@ pub fn make(home: &Home, name: &str) {
     }
 }
 
-/// A GraphAr graph with labels, several types and small chunks, as others would have written it: without a carry.
+/// A GraphAr graph with labels, several types and small chunks, as others would have written it: without a sidecar.
 fn directory(home: &Home, name: &str, nock: &str) {
     home.write("source.csv", nock);
     let arguments =

@@ -25,8 +25,8 @@ fn a_new_file() {
 }
 
 #[test]
-fn a_new_file_without_a_carry() {
-    Scenario::new("a new file without a carry", "people.csv", "out.parq", &["--lossy"]).run();
+fn a_new_file_without_a_sidecar() {
+    Scenario::new("a new file without a sidecar", "people.csv", "out.parq", &["--lossy"]).run();
 }
 
 #[test]
@@ -59,14 +59,14 @@ fn a_file_that_replaces_a_file() {
 
 #[test]
 fn a_file_with_a_carry_that_replaces_another() {
-    Scenario::new("a file with a carry that replaces another", "social", "out.parq", &[])
+    Scenario::new("a file with a sidecar that replaces another", "social", "out.parq", &[])
         .replacing(&["other", "out.parq"])
         .run();
 }
 
 #[test]
-fn a_file_that_replaces_one_with_a_carry() {
-    Scenario::new("a file that replaces one with a carry", "people.csv", "out.parq", &[])
+fn a_file_that_replaces_one_with_a_sidecar() {
+    Scenario::new("a file that replaces one with a sidecar", "people.csv", "out.parq", &[])
         .replacing(&["other", "out.parq"])
         .run();
 }

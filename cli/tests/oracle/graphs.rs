@@ -104,7 +104,7 @@ fn written(memory: MemoryGraph, format: Format, path: &Path) -> bool {
         location,
         format,
         native: graph.clone(),
-        carry: None,
+        sidecar: None,
         graph,
         options: OpenOptions::default(),
         is_part: false,

@@ -11,18 +11,18 @@ use isomorph_model::{Sink, Source};
 use isomorph_storage::{Location, Mode, Resources, Staging};
 use serde::Serialize;
 
-use crate::carry::{self, Bound, Carry};
+use crate::destination_name::{check_apart, check_replaced};
+use crate::digested::Tapped;
 use crate::digests::{Digested, Digests, digest};
 use crate::driver::{Format, Shape};
 use crate::mapping::{AsStatements, CARRY_FITS, Lifter, Mapping, Native, Numberer, says_itself};
-use crate::named::{check_apart, check_replaced};
 use crate::open::Opened;
-use crate::options::{CarryUse, ConvertOptions, OpenOptions};
+use crate::options::{ConvertOptions, OpenOptions, SidecarUse};
 use crate::pipeline;
 use crate::plan::Plan;
-use crate::plan_merging::with_place;
+use crate::plan::merged_nodes::with_place;
 use crate::progress::Progress;
-use crate::tapped::Tapped;
+use crate::sidecar::{self, Bound, Sidecar};
 
 /// A running conversion.
 #[derive(Clone, Copy)]
@@ -135,9 +135,9 @@ pub fn convert(
         Some(record) => Box::new(Numberer::new(sink, record, resources)),
         None => plan.to.wrap_sink(sink, &plan.target),
     };
-    let source = brought(opened, plan, sink.as_mut(), resources, progress).map_err(|error| match &opened.carry {
+    let source = brought(opened, plan, sink.as_mut(), resources, progress).map_err(|error| match &opened.sidecar {
         None => not_of_rdf(plan, error),
-        Some(carry) if carry.schema_only => undescribed(error),
+        Some(sidecar) if sidecar.schema_only => undescribed(error),
         Some(_) => error,
     })?;
     let written = sink.finish()?;
@@ -147,7 +147,7 @@ pub fn convert(
     let files: Vec<String> = staging.finished().into_iter().map(|(name, _)| name).collect();
     let alone = plan.mapping.kept().filter(|graph| plan.to.needs_no_sidecar(graph, &write, &files));
     if let (Some(graph), Ok(location)) = (alone, staging.preview()) {
-        // As anybody would open it: what only a carry makes a reader show, the files do not say.
+        // As anybody would open it: what only a sidecar makes a reader show, the files do not say.
         let options = as_written(&Mapping::default())?;
         let found = plan.to.open(&location, &options)?;
         if says_itself(found.graph(), graph) {
@@ -160,7 +160,7 @@ pub fn convert(
     }
     let carries = !options.loses() && !mapping.steps.is_empty();
     if carries {
-        write_carry(&staging, directory, (plan.from, plan.to), &mapping, Some(source.digests))?;
+        write_sidecar(&staging, directory, (plan.from, plan.to), &mapping, Some(source.digests))?;
     }
     // The last moment to turn back.
     progress.advance(0)?;
@@ -252,7 +252,7 @@ pub(crate) fn native_options(opened: &Opened, format: Format, mapping: &Mapping,
     let options = OpenOptions {
         formats: opened.options.formats.clone(),
         from: Some(format),
-        carry: CarryUse::Ignore,
+        sidecar: SidecarUse::Ignore,
         resources: Some(resources.clone()),
         ..OpenOptions::default()
     };
@@ -335,14 +335,14 @@ fn shown(
     })
 }
 
-/// The error for data with something that its carry, of which names and types are used, does not describe.
+/// The error for data with something that its sidecar, of which names and types are used, does not describe.
 pub(crate) fn undescribed(error: Error) -> Error {
     match error.broken_rule() {
         Some(_) => Error::broken(
-            &carry::CARRY_UNREAD,
+            &sidecar::CARRY_UNREAD,
             format!("the data has what its sidecar does not describe: {}", error.message()),
         )
-        .of_kind(Kind::StaleCarry)
+        .of_kind(Kind::StaleSidecar)
         .at(error.place().clone()),
         None => error,
     }
@@ -362,7 +362,7 @@ fn missing(source: &Digested, result: &Digested) -> Vec<String> {
     fewer.collect()
 }
 
-/// The error for nodes that are to be RDF and say what no literal does: no carry has to do with it.
+/// The error for nodes that are to be RDF and say what no literal does: no sidecar has to do with it.
 fn not_of_rdf(plan: &Plan, error: Error) -> Error {
     let misfit = error.broken_rule().is_some_and(|rule| std::ptr::eq(rule, &CARRY_FITS));
     if !misfit || plan.mapping.scattering().is_none() {
@@ -399,7 +399,7 @@ pub(crate) fn blame(opened: &Opened, error: Error) -> Error {
 ///
 /// # Errors
 /// When the file cannot be written.
-pub(crate) fn write_carry(
+pub(crate) fn write_sidecar(
     staging: &Staging,
     directory: bool,
     (of, format): (Format, Format),
@@ -407,8 +407,8 @@ pub(crate) fn write_carry(
     digests: Option<Digests>,
 ) -> Result<()> {
     let files = staging.finished();
-    let carry = Carry {
-        version: carry::VERSION,
+    let sidecar = Sidecar {
+        version: sidecar::VERSION,
         written_by: concat!("isomorph ", env!("CARGO_PKG_VERSION")).to_owned(),
         of: of.id().to_owned(),
         format: format.id().to_owned(),
@@ -419,10 +419,10 @@ pub(crate) fn write_carry(
         schema_only: false,
     };
     let mut file = match directory {
-        true => staging.create(&format!("{}/{}", carry::FOLDER, carry::DOCUMENT))?,
-        false => staging.companion().create(carry::DOCUMENT)?,
+        true => staging.create(&format!("{}/{}", sidecar::FOLDER, sidecar::DOCUMENT))?,
+        false => staging.companion().create(sidecar::DOCUMENT)?,
     };
-    file.write_all(carry.to_json()?.as_bytes())?;
+    file.write_all(sidecar.to_json()?.as_bytes())?;
     file.finish()?;
     Ok(())
 }

@@ -10,7 +10,7 @@ use isomorph_model::well_known::{CREATED_AT, REMOVED_AT, WEIGHT};
 use isomorph_model::{Graph, Source};
 use isomorph_storage::{Location, Mode, Resources, Staging};
 
-use crate::conversion::{Certificate, compare, write_carry};
+use crate::conversion::{Certificate, compare, write_sidecar};
 use crate::digests::{Digested, digest};
 use crate::driver::Format;
 use crate::mapping::{Mapping, Step, declared};
@@ -25,7 +25,7 @@ const CARRIED: &str = "types of features, weights and times of nodes, times of e
 
 /// The text that becomes a binary without the detour of model batches: a text as it lies there, where a binary is wanted.
 pub(crate) fn of<'a>(opened: &'a Opened, write: &WriteOptions) -> Option<Box<dyn Shortcut + 'a>> {
-    if write.get::<Writing>().text.is_some() || opened.carry.is_some() {
+    if write.get::<Writing>().text.is_some() || opened.sidecar.is_some() {
         return None;
     }
     let text = opened.native.as_any().and_then(|graph| graph.downcast_ref::<DeepGnn>())?.text()?;
@@ -200,7 +200,7 @@ fn build(
     if carries {
         let mapping = Mapping { steps: vec![Step::Native(Box::new(graph.clone()))] };
         let digests = source.as_ref().map(|[whole, _]| whole.digests);
-        write_carry(&staging, true, (Format::DEEPGNN, Format::DEEPGNN), &mapping, digests)?;
+        write_sidecar(&staging, true, (Format::DEEPGNN, Format::DEEPGNN), &mapping, digests)?;
         carried.push(CARRIED.to_owned());
     }
     let (published, proof) = staging.commit_proved(&[isomorph_deepgnn::META], |location| {

@@ -11,39 +11,30 @@
 
 #![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss))]
 
-pub mod carry;
+mod arrow_limits;
+mod as_written;
 mod catalogue;
 mod conversion;
 mod counted;
 mod described;
+mod destination_name;
 mod diff;
+mod digested;
 mod digests;
 mod direct;
 mod driver;
 mod drivers;
 mod dump;
+mod ends_by_key;
 mod extend;
-mod keyed;
 mod lake;
 mod mapping;
 pub mod matching;
-mod named;
-mod narrow;
 mod open;
 mod options;
 pub mod parallel;
 mod pipeline;
 mod plan;
-mod plan_cost;
-mod plan_fitting;
-mod plan_fusion;
-mod plan_gathering;
-mod plan_leaving;
-mod plan_lifting;
-mod plan_merging;
-mod plan_number;
-mod plan_relation;
-mod plan_texts;
 mod progress;
 mod registry;
 mod relabelled;
@@ -52,14 +43,15 @@ mod running;
 mod select;
 mod settings;
 mod shortcut;
+pub mod sidecar;
 mod survey;
-mod tapped;
 mod triples;
-mod written;
 
+pub use crate::plan::cost::PlanCost;
 pub use catalogue::{Catalogue, Listed, catalogue};
 pub use conversion::{Certificate, Job, convert, counts};
 pub use described::{Beside, Counts, Described, DescribedDocument};
+pub use destination_name::{check_apart, check_name, check_replaced};
 pub use diff::{Diff, DiffElement, DiffLine, DiffValue, diff, diff_first};
 pub use digests::{Digested, Digests, digest};
 pub use driver::{Driver, Flags, Format, Shape, TextCheck, Unprintable};
@@ -68,12 +60,10 @@ pub use dump::{dump, dump_first};
 pub use extend::{Added, Extended, Extension, GroupOptions, TableColumns, add_columns, add_list, extend_annnet};
 pub use lake::{LakeChanges, LakeEdit, LakeLoad, LakeLoaded, LakeStream, LakeText, change_lake, edit_lake, load_lake};
 pub use mapping::{Allowed, Fusing, Mapping, NameRules, NodeTypes, TypesFrom};
-pub use named::{check_apart, check_name, check_replaced};
-pub use open::{Opened, carry_beside, carry_of, home_of, sound};
-pub use options::{CarryUse, ConvertOptions, Hyperedges, OpenOptions, RdfMode, Typing, WriteOptions};
+pub use open::{Opened, home_of, sidecar_beside, sidecar_of, sound};
+pub use options::{ConvertOptions, Hyperedges, OpenOptions, RdfMode, SidecarUse, Typing, WriteOptions};
 pub use pipeline::run as bring;
 pub use plan::{Plan, PlanLine, target_format};
-pub use plan_cost::PlanCost;
 pub use progress::{Counter, Progress, Silent};
 pub use registry::Registry;
 pub use relabelled::relabelled;
@@ -86,10 +76,10 @@ use isomorph_error::Rule;
 
 /// Rules of conversions themselves, for `explain`.
 pub static RULES: &[&Rule] = &[
-    &carry::CARRY_STALE,
-    &carry::CARRY_UNREAD,
-    &carry::CARRY_IN_PART,
-    &carry::CARRY_OTHER,
+    &sidecar::CARRY_STALE,
+    &sidecar::CARRY_UNREAD,
+    &sidecar::CARRY_IN_PART,
+    &sidecar::CARRY_OTHER,
     &mapping::CARRY_FITS,
     &pipeline::DANGLING_END,
     &pipeline::EDGE_ORDER,

@@ -6,18 +6,18 @@ use isomorph_error::{Error, Finding, Findings, Kind, Result, Severity};
 use isomorph_model::Source;
 use isomorph_storage::{Location, Root};
 
-use crate::carry::fits::{keyless, misfit};
-use crate::carry::{self, Carry};
+use crate::as_written;
 use crate::counted::counted;
 use crate::driver::{Format, Shape};
 use crate::mapping::{
     Bundling, Gathered, Gathering, NameRules, Projected, Projection, Reification, Reified, Shredded, TERM,
 };
-use crate::options::{CarryUse, ConvertOptions, Hyperedges, OpenOptions, Typing};
+use crate::options::{ConvertOptions, Hyperedges, OpenOptions, SidecarUse, Typing};
 use crate::plan::{Plan, survey_of};
 use crate::progress::Progress;
 use crate::registry::Registry;
-use crate::written;
+use crate::sidecar::verify::{keyless, misfit};
+use crate::sidecar::{self, Sidecar};
 use isomorph_storage::Resources;
 
 /// An opened graph.
@@ -30,8 +30,8 @@ pub struct Opened {
     /// The data as what it is.
     pub native: Arc<dyn Source>,
     /// What travels beside it, if that is used.
-    pub carry: Option<Carry>,
-    /// The graph: the data, seen through its carry.
+    pub sidecar: Option<Sidecar>,
+    /// The graph: the data, seen through its sidecar.
     pub graph: Arc<dyn Source>,
     /// How it was opened: who opens the data once more sees the same snapshot and the same part of it.
     pub options: OpenOptions,
@@ -40,11 +40,11 @@ pub struct Opened {
 }
 
 impl Opened {
-    /// Opens the graph at `location`. Nothing is read but metadata and, for the carry, the ends of files; where only its names and types are
+    /// Opens the graph at `location`. Nothing is read but metadata and, for the sidecar, the ends of files; where only its names and types are
     /// used, the keys of nodes of several types in one table as well, because numbers of rows may be others by now.
     ///
     /// # Errors
-    /// When there is nothing, it is none of the formats, its metadata is not sound, or its carry is stale; when opening finds
+    /// When there is nothing, it is none of the formats, its metadata is not sound, or its sidecar is stale; when opening finds
     /// errors, unless these are let pass ([`OpenOptions::unsound`]).
     pub fn open(location: &Location, options: &OpenOptions) -> Result<Opened> {
         let format = match options.from {
@@ -52,30 +52,30 @@ impl Opened {
             None => options.formats.at(location)?,
         };
         let (home, directory) = home_of(location, format);
-        let carry = match options.carry {
-            CarryUse::Ignore => None,
-            _ => Carry::read(&home, directory, &options.formats)?,
+        let sidecar = match options.sidecar {
+            SidecarUse::Ignore => None,
+            _ => Sidecar::read(&home, directory, &options.formats)?,
         };
-        let mut carry = carry.filter(|carry| carry.format == format.id());
-        if let Some(carry) = &mut carry {
-            carry.schema_only = options.carry == CarryUse::Schema;
+        let mut sidecar = sidecar.filter(|sidecar| sidecar.format == format.id());
+        if let Some(sidecar) = &mut sidecar {
+            sidecar.schema_only = options.sidecar == SidecarUse::Schema;
         }
-        if let Some(carry) = carry.as_ref().filter(|carry| !carry.schema_only) {
-            let differences = carry.differences(&home, directory)?;
+        if let Some(sidecar) = sidecar.as_ref().filter(|sidecar| !sidecar.schema_only) {
+            let differences = sidecar.differences(&home, directory)?;
             if !differences.is_empty() {
-                return Err(Carry::stale(&home, &differences));
+                return Err(Sidecar::stale(&home, &differences));
             }
         }
         // What travels beside data that is read with other types is another graph.
-        let retypes = carry
+        let retypes = sidecar
             .as_ref()
-            .and_then(|carry| carry.mapping.kept())
+            .and_then(|sidecar| sidecar.mapping.kept())
             .is_some_and(|kept| format.changes_types(options, kept));
         let asked = options;
-        let mut options = options.showing(format, carry.as_ref().and_then(|carry| carry.mapping.shown()));
-        format.finish_options(&mut options, carry.is_some());
-        let mut carry = carry.filter(|_| !retypes);
-        let native = match options.look_ups && carry.is_none() {
+        let mut options = options.showing(format, sidecar.as_ref().and_then(|sidecar| sidecar.mapping.shown()));
+        format.finish_options(&mut options, sidecar.is_some());
+        let mut sidecar = sidecar.filter(|_| !retypes);
+        let native = match options.look_ups && sidecar.is_none() {
             true => format.open_for_lookups(location, &options)?,
             // A carried graph is seen through all of what it lies in.
             false => format.open(location, &options)?,
@@ -84,25 +84,33 @@ impl Opened {
         if !options.unsound {
             sound(&native.about().findings)?;
         }
-        if let Some(carry) = &mut carry {
-            carry.schema_only |= format.may_differ_from_sidecar(native.as_ref(), asked);
+        if let Some(sidecar) = &mut sidecar {
+            sidecar.schema_only |= format.may_differ_from_sidecar(native.as_ref(), asked);
         }
         let budget = options.budget();
-        let graph = match &carry {
-            Some(carry) if carry.schema_only || carry.alternate => {
+        let graph = match &sidecar {
+            Some(sidecar) if sidecar.schema_only || sidecar.alternate => {
                 let threads = std::thread::available_parallelism().map_or(1, usize::from);
-                let (way, native) = (carry.mapping.inverse(), Arc::clone(&native));
+                let (way, native) = (sidecar.mapping.inverse(), Arc::clone(&native));
                 let shown = way.apply_anew(native, &budget, threads);
                 shown.map_err(|error| misfit(error, asked).at(location.to_string()))?.0
             }
-            Some(carry) => {
-                let shown = carry.mapping.inverse().apply(Arc::clone(&native), &budget);
+            Some(sidecar) => {
+                let shown = sidecar.mapping.inverse().apply(Arc::clone(&native), &budget);
                 shown.map_err(|error| keyless(error, asked).at(location.to_string()))?
             }
             None => Arc::clone(&native),
         };
         named_once(graph.as_ref(), location)?;
-        Ok(Opened { location: location.clone(), format, native, carry, graph, options: asked.clone(), is_part: false })
+        Ok(Opened {
+            location: location.clone(),
+            format,
+            native,
+            sidecar,
+            graph,
+            options: asked.clone(),
+            is_part: false,
+        })
     }
 
     /// The graph as `format` holds it: the data itself where it is of that format, and otherwise what a conversion would
@@ -121,7 +129,7 @@ impl Opened {
         format.layout_without_loss(&mut options.write);
         let plan = Plan::of(self, &self.location, &options, resources, progress)?;
         if plan.mapping.numbering().is_some() {
-            return written::written(self, &plan, resources, progress);
+            return as_written::written(self, &plan, resources, progress);
         }
         plan.mapped(Arc::clone(&self.graph), resources)
     }
@@ -199,14 +207,14 @@ impl Opened {
     /// When the nodes cannot be read.
     pub fn counted(self, resources: &Resources, progress: &dyn Progress) -> Result<Opened> {
         let graph = counted(Arc::clone(&self.graph), resources, progress);
-        let graph = graph.map_err(|error| carry::fits::of_reading(&self, error))?;
+        let graph = graph.map_err(|error| sidecar::verify::of_reading(&self, error))?;
         Ok(Opened { graph, ..self })
     }
 
     /// The format of the graph: of the carried one, if there is one.
     pub fn format_of_graph(&self) -> Format {
-        // A carry of a format that is not known is not read: see `Carry::read`.
-        self.carry.as_ref().and_then(|carry| self.options.formats.find(&carry.of)).unwrap_or(self.format)
+        // A sidecar of a format that is not known is not read: see `Carry::read`.
+        self.sidecar.as_ref().and_then(|sidecar| self.options.formats.find(&sidecar.of)).unwrap_or(self.format)
     }
 }
 
@@ -235,17 +243,17 @@ pub fn sound(findings: &Findings) -> Result<()> {
     }
 }
 
-/// The file or directory that a carry lies beside or inside, and whether it is a directory. A graph in a directory may be
+/// The file or directory that a sidecar lies beside or inside, and whether it is a directory. A graph in a directory may be
 /// named by its information file; its home is the directory.
 pub fn home_of(location: &Location, format: Format) -> (Location, bool) {
     let is_directory = location.scheme().has_listing() && Root::open(location).is_ok();
     match is_directory {
         false if format.is_named_by_file() => (location.parent().unwrap_or_else(|| location.clone()), true),
         true => (location.clone(), true),
-        // What is written through a link has its carry beside the file; who links to files may keep a carry beside the link.
+        // What is written through a link has its sidecar beside the file; who links to files may keep a sidecar beside the link.
         false => {
             let target = location.link_target().filter(|target| {
-                let document = carry::location_of(target, false);
+                let document = sidecar::location_of(target, false);
                 document.is_ok_and(|document| document.as_path().is_some_and(std::path::Path::exists))
             });
             (target.unwrap_or_else(|| location.clone()), false)
@@ -253,22 +261,22 @@ pub fn home_of(location: &Location, format: Format) -> (Location, bool) {
     }
 }
 
-/// What the carry of the data at `location` says, whether it is stale or not.
+/// What the sidecar of the data at `location` says, whether it is stale or not.
 ///
 /// # Errors
 /// [`Kind::NotFound`] when there is none.
-pub fn carry_of(location: &Location, formats: &Registry) -> Result<(Carry, Vec<String>)> {
-    carry_beside(location, formats.at(location)?, formats)
+pub fn sidecar_of(location: &Location, formats: &Registry) -> Result<(Sidecar, Vec<String>)> {
+    sidecar_beside(location, formats.at(location)?, formats)
 }
 
 /// The same of data that is known to be of `format`.
 ///
 /// # Errors
 /// As [`carry_of`].
-pub fn carry_beside(location: &Location, format: Format, formats: &Registry) -> Result<(Carry, Vec<String>)> {
+pub fn sidecar_beside(location: &Location, format: Format, formats: &Registry) -> Result<(Sidecar, Vec<String>)> {
     let (home, directory) = home_of(location, format);
-    let carry = Carry::read(&home, directory, formats)?
+    let sidecar = Sidecar::read(&home, directory, formats)?
         .ok_or_else(|| Error::new(Kind::NotFound, "nothing travels beside this data").at(location.to_string()))?;
-    let differences = carry.differences(&home, directory)?;
-    Ok((carry, differences))
+    let differences = sidecar.differences(&home, directory)?;
+    Ok((sidecar, differences))
 }

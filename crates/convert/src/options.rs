@@ -11,9 +11,9 @@ use crate::mapping::NodeTypes;
 use crate::registry::Registry;
 use crate::settings::{Setting, Settings};
 
-/// What to do with a carry.
+/// What to do with a sidecar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum CarryUse {
+pub enum SidecarUse {
     /// Use it; refuse when the data has changed since.
     #[default]
     Auto,
@@ -28,8 +28,8 @@ pub enum CarryUse {
 pub struct OpenOptions {
     /// The format, if it is not to be detected.
     pub from: Option<Format>,
-    /// What to do with a carry.
-    pub carry: CarryUse,
+    /// What to do with a sidecar.
+    pub sidecar: SidecarUse,
     /// The known formats.
     pub formats: Registry,
     /// Options of single formats, by type: see [`OpenOptions::get`].
@@ -152,12 +152,12 @@ pub(crate) fn graph_name(destination: &str) -> Option<String> {
 /// How a graph is converted.
 #[derive(Debug, Clone, Default)]
 pub struct ConvertOptions {
-    /// The target format; else told by the destination's name, or by the carry.
+    /// The target format; else told by the destination's name, or by the sidecar.
     pub to: Option<Format>,
     /// What IRIs begin with that are made of names and keys, where the target is RDF; [`isomorph_model::faces::BASE`] if
     /// nothing is given.
     pub base: Option<String>,
-    /// Write no carry and say what is lost.
+    /// Write no sidecar and say what is lost.
     pub lossy: bool,
     /// Do not read the result back.
     pub no_verify: bool,
@@ -181,7 +181,7 @@ pub struct ConvertOptions {
 }
 
 impl ConvertOptions {
-    /// Whether no carry is written: as asked for, or because the hyperedges or the literals do not come back.
+    /// Whether no sidecar is written: as asked for, or because the hyperedges or the literals do not come back.
     pub fn loses(&self) -> bool {
         self.lossy || self.hyperedges != Hyperedges::Reify || self.rdf_mode == Some(RdfMode::Pynock)
     }

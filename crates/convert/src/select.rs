@@ -71,7 +71,7 @@ impl Opened {
             None => selected,
         });
         let opened =
-            Opened { format, native: Arc::clone(&selected), carry: None, graph: selected, is_part: true, ..self };
+            Opened { format, native: Arc::clone(&selected), sidecar: None, graph: selected, is_part: true, ..self };
         Ok(Selecting { opened, dangling })
     }
 }

@@ -42,7 +42,7 @@ enum Triples<'a> {
 
 /// The triples that become a store or a text, where one is wanted.
 pub(crate) fn of(opened: &Opened, to: Format) -> Option<Box<dyn Shortcut + '_>> {
-    if opened.carry.is_some() {
+    if opened.sidecar.is_some() {
         return None;
     }
     let source = opened.native.as_any()?;

@@ -119,7 +119,7 @@ fn every_graph_comes_back_from_the_files_of_other_formats() {
                 .unwrap_or_else(|error| panic!("{name} from {abroad}: {error:?}"));
             assert_eq!((certificate.source, certificate.result), (Some(before), Some(before)), "{name} from {abroad}");
             assert!(certificate.carried.is_empty(), "{name}: {:?}", certificate.carried);
-            // The file says all of it without a carry.
+            // The file says all of it without a sidecar.
             assert_eq!(digested(&back).digests, before, "{name} from {abroad}");
         }
     }

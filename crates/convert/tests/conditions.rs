@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use isomorph_convert::{
-    CarryUse, ConvertOptions, Format, NodeTypes, OpenOptions, Opened, Plan, Silent, TypesFrom, convert, dump,
+    ConvertOptions, Format, NodeTypes, OpenOptions, Opened, Plan, SidecarUse, Silent, TypesFrom, convert, dump,
 };
 use isomorph_dataset::{Dataset, Selection, TableKind, parse_condition};
 use isomorph_error::{Error, Kind};
@@ -46,22 +46,22 @@ fn written(text: &str, name: &str, options: &ConvertOptions) -> tempfile::TempDi
     let home = tempfile::tempdir().unwrap();
     let from = home.path().join(name);
     std::fs::write(&from, text).unwrap();
-    converted(&opened(&from, CarryUse::Auto), &home.path().join("g"), options).unwrap();
+    converted(&opened(&from, SidecarUse::Auto), &home.path().join("g"), options).unwrap();
     home
 }
 
-fn opened(at: &Path, carry: CarryUse) -> Opened {
-    Opened::open(&Location::from_path(at), &OpenOptions { carry, ..OpenOptions::default() }).unwrap()
+fn opened(at: &Path, sidecar: SidecarUse) -> Opened {
+    Opened::open(&Location::from_path(at), &OpenOptions { sidecar, ..OpenOptions::default() }).unwrap()
 }
 
-fn chosen(at: &Path, condition: &str, carry: CarryUse) -> Result<Opened, Error> {
+fn chosen(at: &Path, condition: &str, sidecar: SidecarUse) -> Result<Opened, Error> {
     let selection = Selection { conditions: vec![parse_condition(condition).unwrap()], ..Selection::default() };
-    let selected = opened(at, carry).select(&selection, false, &Resources::of_this_machine().unwrap(), &Silent);
+    let selected = opened(at, sidecar).select(&selection, false, &Resources::of_this_machine().unwrap(), &Silent);
     selected.map(|selecting| selecting.opened)
 }
 
 fn refused(at: &Path, condition: &str) -> Error {
-    chosen(at, condition, CarryUse::Auto).map(|_| ()).expect_err(condition)
+    chosen(at, condition, SidecarUse::Auto).map(|_| ()).expect_err(condition)
 }
 
 fn lines(opened: &Opened) -> Vec<String> {
@@ -91,7 +91,7 @@ fn members_whose_types_disagree_are_not_compared_whatever_makes_the_types() {
         }
         // What is stored are texts.
         let ty = if options.node_types.is_some() { "L" } else { "node" };
-        chosen(&home.path().join("g"), &format!("{ty}: q = '1'"), CarryUse::Ignore).unwrap();
+        chosen(&home.path().join("g"), &format!("{ty}: q = '1'"), SidecarUse::Ignore).unwrap();
     }
 }
 
@@ -105,7 +105,7 @@ fn json_null_is_null() {
             ("node: q is not null", &["a", "b", "m"]),
             ("node: not q is not null", &["c", "d"]),
         ] {
-            let found = chosen(&at, condition, CarryUse::Auto).unwrap_or_else(|error| panic!("{condition}: {error}"));
+            let found = chosen(&at, condition, SidecarUse::Auto).unwrap_or_else(|error| panic!("{condition}: {error}"));
             assert_eq!(nodes(&found), expected, "{condition}");
         }
     }
@@ -115,19 +115,19 @@ fn json_null_is_null() {
 fn nodes_of_several_types_are_counted_where_a_condition_chooses() {
     let home = written(NOCK, "n.csv", &by_label());
     let few = [
-        (CarryUse::Auto, "node: src_name = 'b' or src_name = 'm'"),
+        (SidecarUse::Auto, "node: src_name = 'b' or src_name = 'm'"),
         // Without its sidecar it is a graph of several node types.
-        (CarryUse::Ignore, "L: id = 'b'"),
+        (SidecarUse::Ignore, "L: id = 'b'"),
     ];
-    for (carry, condition) in few {
-        let some = chosen(&home.path().join("g"), condition, carry).unwrap();
+    for (sidecar, condition) in few {
+        let some = chosen(&home.path().join("g"), condition, sidecar).unwrap();
         let all = lines(&some);
         assert_eq!(nodes(&some), ["b", "m"]);
         assert_eq!(all.iter().filter(|line| line.contains("\"edge\"")).count(), 1, "{all:?}");
         for (name, format) in [("o.parq", Format::NOCK), ("o.annnet", Format::ANNNET), ("o.graphar", Format::GRAPHAR)] {
             let to = home.path().join(format!("{}{name}", some.graph.graph().nodes.len()));
             converted(&some, &to, &ConvertOptions { to: Some(format), ..ConvertOptions::default() }).unwrap();
-            assert_eq!(lines(&opened(&to, CarryUse::Auto)), all, "{name}");
+            assert_eq!(lines(&opened(&to, SidecarUse::Auto)), all, "{name}");
         }
     }
 }
@@ -137,11 +137,11 @@ fn groups_are_chosen_but_those_that_edges_name_themselves() {
     let home = tempfile::tempdir().unwrap();
     let from = isomorph_fixtures::fixture("annnet/everything_flat/graph.annnet.d");
     let to = home.path().join("g");
-    converted(&opened(&from, CarryUse::Auto), &to, &graphar()).unwrap();
+    converted(&opened(&from, SidecarUse::Auto), &to, &graphar()).unwrap();
     for at in [from.as_path(), &to] {
-        let all = lines(&opened(at, CarryUse::Auto)).join("\n");
+        let all = lines(&opened(at, SidecarUse::Auto)).join("\n");
         assert!(all.contains("\"s1\"") && all.contains("\"s2 ünïcode\""), "{all}");
-        let some = chosen(at, "slice: key = 's1'", CarryUse::Auto).unwrap();
+        let some = chosen(at, "slice: key = 's1'", SidecarUse::Auto).unwrap();
         // What documents say of the whole stays.
         let mut left = lines(&some);
         left.retain(|line| !line.starts_with("{\"document\""));
@@ -149,7 +149,7 @@ fn groups_are_chosen_but_those_that_edges_name_themselves() {
         assert!(left.contains("\"s1\"") && !left.contains("\"s2 ünïcode\""), "{left}");
         converted(&some, &home.path().join(format!("{}", all.len() + usize::from(at == to))), &graphar()).unwrap();
         // What is in a slice can be chosen.
-        let few = lines(&chosen(at, "node: key = 'nothing'", CarryUse::Auto).unwrap());
+        let few = lines(&chosen(at, "node: key = 'nothing'", SidecarUse::Auto).unwrap());
         assert!(!few.iter().any(|line| line.starts_with("{\"edge\"") || line.starts_with("{\"membership\"")));
     }
     let home = written(TRIG, "t.trig", &graphar());
@@ -164,7 +164,7 @@ fn groups_are_chosen_but_those_that_edges_name_themselves() {
 fn resources_that_triples_name_are_not_chosen() {
     let home = written(TRIG, "t.trig", &by_label());
     for at in ["t.trig", "g"].map(|name| home.path().join(name)) {
-        let whole = opened(&at, CarryUse::Auto);
+        let whole = opened(&at, SidecarUse::Auto);
         let dataset = Dataset::new(whole.graph, Resources::of_this_machine().unwrap());
         let nodes = dataset.tables().iter().filter(|table| matches!(table.kind(), TableKind::Nodes(_)));
         for table in nodes {
@@ -174,7 +174,7 @@ fn resources_that_triples_name_are_not_chosen() {
         }
     }
     // Without its sidecar it is what its files say.
-    let stored = opened(&home.path().join("g"), CarryUse::Ignore);
+    let stored = opened(&home.path().join("g"), SidecarUse::Ignore);
     assert!(stored.graph.graph().nodes.iter().any(|ty| ty.properties.iter().any(|own| own.name == "http___e_age")));
 }
 
@@ -200,14 +200,14 @@ fn nothing_compares_with_nan() {
     let head = NOCK.lines().next().unwrap();
     let rows = "\"a\",-1,\"\",\"\",1.0,-1,False,\"\",\"{\"\"h\"\":1.5,\"\"t\"\":\"\"x\"\"}\"\n";
     std::fs::write(&file, format!("{head}\n{rows}")).unwrap();
-    converted(&opened(&file, CarryUse::Auto), &home.path().join("g"), &graphar()).unwrap();
+    converted(&opened(&file, SidecarUse::Auto), &home.path().join("g"), &graphar()).unwrap();
     for at in [&file, &home.path().join("g")] {
-        for carry in [CarryUse::Auto, CarryUse::Ignore] {
+        for sidecar in [SidecarUse::Auto, SidecarUse::Ignore] {
             for literal in ["'NaN'", "'nan'", "' NaN '"] {
-                let error = chosen(at, &format!("node: not h = {literal}"), carry).map(|_| ()).unwrap_err();
+                let error = chosen(at, &format!("node: not h = {literal}"), sidecar).map(|_| ()).unwrap_err();
                 assert_eq!(error.kind(), Kind::Usage, "{literal}: {error}");
             }
-            assert_eq!(nodes(&chosen(at, "node: not t = 'NaN'", carry).unwrap()), ["a"]);
+            assert_eq!(nodes(&chosen(at, "node: not t = 'NaN'", sidecar).unwrap()), ["a"]);
         }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::DataType;
-use isomorph_convert::{CarryUse, OpenOptions, Opened};
+use isomorph_convert::{OpenOptions, Opened, SidecarUse};
 use isomorph_dataset::{Dataset, KIND, ROLE, Role, TableKind};
 use isomorph_error::Kind;
 use isomorph_fixtures::fixture;
@@ -24,10 +24,10 @@ fn graphs() -> Vec<(String, Arc<dyn Source>)> {
     let mut graphs = Vec::new();
     for path in expected.keys() {
         let place = Location::from_path(&folder.join(path));
-        for carry in [CarryUse::Auto, CarryUse::Ignore] {
-            let options = OpenOptions { carry, unsound: true, ..OpenOptions::default() };
+        for sidecar in [SidecarUse::Auto, SidecarUse::Ignore] {
+            let options = OpenOptions { sidecar, unsound: true, ..OpenOptions::default() };
             let opened = Opened::open(&place, &options).unwrap_or_else(|error| panic!("{path}: {error}"));
-            graphs.push((format!("{path}, {carry:?}"), opened.graph));
+            graphs.push((format!("{path}, {sidecar:?}"), opened.graph));
         }
     }
     graphs

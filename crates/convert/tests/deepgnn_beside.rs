@@ -4,8 +4,8 @@
 use std::path::Path;
 
 use isomorph_convert::{
-    CarryUse, Certificate, ConvertOptions, Digests, Format, OpenOptions, Opened, Plan, Registry, Silent, carry,
-    convert, digest,
+    Certificate, ConvertOptions, Digests, Format, OpenOptions, Opened, Plan, Registry, SidecarUse, Silent, convert,
+    digest, sidecar,
 };
 use isomorph_deepgnn::{BESIDE, TextFormat};
 use isomorph_error::Kind;
@@ -56,7 +56,7 @@ fn a_text_is_the_same_after_its_binary() {
         assert!(done.lost.is_empty(), "{:?}", done.lost);
         assert_eq!((done.result.is_none(), done.source), (no_verify, done.result));
         assert_eq!(digests(&open(&binary)), expected);
-        let carried = carry::verify(&Location::from_path(&binary), &Registry::standard()).unwrap();
+        let carried = sidecar::verify(&Location::from_path(&binary), &Registry::standard()).unwrap();
         assert_eq!((carried.0.digests, carried.1), ((!no_verify).then_some(expected), Vec::new()));
         // From one binary to another, where weights have other places, and back to the text.
         write(&binary, &again, |options| {
@@ -70,7 +70,7 @@ fn a_text_is_the_same_after_its_binary() {
         assert_eq!((done.source, done.result), (Some(expected), Some(expected)));
         assert_eq!(digests(&open(&back)), expected);
         // What nobody else knows of is not needed for weights, which are recovered from the tables.
-        let alone = OpenOptions { carry: CarryUse::Ignore, ..OpenOptions::default() };
+        let alone = OpenOptions { sidecar: SidecarUse::Ignore, ..OpenOptions::default() };
         let alone = Opened::open(&Location::from_path(&binary), &alone).unwrap();
         assert!(alone.graph.graph().nodes[0].properties.iter().any(|property| property.name == "weight"));
     }
@@ -96,13 +96,13 @@ fn weights_lie_beside_only_where_one_is_not_1() {
     let weights = binary.join(BESIDE).join("node_weights_2");
     std::fs::write(&weights, [0; 18 * 4]).unwrap();
     let stale = Opened::open(&Location::from_path(&binary), &OpenOptions::default()).map(|_| ()).unwrap_err();
-    assert_eq!(stale.kind(), Kind::StaleCarry, "{stale:?}");
+    assert_eq!(stale.kind(), Kind::StaleSidecar, "{stale:?}");
     std::fs::write(&weights, [0; 101 * 4]).unwrap();
-    let schema = OpenOptions { carry: CarryUse::Schema, ..OpenOptions::default() };
+    let schema = OpenOptions { sidecar: SidecarUse::Schema, ..OpenOptions::default() };
     let long = Opened::open(&Location::from_path(&binary), &schema).map(|_| ()).unwrap_err();
     assert_eq!(long.kind(), Kind::Malformed, "{long:?}");
     // Dropped, all of it is gone.
-    carry::remove(&Location::from_path(&binary), &Registry::standard()).unwrap();
+    sidecar::remove(&Location::from_path(&binary), &Registry::standard()).unwrap();
     assert!(!binary.join(BESIDE).exists());
     let lossy = home.path().join("lossy");
     let done = write(&text, &lossy, |options| options.lossy = true);
@@ -187,7 +187,7 @@ fn graphs_from_elsewhere_keep_times_and_types() {
     }
 }
 
-/// What is damaged beside a binary is an error, also where the carry is not asked whether it is stale.
+/// What is damaged beside a binary is an error, also where the sidecar is not asked whether it is stale.
 #[test]
 fn damaged_files_beside_are_errors() {
     let home = tempfile::tempdir().unwrap();
@@ -200,7 +200,7 @@ fn damaged_files_beside_are_errors() {
         let sound = std::fs::read(&path).unwrap();
         for damaged in [vec![0xff; 4], vec![0xff; sound.len() + 3], vec![0; 1600]] {
             std::fs::write(&path, &damaged).unwrap();
-            let schema = OpenOptions { carry: CarryUse::Schema, ..OpenOptions::default() };
+            let schema = OpenOptions { sidecar: SidecarUse::Schema, ..OpenOptions::default() };
             let opened = Opened::open(&Location::from_path(&binary), &schema);
             let failed = opened.and_then(|opened| digest(opened.graph.as_ref(), &resources(), &Silent));
             let error = failed.map(|_| ()).unwrap_err();
@@ -243,9 +243,9 @@ fn values_at_times_become_json_again() {
         write(&text, &there, |options| options.to = Some(format));
         assert_eq!(write(&there, &back, into_json).result, Some(expected), "{name}");
     }
-    // Without the carry, types that are declared are enough; bytes that are something else are an error.
+    // Without the sidecar, types that are declared are enough; bytes that are something else are an error.
     let declared = |node: &[(u32, &str)]| {
-        let mut options = OpenOptions { carry: CarryUse::Ignore, ..OpenOptions::default() };
+        let mut options = OpenOptions { sidecar: SidecarUse::Ignore, ..OpenOptions::default() };
         options.get_mut::<isomorph_deepgnn::OpenOptions>().node_features =
             node.iter().map(|(id, ty)| (*id, ty.parse().unwrap())).collect();
         options.get_mut::<isomorph_deepgnn::OpenOptions>().edge_features =

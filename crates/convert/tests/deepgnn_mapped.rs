@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use isomorph_convert::{
-    CarryUse, Certificate, ConvertOptions, Digests, Format, NodeTypes, OpenOptions, Opened, Plan, Silent, TypesFrom,
+    Certificate, ConvertOptions, Digests, Format, NodeTypes, OpenOptions, Opened, Plan, SidecarUse, Silent, TypesFrom,
     convert, digest, dump,
 };
 use isomorph_deepgnn::FeatureType;
@@ -90,7 +90,7 @@ fn a_binary_survives_with_and_without_types() {
     let (path, binary) = (home.path().join("graph.linear"), home.path().join("binary"));
     std::fs::write(&path, LINEAR).unwrap();
     write(&open(&path, &OpenOptions::default()), Format::DEEPGNN, &binary, &ConvertOptions::default()).unwrap();
-    let mut options = OpenOptions { carry: CarryUse::Ignore, ..OpenOptions::default() };
+    let mut options = OpenOptions { sidecar: SidecarUse::Ignore, ..OpenOptions::default() };
     survives(&open(&binary, &options));
     let of = |(id, ty): (u32, &str)| (id, ty.parse::<FeatureType>().unwrap());
     options.get_mut::<isomorph_deepgnn::OpenOptions>().node_features =
@@ -140,7 +140,7 @@ fn split_nodes_are_united() {
         written.write.get_mut::<isomorph_deepgnn::WriteOptions>().binary.partitions = partitions;
         let binary = home.path().join(format!("binary{partitions}"));
         write(&text, Format::DEEPGNN, &binary, &written).unwrap();
-        let split = open(&binary, &OpenOptions { carry: CarryUse::Ignore, ..OpenOptions::default() });
+        let split = open(&binary, &OpenOptions { sidecar: SidecarUse::Ignore, ..OpenOptions::default() });
         let expected = digests(&split);
         survives(&split);
         // Each node in one place again: another binary of the same graph.
@@ -153,9 +153,9 @@ fn split_nodes_are_united() {
     assert_eq!(std::fs::read_to_string(&anew).unwrap().lines().count(), 23);
 }
 
-/// The lines of a dump without the carry.
+/// The lines of a dump without the sidecar.
 fn alone(path: &Path) -> Vec<String> {
-    let opened = open(path, &OpenOptions { carry: CarryUse::Ignore, ..OpenOptions::default() });
+    let opened = open(path, &OpenOptions { sidecar: SidecarUse::Ignore, ..OpenOptions::default() });
     let mut out = Vec::new();
     dump(opened.graph.as_ref(), &mut out, &resources(), &Silent).unwrap();
     String::from_utf8(out).unwrap().lines().map(str::to_owned).collect()
@@ -215,7 +215,7 @@ fn many_relations_are_a_column() {
     let (expected, there) = (digests(&opened), home.path().join("g.graphar"));
     let done = write(&opened, Format::GRAPHAR, &there, &ConvertOptions::default()).unwrap();
     assert_eq!(done.result, Some(expected));
-    let alone = open(&there, &OpenOptions { carry: CarryUse::Ignore, ..OpenOptions::default() });
+    let alone = open(&there, &OpenOptions { sidecar: SidecarUse::Ignore, ..OpenOptions::default() });
     assert_eq!(alone.graph.graph().edges.len(), 1);
     has(&self::alone(&there), &[r#""predicate":"1199""#]);
 }
@@ -236,7 +236,7 @@ fn what_was_a_text_becomes_files_of_deepgnn_again() {
         let text = home.path().join(format!("{name}.linear"));
         let done = write(&open(&there, &OpenOptions::default()), Format::DEEPGNN, &text, &options);
         assert_eq!(done.unwrap_or_else(|error| panic!("{to}: {error:?}")).result, Some(expected), "{to}");
-        let back = open(&text, &OpenOptions { carry: CarryUse::Ignore, ..OpenOptions::default() });
+        let back = open(&text, &OpenOptions { sidecar: SidecarUse::Ignore, ..OpenOptions::default() });
         assert_eq!(digests(&back).content, expected.content, "{to}");
     }
 }
@@ -269,7 +269,7 @@ fn what_deepgnn_reads_is_a_good_graph() {
             location,
             format: Format::GRAPHAR,
             native: graph.clone(),
-            carry: None,
+            sidecar: None,
             graph,
             options: OpenOptions::default(),
             is_part: false,
@@ -314,7 +314,7 @@ fn rows_without_a_direction_are_there_in_both() {
         location,
         format: Format::GRAPHAR,
         native: memory.clone(),
-        carry: None,
+        sidecar: None,
         graph: memory,
         options: OpenOptions::default(),
         is_part: false,
@@ -347,7 +347,7 @@ fn integer_keys_stay_and_so_does_the_order_of_rows() {
             location,
             format: Format::GRAPHAR,
             native: graph.clone(),
-            carry: None,
+            sidecar: None,
             graph,
             options: OpenOptions::default(),
             is_part: false,
@@ -402,7 +402,8 @@ fn ends_are_looked_up_beyond_memory() {
     assert!(little.scratch.peak() > 0 && little.budget.peak() <= 4 << 20);
     let wide = write(&open(&path, &OpenOptions::default()), Format::GRAPHAR, &plenty, &ConvertOptions::default());
     assert_eq!(wide.unwrap().result, done.result);
-    let alone = |path: &Path| digests(&open(path, &OpenOptions { carry: CarryUse::Ignore, ..OpenOptions::default() }));
+    let alone =
+        |path: &Path| digests(&open(path, &OpenOptions { sidecar: SidecarUse::Ignore, ..OpenOptions::default() }));
     assert_eq!(alone(&there), alone(&plenty));
 }
 
@@ -423,7 +424,7 @@ fn rows_are_put_in_order_beyond_memory() {
         location,
         format: Format::GRAPHAR,
         native: graph.clone(),
-        carry: None,
+        sidecar: None,
         graph,
         options: OpenOptions::default(),
         is_part: false,
@@ -449,7 +450,7 @@ fn a_graph_is_seen_as_deepgnn_holds_it() {
         location,
         format: Format::GRAPHAR,
         native: graph.clone(),
-        carry: None,
+        sidecar: None,
         graph,
         options: OpenOptions::default(),
         is_part: false,
@@ -500,7 +501,7 @@ fn nodes_are_given_types_of_their_own() {
         assert_eq!(write(&back, Format::DEEPGNN, &text, &options).unwrap().result, Some(expected), "{to}");
     }
     let there =
-        open(&home.path().join("g.graphar"), &OpenOptions { carry: CarryUse::Ignore, ..OpenOptions::default() });
+        open(&home.path().join("g.graphar"), &OpenOptions { sidecar: SidecarUse::Ignore, ..OpenOptions::default() });
     let graph = there.graph.graph();
     // Type 0 has a name, 1 is called by its number, 99 has no line and so no type.
     let nodes: Vec<(&str, Option<u64>)> = graph.nodes.iter().map(|ty| (ty.name.as_str(), ty.rows)).collect();
@@ -545,7 +546,7 @@ fn many_nodes_are_given_types_in_little_memory() {
     let done = convert(&source, &plan, &destination, &options, &own, &Silent).unwrap();
     assert_eq!((done.source, done.nodes, done.edges), (done.result, NODES, NODES));
     assert!(own.scratch.peak() > 10 * NODES, "{}", own.scratch.peak());
-    let native = open(&there, &OpenOptions { carry: CarryUse::Ignore, ..OpenOptions::default() }).graph;
+    let native = open(&there, &OpenOptions { sidecar: SidecarUse::Ignore, ..OpenOptions::default() }).graph;
     let rows: Vec<Option<u64>> = native.graph().nodes.iter().map(|ty| ty.rows).collect();
     assert_eq!(rows, [Some(NODES / 5); 5]);
 }

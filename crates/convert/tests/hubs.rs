@@ -35,7 +35,7 @@ fn the_edges_of_a_hub_come_in_batches() {
         location,
         format: Format::GRAPHAR,
         native: graph.clone(),
-        carry: None,
+        sidecar: None,
         graph,
         options: OpenOptions::default(),
         is_part: false,

@@ -9,7 +9,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use arrow_array::{Array, ArrayRef};
 use isomorph_convert::{
-    CarryUse, Certificate, ConvertOptions, Format, Hyperedges, OpenOptions, Opened, Plan, Silent, convert,
+    Certificate, ConvertOptions, Format, Hyperedges, OpenOptions, Opened, Plan, SidecarUse, Silent, convert,
 };
 use isomorph_error::{Error, Kind};
 use isomorph_model::zoo::multilayer;
@@ -22,7 +22,7 @@ fn opened(memory: &MemoryGraph) -> Opened {
         location,
         format: Format::ANNNET,
         native: graph.clone(),
-        carry: None,
+        sidecar: None,
         graph,
         options: OpenOptions::default(),
         is_part: false,
@@ -48,7 +48,7 @@ fn written(
 }
 
 fn read(place: &Path) -> Opened {
-    let options = OpenOptions { carry: CarryUse::Ignore, ..OpenOptions::default() };
+    let options = OpenOptions { sidecar: SidecarUse::Ignore, ..OpenOptions::default() };
     Opened::open(&Location::from_path(place), &options).unwrap()
 }
 
@@ -231,7 +231,7 @@ fn hyperedges_of_files_that_hold_them_as_nodes_are_told_by_rows() {
     let home = tempfile::tempdir().unwrap();
     for seed in 0..20 {
         let memory = multilayer(seed);
-        // GraphAr with its carry is the annnet graph; its members are rows.
+        // GraphAr with its sidecar is the annnet graph; its members are rows.
         let (middle, place) = (home.path().join(format!("{seed}-middle")), home.path().join(format!("{seed}")));
         written(&memory, Format::GRAPHAR, &middle, Hyperedges::Reify, 1 << 28).unwrap();
         let opened = Opened::open(&Location::from_path(&middle), &OpenOptions::default()).unwrap();

@@ -245,7 +245,7 @@ fn an_edge_list_loses_what_the_plan_says() {
         location: Location::from_path(Path::new("/memory")),
         format: Format::GRAPHAR,
         native: memory.clone(),
-        carry: None,
+        sidecar: None,
         graph: memory,
         options: OpenOptions::default(),
         is_part: false,

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use isomorph_convert::{CarryUse, Certificate, ConvertOptions, Format, OpenOptions, Opened, Plan, Silent};
+use isomorph_convert::{Certificate, ConvertOptions, Format, OpenOptions, Opened, Plan, SidecarUse, Silent};
 use isomorph_convert::{convert, dump};
 use isomorph_error::Error;
 use isomorph_model::zoo::{Build, Edges, Nodes, int64, text};
@@ -16,8 +16,8 @@ fn resources() -> Resources {
     Resources { threads: 2, budget: Budget::new(256 << 20), ..Resources::of_this_machine().unwrap() }
 }
 
-fn open(place: &Path, carry: CarryUse) -> Opened {
-    Opened::open(&Location::from_path(place), &OpenOptions { carry, ..OpenOptions::default() }).unwrap()
+fn open(place: &Path, sidecar: SidecarUse) -> Opened {
+    Opened::open(&Location::from_path(place), &OpenOptions { sidecar, ..OpenOptions::default() }).unwrap()
 }
 
 fn write(opened: &Opened, place: &Path, options: &ConvertOptions) -> Result<(Plan, Certificate), Error> {
@@ -99,7 +99,7 @@ impl Case {
             location,
             format: Format::GRAPHAR,
             native: graph.clone(),
-            carry: None,
+            sidecar: None,
             graph,
             options: OpenOptions::default(),
             is_part: false,
@@ -142,7 +142,7 @@ const TARGETS: [(Format, &str, bool); 9] = [
 
 /// The number of nodes that anybody finds who opens it.
 fn nodes(place: &Path, to: Format) -> usize {
-    let opened = open(place, CarryUse::Ignore);
+    let opened = open(place, SidecarUse::Ignore);
     let mut out = Vec::new();
     dump(opened.graph.as_ref(), &mut out, &resources(), &Silent).unwrap();
     let text = String::from_utf8(out).unwrap();
@@ -209,7 +209,7 @@ fn a_graph_that_came_from_deepgnn_still_has_its_keys() {
     let (ids, there) = (home.path().join("ids"), home.path().join("there.parq"));
     let to = |to| ConvertOptions { to: Some(to), ..ConvertOptions::default() };
     write(&case.graph(), &ids, &to(Format::DEEPGNN)).unwrap();
-    let opened = open(&ids, CarryUse::Auto);
+    let opened = open(&ids, SidecarUse::Auto);
     let error = write(&opened, &there, &to(Format::NOCK)).unwrap_err();
     assert_eq!(error.broken_rule().map(|rule| rule.id), Some("MODEL-REPEATED-KEY"), "{error}");
     assert!(error.place().row.is_some(), "{error:?}");
@@ -225,7 +225,7 @@ fn rows_of_nock_that_do_not_count_are_told() {
     let row = |value: u8| format!("\"a\",-1,\"\",\"\",1.0,-1,False,\"\",\"{{\"\"x\"\":{value}}}\"\n");
     for (rows, told) in [(1, 0), (3, 1)] {
         fs::write(&place, format!("{header}{}", (0..rows).map(row).collect::<String>())).unwrap();
-        let opened = open(&place, CarryUse::Auto);
+        let opened = open(&place, SidecarUse::Auto);
         for (to, suffix, _) in TARGETS {
             let there = home.path().join(format!("{rows}.{suffix}"));
             let options = ConvertOptions { to: Some(to), lossy: true, ..ConvertOptions::default() };
@@ -248,7 +248,7 @@ fn rows_of_partitions_that_do_not_count_are_told_as_lost() {
             fs::write(from.join(format!("part_{id}.csv")), format!("{HEADER}\n{rows}\n")).unwrap();
         }
         let lossy = ConvertOptions { lossy: true, ..ConvertOptions::default() };
-        write(&open(&from, CarryUse::Auto), &home.path().join("out.parq"), &lossy).unwrap().1.lost
+        write(&open(&from, SidecarUse::Auto), &home.path().join("out.parq"), &lossy).unwrap().1.lost
     };
     let row = |shadow, labels| format!("\"b\",-1,\"\",\"\",1.0,{shadow},False,\"{labels}\",\"\"");
     let has = |lost: &[String], what: &str| lost.iter().any(|line| line.contains(what) && line.contains("part_0.csv"));
@@ -266,7 +266,7 @@ fn a_column_that_is_taken_for_an_index_is_told_as_lost() {
                 \"x\",\"b\",-1,\"\",\"\",1.0,-1,False,\"\",\"\"\n";
     fs::write(&from, text).unwrap();
     let lossy = ConvertOptions { lossy: true, ..ConvertOptions::default() };
-    let lost = write(&open(&from, CarryUse::Auto), &home.path().join("out.parq"), &lossy).unwrap().1.lost;
+    let lost = write(&open(&from, SidecarUse::Auto), &home.path().join("out.parq"), &lossy).unwrap().1.lost;
     assert!(
         lost.iter().any(|line| line.starts_with("1 column taken for an index: ") && line.ends_with("in.csv")),
         "{lost:?}"

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use isomorph_convert::{
-    CarryUse, ConvertOptions, Format, KeyTexts, NodeTypes, OpenOptions, Opened, Plan, PropertyTexts, Renderer, Silent,
-    TypesFrom, convert,
+    ConvertOptions, Format, KeyTexts, NodeTypes, OpenOptions, Opened, Plan, PropertyTexts, Renderer, SidecarUse,
+    Silent, TypesFrom, convert,
 };
 use isomorph_dataset::{Dataset, NeighborBatch, Neighbors, Sides};
 use isomorph_error::Kind;
@@ -419,7 +419,7 @@ fn properties_that_nobody_asked_for_are_not_read() {
     convert(&from, &plan, &place, &options, &resources, &Silent).unwrap();
     // The data alone: its own columns, in the files of GraphAr.
     let native = || {
-        let options = OpenOptions { carry: CarryUse::Ignore, ..OpenOptions::default() };
+        let options = OpenOptions { sidecar: SidecarUse::Ignore, ..OpenOptions::default() };
         Dataset::new(Opened::open(&place, &options).unwrap().graph, resources.clone())
     };
     let asked = |tables: &Dataset, columns: &[&str]| -> isomorph_error::Result<Vec<usize>> {

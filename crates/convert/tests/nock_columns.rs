@@ -10,7 +10,7 @@ use arrow_array::{
     MapArray, RecordBatch, StringArray, StructArray, TimestampMicrosecondArray, UInt64Array,
 };
 use arrow_schema::{DataType, Field};
-use isomorph_convert::{CarryUse, ConvertOptions, OpenOptions, Opened, Plan, Silent, convert, diff, digest, dump};
+use isomorph_convert::{ConvertOptions, OpenOptions, Opened, Plan, SidecarUse, Silent, convert, diff, digest, dump};
 use isomorph_dataset::Selection;
 use isomorph_error::{Error, Findings};
 use isomorph_model::Source;
@@ -164,7 +164,7 @@ fn what_a_member_is_called_does_not_depend_on_other_rows() {
         let place = Location::from_path(to);
         let plan = Plan::new(opened, &place, &options, &resources, &Silent).unwrap();
         convert(opened, &plan, &place, &options, &resources, &Silent).unwrap();
-        let ignore = OpenOptions { carry: CarryUse::Ignore, ..OpenOptions::default() };
+        let ignore = OpenOptions { sidecar: SidecarUse::Ignore, ..OpenOptions::default() };
         let given = names(Opened::open(&place, &ignore).unwrap().graph.graph());
         for name in ["shadow_2", "truth_2", "x"] {
             assert!(given.iter().any(|given| given == name), "{given:?}");
@@ -179,7 +179,7 @@ fn null_and_empty_text_are_told_apart_without_a_sidecar() {
     file(&from, Arc::new(StringArray::from(vec![None, Some("")])));
     let unverified = ConvertOptions { no_verify: true, ..ConvertOptions::default() };
     converted(&from, &to, &unverified).unwrap();
-    let ignore = OpenOptions { carry: CarryUse::Ignore, ..OpenOptions::default() };
+    let ignore = OpenOptions { sidecar: SidecarUse::Ignore, ..OpenOptions::default() };
     let again = Opened::open(&Location::from_path(&to), &ignore).unwrap();
     let content = |opened: &Opened| {
         let resources = Resources::of_this_machine().unwrap();
@@ -222,8 +222,8 @@ fn columns_that_stand_for_other_values_are_compared_as_these() {
         let (from, to) = (home.path().join(format!("{name}.parq")), home.path().join(name));
         file(&from, column);
         converted(&from, &to, &options).unwrap();
-        let found = |at: &Path, filter: Predicate, carry| {
-            let open = OpenOptions { carry, ..OpenOptions::default() };
+        let found = |at: &Path, filter: Predicate, sidecar| {
+            let open = OpenOptions { sidecar, ..OpenOptions::default() };
             let opened = Opened::open(&Location::from_path(at), &open).unwrap();
             let selection = Selection { conditions: vec![("node".to_owned(), filter)], ..Selection::default() };
             let resources = Resources::of_this_machine().unwrap();
@@ -235,10 +235,10 @@ fn columns_that_stand_for_other_values_are_compared_as_these() {
         };
         let above = || Predicate::compare("x", Comparison::Greater, literal.clone());
         for at in [&from, &to] {
-            let some = found(at, above(), CarryUse::Auto);
+            let some = found(at, above(), SidecarUse::Auto);
             assert!(some.contains("bob") && !some.contains("ann"), "{name}: {some}");
-            assert!(found(at, Predicate::IsNull("x".to_owned()), CarryUse::Auto).is_empty(), "{name}");
+            assert!(found(at, Predicate::IsNull("x".to_owned()), SidecarUse::Auto).is_empty(), "{name}");
         }
-        found(&to, Predicate::IsNotNull("x".to_owned()), CarryUse::Ignore);
+        found(&to, Predicate::IsNotNull("x".to_owned()), SidecarUse::Ignore);
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use isomorph_convert::{
-    CarryUse, Certificate, ConvertOptions, Format, NodeTypes, OpenOptions, Opened, Plan, RdfMode, Silent, TypesFrom,
+    Certificate, ConvertOptions, Format, NodeTypes, OpenOptions, Opened, Plan, RdfMode, SidecarUse, Silent, TypesFrom,
     convert, digest, dump,
 };
 use isomorph_error::{Error, Kind};
@@ -27,8 +27,8 @@ fn resources() -> Resources {
     Resources { threads: 2, budget: Budget::new(256 << 20), ..Resources::of_this_machine().unwrap() }
 }
 
-fn open(place: &Path, carry: CarryUse) -> Opened {
-    Opened::open(&Location::from_path(place), &OpenOptions { carry, ..OpenOptions::default() }).unwrap()
+fn open(place: &Path, sidecar: SidecarUse) -> Opened {
+    Opened::open(&Location::from_path(place), &OpenOptions { sidecar, ..OpenOptions::default() }).unwrap()
 }
 
 fn write(opened: &Opened, place: &Path, options: &ConvertOptions) -> Result<(Plan, Certificate), Error> {
@@ -69,7 +69,7 @@ fn memory(format: Format, memory: MemoryGraph) -> Opened {
         location,
         format,
         native: graph.clone(),
-        carry: None,
+        sidecar: None,
         graph,
         options: OpenOptions::default(),
         is_part: false,
@@ -98,11 +98,11 @@ fn property_graphs_become_every_syntax_and_come_back() {
         let (_, certificate) =
             write(&graph, &place, &ConvertOptions::default()).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(certificate.source, certificate.result, "{name}");
-        assert_eq!(content(&open(&place, CarryUse::Auto)), expected, "{name}");
+        assert_eq!(content(&open(&place, SidecarUse::Auto)), expected, "{name}");
         assert!(home.path().join(format!("{name}.isomorph/carry.json")).is_file(), "{name}");
         let back = home.path().join(format!("{name}.graphar"));
-        write(&open(&place, CarryUse::Auto), &back, &ConvertOptions::default()).unwrap();
-        assert_eq!(content(&open(&back, CarryUse::Auto)), expected, "{name}");
+        write(&open(&place, SidecarUse::Auto), &back, &ConvertOptions::default()).unwrap();
+        assert_eq!(content(&open(&back, SidecarUse::Auto)), expected, "{name}");
     }
     let turtle = fs::read_to_string(home.path().join("a.ttl")).unwrap();
     assert!(turtle.contains("@prefix : <urn:x-isomorph:> ."), "{turtle}");
@@ -122,19 +122,19 @@ fn edges_of_which_something_is_said_become_every_syntax_and_come_back() {
         let nock = home.path().join(format!("{number}.parq"));
         write(graph, &nock, &ConvertOptions { lossy: true, ..ConvertOptions::default() }).unwrap();
         // The same as NOCK, whose properties are in a bag.
-        for (from, graph) in [("typed", graph), ("bag", &open(&nock, CarryUse::Auto))] {
+        for (from, graph) in [("typed", graph), ("bag", &open(&nock, SidecarUse::Auto))] {
             for syntax in ["rdf", "ttl", "jsonld"] {
                 let place = home.path().join(format!("{number}-{from}.{syntax}"));
                 let (_, certificate) = write(graph, &place, &ConvertOptions::default()).unwrap();
                 assert_eq!(certificate.source, certificate.result, "{number} {from} {syntax}");
-                let back = open(&place, CarryUse::Auto);
+                let back = open(&place, SidecarUse::Auto);
                 assert_eq!(content(&back), content(graph), "{number} {from} {syntax}");
                 let text = fs::read_to_string(&place).unwrap();
                 assert_eq!(text.contains("rdf-syntax-ns#Statement"), syntax == "jsonld", "{number} {from} {syntax}");
                 let again = home.path().join(format!("{number}-{from}-{syntax}.graphar"));
                 write(&back, &again, &ConvertOptions { to: Some(Format::GRAPHAR), ..ConvertOptions::default() })
                     .unwrap();
-                assert_eq!(content(&open(&again, CarryUse::Auto)), content(graph), "{number} {from} {syntax}");
+                assert_eq!(content(&open(&again, SidecarUse::Auto)), content(graph), "{number} {from} {syntax}");
             }
         }
     }
@@ -149,12 +149,12 @@ fn statements_of_other_rdf_stay_triples() {
     let text = ["subject", "predicate", "object"].map(|part| format!("_:e <{rdf}{part}> <urn:a> .\n")).concat();
     let (home, place) = home("a.nt", &format!("{text}_:e <{rdf}type> <{rdf}Statement> .\n"));
     let there = home.path().join("a.jsonld");
-    let (_, certificate) = write(&open(&place, CarryUse::Auto), &there, &ConvertOptions::default()).unwrap();
+    let (_, certificate) = write(&open(&place, SidecarUse::Auto), &there, &ConvertOptions::default()).unwrap();
     assert_eq!((certificate.source, certificate.triples), (certificate.result, Some(4)));
     // What has triple terms by itself is refused as before.
     let quoted = home.path().join("b.nt");
     fs::write(&quoted, format!("_:e <{rdf}reifies> <<( <urn:a> <urn:b> <urn:c> )>> .\n")).unwrap();
-    let error = write(&open(&quoted, CarryUse::Auto), &home.path().join("b.jsonld"), &ConvertOptions::default());
+    let error = write(&open(&quoted, SidecarUse::Auto), &home.path().join("b.jsonld"), &ConvertOptions::default());
     let error = error.unwrap_err();
     assert_eq!(error.kind(), Kind::WouldLose, "{error}");
     assert!(error.to_string().contains("JSON-LD has no triple terms"), "{error}");
@@ -165,20 +165,20 @@ fn statements_of_other_rdf_stay_triples() {
 fn a_plan_says_what_a_syntax_has_no_words_for() {
     let (home, place) = home("a.nq", "<urn:a> <http://example.org/1> <urn:b> <urn:g> .\n<urn:a> <urn:p> <urn:b> .\n");
     let lake = home.path().join("a.lake");
-    write(&open(&place, CarryUse::Auto), &lake, &ConvertOptions::default()).unwrap();
+    write(&open(&place, SidecarUse::Auto), &lake, &ConvertOptions::default()).unwrap();
     let plan = |opened: &Opened, name: &str| {
         let destination = Location::from_path(&home.path().join(name));
         Plan::new(opened, &destination, &ConvertOptions::default(), &resources(), &Silent)
     };
-    let error = plan(&open(&lake, CarryUse::Auto), "b.ttl").unwrap_err();
+    let error = plan(&open(&lake, SidecarUse::Auto), "b.ttl").unwrap_err();
     assert_eq!((error.kind(), error.message()), (Kind::WouldLose, "Turtle has no named graphs"));
     let (_keep, place) = self::home("c.nq", "<urn:a> <http://example.org/1> \"b\" .\n");
     let lake = home.path().join("c.lake");
-    write(&open(&place, CarryUse::Auto), &lake, &ConvertOptions::default()).unwrap();
+    write(&open(&place, SidecarUse::Auto), &lake, &ConvertOptions::default()).unwrap();
     for from in [&lake, &place] {
-        let error = plan(&open(from, CarryUse::Auto), "d.rdf").unwrap_err();
+        let error = plan(&open(from, SidecarUse::Auto), "d.rdf").unwrap_err();
         assert_eq!(error.message(), "http://example.org/1 does not end in a name of XML");
-        let lines = plan(&open(from, CarryUse::Auto), "d.jsonld").unwrap().lines;
+        let lines = plan(&open(from, SidecarUse::Auto), "d.jsonld").unwrap().lines;
         assert!(lines.iter().any(|line| line.subject == "statements about triples"), "{lines:?}");
     }
     // The names of a property graph become predicates; a base that ends in a letter helps.
@@ -203,11 +203,11 @@ fn a_triple_in_two_graphs_makes_no_further_node() {
         let mut from = place.clone();
         if let Some(stop) = stop {
             from = home.path().join(stop);
-            write(&open(&place, CarryUse::Auto), &from, &ConvertOptions::default()).unwrap();
+            write(&open(&place, SidecarUse::Auto), &from, &ConvertOptions::default()).unwrap();
         }
         let nock = home.path().join(name);
-        write(&open(&from, CarryUse::Auto), &nock, &ConvertOptions::default()).unwrap();
-        let lines = lines(&open(&nock, CarryUse::Ignore));
+        write(&open(&from, SidecarUse::Auto), &nock, &ConvertOptions::default()).unwrap();
+        let lines = lines(&open(&nock, SidecarUse::Ignore));
         assert_eq!(lines.iter().filter(|line| line.contains("\"key\"")).count(), 2, "{lines:#?}");
         assert_eq!(lines.iter().filter(|line| line.contains("\"edge\"")).count(), 2, "{lines:#?}");
     }
@@ -216,19 +216,19 @@ fn a_triple_in_two_graphs_makes_no_further_node() {
 #[test]
 fn classes_become_labels_and_come_back() {
     let (home, place) = home("people.ttl", PEOPLE);
-    let expected = content(&open(&place, CarryUse::Auto));
+    let expected = content(&open(&place, SidecarUse::Auto));
     for name in ["people.parq", "people.graphar", "people.annnet"] {
         let there = home.path().join(name);
-        let (_, certificate) = write(&open(&place, CarryUse::Auto), &there, &labelled()).unwrap();
+        let (_, certificate) = write(&open(&place, SidecarUse::Auto), &there, &labelled()).unwrap();
         assert_eq!(certificate.source, certificate.result, "{name}");
-        assert_eq!(content(&open(&there, CarryUse::Auto)), expected, "{name}");
+        assert_eq!(content(&open(&there, SidecarUse::Auto)), expected, "{name}");
         for text in ["back.nq", "back.lake"] {
             let back = home.path().join(format!("{name}.{text}"));
-            write(&open(&there, CarryUse::Auto), &back, &ConvertOptions::default()).unwrap();
-            assert_eq!(content(&open(&back, CarryUse::Auto)), expected, "{name} {text}");
+            write(&open(&there, SidecarUse::Auto), &back, &ConvertOptions::default()).unwrap();
+            assert_eq!(content(&open(&back, SidecarUse::Auto)), expected, "{name} {text}");
         }
     }
-    let found = lines(&open(&home.path().join("people.parq"), CarryUse::Ignore));
+    let found = lines(&open(&home.path().join("people.parq"), SidecarUse::Ignore));
     let ann = found.iter().find(|line| line.contains(r#""key":"http://example.org/ann""#)).unwrap();
     assert!(ann.contains(r#""labels":["http://example.org/Author","http://example.org/Person"]"#), "{ann}");
     // A comma would make two labels of one: that class stays an edge, and is a node.
@@ -239,15 +239,15 @@ fn classes_become_labels_and_come_back() {
         self::home("classes.nt", "<urn:a> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:C> .\n");
     for name in ["a.parq", "a.graphar", "a.annnet", "a.deepgnn"] {
         let there = classes.path().join(name);
-        let (_, certificate) =
-            write(&open(&alone, CarryUse::Auto), &there, &labelled()).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let (_, certificate) = write(&open(&alone, SidecarUse::Auto), &there, &labelled())
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(certificate.source, certificate.result, "{name}");
-        assert_eq!(content(&open(&there, CarryUse::Auto)), content(&open(&alone, CarryUse::Auto)), "{name}");
+        assert_eq!(content(&open(&there, SidecarUse::Auto)), content(&open(&alone, SidecarUse::Auto)), "{name}");
     }
     // From a file with labels into one with labels of another format.
     let again = home.path().join("again.graphar");
-    write(&open(&home.path().join("people.parq"), CarryUse::Auto), &again, &labelled()).unwrap();
-    assert_eq!(content(&open(&again, CarryUse::Auto)), expected);
+    write(&open(&home.path().join("people.parq"), SidecarUse::Auto), &again, &labelled()).unwrap();
+    assert_eq!(content(&open(&again, SidecarUse::Auto)), expected);
     let error = write(&social(false), &home.path().join("x.parq"), &labelled()).unwrap_err();
     assert_eq!(error.kind(), Kind::Usage);
 }
@@ -288,7 +288,7 @@ fn what_is_gathered_does_not_depend_on_threads() {
     }
     let (home, place) = home("a.nq", &text);
     let lake = home.path().join("a.lake");
-    write(&open(&place, CarryUse::Auto), &lake, &ConvertOptions::default()).unwrap();
+    write(&open(&place, SidecarUse::Auto), &lake, &ConvertOptions::default()).unwrap();
     for (from, name) in [(&place, "text"), (&lake, "lake")] {
         for (to, options) in [("graphar", labelled()), ("parq", ConvertOptions::default()), ("annnet", labelled())] {
             let mut before = None;
@@ -337,25 +337,25 @@ fn node_types(opened: &Opened) -> Vec<Described> {
 fn classes_become_node_types_and_come_back() {
     let (home, place) = home("people.ttl", PEOPLE);
     let lake = home.path().join("people.lake");
-    write(&open(&place, CarryUse::Auto), &lake, &ConvertOptions::default()).unwrap();
-    let expected = content(&open(&place, CarryUse::Auto));
+    write(&open(&place, SidecarUse::Auto), &lake, &ConvertOptions::default()).unwrap();
+    let expected = content(&open(&place, SidecarUse::Auto));
     let example = |name: &str| format!("http://example.org/{name}");
     for from in [&place, &lake] {
         let stem = from.extension().unwrap().to_str().unwrap();
         for name in ["people.parq", "people.graphar", "people.annnet", "people.deepgnn"] {
             let there = home.path().join(format!("{stem}.{name}"));
-            let (_, certificate) = write(&open(from, CarryUse::Auto), &there, &typed_by_label(&[]))
+            let (_, certificate) = write(&open(from, SidecarUse::Auto), &there, &typed_by_label(&[]))
                 .unwrap_or_else(|error| panic!("{stem} {name}: {error}"));
             assert_eq!(certificate.source, certificate.result, "{stem} {name}");
-            assert_eq!(content(&open(&there, CarryUse::Auto)), expected, "{stem} {name}");
+            assert_eq!(content(&open(&there, SidecarUse::Auto)), expected, "{stem} {name}");
             for text in ["nq", "lake"] {
                 let back = home.path().join(format!("{stem}.{name}.{text}"));
-                write(&open(&there, CarryUse::Auto), &back, &ConvertOptions::default()).unwrap();
-                assert_eq!(content(&open(&back, CarryUse::Auto)), expected, "{stem} {name} {text}");
+                write(&open(&there, SidecarUse::Auto), &back, &ConvertOptions::default()).unwrap();
+                assert_eq!(content(&open(&back, SidecarUse::Auto)), expected, "{stem} {name} {text}");
             }
         }
         // Ann is both; the first in the order of bytes is her type, the other stays a label. Who has no class is a resource.
-        let alone = open(&home.path().join(format!("{stem}.people.graphar")), CarryUse::Ignore);
+        let alone = open(&home.path().join(format!("{stem}.people.graphar")), SidecarUse::Ignore);
         let altered = |name: &str| example(name).replace([':', '/'], "_");
         let columns = |names: &[&str]| names.iter().map(|name| altered(name)).collect::<Vec<_>>();
         let found = node_types(&alone);
@@ -378,11 +378,11 @@ fn classes_become_node_types_and_come_back() {
     let [person, author] = [example("Person"), example("Author")];
     let names = [(person.as_str(), "person"), (author.as_str(), "author")];
     let there = home.path().join("named.graphar");
-    let (plan, certificate) = write(&open(&place, CarryUse::Auto), &there, &typed_by_label(&names)).unwrap();
+    let (plan, certificate) = write(&open(&place, SidecarUse::Auto), &there, &typed_by_label(&names)).unwrap();
     assert_eq!(certificate.source, certificate.result);
     let line = plan.lines.iter().find(|line| line.subject == "label http://example.org/Person").unwrap();
     assert_eq!(line.becomes, "vertex type person");
-    let found: Vec<_> = node_types(&open(&there, CarryUse::Ignore)).into_iter().map(|ty| (ty.0, ty.1)).collect();
+    let found: Vec<_> = node_types(&open(&there, SidecarUse::Ignore)).into_iter().map(|ty| (ty.0, ty.1)).collect();
     assert_eq!(found[0], ("person".to_owned(), Some(2)), "{found:?}");
     assert_eq!(found.len(), 3, "nobody is left who is an author only: {found:?}");
 }
@@ -401,17 +401,17 @@ fn labels_of_nock_become_node_types_and_come_back() {
     );
     let place = home.path().join("food.parq");
     write(&memory(Format::NOCK, nock), &place, &ConvertOptions::default()).unwrap();
-    let expected = content(&open(&place, CarryUse::Auto));
+    let expected = content(&open(&place, SidecarUse::Auto));
     for name in ["food.graphar", "food.annnet", "food.deepgnn"] {
         let there = home.path().join(name);
-        let (_, certificate) = write(&open(&place, CarryUse::Auto), &there, &typed_by_label(&[]))
+        let (_, certificate) = write(&open(&place, SidecarUse::Auto), &there, &typed_by_label(&[]))
             .unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(certificate.source, certificate.result, "{name}");
         let back = home.path().join(format!("{name}.parq"));
-        write(&open(&there, CarryUse::Auto), &back, &ConvertOptions::default()).unwrap();
-        assert_eq!(content(&open(&back, CarryUse::Auto)), expected, "{name}");
+        write(&open(&there, SidecarUse::Auto), &back, &ConvertOptions::default()).unwrap();
+        assert_eq!(content(&open(&back, SidecarUse::Auto)), expected, "{name}");
     }
-    let found = node_types(&open(&home.path().join("food.graphar"), CarryUse::Ignore));
+    let found = node_types(&open(&home.path().join("food.graphar"), SidecarUse::Ignore));
     let of = |name: &str, columns: &[&str], labels: &[&str]| {
         let owned = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>();
         (name.to_owned(), Some(1), owned(columns), owned(labels))
@@ -425,7 +425,8 @@ fn labels_of_nock_become_node_types_and_come_back() {
     ];
     assert_eq!(found, known);
     // What has types, and what has none, is refused.
-    for (graph, name) in [(social(false), "x.parq"), (open(&place, CarryUse::Auto), "x.csv"), (social(false), "x.nq")] {
+    for (graph, name) in [(social(false), "x.parq"), (open(&place, SidecarUse::Auto), "x.csv"), (social(false), "x.nq")]
+    {
         let error = write(&graph, &home.path().join(name), &typed_by_label(&[])).unwrap_err();
         assert_eq!(error.kind(), Kind::Usage, "{name}: {error}");
     }
@@ -434,21 +435,21 @@ fn labels_of_nock_become_node_types_and_come_back() {
 #[test]
 fn nock_that_lost_its_carry_is_rdf_again() {
     let (home, place) = home("people.ttl", PEOPLE);
-    let expected = content(&open(&place, CarryUse::Auto));
+    let expected = content(&open(&place, SidecarUse::Auto));
     for (name, options) in
         [("edges.parq", in_mode(RdfMode::Rich)), ("labels.parq", labelled()), ("types.csv", labelled())]
     {
         let nock = home.path().join(name);
-        write(&open(&place, CarryUse::Auto), &nock, &options).unwrap();
+        write(&open(&place, SidecarUse::Auto), &nock, &options).unwrap();
         fs::remove_dir_all(home.path().join(format!("{name}.isomorph"))).unwrap();
-        let alone = open(&nock, CarryUse::Auto);
+        let alone = open(&nock, SidecarUse::Auto);
         for text in ["nq", "trig", "lake"] {
             let back = home.path().join(format!("{name}.{text}"));
             let (_, certificate) =
                 write(&alone, &back, &in_mode(RdfMode::Rich)).unwrap_or_else(|error| panic!("{name} {text}: {error}"));
             assert_eq!(certificate.source, certificate.result, "{name} {text}");
-            assert_eq!(content(&open(&back, CarryUse::Ignore)), expected, "{name} {text}");
-            assert_eq!(content(&open(&back, CarryUse::Auto)), content(&alone), "{name} {text}");
+            assert_eq!(content(&open(&back, SidecarUse::Ignore)), expected, "{name} {text}");
+            assert_eq!(content(&open(&back, SidecarUse::Auto)), content(&alone), "{name} {text}");
         }
     }
 }
@@ -463,10 +464,11 @@ fn nock_with_more_than_rdf_is_refused() {
     // A node of which nothing is said.
     let (_keep, place) = self::home("a.nq", "<urn:a> <urn:p> <urn:b> .\n");
     let nock = home.path().join("a.parq");
-    write(&open(&place, CarryUse::Auto), &nock, &ConvertOptions { lossy: true, ..ConvertOptions::default() }).unwrap();
-    assert!(write(&open(&nock, CarryUse::Auto), &there, &in_mode(RdfMode::Rich)).is_ok());
+    write(&open(&place, SidecarUse::Auto), &nock, &ConvertOptions { lossy: true, ..ConvertOptions::default() })
+        .unwrap();
+    assert!(write(&open(&nock, SidecarUse::Auto), &there, &in_mode(RdfMode::Rich)).is_ok());
     let error =
-        write(&open(&place, CarryUse::Auto), &home.path().join("b.graphar"), &in_mode(RdfMode::Rich)).unwrap_err();
+        write(&open(&place, SidecarUse::Auto), &home.path().join("b.graphar"), &in_mode(RdfMode::Rich)).unwrap_err();
     assert_eq!(error.kind(), Kind::Usage, "{error}");
 }
 
@@ -474,10 +476,10 @@ fn nock_with_more_than_rdf_is_refused() {
 fn pynock_has_terms_for_nodes_and_edges_for_triples() {
     let (home, place) = home("people.ttl", PEOPLE);
     let nock = home.path().join("people.parq");
-    let (_, certificate) = write(&open(&place, CarryUse::Auto), &nock, &in_mode(RdfMode::Pynock)).unwrap();
+    let (_, certificate) = write(&open(&place, SidecarUse::Auto), &nock, &in_mode(RdfMode::Pynock)).unwrap();
     assert!(!certificate.lost.is_empty());
     assert!(!home.path().join("people.parq.isomorph").exists());
-    let opened = open(&nock, CarryUse::Auto);
+    let opened = open(&nock, SidecarUse::Auto);
     let found = lines(&opened);
     for node in ["http://example.org/ann", "http://example.org/Person", "41", "Bob", "c", "1983-01-02"] {
         assert!(found.iter().any(|line| line.contains(&format!("\"key\":\"{node}\""))), "{node}: {found:#?}");
@@ -503,7 +505,7 @@ fn pynock_has_no_node_for_an_empty_literal() {
     ] {
         let (home, place) = home("empty.nq", text);
         let nock = home.path().join("empty.parq");
-        let done = write(&open(&place, CarryUse::Auto), &nock, &in_mode(RdfMode::Pynock));
+        let done = write(&open(&place, SidecarUse::Auto), &nock, &in_mode(RdfMode::Pynock));
         let Err(error) = done else {
             assert!(fits, "{text}");
             continue;
@@ -525,14 +527,16 @@ fn names_that_files_cannot_have_are_altered() {
         let (home, place) = home("a.ttl", &text);
         let labels_from_type = from == "a.parq";
         if labels_from_type {
-            write(&open(&place, CarryUse::Auto), &home.path().join(from), &labelled()).unwrap();
+            write(&open(&place, SidecarUse::Auto), &home.path().join(from), &labelled()).unwrap();
         }
-        let (opened, options) =
-            (open(&home.path().join(from), CarryUse::Auto), ConvertOptions { node_types, ..ConvertOptions::default() });
+        let (opened, options) = (
+            open(&home.path().join(from), SidecarUse::Auto),
+            ConvertOptions { node_types, ..ConvertOptions::default() },
+        );
         let to = home.path().join("g.graphar");
         let (plan, certificate) = write(&opened, &to, &options).unwrap();
         assert_eq!(certificate.source, certificate.result, "{from}");
-        assert_eq!(content(&open(&to, CarryUse::Auto)), content(&opened), "{from}");
+        assert_eq!(content(&open(&to, SidecarUse::Auto)), content(&opened), "{from}");
         assert!(plan.lines.iter().any(|line| line.becomes.starts_with("called x")), "{:?}", plan.lines);
         let types: Vec<&str> = plan.target.nodes.iter().map(|ty| ty.name.as_str()).collect();
         assert_eq!(types.contains(&"http___e.org_a_u2e"), options.node_types.is_some(), "{types:?}");

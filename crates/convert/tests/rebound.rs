@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use isomorph_convert::{OpenOptions, Opened, Registry, Silent, carry};
+use isomorph_convert::{OpenOptions, Opened, Registry, Silent, sidecar};
 use isomorph_fixtures::fixture;
 use isomorph_storage::{Budget, Location, Resources};
 use serde_json::Value;
@@ -37,10 +37,10 @@ fn document(path: &Path) -> Option<PathBuf> {
 
 /// Makes a sidecar say of one file that it had other bytes; says whether it has the digests of its graph.
 fn made_stale(document: &Path) -> bool {
-    let mut carry: Value = serde_json::from_slice(&fs::read(document).unwrap()).unwrap();
-    carry["files"][0]["tail"] = "0".repeat(64).into();
-    fs::write(document, carry.to_string()).unwrap();
-    carry.get("digests").is_some()
+    let mut sidecar: Value = serde_json::from_slice(&fs::read(document).unwrap()).unwrap();
+    sidecar["files"][0]["tail"] = "0".repeat(64).into();
+    fs::write(document, sidecar.to_string()).unwrap();
+    sidecar.get("digests").is_some()
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn whatever_an_older_version_wrote_is_bound_again() {
             continue;
         }
         let place = Location::from_path(&place);
-        match carry::rebind(&place, &Registry::standard(), &resources(), &Silent) {
+        match sidecar::rebind(&place, &Registry::standard(), &resources(), &Silent) {
             Err(error) => failed.push(format!("{path}: {error}")),
             Ok(_) => {
                 Opened::open(&place, &OpenOptions::default()).unwrap_or_else(|error| panic!("{path}: {error}"));

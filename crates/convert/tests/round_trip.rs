@@ -1,10 +1,10 @@
-//! Every format, there and back: the same graph, and a good graph without its carry.
+//! Every format, there and back: the same graph, and a good graph without its sidecar.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::path::{Path, PathBuf};
 
 use isomorph_convert::{
-    CarryUse, Certificate, ConvertOptions, Digested, Format, OpenOptions, Opened, Plan, Registry, Silent, convert,
+    Certificate, ConvertOptions, Digested, Format, OpenOptions, Opened, Plan, Registry, SidecarUse, Silent, convert,
     counts, diff, digest,
 };
 use isomorph_error::{Error, Kind};
@@ -15,11 +15,11 @@ fn resources() -> Resources {
 }
 
 fn open(path: &Path) -> Opened {
-    open_with(path, CarryUse::Auto).unwrap()
+    open_with(path, SidecarUse::Auto).unwrap()
 }
 
-fn open_with(path: &Path, carry: CarryUse) -> Result<Opened, Error> {
-    Opened::open(&Location::from_path(path), &OpenOptions { carry, ..OpenOptions::default() })
+fn open_with(path: &Path, sidecar: SidecarUse) -> Result<Opened, Error> {
+    Opened::open(&Location::from_path(path), &OpenOptions { sidecar, ..OpenOptions::default() })
 }
 
 fn digested(opened: &Opened) -> Digested {
@@ -52,13 +52,13 @@ fn there_and_back(graph: &Path) {
     let certificate = convert_to(&middle, &end, from);
     assert_eq!(certificate.result, Some(before.digests), "{}", graph.display());
     // The end is a graph of the first format by itself.
-    let native = open_with(&end, CarryUse::Ignore).unwrap();
+    let native = open_with(&end, SidecarUse::Ignore).unwrap();
     assert_eq!(native.format, from);
     let after = digested(&native);
     assert_eq!(after.digests.content, before.digests.content, "{}", graph.display());
     assert_eq!(after.digests.order, before.digests.order, "{}", graph.display());
     // The middle alone is a good graph too: all its nodes and edges are there.
-    let alone = digested(&open_with(&middle, CarryUse::Ignore).unwrap());
+    let alone = digested(&open_with(&middle, SidecarUse::Ignore).unwrap());
     assert_eq!(counts(&alone.table), counts(&before.table), "{}", graph.display());
 }
 
@@ -148,7 +148,7 @@ fn a_lossy_conversion_says_what_is_lost_and_carries_nothing() {
 }
 
 #[test]
-fn data_that_was_changed_is_not_read_with_its_old_carry() {
+fn data_that_was_changed_is_not_read_with_its_old_sidecar() {
     let home = tempfile::tempdir().unwrap();
     let (first, second) = (home.path().join("first.parq"), home.path().join("second.parq"));
     convert_to(&social(), &first, Format::NOCK);
@@ -157,10 +157,10 @@ fn data_that_was_changed_is_not_read_with_its_old_carry() {
     let inside = bytes.len() - 30_000;
     bytes[inside] ^= 1;
     std::fs::write(&first, bytes).unwrap();
-    assert_eq!(open_with(&first, CarryUse::Auto).err().unwrap().kind(), Kind::StaleCarry);
+    assert_eq!(open_with(&first, SidecarUse::Auto).err().unwrap().kind(), Kind::StaleSidecar);
     std::fs::remove_file(&second).unwrap();
     std::fs::copy(&first, &second).unwrap();
-    assert_eq!(open_with(&second, CarryUse::Auto).err().unwrap().kind(), Kind::StaleCarry);
+    assert_eq!(open_with(&second, SidecarUse::Auto).err().unwrap().kind(), Kind::StaleSidecar);
 }
 
 #[test]

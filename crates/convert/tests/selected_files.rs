@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow_array::Array;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
-use isomorph_convert::{CarryUse, ConvertOptions, Format, OpenOptions, Opened, Plan, Silent, convert, digest};
+use isomorph_convert::{ConvertOptions, Format, OpenOptions, Opened, Plan, SidecarUse, Silent, convert, digest};
 use isomorph_dataset::{Sample, Selected, Selection, parse_condition};
 use isomorph_error::Error;
 use isomorph_graphar::info::{AdjListType, FileType};
@@ -146,8 +146,8 @@ fn known(source: Arc<dyn Source>, selection: &Selection) -> Result<Vec<String>, 
 }
 
 /// Selections of a graph on disk against the same of it in memory; how many of them leave something.
-fn compare(name: &str, at: &Path, carry: CarryUse, seed: u64, rounds: usize) -> usize {
-    let opened = Opened::open(&Location::from_path(at), &OpenOptions { carry, ..OpenOptions::default() }).unwrap();
+fn compare(name: &str, at: &Path, sidecar: SidecarUse, seed: u64, rounds: usize) -> usize {
+    let opened = Opened::open(&Location::from_path(at), &OpenOptions { sidecar, ..OpenOptions::default() }).unwrap();
     let whole = Arc::new(MemoryGraph::read(opened.graph.as_ref()).unwrap());
     let (mut dice, mut left) = (Dice(seed), 0);
     for round in 0..rounds {
@@ -156,13 +156,13 @@ fn compare(name: &str, at: &Path, carry: CarryUse, seed: u64, rounds: usize) -> 
         let memory = known(Arc::clone(&whole) as Arc<dyn Source>, &selection);
         match (files, memory) {
             (Ok(files), Ok(memory)) => {
-                assert_eq!(files, memory, "{name} {carry:?} {round}: {selection:?}");
+                assert_eq!(files, memory, "{name} {sidecar:?} {round}: {selection:?}");
                 left += 1;
             }
             (Err(files), Err(memory)) => {
-                assert_eq!(files.kind(), memory.kind(), "{name} {carry:?} {round}: {files} {memory} {selection:?}");
+                assert_eq!(files.kind(), memory.kind(), "{name} {sidecar:?} {round}: {files} {memory} {selection:?}");
             }
-            (files, memory) => panic!("{name} {carry:?} {round}: {files:?} {memory:?} {selection:?}"),
+            (files, memory) => panic!("{name} {sidecar:?} {round}: {files:?} {memory:?} {selection:?}"),
         }
     }
     left
@@ -178,7 +178,7 @@ fn files_of_graphar_are_chosen_from_as_the_graph_in_memory() {
         (FileType::Csv, Grouping::One),
         (FileType::Json, Grouping::Each),
     ];
-    let mut left = compare("social", &social(), CarryUse::Auto, 1, 20);
+    let mut left = compare("social", &social(), SidecarUse::Auto, 1, 20);
     for (seed, (file_type, grouping)) in (2..).zip(layouts) {
         let mut options = ConvertOptions { to: Some(Format::GRAPHAR), ..ConvertOptions::default() };
         let write = options.write.get_mut::<isomorph_graphar::WriteOptions>();
@@ -191,7 +191,7 @@ fn files_of_graphar_are_chosen_from_as_the_graph_in_memory() {
         });
         let to = home.path().join(format!("{seed}"));
         copied(&social(), &to, &options);
-        left += compare(&format!("{file_type:?} {grouping:?}"), &to, CarryUse::Ignore, seed, 20);
+        left += compare(&format!("{file_type:?} {grouping:?}"), &to, SidecarUse::Ignore, seed, 20);
     }
     assert!(left > 90, "{left} of 120");
 }
@@ -204,8 +204,8 @@ fn files_of_other_formats_are_chosen_from_as_the_graph_in_memory() {
         let name = if format == Format::RDF { "social.nt" } else { "social" };
         let to = home.path().join(format!("{seed}-{name}"));
         copied(&social(), &to, &ConvertOptions { to: Some(format), ..ConvertOptions::default() });
-        for carry in [CarryUse::Auto, CarryUse::Ignore] {
-            left += compare(format.id(), &to, carry, seed, 12);
+        for sidecar in [SidecarUse::Auto, SidecarUse::Ignore] {
+            left += compare(format.id(), &to, sidecar, seed, 12);
         }
     }
     assert!(left > 40, "{left} of 120");

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
-use isomorph_convert::{CarryUse, ConvertOptions, Format, OpenOptions, Opened, Plan, Silent, convert, digest, dump};
+use isomorph_convert::{ConvertOptions, Format, OpenOptions, Opened, Plan, SidecarUse, Silent, convert, digest, dump};
 use isomorph_dataset::{Dataset, Sample, Selection, TableKind, parse_condition};
 use isomorph_error::{Error, Kind};
 use isomorph_fixtures::fixture;
@@ -17,8 +17,8 @@ fn resources() -> Resources {
     Resources::of_this_machine().unwrap()
 }
 
-fn opened(place: &Path, carry: CarryUse) -> Opened {
-    let options = OpenOptions { carry, unsound: true, ..OpenOptions::default() };
+fn opened(place: &Path, sidecar: SidecarUse) -> Opened {
+    let options = OpenOptions { sidecar, unsound: true, ..OpenOptions::default() };
     Opened::open(&Location::from_path(place), &options).unwrap_or_else(|error| panic!("{place:?}: {error}"))
 }
 
@@ -29,9 +29,9 @@ fn graphs() -> Vec<(String, Box<dyn Fn() -> Opened>)> {
     let expected: serde_json::Map<String, Value> = serde_json::from_slice(&expected).unwrap();
     let mut graphs: Vec<(String, Box<dyn Fn() -> Opened>)> = Vec::new();
     for path in expected.keys() {
-        for carry in [CarryUse::Auto, CarryUse::Ignore] {
+        for sidecar in [SidecarUse::Auto, SidecarUse::Ignore] {
             let place = folder.join(path);
-            graphs.push((format!("{path}, {carry:?}"), Box::new(move || opened(&place, carry))));
+            graphs.push((format!("{path}, {sidecar:?}"), Box::new(move || opened(&place, sidecar))));
         }
     }
     graphs
@@ -138,7 +138,7 @@ fn what_is_left_is_a_graph_like_any_other() {
                 let place = home.path().join(file);
                 match write(&part, to, &place) {
                     Ok(()) => {
-                        let again = opened(&place, CarryUse::Auto);
+                        let again = opened(&place, SidecarUse::Auto);
                         let after = digest(again.graph.as_ref(), &resources(), &Silent).unwrap().digests;
                         assert_eq!(after.content, before.content, "{name} to {to}: {selection:?}");
                         converted += 1;
@@ -183,7 +183,7 @@ fn left(selection: &Selection) -> Result<(Vec<String>, String), Error> {
     let home = tempfile::tempdir().unwrap();
     let place = home.path().join("n.csv");
     std::fs::write(&place, NOCK).unwrap();
-    let part = opened(&place, CarryUse::Auto).select(selection, true, &resources(), &Silent)?;
+    let part = opened(&place, SidecarUse::Auto).select(selection, true, &resources(), &Silent)?;
     let mut out = Vec::new();
     dump(part.opened.graph.as_ref(), &mut out, &resources(), &Silent)?;
     let text = String::from_utf8(out).unwrap();
@@ -236,7 +236,8 @@ fn edges_that_lose_an_end_are_counted_or_kept() {
     let home = tempfile::tempdir().unwrap();
     let place = home.path().join("n.csv");
     std::fs::write(&place, NOCK).unwrap();
-    let select = |selection: &Selection| opened(&place, CarryUse::Auto).select(selection, true, &resources(), &Silent);
+    let select =
+        |selection: &Selection| opened(&place, SidecarUse::Auto).select(selection, true, &resources(), &Silent);
     let count = |conditions: &[&str], keep_dangling: bool| {
         let selection = Selection { keep_dangling, ..with(conditions) };
         select(&selection).map(|part| (part.dangling.unwrap(), part.opened.graph.graph().edge_rows()))
@@ -257,7 +258,7 @@ fn lines_of(name: &str, text: &str, selection: &Selection) -> Result<Vec<String>
     let home = tempfile::tempdir().unwrap();
     let place = home.path().join(name);
     std::fs::write(&place, text).unwrap();
-    let part = opened(&place, CarryUse::Auto).select(selection, true, &resources(), &Silent)?;
+    let part = opened(&place, SidecarUse::Auto).select(selection, true, &resources(), &Silent)?;
     let mut out = Vec::new();
     dump(part.opened.graph.as_ref(), &mut out, &resources(), &Silent)?;
     Ok(String::from_utf8(out).unwrap().lines().map(str::to_owned).collect())
@@ -308,8 +309,8 @@ fn members_called_like_roles_are_members() {
     let home = tempfile::tempdir().unwrap();
     let place = home.path().join("e.csv");
     std::fs::write(&place, &text).unwrap();
-    write(&opened(&place, CarryUse::Auto), Format::GRAPHAR, &home.path().join("g")).unwrap();
-    let part = opened(&home.path().join("g"), CarryUse::Auto);
+    write(&opened(&place, SidecarUse::Auto), Format::GRAPHAR, &home.path().join("g")).unwrap();
+    let part = opened(&home.path().join("g"), SidecarUse::Auto);
     let part = part.select(&with(&["cites: source = \"wiki\""]), true, &resources(), &Silent).unwrap();
     assert_eq!(part.opened.graph.graph().edge_rows(), Some(1));
 }
@@ -347,7 +348,7 @@ fn types_are_chosen_before_nodes_are_kept_for_edges() {
         [(Format::GRAPHAR, "g"), (Format::NOCK, "g.csv"), (Format::ANNNET, "g.annnet"), (Format::RDF, "g.nq")]
     {
         let part =
-            opened(&place, CarryUse::Auto).select(&knows(&["node: age > 35"], true), true, &resources(), &Silent);
+            opened(&place, SidecarUse::Auto).select(&knows(&["node: age > 35"], true), true, &resources(), &Silent);
         write(&part.unwrap().opened, to, &home.path().join(file)).unwrap_or_else(|error| panic!("{to}: {error}"));
     }
     let named = Selection { types: Some(vec!["node_knows_node".to_owned()]), ..Selection::default() };
@@ -379,10 +380,10 @@ fn relations_in_a_column_are_relations() {
     for (format, name) in [(Format::GRAPHAR, "g"), (Format::ANNNET, "g.annnet"), (Format::DEEPGNN, "d")] {
         let to = Location::from_path(&home.path().join(name));
         let options = ConvertOptions { to: Some(format), ..options.clone() };
-        let source = opened(&place, CarryUse::Auto).counted(&resources(), &Silent).unwrap();
+        let source = opened(&place, SidecarUse::Auto).counted(&resources(), &Silent).unwrap();
         let plan = Plan::new(&source, &to, &options, &resources(), &Silent).unwrap();
         convert(&source, &plan, &to, &options, &resources(), &Silent).unwrap();
-        let copy = opened(&home.path().join(name), CarryUse::Auto);
+        let copy = opened(&home.path().join(name), SidecarUse::Auto);
         let mut relations = BTreeSet::new();
         for batch in copy.graph.scan(&Request::of(Tables::EdgeEnds(0))).unwrap().into_iter().flatten() {
             let Batch::Edges(edges) = batch.unwrap() else { continue };
@@ -411,14 +412,14 @@ fn hyperedges_alone_and_slices_alone() {
             lines.sort_unstable();
             lines
         };
-        let part = opened(&place, CarryUse::Auto).select(&selection, true, &resources(), &Silent).unwrap().opened;
+        let part = opened(&place, SidecarUse::Auto).select(&selection, true, &resources(), &Silent).unwrap().opened;
         for (to, file) in [(Format::GRAPHAR, "g"), (Format::NOCK, "g.parq"), (Format::ANNNET, "g.annnet")] {
             if let Err(error) = write(&part, to, &home.path().join(file)) {
                 // It wants a table of edges, which a graph of hyperedges alone has not.
                 assert!(to == Format::ANNNET && part.graph.graph().edges.is_empty(), "{to}: {error}: {selection:?}");
                 continue;
             }
-            assert_eq!(lines(&opened(&home.path().join(file), CarryUse::Auto)), lines(&part), "{to}: {selection:?}");
+            assert_eq!(lines(&opened(&home.path().join(file), SidecarUse::Auto)), lines(&part), "{to}: {selection:?}");
         }
     }
 }

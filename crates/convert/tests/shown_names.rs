@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use isomorph_convert::{
-    CarryUse, ConvertOptions, Format, NodeTypes, OpenOptions, Opened, Plan, Silent, TypesFrom, convert, dump,
+    ConvertOptions, Format, NodeTypes, OpenOptions, Opened, Plan, SidecarUse, Silent, TypesFrom, convert, dump,
 };
 use isomorph_dataset::{Selection, parse_condition};
 use isomorph_error::Error;
@@ -59,17 +59,17 @@ fn nock() -> tempfile::TempDir {
     copies(&format!("{HEAD}{NOCK}"), "n.csv", TypesFrom::Label)
 }
 
-fn lines(at: &Path, conditions: &[&str], types: Option<&str>, carry: CarryUse) -> Result<Vec<String>, Error> {
+fn lines(at: &Path, conditions: &[&str], types: Option<&str>, sidecar: SidecarUse) -> Result<Vec<String>, Error> {
     let selection = Selection {
         types: types.map(|names| names.split(',').map(str::to_owned).collect()),
         conditions: conditions.iter().map(|condition| parse_condition(condition).unwrap()).collect(),
         ..Selection::default()
     };
-    dumped(at, &selection, carry)
+    dumped(at, &selection, sidecar)
 }
 
-fn dumped(at: &Path, selection: &Selection, carry: CarryUse) -> Result<Vec<String>, Error> {
-    let opened = Opened::open(&Location::from_path(at), &OpenOptions { carry, ..OpenOptions::default() })?;
+fn dumped(at: &Path, selection: &Selection, sidecar: SidecarUse) -> Result<Vec<String>, Error> {
+    let opened = Opened::open(&Location::from_path(at), &OpenOptions { sidecar, ..OpenOptions::default() })?;
     let opened = opened.select(selection, false, &resources(), &Silent)?.opened;
     let mut out = Vec::new();
     dump(opened.graph.as_ref(), &mut out, &resources(), &Silent)?;
@@ -93,7 +93,7 @@ fn elements(lines: &[String]) -> Vec<String> {
 }
 
 fn found(at: &Path, condition: &str) -> Vec<String> {
-    elements(&lines(at, &[condition], None, CarryUse::Auto).unwrap_or_else(|error| panic!("{condition}: {error}")))
+    elements(&lines(at, &[condition], None, SidecarUse::Auto).unwrap_or_else(|error| panic!("{condition}: {error}")))
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn a_condition_is_on_the_type_that_is_shown() {
         assert_eq!(nodes("node: a_b = 5"), ["cup"]);
         // A column and a member in one condition, and in two.
         assert_eq!(nodes("node: src_name = 'bob' or age = 90"), ["bob", "cup"]);
-        let both = lines(&copy, &["node: src_name != 'bob'", "node: age > 5"], None, CarryUse::Auto).unwrap();
+        let both = lines(&copy, &["node: src_name != 'bob'", "node: age > 5"], None, SidecarUse::Auto).unwrap();
         assert_eq!(elements(&both), ["cup"]);
         let edges = |condition: &str| -> Vec<String> {
             found(&copy, condition).into_iter().filter(|name| name.contains('>')).collect()
@@ -133,21 +133,21 @@ fn a_condition_is_on_the_type_that_is_shown() {
         ("one", "node: none = 1"),
         ("one", "node: props is null"),
     ] {
-        let found = lines(&home.path().join(copy), &[condition], None, CarryUse::Auto);
+        let found = lines(&home.path().join(copy), &[condition], None, SidecarUse::Auto);
         assert!(found.is_err(), "{copy} {condition}: {found:?}");
     }
-    assert_eq!(lines(&home.path().join("several"), &["Person: age > 5"], None, CarryUse::Ignore).unwrap().len(), 6);
+    assert_eq!(lines(&home.path().join("several"), &["Person: age > 5"], None, SidecarUse::Ignore).unwrap().len(), 6);
 }
 
 #[test]
 fn types_are_those_that_are_shown() {
     let home = nock();
     for copy in ["n.csv", "one", "several"].map(|name| home.path().join(name)) {
-        let all = lines(&copy, &[], None, CarryUse::Auto).unwrap();
-        assert_eq!(lines(&copy, &[], Some("node"), CarryUse::Auto).unwrap(), all);
-        let knows = lines(&copy, &[], Some("knows"), CarryUse::Auto).unwrap();
+        let all = lines(&copy, &[], None, SidecarUse::Auto).unwrap();
+        assert_eq!(lines(&copy, &[], Some("node"), SidecarUse::Auto).unwrap(), all);
+        let knows = lines(&copy, &[], Some("knows"), SidecarUse::Auto).unwrap();
         assert_eq!(elements(&knows).iter().filter(|name| name.contains('>')).collect::<Vec<_>>(), ["cup>bob"]);
-        assert!(lines(&copy, &[], Some("Person"), CarryUse::Auto).is_err());
+        assert!(lines(&copy, &[], Some("Person"), SidecarUse::Auto).is_err());
     }
 }
 
@@ -157,7 +157,7 @@ fn columns_are_those_that_are_shown() {
     for copy in ["n.csv", "one", "several"].map(|name| home.path().join(name)) {
         let with = |columns: &str| {
             let columns = Some(columns.split(',').map(str::to_owned).collect());
-            dumped(&copy, &Selection { columns, ..Selection::default() }, CarryUse::Auto).unwrap().join("\n")
+            dumped(&copy, &Selection { columns, ..Selection::default() }, SidecarUse::Auto).unwrap().join("\n")
         };
         for columns in ["id", "node.id", "src_name,id"] {
             let shown = with(columns);

@@ -78,7 +78,7 @@ fn convert_within(graph: &MemoryGraph, to: &Path, memory: u64, threads: usize) -
         location: location.clone(),
         format: Format::GRAPHAR,
         native: graph.clone(),
-        carry: None,
+        sidecar: None,
         graph,
         options: OpenOptions::default(),
         is_part: false,

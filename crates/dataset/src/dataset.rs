@@ -7,7 +7,7 @@ use isomorph_model::{Predicate, Source};
 use isomorph_storage::Resources;
 
 use crate::kinds::kind_of;
-use crate::lazy::Keys;
+use crate::lazy_keys::Keys;
 use crate::scan::{Scan, comparable};
 use crate::table::{Table, tables};
 

@@ -2,18 +2,17 @@
 #![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss))]
 
 mod arrays;
-mod asked;
 mod cancel;
 mod condition;
 mod dataset;
 mod keys;
 mod kinds;
-mod lazy;
+mod lazy_keys;
 mod look_up;
 mod names;
 mod neighbors;
 mod partition;
-mod pushed;
+mod push_down;
 mod rows;
 mod scan;
 mod schema;
@@ -21,6 +20,7 @@ mod selected;
 mod statistics;
 mod stream;
 mod table;
+mod wanted_keys;
 
 pub use cancel::Cancel;
 pub use condition::{parse_condition, parse_predicate};

@@ -4,7 +4,7 @@ use isomorph_error::Result;
 use isomorph_model::{Cost, EndForm, Narrowing, Predicate, Set, Tables, Way};
 
 use crate::dataset::Dataset;
-use crate::pushed::named;
+use crate::push_down::named;
 use crate::schema::Role;
 use crate::table::{Table, TableKind};
 

@@ -12,11 +12,11 @@ use isomorph_model::Filter;
 use isomorph_model::{Part, Request, Source};
 use self_cell::self_cell;
 
-use crate::asked::{Answers, Asked};
 use crate::cancel::Cancel;
 use crate::rows::{Rows, is_of};
 use crate::stream::BatchStream;
 use crate::table::TableKind;
+use crate::wanted_keys::{Answers, Asked};
 
 /// The parts of a scan; nothing where one is at its end.
 type Parts<'a> = Vec<Mutex<Option<Box<dyn Part + 'a>>>>;

@@ -9,7 +9,7 @@ use isomorph_model::schema::Owner;
 use isomorph_model::{Batch, Columns, Ends, ValueKind};
 
 use crate::arrays::{coefficients, column, declared, directed, labels, layers, relations, without_empty};
-use crate::lazy::{Keyed, Keys};
+use crate::lazy_keys::{Keyed, Keys};
 use crate::schema::{KIND, Role};
 use crate::table::TableKind;
 

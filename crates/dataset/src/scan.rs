@@ -10,15 +10,15 @@ use isomorph_error::{Error, Place, Result};
 use isomorph_model::{Comparison, Filter, Predicate};
 use isomorph_model::{Request, Tables, ValueKind};
 
-use crate::asked::Asked;
 use crate::cancel::Cancel;
 use crate::dataset::Dataset;
 use crate::names::unique;
 use crate::partition::{Batches, Partition, Shared, partitions};
-use crate::pushed::narrowing;
+use crate::push_down::narrowing;
 use crate::rows::Rows;
 use crate::schema::{Role, field};
 use crate::table::{Table, TableKind};
+use crate::wanted_keys::Asked;
 
 /// A scan of one table: all columns of all rows, unless less is asked for.
 #[derive(Debug, Clone)]

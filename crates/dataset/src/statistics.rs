@@ -4,7 +4,7 @@ use isomorph_error::Result;
 use isomorph_model::statistics::{ColumnStatistics, Known};
 
 use crate::dataset::Dataset;
-use crate::pushed::named;
+use crate::push_down::named;
 
 /// What is known of a table.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,10 +4,11 @@
 mod batches;
 mod binary;
 mod block;
+mod by_id;
 mod capability;
+mod combined;
 mod dtype;
 mod feature;
-mod found;
 mod neighbors;
 mod number;
 mod options;
@@ -15,7 +16,6 @@ pub mod rules;
 mod source;
 mod survey;
 mod text;
-mod united;
 mod validate;
 mod write;
 

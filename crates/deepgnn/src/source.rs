@@ -10,12 +10,12 @@ use isomorph_storage::{Blob, Budget, Location, Root, Scratch};
 use crate::batches::{Columns, WATERMARK};
 use crate::binary::{self, Binary, META, OLD_META, Weights};
 use crate::block::{Block, Depth};
+use crate::combined::{self, United};
 use crate::feature::FeatureColumns;
 use crate::survey::{Place, Survey};
 use crate::text::{self, Parser, Text};
-use crate::united::{self, United};
 use crate::write::Records;
-use crate::{OpenOptions, found, neighbors, rules, validate};
+use crate::{OpenOptions, by_id, neighbors, rules, validate};
 
 /// Number of bytes in which JSON of nodes is distinguished from other JSON.
 const LOOK: u64 = 64 << 10;
@@ -224,7 +224,7 @@ impl DeepGnn {
         if let Some(known) = self.united.get() {
             return Ok(known.as_ref());
         }
-        let found = united::united(self, &self.graph, &self.room.0, self.room.1.as_ref())?;
+        let found = combined::united(self, &self.graph, &self.room.0, self.room.1.as_ref())?;
         Ok(self.united.get_or_init(|| found).as_ref())
     }
 
@@ -417,8 +417,8 @@ impl Source for DeepGnn {
             Form::Binary(binary) => {
                 let column = if wanted.nodes { Narrowing::KEY } else { Narrowing::SOURCE };
                 match request.filter().and_then(|filter| filter.set_of(column)) {
-                    Some(ids) if wanted.nodes => parts.extend(found::nodes(self, binary, ids, wanted)),
-                    Some(ids) => parts.extend(found::edges(self, binary, ids, wanted)),
+                    Some(ids) if wanted.nodes => parts.extend(by_id::nodes(self, binary, ids, wanted)),
+                    Some(ids) => parts.extend(by_id::edges(self, binary, ids, wanted)),
                     None => {
                         let part = |piece| BinaryPart { binary, columns, piece, wanted }.part();
                         parts.extend(binary.pieces().map(part));

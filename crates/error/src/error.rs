@@ -24,7 +24,7 @@ pub enum Kind {
     /// The target format cannot store something, and a sidecar is not possible or not allowed.
     WouldLose,
     /// The sidecar does not match the data any more.
-    StaleCarry,
+    StaleSidecar,
     /// The file, directory or object does not exist.
     NotFound,
     /// The destination already exists.
@@ -42,12 +42,33 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Returns the name in JSON documents. Names stay what they are for ever: programs compare them.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Usage => "usage",
+            Kind::Malformed => "malformed",
+            Kind::Incomplete => "incomplete",
+            Kind::Unsupported => "unsupported",
+            Kind::TooLarge => "too-large",
+            Kind::WouldLose => "would-lose",
+            // What a sidecar was called when this name was published.
+            Kind::StaleSidecar => "stale-carry",
+            Kind::NotFound => "not-found",
+            Kind::AlreadyExists => "already-exists",
+            Kind::Io => "io",
+            Kind::NoSpace => "no-space",
+            Kind::Conflict => "conflict",
+            Kind::Poisoned => "poisoned",
+            Kind::Cancelled => "cancelled",
+        }
+    }
+
     /// Returns the exit code of the command line: 2 usage, 3 bad input, 4 would lose data, 5 environment.
     pub fn exit_code(self) -> u8 {
         match self {
             Kind::Usage | Kind::AlreadyExists => 2,
             Kind::Malformed | Kind::Incomplete | Kind::Unsupported | Kind::TooLarge | Kind::NotFound => 3,
-            Kind::WouldLose | Kind::StaleCarry => 4,
+            Kind::WouldLose | Kind::StaleSidecar => 4,
             Kind::Io | Kind::NoSpace | Kind::Conflict | Kind::Poisoned | Kind::Cancelled => 5,
         }
     }

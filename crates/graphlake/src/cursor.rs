@@ -10,12 +10,12 @@ use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_storage::{Blob, Budget, Reservation};
 
 use crate::lookup::Wanted;
-use crate::proof::Proof;
 use crate::read::Order;
 use crate::record::{Prefixes, Step, decode};
 use crate::rules;
 use crate::snapshot::DataFile;
 use crate::triple::Triple;
+use crate::verified::Proof;
 
 /// Bytes that are fetched at once.
 const BLOCK: u64 = 256 << 10;

@@ -47,7 +47,7 @@ impl Sampled {
             return Err(no_node_type(described, ty));
         }
         // A question names nodes by the keys and types of the shown graph, which a mapped binary knows only if they are its own.
-        let renumbered = opened.carry.as_ref().is_some_and(|carry| carry.mapping.renumbers_nodes());
+        let renumbered = opened.sidecar.as_ref().is_some_and(|sidecar| sidecar.mapping.renumbers_nodes());
         let is_binary = is_binary(&opened) && !renumbered;
         if !is_binary {
             question.without_binary(how.generator)?;

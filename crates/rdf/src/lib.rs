@@ -2,7 +2,7 @@
 #![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss))]
 
 mod capability;
-mod fast;
+mod lines;
 mod packing;
 mod rdfc;
 mod read;
@@ -13,7 +13,7 @@ mod write;
 mod xml;
 
 pub use capability::CAPABILITY;
-pub use fast::read_lines;
+pub use lines::read_lines;
 pub use packing::{Packed, Packing};
 pub use rdfc::{CanonicalLabels, Canonicalizer, relabelled};
 pub use read::{Piece, ReadOptions, Reading, Take, Text, Unlabelled, check_base, detect, read, read_stream};

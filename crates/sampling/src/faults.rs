@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use isomorph_error::Error;
 
-use crate::ask::{Generator, TypeSet};
+use crate::request::{Generator, TypeSet};
 
 /// The kind of problem, which determines what cannot be requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -5,12 +5,12 @@ use isomorph_error::{Error, Result};
 use isomorph_storage::{Blob, Budget, Location, Reservation, Scratch};
 use rayon::prelude::*;
 
-use crate::ask::{Generator, TypeSet};
 use crate::faults::{Fault, Faults};
 use crate::hubs::Hubs;
 use crate::index::{Entry, Found, Index, IndexFile, IndexOrigin, NodeIdsFile};
 use crate::map::{Hold, bytes_of};
 use crate::partition::{Column, DUMMY, Partition, target};
+use crate::request::{Generator, TypeSet};
 
 /// Options for opening a graph.
 #[derive(Debug, Clone)]

@@ -1,9 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss))]
 
-mod ahead;
 pub mod answers;
-mod ask;
 mod divide;
 mod elements;
 mod faults;
@@ -16,15 +14,16 @@ mod neighbors;
 mod occurrences;
 mod pagerank;
 mod partition;
+mod prefetch;
 mod random;
 mod reference;
+mod request;
 mod sampler;
 mod segments;
 mod source;
 mod summary;
 mod walk;
 
-pub use ask::{Ask, Draw, Generator, Missing, NO_TIME, Picks, TypeSet};
 pub use elements::{Choice, EdgeSampler, NodeSampler};
 pub use features::{Dense, Edges, Sparse, Stated, Strings, Value, Values};
 pub use graph::{Graph, GraphOptions};
@@ -32,6 +31,7 @@ pub use index::{IndexFile, IndexOrigin};
 pub use map::Hold;
 pub use neighbors::{NeighborLists, Totals};
 pub use pagerank::Push;
+pub use request::{Ask, Draw, Generator, Missing, NO_TIME, Picks, TypeSet};
 pub use sampler::Sampler;
 pub use source::{Clock, LABELS, Names, is_json_feature};
 pub use summary::Summary;

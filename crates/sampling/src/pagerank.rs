@@ -5,9 +5,9 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use isomorph_error::{Error, Result};
 
-use crate::ask::{Ask, Missing, Picks, TypeSet};
 use crate::graph::Graph;
 use crate::partition::target;
+use crate::request::{Ask, Missing, Picks, TypeSet};
 use crate::sampler::{Sampler, Worker};
 use crate::segments::Segments;
 

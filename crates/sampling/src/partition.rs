@@ -11,9 +11,9 @@ use isomorph_deepgnn::{PartitionFiles, rules};
 use isomorph_error::{Error, Place, Result, index};
 use isomorph_storage::{Blob, Scratch};
 
-use crate::ahead::fetch_all;
 use crate::features::Stated;
 use crate::map::{Hold, bytes_of, prefetch};
+use crate::prefetch::fetch_all;
 
 /// Size of a map entry in bytes: id, number, type.
 pub(crate) const NODE: usize = 20;

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use isomorph_error::Result;
 
-use crate::ahead::{Ahead, AtEdges, EdgesAt};
-use crate::ask::{Ask, Draw, Generator, Picks};
 use crate::divide::{divide, pieces};
 use crate::graph::Graph;
 use crate::neighbors::SumsRoom;
 use crate::occurrences::Occurrences;
+use crate::prefetch::{Ahead, AtEdges, EdgesAt};
+use crate::request::{Ask, Draw, Generator, Picks};
 use crate::segments::Segments;
 use crate::walk::Walk;
 

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use isomorph_error::Result;
 
-use crate::ahead::EdgesAt;
-use crate::ask::TypeSet;
 use crate::graph::Graph;
 use crate::hubs::{Hub, MANY};
 use crate::index::Entry;
 use crate::partition::{Edge, Partition, target, type_of, weight};
+use crate::prefetch::EdgesAt;
+use crate::request::TypeSet;
 
 /// Maximum number of parallel edges that a draw sorts: larger groups are drawn from in stored order.
 const MOST_PARALLEL: usize = 256;

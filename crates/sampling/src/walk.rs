@@ -2,12 +2,12 @@
 
 use isomorph_error::{Error, Result};
 
-use crate::ask::{Ask, Draw, Generator, Picks};
 use crate::graph::{Graph, fits};
 use crate::hubs::MANY;
 use crate::neighbors::{SumsRoom, Weights};
 use crate::partition::{Edge, target};
 use crate::random::Stream;
+use crate::request::{Ask, Draw, Generator, Picks};
 use crate::sampler::{Sampler, Share, Worker};
 use crate::segments::Segments;
 

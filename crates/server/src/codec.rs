@@ -10,7 +10,7 @@ use tonic::Status;
 use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 
 use crate::engine::{Engine, busy};
-use crate::refusal::{invalid, too_much};
+use crate::status::{invalid, too_much};
 use crate::wire::Request;
 
 /// Maximum bytes of a value in memory: a 64-bit number, in a list that doubles when it is full.

@@ -13,11 +13,11 @@ mod limits;
 #[cfg(feature = "grpc")]
 mod metered;
 #[cfg(feature = "grpc")]
-mod refusal;
-#[cfg(feature = "grpc")]
 mod routes;
 #[cfg(feature = "grpc")]
 mod server;
+#[cfg(feature = "grpc")]
+mod status;
 #[cfg(feature = "grpc")]
 pub mod wire;
 

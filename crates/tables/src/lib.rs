@@ -2,11 +2,11 @@
 
 #![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss))]
 
-pub mod apart;
+pub mod by_table;
+mod catch_panic;
 mod convert;
 mod csv;
 mod encoding;
-mod fence;
 mod json;
 pub mod lookup;
 mod options;
@@ -22,9 +22,9 @@ mod text;
 mod write_options;
 mod writer;
 
+pub use catch_panic::{fenced, quiet_fenced_panics};
 pub use csv::{CsvDialect, NullWord, Quoting};
 pub use encoding::Encoding;
-pub use fence::{fenced, quiet_fenced_panics};
 pub use options::{Limits, ReadOptions, TextType};
 pub use packed::{PackedFile, PackedWriter, Packing};
 pub use parquet::PageCache;

@@ -209,7 +209,7 @@ fn the_format_is_named_wherever_formats_are() {
     assert_eq!(listed.last().unwrap()["names"][0], "NAME.seventh");
     assert!(home.does(&["convert", "--help"]).contains("seventh"));
     std::fs::rename(home.path("a.seventh"), home.path("a")).unwrap();
-    home.does(&["info", "a", "--from", "seventh", "--carry", "ignore"]);
+    home.does(&["info", "a", "--from", "seventh", "--sidecar", "ignore"]);
     let refused = home.run(&["info", "a", "--keep-edge-id"]);
     let what = "--keep-edge-id is for graphs kept in NOCK, and this one is kept in Seventh";
     assert!(refused.code == Some(2) && refused.err.contains(what), "{}", refused.err);
@@ -219,7 +219,7 @@ fn the_format_is_named_wherever_formats_are() {
     let unknown = home.run(&["convert", "a", "b.what", "--to", "eighth"]);
     assert!(unknown.err.contains("rdf, seventh"), "{}", unknown.err);
     // A directory of graphs.
-    home.does(&["convert", "a", "b.parq", "--carry", "ignore"]);
+    home.does(&["convert", "a", "b.parq", "--sidecar", "ignore"]);
     let inside = home.json(&["info", "."]);
     let formats: Vec<&str> =
         inside["graphs"].as_array().unwrap().iter().filter_map(|one| one["format"].as_str()).collect();

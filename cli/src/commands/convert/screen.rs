@@ -1,6 +1,6 @@
 //! The screens of `convert`.
 
-use isomorph::convert::carry;
+use isomorph::convert::sidecar;
 use isomorph::convert::{Certificate, ConvertOptions, Digests, Format, Opened, Plan, PlanCost, PlanLine};
 use isomorph::model::digest::Digest;
 
@@ -9,10 +9,10 @@ use crate::console::Console;
 use crate::render::{Cell, Column, Mark, STAGE, Screen, Table, bytes, duration, memory, of, thousands, width};
 use crate::stdio::DASH;
 
-/// Where the carry of a destination lies, as people write it.
+/// Where the sidecar of a destination lies, as people write it.
 pub fn beside(name: &str, directory: bool) -> String {
     if directory {
-        format!("{name}/{}/", carry::FOLDER)
+        format!("{name}/{}/", sidecar::FOLDER)
     } else {
         format!("{name}{}/", isomorph::storage::COMPANION_SUFFIX)
     }
@@ -22,7 +22,7 @@ pub fn beside(name: &str, directory: bool) -> String {
 pub fn heading(opened: &Opened, from: Format, to: Format, options: &ConvertOptions) -> String {
     let source = match opened.format == from {
         true => from.name().to_owned(),
-        false => format!("{} with its carry", opened.format),
+        false => format!("{} with its sidecar", opened.format),
     };
     let target = to.encoding(&options.write).map_or_else(|| to.name().to_owned(), |kind| format!("{to} ({kind})"));
     format!("{source} → {target}")

@@ -172,7 +172,7 @@ fn shared_view(left: &Opened, right: &Opened) -> Option<Format> {
 
 fn open(path: &str, args: &DiffArgs, formats: &Registry, resources: &Resources, console: &Console) -> Result<Opened> {
     let mut open = OpenArgs {
-        carry: args.carry,
+        sidecar: args.sidecar,
         lenient: args.lenient,
         key: args.key.clone(),
         base: args.base.clone(),

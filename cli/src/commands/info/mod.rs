@@ -37,12 +37,12 @@ pub fn run(args: &InfoArgs, formats: &Registry, console: &Console) -> Result<Ans
     options.unsound = true;
     let opened = match Opened::open(&location, &options) {
         // A stale carry is one of the things that somebody wants to be told.
-        Err(error) if error.kind() == Kind::StaleCarry => {
-            Opened::open(&location, &isomorph::convert::carry::told(&location, options))?
+        Err(error) if error.kind() == Kind::StaleSidecar => {
+            Opened::open(&location, &isomorph::convert::sidecar::told(&location, options))?
         }
         opened => opened?,
     };
-    let beside = opened.beside(args.open.carry)?;
+    let beside = opened.beside(args.open.sidecar)?;
     let cautions = opened.cautions()?;
     let (opened, dangling) = select(opened, &selection, true, &resources, &Bars::new(Interrupt::default()))?;
     let described = Described::of(&opened, beside, cautions, dangling);

@@ -56,11 +56,11 @@ pub fn screen(described: &Described<'_>, console: &Console) -> Screen {
     for document in &graph.documents {
         screen.line("document", &document.name);
     }
-    if opened.carry.is_some() {
+    if opened.sidecar.is_some() {
         screen.table(&stored(opened.native.graph(), console.verbose));
     }
     let mut layout = vec![about.layout.as_str()];
-    layout.extend(about.edge_layouts.iter().map(String::as_str).filter(|_| opened.carry.is_some()));
+    layout.extend(about.edge_layouts.iter().map(String::as_str).filter(|_| opened.sidecar.is_some()));
     layout.retain(|text| !text.is_empty());
     layout.dedup();
     if !layout.is_empty() {
@@ -71,7 +71,7 @@ pub fn screen(described: &Described<'_>, console: &Console) -> Screen {
         screen.line("counts", &format!("not read: {}", error.message()));
     }
     checks(&mut screen, about);
-    carry(&mut screen, beside, &opened.options.formats);
+    sidecar(&mut screen, beside, &opened.options.formats);
     screen
 }
 
@@ -229,15 +229,15 @@ fn checks(screen: &mut Screen, about: &About) {
     };
 }
 
-fn carry(screen: &mut Screen, beside: &Beside, formats: &Registry) {
+fn sidecar(screen: &mut Screen, beside: &Beside, formats: &Registry) {
     match beside {
         Beside::Nothing => screen,
-        Beside::Ignored => screen.line("carry", "left out, as asked"),
+        Beside::Ignored => screen.line("sidecar", "left out, as asked"),
         Beside::Fits { of } => screen.marked(
-            "carry",
+            "sidecar",
             Some(Mark::Sound),
             &format!(
-                "what this format cannot say of the {} graph{DOT}`isomorph carry show` says what",
+                "what this format cannot say of the {} graph{DOT}`isomorph sidecar show` says what",
                 format_name(of, formats)
             ),
         ),
@@ -249,7 +249,7 @@ fn carry(screen: &mut Screen, beside: &Beside, formats: &Registry) {
                 "of a {} graph, and the data has changed since: {first}{more}{DOT}left out here",
                 format_name(of, formats)
             );
-            screen.marked("carry", Some(Mark::Warning), &text)
+            screen.marked("sidecar", Some(Mark::Warning), &text)
         }
     };
 }

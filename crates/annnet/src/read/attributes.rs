@@ -12,7 +12,7 @@ use isomorph_model::{Columns, Narrowing, Predicate, Property};
 use isomorph_storage::{Budget, Reservation};
 
 use super::ids::{self, ENTRY_BYTES, IdMap};
-use super::shown::{shown, shown_type};
+use super::unsupported::{shown, shown_type};
 use crate::cells::Cells;
 use crate::layout::column;
 use crate::rules;

@@ -14,9 +14,9 @@ use super::json;
 use super::manifest::Manifest;
 use crate::layout::{document, file};
 use crate::members::{DOCUMENT_BYTES, Members};
+use crate::provenance;
 use crate::rules;
 use crate::table::Table;
-use crate::trail;
 
 /// The documents of a graph, and what is read with them.
 pub(crate) struct Found {
@@ -129,7 +129,7 @@ pub(crate) fn read(
         .collect::<Vec<_>>();
     let history = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
         .map_err(|error| Error::malformed(error.to_string()).at(Place::file(file::HISTORY)))?;
-    let (history, conversions) = trail::without(history)?;
+    let (history, conversions) = provenance::without(history)?;
     let body = history.map(DocumentBody::Table);
     documents.extend(body.map(|body| Document { name: document::HISTORY.to_owned(), body }));
     Ok(Found { documents, conversions, held: Some(held) })

@@ -14,10 +14,10 @@ use super::ids::{self, ENTRY_BYTES, IdMap};
 use super::layers::Layers;
 use super::repeats::{self, Hashes};
 use super::slices::Slices;
+use crate::explicit::{self, Follows};
 use crate::inherited::Inherited;
 use crate::layout::{column, word};
 use crate::rules;
-use crate::stated::{self, Follows};
 use crate::table::Table;
 
 /// Rows of a batch.
@@ -88,7 +88,7 @@ pub(crate) struct Edges {
     /// Edges that state no direction.
     pub inherited: Inherited,
     /// Layers and kinds that do not follow from the ends, until they are written to the metadata.
-    pub stated: stated::Found,
+    pub stated: explicit::Found,
     _held: Reservation,
 }
 
@@ -109,7 +109,7 @@ struct Found {
     has_coefficients: bool,
     is_beside: bool,
     inherited: Inherited,
-    stated: stated::Found,
+    stated: explicit::Found,
     findings: Findings,
 }
 
@@ -149,7 +149,7 @@ impl Edges {
             has_coefficients: false,
             is_beside: attributes.is_some(),
             inherited: Inherited::default(),
-            stated: stated::Found::default(),
+            stated: explicit::Found::default(),
             _held: held,
         };
         let mut hyperedges = 0;
@@ -195,7 +195,11 @@ impl Edges {
     ///
     /// # Errors
     /// Returns an error if the table cannot be read.
-    pub fn follows(&self, known: Known<'_>, take: &mut dyn FnMut(&str, Option<stated::OfEdge>, Follows)) -> Result<()> {
+    pub fn follows(
+        &self,
+        known: Known<'_>,
+        take: &mut dyn FnMut(&str, Option<explicit::OfEdge>, Follows),
+    ) -> Result<()> {
         let columns = [
             column::EDGE_ID,
             column::SOURCE,
@@ -213,7 +217,7 @@ impl Edges {
             let of_members = cells.integers(column::HYPER_LAYER)?;
             for row in 0..ids.len() {
                 let id = ids::hash(ids.value(row));
-                let of_ends = || -> Result<Option<stated::OfEdge>> {
+                let of_ends = || -> Result<Option<explicit::OfEdge>> {
                     let source = layer_of(known, &sources, &of_source, row)?;
                     Ok(both(source, layer_of(known, &targets, &of_target, row)?))
                 };
@@ -408,7 +412,7 @@ fn layer_of(known: Known<'_>, ends: &StringArray, layers: &Int64Array, row: usiz
 }
 
 /// Returns the layers of an edge that states the layers of both ends.
-fn both(source: Option<u32>, target: Option<u32>) -> Option<stated::OfEdge> {
+fn both(source: Option<u32>, target: Option<u32>) -> Option<explicit::OfEdge> {
     source.zip(target).map(|(source, target)| (source, Some(target)))
 }
 

@@ -21,11 +21,11 @@ mod positions;
 mod python;
 mod recover;
 mod repeats;
-mod shown;
 mod slice_part;
 pub(crate) mod slices;
 mod slots;
 mod source;
+mod unsupported;
 
 pub(crate) use attributes::{Attributes, shown_name};
 pub(crate) use edge_part::{COLUMNS, directions, ranges_of, weights};

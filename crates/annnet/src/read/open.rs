@@ -24,7 +24,7 @@ use crate::layout::{Layout, Words, file, not_annnet, word};
 use crate::matrix::Matrix;
 use crate::members::Members;
 use crate::table::Table;
-use crate::{OpenOptions, cache, checksum, kept, order, rules, trail, v1};
+use crate::{OpenOptions, cache, checksum, order, preserved, provenance, rules, v1};
 
 /// An opened annnet graph.
 ///
@@ -170,12 +170,12 @@ impl Annnet {
             stated.note(&mut graph, &members, known, |take| edges.follows(known, take), &mut noticed)?;
         }
         if !found.conversions.is_empty() {
-            graph.metadata.insert(trail::METADATA.to_owned(), trail::to_metadata(&found.conversions));
+            graph.metadata.insert(provenance::METADATA.to_owned(), provenance::to_metadata(&found.conversions));
         }
         let renamed: Vec<(String, String)> =
             nodes.renamed().iter().chain(&edge_attributes.attributes.renamed).cloned().collect();
-        kept::note(&mut graph, &manifest.unknown, &renamed);
-        let left = kept::note_files(&mut graph, &members)?;
+        preserved::note(&mut graph, &manifest.unknown, &renamed);
+        let left = preserved::note_files(&mut graph, &members)?;
         Ok(Annnet {
             layout,
             words,
@@ -241,7 +241,7 @@ impl Annnet {
     /// Returns the names of files that belong to no layout and are kept in the metadata of the graph when it is
     /// converted to another format.
     pub fn files_that_travel(&self) -> Vec<String> {
-        kept::files(&self.graph).into_iter().map(|(name, _)| name).collect()
+        preserved::files(&self.graph).into_iter().map(|(name, _)| name).collect()
     }
 
     /// Returns the names of files that belong to no layout and are not kept, because together they exceed 1 MiB.

@@ -17,8 +17,8 @@ use super::edges::NewEdges;
 use super::ends::Ends;
 use super::memberships::{Listed, Of};
 use super::vertices::Vertices;
-use crate::kept;
 use crate::layout::{column, word};
+use crate::preserved;
 use crate::write::columns::same;
 use crate::write::{AnnnetWriter, Apart, Start, WriteOptions};
 
@@ -40,7 +40,7 @@ pub(super) fn write(
     let entities = edges.entities.finish();
     vertices.add_entities(&entities, ends);
     let mut graph = describe(vertices, edges, entities.is_empty(), ends.is_flat(), default)?;
-    kept::same_names(&mut graph, known);
+    preserved::same_names(&mut graph, known);
     let mut writer = AnnnetWriter::apart(&graph, start, options)?;
     let put =
         |writer: &mut AnnnetWriter<'_>, batch: Batch| if batch.rows() > 0 { writer.write(0, batch) } else { Ok(()) };

@@ -1,12 +1,12 @@
 //! Changing a graph in place: adding vertices and edges, replacing attributes or a slice, and adding an entry to
 //! the history, without rewriting the rest.
 
+mod append;
 mod columns;
 mod delta;
 mod derived;
 mod edges;
 mod ends;
-mod grow;
 mod input;
 mod manifest;
 mod memberships;
@@ -35,10 +35,10 @@ use crate::table::Table;
 use crate::write::documents::created;
 use crate::write::layers::LayerIds;
 use crate::write::{Start, WriteLayout, WriteOptions};
+use append::Tables;
 pub use columns::{Rows, columns};
 use edges::NewEdges;
 use ends::Ends;
-use grow::Tables;
 use input::Input;
 use memberships::Listed;
 pub(crate) use target::Target;

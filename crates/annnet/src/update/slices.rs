@@ -7,8 +7,8 @@ use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, RecordBatch, String
 use arrow_select::filter::filter_record_batch;
 use isomorph_error::{Error, Result};
 
+use super::append::Tables;
 use super::columns::name::{EDGE, NODE};
-use super::grow::Tables;
 use super::input::Input;
 use crate::layout::{Layout, column, file};
 use crate::read::Annnet;

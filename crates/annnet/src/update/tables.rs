@@ -8,9 +8,9 @@ use arrow_schema::{Field, Schema};
 use isomorph_error::{Error, Place, Result};
 use isomorph_model::well_known;
 
+use super::append::Tables;
 use super::columns::name;
 use super::ends::Ends;
-use super::grow::Tables;
 use super::input::Input;
 use super::{AttributeTable, names};
 use crate::layout::{Layout, column, file, word};

@@ -18,7 +18,7 @@ use super::table::TableOut;
 use super::{WriteLayout, WriteOptions};
 use crate::checksum;
 use crate::layout::{document, file, word};
-use crate::{kept, trail};
+use crate::{preserved, provenance};
 
 /// The program that wrote the files.
 pub(crate) const WRITER: &str = concat!("isomorph ", env!("CARGO_PKG_VERSION"));
@@ -63,17 +63,17 @@ pub(super) fn write(
             _ => return Err(wrong(&own.name)),
         }
     }
-    let mut conversions = earlier.map_or_else(|| Ok(Vec::new()), trail::of_metadata)?;
+    let mut conversions = earlier.map_or_else(|| Ok(Vec::new()), provenance::of_metadata)?;
     let mut provenance = vec![("created", string(&created(options)?)), ("annnet_version", string(WRITER))];
     if let Some(conversion) = &options.conversion {
         let time = created(options)?.replace("+00:00", "Z");
         conversions.push(conversion.to_json(WRITER, &time, &stated(documents, document::GRAPH_VERSION, "0")));
         provenance.extend(conversions.last().map(|own| ("conversion", own.clone())));
     }
-    provenance.extend(original.map(|own| (kept::ORIGINAL, own.to_owned())));
+    provenance.extend(original.map(|own| (preserved::ORIGINAL, own.to_owned())));
     let with_conversions = match conversions.is_empty() {
         true => None,
-        false => Some(trail::with(history, &conversions)?),
+        false => Some(provenance::with(history, &conversions)?),
     };
     if let Some(history) = with_conversions.as_ref().or(history) {
         let schema = history.schema();

@@ -18,10 +18,10 @@ use super::output::Output;
 use super::shape::Shape;
 use super::table::TableOut;
 use super::{WriteLayout, WriteOptions};
+use crate::explicit::{COUPLING, INTER, INTRA, Own, Said, Stating};
 use crate::inherited::Inheriting;
 use crate::layout::{column as name, file, word};
 use crate::order::{Positions, Told};
-use crate::stated::{COUPLING, INTER, INTRA, Own, Said, Stating};
 
 /// The value of `col_idx` for edges without a column in the incidence matrix.
 const NO_COLUMN: i64 = -1;

@@ -8,8 +8,8 @@ use isomorph_model::schema::{GroupKind, MembershipTable, Owner};
 use isomorph_model::{Graph, KeyKind, LabelVocabulary, Property, well_known};
 
 use super::columns::lost;
-use crate::kept;
 use crate::layout::{NODE_WORDS, column, document, word};
+use crate::preserved;
 
 /// Properties with a meaning of their own, and those that become columns of an attribute table.
 #[derive(Debug, Clone, Default)]
@@ -84,7 +84,7 @@ impl Shape {
         }
         let entity = position(&node.properties, well_known::ENTITY);
         let node_attributes: Vec<usize> = (0..node.properties.len()).filter(|at| Some(*at) != entity).collect();
-        let original = kept::names(graph);
+        let original = preserved::names(graph);
         let node_columns = names(&node.properties, &node_attributes, &[NODE_ID])?;
         let edges = valued(&edge.properties);
         let edge_columns = names(&edge.properties, &edges.attributes, &[column::EDGE_ID])?;

@@ -17,11 +17,11 @@ use super::output::Output;
 use super::shape::Shape;
 use super::slices::Slices;
 use super::{WriteLayout, WriteOptions};
+use crate::explicit::Stating;
 use crate::inherited::Inheriting;
-use crate::kept;
 use crate::layout::{file, word};
-use crate::stated::Stating;
-use crate::{Annnet, OpenOptions, cache, order, trail};
+use crate::preserved;
+use crate::{Annnet, OpenOptions, cache, order, provenance};
 
 /// Writes a graph in the layout that annnet 0.4.1 reads (v2) or in that of the specification's text, as a directory or
 /// as one file.
@@ -101,10 +101,10 @@ impl<'a> AnnnetWriter<'a> {
             start: (0, 0, 0),
             documents: graph.documents.clone(),
             positions: order::Told::of(graph),
-            earlier: graph.metadata.get(trail::METADATA).cloned(),
-            unknown: kept::keys(graph),
-            provenance: kept::provenance(graph),
-            files: kept::files(graph),
+            earlier: graph.metadata.get(provenance::METADATA).cloned(),
+            unknown: preserved::keys(graph),
+            provenance: preserved::provenance(graph),
+            files: preserved::files(graph),
             output,
             options,
             shape,

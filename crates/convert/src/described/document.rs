@@ -26,7 +26,7 @@ pub struct DescribedDocument<'a> {
     groups: Vec<GroupDocument<'a>>,
     documents: Vec<&'a str>,
     findings: Vec<RuleFindings<'a>>,
-    carry: Option<CarryDocument<'a>>,
+    carry: Option<SidecarDocument<'a>>,
     stored: Option<StoredDocument<'a>>,
     /// Edges that a selection leaves out because an end of theirs is left out; null without a selection.
     dangling: Option<u64>,
@@ -148,7 +148,7 @@ struct PropertyDocument<'a> {
 }
 
 #[derive(Debug, Serialize)]
-struct CarryDocument<'a> {
+struct SidecarDocument<'a> {
     of: &'a str,
     stale: bool,
     differences: &'a [String],
@@ -225,11 +225,11 @@ impl Described<'_> {
             documents: graph.documents.iter().map(|document| document.name.as_str()).collect(),
             findings: about.findings.documents(),
             dangling: *dangling,
-            stored: opened.carry.is_some().then(|| StoredDocument::of(opened.native.graph())),
+            stored: opened.sidecar.is_some().then(|| StoredDocument::of(opened.native.graph())),
             carry: match beside {
                 Beside::Nothing | Beside::Ignored => None,
-                Beside::Fits { of } => Some(CarryDocument { of, stale: false, differences: &[] }),
-                Beside::Stale { of, differences } => Some(CarryDocument { of, stale: true, differences }),
+                Beside::Fits { of } => Some(SidecarDocument { of, stale: false, differences: &[] }),
+                Beside::Stale { of, differences } => Some(SidecarDocument { of, stale: true, differences }),
             },
         }
     }

@@ -9,8 +9,8 @@ use isomorph_model::About;
 pub use counts::Counts;
 pub use document::DescribedDocument;
 
-use crate::open::{Opened, carry_beside};
-use crate::options::CarryUse;
+use crate::open::{Opened, sidecar_beside};
+use crate::options::SidecarUse;
 
 /// What is known of a graph.
 pub struct Described<'a> {
@@ -52,15 +52,15 @@ impl Opened {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn beside(&self, wanted: CarryUse) -> Result<Beside> {
-        let (carry, differences) = match carry_beside(&self.location, self.format, &self.options.formats) {
+    pub fn beside(&self, wanted: SidecarUse) -> Result<Beside> {
+        let (sidecar, differences) = match sidecar_beside(&self.location, self.format, &self.options.formats) {
             Ok(found) => found,
             Err(error) if error.kind() == Kind::NotFound => return Ok(Beside::Nothing),
             Err(error) => return Err(error),
         };
-        let of = carry.of;
+        let of = sidecar.of;
         Ok(match (wanted, differences.is_empty()) {
-            (CarryUse::Ignore, _) => Beside::Ignored,
+            (SidecarUse::Ignore, _) => Beside::Ignored,
             (_, true) => Beside::Fits { of },
             (_, false) => Beside::Stale { of, differences },
         })
@@ -86,6 +86,6 @@ impl<'a> Described<'a> {
 
     /// How the edges of a type are stored, where the types of the graph are those of the data.
     pub fn stored(&self, edge: usize) -> Option<&str> {
-        self.about.edge_layouts.get(edge).map(String::as_str).filter(|_| self.opened.carry.is_none())
+        self.about.edge_layouts.get(edge).map(String::as_str).filter(|_| self.opened.sidecar.is_none())
     }
 }

@@ -161,7 +161,7 @@ impl Driver for Annnet {
     fn hidden_difference(&self, found: &Graph, options: &WriteOptions, job: &Job<'_>) -> Option<&'static str> {
         // No digest sees what edges state otherwise than their ends do.
         let are_alike = job.plan.from == Format::ANNNET
-            && job.opened.carry.is_none()
+            && job.opened.sidecar.is_none()
             && options.get::<Writing>().layout == WriteLayout::V2;
         let stated = || isomorph_annnet::stated(found) != isomorph_annnet::stated(job.opened.native.graph());
         (are_alike && stated()).then_some("layers or kinds of edges differ")

@@ -117,7 +117,7 @@ impl Driver for DeepGnn {
         let asked = opened.options.get::<Opening>();
         let own = options.get_mut::<Opening>();
         // Nothing else tells that lines of an EdgeList have times.
-        let shown = opened.carry.as_ref().and_then(|carry| carry.mapping.shown());
+        let shown = opened.sidecar.as_ref().and_then(|sidecar| sidecar.mapping.shown());
         own.temporal = asked.temporal || shown.is_some_and(|graph| asked.showing(graph).temporal);
         own.node_features.clone_from(&asked.node_features);
         own.edge_features.clone_from(&asked.edge_features);
@@ -235,7 +235,7 @@ impl Driver for DeepGnn {
     }
 
     fn opens_the_same(&self, _before: &OpenOptions, _now: &OpenOptions, kept: Option<&Graph>) -> bool {
-        // A carry tells a reader which types features have.
+        // A sidecar tells a reader which types features have.
         kept.is_none()
     }
 }

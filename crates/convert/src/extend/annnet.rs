@@ -13,11 +13,11 @@ use isomorph_storage::{Blob, Changed, Location, Reservation};
 use isomorph_tables::{CsvDialect, Encoding, ReadOptions, Selection, TableReader};
 
 use super::rows::{declared, encoding_of};
-use crate::carry::Carry;
 use crate::driver::Format;
 use crate::open::home_of;
 use crate::progress::Progress;
 use crate::registry::Registry;
+use crate::sidecar::Sidecar;
 use isomorph_storage::Resources;
 
 /// What an annnet graph gets. Tables are Parquet, ORC, CSV or JSON lines files; their names say which, and their columns
@@ -85,10 +85,10 @@ pub fn extend_annnet(
         ..AnnnetOptions::default()
     };
     let (home, directory) = home_of(location, Format::ANNNET);
-    if Carry::read(&home, directory, formats)?.is_some() {
+    if Sidecar::read(&home, directory, formats)?.is_some() {
         return Err(Error::new(Kind::WouldLose, "this graph carries another one, which has none of this")
             .at(location.to_string())
-            .hint("isomorph carry drop PATH    keep it as the annnet graph that it is"));
+            .hint("isomorph sidecar drop PATH    keep it as the annnet graph that it is"));
     }
     let options = UpdateOptions { open, compression: None, created: extension.epoch };
     let updated = match extension.changes_something() {

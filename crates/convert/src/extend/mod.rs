@@ -17,11 +17,11 @@ use isomorph_model::{EdgeType, Source};
 use isomorph_storage::{Changed, Location};
 use isomorph_tables::Compression;
 
-use crate::carry::{self, Carry};
 use crate::driver::Format;
 use crate::open::home_of;
 use crate::progress::Progress;
 use crate::registry::Registry;
+use crate::sidecar::{self, Sidecar};
 pub use annnet::{Extended, Extension, extend_annnet};
 use columns::NodeRows;
 use isomorph_storage::Resources;
@@ -72,10 +72,10 @@ pub fn add_columns(
 ) -> Result<Added> {
     let started = Instant::now();
     let graph = open(location, formats)?;
-    if carry_at(location, formats)?.is_some() {
+    if sidecar_at(location, formats)?.is_some() {
         return Err(Error::new(Kind::WouldLose, "this graph carries another one, which has no such property")
             .at(location.to_string())
-            .hint("isomorph carry drop PATH    keep it as the GraphAr graph that it is"));
+            .hint("isomorph sidecar drop PATH    keep it as the GraphAr graph that it is"));
     }
     let at = node_type(&graph, ty)?;
     let table = Table::open(table, &graph.graph().nodes[at])?;
@@ -116,12 +116,12 @@ pub fn add_list(
 ) -> Result<Added> {
     let started = Instant::now();
     let graph = open(location, formats)?;
-    let carried = carry_at(location, formats)?.is_some();
+    let carried = sidecar_at(location, formats)?.is_some();
     let at = edge_type(&graph, ty)?;
     let rows = graph.graph().edges[at].rows.unwrap_or_default();
     let written = graph.add_list(at, kind, &resources.budget, &resources.scratch)?;
     if carried {
-        carry::rebind(location, formats, resources, progress)?;
+        sidecar::rebind(location, formats, resources, progress)?;
     }
     Ok(Added { ty: ty.to_owned(), rows, ..added(written, started) })
 }
@@ -150,11 +150,11 @@ fn open(location: &Location, formats: &Registry) -> Result<GraphAr> {
 }
 
 /// What travels beside the graph; an error if it is stale, because nobody would know afterwards.
-fn carry_at(location: &Location, formats: &Registry) -> Result<Option<Carry>> {
+fn sidecar_at(location: &Location, formats: &Registry) -> Result<Option<Sidecar>> {
     let (home, directory) = home_of(location, Format::GRAPHAR);
-    let Some(carry) = Carry::read(&home, directory, formats)? else { return Ok(None) };
-    let differences = carry.differences(&home, directory)?;
-    if differences.is_empty() { Ok(Some(carry)) } else { Err(Carry::stale(&home, &differences)) }
+    let Some(sidecar) = Sidecar::read(&home, directory, formats)? else { return Ok(None) };
+    let differences = sidecar.differences(&home, directory)?;
+    if differences.is_empty() { Ok(Some(sidecar)) } else { Err(Sidecar::stale(&home, &differences)) }
 }
 
 fn node_type(graph: &GraphAr, name: &str) -> Result<usize> {

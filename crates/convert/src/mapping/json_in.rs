@@ -163,7 +163,7 @@ impl JsonColumn {
         let misfit = || {
             let shown: String = raw.chars().take(40).collect();
             Error::malformed(format!("{shown} does not fit its declared type"))
-                .hint("--carry ignore    read the data without its declared types")
+                .hint("--sidecar ignore    read the data without its declared types")
         };
         match (self, value) {
             (JsonColumn::Bool(builder), Value::Bool(value)) => builder.append_value(value),

@@ -1,4 +1,4 @@
-//! Mappings: records with an inverse, made by the plan, kept in the carry, applied by `convert` alone.
+//! Mappings: records with an inverse, made by the plan, kept in the sidecar, applied by `convert` alone.
 //!
 //! There are two shapes of property graphs. In the *typed* shape (GraphAr) there are node types, edge types and typed
 //! columns. In the *bundled* shape (NOCK) there is one table of nodes and one of edges, the types are told by names,
@@ -13,29 +13,29 @@
 //! [`Gathering`] makes of RDF nodes with properties. Within one shape the graph stays as it is; [`declared`] gives it
 //! back what its files do not declare.
 
-mod anew;
-mod bundle;
-mod complete;
+mod coerce;
 mod declare;
-mod described;
-mod fit;
-mod fuse;
-mod gather;
+mod described_nodes;
+mod graph_as_rdf;
+mod implied_ends;
 mod json_in;
 pub(crate) mod json_out;
-mod lift;
 mod merge;
 mod names;
-mod number;
-mod part;
-mod project;
+mod numbered;
+mod one_type;
+mod projection;
+mod property_bags;
+mod rdf_as_nodes;
 mod reify;
-mod relate;
+mod relation_types;
 mod split;
 mod subjects;
 mod surveyed;
 mod typed;
+mod types_by_label;
 mod view;
+mod without_row_counts;
 
 use std::sync::Arc;
 
@@ -44,23 +44,23 @@ use isomorph_model::{Graph, KeyKind, Property, Source};
 use isomorph_storage::Budget;
 use serde::{Deserialize, Serialize};
 
-pub use bundle::{Bundled, Bundling, EdgeSlots, NodeSlots, Shredded, Slot};
-pub(crate) use bundle::{label_lists, labels_of};
-pub use complete::{Completed, Completion};
+pub use coerce::{Allowed, Converted, Fitting};
 pub use declare::{declared, says_itself};
-pub use described::Described;
-pub use fit::{Allowed, Converted, Fitting};
-pub use fuse::{Fused, Fusing, Fusion, Unfused};
-pub use gather::{Exported, Flattened, Gathered, Gathering, Scattered, TERM};
-pub use lift::{AsStatements, Lifter, Lifting, Lowered, LoweredText, Native};
+pub use described_nodes::Described;
+pub use graph_as_rdf::{AsStatements, Lifter, Lifting, Lowered, LoweredText, Native};
+pub use implied_ends::{Completed, Completion};
 pub use names::Names;
-pub use number::{Ids, Numberer, Numbering, Unnumbered, holds as holds_feature};
-pub use part::{By, Labels, NodeTypes, Parted, Parting, TypesFrom, Unparted};
-pub use project::{Projected, Projection};
+pub use numbered::{Ids, Numberer, Numbering, Unnumbered, holds as holds_feature};
+pub use one_type::{Fused, Fusing, Fusion, Unfused};
+pub use projection::{Projected, Projection};
+pub use property_bags::{Bundled, Bundling, EdgeSlots, NodeSlots, Shredded, Slot};
+pub(crate) use property_bags::{label_lists, labels_of};
+pub use rdf_as_nodes::{Exported, Flattened, Gathered, Gathering, Scattered, TERM};
 pub use reify::{EdgeColumns, Reification, Reified, Restored};
-pub use relate::{Related, Relating, Unrelated};
+pub use relation_types::{Related, Relating, Unrelated};
 pub use split::CARRY_FITS;
 pub use surveyed::NameRules;
+pub use types_by_label::{By, Labels, NodeTypes, Parted, Parting, TypesFrom, Unparted};
 pub(crate) use view::edges_as;
 
 /// One step from a graph to what a format can hold.

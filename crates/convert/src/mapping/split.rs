@@ -19,15 +19,15 @@ use isomorph_model::{
     NodeId, NodeType, Part, Progress, Relations, Request, Side, Source, Tables,
 };
 
-use super::anew::Places;
 use super::view::{Rows, edges_shown, one_table, rows_by_type, within};
+use super::without_row_counts::Places;
 
-/// Data that its carry no longer describes.
+/// Data that its sidecar no longer describes.
 pub static CARRY_FITS: Rule = Rule {
     id: "CARRY-FITS",
     severity: Severity::Error,
     says: "every name, relation and value fits the types that travel beside the data",
-    remedy: "use --carry ignore, to read the data as what it is",
+    remedy: "use --sidecar ignore, to read the data as what it is",
 };
 
 /// Where what is said of the rows of several types lies in one table.

@@ -13,8 +13,8 @@ use isomorph_storage::{Budget, Resources, Scratch};
 use isomorph_tables::sort::{EdgeSorter, EdgeStream, SortOptions, SortedBatch, SortedEdges};
 use xxhash_rust::xxh3::xxh3_128;
 
+use crate::arrow_limits::halves;
 use crate::mapping::reify::malformed;
-use crate::narrow::halves;
 use crate::parallel;
 
 /// Rows that are handed to the sort at once.

@@ -12,7 +12,7 @@ use isomorph_model::{
     About, Batch, Columns, EdgeBatch, Ends, Narrowing, NodeId, NodeType, Part, Relations, Side, Source, Take, part,
 };
 
-use crate::narrow::narrow;
+use crate::arrow_limits::narrow;
 
 /// `inner`, each of whose batches of edges `show` hands on as it is seen through a view: as one, as several, or not at all.
 pub(crate) fn edges_shown<'a>(

@@ -13,7 +13,7 @@ use isomorph_model::{
     Side, Source, Tables, part,
 };
 use isomorph_storage::Resources;
-use isomorph_tables::apart::{Apart, Collecting};
+use isomorph_tables::by_table::{Apart, Collecting};
 
 use super::sorted::arrow;
 use crate::mapping::{label_lists, labels_of};

@@ -14,7 +14,7 @@ use isomorph_tables::lookup::{AnswerBatch, Answers, BulkLookup, KeyKind, Spilled
 
 use super::ends::RowsByKey;
 use super::sorted::{arrow, columns_of};
-use crate::narrow::narrow;
+use crate::arrow_limits::narrow;
 use crate::parallel;
 use crate::progress::Progress;
 use isomorph_storage::Resources;

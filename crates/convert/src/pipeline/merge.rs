@@ -9,7 +9,7 @@ use isomorph_error::{Error, Result};
 use isomorph_model::{EdgeBatch, Ends, Relations};
 
 use super::as_rows;
-use crate::narrow::narrow;
+use crate::arrow_limits::narrow;
 
 /// One batch of all pieces, each of which ascends by its source row: sorted by source row, among equal ones in the order
 /// of the pieces. The pieces are of one type, with rows as sources and keys as targets.

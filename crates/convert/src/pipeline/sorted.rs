@@ -14,7 +14,7 @@ use isomorph_tables::sort::{EdgeSorter, Sequence, SortOptions, SortedEdges};
 use super::bulk::BulkTypes;
 use super::ends::RowsByKey;
 use super::shares::shares;
-use crate::narrow::narrow;
+use crate::arrow_limits::narrow;
 use crate::parallel;
 use crate::progress::Progress;
 use isomorph_storage::Resources;

@@ -1,7 +1,7 @@
 //! From format to format: each graph through files of one, then of another, and back into its own.
 
-use isomorph_convert::carry::Carry;
-use isomorph_convert::{CarryUse, Format};
+use isomorph_convert::sidecar::Sidecar;
+use isomorph_convert::{Format, SidecarUse};
 
 use crate::formats::{MEMBERS, member};
 use crate::stage::{is_heavy, stage, zoo};
@@ -29,17 +29,17 @@ fn graphs_survive_a_journey() {
                 let what = format!("{} on its way to {}", case.name, layout.name);
                 let staged = stage(&opened, member, layout).unwrap_or_else(|error| panic!("{what}: {error:?}"));
                 staged.check(&what, &expected, &case.memory.graph, layout);
-                opened = staged.open(CarryUse::Auto);
+                opened = staged.open(SidecarUse::Auto);
                 kept.push(staged);
             }
             assert_eq!(opened.format_of_graph(), case.shape, "{}", case.name);
             // Back home, the files say all of the content without help, unless they hold it as something else.
             // A binary of DeepGNN does not say types of features.
-            let is_told = |carry: &Carry| carry.mapping.kept().is_none() || case.shape == Format::DEEPGNN;
-            if opened.carry.as_ref().is_some_and(is_told) {
+            let is_told = |sidecar: &Sidecar| sidecar.mapping.kept().is_none() || case.shape == Format::DEEPGNN;
+            if opened.sidecar.as_ref().is_some_and(is_told) {
                 continue;
             }
-            let alone = kept.last().unwrap().open(CarryUse::Ignore);
+            let alone = kept.last().unwrap().open(SidecarUse::Ignore);
             assert_eq!(crate::stage::digests(&alone).content, expected.content, "{}", case.name);
         }
     }

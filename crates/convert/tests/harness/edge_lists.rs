@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_cast::display::array_value_to_string;
-use isomorph_convert::{CarryUse, ConvertOptions, Format};
+use isomorph_convert::{ConvertOptions, Format, SidecarUse};
 use isomorph_error::Kind;
 use isomorph_model::{Batch, Ends, Graph, MemoryGraph, Request, Tables};
 
@@ -48,7 +48,7 @@ pub fn check(case: &Case, turn: usize) -> bool {
     let lossy = ConvertOptions { lossy: true, ..ConvertOptions::default() };
     match stage_as(&case.opened(), &EDGELIST, layout, lossy) {
         Ok(staged) if case.shape == Format::GRAPHAR && !case.has_more() => {
-            let alone = MemoryGraph::read(staged.open(CarryUse::Ignore).graph.as_ref()).unwrap();
+            let alone = MemoryGraph::read(staged.open(SidecarUse::Ignore).graph.as_ref()).unwrap();
             assert_eq!(edges(&alone), edges(&case.memory), "{what}");
         }
         Ok(_) => {}
@@ -129,10 +129,10 @@ fn an_edge_list_goes_everywhere() {
             let what = format!("an edge list as {}", layout.name);
             let staged = stage(&open(), member, &layout).unwrap_or_else(|error| panic!("{what}: {error:?}"));
             staged.check(&what, &expected, &case.memory.graph, &layout);
-            let back = stage(&staged.open(CarryUse::Auto), &EDGELIST, &(EDGELIST.layouts)(3)[0]);
+            let back = stage(&staged.open(SidecarUse::Auto), &EDGELIST, &(EDGELIST.layouts)(3)[0]);
             let back = back.unwrap_or_else(|error| panic!("{what}, back: {error:?}"));
             back.check(&what, &expected, &case.memory.graph, &layout);
-            let scan = back.open(CarryUse::Ignore).graph.scan(&Request::of(Tables::All)).map(|parts| parts.len());
+            let scan = back.open(SidecarUse::Ignore).graph.scan(&Request::of(Tables::All)).map(|parts| parts.len());
             assert!(scan.unwrap() > 0);
         }
     }

@@ -1,4 +1,4 @@
-//! What `docs/mapping.md` says of annnet, and of names and types that GraphAr lacks: the result, read without its carry.
+//! What `docs/mapping.md` says of annnet, and of names and types that GraphAr lacks: the result, read without its sidecar.
 
 use isomorph_convert::Format;
 use isomorph_model::zoo::{Build, Edges, Nodes, bools, bytes, float32, int32, int64, lists, text, uint64};

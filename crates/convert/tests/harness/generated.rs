@@ -1,6 +1,6 @@
 //! Graphs that a property test makes up, through a layout of each format.
 
-use isomorph_convert::{CarryUse, Format};
+use isomorph_convert::{Format, SidecarUse};
 use isomorph_model::MemoryGraph;
 use isomorph_model::zoo::arbitrary::{bundled_graph, property_graph};
 use proptest::prelude::*;
@@ -26,7 +26,7 @@ fn check(shape: Format, memory: MemoryGraph, layout: Index, next: Index) {
             }
         };
         staged.check(what, &expected, &case.memory.graph, layout);
-        let opened = staged.open(CarryUse::Auto);
+        let opened = staged.open(SidecarUse::Auto);
         for other in MEMBERS {
             let layouts = other.layouts_for(&case);
             let layout = next.get(&layouts);

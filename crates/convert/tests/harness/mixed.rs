@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use arrow_array::{ArrayRef, Int64Array, StringArray};
 use arrow_schema::DataType;
-use isomorph_convert::{CarryUse, Format, Opened, Progress, digest};
+use isomorph_convert::{Format, Opened, Progress, SidecarUse, digest};
 use isomorph_error::Result;
 use isomorph_model::{
     About, Batch, EdgeBatch, EdgeOrder, EdgeType, EndForm, Ends, Graph, Key, MemoryGraph, Narrowing, NodeBatch, NodeId,
@@ -139,9 +139,9 @@ fn reads(at: Format, types: usize) -> Vec<(String, (usize, usize))> {
     let expected = case.digests();
     let home = member(at);
     let staged = stage(&case.opened(), home, &home.layouts_for(&case)[0]).unwrap();
-    let opened = staged.open(CarryUse::Auto);
+    let opened = staged.open(SidecarUse::Auto);
     let counting = Counting::new(&opened.native);
-    let mapping = opened.carry.as_ref().unwrap().mapping.inverse();
+    let mapping = opened.sidecar.as_ref().unwrap().mapping.inverse();
     let graph = mapping.apply(Arc::clone(&counting) as Arc<dyn Source>, &resources().budget).unwrap();
     let opened = Opened { graph, ..opened };
     let found = digest(opened.graph.as_ref(), &resources(), &isomorph_convert::Silent).unwrap().digests;
@@ -173,9 +173,9 @@ fn of_one_table_only_the_columns_of_what_is_wanted_are_read() {
     {
         let home = member(at);
         let staged = stage(&case.opened(), home, &home.layouts_for(&case)[0]).unwrap();
-        let opened = staged.open(CarryUse::Auto);
+        let opened = staged.open(SidecarUse::Auto);
         let counting = Counting::new(&opened.native);
-        let mapping = opened.carry.as_ref().unwrap().mapping.inverse();
+        let mapping = opened.sidecar.as_ref().unwrap().mapping.inverse();
         let shown = mapping.apply(Arc::clone(&counting) as Arc<dyn Source>, &resources().budget).unwrap();
         let properties = property.into_iter().collect();
         let wanted = Narrowing { keys: true, labels: false, properties, filter: None };

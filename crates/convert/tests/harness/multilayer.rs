@@ -1,6 +1,6 @@
 //! Multilayer hypergraphs that are made up, through annnet and through the formats that have nodes and edges alone.
 
-use isomorph_convert::{CarryUse, Format};
+use isomorph_convert::{Format, SidecarUse};
 use isomorph_model::zoo::multilayer;
 
 use crate::formats::{MEMBERS, Member, member};
@@ -43,12 +43,12 @@ fn multilayer_hypergraphs_survive_every_format_and_come_back() {
         }
         let home = written(&what, &case, &case.opened(), member(Format::ANNNET), at).unwrap();
         for other in MEMBERS.iter().filter(|other| other.format != Format::ANNNET) {
-            let Some(abroad) = written(&what, &case, &home.open(CarryUse::Auto), other, at) else {
+            let Some(abroad) = written(&what, &case, &home.open(SidecarUse::Auto), other, at) else {
                 refused += 1;
                 continue;
             };
             let what = format!("{what}, back from {}", other.format);
-            written(&what, &case, &abroad.open(CarryUse::Auto), member(Format::ANNNET), at + 1);
+            written(&what, &case, &abroad.open(SidecarUse::Auto), member(Format::ANNNET), at + 1);
             journeys += 1;
         }
     }

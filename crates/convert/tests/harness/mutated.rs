@@ -1,6 +1,6 @@
 //! One thing changed: the digest differs, and `diff` names it.
 
-use isomorph_convert::{CarryUse, Diff, Opened, Silent, diff};
+use isomorph_convert::{Diff, Opened, SidecarUse, Silent, diff};
 use isomorph_model::digest::LineKind;
 use isomorph_model::zoo::{Mutation, mutations};
 
@@ -21,7 +21,7 @@ fn one_change_is_found_and_named() {
             let layouts = member.layouts_for(case);
             let layout = &layouts[number % layouts.len()];
             let staged = stage(&case.opened(), member, layout).unwrap_or_else(|error| panic!("{error:?}"));
-            let opened = staged.open(CarryUse::Auto);
+            let opened = staged.open(SidecarUse::Auto);
             let all = mutations(&case.memory);
             let step = (all.len() / CHANGES).max(1);
             for (at, mutation) in all.iter().enumerate().skip(number % step).step_by(step) {
@@ -91,7 +91,7 @@ fn changed(
 ) -> Result<(Opened, crate::stage::Staged), isomorph_error::Error> {
     let case = Case::new(&case.name, case.shape, mutation.graph.clone());
     let staged = stage(&case.opened(), member, layout)?;
-    Ok((staged.open(CarryUse::Auto), staged))
+    Ok((staged.open(SidecarUse::Auto), staged))
 }
 
 fn is_named(what: &str, mutation: &Mutation, before: &Opened, after: &Opened) {

@@ -1,6 +1,6 @@
 //! Labels and classes as node types: every graph that has or could have some, through each format that has types, and back.
 
-use isomorph_convert::{CarryUse, ConvertOptions, Format, NodeTypes, TypesFrom};
+use isomorph_convert::{ConvertOptions, Format, NodeTypes, SidecarUse, TypesFrom};
 
 use crate::formats::{Layout, member};
 use crate::stage::{Case, digests, is_heavy, stage, stage_as, zoo};
@@ -22,13 +22,13 @@ pub fn check(case: &Case, turn: usize, is_reason: &dyn Fn(&str) -> bool) {
             }
         };
         assert_eq!((staged.certificate.source, staged.certificate.result), (Some(expected), Some(expected)), "{what}");
-        let opened = staged.open(CarryUse::Auto);
+        let opened = staged.open(SidecarUse::Auto);
         assert_eq!(digests(&opened), expected, "{what}");
         let home = member(case.shape);
         let layouts = home.layouts_for(case);
         let back = stage(&opened, home, &layouts[turn % layouts.len()])
             .unwrap_or_else(|error| panic!("{error:?}: {what}, back"));
-        assert_eq!(digests(&back.open(CarryUse::Auto)), expected, "{what}, back");
+        assert_eq!(digests(&back.open(SidecarUse::Auto)), expected, "{what}, back");
     }
 }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use arrow_array::Array;
 use isomorph_convert::{
-    CarryUse, Certificate, ConvertOptions, Digests, Format, OpenOptions, Opened, Plan, Silent, convert, counts, digest,
+    Certificate, ConvertOptions, Digests, Format, OpenOptions, Opened, Plan, SidecarUse, Silent, convert, counts,
+    digest,
 };
 use isomorph_error::{Error, Findings, Severity};
 use isomorph_model::digest::schema_digest;
@@ -61,7 +62,7 @@ impl Case {
             location,
             format: self.shape,
             native: graph.clone(),
-            carry: None,
+            sidecar: None,
             graph,
             options: OpenOptions::default(),
             is_part: false,
@@ -145,22 +146,22 @@ pub fn stage_as(opened: &Opened, member: &Member, layout: &Layout, options: Conv
 }
 
 impl Staged {
-    pub fn open(&self, carry: CarryUse) -> Opened {
+    pub fn open(&self, sidecar: SidecarUse) -> Opened {
         // A text of DeepGNN without nodes tells nobody what it is.
         let from = Some(Format::DEEPGNN).filter(|format| format.id() == self.certificate.to);
-        self.open_with(&OpenOptions { carry, from, ..OpenOptions::default() })
+        self.open_with(&OpenOptions { sidecar, from, ..OpenOptions::default() })
     }
 
     pub fn open_with(&self, options: &OpenOptions) -> Opened {
         Opened::open(&Location::from_path(&self.path), options).unwrap_or_else(|error| panic!("{error:?}"))
     }
 
-    /// Checks that the files hold the graph: what the certificate says, what is read with the carry, by every adjacency
+    /// Checks that the files hold the graph: what the certificate says, what is read with the sidecar, by every adjacency
     /// list, and as much as the format can say without it.
     pub fn check(&self, what: &str, expected: &Digests, graph: &Graph, layout: &Layout) {
         assert_eq!(self.certificate.source, Some(*expected), "{what}: what went in");
         assert_eq!(self.certificate.result, Some(*expected), "{what}: what came out");
-        let opened = self.open(CarryUse::Auto);
+        let opened = self.open(SidecarUse::Auto);
         assert_eq!(digests(&opened), *expected, "{what}: opened again");
         assert_eq!(opened.graph.graph().documents, graph.documents, "{what}");
         if opened.format == Format::GRAPHAR {
@@ -170,7 +171,7 @@ impl Staged {
                 assert_eq!(digests(&self.open_with(&options)), *expected, "{what}: by {kind}");
             }
         }
-        let alone = self.open(CarryUse::Ignore);
+        let alone = self.open(SidecarUse::Ignore);
         let mut findings = Findings::keeping(5);
         alone.native.validate(&mut findings).unwrap_or_else(|error| panic!("{what}: {error:?}"));
         assert!(findings.worst() < Some(Severity::Error), "{what}: {findings:#?}");
@@ -181,7 +182,7 @@ impl Staged {
             let (nodes, edges) = counts(&table);
             // An edge without a direction is two in DeepGNN.
             let edges = if opened.format == Format::DEEPGNN { edges.min(self.certificate.edges) } else { edges };
-            assert_eq!((nodes, edges), (self.certificate.nodes, self.certificate.edges), "{what}: without its carry");
+            assert_eq!((nodes, edges), (self.certificate.nodes, self.certificate.edges), "{what}: without its sidecar");
         }
     }
 }

@@ -1,6 +1,6 @@
-//! What `docs/mapping.md` says of GraphAr and NOCK, statement by statement: the native result, read without its carry.
+//! What `docs/mapping.md` says of GraphAr and NOCK, statement by statement: the native result, read without its sidecar.
 
-use isomorph_convert::{CarryUse, Format, Silent, dump};
+use isomorph_convert::{Format, SidecarUse, Silent, dump};
 use isomorph_model::zoo::{
     self, Build, Edges, Nodes, bools, dates, float32, float64, int32, int64, lists, millis, text,
 };
@@ -9,14 +9,14 @@ use isomorph_model::{Cardinality, Direction, Graph, LabelVocabulary, MemoryGraph
 use crate::formats::member;
 use crate::stage::{Case, resources, stage};
 
-/// The elements as lines, and the description, of `memory` in the first layout of `to`, without the carry.
+/// The elements as lines, and the description, of `memory` in the first layout of `to`, without the sidecar.
 pub fn written(memory: MemoryGraph, from: Format, to: Format) -> (Vec<String>, Graph) {
     let case = Case::new("statement", from, memory);
     let member = member(to);
     let layout = &(member.layouts)(case.rows())[0];
     let staged = stage(&case.opened(), member, layout).unwrap_or_else(|error| panic!("{error:?}"));
     staged.check("statement", &case.digests(), &case.memory.graph, layout);
-    let alone = staged.open(CarryUse::Ignore);
+    let alone = staged.open(SidecarUse::Ignore);
     let mut out = Vec::new();
     dump(alone.graph.as_ref(), &mut out, &resources(), &Silent).unwrap();
     let lines = String::from_utf8(out).unwrap().lines().map(str::to_owned).collect();

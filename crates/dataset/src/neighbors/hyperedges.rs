@@ -15,7 +15,7 @@ use isomorph_model::schema::HyperedgeType;
 use isomorph_model::{Batch, Columns, Direction, Ends, Incidents, Key, Property, Request, Side, Source, Tables};
 
 use super::{Named, Neighbors, keys};
-use crate::lazy::{Keyed, Keys};
+use crate::lazy_keys::{Keyed, Keys};
 use crate::schema::property_name;
 
 /// The hyperedges of a node.

@@ -11,12 +11,12 @@ use isomorph_model::{Batch, EndForm, Graph, KeyKind, Progress, Request, Tables};
 use isomorph_tables::lookup::ABSENT;
 
 use super::Selection;
-use super::bare::bare_ends;
 use super::hyperedges::hyperedges;
-use super::kept::{Kept, Reader, in_memory, read};
-use super::named::{Named, unknown_among};
+use super::implied_nodes::bare_ends;
+use super::kept_rows::{Kept, Reader, in_memory, read};
 use super::row_set::{Bits, RowSet};
 use super::test::{Conditions, Test};
+use super::type_names::{Named, unknown_among};
 use super::view::Selected;
 use crate::table::TableKind;
 

@@ -7,7 +7,7 @@ use isomorph_error::{Error, Result};
 use isomorph_model::{Batch, Ends, Progress, Request, Tables};
 use isomorph_tables::lookup::{ABSENT, KeyRows};
 
-use super::kept::{Kept, Reader, in_memory, read};
+use super::kept_rows::{Kept, Reader, in_memory, read};
 use super::row_set::{Bits, RowSet};
 use super::test::{Conditions, Test};
 use super::view::Selected;

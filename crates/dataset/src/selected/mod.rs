@@ -3,16 +3,16 @@
 //! [`Selected`] shows any source as the graph that a [`Selection`] leaves. Nodes that are left out take their edges with them; the others
 //! are numbered anew. What a format can leave out by itself is asked of it (see `pushed.rs`); here everything is applied once more.
 
-mod bare;
 mod batches;
 mod build;
 mod hyperedges;
-mod kept;
-mod named;
+mod implied_nodes;
+mod kept_rows;
 mod row_set;
 mod shape;
 mod shown;
 mod test;
+mod type_names;
 mod values;
 mod view;
 
@@ -26,7 +26,7 @@ use isomorph_storage::Resources;
 use crate::dataset::Dataset;
 use crate::schema::Role;
 use crate::table::TableKind;
-use named::Named;
+use type_names::Named;
 
 pub use view::{EdgesLeft, Selected};
 
@@ -91,5 +91,5 @@ pub fn is_stored(source: &Arc<dyn Source>, name: &str, condition: &Predicate, re
 /// Whether a table of `source` has a column that is called so, by its name or as `TYPE.NAME`.
 pub fn has_column(source: &Arc<dyn Source>, name: &str, resources: &Resources) -> bool {
     let dataset = Dataset::new(Arc::clone(source), resources.clone());
-    named::Columns::new(&dataset, Some(&[name.to_owned()])).is_ok()
+    type_names::Columns::new(&dataset, Some(&[name.to_owned()])).is_ok()
 }

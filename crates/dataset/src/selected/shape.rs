@@ -7,7 +7,7 @@ use isomorph_model::schema::Owner;
 use isomorph_model::{Columns as Cells, Graph, Property};
 
 use super::Selection;
-use super::named::{Columns, Named};
+use super::type_names::{Columns, Named};
 use crate::dataset::Dataset;
 use crate::schema::property_name;
 use crate::table::TableKind;

@@ -10,7 +10,7 @@ use isomorph_model::{Batch, EdgeBatch, Ends, NodeBatch};
 use isomorph_tables::lookup::ABSENT;
 
 use super::batches::Rows;
-use super::kept::number;
+use super::kept_rows::number;
 use super::view::Selected;
 
 impl Selected {

@@ -9,7 +9,7 @@ use isomorph_model::{Batch, Filter, Narrowing, Predicate, Relations};
 
 use super::values;
 use crate::dataset::Dataset;
-use crate::pushed::narrowing;
+use crate::push_down::narrowing;
 use crate::rows::Rows;
 use crate::schema::Role;
 use crate::table::{Table, TableKind};

@@ -15,7 +15,7 @@ use isomorph_tables::lookup::ABSENT;
 
 use super::Selection;
 use super::build::{Built, build};
-use super::kept::{Kept, Reader, number, read};
+use super::kept_rows::{Kept, Reader, number, read};
 use super::shape::{Shape, Shown};
 use super::test::{Test, asked, asked_for_test, having};
 use crate::dataset::Dataset;

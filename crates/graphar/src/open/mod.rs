@@ -1,11 +1,11 @@
 //! Opens a graph: reads information files and counts, but no rows.
 
+mod locate;
 mod options;
-mod place;
 
+pub use locate::detect;
+pub(crate) use locate::linked;
 pub use options::OpenOptions;
-pub use place::detect;
-pub(crate) use place::linked;
 
 use isomorph_error::{Findings, Result};
 use isomorph_model::schema::DocumentBody;
@@ -34,7 +34,7 @@ pub struct GraphAr {
     pub(crate) graph_file: String,
     pub(crate) info: GraphInfo,
     /// The information files of the types as they were read.
-    pub(crate) info_files: place::InfoFiles,
+    pub(crate) info_files: locate::InfoFiles,
     pub(crate) graph: Graph,
     pub(crate) vertices: Vec<VertexTable>,
     pub(crate) edges: Vec<EdgeTable>,
@@ -54,12 +54,12 @@ impl GraphAr {
     /// [`isomorph_error::Severity::Error`] in the information and count files.
     pub fn open(location: &Location, options: &OpenOptions) -> Result<GraphAr> {
         let mut findings = Findings::keeping(KEPT_FINDINGS);
-        let (beside, graph_file) = place::manifest(location, options.follow_links.as_ref())?;
-        let (info, info_files) = place::load(&beside, &graph_file, &mut findings)?;
+        let (beside, graph_file) = locate::manifest(location, options.follow_links.as_ref())?;
+        let (info, info_files) = locate::load(&beside, &graph_file, &mut findings)?;
         info.check(&graph_file, &mut findings);
         crate::info::refuse(&findings)?;
         let links = options.follow_links.as_ref();
-        let (root, below) = place::data_root(
+        let (root, below) = locate::data_root(
             &beside,
             &graph_file,
             info.prefix.as_deref(),

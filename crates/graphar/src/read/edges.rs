@@ -13,8 +13,8 @@ use isomorph_tables::{Selection, TableReader};
 
 use super::ends::{Joint, Span, as_rows, first_descent, first_outside, indexes};
 use super::filter::{Ranges, add_rows, count};
-use super::narrowed::{Files, Numbers, check_stated, if_few};
 use super::offsets::{OffsetCheck, PartOffsets};
+use super::selected::{Files, Numbers, check_stated, if_few};
 use super::{Bounds, Steps};
 use crate::rules;
 use crate::table::{Chunk, EdgeTable, List, SOURCE_INDEX, TARGET_INDEX, Target, open_chunk};

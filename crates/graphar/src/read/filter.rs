@@ -13,7 +13,7 @@ use isomorph_error::{Error, Result};
 use isomorph_model::{Filter, Predicate};
 use isomorph_tables::Selection;
 
-use super::narrowed::check_stated;
+use super::selected::check_stated;
 use crate::table::{Chunk, Column, Group};
 
 /// Rows of a file, as ascending disjoint ranges.

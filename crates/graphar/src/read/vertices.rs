@@ -10,7 +10,7 @@ use isomorph_model::{Batch, Columns, Narrowing, NodeBatch, Part, part};
 use isomorph_tables::Selection;
 
 use super::filter::{Ranges, count};
-use super::narrowed::{Files, Numbers, check_stated, if_few};
+use super::selected::{Files, Numbers, check_stated, if_few};
 use super::{LabelFile, Steps, label_column};
 use crate::rules;
 use crate::table::{Chunk, Target, VertexTable, open_chunk};

@@ -6,13 +6,13 @@
 
 mod base;
 mod change;
+mod existing;
 mod graphs;
 mod plan;
 mod publish;
 mod raw;
-mod revive;
-mod tally;
-mod trace;
+mod recover;
+mod reinsert;
 mod transaction;
 mod work;
 
@@ -25,7 +25,7 @@ pub(crate) use base::Base;
 pub(crate) use change::{Changes, GraphChange, Tally};
 pub use publish::Committed;
 pub(crate) use publish::{Attempt, snapshots_of, version_of};
-pub use trace::Traced;
+pub use recover::Traced;
 pub use transaction::Transaction;
 
 use crate::store::{STORE, Store};

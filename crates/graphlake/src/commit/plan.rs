@@ -8,9 +8,9 @@ use isomorph_storage::Additions;
 use super::Lake;
 use super::base::Base;
 use super::change::{Changes, GraphChange, gone};
+use super::existing::{Found, Wanted};
 use super::raw::RawGraph;
-use super::revive::{self, Revived};
-use super::tally::{Found, Wanted};
+use super::reinsert::{self, Revived};
 use super::transaction::Transaction;
 use super::work::{From, Rows, Work, Written};
 use crate::read::Order;
@@ -200,7 +200,7 @@ fn graph(
                 let deletions = both(lake, additions, &partition, dead)?;
                 files[2].extend(deletions.subject.into_iter().chain(deletions.object));
             }
-            let Revived { removed, added } = revive::revive(lake, additions, &open, &partition, rows)?;
+            let Revived { removed, added } = reinsert::revive(lake, additions, &open, &partition, rows)?;
             change.removed.extend(removed);
             files[2].extend(added);
             plan.own.extend(files[2].iter().map(|file| file.path.clone()));

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::snapshot::{DataFile, Files, Living, file_of, living};
+use crate::snapshot::{DataFile, Files, Living, file_of, live_count};
 use crate::{json, rules, term};
 
 /// A range of the text.
@@ -120,7 +120,7 @@ impl RawGraph {
         let [subject, object, tombstones] = &self.lists;
         let data = subject.iter().chain(object).map(|file| (file, false));
         let files = data.chain(tombstones.iter().map(|file| (file, true)));
-        living::of(
+        live_count::of(
             files.map(|(file, is_tombstone)| (file.predicate.as_str(), file.id.as_str(), is_tombstone)),
             &self.predicates,
             self.partitions.as_deref().unwrap_or_default(),

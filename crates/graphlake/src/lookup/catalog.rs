@@ -15,12 +15,12 @@ use crate::bloom::Bloom;
 use crate::cursor::Cursor;
 use crate::id::TripleId;
 use crate::id_index::Ids;
-use crate::proof::Proof;
+use crate::index_file::{ENDING, Of, SMALL, STEP, Sidecar, Sparse, SparseBuilder};
 use crate::read::{GraphLake, Order};
 use crate::record::Prefixes;
-use crate::sidecar::{ENDING, Of, SMALL, STEP, Sidecar, Sparse, SparseBuilder};
 use crate::snapshot::{DataFile, Description, Living, NamedGraph, Snapshot};
 use crate::triple::Triple;
+use crate::verified::Proof;
 use crate::{Tolerance, path};
 
 /// Files that are kept open; each uses a file handle.

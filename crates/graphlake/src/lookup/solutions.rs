@@ -216,7 +216,7 @@ impl<L: Deref<Target = GraphLake>> Solutions<L> {
         let all = files.unwrap_or_default();
         match unit.wanted.keys() {
             // Each key costs a block.
-            Some((_, keys)) => (keys.len() as u64).saturating_mul(crate::sidecar::STEP).min(all),
+            Some((_, keys)) => (keys.len() as u64).saturating_mul(crate::index_file::STEP).min(all),
             None => all,
         }
     }

@@ -1,6 +1,5 @@
 //! Reading: a snapshot as quads, and as a [`Source`](isomorph_model::Source).
 
-mod about;
 mod batches;
 mod graph;
 mod open;
@@ -9,6 +8,7 @@ pub(crate) mod quoted;
 mod scan;
 mod source;
 mod stored;
+mod summary;
 mod survey;
 
 pub(crate) use batches::Collector;

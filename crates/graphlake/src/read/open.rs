@@ -10,10 +10,10 @@ use super::quoted::Quoted;
 use super::survey::Survey;
 use crate::cursor::Cursor;
 use crate::lookup::{Catalog, Narrowed, Wanted};
-use crate::proof::Proof;
 use crate::record::Prefixes;
 use crate::store::STORE;
 use crate::validate::metadata;
+use crate::verified::Proof;
 use crate::{DataFile, OpenOptions, Order, Snapshot, Store, Tolerance, path, rules};
 
 /// An opened snapshot of a GraphLake store.

@@ -91,7 +91,7 @@ impl Source for GraphLake {
     }
 
     fn about(&self) -> About {
-        super::about::about(self)
+        super::summary::about(self)
     }
 
     fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {

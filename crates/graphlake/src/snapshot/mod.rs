@@ -1,13 +1,13 @@
 //! Snapshots: the files of all graphs.
 
 mod description;
-pub(crate) mod living;
+pub(crate) mod live_count;
 mod orders;
 mod read;
 mod write;
 
 pub(crate) use description::Description;
-pub use living::Living;
+pub use live_count::Living;
 pub(crate) use orders::OneOrder;
 pub(crate) use write::MOST_FILTERS;
 

@@ -14,7 +14,7 @@ use crate::read::{GraphLake, Order};
 use crate::record::Prefixes;
 use crate::snapshot::{DataFile, Description};
 use crate::triple::Triple;
-use crate::{path, proof, rules, term};
+use crate::{path, rules, term, verified};
 
 /// Bytes that are hashed at once.
 const BLOCK: u64 = 1 << 20;
@@ -105,7 +105,7 @@ fn records(
 ) -> Result<Option<Sum>> {
     let place = blob.place();
     if let Some(stated) = &file.checksum {
-        let found = proof::shown(checksum(&blob)?);
+        let found = verified::shown(checksum(&blob)?);
         if stated.starts_with("xxh64:") && *stated != found {
             findings.push(&rules::CHECKSUM, format!("{found}, not {stated}"), place.clone());
         }

@@ -1,7 +1,7 @@
 //! Checks every rule.
 
 mod files;
-mod living;
+mod live_counts;
 pub(crate) mod metadata;
 mod older;
 mod orders;
@@ -65,12 +65,12 @@ pub(crate) fn validate(lake: &GraphLake, findings: &mut Findings) -> Result<()> 
     older.check(lake, &listed, findings)?;
     let sums = files::files(lake, findings)?;
     orders::orders(lake, &sums, findings);
-    living::living(lake, findings)?;
+    live_counts::living(lake, findings)?;
     tombstones::tombstones(lake, findings)?;
     quoted::quoted(lake, &sums, findings)?;
     if has_listing {
         // An index file belongs to its file.
-        let file = |name: &str| name.strip_suffix(crate::sidecar::ENDING).unwrap_or(name).to_owned();
+        let file = |name: &str| name.strip_suffix(crate::index_file::ENDING).unwrap_or(name).to_owned();
         for entry in listed.into_iter().filter(|entry| !named.contains(&file(&entry.name))) {
             findings.push(&rules::ORPHAN, format!("no snapshot lists this file of {} bytes", entry.size), entry.name);
         }

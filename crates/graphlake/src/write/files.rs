@@ -12,8 +12,8 @@ use super::{prefixes, uuid};
 use crate::bloom::{self, Bloom};
 use crate::id::TripleId;
 use crate::id_index;
+use crate::index_file::{self, ENDING, Of, SMALL, SparseBuilder};
 use crate::read::Order;
-use crate::sidecar::{self, ENDING, Of, SMALL, SparseBuilder};
 use crate::snapshot::DataFile;
 
 /// The longest text of `min_value` and `max_value`, in bytes; bounds of longer texts are shortened.
@@ -262,7 +262,7 @@ impl<'a> FileWriter<'a> {
                     let of = Of { size, records: making.rows, checksum: None };
                     let mut bloom = Bloom::of_any_size(making.keys.len());
                     making.keys.iter().for_each(|hash| bloom.add_hash(*hash));
-                    sidecar::encode(&of, checksum, &known, Some(&bloom), &places)
+                    index_file::encode(&of, checksum, &known, Some(&bloom), &places)
                 });
                 let mut sidecar = self.staging.create(&format!("{path}{ENDING}"))?;
                 sidecar.write_all(bytes)?;

@@ -18,8 +18,8 @@ use super::{Format, Named};
 use crate::Tolerance;
 use crate::columns::{Column, ColumnSet, index_columns};
 use crate::layout::{EDGES, Layout};
+use crate::node_rows::KeptPiece;
 use crate::rows::{Numbers, PROPS_FOOTER, Reading, Rows, Shape, explode, normalize};
-use crate::settle::KeptPiece;
 
 /// The column of row numbers during look-ups.
 const ROW: &str = "_isomorphRow";

@@ -11,8 +11,8 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use crate::Nock;
 use crate::columns::{Column, ColumnSet};
 use crate::dataset::Named;
+use crate::node_rows::is_foreign;
 use crate::rows::{Depth, Rows, Split, split};
-use crate::settle::is_foreign;
 
 /// The result of a look-up.
 #[derive(Debug, Clone)]

@@ -5,8 +5,8 @@ use isomorph_model::{Direction, EdgeType, Graph, Key, LabelVocabulary, NodeType,
 
 use super::Nock;
 use crate::columns::Column;
+use crate::node_rows::Settled;
 use crate::rows::Shape;
-use crate::settle::Settled;
 
 /// Name of the only node type.
 pub const NODE: &str = "node";

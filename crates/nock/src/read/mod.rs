@@ -2,9 +2,9 @@
 
 mod description;
 mod graph;
+mod node_values;
 mod open;
 mod part;
-mod said;
 mod source;
 
 pub use graph::NODE;

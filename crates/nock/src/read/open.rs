@@ -12,8 +12,8 @@ use super::graph::graph;
 use crate::columns::{Column, ColumnSet};
 use crate::dataset::{self, Extras, Partition, Piece, Wanted};
 use crate::layout::{EDGES, Extra, has_no_place};
+use crate::node_rows::{Collector, Kept, KeptPiece, Position, Reader, Settled, Shards, resolve, side_by_side};
 use crate::rows::Shape;
-use crate::settle::{Collector, Kept, KeptPiece, Position, Reader, Settled, Shards, resolve, side_by_side};
 use crate::{OpenOptions, Tolerance, rules};
 
 /// Default number of rows in a batch.

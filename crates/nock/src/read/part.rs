@@ -11,8 +11,8 @@ use isomorph_model::{Batch, EdgeBatch, Narrowing, NodeBatch, Part, Predicate, Pr
 use super::Nock;
 use crate::columns::{Column, ColumnSet};
 use crate::dataset::{Extras, Partition, Wanted};
+use crate::node_rows::Position;
 use crate::rows::{Depth, Rows, Split, broken_props, split};
-use crate::settle::Position;
 
 /// Node and edge rows of one piece.
 pub(super) struct RowPart<'a> {

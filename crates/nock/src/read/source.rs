@@ -9,8 +9,8 @@ use isomorph_model::{
 use super::Nock;
 use super::description::about;
 use super::part::{ImplicitPart, RowPart};
+use crate::node_rows::Settled;
 use crate::rows::Depth;
-use crate::settle::Settled;
 use crate::{Tolerance, validate};
 
 /// Returns how much of nodes and edges a request needs.

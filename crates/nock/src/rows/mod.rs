@@ -1,10 +1,11 @@
 //! Rows of a partition in a common form, independent of the file's dialect, and their conversion to model batches.
 
+mod dictionary;
 mod edge_ids;
 mod labels;
 mod mask;
 mod nested;
-mod normal;
+mod normalize;
 mod numbers;
 mod props;
 mod props_map;
@@ -13,13 +14,12 @@ mod shape;
 mod split;
 mod texts;
 mod truth;
-mod words;
 
 pub(crate) use edge_ids::EdgeIds;
 pub(crate) use labels::{label_column, split_labels};
 pub(crate) use mask::{is_node, none_empty};
 pub(crate) use nested::{STATED_ID, Sequence, explode, sequence};
-pub(crate) use normal::{Reading, normalize};
+pub(crate) use normalize::{Reading, normalize};
 pub(crate) use numbers::Numbers;
 pub(crate) use props::{broken_props, check_cell, end_of_string};
 pub(crate) use props_map::{PROPS_FOOTER, from_map, map_field, to_map};

@@ -15,7 +15,7 @@ use isomorph_model::batch::Columns;
 use isomorph_model::{EdgeBatch, Ends, NodeBatch};
 
 use super::mask::none_empty;
-use super::normal::empty_name;
+use super::normalize::empty_name;
 use super::relations::{blank, relations};
 use super::shape::Shape;
 use super::texts::{self, Run};

@@ -5,7 +5,7 @@ mod file;
 mod nested;
 mod options;
 mod partitioned;
-mod sides;
+mod row_kinds;
 mod sink;
 mod target;
 mod text;

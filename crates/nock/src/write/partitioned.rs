@@ -18,12 +18,12 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 use super::cells::cast;
 use super::file::{part_name, row_file};
 use super::options::{By, CreateOptions, Partitioning};
-use super::sides::shadow_rows;
+use super::row_kinds::shadow_rows;
 use super::sink::RowFile;
 use super::target::{ExtraColumn, Target};
 use crate::columns::Column;
+use crate::node_rows::is_foreign;
 use crate::rules;
-use crate::settle::is_foreign;
 
 /// Returns the partition of a node by its name.
 #[expect(clippy::cast_possible_truncation, reason = "below `partitions`")]

@@ -8,7 +8,7 @@ use isomorph_storage::Staging;
 use super::file::row_file;
 use super::options::CreateOptions;
 use super::partitioned::Partitioned;
-use super::sides::{Edges, Nodes, rows};
+use super::row_kinds::{Edges, Nodes, rows};
 use super::target::Target;
 use crate::rows::sequence;
 

@@ -11,8 +11,8 @@ use std::io::{self, Read};
 use std::rc::Rc;
 
 use self::canonical::{Entities, Namespaces, PREFIXES, Tag, canonical, declared, resolved};
+use super::corrections::NO_LANGUAGE;
 use super::guard::XmlGuard;
-use super::mended::NO_LANGUAGE;
 use crate::xml::push_text;
 
 const RDF: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";

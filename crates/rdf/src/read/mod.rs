@@ -1,13 +1,13 @@
 //! Reading a text of any syntax as a stream of quads.
 
+mod corrections;
+mod feed;
 mod guard;
 mod labels;
 mod lenient;
 mod literals;
-mod mended;
 mod parser;
-mod pieces;
-mod pushed;
+mod remaining;
 mod stream;
 mod terms;
 mod version;
@@ -25,13 +25,13 @@ use self::guard::{Guarded, Watch};
 use self::labels::{Labels, Seen};
 pub use self::parser::check_base;
 use self::parser::{Fault, Parser, Where};
-pub use self::pieces::Piece;
-pub(crate) use self::pieces::changed;
+pub use self::remaining::Piece;
+pub(crate) use self::remaining::changed;
 pub use self::stream::read_stream;
 use self::terms::Terms;
 use self::version::Unversioned;
 use crate::packing::Packing;
-use crate::{Syntax, fast, rules};
+use crate::{Syntax, lines, rules};
 
 /// Bytes of a file that are looked at to tell its syntax.
 const LOOK: u64 = 64 << 10;
@@ -157,10 +157,10 @@ impl Text {
     /// [`rules::SYNTAX`] with line and column where the text is broken, [`rules::LIMIT`] where it is too much,
     /// [`isomorph_error::Kind::Conflict`] when the file changed meanwhile, and the errors of `take`.
     pub fn read(&self, options: &ReadOptions, take: &mut Take<'_>) -> Result<Reading> {
-        self.read_by(options, |input, place| match fast::is_of_lines(self.syntax) {
+        self.read_by(options, |input, place| match lines::is_of_lines(self.syntax) {
             true => {
-                let (mut taker, part) = (take, fast::Part::all(place));
-                let read = fast::read_here(
+                let (mut taker, part) = (take, lines::Part::all(place));
+                let read = lines::read_here(
                     input,
                     self.syntax,
                     options,
@@ -284,10 +284,10 @@ fn read_of(
     first.drain(..if before > 0 { MARK.len() } else { 0 });
     let mut input = Cursor::new(first).chain(input);
     match options.lenient {
-        true if fast::is_of_lines(syntax) => {
-            let (mut taker, part) = (take, fast::Part { file, lines: 0, offset: before });
+        true if lines::is_of_lines(syntax) => {
+            let (mut taker, part) = (take, lines::Part { file, lines: 0, offset: before });
             let all = |_: &mut &mut Take<'_>, _| Ok(());
-            let read = fast::read_here(&mut input, syntax, options, &part, &mut taker, &|take, quad| take(quad), &all);
+            let read = lines::read_here(&mut input, syntax, options, &part, &mut taker, &|take, quad| take(quad), &all);
             read.map(|(reading, _)| reading)
         }
         true => lenient::read(&mut input, before, syntax, options, file, take),
@@ -319,7 +319,7 @@ fn read_through(
         watch.seen = Some(RefCell::new(Seen::new(&options.budget)?));
     }
     let mut of_lines;
-    let input: &mut dyn Read = match fast::is_of_lines(syntax) {
+    let input: &mut dyn Read = match lines::is_of_lines(syntax) {
         true => {
             of_lines = Unversioned::new(input);
             &mut of_lines

@@ -13,10 +13,10 @@ use oxttl::turtle::LowLevelTurtleParser;
 use oxttl::{NQuadsParser, NTriplesParser, TriGParser, TurtleParser, TurtleSyntaxError};
 
 use super::ReadOptions;
+use super::corrections::{Mend, misread, undotted};
+use super::feed::Pushed;
 use super::guard::Guarded;
 use super::literals::{Literals, Shift};
-use super::mended::{Mend, misread, undotted};
-use super::pushed::Pushed;
 use crate::Syntax;
 
 /// A parser over a guarded text.

@@ -5,10 +5,10 @@ use std::io::{BufReader, Cursor, Read};
 use isomorph_error::{Error, Place, Result};
 use isomorph_model::faces::Quad;
 
-use super::pieces::{read_part, sharing};
+use super::remaining::{read_part, sharing};
 use super::{LOOK, ReadOptions, Reading, read_of, untold};
 use crate::Syntax;
-use crate::fast::{self, Part};
+use crate::lines::{self, Part};
 use crate::packing::Packing;
 
 /// First bytes that tell how something is packed.
@@ -51,7 +51,7 @@ fn read_unpacked<T: Send>(
     let told = syntax.or_else(|| Syntax::of_bytes(&begin));
     let syntax = told.ok_or_else(|| untold("its beginning does not tell which syntax of RDF this is"))?;
     let mut text = Cursor::new(begin).chain(text);
-    if fast::is_of_lines(syntax) {
+    if lines::is_of_lines(syntax) {
         let takers = sharing(options, takers);
         let part = Part::all(place);
         return read_part(&mut text, syntax, options, &part, takers, take, &|_, _| Ok(())).map(|(reading, _)| reading);

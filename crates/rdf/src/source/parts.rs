@@ -5,14 +5,14 @@ use isomorph_model::{Graph, Part, part};
 
 use super::Once;
 use super::batches::{Collectors, Wanted};
-use crate::{Packing, Piece, Text, fast};
+use crate::{Packing, Piece, Text, lines};
 
 /// Pieces in a part, about 8 MiB of text: how a text is divided depends on it alone.
 const PIECES: usize = 8;
 
 /// Whether the pieces of a text can be read each by itself.
 pub(super) fn has_pieces(text: &Text) -> bool {
-    fast::is_of_lines(text.syntax()) && text.packing() == Packing::None
+    lines::is_of_lines(text.syntax()) && text.packing() == Packing::None
 }
 
 /// The pieces of a text in their order, each behind so many lines; nothing where they are not all of it, because something was skipped.

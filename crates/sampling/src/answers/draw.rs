@@ -7,7 +7,7 @@ use arrow_buffer::OffsetBuffer;
 use arrow_schema::Field;
 use isomorph_error::{Error, Result, index};
 
-use super::drawn::Drawn;
+use super::columns::Drawn;
 use super::features::features;
 use super::keyed::KeyedGraph;
 use super::question::{Drawing, ElementsOf, NeighborsOf, Question, Strategy, WalksOf};

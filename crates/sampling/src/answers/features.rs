@@ -2,7 +2,7 @@
 
 use isomorph_error::{Error, Result};
 
-use super::drawn::Drawn;
+use super::columns::Drawn;
 use super::feature::Feature;
 use super::keyed::KeyedGraph;
 use super::question::{Drawing, FeaturesOf};

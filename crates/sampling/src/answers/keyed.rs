@@ -8,8 +8,8 @@ use arrow_schema::DataType;
 use isomorph_error::{Error, Kind, Result, did_you_mean};
 use isomorph_model::Graph as Model;
 
-use super::moment::{Moment, on_clock};
 use super::question::Drawing;
+use super::time::{Moment, on_clock};
 use crate::{Clock, Graph, NO_TIME, Names, TypeSet};
 
 /// A graph that is sampled, asked and answered by the keys of nodes and the names of types.

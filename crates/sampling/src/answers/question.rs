@@ -3,7 +3,7 @@
 use isomorph_error::{Error, Result};
 
 use super::feature::Feature;
-use super::moment::Moment;
+use super::time::Moment;
 use crate::{Bias, Choice, Generator};
 
 /// What is drawn.

@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use isomorph_error::{Error, Result};
 
-use crate::ask::{Draw, Generator, TypeSet};
 use crate::divide::{divide, pieces};
 use crate::faults::UNIFORM;
 use crate::graph::{Drawing, Graph, fits};
 use crate::neighbors::without_replacement;
 use crate::random::{Key, Xoroshiro};
+use crate::request::{Draw, Generator, TypeSet};
 use population::{Kind, Population};
 
 /// How elements are drawn.

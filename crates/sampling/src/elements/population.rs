@@ -4,12 +4,12 @@ use isomorph_deepgnn::rules;
 use isomorph_error::{Error, Place, Result, index};
 use isomorph_storage::Reservation;
 
-use crate::ask::TypeSet;
 use crate::faults::UNIFORM;
 use crate::graph::{Drawing, Graph};
 use crate::index::Entry;
 use crate::neighbors::no_weight;
 use crate::partition::{Column, mass, target, type_of};
+use crate::request::TypeSet;
 
 /// Nodes or edges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use isomorph_error::{Error, Result};
 
-use super::found::Elements;
+use super::find::Elements;
 use super::{Asked, Dense};
 use crate::divide::{divide, pieces};
 use crate::graph::fits;

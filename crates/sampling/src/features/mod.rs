@@ -4,21 +4,21 @@
 //! features.
 
 mod dense;
-mod found;
-mod moments;
+mod find;
 mod sparse;
 mod strings;
+mod times;
 mod values;
 
 use std::ops::Range;
 
 use isomorph_error::Result;
 
-use crate::ahead::Ahead;
-use crate::ask::Generator;
 use crate::graph::Graph;
+use crate::prefetch::Ahead;
+use crate::request::Generator;
 use crate::sampler::Sampler;
-use found::{AtFeatures, Elements, FeaturesAt};
+use find::{AtFeatures, Elements, FeaturesAt};
 pub use values::{Value, Values};
 
 /// A requested dense feature.
@@ -240,7 +240,7 @@ impl<'a> Asked<'a> {
             }
             best = match self.times {
                 None => Some(bytes),
-                Some(times) => match moments::value_at(bytes, times[at]) {
+                Some(times) => match times::value_at(bytes, times[at]) {
                     Some(value) => value.map(|(bytes, _)| bytes),
                     None => {
                         return Err(features.broken("the feature was stored without times").hint("omit the time"));

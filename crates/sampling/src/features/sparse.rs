@@ -5,7 +5,7 @@ use std::ops::Range;
 use isomorph_deepgnn::rules;
 use isomorph_error::{Error, Result};
 
-use super::found::Elements;
+use super::find::Elements;
 use super::{Asked, Sparse};
 use crate::divide::{divide, pieces};
 use crate::graph::fits;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use isomorph_error::{Error, Result, index};
 
-use super::found::Elements;
+use super::find::Elements;
 use super::{Asked, Strings};
 use crate::divide::{divide, pieces};
 use crate::sampler::Sampler;

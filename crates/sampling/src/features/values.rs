@@ -2,9 +2,9 @@
 
 use isomorph_error::Result;
 
-use super::found::{AtFeatures, Elements};
-use super::{Edges, moments};
-use crate::ahead::Ahead;
+use super::find::{AtFeatures, Elements};
+use super::{Edges, times};
+use crate::prefetch::Ahead;
 use crate::sampler::Sampler;
 
 /// The value of a feature.
@@ -111,7 +111,7 @@ impl Values<'_> {
                 // A hole has no times.
                 _ if bytes.is_empty() => (self.holes && time.is_none()).then_some(Value { bytes, created: 0 }),
                 None => Some(Value { bytes, created: 0 }),
-                Some(time) => match moments::value_at(bytes, time) {
+                Some(time) => match times::value_at(bytes, time) {
                     Some(value) => value.map(|(bytes, created)| Value { bytes, created }),
                     None => {
                         return Err(features.broken("the feature was stored without times").hint("omit the time"));

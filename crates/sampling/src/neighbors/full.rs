@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use isomorph_error::{Error, Result};
 
-use crate::ahead::{Ahead, AtEdges};
-use crate::ask::{Ask, Generator, Picks};
 use crate::divide::{divide, pieces};
 use crate::graph::{Graph, fits};
 use crate::partition::{Partition, target, type_of, weight};
+use crate::prefetch::{Ahead, AtEdges};
 use crate::reference::Sums;
+use crate::request::{Ask, Generator, Picks};
 use crate::sampler::Sampler;
 use crate::segments::Segments;
 

@@ -5,9 +5,9 @@ use std::cmp::{Ordering, Reverse};
 use isomorph_error::{Result, index};
 
 use super::weighted::put;
-use crate::ask::{Ask, Missing, Picks};
 use crate::graph::Graph;
 use crate::partition::{Edge, target, type_of};
+use crate::request::{Ask, Missing, Picks};
 use crate::sampler::{Sampler, Share, Worker};
 
 /// Time of a node in nanoseconds.

@@ -3,8 +3,8 @@
 use isomorph_error::{Error, Kind, Result};
 
 use super::weighted::Weights;
-use crate::ahead::{Ahead, AtEdges};
-use crate::ask::{Ask, Generator};
+use crate::prefetch::{Ahead, AtEdges};
+use crate::request::{Ask, Generator};
 use crate::sampler::Sampler;
 
 /// Totals of the edges of each node of a batch. If it is reused, its buffers are allocated only once.

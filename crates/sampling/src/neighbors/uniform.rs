@@ -3,8 +3,8 @@
 use isomorph_error::{Result, index};
 
 use super::weighted::{of_some, put};
-use crate::ask::{Ask, Draw, Generator, Missing, Picks};
 use crate::random::Stream;
+use crate::request::{Ask, Draw, Generator, Missing, Picks};
 use crate::sampler::{Sampler, Share, Worker};
 
 impl Sampler {

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use isomorph_error::{Error, Result};
 
-use crate::ask::{Ask, Draw, Generator, Missing, Picks};
 use crate::faults::{MEND, UNIFORM};
 use crate::graph::Graph;
 use crate::hubs::{Hub, MANY};
 use crate::partition::{Partition, target, type_of, weight};
+use crate::request::{Ask, Draw, Generator, Missing, Picks};
 use crate::sampler::{Sampler, Share, Worker};
 use crate::segments::Segments;
 

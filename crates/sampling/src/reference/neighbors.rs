@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use isomorph_error::{Error, Result};
 
-use crate::ask::{Ask, Draw, Missing, Picks, TypeSet};
 use crate::neighbors::{Most, Totals, no_weight};
 use crate::partition::{Partition, mass, target, type_of, weight};
 use crate::random::Xoroshiro;
+use crate::request::{Ask, Draw, Missing, Picks, TypeSet};
 use crate::sampler::Sampler;
 
 /// The running sums of an entry's weights: with 32 bits, starting at 0 for each type.

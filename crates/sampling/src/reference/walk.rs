@@ -2,11 +2,11 @@
 
 use isomorph_error::Result;
 
-use crate::ask::{Ask, Draw, TypeSet};
 use crate::graph::Graph;
 use crate::neighbors::no_weight;
 use crate::partition::target;
 use crate::random::Xoroshiro;
+use crate::request::{Ask, Draw, TypeSet};
 use crate::sampler::{Sampler, Worker};
 use crate::walk::Bias;
 

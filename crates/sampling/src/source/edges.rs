@@ -17,11 +17,11 @@ use super::features::{FeatureWriter, columns};
 use super::times::{Clock, NEVER, Times};
 use super::weights::{Weights, single};
 use super::{Names, Writer, scale_of};
-use crate::ask::NO_TIME;
 use crate::faults::{Met, Wrong, note};
 use crate::features::Stated;
 use crate::graph::GraphOptions;
 use crate::partition::{Column, Features, mass};
+use crate::request::NO_TIME;
 
 /// The column of the times of creation, if a graph has times.
 const CREATED: &str = "created";

@@ -11,8 +11,8 @@ use isomorph_error::{Error, Result};
 use isomorph_model::type_name::type_name;
 use isomorph_model::{EdgeType, Graph as Model, Property, ValueKind, well_known};
 
-use crate::ask::NO_TIME;
 use crate::faults::{Met, Wrong, note};
+use crate::request::NO_TIME;
 
 /// The time of removal of edges that were not removed.
 pub(super) const NEVER: i64 = i64::MAX;

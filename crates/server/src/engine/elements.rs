@@ -5,7 +5,7 @@ use tonic::Status;
 
 use super::samplers::{Elements, Key, choice, same_elements};
 use super::{Answer, Engine, known, refused};
-use crate::refusal::{invalid, too_much};
+use crate::status::{invalid, too_much};
 use crate::wire::{CreateReply, CreateRequest, SampleReply, SampleRequest};
 
 /// The value returned if there is no element.

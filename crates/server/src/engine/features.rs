@@ -6,7 +6,7 @@ use isomorph_storage::Reservation;
 use tonic::Status;
 
 use super::{Answer, Engine, refused, times};
-use crate::refusal::{invalid, too_much};
+use crate::status::{invalid, too_much};
 use crate::wire::{
     EdgeFeaturesRequest, EdgeSparseFeaturesRequest, FeatureInfo, FeaturesReply, NodeFeaturesRequest,
     NodeSparseFeaturesRequest, SparseFeaturesReply, StringFeaturesReply,

@@ -13,7 +13,7 @@ use isomorph_storage::{Budget, Reservation};
 use tonic::Status;
 
 use crate::limits::Limits;
-use crate::refusal::{invalid, status, too_much};
+use crate::status::{invalid, status, too_much};
 use crate::wire::{Empty, MetadataReply, NodeTypesReply, NodeTypesRequest};
 use samplers::Samplers;
 

@@ -5,7 +5,7 @@ use isomorph_storage::Reservation;
 use tonic::Status;
 
 use super::{Answer, Engine, Worker, counted, refused, times};
-use crate::refusal::invalid;
+use crate::status::invalid;
 use crate::wire::{
     LastNeighborsRequest, NeighborCountsReply, NeighborsReply, NeighborsRequest, UniformNeighborsReply,
     UniformNeighborsRequest, WeightedNeighborsReply, WeightedNeighborsRequest,

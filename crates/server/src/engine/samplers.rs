@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use isomorph_sampling::{Choice, EdgeSampler, NodeSampler};
 use tonic::Status;
 
-use crate::refusal::invalid;
+use crate::status::invalid;
 
 /// Number of samplers that are kept for reuse.
 const KEPT: usize = 64;

@@ -144,10 +144,10 @@ fn replacing_replaces_everything() {
 fn a_companion_comes_and_goes_with_its_file() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("g.parquet");
-    let write = |text: &[u8], carry: Option<&[u8]>| {
+    let write = |text: &[u8], sidecar: Option<&[u8]>| {
         let staging = Staging::file(&place(&path), Mode::Replace).unwrap();
         fill(staging.create("").unwrap(), text);
-        carry.map(|carry| fill(staging.companion().create("carry.json").unwrap(), carry));
+        sidecar.map(|sidecar| fill(staging.companion().create("carry.json").unwrap(), sidecar));
         staging.commit(&[]).unwrap();
         (Blob::open(&place(&path)).unwrap().read_all(10).unwrap(), listed(home.path()))
     };

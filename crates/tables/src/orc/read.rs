@@ -16,7 +16,7 @@ use super::schema::columns;
 use super::stream::{Reason, Stream, unpack_all};
 use super::tail::{self, Encoding, StripeFooter, Tail, stripe_footer};
 use super::times;
-use crate::fence::fenced;
+use crate::catch_panic::fenced;
 use crate::rules::{ORC_FILE, TIME_UNIT};
 use crate::text::select::{Numbered, Selected, Wanted};
 use crate::{Limits, ReadOptions, Selection, convert};

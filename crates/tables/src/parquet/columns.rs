@@ -16,8 +16,8 @@ use parquet::file::metadata::FileMetaData;
 use parquet::schema::types::{SchemaDescPtr, SchemaDescriptor, Type, TypePtr};
 
 use super::embedded::with_embedded;
+use crate::catch_panic::fenced;
 use crate::convert;
-use crate::fence::fenced;
 use crate::rules::PARQUET_FOOTER;
 use crate::{ReadOptions, TextType};
 

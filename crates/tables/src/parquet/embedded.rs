@@ -15,7 +15,7 @@ use isomorph_error::{Error, Place, Result};
 use parquet::file::metadata::KeyValue;
 
 use super::embedded_types::{contradiction, decode};
-use crate::fence::fenced;
+use crate::catch_panic::fenced;
 use crate::rules::PARQUET_FOOTER;
 
 /// The maximum length of a time zone's name, bytes.

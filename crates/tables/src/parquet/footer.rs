@@ -10,7 +10,7 @@ use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaD
 use super::group_reader::plain;
 use super::thrift::{Reader, Thrift, ThriftError, Wire};
 use crate::Limits;
-use crate::fence::fenced;
+use crate::catch_panic::fenced;
 use crate::rules::{PARQUET_CHUNK, PARQUET_FOOTER};
 
 /// The number of bytes that are read first: enough for the footer, and often the page index, of a file of ordinary size.

@@ -12,8 +12,8 @@ use super::file::ParquetFile;
 use super::index_check::StatisticsCheck;
 use super::row_group::OneRowGroup;
 use super::watch::Watch;
+use crate::catch_panic::fenced;
 use crate::convert;
-use crate::fence::fenced;
 use crate::rules::PARQUET_VALUES;
 use crate::selection::{count, take_front};
 

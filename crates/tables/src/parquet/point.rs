@@ -20,7 +20,7 @@ use super::pages::ChunkPages;
 use super::scan::Scan;
 use super::text_page::{self, Texts};
 use super::watch::Watch;
-use crate::fence::fenced;
+use crate::catch_panic::fenced;
 use crate::row_order::RowOrder;
 use crate::rules::{PARQUET_PAGE, PARQUET_VALUES};
 use crate::{Selection, convert};

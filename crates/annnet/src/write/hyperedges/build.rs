@@ -12,9 +12,9 @@ use isomorph_model::type_name::{ITEM, list_of};
 
 use super::sides::Side;
 use super::{Beside, Member};
+use crate::explicit::{COUPLING, INTER, INTRA, Own, Said, Stating};
 use crate::layout::{column as name, file, word};
 use crate::read::ids as hashes;
-use crate::stated::{COUPLING, INTER, INTRA, Own, Said, Stating};
 use crate::write::WriteLayout;
 use crate::write::columns::{gather, ids, keys, lost};
 use crate::write::edges::{Coefficients, Rows};

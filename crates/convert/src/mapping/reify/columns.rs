@@ -14,8 +14,8 @@ use isomorph_error::{Error, Place, Result};
 use isomorph_model::type_name::{ITEM, list_of};
 use isomorph_model::{Ends, json, well_known};
 
+use crate::arrow_limits::narrow;
 use crate::mapping::CARRY_FITS;
-use crate::narrow::narrow;
 
 /// Name of the field with the layer, in what is said of an end.
 const LAYER: &str = "layer";

@@ -16,9 +16,9 @@ use isomorph_model::{
 
 use super::columns::{as_type, key_of_text, pick, said};
 use super::{EdgeMemberships, ROLES, Reification};
+use crate::arrow_limits::narrow;
 use crate::mapping::view::edges_as;
 use crate::mapping::{CARRY_FITS, declared};
-use crate::narrow::narrow;
 use isomorph_model::part::shown;
 
 /// Shows nodes and edges as the graph that they were made from.

@@ -15,7 +15,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::EdgeMemberships;
 use super::columns::{as_type, key_text, lists, malformed, pick};
-use crate::narrow::narrow;
+use crate::arrow_limits::narrow;
 
 /// Bytes of a membership: hash of the edge, number of the group, and its share of the first rows.
 const ROW_BYTES: u64 = 24;

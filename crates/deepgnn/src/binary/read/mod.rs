@@ -22,8 +22,8 @@ pub(crate) use sums::Sums;
 pub(crate) use weights::{Lost, Weights, recover};
 pub(crate) use workers::worker;
 
-use super::beside::Asked;
 use super::layout::{META, OLD_META};
+use super::supplement::Asked;
 use crate::rules;
 
 /// Entries of the map that are read as one piece.

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use isomorph_error::{Error, Kind, Result};
 
-use super::gathered::Gathered;
+use super::buffered::Gathered;
 use super::pages::{Pages, Room};
 
 /// Number of elements of a page.

@@ -3,7 +3,7 @@
 use isomorph_error::{Result, index};
 use isomorph_storage::Staging;
 
-use super::gathered::Gathered;
+use super::buffered::Gathered;
 use crate::block::Features;
 
 /// A writer of features.

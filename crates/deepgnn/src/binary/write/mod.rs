@@ -1,9 +1,9 @@
 //! Writing a binary with the same bytes as the published converter.
 
 mod alias;
+mod buffered;
 mod build;
 mod features;
-mod gathered;
 mod meta;
 mod pages;
 mod partition;

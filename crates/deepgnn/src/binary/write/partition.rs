@@ -6,13 +6,13 @@ use isomorph_error::{Error, Result};
 use isomorph_storage::Staging;
 
 use super::alias::Alias;
+use super::buffered::Gathered;
 use super::features::FeatureFiles;
-use super::gathered::Gathered;
 use super::meta::{PartitionMeta, Sum};
 use super::pages::Room;
 use crate::BuildOptions;
-use crate::binary::beside;
 use crate::binary::layout::{DUMMY, EDGE_RECORD, MAP_RECORD, Names, TIME_RECORD};
+use crate::binary::supplement;
 use crate::block::{Block, Life, RecordEnd};
 use crate::number::single;
 use crate::rules;
@@ -41,7 +41,7 @@ pub(super) struct Partition<'a> {
     /// Number of partitions.
     count: u32,
     /// What the files cannot store, if requested.
-    beside: Option<beside::Writer<'a>>,
+    beside: Option<supplement::Writer<'a>>,
 }
 
 /// An edge of a block that breaks a rule, with the message.
@@ -84,7 +84,7 @@ impl<'a> Partition<'a> {
             last_type: 0,
             meta: PartitionMeta::default(),
             count,
-            beside: options.beside.then(|| beside::Writer::new(staging, number, options.watermark.is_some())),
+            beside: options.beside.then(|| supplement::Writer::new(staging, number, options.watermark.is_some())),
         })
     }
 

@@ -1,0 +1,24 @@
+//! `sidecar`: what travels beside the data.
+
+mod drop;
+mod rebind;
+mod show;
+
+use isomorph::Result;
+use isomorph::convert::Registry;
+
+use super::Answer;
+use crate::args::SidecarCommand;
+use crate::console::Console;
+
+/// Does what is asked with a sidecar.
+///
+/// # Errors
+/// Whatever keeps it from doing so.
+pub fn run(command: &SidecarCommand, formats: &Registry, console: &Console) -> Result<Answer> {
+    match command {
+        SidecarCommand::Show(args) => show::run(args, formats, console),
+        SidecarCommand::Rebind(args) => rebind::run(args, formats, console),
+        SidecarCommand::Drop(args) => drop::run(args, formats, console),
+    }
+}

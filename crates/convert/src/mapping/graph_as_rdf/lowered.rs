@@ -1,0 +1,230 @@
+//! Triples shown as the property graph that they say.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use isomorph_error::{Error, Kind, Result};
+use isomorph_graphlake::GraphLake;
+use isomorph_model::faces::{FromQuads, Quad, Quads, Rows};
+use isomorph_model::{
+    About, Batch, EndForm, Graph, KeyKind, NodeId, Part, Progress, Request, Side, Source, Tables as Scanned,
+};
+use isomorph_storage::{Budget, Resources, Scratch};
+
+use super::in_memory::InMemory;
+use super::statements::FromStatements;
+use super::tables::{Sorted, Tables, edges_part, nodes_part};
+use super::{Lifting, end_form, neighbors, predicate_object, types_of};
+use crate::mapping::CARRY_FITS;
+use crate::mapping::subjects::{Said, SubjectSorter, Subjects, rows};
+use crate::progress::Silent;
+
+/// Quads that become rows at once: these are held in memory.
+const TOGETHER: usize = 1 << 15;
+
+/// Shows triples as the property graph that was lifted to them.
+pub struct Lowered {
+    inner: Arc<dyn Source>,
+    record: Lifting,
+    budget: Budget,
+    shown: OnceLock<Shown>,
+    /// Held by who reads everything, so that nobody does it twice.
+    reading: Mutex<()>,
+}
+
+/// The rows of all tables.
+enum Shown {
+    InMemory(Box<InMemory>),
+    Sorted(Sorted),
+}
+
+impl Lowered {
+    /// Shows `inner` as `record.graph`. Nothing is read before it is asked for; then everything is, within `budget`.
+    ///
+    /// # Errors
+    /// [`CARRY_FITS`] when it is no RDF.
+    pub fn new(inner: Arc<dyn Source>, record: &Lifting, budget: &Budget) -> Result<Self> {
+        if inner.graph().nodes.iter().any(|ty| ty.key.kind != KeyKind::Term) {
+            return Err(Error::broken(&CARRY_FITS, "what was lifted to RDF is none"));
+        }
+        let (record, budget) = (record.clone(), budget.clone());
+        Ok(Lowered { inner, record, budget, shown: OnceLock::new(), reading: Mutex::new(()) })
+    }
+
+    /// The same graph with its rows sorted, though they fit into memory.
+    #[cfg(test)]
+    pub(super) fn sorted(self) -> Result<Self> {
+        let sorted = self.sort(1, &Silent)?;
+        let _ = self.shown.set(Shown::Sorted(sorted));
+        Ok(self)
+    }
+
+    /// Whether its rows are in memory, when they were read.
+    #[cfg(test)]
+    pub(super) fn is_in_memory(&self) -> bool {
+        matches!(self.shown.get(), Some(Shown::InMemory(_)))
+    }
+
+    /// The rows of all tables, read when they are first asked for.
+    fn shown(&self, threads: usize, progress: &dyn Progress) -> Result<&Shown> {
+        let _alone = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(shown) = self.shown.get() {
+            return Ok(shown);
+        }
+        let shown = match InMemory::read(self.inner.as_ref(), &self.record, &self.budget, progress)? {
+            Some(rows) => Shown::InMemory(Box::new(rows)),
+            None => Shown::Sorted(self.sort(threads, progress)?),
+        };
+        Ok(self.shown.get_or_init(|| shown))
+    }
+
+    fn sort(&self, threads: usize, progress: &dyn Progress) -> Result<Sorted> {
+        let scratch = Scratch::new(None)?;
+        let available = self.budget.available();
+        let mut tables = Tables::new(&self.record.graph, &self.budget, &scratch, available / 3);
+        let resources = Resources { threads, budget: self.budget.clone(), scratch: scratch.clone() };
+        let subjects = self.collect(&mut tables, (&resources, available / 3), progress)?;
+        let (mut chunk, mut last) = (self.reader(), String::new());
+        progress.begin("rows", None);
+        for stream in subjects.streams(1)? {
+            for batch in stream {
+                let batch = batch?;
+                progress.advance(batch.other.len() as u64)?;
+                for (subject, what) in rows(&batch)? {
+                    let Said::Value(_, what) = what else { continue };
+                    if last != subject {
+                        if chunk.len() >= TOGETHER {
+                            put(&mut chunk, &mut tables)?;
+                        }
+                        last.clear();
+                        last.push_str(subject);
+                    }
+                    chunk.take(predicate_object::quad(subject, what)?);
+                }
+            }
+        }
+        put(&mut chunk, &mut tables)?;
+        progress.end();
+        drop(subjects);
+        tables.finish()
+    }
+
+    fn reader(&self) -> FromQuads<'_> {
+        reader(&self.record)
+    }
+}
+
+/// What tells rows of the graph of a record.
+pub(super) fn reader(record: &Lifting) -> FromQuads<'_> {
+    FromQuads::new(&record.graph, Some(&record.base))
+}
+
+/// Puts the rows that the quads of `chunk` say into their tables.
+fn put(chunk: &mut FromQuads<'_>, tables: &mut Tables<'_>) -> Result<()> {
+    let put = chunk.rows(&mut |rows| match rows {
+        Rows::Nodes(batch, positions) => tables.nodes(*batch, positions),
+        Rows::Edges(edges) => tables.edges(*edges),
+    });
+    put.map_err(misfit)
+}
+
+/// The error for what triples say that is not of the graph which was lifted to them: a key that is no number, a node without a row.
+pub(super) fn misfit(error: Error) -> Error {
+    match (error.kind(), error.broken_rule()) {
+        (Kind::Malformed, None) => error.rule(&CARRY_FITS),
+        _ => error,
+    }
+}
+
+impl Lowered {
+    /// Reads everything; edges that no subject has to be known for go to their tables at once.
+    fn collect(
+        &self,
+        tables: &mut Tables<'_>,
+        (resources, memory): (&Resources, u64),
+        progress: &dyn Progress,
+    ) -> Result<Subjects> {
+        let source = self.inner.as_ref();
+        let sorter = SubjectSorter::new(resources, memory)?;
+        let (mut subjects, mut what) = (sorter.rows(), String::new());
+        let mut edges = self.reader();
+        let mut quads = Quads::new(source.graph(), None);
+        let mut parts = source.scan(&Request::of(Scanned::All))?;
+        progress.begin("read", parts.iter().map(|part| part.rows()).sum());
+        let mut put_quad = |quad: Quad<'_>| {
+            if !edges.is_edge(&quad) {
+                what.clear();
+                predicate_object::push(&mut what, &quad);
+                return subjects.push(quad.subject, Said::Value(0, &what));
+            }
+            edges.take(quad);
+            if edges.len() >= TOGETHER { put(&mut edges, tables) } else { Ok(()) }
+        };
+        let mut statements = if self.record.statements { Some(FromStatements::new(&self.budget)?) } else { None };
+        let mut take = |quad: Quad<'_>| match &mut statements {
+            Some(statements) => statements.take(quad, &mut put_quad),
+            None => put_quad(quad),
+        };
+        for part in &mut parts {
+            part.read(&mut |batch| {
+                progress.advance(batch.rows() as u64)?;
+                match batch {
+                    // Nodes of RDF are implied, and a graph by itself says nothing of a property graph.
+                    Batch::Edges(_) | Batch::Values(_) => quads.batch(&batch, &mut take),
+                    _ => Ok(()),
+                }
+            })?;
+        }
+        quads.finish(&mut take)?;
+        progress.end();
+        statements.map_or(Ok(()), FromStatements::finish)?;
+        put(&mut edges, tables)?;
+        subjects.flush()?;
+        sorter.finish()
+    }
+}
+
+impl Source for Lowered {
+    fn graph(&self) -> &Graph {
+        &self.record.graph
+    }
+
+    fn prepare(&self, threads: usize, progress: &dyn Progress) -> Result<()> {
+        self.inner.prepare(threads, progress)?;
+        self.shown(threads, progress).map(|_| ())
+    }
+
+    fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
+        let graph = &self.record.graph;
+        let (nodes, edges) = types_of(graph, request.tables);
+        let sorted = match self.shown(1, &Silent)? {
+            Shown::InMemory(rows) => return Ok(rows.parts(nodes, edges, request.batch_rows)),
+            Shown::Sorted(sorted) => sorted,
+        };
+        let mut parts: Vec<Box<dyn Part + '_>> = Vec::new();
+        for ty in nodes {
+            if let Some(Some(sorted)) = sorted.nodes.get(ty) {
+                parts.push(nodes_part(graph, ty, sorted));
+            }
+        }
+        for ty in edges {
+            if let Some(Some(sorted)) = sorted.edges.get(ty) {
+                parts.push(edges_part(graph, ty, sorted));
+            }
+        }
+        Ok(parts)
+    }
+
+    fn end_form(&self, ty: usize) -> EndForm {
+        end_form(&self.record.graph, ty)
+    }
+
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
+        let lake = self.inner.as_any().and_then(|inner| inner.downcast_ref::<GraphLake>());
+        let lake = lake.ok_or_else(|| Error::unsupported("only stores of GraphLake find the triples of a node"))?;
+        neighbors::neighbors(lake, &self.record, edge, node, side)
+    }
+
+    fn about(&self) -> About {
+        About { edge_layouts: Vec::new(), ..self.inner.about() }
+    }
+}

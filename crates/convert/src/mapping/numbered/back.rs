@@ -1,0 +1,415 @@
+//! A graph in numbers shown as the typed graph that it was.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::UInt64Type;
+use arrow_array::{Array, ArrayRef, StringArray, UInt32Array, UInt64Array, new_null_array};
+use arrow_schema::DataType;
+use arrow_select::take::take;
+use isomorph_error::{Error, Kind, Result};
+use isomorph_model::batch::slice_columns;
+use isomorph_model::{
+    About, Batch, Columns, EdgeBatch, EndForm, Ends, Graph, Key, LabelVocabulary, NodeBatch, NodeId, Part, Progress,
+    Property, Request, Side, Source, Tables,
+};
+use isomorph_storage::Budget;
+
+use super::cells::{malformed, original, same_bits};
+use super::forward::ids_of;
+use super::order::{self, InOrder};
+use super::{Ids, Numbering, labels, rest};
+use crate::arrow_limits::narrow;
+use crate::mapping::CARRY_FITS;
+use crate::mapping::declare::cast;
+use crate::mapping::json_in::JsonColumn;
+use crate::mapping::property_bags::labels_of;
+use crate::mapping::view::{edges_shown, within};
+use crate::parallel;
+use isomorph_model::part::shown;
+
+/// Shows what a [`super::Numberer`] wrote as the typed graph.
+pub struct Unnumbered {
+    inner: Arc<dyn Source>,
+    record: Numbering,
+    /// For each property of the numbered nodes and edges its index in the inner graph.
+    node_columns: Vec<Option<usize>>,
+    edge_columns: Vec<Option<usize>>,
+    /// Edge types by the number of their relation.
+    types: HashMap<String, usize>,
+    budget: Budget,
+    /// The nodes in the order of their rows, where they do not lie so.
+    ordered: OnceLock<Option<InOrder>>,
+}
+
+impl Unnumbered {
+    /// Shows `inner`, which is `record.numbered`, as `record.typed`. Nothing is read; nodes that have to be sorted later
+    /// are sorted within `budget`.
+    ///
+    /// # Errors
+    /// [`CARRY_FITS`] when it is no graph of nodes and edges in numbers.
+    pub fn new(inner: Arc<dyn Source>, record: &Numbering, budget: &Budget) -> Result<Self> {
+        let found = inner.graph();
+        let ([node], [edge]) = (found.nodes.as_slice(), found.edges.as_slice()) else {
+            return Err(Error::broken(&CARRY_FITS, "nodes and edges are not in one table each"));
+        };
+        let columns = |found: &[Property], wanted: Option<&[Property]>| -> Vec<Option<usize>> {
+            let place = |property: &Property| found.iter().position(|other| other.name == property.name);
+            wanted.unwrap_or_default().iter().map(place).collect()
+        };
+        let numbered = &record.numbered;
+        let node_columns = columns(&node.properties, numbered.nodes.first().map(|ty| ty.properties.as_slice()));
+        let edge_columns = columns(&edge.properties, numbered.edges.first().map(|ty| ty.properties.as_slice()));
+        let types = record.edges.iter().enumerate().map(|(at, own)| (own.number.to_string(), at)).collect();
+        let (record, budget, ordered) = (record.clone(), budget.clone(), OnceLock::new());
+        Ok(Unnumbered { node_columns, edge_columns, types, budget, ordered, record, inner })
+    }
+
+    /// The node type of an id and the row in it, where ids are rows.
+    fn place_of(&self, id: u64) -> Result<(usize, u64)> {
+        let nodes = &self.record.nodes;
+        let ty = nodes.partition_point(|own| own.base <= id).checked_sub(1);
+        let place = ty.and_then(|ty| Some((ty, id - nodes.get(ty)?.base)));
+        let rows = |ty: usize| self.record.typed.nodes.get(ty).and_then(|ty| ty.rows);
+        let place = place.filter(|(ty, row)| rows(*ty).is_none_or(|rows| *row < rows));
+        place.ok_or_else(|| Error::broken(&CARRY_FITS, format!("id {id} is that of no node")))
+    }
+
+    /// Makes sure that the ids are rows still, where they were: a node that was added or removed makes other rows of those behind it.
+    ///
+    /// # Errors
+    /// [`CARRY_FITS`] where a type has fewer nodes than it had, or an id is that of none; when ids cannot be read.
+    pub fn check_rows(&self, threads: usize) -> Result<()> {
+        if self.record.ids != Ids::Rows {
+            return Ok(());
+        }
+        let types = &self.record.typed.nodes;
+        let parts = self.inner.scan(&Request::of(Tables::NodeKeys(0)))?;
+        let new = || vec![0u64; types.len()];
+        let counts = parallel::fold(parts, threads, new, |counts: &mut Vec<u64>, _, batch| {
+            let Batch::Nodes(nodes) = batch else { return Ok(()) };
+            let keys = nodes.keys.as_ref().ok_or_else(|| Error::unsupported("nodes without ids"))?;
+            for id in ids_of(keys)?.values() {
+                let (ty, _) = self.place_of(*id)?;
+                counts.get_mut(ty).into_iter().for_each(|count| *count += 1);
+            }
+            Ok(())
+        })?;
+        for (at, ty) in types.iter().enumerate() {
+            let found: u64 = counts.iter().filter_map(|counts| counts.get(at)).sum();
+            if let Some(rows) = ty.rows.filter(|rows| found < *rows) {
+                let what = format!("{} had {rows} nodes and has {found}; ids are rows, and others now", ty.name);
+                return Err(Error::broken(&CARRY_FITS, what));
+            }
+        }
+        Ok(())
+    }
+
+    /// The column of property number `at` of the numbered nodes or edges.
+    fn column<'a>(columns: &'a Columns, places: &[Option<usize>], at: usize) -> Option<&'a ArrayRef> {
+        columns.get(places.get(at).copied().flatten()?)?.as_ref()
+    }
+
+    /// Nodes of all types, or of one, as runs of consecutive rows.
+    fn nodes(&self, batch: &NodeBatch, only: Option<usize>, give: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
+        let keys = batch.keys.as_ref().ok_or_else(|| Error::unsupported("nodes without ids"))?;
+        let ids = ids_of(keys)?;
+        let rows = self.rows_of(batch)?;
+        let position = |row: usize| -> Result<(usize, u64)> {
+            match self.record.ids {
+                Ids::Rows => self.place_of(ids.value(row)),
+                Ids::Keys => Ok((0, rows.as_ref().map_or(batch.start + row as u64, |rows| rows.value(row)))),
+            }
+        };
+        let mut from = 0;
+        while from < batch.rows {
+            let (ty, start) = position(from)?;
+            let mut to = from + 1;
+            while to < batch.rows && position(to)? == (ty, start + (to - from) as u64) {
+                to += 1;
+            }
+            if only.is_none_or(|only| only == ty) {
+                give(Batch::Nodes(self.run(batch, &ids, from..to, ty, start)?))?;
+            }
+            from = to;
+        }
+        Ok(())
+    }
+
+    /// The rows that nodes say that they are.
+    fn rows_of(&self, batch: &NodeBatch) -> Result<Option<UInt64Array>> {
+        let Some(at) = self.record.nodes.first().and_then(|own| own.row) else { return Ok(None) };
+        let column = Self::column(&batch.properties, &self.node_columns, at);
+        let rows = column.map(|column| original(&Property::new("row", DataType::UInt64), column)).transpose()?;
+        let rows = rows.filter(|rows| rows.null_count() == 0);
+        let rows = rows.ok_or_else(|| Error::broken(&CARRY_FITS, "nodes do not say their rows"))?;
+        Ok(Some(rows.as_primitive::<UInt64Type>().clone()))
+    }
+
+    fn run(&self, batch: &NodeBatch, ids: &UInt64Array, run: Range<usize>, ty: usize, start: u64) -> Result<NodeBatch> {
+        let (Some(own), Some(typed)) = (self.record.nodes.get(ty), self.record.typed.nodes.get(ty)) else {
+            return Err(Error::usage("no such node type"));
+        };
+        let rows = run.len();
+        let columns = slice_columns(&batch.properties, run.start, rows);
+        let column = |at: usize| Self::column(&columns, &self.node_columns, at);
+        let keys = match (self.record.ids, own.key) {
+            (Ids::Keys, _) => Some(keys_of(&ids.slice(run.start, rows), &typed.key)?),
+            (Ids::Rows, Some(at)) => Some(key_column(column(at), &typed.key, rows)?),
+            (Ids::Rows, None) => None,
+        };
+        let lists = own.labels.and_then(column).filter(|_| typed.labels != LabelVocabulary::None);
+        let labels = lists.map(|texts| labels_of(&label_lists(texts)?)).transpose()?;
+        let mut properties = properties_of(&typed.properties, &own.properties, column)?;
+        if let Some(objects) = self.record.rest[0].and_then(column) {
+            rest::restored(objects, &typed.properties, &mut properties)?;
+        }
+        Ok(NodeBatch { ty, start, numbers: None, rows, keys, labels, properties })
+    }
+
+    /// Edges of all types, or of one.
+    fn edges(&self, batch: &EdgeBatch, only: Option<usize>, give: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
+        let relations = batch.relations.as_ref();
+        let relations = relations.ok_or_else(|| Error::unsupported("edges that do not name their relations"))?;
+        let types: Vec<Option<usize>> =
+            relations.names.iter().map(|name| self.types.get(name.unwrap_or_default()).copied()).collect();
+        let marks: Vec<Option<&ArrayRef>> = self
+            .record
+            .edges
+            .iter()
+            .map(|own| Self::column(&batch.properties, &self.edge_columns, own.mirror?))
+            .collect();
+        let mut rows: Vec<Vec<u32>> = vec![Vec::new(); self.record.edges.len()];
+        for (row, relation) in relations.index.values().iter().enumerate() {
+            let ty = types.get(*relation as usize).copied().flatten();
+            let ty = ty.ok_or_else(|| Error::broken(&CARRY_FITS, "an edge is of no known type"))?;
+            if marks.get(ty).copied().flatten().is_some_and(|marks| marks.is_valid(row)) {
+                continue;
+            }
+            if let Some(rows) = rows.get_mut(ty) {
+                rows.push(narrow(row));
+            }
+        }
+        for (ty, rows) in rows.into_iter().enumerate() {
+            if !rows.is_empty() && only.is_none_or(|only| only == ty) {
+                let picked = (rows.len() < batch.rows).then(|| UInt32Array::from(rows));
+                give(Batch::Edges(self.edges_of(batch, ty, picked.as_ref())?))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The rows `picked` of a batch, or all, as edges of type `ty`.
+    fn edges_of(&self, batch: &EdgeBatch, ty: usize, picked: Option<&UInt32Array>) -> Result<EdgeBatch> {
+        let (Some(own), Some(typed)) = (self.record.edges.get(ty), self.record.typed.edges.get(ty)) else {
+            return Err(Error::usage("no such edge type"));
+        };
+        let pick = |column: &dyn Array| -> Result<ArrayRef> {
+            match picked {
+                Some(rows) => take(column, rows, None).map_err(malformed),
+                None => Ok(column.slice(0, column.len())),
+            }
+        };
+        let ends = |ends: &Ends, node: usize| -> Result<Ends> {
+            let Ends::Keys(keys) = ends else { return Err(Error::unsupported("edges whose ends are no ids")) };
+            let ids = ids_of(&pick(keys.as_ref())?)?;
+            if self.record.ids == Ids::Keys {
+                let key = self.record.typed.nodes.get(node).map(|ty| &ty.key);
+                return Ok(Ends::Keys(keys_of(&ids, key.ok_or_else(|| Error::usage("no such node type"))?)?));
+            }
+            let row = |id: &u64| match self.place_of(*id)? {
+                (ty, row) if ty == node => Ok(row),
+                _ => Err(Error::broken(&CARRY_FITS, format!("id {id} is that of a node of another type"))),
+            };
+            Ok(Ends::Rows(ids.values().iter().map(row).collect::<Result<Vec<u64>>>()?.into()))
+        };
+        let mut wanted: Vec<bool> = vec![false; batch.properties.len()];
+        for at in own.properties.iter().chain(&self.record.rest[1]) {
+            if let Some(wanted) = self.edge_columns.get(*at).copied().flatten().and_then(|at| wanted.get_mut(at)) {
+                *wanted = true;
+            }
+        }
+        let columns = batch.properties.iter().zip(wanted);
+        let columns: Columns = columns
+            .map(|(column, wanted)| column.as_ref().filter(|_| wanted).map(|column| pick(column.as_ref())).transpose())
+            .collect::<Result<_>>()?;
+        let column = |at: usize| Self::column(&columns, &self.edge_columns, at);
+        let mut properties = properties_of(&typed.properties, &own.properties, column)?;
+        if let Some(objects) = self.record.rest[1].and_then(column) {
+            rest::restored(objects, &typed.properties, &mut properties)?;
+        }
+        Ok(EdgeBatch {
+            ty,
+            rows: picked.map_or(batch.rows, |rows| rows.len()),
+            relations: None,
+            source: ends(&batch.source, typed.source)?,
+            target: ends(&batch.target, typed.target)?,
+            layers: None,
+            directed: None,
+            keys: None,
+            properties,
+        })
+    }
+
+    /// The nodes sorted by their rows, where they do not lie so.
+    fn in_order(&self) -> Result<Option<&InOrder>> {
+        if let Some(known) = self.ordered.get() {
+            return Ok(known.as_ref());
+        }
+        let by_id = self.record.ids == Ids::Rows;
+        let found = match self.record.nodes.first() {
+            // Positions of nodes that have none mean nothing.
+            Some(own) if !by_id && own.row.is_none() => None,
+            _ => {
+                let position = |batch: &NodeBatch| match self.rows_of(batch)? {
+                    Some(rows) if !by_id => Ok(rows),
+                    _ => ids_of(batch.keys.as_ref().ok_or_else(|| Error::unsupported("nodes without ids"))?),
+                };
+                order::sorted(self.inner.as_ref(), by_id, &position, &self.budget)?
+            }
+        };
+        Ok(self.ordered.get_or_init(|| found).as_ref())
+    }
+
+    fn part<'a>(&'a self, inner: Box<dyn Part + 'a>, only: Option<usize>) -> Box<dyn Part + 'a> {
+        shown(inner, move |batch, take| match batch {
+            Batch::Nodes(nodes) => self.nodes(&nodes, only, take),
+            Batch::Edges(edges) => self.edges(&edges, only, take),
+            other => take(other),
+        })
+    }
+}
+
+/// The properties of a type.
+fn properties_of<'a>(
+    properties: &[Property],
+    places: &[usize],
+    column: impl Fn(usize) -> Option<&'a ArrayRef>,
+) -> Result<Columns> {
+    let of = |(property, at): (&Property, &usize)| match (column(*at), *at) {
+        (Some(column), 0) => Ok(Some(Arc::clone(column))),
+        (column, _) => column.map(|column| original(property, column)).transpose(),
+    };
+    properties.iter().zip(places).map(of).collect()
+}
+
+/// Ids as keys of their type.
+fn keys_of(ids: &UInt64Array, key: &Key) -> Result<ArrayRef> {
+    if key.data_type == DataType::UInt64 {
+        return Ok(Arc::new(ids.clone()));
+    }
+    let ids: ArrayRef = Arc::new(ids.clone());
+    cast(&same_bits(&ids, &DataType::Int64)?, &key.data_type)
+}
+
+/// Keys that are a feature; the one that is none is the empty text.
+fn key_column(column: Option<&ArrayRef>, key: &Key, rows: usize) -> Result<ArrayRef> {
+    let property = Property::new("key", key.data_type.clone());
+    let keys = match column {
+        Some(column) => original(&property, column)?,
+        None => new_null_array(&key.data_type, rows),
+    };
+    match keys.as_string_opt::<i32>() {
+        Some(texts) if texts.null_count() > 0 => {
+            Ok(Arc::new(StringArray::from_iter_values(texts.iter().map(Option::unwrap_or_default))))
+        }
+        _ if keys.null_count() > 0 => Err(Error::broken(&CARRY_FITS, "a node does not say its key")),
+        _ => Ok(keys),
+    }
+}
+
+/// Labels as lists of text.
+fn label_lists(texts: &ArrayRef) -> Result<ArrayRef> {
+    let texts = texts.as_string_opt::<i32>();
+    let texts = texts.ok_or_else(|| Error::broken(&CARRY_FITS, "labels are no text"))?;
+    let mut lists = JsonColumn::new(&labels())?;
+    for text in texts {
+        match text {
+            Some(text) => lists.push(text)?,
+            None => lists.push_null(),
+        }
+    }
+    lists.finish()
+}
+
+impl Source for Unnumbered {
+    fn graph(&self) -> &Graph {
+        &self.record.typed
+    }
+
+    fn prepare(&self, threads: usize, progress: &dyn Progress) -> Result<()> {
+        self.inner.prepare(threads, progress)
+    }
+
+    fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
+        let (nodes, edges) = match request.tables {
+            Tables::All => (Some(None), Some((Tables::AllEdges, None))),
+            Tables::AllNodes => (Some(None), None),
+            // Keys are features.
+            Tables::Nodes(ty) | Tables::NodeKeys(ty) => (Some(Some(ty)), None),
+            Tables::AllEdges => (None, Some((Tables::AllEdges, None))),
+            // Whether an edge is the second of two is a feature.
+            Tables::Edges(ty) | Tables::EdgeEnds(ty) => (None, Some((Tables::Edges(0), Some(ty)))),
+            Tables::Rest => (None, None),
+        };
+        let mut parts = Vec::new();
+        if let Some(only) = nodes {
+            let inner = match self.in_order()? {
+                Some(ordered) => vec![ordered.part()],
+                None => self.inner.scan(&request.for_tables(Tables::Nodes(0)))?,
+            };
+            parts.extend(inner.into_iter().map(|inner| self.part(inner, only)));
+        }
+        if let Some((tables, only)) = edges {
+            let inner = self.inner.scan(&request.for_tables(tables))?;
+            parts.extend(inner.into_iter().map(|inner| self.part(inner, only)));
+        }
+        Ok(parts)
+    }
+
+    fn is_one_table(&self, _tables: Tables) -> bool {
+        true
+    }
+
+    fn end_form(&self, _ty: usize) -> EndForm {
+        match self.record.ids {
+            Ids::Keys => EndForm::Keys,
+            Ids::Rows => EndForm::Rows,
+        }
+    }
+
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
+        let ty = self.record.typed.edges.get(edge).ok_or_else(|| Error::usage("no such edge type"))?;
+        let near = if side == Side::Out { ty.source } else { ty.target };
+        within(&self.record.typed.nodes, near, node)?;
+        let id = match (self.record.ids, node) {
+            // Two keys of different signs can have the same id: the type of the keys says which of them there is.
+            (Ids::Keys, NodeId::Key(key)) => {
+                let own = self.record.typed.nodes.get(near);
+                let number = match own.is_some_and(|ty| ty.key.data_type.is_unsigned_integer()) {
+                    true => key.parse::<u64>().ok(),
+                    false => key.parse::<i64>().ok().map(i64::cast_unsigned),
+                };
+                let missing = || Error::new(Kind::NotFound, format!("there is no node {key}"));
+                Some(number.ok_or_else(missing)?)
+            }
+            (Ids::Rows, NodeId::Row(row)) => self.record.nodes.get(near).map(|own| own.base.saturating_add(row)),
+            _ => None,
+        };
+        let id =
+            id.ok_or_else(|| match self.record.ids {
+                Ids::Rows => Error::unsupported("nodes are found by their rows here")
+                    .hint("--row N    names the node by its row"),
+                Ids::Keys => Error::unsupported("nodes are found by their keys here")
+                    .hint("--id KEY    names the node by its key"),
+            })?;
+        let found = self.inner.neighbors(0, NodeId::Key(&id.to_string()), side)?;
+        Ok(edges_shown(found, move |batch, take| self.edges(batch, Some(edge), take)))
+    }
+
+    fn about(&self) -> About {
+        self.inner.about()
+    }
+}

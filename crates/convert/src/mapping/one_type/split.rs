@@ -1,0 +1,183 @@
+//! One node type and one edge type shown as the typed graph that they were made from.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{ArrayRef, BooleanArray, StringArray, UInt32Array};
+use arrow_buffer::NullBuffer;
+use arrow_schema::DataType;
+use isomorph_error::{Error, Result};
+use isomorph_model::batch::slice_columns;
+use isomorph_model::{
+    Columns, Direction, EdgeBatch, EdgeType, LabelColumn, LabelVocabulary, Narrowing, NodeBatch, NodeType, Property,
+    Relations, Source,
+};
+
+use super::Fusion;
+use crate::mapping::CARRY_FITS;
+use crate::mapping::declare::cast;
+use crate::mapping::property_bags::{labels_of, relations_of};
+use crate::mapping::split::{Divided, Split};
+use crate::mapping::view::{Rows, columns_alone};
+
+/// A fusion, and where a source has its attributes.
+pub struct Found {
+    record: Fusion,
+    /// For each attribute of the record the column where the source has it.
+    node_columns: Vec<Option<usize>>,
+    edge_columns: Vec<Option<usize>>,
+}
+
+impl Divided<Found> {
+    /// Shows `inner` as `record.typed`. Nothing is read.
+    ///
+    /// # Errors
+    /// [`CARRY_FITS`] when the source has hyperedges, or lacks attributes that the record names.
+    pub fn new(inner: Arc<dyn Source>, record: &Fusion) -> Result<Self> {
+        let found = inner.graph();
+        let ([node], [edge]) = (found.nodes.as_slice(), found.edges.as_slice()) else {
+            return Err(Error::usage("the mapping is of another graph"));
+        };
+        if let Some(other) = found.hyperedges.first() {
+            return Err(Error::broken(&CARRY_FITS, format!("{} is no type that travels beside the data", other.name)));
+        }
+        let columns = |found: &[Property], wanted: Option<&[Property]>| -> Vec<Option<usize>> {
+            let place = |property: &Property| found.iter().position(|other| other.name == property.name);
+            wanted.unwrap_or_default().iter().map(place).collect()
+        };
+        let fused = &record.fused;
+        let node_columns = columns(&node.properties, fused.nodes.first().map(|ty| ty.properties.as_slice()));
+        let edge_columns = columns(&edge.properties, fused.edges.first().map(|ty| ty.properties.as_slice()));
+        let missing = |at: Option<usize>| at.is_some_and(|at| edge_columns.get(at).copied().flatten().is_none());
+        if missing(record.relation) || missing(record.unweighted) {
+            return Err(Error::broken(&CARRY_FITS, "the attribute that tells the types of edges is gone"));
+        }
+        let found = Found { record: record.clone(), node_columns, edge_columns };
+        Ok(Divided::of(inner, found, record.typed.clone()))
+    }
+}
+
+/// The column of an attribute.
+fn column(columns: &Columns, places: &[Option<usize>], attribute: Option<usize>) -> Option<ArrayRef> {
+    columns.get(places.get(attribute?).copied().flatten()?)?.clone()
+}
+
+/// The properties of a type, as they are declared.
+fn properties(
+    columns: &Columns,
+    places: &[Option<usize>],
+    attributes: &[usize],
+    declared: &[Property],
+) -> Result<Columns> {
+    let declared = declared.iter().zip(attributes);
+    let found = declared.map(|(property, at)| {
+        column(columns, places, Some(*at)).map(|column| cast(&column, &property.data_type)).transpose()
+    });
+    found.collect()
+}
+
+/// The columns in which the properties lie that are wanted, and further attributes.
+fn stored(
+    places: &[Option<usize>],
+    own: &[usize],
+    wanted: &Narrowing,
+    further: impl IntoIterator<Item = usize>,
+) -> impl Iterator<Item = usize> {
+    let attributes = wanted.properties.iter().filter_map(|at| own.get(*at).copied()).chain(further);
+    attributes.filter_map(|at| places.get(at).copied().flatten())
+}
+
+impl Split for Found {
+    fn prefix(&self, ty: usize) -> Option<&str> {
+        self.record.nodes.get(ty).map(|own| own.prefix.as_str())
+    }
+
+    fn relation(&self, _number: usize, ty: &EdgeType) -> Option<String> {
+        Some(ty.relation.fixed().unwrap_or_default().to_owned())
+    }
+
+    fn nodes(
+        &self,
+        number: usize,
+        ty: &NodeType,
+        batch: &NodeBatch,
+        rows: Range<usize>,
+    ) -> Result<(Columns, Option<LabelColumn>)> {
+        let own = self.record.nodes.get(number).ok_or_else(|| Error::usage("no such node type"))?;
+        let columns = slice_columns(&batch.properties, rows.start, rows.len());
+        let lists = column(&columns, &self.node_columns, self.record.labels);
+        let lists = lists.filter(|_| ty.labels != LabelVocabulary::None);
+        let properties = properties(&columns, &self.node_columns, &own.properties, &ty.properties)?;
+        Ok((properties, lists.as_ref().map(labels_of).transpose()?))
+    }
+
+    fn relations<'b>(&self, batch: &'b EdgeBatch) -> Result<Cow<'b, Relations>> {
+        if let [only] = self.record.typed.edges.as_slice() {
+            let names = StringArray::from_iter_values([only.relation.fixed().unwrap_or_default()]);
+            return Ok(Cow::Owned(Relations { names, index: UInt32Array::from_value(0, batch.rows) }));
+        }
+        let relations = column(&batch.properties, &self.edge_columns, self.record.relation);
+        let relations = relations.filter(|relations| relations.as_string_opt::<i32>().is_some());
+        let relations = relations.ok_or_else(|| Error::broken(&CARRY_FITS, "edges name no type"))?;
+        relations_of(&relations).map(Cow::Owned)
+    }
+
+    fn edges(
+        &self,
+        number: usize,
+        ty: &EdgeType,
+        batch: &EdgeBatch,
+        rows: &Rows,
+    ) -> Result<(Columns, Option<BooleanArray>)> {
+        let own = self.record.edges.get(number).ok_or_else(|| Error::usage("no such edge type"))?;
+        // Only the columns of this type are picked.
+        let wanted = |at: usize| {
+            let attribute = self.edge_columns.iter().position(|place| *place == Some(at));
+            attribute.is_some_and(|own_at| own.contains(&own_at) || self.record.unweighted == Some(own_at))
+        };
+        let columns = batch.properties.iter().enumerate();
+        let columns = columns.map(|(at, column)| column.clone().filter(|_| wanted(at))).collect();
+        let columns = rows.of_columns(&columns)?;
+        let mut properties = properties(&columns, &self.edge_columns, own, &ty.properties)?;
+        let unweighted = column(&columns, &self.edge_columns, self.record.unweighted);
+        if let (Some(unweighted), Some(at)) = (unweighted, own.iter().position(|at| *at == 0)) {
+            let unweighted = cast(&unweighted, &DataType::Boolean)?;
+            let weights = properties.get_mut(at).and_then(Option::as_mut);
+            weights.map_or(Ok(()), |weights| without(weights, &unweighted))?;
+        }
+        Ok((properties, rows.of_flags(batch.directed.as_ref().filter(|_| ty.direction == Direction::PerRow))?))
+    }
+
+    fn wanted_of_nodes(&self, number: usize, wanted: &Narrowing) -> Narrowing {
+        let own = self.record.nodes.get(number).map(|own| own.properties.as_slice()).unwrap_or_default();
+        let labels = self.record.labels.filter(|_| wanted.labels);
+        columns_alone(true, false, stored(&self.node_columns, own, wanted, labels))
+    }
+
+    fn wanted_of_edges(&self, number: usize, wanted: &Narrowing) -> Narrowing {
+        let own = self.record.edges.get(number).map(Vec::as_slice).unwrap_or_default();
+        let of_types = self.record.relation.into_iter().chain(self.record.unweighted);
+        columns_alone(true, false, stored(&self.edge_columns, own, wanted, of_types))
+    }
+
+    fn ends_tell_types(&self) -> bool {
+        self.record.typed.edges.len() == 1
+    }
+
+    /// The slice of everything, which the typed graph does not have.
+    fn rest(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Nulls where `absent` is true.
+fn without(column: &mut ArrayRef, absent: &ArrayRef) -> Result<()> {
+    let absent = absent.as_boolean();
+    let stated: NullBuffer = absent.iter().map(|absent| absent != Some(true)).collect();
+    let nulls = NullBuffer::union(column.nulls(), Some(&stated));
+    let data = column.to_data().into_builder().nulls(nulls).build();
+    *column = arrow_array::make_array(data.map_err(|error| Error::malformed(error.to_string()))?);
+    Ok(())
+}

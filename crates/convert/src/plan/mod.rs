@@ -1,0 +1,642 @@
+//! What a conversion will do, said before a byte is written.
+
+pub(crate) mod coercion;
+pub(crate) mod cost;
+pub(crate) mod graph_as_rdf;
+pub(crate) mod lossy;
+pub(crate) mod merged_nodes;
+pub(crate) mod numbered;
+pub(crate) mod one_type;
+pub(crate) mod rdf_as_nodes;
+pub(crate) mod relations;
+pub(crate) mod unstorable_texts;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Instant;
+
+use isomorph_error::{Error, Findings, Kind, Result};
+use isomorph_model::capability::Directions;
+use isomorph_model::type_name::type_name;
+use isomorph_model::{
+    Direction, EndForm, Graph, KeyKind, LabelVocabulary, Property, Request, Source, Tables, ValueKind,
+};
+use isomorph_storage::{Location, Resources};
+use serde::Serialize;
+
+use crate::digests::Digested;
+use crate::driver::{Format, Shape};
+use crate::ends_by_key::Keying;
+use crate::mapping::{
+    Bundling, EdgeColumns, Fusing, Fusion, Gathered, Mapping, Projected, Projection, Reification, Slot, Step,
+};
+use crate::open::Opened;
+use crate::options::{ConvertOptions, Hyperedges, RdfMode, Typing, graph_name};
+use crate::parallel;
+use crate::plan::rdf_as_nodes::PynockView;
+use crate::progress::Progress;
+use crate::running::{Running, State};
+use crate::sidecar;
+use crate::survey::Survey;
+
+/// What is carried where files do not declare all that the graph does.
+pub(crate) const UNDECLARED: &str = "declarations that the files do not have";
+
+/// One line of a plan: a part of the graph and what becomes of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PlanLine {
+    /// What it is about: a type, a property.
+    pub subject: String,
+    /// What becomes of it.
+    pub becomes: String,
+}
+
+/// What a conversion will do.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// Format of the graph.
+    pub from: Format,
+    /// Format of the result.
+    pub to: Format,
+    /// Passes over the source, in order: `survey`, `keys`, `nodes`, `edges`.
+    pub passes: Vec<&'static str>,
+    /// Orders in which edges are sorted, by edge type's name.
+    pub sorts: Vec<String>,
+    /// What becomes of each part.
+    pub lines: Vec<PlanLine>,
+    /// What the target cannot say.
+    pub carried: Vec<String>,
+    /// Those of [`Plan::carried`] that are nodes which become one: lost whatever the result says by itself.
+    pub merged: Vec<String>,
+    /// Whether nodes of one type have one key, which the target takes for one node.
+    pub repeats_keys: bool,
+    /// What of it the format has no words for, by type and property: lost without the sidecar.
+    pub losses: Vec<PlanLine>,
+    /// What is left out of the graph before anything else: its hyperedges, where they are not to be written as nodes.
+    pub projection: Option<Arc<Projection>>,
+    /// RDF as pynock has it, where that is asked for.
+    pub pynock: Option<Arc<PynockView>>,
+    /// The keys of nodes, where their types are told by keys and edges name rows.
+    pub(crate) keying: Option<Keying>,
+    /// RDF as nodes with properties, whose resources were sorted for the plan.
+    pub(crate) gathered: Option<Arc<Gathered>>,
+    /// The way from the graph to the result.
+    pub mapping: Mapping,
+    /// The graph as the target will hold it.
+    pub target: Graph,
+    /// Digests of the source, where a survey has read it already.
+    pub digested: Option<Digested>,
+    /// What readers will hold against the layout that was asked for.
+    pub findings: Findings,
+    /// Wall time that planning took, in seconds: a survey reads the whole source.
+    pub seconds: f64,
+}
+
+/// The target format: as asked for, as the destination's name says, or as what the sidecar came from; where the name has no ending, that of
+/// the source.
+///
+/// # Errors
+/// When nothing says it.
+pub fn target_format(opened: &Opened, destination: &Location, options: &ConvertOptions) -> Result<Format> {
+    let carried = Some(opened.format_of_graph()).filter(|format| *format != opened.format);
+    let own = Some(opened.format).filter(|_| !destination.file_name().contains('.'));
+    let formats = &opened.options.formats;
+    options.to.or_else(|| formats.of_name(destination.file_name())).or(carried).or(own).ok_or_else(|| {
+        Error::usage("the destination's name does not say which format is wanted")
+            .at(destination.to_string())
+            .hint(format!("--to {}", formats.ids("|")))
+    })
+}
+
+impl Plan {
+    /// Plans the conversion of `opened` into `destination`. A source that must be surveyed is read once; one of which
+    /// the sidecar gives names and types alone is read more often, to find what the sidecar does not read.
+    ///
+    /// # Errors
+    /// When the target is not known, cannot hold the graph, the survey finds the source unsound, or what the sidecar does not
+    /// read would be lost.
+    pub fn new(
+        opened: &Opened,
+        destination: &Location,
+        options: &ConvertOptions,
+        resources: &Resources,
+        progress: &dyn Progress,
+    ) -> Result<Plan> {
+        let plan = Plan::of(opened, destination, options, resources, progress);
+        let mut plan = plan.map_err(|error| sidecar::verify::of_reading(opened, error))?;
+        let Some(sidecar) = opened.sidecar.as_ref().filter(|sidecar| sidecar.schema_only) else { return Ok(plan) };
+        let unread = sidecar::reread(opened, sidecar, resources, progress)?.unread;
+        if !unread.is_empty() && !options.loses() {
+            return Err(sidecar::says_more(&opened.location, &unread)
+                .hint("--lossy    convert what the sidecar reads, and list what is lost"));
+        }
+        plan.losses.extend(unread.into_iter().map(|subject| PlanLine { subject, becomes: "nothing".to_owned() }));
+        Ok(plan)
+    }
+
+    /// The plan of writing a graph by a mapping that is known, as `target`.
+    pub(crate) fn known(from: Format, to: Format, mapping: Mapping, target: Graph) -> Plan {
+        Plan {
+            from,
+            to,
+            passes: Vec::new(),
+            sorts: Vec::new(),
+            lines: Vec::new(),
+            carried: Vec::new(),
+            merged: Vec::new(),
+            repeats_keys: false,
+            losses: Vec::new(),
+            projection: None,
+            pynock: None,
+            keying: None,
+            gathered: None,
+            mapping,
+            target,
+            digested: None,
+            findings: Findings::default(),
+            seconds: 0.0,
+        }
+    }
+
+    /// The plan of a graph as it is shown.
+    ///
+    /// # Errors
+    /// As [`Plan::new`], but for what a sidecar does not read.
+    pub(crate) fn of(
+        opened: &Opened,
+        destination: &Location,
+        options: &ConvertOptions,
+        resources: &Resources,
+        progress: &dyn Progress,
+    ) -> Result<Plan> {
+        let started = Instant::now();
+        let to = target_format(opened, destination, options)?;
+        if let Some(shortcut) = to.shortcut(opened, &options.write) {
+            return shortcut.plan(destination, options, started);
+        }
+        opened.graph.prepare(resources.threads, progress)?;
+        let graph = opened.graph.graph();
+        let from = opened.format_of_graph();
+        let mut plan = Plan::known(from, to, Mapping::default(), graph.clone());
+        plan.findings = to.cautions(&options.write);
+        for (subject, fact) in opened.format.recognised(opened.native.as_ref()) {
+            plan.line(subject, fact);
+        }
+        let write = options.write.fitted(to, graph, destination.file_name(), resources);
+        to.check_layout(&write)?;
+        if !options.loses() && !to.keeps_order(&write) {
+            refuse_order(graph, to)?;
+        }
+        plan.check_rdf(options)?;
+        plan.check_node_types(options)?;
+        plan.project(opened, options.hyperedges, resources, progress)?;
+        if options.node_types.is_some() || plan.mixes_ends(&opened.graph) {
+            plan.keying = Keying::of(plan.source(&opened.graph).as_ref(), resources, progress)?;
+        }
+        let source = plan.source(&opened.graph);
+        let reified = plan.reify(source.as_ref())?;
+        let related = match &reified {
+            None if !to.has_numbers_only() => plan.relate(opened, options.typing, resources, progress)?,
+            _ => None,
+        };
+        let parted = plan.part(opened, options, resources, progress)?;
+        let graph = parted.as_ref().or(related.as_ref()).or(reified.as_ref()).unwrap_or(source.graph());
+        let fitted = match to.allowed_in_layout(&write).filter(|_| from == to) {
+            Some(allowed) => plan.fit_to(graph, &allowed)?,
+            None => plan.fit(graph)?,
+        };
+        let graph = fitted.as_ref().unwrap_or(graph);
+        match (from.shape(), to.shape()) {
+            (Shape::Triples, Shape::Triples) => {
+                match to.syntax(destination, &options.write)? {
+                    Some(syntax) => plan.line("triples", format!("one text of {syntax}")),
+                    None => plan.line("triples", "the same"),
+                }
+                plan.mapping.steps.push(Step::Native(Box::new(graph.clone())));
+            }
+            (Shape::Bundled, Shape::Triples) if options.rdf_mode.is_some() => {
+                plan.scatter(opened, options, resources, progress)?;
+            }
+            (Shape::Triples, Shape::Bundled) if options.rdf_mode == Some(RdfMode::Pynock) => {
+                plan.flatten(graph, resources)?;
+            }
+            (_, Shape::Triples) => plan.lift(graph, destination, options)?,
+            (Shape::Triples, _) => {
+                let name = graph_name(destination.file_name());
+                plan.gather(&source, options, name, resources, progress)?;
+            }
+            (Shape::Typed, Shape::Bundled) => {
+                let bundling = Bundling::of_typed(graph)?;
+                plan.describe_bundling(&bundling);
+                let losses = to.capability().losses(graph).into_iter();
+                plan.losses = losses.map(|loss| PlanLine { subject: loss.subject, becomes: loss.text }).collect();
+                plan.target = bundling.bundled.clone();
+                plan.mapping.steps.push(Step::Bundle(Box::new(bundling)));
+            }
+            (Shape::Bundled, Shape::Typed) => {
+                let (survey, digested) = survey(opened, options.typing, resources, progress)?;
+                plan.passes.push("survey");
+                plan.digested = Some(digested);
+                let bundling = Bundling::surveyed(graph, &survey, options.typing, &to.name_rules())?;
+                let typed = plan.shred(&source, bundling, options, resources, progress)?;
+                let typed = plan.fit_to(&typed, &to.allowed())?.unwrap_or(typed);
+                plan.target = typed.clone();
+                plan.target.name = plan.target.name.take().or_else(|| graph_name(destination.file_name()));
+                if to.has_one_type() {
+                    plan.unite(&typed, options)?;
+                }
+            }
+            // Hyperedges have become types of their own.
+            _ if to.has_one_type() && (from != to || graph.nodes.len() > 1) => plan.unite(graph, options)?,
+            (Shape::Bundled, Shape::Bundled) if fitted.is_some() => {
+                plan.target = graph.clone();
+                plan.carried.extend(to.undeclared(graph, &write).map(str::to_owned));
+                plan.mapping.steps.push(Step::Native(Box::new(graph.clone())));
+            }
+            // What became of it has been said.
+            _ if reified.is_some() || related.is_some() || parted.is_some() || fitted.is_some() => {
+                plan.target = graph.clone();
+            }
+            _ => {
+                plan.describe_identity(graph);
+                to.describe(&mut plan, graph, options)?;
+                plan.carried.extend(to.undeclared(graph, &write).map(str::to_owned));
+                plan.mapping.steps.push(Step::Native(Box::new(graph.clone())));
+            }
+        }
+        plan.leave_out(opened, &write, options, resources, progress)?;
+        plan.read_texts(source, options, resources, progress)?;
+        plan.keep_files(opened, options)?;
+        plan.merge_nodes(opened, options, resources, progress)?;
+        plan.passes.extend(match to.shape() {
+            Shape::Typed | Shape::Triples => ["nodes", "edges"],
+            Shape::Bundled => ["keys", "nodes and edges"],
+        });
+        plan.seconds = started.elapsed().as_secs_f64();
+        Ok(plan)
+    }
+
+    /// Says what becomes of the files of a graph that no layout of its format names.
+    ///
+    /// # Errors
+    /// [`Kind::WouldLose`] for those that are too large to travel.
+    fn keep_files(&mut self, opened: &Opened, options: &ConvertOptions) -> Result<()> {
+        if self.to == opened.format {
+            return Ok(());
+        }
+        let [kept, left] = opened.format.extra_files(opened.native.as_ref());
+        if !kept.is_empty() {
+            self.carried.push(format!("files {}", kept.join(", ")));
+        }
+        let Some(first) = left.first() else { return Ok(()) };
+        if options.loses() {
+            self.carried.push(format!("files {}, which are large", left.join(", ")));
+            return Ok(());
+        }
+        let more = match left.len() {
+            1 => String::new(),
+            all => format!(" and {}", counted(all - 1, "more file")),
+        };
+        Err(Error::new(
+            Kind::WouldLose,
+            format!(
+                "{first}{more} would be lost: no layout of {} names it, and it is too large to travel",
+                opened.format
+            ),
+        )
+        .at(opened.location.to_string())
+        .hint("move it elsewhere first")
+        .hint("--lossy    write it without"))
+    }
+
+    /// Leaves hyperedges out of the graph, or makes edges of them, as asked for.
+    ///
+    /// # Errors
+    /// When the target has hyperedges, or those of the graph cannot be read.
+    fn project(
+        &mut self,
+        opened: &Opened,
+        how: Hyperedges,
+        resources: &Resources,
+        progress: &dyn Progress,
+    ) -> Result<()> {
+        if how != Hyperedges::Reify && self.to.capability().hyperedges {
+            return Err(Error::usage(format!("{} has hyperedges: they are written as what they are", self.to)));
+        }
+        let Some(projection) = Projection::of(opened.graph.as_ref(), how, resources, progress)? else { return Ok(()) };
+        self.passes.push("hyperedges");
+        if how == Hyperedges::Expand {
+            self.passes.push("members");
+        }
+        for (ty, becomes) in &projection.lines {
+            self.line(format!("hyperedges {ty}"), becomes);
+        }
+        self.carried.extend(projection.lost.iter().cloned());
+        self.projection = Some(projection);
+        Ok(())
+    }
+
+    /// `graph` without what is left out before anything else: what the mapping begins with.
+    pub(crate) fn source(&self, graph: &Arc<dyn Source>) -> Arc<dyn Source> {
+        let graph: Arc<dyn Source> = match &self.projection {
+            Some(projection) => Arc::new(Projected::new(Arc::clone(graph), Arc::clone(projection))),
+            None => Arc::clone(graph),
+        };
+        let graph = self.pynock.as_ref().map_or(Arc::clone(&graph), |view| view.of(graph));
+        self.keying.as_ref().map_or(Arc::clone(&graph), |keying| keying.shown(graph))
+    }
+
+    /// Returns a source and the steps that remain to be applied to it: all of them to `source`, or those after the first
+    /// to the source that planning has gathered already.
+    pub(crate) fn remaining(&self, source: Arc<dyn Source>) -> (Arc<dyn Source>, Cow<'_, Mapping>) {
+        match &self.gathered {
+            Some(gathered) => (Arc::clone(gathered) as Arc<dyn Source>, Cow::Owned(self.mapping.rest())),
+            None => (source, Cow::Borrowed(&self.mapping)),
+        }
+    }
+
+    /// Returns `source`, the input of the mapping, as a view in which the known steps are applied.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Mapping::apply`].
+    pub(crate) fn mapped(&self, source: Arc<dyn Source>, resources: &Resources) -> Result<Arc<dyn Source>> {
+        let (source, mapping) = self.remaining(source);
+        mapping.apply(source, &resources.budget)
+    }
+
+    /// Writes as nodes and edges what the target has no other place for; returns what is written then.
+    ///
+    /// # Errors
+    /// When the graph has what cannot be written so.
+    fn reify(&mut self, source: &dyn Source) -> Result<Option<Graph>> {
+        let graph = source.graph();
+        let (bundled, capability) = (self.to.shape() == Shape::Bundled, self.to.capability());
+        let to_rdf = self.to.shape() == Shape::Triples;
+        let by_row = bundled || to_rdf || capability.directions == Directions::ByRow;
+        // What a format has of hyperedges and groups is of its own shape: a graph of another format does not have that.
+        let holds_it = self.from == self.to && capability.hyperedges && capability.edge_keys && capability.layers;
+        if self.from.shape() != Shape::Typed || holds_it || !Reification::is_needed(graph, by_row) {
+            return Ok(None);
+        }
+        let mut record = Reification::of(graph)?;
+        if bundled || self.to.has_one_type() {
+            // One table of all nodes has to know where each type begins.
+            record = record.counted(source)?;
+        }
+        self.describe_reification(&record);
+        let plain = record.plain.clone();
+        self.mapping.steps.push(Step::Reify(Box::new(record)));
+        Ok(Some(plain))
+    }
+
+    /// Writes several types as one.
+    ///
+    /// # Errors
+    /// When the graph has what cannot be written so.
+    pub(crate) fn unite(&mut self, graph: &Graph, options: &ConvertOptions) -> Result<()> {
+        if self.to.has_numbers_only() {
+            return self.number(graph, options);
+        }
+        let record = Fusion::of(graph, self.to.fusing())?;
+        self.describe_fusion(&record);
+        let written = record.written();
+        let is_plain = record.fusing == Fusing::Plain;
+        self.mapping.steps.push(Step::Fuse(Box::new(record)));
+        // Labels are a list, for which there may be no place.
+        let fitted = if is_plain { self.fit_to(&written, &self.to.allowed())? } else { None };
+        self.target = fitted.unwrap_or(written);
+        Ok(())
+    }
+
+    fn describe_reification(&mut self, record: &Reification) {
+        for ty in &record.rich.nodes {
+            self.line(format!("nodes {}", ty.name), "the same");
+        }
+        let node = |at: usize| record.plain.nodes.get(at).map(|ty| ty.name.as_str()).unwrap_or_default();
+        for (ty, tables) in record.rich.hyperedges.iter().zip(&record.hyperedges) {
+            let roles = tables.roles.iter().flatten().filter_map(|at| record.plain.edges.get(*at));
+            let roles: Vec<&str> = roles.filter_map(|ty| ty.relation.fixed()).collect();
+            self.line(
+                format!("hyperedges {}", ty.name),
+                format!("nodes {}, edges {}", node(tables.node), roles.join(" ")),
+            );
+        }
+        for (kind, tables) in record.rich.groups.iter().zip(&record.groups) {
+            let members = tables.memberships.iter().flatten().filter_map(|at| record.plain.edges.get(*at));
+            let mut text = format!("nodes {}", node(tables.node));
+            let members: Vec<&str> = members.filter_map(|ty| ty.relation.fixed()).collect();
+            if !members.is_empty() {
+                text.push_str(&format!(", edges {}", members.join(" ")));
+            }
+            self.line(format!("groups {}", kind.kind), text);
+        }
+        for ((rich, plain), columns) in record.rich.edges.iter().zip(&record.plain.edges).zip(&record.edges) {
+            let added = plain.properties.iter().skip(rich.properties.len());
+            let added: Vec<&str> = added.map(|property| property.name.as_str()).collect();
+            if columns != &EdgeColumns::default() {
+                self.line(edge_text(&record.rich, rich), format!("columns {}", added.join(" ")));
+            }
+        }
+        let documents = record.rich.documents.iter().map(|document| document.name.as_str()).collect::<Vec<_>>();
+        self.carried.push("what of this is a hyperedge, a group, a key".to_owned());
+        if !documents.is_empty() {
+            self.carried.push(format!("documents {}", documents.join(", ")));
+        }
+    }
+
+    pub(crate) fn line(&mut self, subject: impl Into<String>, becomes: impl Into<String>) {
+        self.lines.push(PlanLine { subject: subject.into(), becomes: becomes.into() });
+    }
+
+    fn describe_identity(&mut self, graph: &Graph) {
+        for ty in &graph.nodes {
+            self.line(&ty.name, "the same");
+        }
+        for ty in &graph.edges {
+            self.line(edge_text(graph, ty), "the same");
+        }
+    }
+
+    fn describe_bundling(&mut self, bundling: &Bundling) {
+        let typed = &bundling.typed;
+        let mut types = 0;
+        for (ty, slots) in typed.nodes.iter().zip(&bundling.nodes) {
+            let label = slots.label.as_deref().unwrap_or_default();
+            let key = match (ty.key.kind, &ty.key.name) {
+                (KeyKind::Row, _) => "row".to_owned(),
+                (_, Some(name)) => name.clone(),
+                (_, None) => "key".to_owned(),
+            };
+            let mut text = format!("label {label}, name = {}{key}", slots.prefix);
+            push_members(&mut text, &ty.properties, &slots.properties);
+            self.line(&ty.name, text);
+            types += usize::from(ty.key.kind != KeyKind::Utf8);
+            types += ty.properties.iter().filter(|property| !json_says(property)).count();
+            for (real, bundled) in &slots.labels {
+                self.line(format!("label {real}"), format!("label {bundled}"));
+            }
+        }
+        for (ty, slots) in typed.edges.iter().zip(&bundling.edges) {
+            let mut text = format!("rel_name {}", slots.relation);
+            if let Some(directed) = slots.directed.as_deref().filter(|_| ty.direction == Direction::Undirected) {
+                text.push_str(&format!(", \"{directed}\": false in props"));
+            }
+            push_members(&mut text, &ty.properties, &slots.properties);
+            self.line(edge_text(typed, ty), text);
+            types += ty.properties.iter().filter(|property| !json_says(property)).count();
+        }
+        let (nodes, edges) = (counted(typed.nodes.len(), "node type"), counted(typed.edges.len(), "edge type"));
+        self.carried.push(format!("schema of {nodes} and {edges}"));
+        if types > 0 {
+            self.carried.push(format!("{} that JSON does not tell apart", counted(types, "type")));
+        }
+        self.carried.extend(typed.documents.iter().map(|document| format!("document {}", document.name)));
+        if let Some(name) = &typed.name {
+            self.carried.push(format!("the graph's name, {name}"));
+        }
+    }
+
+    pub(crate) fn describe_shredding(&mut self, bundling: &Bundling) {
+        let typed = &bundling.typed;
+        for (ty, slots) in typed.nodes.iter().zip(&bundling.nodes) {
+            let key = ty.key.name.as_deref().unwrap_or("id");
+            let mut text = format!("vertex type {}, {key} = src_name", ty.name);
+            if let LabelVocabulary::Declared(labels) = &ty.labels {
+                text.push_str(&format!(", {}", counted(labels.len(), "label")));
+            }
+            push_columns(&mut text, &ty.properties, &slots.properties);
+            if slots.properties.contains(&Slot::Labels) {
+                text.push_str(" = the labels");
+            }
+            self.line("nodes", text);
+        }
+        for (ty, slots) in typed.edges.iter().zip(&bundling.edges) {
+            let mut text = format!("edge type {}", ty.relation.fixed().unwrap_or_default());
+            if ty.direction == Direction::Undirected {
+                text.push_str(", undirected");
+            }
+            push_columns(&mut text, &ty.properties, &slots.properties);
+            match slots.properties.contains(&Slot::Relation) {
+                true => self.line("all rel_names", format!("{text} = rel_name")),
+                false => self.line(format!("rel_name {:?}", slots.relation), text),
+            }
+            self.sorts.push(ty.relation.fixed().unwrap_or_default().to_owned());
+        }
+        let properties = typed.nodes.iter().map(|ty| &ty.properties).chain(typed.edges.iter().map(|ty| &ty.properties));
+        let mixed = properties.flatten().filter(|property| property.kind == ValueKind::Json).count();
+        if mixed > 0 {
+            self.carried
+                .push(format!("{} of JSON text, whose values do not agree on a type", counted(mixed, "column")));
+        }
+        self.carried.push("names, and that all of this was one table".to_owned());
+    }
+}
+
+/// Fails where positions of nodes mean something.
+fn refuse_order(graph: &Graph, to: Format) -> Result<()> {
+    match graph.nodes.iter().find(|ty| ty.ordered || ty.key.kind == KeyKind::Row) {
+        None => Ok(()),
+        Some(ty) => {
+            let what = format!("this layout does not keep the order of nodes, which means something in {}", ty.name);
+            let error = Error::new(Kind::WouldLose, what).hint("--lossy    write it without the order");
+            Err(match to.shape() {
+                Shape::Bundled => error.hint("one file that is not sorted keeps it"),
+                _ => error,
+            })
+        }
+    }
+}
+
+/// `1 type`, `2 types`.
+pub(crate) fn counted(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+pub(crate) fn edge_text(graph: &Graph, ty: &isomorph_model::EdgeType) -> String {
+    let (source, relation, target) = graph.edge_name(ty);
+    let relation = if ty.relation.fixed().is_some() { relation } else { "…".to_owned() };
+    match ty.direction {
+        Direction::Undirected => format!("{source} ─{relation}─ {target}"),
+        _ => format!("{source} ─{relation}→ {target}"),
+    }
+}
+
+fn push_members(text: &mut String, properties: &[Property], slots: &[Slot]) {
+    let members: Vec<&str> = properties
+        .iter()
+        .zip(slots)
+        .filter(|(_, slot)| matches!(slot, Slot::Member(_)))
+        .map(|(property, _)| property.name.as_str())
+        .collect();
+    if !members.is_empty() {
+        text.push_str(&format!(", props {}", members.join(" ")));
+    }
+}
+
+fn push_columns(text: &mut String, properties: &[Property], slots: &[Slot]) {
+    let columns: Vec<String> = properties
+        .iter()
+        .zip(slots)
+        .map(|(property, _)| match property.kind {
+            ValueKind::Json | ValueKind::Bag => format!("{} json", property.name),
+            _ => format!("{} {}", property.name, type_name(&property.data_type)),
+        })
+        .collect();
+    if !columns.is_empty() {
+        text.push_str(&format!(", {}", columns.join(", ")));
+    }
+}
+
+/// Whether a JSON value of this property tells its type by itself.
+fn json_says(property: &Property) -> bool {
+    use arrow_schema::DataType;
+    property.nullable
+        && property.kind == ValueKind::Plain
+        && matches!(property.data_type, DataType::Int64 | DataType::Float64 | DataType::Utf8 | DataType::Boolean)
+}
+
+/// One pass over a source without a schema: what is in it, and its digests.
+pub(crate) fn survey(
+    opened: &Opened,
+    typing: Typing,
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<(Survey, Digested)> {
+    survey_of(&opened.graph, typing, resources, progress)
+}
+
+/// The same of a source.
+pub(crate) fn survey_of(
+    source: &Arc<dyn Source>,
+    typing: Typing,
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<(Survey, Digested)> {
+    let running = Running::new(source.as_ref(), resources)?;
+    let graph = source.graph();
+    // Edges that name rows need the keys of all nodes.
+    let by_row = (0..graph.edges.len()).any(|ty| source.end_form(ty) == EndForm::Rows);
+    let passes: &[Tables] = if by_row { &[Tables::AllNodes, Tables::AllEdges] } else { &[Tables::All] };
+    let mut survey = Survey::new(typing);
+    for tables in passes {
+        let parts = source.scan(&Request::of(*tables))?;
+        progress.begin("survey", parts.iter().map(|part| part.rows()).sum());
+        let states = parallel::fold(
+            parts,
+            resources.threads,
+            || (Survey::new(typing), State::default()),
+            |(survey, state), _, batch| {
+                progress.advance(batch.rows() as u64)?;
+                survey.see(graph, &batch)?;
+                running.add(state, &batch)
+            },
+        );
+        progress.end();
+        for (found, state) in states? {
+            survey.merge(found);
+            running.merge(state);
+        }
+        running.nodes_done()?;
+    }
+    Ok((survey, running.finish()?))
+}

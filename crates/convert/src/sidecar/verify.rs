@@ -1,0 +1,40 @@
+//! Whether a sidecar fits what is read beside it, and what is to blame where it does not.
+
+use isomorph_error::Error;
+use isomorph_graphar::OpenOptions as GraphArOptions;
+
+use crate::conversion::undescribed;
+use crate::mapping::CARRY_FITS;
+use crate::open::Opened;
+use crate::options::OpenOptions;
+
+/// The error for data that the names and types of its sidecar do not describe.
+pub(crate) fn misfit(error: Error, options: &OpenOptions) -> Error {
+    match error.broken_rule() {
+        Some(rule) if !std::ptr::eq(rule, &CARRY_FITS) => error,
+        Some(_) if options.get::<GraphArOptions>().key_row => keyless(error, options),
+        _ => undescribed(error),
+    }
+}
+
+/// The error of reading `opened`, where it is that names and types of its sidecar do not describe the data.
+pub(crate) fn of_reading(opened: &Opened, error: Error) -> Error {
+    let is_misfit = error.broken_rule().is_some_and(|rule| std::ptr::eq(rule, &CARRY_FITS));
+    match &opened.sidecar {
+        Some(sidecar) if is_misfit && sidecar.schema_only => undescribed(error).at(opened.location.to_string()),
+        _ => error,
+    }
+}
+
+/// The error for data without keys that does not show the carried graph: the option is to blame, and not the data.
+pub(crate) fn keyless(error: Error, options: &OpenOptions) -> Error {
+    let is_misfit = error.broken_rule().is_some_and(|rule| std::ptr::eq(rule, &CARRY_FITS));
+    if !is_misfit || !options.get::<GraphArOptions>().key_row {
+        return error;
+    }
+    let message = format!("--key row leaves out keys that the sidecar reads: {}", error.message());
+    Error::usage(message)
+        .at(error.place().clone())
+        .hint("--sidecar ignore    reads the data as what it is")
+        .hint("without --key row    the graph as its sidecar shows it")
+}

@@ -13,6 +13,7 @@ mod measure;
 mod nock;
 mod sampling;
 mod scans;
+mod selected;
 mod triples;
 
 use std::process::ExitCode;
@@ -45,6 +46,8 @@ isomorph-bench triples-look-ups STORE TRIPLES LOOKUPS
                                               random ones of them, warm: by subject, object and predicate, and by id
 isomorph-bench look-ups GRAPH TABLE COLUMN KEYS RUNS
                                               rows of a table by drawn values of a column, beside a pass over it
+isomorph-bench selected GRAPH TABLE COLUMNS CONDITION RUNS
+                                              some columns of a table where a condition holds, beside all of it
 isomorph-bench triples-scans STORE TRIPLES RUNS THREADS
                                               all of a predicate, a batch and a join, by one thread and by more in turns
 ";
@@ -88,6 +91,9 @@ fn run(arguments: &[&str]) -> Result<Value> {
         }
         ["look-ups", graph, table, column, keys, runs] => {
             look_ups::look_ups(graph, table, column, number(keys)?, number(runs)?)
+        }
+        ["selected", graph, table, columns, condition, runs] => {
+            selected::selected(graph, table, columns, condition, number(runs)?)
         }
         ["annnet-read", graph, runs] => annnet::read(graph, number(runs)?),
         ["annnet-neighbours", graph, lookups] => annnet::neighbours(graph, number(lookups)?),

@@ -1,6 +1,7 @@
 //! Memory is taken from the budget: a graph that exceeds it is refused.
 #![allow(clippy::unwrap_used, clippy::panic, unsafe_code)]
 
+#[path = "suite/common/mod.rs"]
 mod common;
 
 use std::alloc::{GlobalAlloc, Layout, System};

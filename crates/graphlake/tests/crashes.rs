@@ -1,6 +1,7 @@
 //! Commits that are interrupted at every step, on disks that lose what was not synced; and concurrent writers.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[path = "suite/common/mod.rs"]
 mod common;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -4,6 +4,7 @@
 //! commit was acknowledged.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[path = "suite/common/mod.rs"]
 mod common;
 
 use std::collections::BTreeSet;

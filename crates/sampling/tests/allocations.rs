@@ -1,6 +1,7 @@
 //! Calls do not allocate once buffers have grown: with either generator, for nodes with one entry and with several.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, unsafe_code)]
 
+#[path = "suite/common/mod.rs"]
 mod common;
 
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -3,7 +3,7 @@
 //!
 //! Lines that are as lines mostly are do not go through a parser at all, see [`line`]. Any other line does, through the one
 //! that reads every syntax: it says what is meant or what is wrong. So both accept the same texts, say the same of what they
-//! do not, and differ in speed only. `tests/fast.rs` compares them.
+//! do not, and differ in speed only. `tests/suite/fast.rs` compares them.
 
 mod line;
 

@@ -1,0 +1,29 @@
+//! The tests of this crate, in one program: linking one takes less time than linking 27.
+
+mod annnet;
+mod annnet_written;
+mod conditions;
+mod datasets;
+mod deepgnn_beside;
+mod deepgnn_mapped;
+mod diff_counts;
+mod digests;
+mod extended;
+mod hubs;
+mod hyperedges;
+mod inout;
+mod lake_diff;
+mod limits;
+mod matching;
+mod merged_nodes;
+mod neighbors;
+mod nock_columns;
+mod rdf_faces;
+mod rebound;
+mod reifiers;
+mod round_trip;
+mod selected_files;
+mod selections;
+mod shown_names;
+mod sidecars;
+mod spilled_keys;

@@ -191,7 +191,7 @@ mod tests {
         let mut screen = Screen::new(Palette::Plain, Some(20));
         let line = |words: &[&str]| Flags::of(&Cli::command().get_matches_from(words));
         let flags = line(&["isomorph", "neighbors", "a", "b"]);
-        error(&mut screen, &failure, &flags, Some("my graph.yml"), Some("nothing was written"));
+        error(&mut screen, &failure, &flags, Some("my graph.yml"), Some("no output was written"));
         assert_eq!(
             screen.as_str(),
             "\
@@ -200,7 +200,7 @@ error GAR-OFFSET-END: the offsets of part 2 end at 1,311, but edge_count2 says 1
   rule   the last offset of a part equals its edge count
   try    --adjacency ordered_by_dest        read the other copy of these edges
          isomorph validate 'my graph.yml'   every finding
-nothing was written
+no output was written
 "
         );
         // A command without the flag is not told of it.

@@ -251,7 +251,7 @@ fn refused(home: &Home, arguments: &[&str], what: &str, file: &str, rule: &str) 
     let named = if rule.is_empty() { "error: ".to_owned() } else { format!("error {rule}") };
     assert!(done.err.contains(&named), "{what}: {rule}: {}", done.err);
     assert!(rule.is_empty() || done.err.contains("\n  try    "), "{what}: {}", done.err);
-    assert!(done.err.ends_with("nothing was written\n"), "{what}: {}", done.err);
+    assert!(done.err.ends_with("no output was written\n"), "{what}: {}", done.err);
     assert_eq!(home.names(), before, "{what}");
 }
 
@@ -299,7 +299,7 @@ fn a_graph_without_its_last_file_is_none() {
     let home = Home::new();
     remove(&graph(&home, "csv"), "graph.graph.yml");
     let done = home.run(&["convert", "graph", "result.parq"]).exits(3);
-    assert!(done.err.contains("  file   graph\n") && done.err.contains("nothing was written"), "{}", done.err);
+    assert!(done.err.contains("  file   graph\n") && done.err.contains("no output was written"), "{}", done.err);
     assert_eq!(home.names(), ["graph"]);
 }
 
@@ -350,7 +350,7 @@ fn a_disk_that_is_full() {
             return;
         }
         assert_eq!(limited.status.code(), Some(5), "{said}");
-        assert!(said.contains("  file   ") && said.ends_with("nothing was written\n"), "{said}");
+        assert!(said.contains("  file   ") && said.ends_with("no output was written\n"), "{said}");
         assert!(!said.contains("panicked"), "{said}");
         assert_eq!(home.names(), Vec::<String>::new());
     }

@@ -13,7 +13,7 @@ fn refused(home: &Home, source: &str, says: &str) {
     assert!(done.err.starts_with("error"), "{}", done.err);
     assert!(done.err.contains(says), "{says}: {}", done.err);
     assert!(done.err.contains("\n  file   "), "{}", done.err);
-    assert!(done.err.ends_with("nothing was written\n"), "{}", done.err);
+    assert!(done.err.ends_with("no output was written\n"), "{}", done.err);
     assert!(!done.err.contains("panicked"), "{}", done.err);
     assert_eq!(done.err.matches("error").count(), 1, "{}", done.err);
     assert_eq!(home.names(), before);

@@ -46,7 +46,7 @@ fn what_is_there_is_replaced_only_when_asked() {
     home.write("taken.parq", "mine");
     let done = home.run(&["convert", "people.csv", "taken.parq"]).exits(2);
     assert!(done.err.starts_with("error: "), "{}", done.err);
-    assert!(done.err.ends_with("nothing was written\n"), "{}", done.err);
+    assert!(done.err.ends_with("no output was written\n"), "{}", done.err);
     assert_eq!(fs::read(home.at("taken.parq")).unwrap(), b"mine");
     home.run(&["convert", "people.csv", "taken.parq", "--replace"]).exits(0);
     home.run(&["diff", "people.csv", "taken.parq"]).exits(0);
@@ -168,7 +168,7 @@ fn flags_choose_what_becomes_a_column_a_label_or_a_type() {
         home.run(&["validate", name, "--sidecar", "ignore"]).exits(0);
     }
     let done = home.run(&["convert", "people.csv", "x.parq", "--props", "json"]).exits(2);
-    assert!(done.err.contains("--props is for writing GraphAr"), "{}", done.err);
+    assert!(done.err.contains("--props applies to GraphAr output"), "{}", done.err);
 }
 
 #[test]

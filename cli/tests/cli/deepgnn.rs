@@ -182,10 +182,10 @@ fn what_a_text_has_no_place_for_is_said_before() {
     let done = home.run(&["convert", &text, "graph.tsv"]).exits(4);
     assert!(done.err.contains("TSV does not support features of type sparse"), "{}", done.err);
     let done = home.run(&["convert", &text, "graph.json", "--to", "deepgnn", "--no-samplers"]).exits(2);
-    assert!(done.err.contains("--no-samplers is for a binary"), "{}", done.err);
+    assert!(done.err.contains("--no-samplers applies to binaries"), "{}", done.err);
     let done =
         home.run(&["convert", &text, "graph.json", "--to", "deepgnn", "--partitions", "2", "--leave-out"]).exits(2);
-    assert!(done.err.contains("--leave-out is for a text in Linear or EdgeList"), "{}", done.err);
+    assert!(done.err.contains("--leave-out applies to Linear and EdgeList texts"), "{}", done.err);
     assert!(!home.at("graph.tsv").exists() && !home.at("graph.json").exists());
     // Texts are read where a format cannot hold each, and the plan says which it is.
     std::fs::write(home.at("texts.json"), "{\"node_id\": 1, \"node_type\": 0, \"node_weight\": 1, \"edge\": []}\n{\"node_id\": 5, \"node_type\": 0, \"node_weight\": 1, \"binary_feature\": {\"0\": \"a b, c\\\\\"}, \"edge\": []}\n")

@@ -118,7 +118,7 @@ fn a_text_format_makes_a_text_of_any_name() {
     // What says itself that it is another graph is not taken for a text.
     home.run(&["convert", "graph.txt", "nock.csv", "--from", "deepgnn", "--text-format", "edgelist"]).exits(0);
     let done = home.run(&["dump", "nock.csv", "--text-format", "edgelist"]).exits(2);
-    assert!(done.err.contains("kept in NOCK") && !done.err.contains("--from deepgnn"), "{}", done.err);
+    assert!(done.err.contains("format is NOCK") && !done.err.contains("--from deepgnn"), "{}", done.err);
 }
 
 /// Tables for sampling are a file for each type: more than may be open at once.

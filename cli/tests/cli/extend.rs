@@ -114,7 +114,7 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
     home.write("taken.csv", "id,email\n1007,a\n");
     let refused = |code, says: &str, arguments: &[&str]| {
         let done = home.run(&[&["extend", "g"], arguments].concat()).exits(code);
-        assert!(done.err.contains(says) && done.err.ends_with("nothing was changed\n"), "{}", done.err);
+        assert!(done.err.contains(says) && done.err.ends_with("no changes were made\n"), "{}", done.err);
     };
     refused(3, "the row names 77, which is no node", &["--type", "person", "--table", "unknown.csv"]);
     refused(3, "a node that another row names too", &["--type", "person", "--table", "twice.csv"]);
@@ -230,7 +230,7 @@ fn what_does_not_fit_an_annnet_graph_is_refused_and_changes_nothing() {
     home.write("s.csv", "node\nnobody\n");
     let refused = |code, says: &str, arguments: &[&str]| {
         let done = home.run(&[&["extend", "net"], arguments].concat()).exits(code);
-        assert!(done.err.contains(says) && done.err.ends_with("nothing was changed\n"), "{}", done.err);
+        assert!(done.err.contains(says) && done.err.ends_with("no changes were made\n"), "{}", done.err);
         assert_eq!(files(&home.at("net")), before, "{arguments:?}");
     };
     refused(3, "\"ada\" already exists", &["--vertices", "twice.csv"]);

@@ -176,7 +176,7 @@ fn texts_and_statements_come_into_a_store_and_go() {
     home.run(&["diff", "people.lake@2", "people.lake@4"]).exits(0);
     home.run(&["diff", "people.lake@2", "people.lake@3"]).exits(1);
     let broken = home.run(&["lake", "insert", "people.lake", "<urn:a> <urn:b>"]).exits(2);
-    assert!(broken.err.contains("nothing was changed"), "{}", broken.err);
+    assert!(broken.err.contains("no changes were made"), "{}", broken.err);
     home.run(&["validate", "people.lake"]).exits(0);
     // Statements on standard input.
     let mut command = home.command(&["lake", "insert", "people.lake", "-"]);
@@ -229,7 +229,7 @@ fn a_snapshot_is_read_by_every_command_and_written_by_none() {
         &["convert", "b.nt", "lake@1", "--to", "graphlake"],
     ] {
         let refused = home.run(words).exits(2);
-        assert!(refused.err.contains("a snapshot never changes"), "{words:?}: {}", refused.err);
+        assert!(refused.err.contains("a snapshot cannot be changed"), "{words:?}: {}", refused.err);
     }
     assert!(!home.at("lake@1").exists());
 }
@@ -390,9 +390,9 @@ fn a_store_on_a_full_disk_names_the_file() {
     home.write("a.nt", lines);
     home.run(&["lake", "init", "there"]).exits(0);
     for (arguments, outcome) in [
-        (&["lake", "load", "new", "a.nt"][..], "nothing was changed\n"),
-        (&["lake", "load", "there", "a.nt"], "nothing was changed\n"),
-        (&["convert", "a.nt", "result", "--to", "graphlake"], "nothing was written\n"),
+        (&["lake", "load", "new", "a.nt"][..], "no changes were made\n"),
+        (&["lake", "load", "there", "a.nt"], "no changes were made\n"),
+        (&["convert", "a.nt", "result", "--to", "graphlake"], "no output was written\n"),
     ] {
         let command = home.command(arguments);
         let limited = std::process::Command::new("sh")

@@ -57,7 +57,7 @@ fn terms_that_no_text_can_have_are_refused_with_their_column() {
     assert!(graph("<a b>").contains("<a b> in column 1 is not an IRI"), "{}", graph("<a b>"));
     for ns in ["ex", "ex=example", "ex=http://e.org/a b", "e x=http://e.org/"] {
         let refused = home.run(&["match", "lake", "? ? ?", "--ns", ns]).exits(2);
-        assert!(refused.err.contains("is not a prefix and its namespace"), "{ns}: {}", refused.err);
+        assert!(refused.err.contains("is not PREFIX=IRI"), "{ns}: {}", refused.err);
     }
     for words in
         [&["copy", "lake", "default", "<a b>"][..], &["move", "lake", "<e>", "e:x"], &["drop", "lake", "\"g\""]]
@@ -181,7 +181,7 @@ fn statements_have_the_terms_of_patterns() {
         (&["delete", "lake", "? ? ?"], "isomorph match lake '? ? ?' --nquads | isomorph lake delete lake"),
     ] {
         let refused = run(words).exits(2);
-        assert!(refused.err.contains(says) && refused.err.ends_with("nothing was changed\n"), "{}", refused.err);
+        assert!(refused.err.contains(says) && refused.err.ends_with("no changes were made\n"), "{}", refused.err);
     }
     // What it tells to do deletes all that fits.
     let fits = home.run(&["match", "lake", "e:ann ? ?", "--nquads", NS[0], NS[1]]).exits(0).out;
@@ -210,7 +210,7 @@ fn changes_of_files_are_one_transaction() {
     // What is broken in one text keeps the others from being applied.
     let broken =
         home.feed(&["lake", "apply", "lake", "new.ttl", "--delete", "old.nq", "-"], b"<urn:a> <urn:b>\n").exits(3);
-    assert!(broken.err.contains("standard input") && broken.err.ends_with("nothing was changed\n"), "{}", broken.err);
+    assert!(broken.err.contains("standard input") && broken.err.ends_with("no changes were made\n"), "{}", broken.err);
     home.run(&["lake", "apply", "lake", "none.nq"]).exits(3);
     assert_eq!(versions(), before);
 }
@@ -280,8 +280,8 @@ fn the_id_of_a_triple_with_a_triple_term_is_that_of_the_line_with_the_id_of_the_
     assert_eq!(id("<http://e.org/r> ? ?"), others["triples"][0]["id"].as_str().unwrap());
     let help = home.run(&["match", "--help"]).exits(0).out;
     let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(help.contains("in which <urn:triple:sha256:ID> stands for a triple term"), "{help}");
-    assert!(help.contains("as in SPARQL's GRAPH ?name"), "{help}");
+    assert!(help.contains("in which a triple term is written as <urn:triple:sha256:ID>"), "{help}");
+    assert!(help.contains("as GRAPH ?name in SPARQL"), "{help}");
 }
 
 #[test]

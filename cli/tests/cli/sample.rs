@@ -150,7 +150,7 @@ fn questions_that_make_no_sense_are_refused() {
         (&["neighbors", "0", "--types=-1"], "there is no type \"-1\""),
         (&["walk", "0", "-p", "0"], "must be above 0"),
         (&["features", "0", "--features", "0:float32:2:1"], "is no feature"),
-        (&["nodes", "--generator", "dice"], "no generator"),
+        (&["nodes", "--generator", "dice"], "is not a generator"),
     ] {
         let done = home.run(&[&["sample", &binary][..], question].concat()).exits(2);
         assert!(done.err.contains(says), "{question:?}: {}", done.err);

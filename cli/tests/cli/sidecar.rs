@@ -81,7 +81,7 @@ fn another_graph_is_not_bound() {
     let before = fs::read(home.at("other/_isomorph/carry.json")).unwrap();
     let done = home.run(&["carry", "rebind", "other"]).exits(4);
     assert!(done.err.contains("its content differs"), "{}", done.err);
-    assert!(done.err.ends_with("nothing was changed\n"), "{}", done.err);
+    assert!(done.err.ends_with("no changes were made\n"), "{}", done.err);
     assert_eq!(fs::read(home.at("other/_isomorph/carry.json")).unwrap(), before);
 }
 

@@ -82,10 +82,7 @@ fn colour_is_as_it_is_asked_for() {
 fn an_argument_for_another_format_says_so() {
     let home = Home::with_people();
     let done = home.run(&["info", "people.csv", "--key", "row"]).exits(2);
-    assert_eq!(
-        done.err,
-        "error: --key is for graphs kept in GraphAr, and this one is kept in NOCK\n  file   people.csv\n"
-    );
+    assert_eq!(done.err, "error: --key applies to GraphAr; this graph's format is NOCK\n  file   people.csv\n");
 }
 
 #[test]
@@ -117,7 +114,7 @@ fn places_that_are_not_there_are_bad_input() {
 fn a_destination_in_a_place_that_is_not_there_is_an_error() {
     let home = Home::with_people();
     let done = home.run(&["convert", "people.csv", "no/such/place.parq"]).exits(3);
-    assert!(done.err.ends_with("nothing was written\n"), "{}", done.err);
+    assert!(done.err.ends_with("no output was written\n"), "{}", done.err);
     assert_eq!(home.names(), ["people.csv"]);
 }
 

@@ -28,7 +28,7 @@ fn graphs_are_written_as_nodes_and_edges_and_are_the_same_graphs_with_their_carr
         for (to, destination, back) in [("graphar", "g", "b.parq"), ("nock", "n.parq", "b")] {
             let done = home.run(&["convert", &graph, destination, "--to", to]);
             assert!(
-                done.code == 0 && done.out.contains("read back, and equal"),
+                done.code == 0 && done.out.contains("verified: output equals input"),
                 "{name} {to}: {}{}",
                 done.out,
                 done.err
@@ -55,11 +55,11 @@ fn the_layout_and_the_matrix_are_chosen() {
     ];
     for (destination, flags, file) in ways {
         let done = home.run(&[&["convert", &graph, destination][..], flags].concat()).exits(0);
-        assert!(done.out.contains("read back, and equal"), "{destination}: {}", done.out);
+        assert!(done.out.contains("verified: output equals input"), "{destination}: {}", done.out);
         assert!(home.at(file).is_file(), "{file}");
         // The files say all of it: nothing has to be carried.
         assert!(
-            !done.out.contains("carried") && !home.at(&format!("{destination}/_isomorph")).exists(),
+            !done.out.contains("sidecar") && !home.at(&format!("{destination}/_isomorph")).exists(),
             "{}",
             done.out
         );
@@ -107,7 +107,7 @@ fn hyperedges_that_are_expanded_or_skipped_are_lost_with_numbers() {
     let home = Home::new();
     let done = home.run(&["convert", &graph, "pairs", "--to", "graphar", "--hyperedges", "expand"]).exits(0);
     // Of five hyperedges one has a single member; h_stoich has coefficients.
-    for words in ["edges hyperedge", "coefficients of members", "which have no two members", "not read back"] {
+    for words in ["edges hyperedge", "coefficients of members", "which have no two members", "not verified"] {
         assert!(done.out.contains(words), "{words}: {}", done.out);
     }
     assert!(!home.at("pairs/_isomorph").exists());

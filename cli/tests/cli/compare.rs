@@ -32,7 +32,7 @@ fn the_number_of_named_elements_is_bounded() {
     let home = Home::with_people();
     home.write("edited.csv", PEOPLE.replace("1791", "1792").replace("1815", "1816").replace("1780", "1781"));
     let done = home.run(&["diff", "people.csv", "edited.csv", "--limit", "1"]).exits(1);
-    let ended = "the search ended at 1 element; there may be more: without --limit all are counted\n";
+    let ended = "the search ended at 1 element; omit --limit to count all\n";
     assert!(done.out.ends_with(ended), "{}", done.out);
     let json =
         |limit: &str| home.run(&["diff", "people.csv", "edited.csv", "--limit", limit, "--json"]).exits(1).json();

@@ -16,10 +16,10 @@ fn a_text_becomes_the_binary_of_the_published_converter() {
     let home = Home::new();
     let done = home.run(&["convert", &text, "binary", "--to", "deepgnn", "--partitions", "3"]).exits(0);
     assert!(done.out.contains("TSV text") && done.out.contains("binary v2, 3 partitions, with tables"), "{}", done.out);
-    assert!(done.out.contains("edges    156") && done.out.contains("read back, and equal"), "{}", done.out);
+    assert!(done.out.contains("edges    156") && done.out.contains("verified: output equals input"), "{}", done.out);
     assert!(files(&home.at("binary")) == files(std::path::Path::new(&published)));
     let done = home.run(&["convert", &text, "again", "--to", "deepgnn", "--no-verify", "--no-samplers"]).exits(0);
-    assert!(done.out.contains("not read back, as asked"), "{}", done.out);
+    assert!(done.out.contains("not verified, as requested"), "{}", done.out);
     // Types that are declared make of the binary what the text says, but for weights of nodes, which it does not have.
     let types = ["--node-features", "0:float32,1:int64,2:text", "--edge-features", "0:float32"];
     let dump = |path: &str, types: &[&str]| home.run(&[&["dump", path], types].concat()).exits(0).out;
@@ -92,7 +92,7 @@ fn a_graph_becomes_another_and_is_still_itself() {
     let text = fixture("deepgnn/karate/graph.tsv");
     let home = Home::new();
     let done = home.run(&["convert", &text, "karate.parq"]).exits(0);
-    for line in ["DeepGNN → NOCK (Parquet)", "rel_name 0, props weight 0", "read back, and equal"] {
+    for line in ["DeepGNN → NOCK (Parquet)", "rel_name 0, props weight 0", "verified: output equals input"] {
         assert!(done.out.contains(line), "{line}: {}", done.out);
     }
     home.run(&["diff", &text, "karate.parq"]).exits(0);
@@ -108,7 +108,11 @@ fn binaries_and_texts_become_one_another() {
     let home = Home::new();
     // Other partitions, and back: weights of nodes, which a binary has in its tables alone, are recovered from them.
     let done = home.run(&["convert", &published, "three", "--to", "deepgnn", "--partitions", "3"]).exits(0);
-    assert!(done.out.contains("binary v2, 3 partitions") && done.out.contains("read back, and equal"), "{}", done.out);
+    assert!(
+        done.out.contains("binary v2, 3 partitions") && done.out.contains("verified: output equals input"),
+        "{}",
+        done.out
+    );
     assert!(done.out.contains("weights of nodes"), "{}", done.out);
     home.run(&["convert", "three", "one", "--to", "deepgnn"]).exits(0);
     assert!(files(&home.at("one")) == files(std::path::Path::new(&published)));
@@ -117,14 +121,14 @@ fn binaries_and_texts_become_one_another() {
     assert!(done.err.contains("--node-features") && !home.at("graph.tsv.gz").exists(), "{}", done.err);
     let types = ["--node-features", "0:float32,1:int64,2:text", "--edge-features", "0:float32"];
     let done = home.run(&[&["convert", "one", "graph.tsv.gz"][..], &types].concat()).exits(0);
-    assert!(done.out.contains("TSV text") && done.out.contains("read back, and equal"), "{}", done.out);
+    assert!(done.out.contains("TSV text") && done.out.contains("verified: output equals input"), "{}", done.out);
     for (from, to, how) in [
         (text.as_str(), "graph.json", &["--to", "deepgnn"][..]),
         ("graph.json", "graph.edgelist.zst", &[]),
         ("graph.edgelist.zst", "words.linear", &["--to", "deepgnn", "--text", "linear"]),
     ] {
         let done = home.run(&[&["convert", from, to], how].concat()).exits(0);
-        assert!(done.out.contains("read back, and equal"), "{from} {to}: {}", done.out);
+        assert!(done.out.contains("verified: output equals input"), "{from} {to}: {}", done.out);
     }
     home.run(&["diff", &text, "graph.edgelist.zst"]).exits(0);
     home.run(&["convert", "words.linear", "again", "--to", "deepgnn", "--from", "deepgnn", "--text-format", "linear"])
@@ -215,7 +219,9 @@ fn a_text_in_several_files_with_defaults_is_the_same_graph() {
 fn any_graph_becomes_a_binary_and_comes_back() {
     let home = Home::with_people();
     let done = home.run(&["convert", "people.csv", "b", "--to", "deepgnn", "--partitions", "2"]).exits(0);
-    for line in ["binary v2, 2 partitions", "type 0, id = row", "which feature is what", "read back, and equal"] {
+    for line in
+        ["binary v2, 2 partitions", "type 0, id = row", "which feature is what", "verified: output equals input"]
+    {
         assert!(done.out.contains(line), "{line}: {}", done.out);
     }
     home.run(&["diff", "people.csv", "b"]).exits(0);

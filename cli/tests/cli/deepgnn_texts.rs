@@ -58,7 +58,7 @@ fn an_edge_list_has_times_when_its_sidecar_says_so() {
         ("a.edgelist", "c.edgelist", &[]),
     ] {
         let done = home.run(&[&["convert", from, to, "--to", "deepgnn"], how].concat()).exits(0);
-        assert!(done.out.contains("read back, and equal"), "{from} {to}: {}", done.out);
+        assert!(done.out.contains("verified: output equals input"), "{from} {to}: {}", done.out);
         home.run(&["diff", "graph.json", to]).exits(0);
         home.run(&["validate", to]).exits(0);
         home.run(&["info", to]).exits(0);
@@ -158,7 +158,7 @@ fn what_is_told_as_lost_is_left_out() {
         home.run(&["convert", source, to]).exits(4);
         let lossy = ["convert", source, to, "--lossy"];
         let plan = home.run(&[&lossy[..], &["--plan"]].concat()).exits(0);
-        assert!(plan.out.contains("lost") && plan.out.contains("feature 0"), "{}", plan.out);
+        assert!(plan.out.contains("dropped") && plan.out.contains("feature 0"), "{}", plan.out);
         home.run(&lossy).exits(0);
         assert_eq!(std::fs::read_to_string(home.at(to)).unwrap(), line, "{source} {to}");
     }

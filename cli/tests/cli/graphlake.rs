@@ -49,7 +49,7 @@ fn a_snapshot_becomes_a_store() {
     let history = fixture("graphlake/history");
     let home = Home::new();
     let done = home.run(&["convert", &lake, "new.lake"]).exits(0);
-    assert!(done.out.contains("read back, and equal"), "{}", done.out);
+    assert!(done.out.contains("verified: output equals input"), "{}", done.out);
     let same = home.run(&["diff", &lake, "new.lake"]).exits(0);
     assert!(same.out.contains("in content, order and schema"), "{}", same.out);
     home.run(&["validate", "new.lake", "--strict"]).exits(0);
@@ -66,7 +66,7 @@ fn a_property_graph_becomes_rdf_and_comes_back() {
     let plan = home.run(&["convert", "people.csv", "people.lake", "--plan"]).exits(0);
     assert!(plan.out.contains("urn:x-isomorph:node/"), "{}", plan.out);
     let done = home.run(&["convert", "people.csv", "people.lake"]).exits(0);
-    assert!(done.out.contains("read back, and equal"), "{}", done.out);
+    assert!(done.out.contains("verified: output equals input"), "{}", done.out);
     let same = home.run(&["diff", "people.csv", "people.lake"]).exits(0);
     assert!(same.out.contains("in content, order and schema"), "{}", same.out);
     home.run(&["validate", "people.lake", "--strict"]).exits(0);
@@ -93,7 +93,7 @@ fn rdf_becomes_a_property_graph_and_comes_back() {
     let home = Home::new();
     for name in ["a.parq", "a.graphar", "a.annnet", "a.deepgnn"] {
         let done = home.run(&["convert", &lake, name]).exits(0);
-        assert!(done.out.contains("read back, and equal"), "{name}: {}", done.out);
+        assert!(done.out.contains("verified: output equals input"), "{name}: {}", done.out);
         let same = home.run(&["diff", &lake, name]).exits(0);
         assert!(same.out.contains("in content, order and schema"), "{name}: {}", same.out);
         let back = format!("{name}.lake");

@@ -6,7 +6,7 @@ use crate::support::{Home, assert_screen, fixture};
 fn a_store_is_made_and_looked_at() {
     let home = Home::new();
     let made = home.run(&["lake", "init", "people.lake"]).exits(0);
-    assert_eq!(made.out, "wrote    people.lake, a store without snapshots\n");
+    assert_eq!(made.out, "wrote    people.lake, an empty store\n");
     let again = home.run(&["lake", "init", "people.lake"]).exits(2);
     assert!(!again.err.contains("--replace") && again.err.contains("isomorph lake log people.lake"), "{}", again.err);
     let again = home.run(&["lake", "init", "people.lake", "--json"]).exits(2).error();
@@ -39,10 +39,7 @@ fn the_history_of_a_store_is_told_merged_and_shortened() {
     let merged = home.run(&["lake", "compact", "h.lake", "--full", "--epoch", "1800000000"]).exits(0);
     assert_screen("lake_compact", &merged.screen());
     home.run(&["diff", "h.lake@12", "h.lake@13"]).exits(0);
-    assert_eq!(
-        home.run(&["lake", "compact", "h.lake", "--full"]).exits(0).out,
-        "nothing  there is nothing to be merged\n"
-    );
+    assert_eq!(home.run(&["lake", "compact", "h.lake", "--full"]).exits(0).out, "nothing  nothing to merge\n");
     home.run(&["validate", "h.lake", "--strict"]).exits(0);
     let would = home.run(&["lake", "vacuum", "h.lake", "--keep-last", "3"]).exits(0);
     assert!(would.out.contains("remove 10 snapshots and 10 files"), "{}", would.out);
@@ -67,10 +64,10 @@ fn what_a_stopped_load_left_is_told_and_removed() {
     home.write(".l.lake.load/log", [0; 2000]);
     let vacuum = |more: &[&str]| home.run(&[&["lake", "vacuum", "l.lake"], more].concat()).exits(0);
     let young = vacuum(&["--apply"]).out;
-    assert!(young.starts_with("nothing  there is nothing to be removed\nkept"), "{young}");
-    assert!(young.contains("2.0 KB that a load left in ./.l.lake.load"), "{young}");
+    assert!(young.starts_with("nothing  nothing to remove\nkept"), "{young}");
+    assert!(young.contains("2.0 KB left by a load in ./.l.lake.load"), "{young}");
     let would = vacuum(&["--grace", "0s"]).out;
-    assert_eq!(would, "would    remove 2.0 KB that a load left in ./.l.lake.load; --apply does it\n");
+    assert_eq!(would, "would    remove 2.0 KB left by a load in ./.l.lake.load; --apply removes it\n");
     let removed = vacuum(&["--grace", "0s", "--apply", "--json"]).json();
     assert_eq!(removed["load"], serde_json::json!({"path": "./.l.lake.load", "bytes": 2000, "young": false}));
     assert_eq!(home.names(), ["l.lake"]);
@@ -168,11 +165,8 @@ fn texts_and_statements_come_into_a_store_and_go() {
     let done = home.run(&["lake", "insert", "people.lake", one]).exits(0);
     assert_eq!(done.out, "inserted 1 triple · version 3 of people.lake\n");
     let done = home.run(&["lake", "delete", "people.lake", one, "<urn:a> <urn:b> <urn:c> ."]).exits(0);
-    assert_eq!(done.out, "deleted  1 triple, 1 was not there · version 4 of people.lake\n");
-    assert_eq!(
-        home.run(&["lake", "delete", "people.lake", one]).exits(0).out,
-        "nothing  there was nothing to be changed\n"
-    );
+    assert_eq!(done.out, "deleted  1 triple, 1 was not present · version 4 of people.lake\n");
+    assert_eq!(home.run(&["lake", "delete", "people.lake", one]).exits(0).out, "nothing  no changes to make\n");
     home.run(&["diff", "people.lake@2", "people.lake@4"]).exits(0);
     home.run(&["diff", "people.lake@2", "people.lake@3"]).exits(1);
     let broken = home.run(&["lake", "insert", "people.lake", "<urn:a> <urn:b>"]).exits(2);
@@ -362,7 +356,7 @@ fn triples_are_named_by_their_ids() {
     assert_eq!(found["count"], 1);
     let one = "<urn:q> <http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies> <<( <urn:s> <urn:p> <urn:o> )>>";
     let done = home.run(&["lake", "insert", "lake", one]).exits(0);
-    assert_eq!(done.out, "inserted 1 triple, and 1 that they quote · version 2 of lake\n");
+    assert_eq!(done.out, "inserted 1 triple, plus 1 quoted · version 2 of lake\n");
 }
 
 #[test]

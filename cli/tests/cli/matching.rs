@@ -162,7 +162,7 @@ fn statements_have_the_terms_of_patterns() {
     let run = |words: &[&str]| home.run(&[&["lake"], words, &NS].concat());
     let done =
         run(&["insert", "lake", "e:ann a foaf:Person . e:ann e:age 42 e:g", "_:b e:says <<( e:ann e:p \"q\"@en )>>."]);
-    assert_eq!(done.exits(0).out, "inserted 3 triples, and 1 that they quote · version 1 of lake\n");
+    assert_eq!(done.exits(0).out, "inserted 3 triples, plus 1 quoted · version 1 of lake\n");
     run(&["insert", "lake", "e:ann", "foaf:name", "\"Ann\""]).exits(0);
     let lines = home.run(&["match", "lake", "? ? ?", "--nquads"]).exits(0).out;
     for line in [

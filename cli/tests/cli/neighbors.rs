@@ -19,7 +19,7 @@ fn a_node_of_a_nock_file() {
     let known = home.run(&["neighbors", "people.parq", "ada", "--edge", "knows", "--json"]).exits(0).json();
     assert_eq!(keys(&known), ["charles"]);
     let mistyped = home.run(&["neighbors", "people.parq", "ada", "--edge", "knws"]).exits(0);
-    assert!(mistyped.out.contains("there is no relation knws here, did you mean knows?"), "{}", mistyped.out);
+    assert!(mistyped.out.contains("this node has no edges of relation knws, did you mean knows?"), "{}", mistyped.out);
     let done = home.run(&["neighbors", "people.parq", "ada"]).exits(0);
     assert_screen("neighbors", &done.out);
 }

@@ -72,7 +72,7 @@ fn a_text_becomes_every_other_and_comes_back() {
     let mut before = "people.ttl".to_owned();
     for name in ["a.nt", "b.nq.gz", "c.trig", "d.rdf", "e.jsonld.zst", "f.nq"] {
         let done = home.run(&["convert", &before, name]).exits(0);
-        assert!(done.out.contains("read back, and equal"), "{}", done.out);
+        assert!(done.out.contains("verified: output equals input"), "{}", done.out);
         home.run(&["diff", "people.ttl", name]).exits(0);
         before = name.to_owned();
     }
@@ -97,10 +97,10 @@ fn a_text_becomes_a_store_and_a_store_a_text() {
     let home = Home::new();
     home.write("people.ttl", TURTLE);
     let done = home.run(&["convert", "people.ttl", "lake", "--to", "graphlake"]).exits(0);
-    assert!(done.out.contains("read back, and equal"), "{}", done.out);
+    assert!(done.out.contains("verified: output equals input"), "{}", done.out);
     home.run(&["validate", "lake", "--strict"]).exits(0);
     let out = home.run(&["convert", "lake", "out.nq"]).exits(0);
-    assert!(out.out.contains("read back, and equal"), "{}", out.out);
+    assert!(out.out.contains("verified: output equals input"), "{}", out.out);
     home.run(&["diff", "people.ttl", "out.nq"]).exits(0);
     // All that was written counts, literals as well, whether it was read back or not.
     for (source, target, verify) in [("lake", "a.ttl", ""), ("lake", "b.nt", "--no-verify"), ("out.nq", "c.lake", "")] {
@@ -129,13 +129,13 @@ fn a_type_may_be_a_literal_and_a_literal_long() {
     home.run(&["convert", "a.nt", "a.lake"]).exits(0);
     for name in ["a.ttl", "a.trig", "a.rdf"] {
         let done = home.run(&["convert", "a.lake", name]).exits(0);
-        assert!(done.out.contains("read back, and equal"), "{name}: {}", done.out);
+        assert!(done.out.contains("verified: output equals input"), "{name}: {}", done.out);
     }
     let refused = home.run(&["convert", "a.lake", "a.jsonld"]).exits(4);
     assert!(refused.err.contains("8000000 bytes") && refused.err.contains(".nq"), "{}", refused.err);
     home.write("short.nt", format!("<urn:a> {of_type} \"x\" .\n<urn:a> {of_type} <urn:c> .\n"));
     let done = home.run(&["convert", "short.nt", "short.jsonld"]).exits(0);
-    assert!(done.out.contains("read back, and equal"), "{}", done.out);
+    assert!(done.out.contains("verified: output equals input"), "{}", done.out);
     let loaded = home.run(&["lake", "load", "b.lake", "a.ttl", "short.jsonld"]).exits(0);
     assert!(loaded.out.contains("5 quads of 2 texts"), "{}", loaded.out);
     home.run(&["diff", "a.lake", "b.lake"]).exits(0);
@@ -212,12 +212,12 @@ fn classes_become_labels_and_nock_becomes_rdf() {
     let home = Home::new();
     home.write("a.ttl", "@prefix e: <http://e.example/> . e:a a e:C ; e:name \"A\" ; e:knows e:b .\n");
     let done = home.run(&["convert", "a.ttl", "a.parq", "--labels-from", "rdf:type"]).exits(0);
-    assert!(done.out.contains("read back, and equal"), "{}", done.out);
+    assert!(done.out.contains("verified: output equals input"), "{}", done.out);
     let dump = home.run(&["dump", "a.parq", "--sidecar", "ignore"]).exits(0);
     assert!(dump.out.contains(r#""labels":["http://e.example/C"]"#), "{}", dump.out);
     std::fs::remove_dir_all(home.at("a.parq.isomorph")).unwrap();
     let done = home.run(&["convert", "a.parq", "b.ttl", "--rdf-mode", "rich"]).exits(0);
-    assert!(done.out.contains("read back, and equal"), "{}", done.out);
+    assert!(done.out.contains("verified: output equals input"), "{}", done.out);
     home.run(&["diff", "a.ttl", "b.ttl", "--sidecar", "ignore"]).exits(0);
     let done = home.run(&["convert", "a.ttl", "p.parq", "--rdf-mode", "pynock"]).exits(0);
     assert!(done.out.contains("datatypes and languages"), "{}", done.out);

@@ -67,7 +67,7 @@ fn what_is_left_is_converted_and_counted() {
         }
     }
     let screen = home.run(&[&["info", "people.csv"][..], &select].concat()).exits(0).out;
-    assert!(screen.contains("3 edges left out because an end is; --keep-dangling keeps"), "{screen}");
+    assert!(screen.contains("3 edges dropped because an end is dropped; --keep-dangling keeps"), "{screen}");
     let all = home.run(&["info", "people.csv", "--json"]).exits(0).json();
     assert_eq!(all["dangling"], Value::Null);
     let few = home.run(&["info", "people.csv", "--limit", "2", "--json"]).exits(0).json();

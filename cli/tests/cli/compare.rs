@@ -40,7 +40,7 @@ fn the_number_of_named_elements_is_bounded() {
     assert_eq!((&first["ended"], &first["differing"]), (&true.into(), &1.into()), "{first}");
     assert_eq!(first["elements"].as_array().unwrap().len(), 1);
     assert!(first["lines"].as_array().unwrap().iter().any(|line| line["only_left"].is_null()), "{first}");
-    // Where there are no more, everything is known.
+    // If there are no more differences, the numbers are exact.
     let whole = home.run(&["diff", "people.csv", "edited.csv", "--json"]).exits(1).json();
     assert_eq!((json("3"), json("100")), (whole.clone(), whole));
 }

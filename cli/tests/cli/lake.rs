@@ -1,4 +1,4 @@
-//! `lake`: stores of GraphLake that are changed where they lie.
+//! `lake`: changes GraphLake stores in place.
 
 use crate::support::{Home, assert_screen, fixture};
 
@@ -44,7 +44,7 @@ fn the_history_of_a_store_is_told_merged_and_shortened() {
     let would = home.run(&["lake", "vacuum", "h.lake", "--keep-last", "3"]).exits(0);
     assert!(would.out.contains("remove 10 snapshots and 10 files"), "{}", would.out);
     home.run(&["info", "h.lake@1"]).exits(0);
-    // A second @ makes a number a time, as with --at.
+    // After a second @, a number is a time, as with --at.
     let before = home.run(&["info", &format!("h.lake@@{}", all[0]["timestamp"])]).exits(0).out;
     assert!(before.contains("(version 12,"), "{before}");
     let removed =
@@ -101,7 +101,7 @@ fn graphs_are_copied_moved_and_dropped() {
         "path": "l", "version": 4, "from": "http://example.org/people", "to": "urn:g:two", "lost": 0
     });
     assert_eq!((moved, graphs("l")), (wanted, [3, 0, 1, 1]));
-    // A graph without triples has no place in a text, until it is dropped.
+    // A graph without triples is not in any text, until it is dropped.
     home.run(&["lake", "delete", "l", "<http://example.org/ada> <http://example.org/name> \"Ada\"@en <urn:g:two>"])
         .exits(0);
     home.run(&["convert", "l", "there.nq"]).exits(4);
@@ -146,7 +146,11 @@ fn texts_and_statements_come_into_a_store_and_go() {
     let home = Home::new();
     home.write("people.nq", TEXT);
     let loaded = home.run(&["lake", "load", "people.lake", "people.nq"]).exits(0);
-    assert!(loaded.out.contains("read     4 quads of 1 text") && loaded.out.contains("a new store"), "{}", loaded.out);
+    assert!(
+        loaded.out.contains("loaded   4 quads from 1 file") && loaded.out.contains("a new store"),
+        "{}",
+        loaded.out
+    );
     home.run(&["convert", "people.nq", "same.lake", "--to", "graphlake"]).exits(0);
     home.run(&["diff", "people.lake", "same.lake"]).exits(0);
     let again =
@@ -156,7 +160,7 @@ fn texts_and_statements_come_into_a_store_and_go() {
     let map = std::fs::read_to_string(home.at("map.tsv")).unwrap();
     let line = |label: &str| format!("_:{label}\t_:{import}{label}\tpeople.nq\n");
     assert_eq!(map, line("claim") + &line("somebody"));
-    // Inside triple terms they are the same nodes, and what is a literal's text is none.
+    // Inside triple terms they are the same nodes, but text in a literal is not.
     let dumped = home.run(&["dump", "people.lake"]).exits(0).out;
     let claims: Vec<&str> = dumped.lines().filter(|line| line.contains("#reifies")).collect();
     let claim = format!("<<( _:{import}somebody <http://example.org/says> \\\"_:nobody\\\" )>>");
@@ -178,7 +182,7 @@ fn texts_and_statements_come_into_a_store_and_go() {
     std::io::Write::write_all(&mut child.stdin.take().unwrap(), TEXT.as_bytes()).unwrap();
     assert!(child.wait().unwrap().success());
     home.run(&["info", "people.lake@5"]).exits(0);
-    // How many there are is said in one way by everybody, whatever files hold.
+    // All commands report the same numbers, whatever the files contain.
     let told = |which: &[&str], names: &[&str]| -> Vec<serde_json::Value> {
         let document = home.run(which).exits(0).json();
         names.iter().map(|name| document[*name].clone()).collect()
@@ -201,7 +205,7 @@ fn texts_and_statements_come_into_a_store_and_go() {
     assert_eq!(told(&["match", "people.lake", "_ _ _", "--count", "--json"], &["count"]), [log[0].0.unwrap()]);
 }
 
-/// More than one piece for each thread, in which everything is said in the graph of all and some in one of its own.
+/// Several chunks per thread; all statements are in one graph, and some are also in a second one.
 #[test]
 fn a_snapshot_is_read_by_every_command_and_written_by_none() {
     let home = Home::new();
@@ -262,7 +266,7 @@ fn threads_share_the_load_of_a_text() {
         assert_eq!(certificate["equal"], true);
         assert!(snapshot(&lake) == snapshot("one.lake"), "{text} {threads}");
     }
-    // Labels of several texts are kept apart, whoever reads them.
+    // Blank node labels of several files stay distinct, whichever thread reads them.
     home.run(&["lake", "load", "both.lake", "once.nt", "twice.nt", "--threads", "3"]).exits(0);
     let both = home.run(&["match", "both.lake", "?b <http://example.org/of> ?o", "--json"]).exits(0).out;
     assert_eq!(both.matches("_:").count() % 2, 0);
@@ -272,7 +276,7 @@ fn threads_share_the_load_of_a_text() {
 #[test]
 fn threads_share_one_predicate() {
     let home = Home::new();
-    // So long that the only file by subject is divided.
+    // So long that the only file by subject is split.
     let long = "x".repeat(2_000);
     let line = |n: u32| format!("<urn:{:05}> <urn:p> \"{n} {long}\" .\n", n * 7 % 10_000);
     home.write("long.nt", (0..10_000).map(line).collect::<String>());
@@ -321,10 +325,10 @@ fn a_base_is_an_absolute_iri_also_where_nothing_is_relative() {
     }
 }
 
-/// The id of `<urn:s> <urn:p> <urn:o> .`, a line of N-Triples with its line feed.
+/// The id of `<urn:s> <urn:p> <urn:o> .`, an N-Triples line with its line feed.
 const ID: &str = "e10810789d82e674d8aa3bb4448aaaf3398ff7e93a37a39eec78eaa36b1fd719";
 
-/// The same in Base64 for addresses.
+/// The same id in URL-safe Base64.
 const BASE64: &str = "4QgQeJ2C5nTYqju0RIqq8zmP9-k6N6Oe7Hjqo2sf1xk";
 
 #[test]
@@ -342,11 +346,11 @@ fn triples_are_named_by_their_ids() {
         let found = home.run(&["neighbors", "lake", name.trim_matches(['<', '>']), "--in"]).exits(0);
         assert!(found.out.contains("urn:r"), "{name}: {}", found.out);
     }
-    // A foreign store has the other name; what is said is the same.
+    // A store of other software uses the other name; the statement is the same.
     let reifies = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies>";
     home.write("foreign.nq", format!("<urn:r> {reifies} <{ni}> .\n"));
     home.run(&["lake", "load", "foreign", "foreign.nq"]).exits(0);
-    // What is quoted stays when what quotes it is deleted.
+    // A quoted triple stays when the statement that quotes it is deleted.
     let quoting = format!("<urn:other> {reifies} <<( <urn:s> <urn:p> <urn:o> )>>");
     home.run(&["lake", "insert", "foreign", &quoting]).exits(0);
     home.run(&["lake", "delete", "foreign", &quoting]).exits(0);
@@ -379,7 +383,7 @@ fn a_broken_store_is_told_alike_by_who_reads_and_who_writes() {
 #[cfg(unix)]
 fn a_store_on_a_full_disk_names_the_file() {
     let home = Home::new();
-    // Long literals: a file of them is longer than the limit, and what is read before is not written.
+    // Long literals: a file of them is larger than the limit, and what was read before it is not written.
     let lines: String = (0..2_000).map(|n| format!("<urn:s:{n}> <urn:p> \"{n:0>60}\" .\n")).collect();
     home.write("a.nt", lines);
     home.run(&["lake", "init", "there"]).exits(0);
@@ -406,7 +410,7 @@ fn a_store_on_a_full_disk_names_the_file() {
     }
 }
 
-/// The id of `<urn:s> <urn:p> <urn:o>`, as RFC 6920 writes it and as stores do.
+/// The id of `<urn:s> <urn:p> <urn:o>`, in the form of RFC 6920 and in the form of stores.
 const IDS: [&str; 2] = [
     "ni:///sha-256;4QgQeJ2C5nTYqju0RIqq8zmP9-k6N6Oe7Hjqo2sf1xk",
     "urn:triple:sha256:e10810789d82e674d8aa3bb4448aaaf3398ff7e93a37a39eec78eaa36b1fd719",
@@ -432,7 +436,7 @@ fn what_is_said_of_an_id_can_be_exported_when_its_triple_is_quoted_later() {
     }
 }
 
-/// An id is an IRI as the subject of what is said of it, and stands for its triple as the object.
+/// As a subject, an id is an IRI; as an object, it is its triple.
 #[test]
 fn ids_in_joins_are_what_they_are_alone() {
     const REIFIES: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies";

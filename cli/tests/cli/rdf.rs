@@ -1,4 +1,4 @@
-//! RDF texts: looked at, compared, converted into one another and into stores of GraphLake.
+//! RDF texts: reading, comparing, and converting to other syntaxes and to GraphLake stores.
 
 use crate::support::{Home, fixture};
 
@@ -84,7 +84,7 @@ fn a_text_becomes_every_other_and_comes_back() {
     home.run(&["convert", "people.ttl", "out", "--to", "rdf"]).exits(2);
     home.run(&["convert", "people.ttl", "out", "--to", "rdf", "--to-syntax", "nq"]).exits(0);
     home.run(&["diff", "f.nq", "out"]).exits(0);
-    // A syntax says that it is RDF, unless the name says something else.
+    // A syntax implies RDF, unless the name contradicts it.
     home.run(&["convert", "people.ttl", "other", "--to-syntax", "nq"]).exits(0);
     home.run(&["diff", "f.nq", "other"]).exits(0);
     home.run(&["convert", "people.ttl", "out.parq", "--to-syntax", "nq"]).exits(2);
@@ -102,7 +102,7 @@ fn a_text_becomes_a_store_and_a_store_a_text() {
     let out = home.run(&["convert", "lake", "out.nq"]).exits(0);
     assert!(out.out.contains("verified: output equals input"), "{}", out.out);
     home.run(&["diff", "people.ttl", "out.nq"]).exits(0);
-    // All that was written counts, literals as well, whether it was read back or not.
+    // All written triples are counted, including literals, with and without verification.
     for (source, target, verify) in [("lake", "a.ttl", ""), ("lake", "b.nt", "--no-verify"), ("out.nq", "c.lake", "")] {
         let words = ["convert", source, target, verify];
         let out = home.run(&words[..words.len() - usize::from(verify.is_empty())]).exits(0).out;
@@ -120,7 +120,7 @@ fn a_text_becomes_a_store_and_a_store_a_text() {
 fn a_type_may_be_a_literal_and_a_literal_long() {
     let home = Home::new();
     let of_type = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>";
-    // Longer than the buffers of the parsers of Turtle and of JSON are by themselves.
+    // Longer than the default buffers of the Turtle and JSON parsers.
     let long = "long ".repeat(3_500_000);
     home.write(
         "a.nt",
@@ -194,7 +194,7 @@ fn labels_make_no_difference_where_that_is_asked_for() {
     people.run(&["digest", "people.csv", "--rdfc"]).exits(2);
 }
 
-/// What says how texts and stores are read is there where two are compared, too.
+/// `diff` has the flags for reading texts and stores, too.
 #[test]
 fn texts_of_relative_iris_are_compared() {
     let home = Home::new();
@@ -206,7 +206,7 @@ fn texts_of_relative_iris_are_compared() {
     home.run(&["diff", "b.lake", "b.nq", "--ns", "ex=http://e.example/"]).exits(0);
 }
 
-/// The flags for RDF that becomes something else, and the other way round.
+/// The flags for conversions from and to RDF.
 #[test]
 fn classes_become_labels_and_nock_becomes_rdf() {
     let home = Home::new();
@@ -224,7 +224,7 @@ fn classes_become_labels_and_nock_becomes_rdf() {
     for wrong in [["a.ttl", "x.graphar", "--rdf-mode", "rich"], ["a.parq", "x.graphar", "--labels-from", "rdf:type"]] {
         home.run(&[&["convert"][..], &wrong].concat()).exits(2);
     }
-    // A property graph is a text, and the text with its sidecar the graph.
+    // A property graph becomes a text, which is the same graph with its sidecar.
     home.run(&["convert", "a.parq", "g.graphar"]).exits(0);
     let done = home.run(&["convert", "g.graphar", "g.ttl.gz"]).exits(0);
     assert!(done.out.contains("one text of Turtle"), "{}", done.out);

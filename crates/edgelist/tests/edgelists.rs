@@ -153,7 +153,7 @@ fn names_without_a_place_are_refused() {
     let graph = list(b"a\tb c\n", &OpenOptions::default()).unwrap();
     let options = WriteOptions { data: Some(EdgeData::Dictionary), ..WriteOptions::default() };
     let error = write(&graph, graph.graph(), &options, "x.edges").err().unwrap();
-    assert!(error.to_string().contains("no place for the name \"b c\""), "{error}");
+    assert!(error.to_string().contains("cannot store the name \"b c\""), "{error}");
     let written = write(&graph, graph.graph(), &WriteOptions::default(), "x.edges").unwrap();
     assert_eq!(shown(&list(&written, &OpenOptions::default()).unwrap()), shown(&graph));
 }

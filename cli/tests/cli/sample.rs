@@ -143,13 +143,13 @@ fn questions_that_make_no_sense_are_refused() {
     let binary = fixture(KARATE);
     let home = Home::new();
     for (question, says) in [
-        (&["neighbors", "zero"][..], "is no id"),
+        (&["neighbors", "zero"][..], "is not a node id"),
         (&["nodes", "--types", "person"], "there is no type"),
         (&["nodes", "--types", "9"], "there is no type \"9\""),
         (&["edges", "--types", "0,9"], "there is no type \"9\""),
         (&["neighbors", "0", "--types=-1"], "there is no type \"-1\""),
         (&["walk", "0", "-p", "0"], "must be above 0"),
-        (&["features", "0", "--features", "0:float32:2:1"], "is no feature"),
+        (&["features", "0", "--features", "0:float32:2:1"], "is not a feature"),
         (&["nodes", "--generator", "dice"], "is not a generator"),
     ] {
         let done = home.run(&[&["sample", &binary][..], question].concat()).exits(2);
@@ -310,13 +310,13 @@ fn no_flag_is_passed_over() {
     for (path, question, says) in [
         (social.as_str(), &["nodes", "--type", "persn"][..], "there is no node type \"persn\""),
         (&social, &["nodes", "--type", "person", "--types", "person"], "--type and --types"),
-        (&social, &["edges", "--type", "person"], "--type names a type of nodes"),
+        (&social, &["edges", "--type", "person"], "--type selects node types"),
         (&social, &["neighbors", "1000", "--type", "persn"], "there is no node type \"persn\""),
         (&binary, &["nodes", "--type", "person"], "there is no node type \"person\""),
         (&binary, &["neighbors", "0", "--type", "person"], "there is no node type \"person\""),
         (&binary, &["features", "0", "--type", "person", "--features", "0"], "there is no node type \"person\""),
         ("people.csv", &["walk", "ada", "--type", "person"], "there is no node type \"person\""),
-        (&binary, &["neighbors", "0", "--strategy", "all", "--count", "3"], "--strategy all takes every neighbour"),
+        (&binary, &["neighbors", "0", "--strategy", "all", "--count", "3"], "--strategy all lists every neighbour"),
         (&binary, &["neighbors", "0", "--timestamp", "3"], "have no times"),
         (&binary, &["walk", "0", "--timestamp", "3"], "have no times"),
     ] {

@@ -47,7 +47,7 @@ fn a_feature_is_what_is_called_so() {
     }
     for wrong in ["1", "3", "q", "1:float32"] {
         let done = home.run(&["sample", "me.json", "features", "1", "--features", wrong]).exits(2);
-        assert!(done.err.contains("is no feature"), "{wrong}: {}", done.err);
+        assert!(done.err.contains("is not a feature"), "{wrong}: {}", done.err);
     }
 }
 

@@ -64,7 +64,7 @@ fn times_of_several_units_are_moments() {
     }
     let refused = at("1640995200000").exits(2);
     assert!(refused.err.contains("several units") && refused.err.contains("T12:00:00Z"), "{}", refused.err);
-    assert!(at("yesterday").exits(2).err.contains("\\\"yesterday\\\" is no time"));
+    assert!(at("yesterday").exits(2).err.contains("\\\"yesterday\\\" is not a time"));
 }
 
 #[test]

@@ -82,10 +82,10 @@ pub const SERVE: &str = "\
 /// The help of `extend`.
 pub const EXTEND: &str = "\
   isomorph convert examples/social social --to graphar                a graph to extend
-  isomorph extend social --type person --table examples/scores.csv    properties from a table, by key
+  isomorph extend social --type person --table examples/scores.csv    properties of a table, by key
   isomorph extend social --type likes --adj-list unordered_by_source  another order of the edges
   isomorph convert examples/social net --to annnet --lossy            an annnet graph to extend
-  isomorph extend net --edges examples/ties.csv --history ties        edges, and a note in the history
+  isomorph extend net --edges examples/ties.csv --history ties        edges, and a history note
 
 {about}
 

@@ -88,7 +88,7 @@ const TEXT: &[Case] = &[
         "part0/chunk0",
         "GAR-EDGE-PART",
     ),
-    ("a key stands there twice", |at| replace(at, VERTICES, "charles", "ada"), VERTICES, "GAR-KEY-TWICE"),
+    ("a key is repeated", |at| replace(at, VERTICES, "charles", "ada"), VERTICES, "GAR-KEY-TWICE"),
     ("a key is null", |at| replace(at, VERTICES, "charles", ""), VERTICES, "GAR-KEY-NULL"),
     ("an index is not contiguous", |at| replace(at, VERTICES, "\n1,", "\n5,"), VERTICES, "GAR-INDEX-GAP"),
     ("a value is of another type", |at| replace(at, VERTICES, "1815", "x"), VERTICES, "TEXT-VALUE"),
@@ -112,12 +112,7 @@ const TEXT: &[Case] = &[
         "node.vertex.yml",
         "GAR-META-YAML",
     ),
-    (
-        "a key of the manifest stands there twice",
-        |at| append(at, "chunk_size: 3\n"),
-        "node.vertex.yml",
-        "GAR-META-KEY-TWICE",
-    ),
+    ("a key of the manifest is repeated", |at| append(at, "chunk_size: 3\n"), "node.vertex.yml", "GAR-META-KEY-TWICE"),
     (
         "chunks of nothing",
         |at| replace(at, "node.vertex.yml", "chunk_size: 2", "chunk_size: 0"),
@@ -163,7 +158,7 @@ const NOCK: &[(&str, &str, &str, &str)] = &[
     ),
     ("a quote is missing", "\"mary\",-1", "\"mary,-1", "CSV-RECORD"),
     ("a field is missing", "\"mary\",-1,\"\"", "\"mary\",-1", "CSV-RECORD"),
-    ("a column stands there twice", "\"src_name\",", "\"src_name\",\"src_name\",", "CSV-HEADER"),
+    ("a column is repeated", "\"src_name\",", "\"src_name\",\"src_name\",", "CSV-HEADER"),
 ];
 
 fn adjacency() -> String {

@@ -434,7 +434,7 @@ pub struct ExtendAnnnetArgs {
 pub enum SidecarCommand {
     /// Show the sidecar, and whether it matches the data
     Show(ShowArgs),
-    /// Bind the sidecar to the data, if the graph is unchanged
+    /// Bind the sidecar to rewritten data of the same graph
     Rebind(RebindArgs),
     /// Remove the sidecar, and leave the data unchanged
     Drop(SidecarArgs),

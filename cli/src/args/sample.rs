@@ -168,7 +168,7 @@ pub struct CommonArgs {
     pub seed: i64,
     /// Random generator. `stable` gives the same result for any number of threads. `deepgnn` gives the result of
     /// DeepGNN's own engine, for binaries only, where that result depends on the seed alone. That engine skips the next
-    /// edges of a node if a type in `--types` lies between others and the node has no edge of it. One edge that the
+    /// edges of a node if a type in `--types` is between others and the node has no edge of it. One edge that the
     /// engine loses is drawn here: the last edge of a partition, if its node has no edge of a lower requested type
     #[arg(long, value_name = "GENERATOR", default_value = "stable", value_parser = generator)]
     pub generator: Generator,
@@ -178,7 +178,7 @@ pub struct CommonArgs {
     /// Copy the files of the graph to temporary files instead of mapping them, because other processes may change them
     #[arg(long)]
     pub copy: bool,
-    /// Do not write `_isomorph/node_ids`, an index of unordered nodes that is otherwise written next to a large binary
+    /// Do not use `_isomorph/node_ids`, an index of unordered nodes that is otherwise written next to a large binary
     #[arg(long)]
     pub no_index: bool,
     /// How to read hyperedges: as edges between their members (expand); as nodes with edges to their members (reify);

@@ -1,4 +1,4 @@
-"""annnet beside its own library."""
+"""annnet, compared with its own library."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from run import Bench
 
-#: What processor times are counted in, seconds: less is nothing.
+#: Resolution of processor times, in seconds: smaller times are 0.
 PROCESSOR_TICK = 0.01
-#: The environment of annnet, which asks for other versions than the rest: that of `interop/test_annnet.py`.
+#: The environment of annnet, which needs other versions than the rest: that of `interop/test_annnet.py`.
 ANNNET = Path(sys.prefix).parent / "interop-annnet-venv" / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
 PEER = Path(__file__).resolve().parent / "peer_annnet.py"
 
@@ -26,7 +26,7 @@ def size_of(folder: Path) -> int:
 
 
 def annnet(bench: Bench) -> None:
-    """annnet beside its own library: both read the files that the library wrote, and write the same graph."""
+    """annnet, compared with its own library: both read the files that the library wrote, and write the same graph."""
     sizes = bench.sizes
     drawn, graph = bench.folder / "drawn", "{:,} vertices, {:,} edges, {:,} hyperedges".format(*sizes.annnet)
     made = bench.measure("annnet-make", *sizes.annnet, drawn, sizes.runs)
@@ -46,7 +46,7 @@ def annnet(bench: Bench) -> None:
     _, digest, peak = (statistics.median(values) for values in zip(*runs, strict=True))
 
     def beside(ours: float, of: Callable[[Any], float]) -> tuple[str, float | None]:
-        """What the library takes for the same, in processor seconds, and how many times as much that is."""
+        """The processor seconds of the library for the same work, and the ratio."""
         if not peers:
             return "", None
         other = statistics.median(of(peer) for peer in peers)
@@ -92,7 +92,7 @@ def annnet(bench: Bench) -> None:
 
 
 def look_ups(bench: Bench, graph: Path) -> None:
-    """The edges of random nodes, with the views for that and without."""
+    """The edges of random nodes, with and without the look-up views."""
     cached = bench.folder / "cached"
     runs = [bench.isomorph("convert", graph, cached, "--to", "annnet", "--cache", "--no-verify")]
     found = bench.measure("annnet-neighbours", cached, bench.sizes.lookups)
@@ -111,13 +111,13 @@ def look_ups(bench: Bench, graph: Path) -> None:
 
 
 def appends(bench: Bench, graph: Path) -> None:
-    """A thousand edges more where the graph lies, in the layouts that are changed in place."""
+    """Appends a thousand edges in place, in the layouts that support it."""
     vertices, count, _ = bench.sizes.annnet
     step, more = max(1, vertices // 97), 1_000
     table = bench.folder / "more.csv"
     rows = (f"new{at},v{at * step % vertices:07},v{(at * 31 + 7) % vertices:07},{at / 8}\n" for at in range(more))
     table.write_text("id,source,target,weight\n" + "".join(rows))
-    # In the layout of the text the table of each fact grows, and the incidence matrix.
+    # In the layout of the specification, the table of each fact grows, and the incidence matrix.
     for layout in ("v2", "1.1"):
         grown = bench.folder / f"grown-{layout}"
         bench.isomorph("convert", graph, grown, "--to", "annnet", "--layout", layout, "--no-verify")
@@ -128,7 +128,7 @@ def appends(bench: Bench, graph: Path) -> None:
         if done.returncode != 0:
             sys.exit(done.stderr)
         told = json.loads(done.stdout)
-        # What is told is what lies there: files that are new or other ones, but not those that have another name.
+        # The printed size is that of new or changed files, not of renamed ones.
         kept = set(before.values())
         new = [path.stat() for path in grown.rglob("*") if path.is_file() and "_isomorph" not in path.parts]
         found = sum(own.st_size for own in new if own.st_ino not in kept)
@@ -145,7 +145,7 @@ def appends(bench: Bench, graph: Path) -> None:
 
 
 def large(bench: Bench) -> None:
-    """A large graph within little memory."""
+    """A large graph within a small memory budget."""
     large, copy = bench.folder / "large", bench.folder / "large-copy"
     bench.measure("annnet-make", *bench.sizes.annnet_large, large, 1)
     for work, words in [("digest", ["digest", large]), ("annnet → annnet", ["convert", large, copy, "--to", "annnet"])]:

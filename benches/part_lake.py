@@ -1,4 +1,4 @@
-"""GraphLake beside pyoxigraph: loading, size, look-ups, writing out, small transactions."""
+"""GraphLake, compared with pyoxigraph: loading, size, look-ups, dumps, small transactions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ except ImportError:
 
 PEER = Path(__file__).resolve().parent / "peer_lake.py"
 
-#: Triples that are loaded by ours alone and beside the peer; look-ups; transactions with files and triples in each; runs.
+#: Triples loaded without and with the peer; look-ups; files of the transactions, and triples in each; runs.
 FULL = (10_000_000, 4_000_000, 2_000, (20, 1_000, 1_000), 3)
 SMOKE = (6_000, 3_000, 20, (2, 40, 5), 1)
 #: The large load and its budget.
@@ -51,7 +51,7 @@ def peer(*arguments: object) -> dict[str, Any]:
 
 
 def count_of(bench: Bench, store: Path) -> int:
-    """Different triples of a store that was loaded once."""
+    """The number of distinct triples of a store that was loaded once."""
     words = [str(bench.command), "lake", "log", str(store), "--json"]
     done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True)
     (only,) = json.loads(done.stdout)
@@ -59,7 +59,7 @@ def count_of(bench: Bench, store: Path) -> int:
 
 
 def lake(bench: Bench, smoke: bool) -> None:
-    """All of it."""
+    """Runs all measurements of GraphLake."""
     alone, beside, look_ups, transactions, runs = SMOKE if smoke else FULL
     if pyoxigraph is None:
         print("SKIPPED: pyoxigraph is not installed, its lines are left out")
@@ -124,7 +124,7 @@ def own(bench: Bench, text: Path, made: dict[str, Any], predicates: int, runs: i
 
 
 def both(bench: Bench, text: Path, made: dict[str, Any], predicates: int, look_ups: int, runs: int) -> None:
-    """The same beside pyoxigraph, in turns, with answers compared."""
+    """The same with pyoxigraph, alternately; results are compared."""
     store, other, triples = bench.folder / "ours.lake", bench.folder / "theirs", made["triples"]
     ours, plain, theirs = [], [], []
     for _ in range(runs):
@@ -160,7 +160,7 @@ def both(bench: Bench, text: Path, made: dict[str, Any], predicates: int, look_u
         measured = f"{size / 1e6:,.0f} MB, pyoxigraph {peer_size / 1e6:,.0f} MB: {size / peer_size:.2f} ×"
         bench.add("  size on disk", "≤ 0.65 × pyoxigraph's", measured, size <= 0.65 * peer_size)
         own_seconds, own_processor, _ = middle(own_runs)
-        # Both are canonical where no text has an escape; the order is each one's own.
+        # Both are canonical if no text has an escape; the orders differ.
         same = sorted(own_dump.open("rb")) == sorted(dump.open("rb"))
         theirs_dump = asked["dump"]
         bench.add(
@@ -197,7 +197,7 @@ def both(bench: Bench, text: Path, made: dict[str, Any], predicates: int, look_u
 
 
 def scans(bench: Bench, store: Path, triples: int, runs: int) -> None:
-    """What is asked by one thread and by two, in turns; and `match --count` and `validate` of the command."""
+    """Queries on one thread and on two, alternately; and the commands `match --count` and `validate`."""
 
     def add(work: str, one: dict[str, float], two: dict[str, float], answers: str = "") -> None:
         measured = (
@@ -229,7 +229,7 @@ def scans(bench: Bench, store: Path, triples: int, runs: int) -> None:
 
 
 def large(bench: Bench, triples: int = LARGE) -> None:
-    """A hundred million triples within 1 GiB. The text alone takes 9 GB, the work four times as much."""
+    """A hundred million triples within 1 GiB. The text takes 9 GB, the work four times as much."""
     text, store = bench.folder / "large.nt", bench.folder / "large.lake"
     bench.measure("triples-make", triples, 200, text)
     resident = bench.resident("lake", "load", store, text, "--memory", "1GiB")

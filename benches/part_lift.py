@@ -1,4 +1,4 @@
-"""Property graphs as triples, and back: what writing, proving and reading them costs."""
+"""Property graphs as triples, and back: the costs of writing, verifying and reading."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def group(properties: dict[str, tuple[str, str]]) -> str:
 
 
 def draw(folder: Path, edges: int) -> None:
-    """A graph of GraphAr: people with a name, an age and a city, who know each other since when and how much."""
+    """A GraphAr graph: people with a name, an age and a city, who know each other since a date and with a weight."""
     nodes, dice = edges // 5, random.Random(edges)
     vertices, by_source = folder / "vertex/person", folder / "edge/person_knows_person/unordered_by_source"
     tables = {
@@ -71,7 +71,7 @@ def draw(folder: Path, edges: int) -> None:
 
 
 def lift(bench: Bench, smoke: bool) -> None:
-    """All of it. What is converted is read back and compared."""
+    """Runs all measurements. Conversions are verified."""
     if pq is None:
         print("SKIPPED: pyarrow is not installed, so there is no property graph to make triples of")
         return

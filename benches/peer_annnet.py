@@ -1,4 +1,4 @@
-"""What annnet itself takes to read and to write a graph; runs in an environment of its own.
+"""Measures how annnet itself reads and writes a graph; runs in its own environment.
 
     python peer_annnet.py GRAPH [TARGET...]   reads GRAPH, then writes it to each TARGET; prints one line of JSON
 
@@ -19,7 +19,7 @@ import annnet
 
 
 def measured(work: Callable[[], Any]) -> tuple[dict[str, float], Any]:
-    """Seconds and processor seconds of some work, and its answer."""
+    """Seconds and processor seconds of some work, and its result."""
     start, processor = time.perf_counter(), time.process_time()
     answer = work()
     return {"seconds": time.perf_counter() - start, "processor": time.process_time() - processor}, answer

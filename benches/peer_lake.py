@@ -1,4 +1,4 @@
-"""What pyoxigraph does with the same text: loads it in bulk into a store on disk, looks triples up, writes them out. Prints one line of JSON.
+"""Measures pyoxigraph with the same text: a bulk load into a store on disk, look-ups, a dump. Prints one line of JSON.
 
     peer_lake.py load TEXT STORE            loads
     peer_lake.py ask STORE KEYS DUMP        looks up the keys (JSON: subject and predicate), then writes N-Quads
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pyoxigraph import NamedNode, RdfFormat, Store
 
-#: Answers after which a look-up ends, as in `src/triples.rs`.
+#: Number of results after which a look-up ends, as in `src/triples.rs`.
 MOST = 1_000
 
 

@@ -1,4 +1,4 @@
-"""What DeepGNN's engine takes to sample a graph, through Python and through its C interface alone.
+"""Measures how DeepGNN's engine samples a graph, through Python and through its C interface.
 
     python peer_sampling.py GRAPH BATCHES [FEATURES]
 
@@ -39,7 +39,7 @@ def batches(number: int, nodes: int) -> list[np.ndarray]:
 
 
 def median(number: int, call: Callable[[int], object]) -> float:
-    """The median time of a call, microseconds."""
+    """The median time of a call, in microseconds."""
     for at in range(number // 5 + 1):
         call(at % number)
     times = []
@@ -51,7 +51,7 @@ def median(number: int, call: Callable[[int], object]) -> float:
 
 
 def checksum(numbers: np.ndarray) -> str:
-    """Numbers times their places, added up, modulo 2⁶⁴."""
+    """The sum of numbers times their positions, modulo 2⁶⁴."""
     numbers = numbers.ravel().astype(np.uint64)
     with np.errstate(over="ignore"):
         return str(int((numbers * np.arange(1, len(numbers) + 1, dtype=np.uint64)).sum(dtype=np.uint64)))
@@ -88,7 +88,7 @@ def main() -> None:
     edge_sampler = client.EdgeSampler(graph, [0])
     report["edges_us"] = median(number, lambda at: edge_sampler.sample(BATCH, seed=at))
 
-    # The C interface alone.
+    # The C interface only.
     library, handle, types = graph.lib, graph.g_, (c_int32 * 1)(0)
     ids, kinds = np.empty(BATCH * COUNT, np.int64), np.empty(BATCH * COUNT, np.int32)
     weights, walks = np.empty(BATCH * COUNT, np.float32), np.empty(BATCH * (STEPS + 1), np.int64)

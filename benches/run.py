@@ -1,4 +1,4 @@
-"""Measures what is promised, beside the published libraries, on the same bytes, in the same run.
+"""Measures the performance targets, and the published libraries, on the same bytes, in the same run.
 
     cargo xtask bench                 builds for release, makes the Python environment, runs this
     python benches/run.py --smoke     the same work on tiny data: seconds, for tests
@@ -48,7 +48,7 @@ except ImportError:
 
 @dataclass
 class Sizes:
-    """How much is measured."""
+    """The sizes of the measurements."""
 
     nock_rows: int
     pynock_rows: int
@@ -60,16 +60,16 @@ class Sizes:
     annnet: tuple[int, int, int]
     annnet_large: tuple[int, int, int]
     annnet_runs: int
-    #: Nodes, with ten edges each; those that its own converter gets; those of the large graph.
+    #: Nodes, with ten edges each; nodes for DeepGNN's own converter; nodes of the large graph.
     deepgnn: int
     deepgnn_peer: int
     deepgnn_large: int
-    #: Nodes of the sampled graph, with ten edges each; of the one with features; batches of a run.
+    #: Nodes of the sampled graph, with ten edges each; nodes of the graph with features; batches of a run.
     sampling: tuple[int, int, int]
 
 
-#: Runs a command and says its seconds, processor seconds and peak kilobytes. A child's peak begins with the memory of
-#: the process that starts it, which here is large: a small one stands between.
+#: Runs a command and prints its seconds, processor seconds and peak kilobytes. A child's peak starts with the memory of
+#: its parent, which is large here, so a small process starts the command.
 LAUNCHER = """
 import resource, subprocess, sys, time
 start = time.perf_counter()
@@ -80,7 +80,7 @@ print(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss)
 sys.exit(code)
 """
 MET = {True: "met", False: "not met", None: ""}
-#: Vertices, edges and hyperedges of the annnet graphs; its library takes a minute for the first, so it runs less often.
+#: Vertices, edges and hyperedges of the annnet graphs; the library takes a minute for the first, so it runs less often.
 FULL = Sizes(
     1_000_000, 100_000, 5_000_000, 500_000, 4_000, 20, 5, (100_000, 1_000_000, 1_000), (2_000_000, 20_000_000, 20_000), 3,
     1_000_000, 100_000, 10_000_000, (1_000_000, 50_000, 200),
@@ -102,14 +102,14 @@ class Line:
 
 
 class Bench:
-    """What is measured with, and where."""
+    """The programs and folders of the measurements."""
 
     def __init__(self, sizes: Sizes, folder: Path, tool: Path, command: Path) -> None:
         self.sizes, self.folder, self.tool, self.command = sizes, folder, tool, command
         self.lines: list[Line] = []
 
     def measure(self, *arguments: object) -> Any:
-        """One measurement by the Rust tool."""
+        """Runs one measurement of the Rust tool."""
         words = [str(self.tool), *map(str, arguments)]
         done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True)
         if done.returncode != 0:
@@ -117,7 +117,7 @@ class Bench:
         return json.loads(done.stdout)
 
     def isomorph(self, *arguments: object) -> tuple[float, float, float]:
-        """Seconds, processor seconds and peak megabytes of one call of the command."""
+        """Seconds, processor seconds and peak megabytes of one run of the command."""
         return self.run([str(self.command), *map(str, arguments)])
 
     def run(self, words: list[str]) -> tuple[float, float, float]:
@@ -129,7 +129,7 @@ class Bench:
         return seconds, processor, peak / 1024
 
     def resident(self, *arguments: object) -> float | None:
-        """The most memory in MiB that is no file's, of one call of the command; nothing where the system does not say."""
+        """Peak anonymous memory in MiB of one run of the command; None if the system does not report it."""
         words = [str(self.command), *map(str, arguments)]
         most = 0
         process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
@@ -157,7 +157,7 @@ def show(line: Line) -> str:
 
 
 def median(work: Callable[[], Any], runs: int) -> tuple[float, Any]:
-    """Median seconds, and the last answer."""
+    """Median seconds, and the last result."""
     times, answer = [], None
     for _ in range(runs):
         start = time.perf_counter()
@@ -167,7 +167,7 @@ def median(work: Callable[[], Any], runs: int) -> tuple[float, Any]:
 
 
 def nock(bench: Bench) -> None:
-    """Reading NOCK, beside a bare read of the file and beside pynock."""
+    """Reading NOCK, compared with a bare read of the file and with pynock."""
     sizes = bench.sizes
     file = bench.folder / "million.parq"
     made = bench.measure("nock-make", sizes.nock_rows, file)
@@ -202,7 +202,7 @@ def nock(bench: Bench) -> None:
 
 
 def processor(measured: dict[str, Any]) -> str:
-    """Processor times of ours and the peer: what can be compared when the machine is busy."""
+    """Processor times of isomorph and the peer, which are comparable on a busy machine, too."""
     ours, bare = measured["processor"]
     return f"; processor time {ours * 1e3:.0f} and {bare * 1e3:.0f} ms" if bare else ""
 
@@ -214,7 +214,7 @@ def pynock_read(file: Path) -> Any:
 
 
 def convert_nock(bench: Bench, file: Path) -> None:
-    """NOCK to GraphAr with and without the certificate."""
+    """NOCK to GraphAr, with and without verification."""
     certified, plain = [], []
     for number in range(bench.sizes.runs):
         for flags, runs in ([], certified), (["--no-verify"], plain):
@@ -233,7 +233,7 @@ def convert_nock(bench: Bench, file: Path) -> None:
 
 
 def edges(bench: Bench) -> None:
-    """An edge table to GraphAr, and reading that."""
+    """An edge table to GraphAr, and reading the result."""
     sizes = bench.sizes
     table, graph = bench.folder / "edges.parquet", bench.folder / "edges"
     bench.measure("edges-make", sizes.edges, sizes.vertices, table)
@@ -277,7 +277,7 @@ def as_the_library_writes(graph: Path, foreign: Path, compression: str) -> None:
 
 
 def neighbours(bench: Bench, name: str, graph: Path, target: float) -> None:
-    """Neighbours of random vertices, beside the published library on the same files."""
+    """Neighbours of random vertices, compared with the published library on the same files."""
     found = bench.measure("graph-neighbours", graph, bench.sizes.lookups)
     full = found["with_properties"]
     theirs = peer_neighbours(graph, found["first"][: bench.sizes.peer_lookups])
@@ -291,8 +291,8 @@ def neighbours(bench: Bench, name: str, graph: Path, target: float) -> None:
 
 
 def peer_neighbours(graph: Path, first: list[tuple[int, int, int]]) -> tuple[str, str]:
-    """The published library's time for a look-up, and whether its answers are ours. Its iterators do not know their
-    end, so that it is told how many edges a vertex has."""
+    """The published library's time for a look-up, and whether its results equal ours. Its iterators do not know their
+    end, so it gets the number of edges of each vertex."""
     if graphar is None:
         return "", ""
     (file,) = graph.glob("*.graph.yml")
@@ -310,7 +310,7 @@ def peer_neighbours(graph: Path, first: list[tuple[int, int, int]]) -> tuple[str
 
 
 def draw(path: Path, nodes: int) -> None:
-    """A text in Linear: nodes of one type, ten edges each, weights of two decimals."""
+    """Writes a Linear text: nodes of one type, ten edges each, weights with two decimals."""
     dice = random.Random(nodes)
     with path.open("w") as file:
         for node in range(nodes):
@@ -320,7 +320,7 @@ def draw(path: Path, nodes: int) -> None:
 
 
 def deepgnn(bench: Bench) -> None:
-    """DeepGNN's converter and ours make a binary of the same texts; the bytes are compared."""
+    """DeepGNN's converter and ours convert the same texts to a binary; the bytes are compared."""
     sizes = bench.sizes
     binary, how = bench.folder / "binary", ["--to", "deepgnn", "--no-verify"]
 
@@ -379,7 +379,7 @@ def deepgnn(bench: Bench) -> None:
 
 
 def forget(folder: Path) -> None:
-    """Takes files out of the system's cache, where it can be asked to, so that they are read as whoever opens them wants."""
+    """Removes files from the system's cache, if possible, so that the next reader decides how they are cached."""
     for path in folder.iterdir() if hasattr(os, "posix_fadvise") else ():
         with path.open("r+b") as file:
             os.fsync(file.fileno())
@@ -387,7 +387,7 @@ def forget(folder: Path) -> None:
 
 
 def sampling(bench: Bench) -> None:
-    """The sampling engine beside DeepGNN's, in turns, below its Python layer where that can be left out."""
+    """The sampling engine and DeepGNN's, alternately, without its Python layer where possible."""
     nodes, with_features, batches = bench.sizes.sampling
     graph, features, shuffled = (bench.folder / name for name in ("sampled", "features", "shuffled"))
     bench.measure("sampling-make", nodes, nodes * 10, 0, graph, "sorted")

@@ -1,4 +1,4 @@
-//! annnet: writing a drawn graph, reading all of a graph, and the edges of random nodes.
+//! annnet: writing a generated graph, reading a whole graph, and the edges of random nodes.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -21,24 +21,24 @@ use serde_json::{Value, json};
 use crate::draw::Draw;
 use crate::measure::{Measured, median};
 
-/// Rows of a batch.
+/// Number of rows in a batch.
 const PIECE: u64 = 1 << 16;
-/// Members of a hyperedge.
+/// Number of members of a hyperedge.
 const MEMBERS: u64 = 4;
-/// One edge of so many is in the second slice, and one of so many of those has a weight in it.
+/// One edge in this many is in the second slice, and one in this many of those has a weight there.
 const IN_SLICE: u64 = 10;
 const WEIGHTED: u64 = 10;
-/// The slice of everything, and another.
+/// The slice with everything, and another one.
 const ALL: &str = "default";
 const SOME: &str = "selected";
-/// Deliveries of the sink.
+/// The sink's deliveries.
 const NODES: usize = 0;
 const REST: usize = 1;
 const EDGES: usize = 2;
-/// Look-ups whose answers are given one by one.
+/// Number of look-ups whose results are printed individually.
 const PEER_LOOKUPS: usize = 100;
 
-/// How much is drawn.
+/// The size of the generated graph.
 #[derive(Clone, Copy)]
 pub(crate) struct Drawn {
     pub vertices: u64,
@@ -46,9 +46,9 @@ pub(crate) struct Drawn {
     pub hyperedges: u64,
 }
 
-/// Writes a drawn graph `runs` times, a directory or (`NAME.annnet`) an archive: nodes with three attributes, directed
-/// edges with a weight and one attribute, directed hyperedges, a second slice of a tenth of the edges. Beside it the
-/// same is drawn and thrown away, to tell drawing from writing.
+/// Writes a generated graph `runs` times, as a directory or (`NAME.annnet`) an archive: nodes with three attributes,
+/// directed edges with a weight and one attribute, directed hyperedges, and a second slice with a tenth of the edges.
+/// Also generates the same without writing it, to tell generating from writing.
 pub(crate) fn make(drawn: Drawn, path: &str, runs: usize) -> Result<Value> {
     let graph = describe(drawn);
     let (mut wrote, mut threw) = (Measured::new(), Measured::new());
@@ -145,12 +145,12 @@ fn edge(number: u64) -> String {
     format!("e{number:08}")
 }
 
-/// Ranges of at most [`PIECE`] numbers.
+/// Returns ranges of at most [`PIECE`] numbers.
 fn pieces(count: u64) -> impl Iterator<Item = (u64, u64)> {
     (0..count).step_by(PIECE as usize).map(move |start| (start, count.min(start + PIECE)))
 }
 
-/// Draws the graph in the order that the sink asks for. No piece is kept.
+/// Generates the graph in the order that the sink requires. No piece is kept.
 fn draw(drawn: Drawn, take: &mut dyn FnMut(usize, Batch) -> Result<()>) -> Result<()> {
     let mut random = Draw::new(5);
     for (start, end) in pieces(drawn.vertices) {
@@ -206,7 +206,7 @@ fn rest(drawn: Drawn, random: &mut Draw, take: &mut dyn FnMut(usize, Batch) -> R
             }),
         )?;
         let members = (start..end).flat_map(|number| (0..MEMBERS).map(move |at| (number, at)));
-        // An entity is in a hyperedge once: each member is drawn from a part of its own.
+        // A node is in a hyperedge at most once: each member is drawn from its own part of the nodes.
         let part = (drawn.vertices / MEMBERS).max(1);
         let member = texts(members.clone().map(|(_, at)| vertex((at * part + random.below(part)) % drawn.vertices)));
         let roles = members.clone().map(|(_, at)| if at < MEMBERS / 2 { "head" } else { "tail" });
@@ -253,7 +253,7 @@ fn rest(drawn: Drawn, random: &mut Draw, take: &mut dyn FnMut(usize, Batch) -> R
     Ok(())
 }
 
-/// Opens a graph and reads every batch of it, on this thread.
+/// Opens a graph and reads all its batches on this thread.
 pub(crate) fn read(path: &str, runs: usize) -> Result<Value> {
     let location = Location::parse(path)?;
     let (mut opened, mut scanned) = (Measured::new(), Measured::new());
@@ -295,8 +295,8 @@ fn kind(batch: &Batch) -> &'static str {
     }
 }
 
-/// The edges that leave and that reach `lookups` random nodes, with all attributes, one node after the other; warm, and
-/// the first of a handle that was just opened.
+/// Looks up the edges from and to `lookups` random nodes, with all attributes, one node after the other: with warm
+/// caches, and the first look-up after opening.
 pub(crate) fn neighbours(path: &str, lookups: usize) -> Result<Value> {
     let location = Location::parse(path)?;
     let open = Instant::now();
@@ -310,7 +310,7 @@ pub(crate) fn neighbours(path: &str, lookups: usize) -> Result<Value> {
     let first = first.elapsed().as_secs_f64();
     let mut measured = serde_json::Map::new();
     for (name, side) in [("out", Side::Out), ("in", Side::In)] {
-        // The first round warms.
+        // The first round warms the caches.
         look_up(&annnet, &nodes, side)?;
         measured.insert(name.to_owned(), look_up(&annnet, &nodes, side)?);
     }
@@ -324,7 +324,7 @@ pub(crate) fn neighbours(path: &str, lookups: usize) -> Result<Value> {
     Ok(Value::Object(measured))
 }
 
-/// Looks every node up by its name. The sum is that of the numbers of the edges found.
+/// Looks up every node by name. The result is the sum of the numbers of edges.
 fn look_up(annnet: &Annnet, nodes: &[u64], side: Side) -> Result<Value> {
     let mut times = Vec::with_capacity(nodes.len());
     let (mut edges, mut sum) = (0, 0u64);

@@ -1,4 +1,4 @@
-//! Random numbers from a fixed seed: the same on every machine.
+//! Random numbers from a fixed seed, equal on every machine.
 
 /// SplitMix64, <https://prng.di.unimi.it/splitmix64.c>.
 pub(crate) struct Draw(u64);
@@ -8,7 +8,7 @@ impl Draw {
         Draw(seed)
     }
 
-    /// Any number.
+    /// Returns any number.
     pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -17,12 +17,12 @@ impl Draw {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `end`.
+    /// Returns a number below `end`.
     pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.next() % end.max(1)
     }
 
-    /// A number below `end`, small ones far more often: the ends of edges in real graphs.
+    /// Returns a number below `end`, mostly a small one, like the ends of edges in real graphs.
     pub(crate) fn skewed(&mut self, end: u64) -> u64 {
         let (one, other) = (self.below(end), self.below(end));
         (u128::from(one) * u128::from(other) / u128::from(end.max(1))) as u64

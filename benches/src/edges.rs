@@ -26,7 +26,8 @@ use crate::measure::{Measured, failed};
 
 const PIECE: u64 = 1 << 17;
 
-/// Writes `edges` edges between `vertices` vertices: ends skewed and in no order, weights of a thousand values.
+/// Writes `edges` edges between `vertices` vertices: skewed and unordered ends, weights with a thousand different
+/// values.
 pub(crate) fn make(edges: u64, vertices: u64, file: &str) -> Result<Value> {
     let mut draw = Draw::new(2);
     let properties = WriterProperties::builder()
@@ -58,7 +59,7 @@ pub(crate) fn make(edges: u64, vertices: u64, file: &str) -> Result<Value> {
     Ok(json!({ "edges": edges, "vertices": vertices, "bytes": std::fs::metadata(file)?.len() }))
 }
 
-/// An edge table as a graph: the vertices are numbered, their keys are these numbers.
+/// An edge table as a graph: the keys of the vertices are their numbers.
 struct EdgeTable {
     graph: Graph,
     reader: TableReader,
@@ -110,7 +111,7 @@ impl Source for EdgeTable {
     }
 }
 
-/// Vertices, keyed by their numbers.
+/// Returns vertices, with their numbers as keys.
 fn vertices(start: u64, end: u64) -> Batch {
     let keys = Int64Array::from_iter_values(start as i64..end as i64);
     let rows = keys.len();
@@ -118,7 +119,7 @@ fn vertices(start: u64, end: u64) -> Batch {
     Batch::Nodes(NodeBatch { ty: 0, start, numbers: None, rows, keys, labels: None, properties: Vec::new() })
 }
 
-/// Rows of the edge table.
+/// Converts rows of the edge table.
 fn edge_batch(batch: &RecordBatch) -> Result<Batch> {
     let ends = |name: &str| {
         let column = batch.column_by_name(name).and_then(|column| column.as_primitive_opt::<Int64Type>());
@@ -138,7 +139,7 @@ fn edge_batch(batch: &RecordBatch) -> Result<Batch> {
     }))
 }
 
-/// Writes the table as GraphAr into `directory`, replacing what is there.
+/// Writes the table as GraphAr to `directory`, and replaces its content.
 pub(crate) fn write(file: &str, vertices: u64, directory: &str, runs: usize, threads: usize) -> Result<Value> {
     let mut ours = Measured::new();
     for _ in 0..runs {

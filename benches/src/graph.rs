@@ -1,4 +1,4 @@
-//! Reading a GraphAr graph: all edges, and neighbours.
+//! Reads a GraphAr graph: all edges, and neighbours.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -19,10 +19,10 @@ use crate::draw::Draw;
 use crate::measure::{Measured, failed, median};
 
 const BATCH_ROWS: usize = 65_536;
-/// Look-ups whose answers are given one by one.
+/// Number of look-ups whose results are printed individually.
 const PEER_LOOKUPS: usize = 100;
 
-/// Reads both ends of every edge of the first edge type, ordered by source, on one thread; and, alternately, the same
+/// Reads both ends of all edges of the first edge type, ordered by source, on one thread; and, alternately, the same
 /// files with the parquet crate.
 pub(crate) fn scan(graph: &str, runs: usize) -> Result<Value> {
     let location = Location::parse(graph)?;
@@ -62,7 +62,7 @@ pub(crate) fn scan(graph: &str, runs: usize) -> Result<Value> {
     }))
 }
 
-/// The adjacency chunks of the first edge type that has some, ordered by source.
+/// Returns the adjacency chunks, ordered by source, of the first edge type that has them.
 fn adjacency_files(graph: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     let mut waiting = vec![graph.join("edge")];
@@ -82,7 +82,7 @@ fn adjacency_files(graph: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// What both ends of edges add up to.
+/// The sums of both ends of edges.
 #[derive(Default)]
 struct Sum {
     edges: u64,
@@ -121,8 +121,8 @@ impl Sum {
     }
 }
 
-/// Out-neighbours of `lookups` random vertices: warm, with all properties; and the bytes that the first
-/// look-up of a fresh process reads once the files' metadata are known.
+/// Looks up the out-neighbours of `lookups` random vertices with all properties and warm caches; and determines the
+/// bytes that the first look-up of a new process reads after the metadata of the files.
 pub(crate) fn neighbours(graph: &str, lookups: usize) -> Result<Value> {
     let location = Location::parse(graph)?;
     let graph = GraphAr::open(&location, &OpenOptions::default())?;
@@ -130,11 +130,11 @@ pub(crate) fn neighbours(graph: &str, lookups: usize) -> Result<Value> {
     let mut draw = Draw::new(3);
     let vertices: Vec<u64> = (0..lookups).map(|_| draw.below(rows)).collect();
     let mut measured = serde_json::Map::new();
-    // The first round warms.
+    // The first round warms the caches.
     look_up(&graph, &vertices)?;
     measured.insert("with_properties".to_owned(), look_up(&graph, &vertices)?);
     measured.insert("cold_bytes".to_owned(), json!(cold_bytes(&location, &vertices)?));
-    // For a peer to look up the same ones: vertex, edges, sum of their targets.
+    // For the same look-ups by a peer: vertex, number of edges, sum of their targets.
     let graph = GraphAr::open(&location, &OpenOptions::default())?;
     let first = vertices.iter().take(PEER_LOOKUPS).map(|vertex| {
         let found = look_up(&graph, &[*vertex])?;
@@ -144,7 +144,7 @@ pub(crate) fn neighbours(graph: &str, lookups: usize) -> Result<Value> {
     Ok(Value::Object(measured))
 }
 
-/// Looks every vertex up, one by one.
+/// Looks up the vertices one by one.
 fn look_up(graph: &GraphAr, vertices: &[u64]) -> Result<Value> {
     let mut times = Vec::with_capacity(vertices.len());
     let (mut edges, mut sum) = (0, 0u64);
@@ -162,8 +162,8 @@ fn look_up(graph: &GraphAr, vertices: &[u64]) -> Result<Value> {
     Ok(json!({ "p50": p50, "p99": p99, "edges": edges, "sum": sum }))
 }
 
-/// The most bytes that a look-up reads of files of which only the metadata is known: a vertex of the same chunk that
-/// lies far away was looked up before.
+/// Returns the maximum number of bytes that a look-up reads from files of which only the metadata is known: before it,
+/// a distant vertex of the same chunk is looked up.
 fn cold_bytes(location: &Location, vertices: &[u64]) -> Result<u64> {
     let mut most = 0;
     for pair in vertices.chunks(2).take(50) {

@@ -1,4 +1,4 @@
-//! Small commits to a GraphLake store of many files.
+//! Small commits to a GraphLake store with many files.
 
 use std::time::Instant;
 
@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 
 use crate::measure::median;
 
-/// Predicates among which files are divided.
+/// Number of predicates among which the files are divided.
 const PREDICATES: usize = 20;
 
-/// A store of so many files, half of them by subject and half by object, of so many triples each; then `runs` transactions of one
-/// triple, each durable when it ends.
+/// Creates a store of `files` files, half of them by subject and half by object, with `triples` triples each; then runs
+/// `runs` transactions of one triple, each durable when it ends.
 pub fn commit(files: usize, triples: usize, path: &str, runs: usize) -> Result<Value> {
     let (opening, writing) = (OpenOptions::default(), WriteOptions::default());
     let lake = Lake::create(&Location::parse(path)?, &opening, &writing)?;

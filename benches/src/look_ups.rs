@@ -1,4 +1,4 @@
-//! Look-ups of many keys and of few, in any graph, beside a pass over the table.
+//! Look-ups of many keys and of few keys in any graph, compared with a pass over the table.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use serde_json::{Value, json};
 use crate::draw::Draw;
 use crate::measure::{Measured, failed};
 
-/// Keys that are few.
+/// The small number of keys.
 const FEW: usize = 10;
 
-/// A graph that leaves nothing out, whatever is asked for.
+/// A graph that ignores filters.
 struct Whole(Arc<dyn Source>);
 
 impl Source for Whole {
@@ -31,7 +31,8 @@ impl Source for Whole {
     }
 }
 
-/// Looks `keys` drawn values of a column up, with all columns of the table, `runs` times when everything is warm, in turns with a pass; and ten of them.
+/// Looks up `keys` random values of a column, with all columns of the table, `runs` times with warm caches, alternating
+/// with a pass over the table; then ten of them.
 pub(crate) fn look_ups(path: &str, table: &str, column: &str, keys: usize, runs: usize) -> Result<Value> {
     let opened = Opened::open(&Location::parse(path)?, &OpenOptions::default())?;
     let resources = Resources::of_this_machine()?;
@@ -70,7 +71,7 @@ pub(crate) fn look_ups(path: &str, table: &str, column: &str, keys: usize, runs:
     };
     let (ours, pass) = (side(ours)?, side(pass)?);
     if ours.get("rows") != pass.get("rows") {
-        return Err(Error::malformed(format!("a look-up finds {ours}, and a pass {pass}")));
+        return Err(Error::malformed(format!("a look-up finds {ours}, but a pass finds {pass}")));
     }
     Ok(json!({
         "cost": [before, cost(&dataset)?],

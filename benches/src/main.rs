@@ -1,7 +1,7 @@
-//! Measures one thing and prints one line of JSON: what `benches/run.py` calls.
+//! Runs one measurement and prints one line of JSON, for `benches/run.py`.
 //!
-//! Work that has a peer in Rust runs alternately with it, on the same bytes, in the same process. Answers are printed
-//! with the times, so that a faster wrong answer is seen. Data is drawn by a generator with a fixed seed.
+//! If there is a peer in Rust, both run alternately, on the same bytes, in the same process. Results are printed with
+//! the times, so that a fast but wrong result is noticed. Data is generated from a fixed seed.
 
 mod annnet;
 mod draw;
@@ -22,34 +22,34 @@ use isomorph_error::{Error, Result};
 use serde_json::Value;
 
 const HELP: &str = "\
-isomorph-bench nock-make ROWS FILE            a NOCK file, one node row for three edge rows
-isomorph-bench nock-read FILE RUNS THREADS    all of it into the model, beside a bare read with the parquet crate
-isomorph-bench edges-make EDGES VERTICES FILE an edge table: src, dst, weight, in no order
+isomorph-bench nock-make ROWS FILE            a NOCK file, one node row per three edge rows
+isomorph-bench nock-read FILE RUNS THREADS    read into the model, and a bare read with the parquet crate
+isomorph-bench edges-make EDGES VERTICES FILE an edge table: src, dst, weight, unordered
 isomorph-bench edges-write FILE VERTICES DIRECTORY RUNS THREADS
                                               the table as GraphAr with both ordered lists, offsets and the weight
-isomorph-bench graph-scan GRAPH RUNS          every edge of one list, on one thread, beside the parquet crate
-isomorph-bench graph-neighbours GRAPH LOOKUPS neighbours of random vertices, warm, and the bytes of cold ones
+isomorph-bench graph-scan GRAPH RUNS          all edges of one list on one thread, and the parquet crate
+isomorph-bench graph-neighbours GRAPH LOOKUPS neighbours of random vertices, warm; bytes of cold look-ups
 isomorph-bench annnet-make VERTICES EDGES HYPEREDGES PATH RUNS
-                                              a drawn annnet graph: a directory, or NAME.annnet
-isomorph-bench annnet-read GRAPH RUNS         all of it into the model
+                                              a generated annnet graph: a directory, or NAME.annnet
+isomorph-bench annnet-read GRAPH RUNS         read into the model
 isomorph-bench annnet-neighbours GRAPH LOOKUPS the edges of random nodes, warm
 isomorph-bench sampling-make NODES EDGES FLOATS DIRECTORY ORDER
-                                              a drawn binary of DeepGNN; ORDER of ids is sorted or shuffled
+                                              a generated DeepGNN binary; ORDER of ids is sorted or shuffled
 isomorph-bench sampling-run DIRECTORY BATCHES THREADS ORDER
                                               batches of 1024: neighbours, walks, features, nodes, edges
 isomorph-bench lake-commit FILES TRIPLES PATH RUNS
-                                              a GraphLake store of so many files of so many triples, and durable
-                                              transactions of one triple on top of it
+                                              a GraphLake store of FILES files of TRIPLES triples each, and
+                                              durable transactions of one triple on top of it
 isomorph-bench triples-make TRIPLES PREDICATES FILE
-                                              drawn triples as N-Triples
+                                              generated triples as N-Triples
 isomorph-bench triples-look-ups STORE TRIPLES LOOKUPS
-                                              random ones of them, warm: by subject, object and predicate, and by id
+                                              random look-ups, warm: by subject, object and predicate, and by id
 isomorph-bench look-ups GRAPH TABLE COLUMN KEYS RUNS
-                                              rows of a table by drawn values of a column, beside a pass over it
+                                              rows of a table by random values of a column, and a pass over it
 isomorph-bench selected GRAPH TABLE COLUMNS CONDITION RUNS
-                                              some columns of a table where a condition holds, beside all of it
+                                              some columns of a table with a condition, and the whole table
 isomorph-bench triples-scans STORE TRIPLES RUNS THREADS
-                                              all of a predicate, a batch and a join, by one thread and by more in turns
+                                              a predicate, a batch and a join, on one thread and on THREADS
 ";
 
 fn main() -> ExitCode {
@@ -103,10 +103,10 @@ fn run(arguments: &[&str]) -> Result<Value> {
         ["sampling-run", directory, batches, threads, order] => {
             sampling::run(directory, number(batches)?, number(threads)?, *order == "shuffled")
         }
-        _ => Err(Error::usage(format!("what should be measured?\n\n{HELP}"))),
+        _ => Err(Error::usage(format!("expected a measurement\n\n{HELP}"))),
     }
 }
 
 fn number<T: std::str::FromStr>(text: &str) -> Result<T> {
-    text.parse().map_err(|_| Error::usage(format!("{text} is no number")))
+    text.parse().map_err(|_| Error::usage(format!("{text} is not a number")))
 }

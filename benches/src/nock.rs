@@ -1,4 +1,4 @@
-//! NOCK: a generated file, and reading all of it.
+//! NOCK: generating a file, and reading it.
 
 use std::fmt::Write;
 use std::fs::File;
@@ -22,14 +22,14 @@ use serde_json::{Value, json};
 use crate::draw::Draw;
 use crate::measure::{Measured, failed};
 
-/// Edges of each node.
+/// Number of edges of each node.
 const EDGES: u64 = 3;
-/// Rows of a row group.
+/// Number of rows in a row group.
 const GROUP: usize = 1 << 17;
 const LABELS: [&str; 4] = ["Person", "Person,Author", "City", ""];
 const RELATIONS: [&str; 3] = ["knows", "livesIn", "likes"];
 
-/// Rows as the specification types them.
+/// Rows with the types of the specification.
 struct Rows {
     src_name: StringBuilder,
     edge_id: Int32Builder,
@@ -105,7 +105,7 @@ fn schema() -> Arc<Schema> {
     ]))
 }
 
-/// Writes `rows` rows, with the parquet crate's own defaults and Snappy, which is what PyArrow takes.
+/// Writes `rows` rows with the defaults of the parquet crate, and Snappy, the default of PyArrow.
 pub(crate) fn make(rows: u64, file: &str) -> Result<Value> {
     let schema = schema();
     let properties = WriterProperties::builder()
@@ -146,7 +146,7 @@ fn spell(text: &mut String, content: std::fmt::Arguments<'_>) -> Result<()> {
     text.write_fmt(content).map_err(failed)
 }
 
-/// Reads all of `file` into the model and, alternately, bare: the same batches, threads and columns.
+/// Reads `file` into the model and, alternately, without the model: with the same batches, threads and columns.
 pub(crate) fn read(file: &str, runs: usize, threads: usize) -> Result<Value> {
     let (mut ours, mut bare) = (Measured::new(), Measured::new());
     for _ in 0..runs {
@@ -184,7 +184,7 @@ fn into_the_model(file: &str, threads: usize) -> Result<(usize, usize)> {
     Ok(counts.into_iter().fold((0, 0), |sum, count| (sum.0 + count.0, sum.1 + count.1)))
 }
 
-/// Row groups are taken by the threads one after another.
+/// The threads take row groups one after another.
 fn bare_read(file: &str, threads: usize) -> Result<usize> {
     let metadata = ArrowReaderMetadata::load(&File::open(file)?, ArrowReaderOptions::new()).map_err(failed)?;
     let groups = metadata.metadata().num_row_groups();
@@ -206,7 +206,7 @@ fn bare_read(file: &str, threads: usize) -> Result<usize> {
     };
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(work)).collect();
-        let broken = || Error::malformed("a thread broke down");
+        let broken = || Error::malformed("a thread failed");
         workers.into_iter().map(|worker| worker.join().map_err(|_| broken())?).sum()
     })
 }

@@ -1,4 +1,4 @@
-//! The sampling engine, which `benches/peer_sampling.py` measures beside: the same graph, the same batches.
+//! The sampling engine; `benches/peer_sampling.py` measures DeepGNN's engine with the same graph and the same batches.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -14,22 +14,22 @@ use isomorph_sampling::{
 use isomorph_storage::{Budget, Location, Mode, Scratch, Staging};
 use serde_json::{Map, Value};
 
-/// Nodes of a batch.
+/// Number of nodes in a batch.
 const BATCH: usize = 1024;
 
-/// Batches in a large one.
+/// Number of batches in a large batch.
 const MANY: usize = 16;
 
-/// Neighbours for each.
+/// Number of neighbours of each node.
 const COUNT: usize = 10;
 
-/// Steps of a walk.
+/// Number of steps of a walk.
 const STEPS: usize = 5;
 
-/// Bytes of a feature.
+/// Size of a feature in bytes.
 const WIDTH: usize = 512;
 
-/// The next number of xorshift64*.
+/// Returns the next number of xorshift64*.
 fn next(state: &mut u64) -> u64 {
     *state ^= *state >> 12;
     *state ^= *state << 25;
@@ -37,16 +37,16 @@ fn next(state: &mut u64) -> u64 {
     state.wrapping_mul(0x2545_F491_4F6C_DD1D)
 }
 
-/// The id of node number `node`: the number, or one in no order.
+/// Returns the id of node number `node`: the number, or a shuffled id.
 fn id(node: u64, shuffled: bool) -> u64 {
-    // An odd factor, so ids differ; the upper bits are gone, so they are in no order.
+    // The factor is odd, so ids differ; the upper bits are cut, so they are unordered.
     if shuffled { node.wrapping_mul(0x9E37_79B9_7F4A_7C15) & ((1 << 40) - 1) } else { node }
 }
 
-/// Draws a graph of one type and writes it as DeepGNN's converter does, with so many floats for each node.
+/// Generates a graph of one type and writes it as DeepGNN's converter does, with `features` floats for each node.
 ///
 /// # Errors
-/// When it cannot be written.
+/// Returns an error if it cannot be written.
 pub fn make(nodes: u64, edges: u64, features: usize, path: &str, shuffled: bool) -> Result<Value> {
     let directory = Path::new(path);
     let text = directory.with_extension("linear");
@@ -83,7 +83,7 @@ fn open(path: &str, index: IndexFile) -> Result<Arc<Graph>> {
     Graph::open(&Location::parse(path)?, &options).map(Arc::new)
 }
 
-/// The median time of opening a graph, milliseconds.
+/// Returns the median time of opening a graph, in milliseconds.
 fn opening(path: &str, index: IndexFile) -> Result<f64> {
     let mut times = Vec::new();
     for _ in 0..9 {
@@ -95,7 +95,7 @@ fn opening(path: &str, index: IndexFile) -> Result<f64> {
     Ok(times[times.len() / 2])
 }
 
-/// The median time of a call, microseconds.
+/// Returns the median time of a call, in microseconds.
 fn median(batches: u64, mut call: impl FnMut(u64) -> Result<()>) -> Result<f64> {
     (0..batches / 5 + 1).try_for_each(|batch| call(batch % batches.max(1)))?;
     let mut times = Vec::new();
@@ -108,18 +108,19 @@ fn median(batches: u64, mut call: impl FnMut(u64) -> Result<()>) -> Result<f64> 
     Ok(times.get(times.len() / 2).copied().unwrap_or(f64::NAN))
 }
 
-/// Numbers times their places, added up.
+/// Returns the sum of numbers times their positions.
 fn checksum(numbers: impl Iterator<Item = u64>) -> u64 {
     (1u64..).zip(numbers).fold(0, |sum, (at, number)| sum.wrapping_add(at.wrapping_mul(number)))
 }
 
-/// The medians of so many batches, in microseconds, and what the compatible generator and the features answer to the first batch.
+/// Returns the median times of `batches` batches, in microseconds, and the results of the compatible generator and the
+/// features for the first batch.
 ///
 /// # Errors
-/// When the graph cannot be read.
+/// Returns an error if the graph cannot be read.
 pub fn run(path: &str, batches: u64, threads: usize, shuffled: bool) -> Result<Value> {
     let mut report = Map::new();
-    // Without the file beside it, then the one time that writes it, then with it.
+    // Without the index file, then once with writing it, then with it.
     report.insert("open_anew_ms".into(), opening(path, IndexFile::Ignore)?.into());
     let start = Instant::now();
     open(path, IndexFile::Keep)?;
@@ -129,7 +130,7 @@ pub fn run(path: &str, batches: u64, threads: usize, shuffled: bool) -> Result<V
     let mut sampler = Sampler::new(&graph, Generator::Stable, threads);
     let (all, missing) = (TypeSet::all(), Missing::default());
     let mut state = 7;
-    // Other nodes in each batch, drawn beforehand, as the peer gets them.
+    // Other nodes in each batch, drawn beforehand, as for the peer.
     let batch =
         |_| -> Vec<i64> { (0..BATCH).map(|_| id(next(&mut state) % graph.nodes().max(1), shuffled) as i64).collect() };
     let nodes: Vec<Vec<i64>> = (0..batches.max(1)).map(batch).collect();
@@ -150,7 +151,7 @@ pub fn run(path: &str, batches: u64, threads: usize, shuffled: bool) -> Result<V
     }
     let mut lists = NeighborLists::default();
     add("full", median(batches, |at| sampler.neighbors(&ask(at), &mut lists))?);
-    // Many batches at once: what is worth dividing among threads.
+    // Many batches at once, enough to divide among threads.
     let many: Vec<i64> = nodes.iter().flatten().copied().cycle().take(MANY * BATCH).collect();
     let (ask_many, mut found) = (Ask::new(&many, &all), vec![0; MANY * room]);
     let times = (batches / 8).max(1);

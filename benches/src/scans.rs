@@ -1,4 +1,4 @@
-//! Scans, batches and joins of a GraphLake store on one thread and on more.
+//! Scans, batches and joins of a GraphLake store, on one thread and on several.
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ use crate::draw::Draw;
 use crate::measure::Measured;
 use crate::triples::{OF_SUBJECT, predicate, resource};
 
-/// Bindings of the batch.
+/// Number of bindings in the batch.
 const BATCH: u64 = 100_000;
 
-/// A store of drawn triples, so many of so many predicates, is asked by one thread and by `threads`, in turns: for all triples of a
-/// predicate with literals, their number, the triples of a batch of subjects, and a join of two patterns that share the subject.
-/// Each is warm.
+/// Queries a store of generated triples, on one thread and on `threads` threads alternately: all triples of a predicate
+/// with literals, their number, the triples of a batch of subjects, and a join of two patterns with the same subject.
+/// Caches are warm.
 pub(crate) fn scans(path: &str, triples: u64, runs: usize, threads: usize) -> Result<Value> {
     let lake = Arc::new(GraphLake::open(&Location::parse(path)?, &OpenOptions::default())?);
     let (resources, texts) = (predicate(1), predicate(3));

@@ -1,4 +1,4 @@
-//! A scan of some columns with a condition, beside a scan of the whole table.
+//! A scan of some columns with a condition, compared with a scan of the whole table.
 
 use isomorph_convert::{OpenOptions, Opened};
 use isomorph_dataset::{Dataset, Scan, parse_predicate};
@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use crate::measure::Measured;
 
-/// Scans `columns` of a table, separated by commas, where `condition` holds, and all of the table, in turns, one batch after another
-/// on one thread. Prints both times and numbers of rows.
+/// Scans `columns` of a table, separated by commas, with `condition`, alternating with the whole table, one batch after
+/// another on one thread. Returns both times and numbers of rows.
 pub(crate) fn selected(path: &str, table: &str, columns: &str, condition: &str, runs: usize) -> Result<Value> {
     let opened = Opened::open(&Location::parse(path)?, &OpenOptions::default())?;
     let dataset = Dataset::new(opened.graph, Resources::of_this_machine()?);

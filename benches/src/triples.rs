@@ -1,4 +1,4 @@
-//! Triples of a GraphLake store: drawn as N-Triples, and looked for.
+//! Triples of a GraphLake store: generated as N-Triples, and looked up.
 
 use std::fmt::Write as _;
 use std::io::{BufWriter, Write as _};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::draw::Draw;
 use crate::measure::{failed, median};
 
-/// Triples of one subject, which stand together, as in texts that others publish.
+/// Number of triples of one subject, which are consecutive, as in published texts.
 pub(crate) const OF_SUBJECT: u64 = 8;
 
 const WORDS: [&str; 32] = [
@@ -22,19 +22,19 @@ const WORDS: [&str; 32] = [
     "winter", "yellow", "zenith", "of", "the", "and", "in", "with", "old", "new",
 ];
 
-/// The IRI of a drawn resource.
+/// Returns the IRI of a generated resource.
 pub(crate) fn resource(number: u64) -> String {
     format!("http://example.org/resource/r{number}")
 }
 
-/// The IRI of a predicate.
+/// Returns the IRI of a predicate.
 pub(crate) fn predicate(number: u64) -> String {
     format!("http://example.org/ontology/p{number}")
 }
 
-/// Draws `triples` triples of `predicates` predicates, a few of them twice, and writes them to a file. Of six predicates two have
-/// resources as objects (some far more often than others), one classes, one plain texts of 37 bytes on average, one texts in a
-/// language, one integers and days.
+/// Generates `triples` triples of `predicates` predicates, a few of them repeated, and writes them to a file. Of six
+/// predicates, two have resources as objects (some far more often than others), one has classes, one plain texts of 37
+/// bytes on average, one texts with a language, and one integers and days.
 pub(crate) fn make(triples: u64, predicates: u64, path: &str) -> Result<Value> {
     let mut out = BufWriter::with_capacity(1 << 20, std::fs::File::create(path).map_err(failed)?);
     let (mut draw, mut line, mut bytes) = (Draw::new(7), String::new(), 0);
@@ -42,7 +42,7 @@ pub(crate) fn make(triples: u64, predicates: u64, path: &str) -> Result<Value> {
     let (mut literals, mut of_literals) = (0u64, 0u64);
     for at in 0..triples {
         line.clear();
-        // No order: an odd number times the place, cut.
+        // Unordered: the position times an odd number, reduced.
         let subject = (at / OF_SUBJECT).wrapping_mul(0x9e37_79b1) % subjects;
         let predicate = draw.below(predicates);
         write!(line, "<http://example.org/resource/r{subject}> <http://example.org/ontology/p{predicate}> ")
@@ -88,13 +88,13 @@ fn word(line: &mut String, draw: &mut Draw) {
     line.push(' ');
 }
 
-/// A triple of the store that is looked for in four ways.
+/// A triple of the store that is looked up in four ways.
 struct Key {
     subject: String,
-    /// A subject that nothing speaks of.
+    /// A subject that has no triples.
     missing: String,
     predicate: String,
-    /// Of a resource, its text; of a literal all parts.
+    /// The text of a resource; all parts of a literal.
     object: Owned,
 }
 
@@ -123,9 +123,9 @@ impl Owned {
     }
 }
 
-/// Looks for `lookups` triples of a store, drawn by their subjects among those of so many triples: by subject and predicate, by
-/// object and predicate, by subject alone, by object alone and by id; and for subjects that are not there. Each is warm: it was asked
-/// for before.
+/// Looks up `lookups` triples of a store, drawn by subject from `triples` triples: by subject and predicate, by object
+/// and predicate, by subject alone, by object alone and by id; and subjects that do not exist. Caches are warm: each
+/// look-up was done before.
 pub(crate) fn look_ups(path: &str, triples: u64, lookups: usize) -> Result<Value> {
     let lake = GraphLake::open(&Location::parse(path)?, &OpenOptions::default())?;
     let subjects = triples.div_ceil(OF_SUBJECT);
@@ -141,7 +141,7 @@ pub(crate) fn look_ups(path: &str, triples: u64, lookups: usize) -> Result<Value
             continue;
         }
         let (predicate, object) = found.swap_remove(draw.below(found.len() as u64) as usize);
-        // Between subjects that are there, so that no bounds exclude it.
+        // Between existing subjects, so that no bounds exclude it.
         let missing = format!("{subject}-");
         keys.push(Key { subject, missing, predicate, object });
     }
@@ -169,7 +169,7 @@ pub(crate) fn look_ups(path: &str, triples: u64, lookups: usize) -> Result<Value
     for what in What::ALL {
         let mut times = Vec::with_capacity(keys.len());
         let mut found = 0u64;
-        // A look-up with many answers is another kind of work: the first thousand are enough.
+        // A look-up with many results is another kind of work: the first thousand suffice.
         for round in 0..2 {
             for key in &keys {
                 let mut here = 0u64;
@@ -195,11 +195,11 @@ pub(crate) fn look_ups(path: &str, triples: u64, lookups: usize) -> Result<Value
     Ok(answer.into())
 }
 
-/// Answers after which a look-up ends.
+/// Number of results after which a look-up ends.
 const MOST: u64 = 1_000;
 
 fn enough() -> Error {
-    Error::usage("that is enough")
+    Error::usage("enough results")
 }
 
 #[derive(Clone, Copy)]

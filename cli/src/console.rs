@@ -1,4 +1,4 @@
-//! Where everything is printed: people's screens or one JSON document, never both.
+//! Prints results: screens for people, or one JSON document.
 
 use std::io::{self, BufWriter, ErrorKind, StdoutLock, Write};
 
@@ -11,19 +11,19 @@ use crate::args::Flags;
 use crate::render::{Palette, Screen};
 use crate::report;
 
-/// The terminal, or whatever stands for it, and how the user wants to be spoken to.
+/// Where and how results are printed.
 #[derive(Debug, Clone, Copy)]
 pub struct Console {
-    /// One JSON document instead of a screen.
+    /// Print one JSON document instead of a screen.
     pub json: bool,
-    /// Everything instead of the first of each.
+    /// Print all items, not only the first of each.
     pub verbose: bool,
-    /// Standard output is taken by data: all else goes to standard error.
+    /// Standard output contains data; print everything else to standard error.
     pub aside: bool,
 }
 
 impl Console {
-    /// An empty screen for standard output.
+    /// Returns an empty screen for standard output.
     pub fn screen(&self) -> Screen {
         if self.aside {
             let err = io::stderr();
@@ -33,10 +33,10 @@ impl Console {
         Screen::new(Palette::of(&out), columns(terminal_size_of(&out)))
     }
 
-    /// Prints a screen, unless JSON is wanted.
+    /// Prints a screen, unless JSON is requested.
     ///
     /// # Errors
-    /// When standard output cannot be written.
+    /// Returns an error if standard output cannot be written.
     pub fn show(&self, screen: &Screen) -> Result<()> {
         match (self.json, self.aside) {
             (true, _) => Ok(()),
@@ -48,17 +48,17 @@ impl Console {
         }
     }
 
-    /// Prints a JSON document, if that is wanted.
+    /// Prints a JSON document, if JSON is requested.
     ///
     /// # Errors
-    /// When standard output cannot be written.
+    /// Returns an error if standard output cannot be written.
     pub fn document(&self, document: &impl Serialize) -> Result<()> {
         if !self.json {
             return Ok(());
         }
         if self.aside {
             let text = serde_json::to_string_pretty(document)
-                .map_err(|error| Error::new(Kind::Io, format!("this cannot be written as JSON: {error}")))?;
+                .map_err(|error| Error::new(Kind::Io, format!("the document cannot be written as JSON: {error}")))?;
             self.complain(&format!("{text}\n"));
             return Ok(());
         }
@@ -68,17 +68,17 @@ impl Console {
         })
     }
 
-    /// Prints whatever `write` writes.
+    /// Calls `write` with standard output.
     ///
     /// # Errors
-    /// When standard output cannot be written.
+    /// Returns an error if standard output cannot be written.
     pub fn write(&self, write: impl FnOnce(&mut Output) -> io::Result<()>) -> Result<()> {
         let mut out = Output::new();
         write(&mut out).and_then(|()| out.flush()).map_err(unwritten)
     }
 
-    /// Tells about findings that do not stop the work, on standard error: counted by rule, with the first place. Notes are
-    /// for `info` and `validate`.
+    /// Prints findings that do not stop the command to standard error: counted by rule, with the first place. Notes are
+    /// printed by `info` and `validate` only.
     pub fn warn(&self, findings: &Findings) {
         if self.json || findings.is_empty() {
             return;
@@ -89,11 +89,11 @@ impl Console {
         self.complain(screen.as_str());
     }
 
-    /// Prints what went wrong, on standard error, and what to try, as far as the command has such flags.
+    /// Prints an error and its hints to standard error. Hints with flags that the command does not have are omitted.
     pub fn fail(&self, error: &Error, flags: &Flags, path: Option<&str>, last: Option<&str>) {
         if self.json {
             let document = report::ErrorDocument::new(error, flags);
-            // A document of texts and numbers always has a JSON form.
+            // A document of text and numbers always has a JSON form.
             self.complain(&format!("{}\n", serde_json::to_string_pretty(&document).unwrap_or_default()));
             return;
         }
@@ -104,12 +104,12 @@ impl Console {
     }
 
     fn complain(&self, text: &str) {
-        // There is nobody left to tell when standard error is closed.
+        // If standard error is closed, there is nowhere to report it.
         let _ = io::stderr().write_all(text.as_bytes());
     }
 }
 
-/// Columns of a terminal; nothing for a pipe, which is never cut, or for a terminal that does not tell.
+/// Returns the number of columns of a terminal; `None` for a pipe, whose lines are never cut, or if it is unknown.
 fn columns(size: Option<(Width, Height)>) -> Option<usize> {
     size.map(|(Width(columns), _)| usize::from(columns)).filter(|&columns| columns > 0)
 }
@@ -118,7 +118,7 @@ fn columns(size: Option<(Width, Height)>) -> Option<usize> {
 pub struct Output(BufWriter<StdoutLock<'static>>);
 
 impl Output {
-    /// Standard output, held until this is dropped.
+    /// Locks standard output until this is dropped.
     pub fn new() -> Self {
         Output(BufWriter::with_capacity(1 << 16, io::stdout().lock()))
     }
@@ -134,7 +134,7 @@ impl Write for Output {
     }
 }
 
-/// Whoever read our output has read enough: that ends the work and is no failure.
+/// The reader closed our standard output: the command ends without an error.
 #[derive(Debug)]
 pub struct Closed;
 
@@ -155,7 +155,7 @@ fn unwritten(error: io::Error) -> Error {
     Error::new(Kind::Io, message).caused_by(error)
 }
 
-/// Whether `error` only says that nobody reads our output any more.
+/// Returns whether `error` only reports that standard output was closed.
 pub fn is_closed(error: &Error) -> bool {
     let mut cause = std::error::Error::source(error);
     while let Some(error) = cause {

@@ -1,6 +1,7 @@
-//! Standard input that an interruption ends, also while nothing comes.
+//! Standard input that can be interrupted while it waits for data.
 //!
-//! Who waits for a pipe sleeps in the system, and looks for no signal. So a thread of its own waits, and nobody waits for that thread.
+//! A thread that reads from a pipe blocks and cannot check for signals. Therefore a separate thread reads, and nothing
+//! waits for that thread.
 
 use std::io::{self, ErrorKind, Read};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -10,16 +11,16 @@ use isomorph::Result;
 
 use crate::interrupt::Interrupt;
 
-/// Bytes that are read at once.
+/// Bytes read at a time.
 const ROOM: usize = 256 << 10;
 
-/// Blocks that may wait until they are taken.
+/// Number of blocks that may be queued.
 const WAITING: usize = 2;
 
-/// How long nobody looks whether a signal came.
+/// Interval between checks for signals.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Standard input, of which there is one.
+/// Standard input. A process has only one.
 pub struct Input {
     blocks: Receiver<io::Result<Vec<u8>>>,
     block: Vec<u8>,
@@ -28,10 +29,10 @@ pub struct Input {
 }
 
 impl Input {
-    /// Begins to read.
+    /// Starts to read.
     ///
     /// # Errors
-    /// When there can be no other thread.
+    /// Returns an error if the thread cannot be started.
     pub fn new(interrupt: Interrupt) -> Result<Self> {
         let (send, blocks) = sync_channel(WAITING);
         std::thread::Builder::new().name("input".to_owned()).spawn(move || hand_over(&mut io::stdin(), &send))?;
@@ -39,7 +40,7 @@ impl Input {
     }
 }
 
-/// Hands over blocks until the end, an error, or until nobody wants more.
+/// Sends blocks until the end of the input, an error, or until the receiver is gone.
 fn hand_over(from: &mut dyn Read, to: &SyncSender<io::Result<Vec<u8>>>) {
     loop {
         let mut block = vec![0; ROOM];

@@ -1,4 +1,4 @@
-//! The isomorph command, for whoever adds a format to it: see [`main`], and `examples/seventh` for a program that does.
+//! The isomorph command as a library, for programs that add a format to it: see [`main`] and `examples/seventh`.
 
 mod allocator;
 mod args;
@@ -22,9 +22,9 @@ use isomorph::convert::Registry;
 use crate::args::{Cli, Flags};
 use crate::console::Console;
 
-/// Does what a command line says, with these formats. The first of `line` is the name of the command.
+/// Runs a command line with these formats. The first item of `line` is the name of the command.
 ///
-/// To be called first of all in a process: it sets up the allocator and what is printed of panics.
+/// Call this first in a process: it sets up the allocator and the output of panics.
 pub fn main(formats: &Registry, line: impl IntoIterator<Item = OsString>) -> ExitCode {
     allocator::keep_little();
     isomorph::tables::quiet_fenced_panics();

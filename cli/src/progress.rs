@@ -14,10 +14,10 @@ use crate::allocator;
 use crate::interrupt::Interrupt;
 use crate::render::{Palette, Screen, about, duration, rate, thousands};
 
-/// Stages that are over before this are not shown.
+/// Stages shorter than this are not shown.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Bars on standard error, or nothing where nobody looks.
+/// Progress bars on standard error, or nothing if it is not a terminal.
 pub struct Bars {
     palette: Option<Palette>,
     interrupt: Interrupt,
@@ -25,7 +25,7 @@ pub struct Bars {
     rows: AtomicU64,
 }
 
-/// The stage that runs.
+/// The running stage.
 struct Stage {
     word: String,
     total: Option<u64>,
@@ -34,7 +34,7 @@ struct Stage {
 }
 
 impl Bars {
-    /// Bars if standard error is a terminal. An interruption is looked for at every step.
+    /// Creates progress bars if standard error is a terminal. Every report checks for an interruption.
     pub fn new(interrupt: Interrupt) -> Self {
         let err = std::io::stderr();
         let palette = err.is_terminal().then(|| Palette::of(&err));
@@ -42,7 +42,7 @@ impl Bars {
     }
 
     fn draw(&self, palette: Palette, rows: u64) {
-        // Whoever finds the stage in use leaves drawing to the thread that uses it.
+        // If another thread holds the stage, that thread draws.
         let Ok(mut stage) = self.stage.try_lock() else { return };
         let Some(stage) = stage.as_mut().filter(|stage| stage.began.elapsed() > PATIENCE) else { return };
         let bar = stage.bar.get_or_insert_with(|| bar(&stage.word, stage.total, stage.began, palette));
@@ -80,7 +80,7 @@ impl Progress for Bars {
                 &stage.word,
                 &format!("{:>11}   {}   in {}", thousands(rows), rate(rows, seconds), duration(seconds)),
             );
-            // Nobody misses a line of progress that cannot be written.
+            // A progress line that cannot be written does not matter.
             let _ = std::io::stderr().write_all(screen.as_str().as_bytes());
         }
     }
@@ -88,7 +88,7 @@ impl Progress for Bars {
 
 impl Drop for Bars {
     fn drop(&mut self) {
-        // What failed or was interrupted leaves no half bar.
+        // A failed or interrupted stage leaves no partial bar.
         if let Some(Stage { bar: Some(bar), .. }) = self.stage.get_mut().unwrap_or_else(PoisonError::into_inner).take()
         {
             bar.finish_and_clear();
@@ -96,7 +96,7 @@ impl Drop for Bars {
     }
 }
 
-/// Runs `work`, which tells nothing of how far it is; on a terminal the time that it takes is shown after a while.
+/// Runs `work`, which does not report progress; on a terminal, the elapsed time is shown after a while.
 pub fn timed<T: Send>(word: &str, work: impl FnOnce() -> T + Send) -> T {
     let err = std::io::stderr();
     if !err.is_terminal() {
@@ -124,7 +124,7 @@ pub fn timed<T: Send>(word: &str, work: impl FnOnce() -> T + Send) -> T {
     })
 }
 
-/// A bar with rate and time left; without a total only the rows and their rate.
+/// Creates a bar with rate and remaining time; without a total, only rows and rate.
 fn bar(word: &str, total: Option<u64>, began: Instant, palette: Palette) -> ProgressBar {
     let line = match (total, palette) {
         (Some(_), Palette::Ansi) => "{prefix} {bar:42.green/black.bright}  {percent:>3} %  {rows}  {rate}   {left}",
@@ -150,7 +150,7 @@ fn bar(word: &str, total: Option<u64>, began: Instant, palette: Palette) -> Prog
                 let _ = write!(out, "about {} left", about(left));
             }
         });
-    // Shown only when it looks as it should: every change draws.
+    // Hidden until it is configured, because every change draws.
     let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
     bar.set_style(style);
     bar.set_prefix(format!("{word:8}"));

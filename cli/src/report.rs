@@ -1,4 +1,4 @@
-//! Errors and findings, for people and for machines.
+//! Prints errors and findings, as text and as JSON.
 
 use isomorph::error::{Findings, Place, Severity};
 use isomorph::{Error, Kind};
@@ -7,8 +7,8 @@ use serde::Serialize;
 use crate::args::Flags;
 use crate::render::{Mark, Screen, of, width};
 
-/// What went wrong, where, against which rule, what to try, and what `last` says of the outcome. `path` stands for the
-/// `PATH` of remedies. What `flags` do not have is not told to be tried.
+/// Adds an error: message, place, rule, hints, and the `last` line about the outcome. `path` replaces `PATH` in
+/// remedies. Hints with flags that are not in `flags` are omitted.
 pub fn error(screen: &mut Screen, error: &Error, flags: &Flags, path: Option<&str>, last: Option<&str>) {
     if error.kind() == Kind::Cancelled {
         screen.plain(error.message(), None);
@@ -41,12 +41,12 @@ pub fn error(screen: &mut Screen, error: &Error, flags: &Flags, path: Option<&st
     }
 }
 
-/// What to try, as far as the command can do it.
+/// Returns the hints that the command supports.
 fn hints<'a>(error: &'a Error, flags: &Flags) -> impl Iterator<Item = &'a str> {
     error.hints().filter(|hint| flags.fit(hint))
 }
 
-/// What the system, a store or a library said, where that is more than the message says.
+/// Returns the message of the system, a store or a library, if it adds to the error's own.
 fn cause(error: &Error) -> Option<String> {
     let innermost = std::iter::successors(std::error::Error::source(error), |cause| cause.source()).last()?;
     let text = innermost.to_string();
@@ -54,7 +54,7 @@ fn cause(error: &Error) -> Option<String> {
     (!told && !text.is_empty()).then_some(text)
 }
 
-/// A hint as a thing to do and what it does, which hints keep apart by several spaces.
+/// Splits a hint into a command and its explanation, which are separated by several spaces.
 fn hint_parts(hint: &str, path: Option<&str>) -> (String, String) {
     let (what, why) = hint.split_once("   ").unwrap_or((hint, ""));
     let what: Vec<String> = what
@@ -67,7 +67,7 @@ fn hint_parts(hint: &str, path: Option<&str>) -> (String, String) {
     (what.join(" "), why.trim_start().to_owned())
 }
 
-/// A path as a shell takes it.
+/// Quotes a path for a shell.
 pub fn quoted(path: &str) -> String {
     let is_plain = |letter: char| letter.is_alphanumeric() || "/._-:=@%+,~".contains(letter);
     if !path.is_empty() && path.chars().all(is_plain) {
@@ -77,7 +77,7 @@ pub fn quoted(path: &str) -> String {
     }
 }
 
-/// The mark of a severity.
+/// Returns the mark of a severity.
 pub fn mark(severity: Severity) -> Option<Mark> {
     match severity {
         Severity::Note => None,
@@ -86,7 +86,7 @@ pub fn mark(severity: Severity) -> Option<Mark> {
     }
 }
 
-/// The word of a severity.
+/// Returns the word of a severity.
 pub fn word(severity: Severity) -> &'static str {
     match severity {
         Severity::Note => "note",
@@ -95,7 +95,7 @@ pub fn word(severity: Severity) -> &'static str {
     }
 }
 
-/// Findings of at least this severity, worst first: counted by rule with the first place, or each of them.
+/// Adds findings of at least this severity, worst first: counted by rule with the first place, or one by one.
 pub fn findings(screen: &mut Screen, findings: &Findings, least: Severity, each: bool) {
     let groups = findings.by_severity(least);
     let ids =
@@ -119,7 +119,7 @@ pub fn findings(screen: &mut Screen, findings: &Findings, least: Severity, each:
     }
 }
 
-/// `2 errors, 1 warning`; nothing when there are none.
+/// Returns `2 errors, 1 warning`; empty without errors and warnings.
 pub fn summary(findings: &Findings) -> String {
     let counts = [Severity::Error, Severity::Warning, Severity::Note].map(|severity| {
         let rules =
@@ -150,7 +150,7 @@ struct ErrorBody<'a> {
 }
 
 impl<'a> ErrorDocument<'a> {
-    /// The document of an error.
+    /// Creates the document of an error.
     pub fn new(error: &'a Error, flags: &Flags) -> Self {
         ErrorDocument {
             error: ErrorBody {
@@ -191,7 +191,7 @@ mod tests {
         let mut screen = Screen::new(Palette::Plain, Some(20));
         let line = |words: &[&str]| Flags::of(&Cli::command().get_matches_from(words));
         let flags = line(&["isomorph", "neighbors", "a", "b"]);
-        error(&mut screen, &failure, &flags, Some("my graph.yml"), Some("nothing was written"));
+        error(&mut screen, &failure, &flags, Some("my graph.yml"), Some("no output was written"));
         assert_eq!(
             screen.as_str(),
             "\
@@ -200,10 +200,10 @@ error GAR-OFFSET-END: the offsets of part 2 end at 1,311, but edge_count2 says 1
   rule   the last offset of a part equals its edge count
   try    --adjacency ordered_by_dest        read the other copy of these edges
          isomorph validate 'my graph.yml'   every finding
-nothing was written
+no output was written
 "
         );
-        // A command without the flag is not told of it.
+        // A command without the flag does not get the hint.
         let init = line(&["isomorph", "lake", "init", "a"]);
         assert_eq!(hints(&failure, &init).collect::<Vec<_>>(), [RULE.remedy]);
     }

@@ -1,13 +1,13 @@
-//! Every rule that a finding or an error may name.
+//! All rules that a finding or an error may name.
 
 use isomorph::convert::{self, Registry};
 use isomorph::error::Rule;
 use isomorph::{storage, tables};
 
-/// Rules of places.
+/// Rules of locations.
 static PLACES: &[&Rule] = &[&storage::PATH_ESCAPE];
 
-/// All rules, by what they are about.
+/// Returns all rules, by subject.
 pub fn all(formats: &Registry) -> Vec<(&'static str, &'static [&'static Rule])> {
     let formats = formats.all().iter().map(|format| (format.name(), format.rules()));
     formats.chain([("tables", tables::rules::RULES), ("places", PLACES), ("conversions", convert::RULES)]).collect()

@@ -1,7 +1,7 @@
-//! Standard input as a graph that is read, and standard output as the place of a result.
+//! Standard input as an input graph, and standard output as the destination.
 //!
-//! Both are called `-`. Graphs are read more than once, and results are verified before anybody sees them: so what comes in, and what goes out,
-//! is kept in a temporary file.
+//! Both are called `-`. Graphs are read more than once, and output is verified before it is printed, so both are kept
+//! in temporary files.
 
 use std::fs::{DirBuilder, File};
 use std::io::{self, Read, Write};
@@ -14,19 +14,19 @@ use isomorph::{Error, Kind, Location, Result};
 
 use crate::interrupt::Interrupt;
 
-/// What stands for standard input and standard output.
+/// The name of standard input and standard output.
 pub const DASH: &str = "-";
 
-/// Bytes that are copied at once.
+/// Bytes copied at a time.
 const ROOM: usize = 256 << 10;
 
-/// Name of the result in its temporary directory.
+/// Name of the output in its temporary directory.
 const RESULT: &str = "result";
 
-/// Set once standard input is read.
+/// Set once standard input was read.
 static TAKEN: OnceLock<()> = OnceLock::new();
 
-/// The error for `-` where neither standard input nor standard output can be meant.
+/// Returns the error for `-` where neither standard input nor standard output is possible.
 pub fn refused(why: &str) -> Error {
     Error::usage(format!("- is standard input or standard output: {why}")).hint("./-    a file of that name")
 }
@@ -34,10 +34,10 @@ pub fn refused(why: &str) -> Error {
 /// Reads standard input to its end, into a temporary file below the directory of `scratch`.
 ///
 /// # Errors
-/// [`Kind::Usage`] when it was read before; when it cannot be read, or there is no room.
+/// Returns [`Kind::Usage`] if it was read before; an error if it cannot be read, or there is no space.
 pub fn input(scratch: &Scratch) -> Result<Location> {
     if TAKEN.set(()).is_err() {
-        return Err(Error::usage("standard input can be read once only").hint("name a file for the other graph"));
+        return Err(Error::usage("standard input can be read only once").hint("name a file for the other graph"));
     }
     let mut file = scratch.create()?;
     let mut from = io::stdin().lock();
@@ -55,14 +55,14 @@ pub fn input(scratch: &Scratch) -> Result<Location> {
     Ok(Location::of_stream(file.blob_named("standard input")?))
 }
 
-/// A temporary directory for a result that is printed when it is complete. It is removed with its content when this is dropped.
+/// A temporary directory for output that is printed when it is complete. The directory is removed on drop.
 pub struct Output(PathBuf);
 
 impl Output {
-    /// An empty directory that nobody else may look into.
+    /// Creates an empty directory that other users cannot read.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// Returns an error if the directory cannot be created.
     pub fn new(scratch: &Scratch) -> Result<Self> {
         let mut builder = DirBuilder::new();
         #[cfg(unix)]
@@ -81,25 +81,25 @@ impl Output {
         Err(Error::new(Kind::Io, "no name for a temporary directory is free"))
     }
 
-    /// The file that holds the result.
+    /// Returns the file with the output.
     fn file(&self) -> PathBuf {
         self.0.join(RESULT)
     }
 
-    /// The place that the result is written to first.
+    /// Returns the location to which the output is written first.
     pub fn location(&self) -> Location {
         Location::from_path(&self.file())
     }
 
-    /// Whether the result has a sidecar.
+    /// Returns whether the output has a sidecar.
     pub fn has_sidecar(&self) -> bool {
         self.0.join(format!("{RESULT}{COMPANION_SUFFIX}")).exists()
     }
 
-    /// Prints the result.
+    /// Prints the output.
     ///
     /// # Errors
-    /// When standard output cannot be written.
+    /// Returns an error if standard output cannot be written.
     pub fn print(&self, to: &mut dyn Write, interrupt: &Interrupt) -> Result<()> {
         let mut file = File::open(self.file())?;
         let mut room = vec![0; ROOM];
@@ -115,7 +115,7 @@ impl Output {
 
 impl Drop for Output {
     fn drop(&mut self) {
-        // A temporary file that cannot be removed harms nobody, and the answer is given already.
+        // The output is already printed, so a temporary file that cannot be removed is ignored.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
@@ -124,10 +124,10 @@ fn unwritten(error: io::Error) -> Error {
     Error::new(Kind::Io, format!("standard output cannot be written: {error}")).caused_by(error)
 }
 
-/// Checks that what is written is one file of text.
+/// Checks that the output is a single text file.
 ///
 /// # Errors
-/// [`Kind::Usage`] when it is a directory or not a text.
+/// Returns [`Kind::Usage`] if it is a directory or not text.
 pub fn check_text(to: Format, write: &WriteOptions) -> Result<()> {
     to.check_stdout(write).map_err(|why| match why {
         Unprintable::Untold(error) => error,

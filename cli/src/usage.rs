@@ -1,4 +1,4 @@
-//! Arguments that make no sense: the text that clap makes of them, or with `--json` the same as a document.
+//! Usage errors: printed as clap's text, or as a document with `--json`.
 
 use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
@@ -9,7 +9,7 @@ use isomorph::{Error, Kind};
 use crate::args::Flags;
 use crate::console::Console;
 
-/// Prints help, the version, or what is wrong with the arguments.
+/// Prints help, the version, or a usage error.
 pub fn report(error: &clap::Error, line: &[OsString]) -> ExitCode {
     let mut arguments = line.iter().skip(1).take_while(|argument| *argument != "--");
     if error.use_stderr() && arguments.any(|argument| argument == "--json") {
@@ -18,7 +18,7 @@ pub fn report(error: &clap::Error, line: &[OsString]) -> ExitCode {
         return ExitCode::from(error.kind().exit_code());
     }
     if let Err(failed) = error.print().and_then(|()| std::io::stdout().flush()) {
-        // Who has read enough of it is no failure, and of standard error there is nobody left to tell.
+        // A reader that closed standard output is not an error, and errors of standard error cannot be reported.
         if !error.use_stderr() && failed.kind() != ErrorKind::BrokenPipe {
             let what = Error::new(Kind::Io, format!("standard output cannot be written: {failed}"));
             Console { json: false, verbose: false, aside: false }.fail(&what, &Flags::any(), None, None);
@@ -28,7 +28,7 @@ pub fn report(error: &clap::Error, line: &[OsString]) -> ExitCode {
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
-/// The first paragraph is what is wrong; tips and the usage are what to try.
+/// Converts clap's text: the first paragraph is the message; tips and the usage are hints.
 fn of_text(text: &str) -> Error {
     let mut paragraphs = text.split("\n\n").map(|paragraph| {
         let words: Vec<&str> = paragraph.split_whitespace().collect();

@@ -1,19 +1,19 @@
-//! A moment that stands for the clock: `1700000000`, `2023-11-14T22:13:20Z`.
+//! A time given instead of the clock's: `1700000000`, `2023-11-14T22:13:20Z`.
 
 use std::time::{Duration, SystemTime};
 
 use chrono::DateTime;
 use isomorph::{Error, Result};
 
-/// The variable that build systems set for the same purpose.
+/// The environment variable that build systems set for this purpose.
 const VARIABLE: &str = "SOURCE_DATE_EPOCH";
 
-/// Reads seconds since 1970, or a date and time with its offset.
+/// Parses seconds since 1970, or a date and time with its offset.
 ///
 /// # Errors
-/// When it is neither, or before 1970.
+/// Returns a usage error if the text is neither, or is before 1970.
 pub fn parse(text: &str) -> Result<SystemTime> {
-    let refused = || Error::usage(format!("{text:?} is no moment: write 1700000000 or 2023-11-14T22:13:20Z"));
+    let refused = || Error::usage(format!("{text:?} is not a time: use 1700000000 or 2023-11-14T22:13:20Z"));
     let seconds = match text.parse::<u64>() {
         Ok(seconds) => seconds,
         Err(_) => {
@@ -21,16 +21,16 @@ pub fn parse(text: &str) -> Result<SystemTime> {
             u64::try_from(moment.timestamp()).map_err(|_| refused())?
         }
     };
-    // Formats count milliseconds in 64 bits with a sign.
+    // Formats store milliseconds in signed 64-bit integers.
     let counted = i64::try_from(seconds).is_ok_and(|seconds| seconds.checked_mul(1000).is_some());
     let time = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds));
     time.filter(|_| counted).ok_or_else(refused)
 }
 
-/// The moment that was given, or that the environment states.
+/// Returns the given time, or the one in the environment.
 ///
 /// # Errors
-/// When the environment states something else.
+/// Returns an error if the environment variable has another form.
 pub fn or_environment(given: Option<SystemTime>) -> Result<Option<SystemTime>> {
     match (given, std::env::var(VARIABLE)) {
         (None, Ok(text)) if !text.is_empty() => {

@@ -1,4 +1,4 @@
-//! Which flags a command has: what is told to be tried must be there.
+//! The flags of a command: a hint must not name a flag that the command does not have.
 
 use std::collections::BTreeSet;
 
@@ -6,12 +6,12 @@ use clap::{ArgMatches, Command, CommandFactory};
 
 use super::Cli;
 
-/// The flags of the command that runs.
+/// The flags of the running command.
 #[derive(Debug)]
 pub struct Flags(Command);
 
 impl Flags {
-    /// Those of the command that a command line names.
+    /// Returns the flags of the command that a command line names.
     pub fn of(line: &ArgMatches) -> Self {
         let mut command = Cli::command();
         command.build();
@@ -23,21 +23,22 @@ impl Flags {
         Flags(command)
     }
 
-    /// Those of all commands, where it is not known which one was meant.
+    /// Returns the flags of all commands, for a command line that could not be parsed.
     pub fn any() -> Self {
         let mut command = Cli::command();
         command.build();
         Flags(command)
     }
 
-    /// Whether this command can do what a hint says. Libraries do not know who calls them: a hint that names flags
-    /// is of use where these exist. One that spells out another command, of ours or of Cargo, stands for itself.
+    /// Returns whether this command supports what a hint suggests. Libraries do not know which command calls them, so a
+    /// hint that names flags is shown only if the command has them. A hint that spells out another command, of isomorph
+    /// or Cargo, is always shown.
     pub fn fit(&self, hint: &str) -> bool {
         hint.starts_with("isomorph ") || hint.starts_with("cargo ") || missing(hint, &self.0).is_empty()
     }
 }
 
-/// The flags of a command and of those below it.
+/// Returns the flags of a command and of its subcommands.
 fn flags(command: &Command) -> BTreeSet<String> {
     let own = command.get_arguments().flat_map(|argument| {
         let aliases = argument.get_all_aliases().unwrap_or_default().into_iter().map(str::to_owned);
@@ -46,7 +47,7 @@ fn flags(command: &Command) -> BTreeSet<String> {
     own.chain(command.get_subcommands().flat_map(flags)).collect()
 }
 
-/// The flags that a text names and that do not exist: of the command that it names, or of any below `all`.
+/// Returns the flags that a text names and that do not exist: in the command that it names, or else in any below `all`.
 pub(super) fn missing(text: &str, all: &Command) -> Vec<String> {
     let mut words = text.split(' ').filter(|word| !word.is_empty());
     let mut of = all;

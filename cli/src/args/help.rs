@@ -1,10 +1,10 @@
-//! How help begins: with what works on a file that the reader has.
+//! Templates of the help texts. They begin with examples that work on files of the repository.
 
-/// The help of isomorph: three things to do with a graph that is in the tree, before everything else.
+/// Template of the top-level help: three things to do with a graph in the repository, before everything else.
 pub const ISOMORPH: &str = "\
-  isomorph info examples/social                  what is in there
-  isomorph convert examples/social social.parq   into another format, with a certificate
-  isomorph diff examples/social social.parq      the same graph, whatever it is kept in
+  isomorph info examples/social                  what it contains
+  isomorph convert examples/social social.parq   convert to NOCK, and verify the output
+  isomorph diff examples/social social.parq      compare the two: equal in any format
 
 {about}.
 
@@ -12,17 +12,17 @@ pub const ISOMORPH: &str = "\
 
 {all-args}{after-help}";
 
-/// What comes behind it.
+/// Shown after the options.
 pub const AFTER: &str = "\
-Exit codes: 0 yes · 1 no: different, not sound · 2 usage · 3 bad input
+Exit codes: 0 yes · 1 no: different, invalid · 2 usage · 3 bad input
             4 would lose data · 5 environment, or interrupted
 Further:    isomorph help COMMAND · isomorph explain ID · --color auto|always|never
             isomorph completions bash · isomorph man COMMAND";
 
 /// The help of `convert`.
 pub const CONVERT: &str = "\
-  isomorph convert examples/social social.parq --plan          what would happen
-  isomorph convert examples/social social.parq                 GraphAr into NOCK
+  isomorph convert examples/social social.parq --plan          show the plan only
+  isomorph convert examples/social social.parq                 from GraphAr to NOCK
   isomorph convert social.parq again --to graphar              and back
 
 {about}
@@ -35,7 +35,7 @@ pub const CONVERT: &str = "\
 pub const NEIGHBORS: &str = "\
   isomorph neighbors examples/social Lisbon --type city --in   who lives there
   isomorph neighbors examples/social --type person --row 0     whom the first person knows
-  isomorph neighbors social.parq 1007 --type person            in NOCK, as the same graph
+  isomorph neighbors social.parq 1007 --type person            the same graph in NOCK
 
 {about}
 
@@ -45,7 +45,7 @@ pub const NEIGHBORS: &str = "\
 
 /// The help of `match`.
 pub const MATCH: &str = "\
-  isomorph match lake 'ex:alice ?p ?o' --ns ex=http://example.org/   all that is said of alice
+  isomorph match lake 'ex:alice ?p ?o' --ns ex=http://example.org/   all triples about alice
   isomorph match lake '?s rdf:type ?class' --limit 10                some resources with their classes
   isomorph match lake@3 '_ _ _ default' --nquads                     the default graph of version 3, as N-Quads
 
@@ -59,7 +59,7 @@ pub const MATCH: &str = "\
 pub const SAMPLE: &str = "\
   isomorph sample examples/social nodes --types person --count 3    some people
   isomorph sample examples/social neighbors 1000 --type person      neighbors of a person
-  isomorph sample examples/social walk 1000 --type person -p 0.5    a walk of node2vec
+  isomorph sample examples/social walk 1000 --type person -p 0.5    a node2vec walk
 
 {about}
 
@@ -71,7 +71,7 @@ pub const SAMPLE: &str = "\
 pub const SERVE: &str = "\
   isomorph serve deepgnn examples/social                       to trainers on this machine
   isomorph serve deepgnn graph --partitions 0,2                some partitions of a binary
-  isomorph serve deepgnn graph --address 127.0.0.1:0 --json    any free port, told as JSON
+  isomorph serve deepgnn graph --address 127.0.0.1:0 --json    any free port, printed as JSON
 
 {about}
 
@@ -81,11 +81,11 @@ pub const SERVE: &str = "\
 
 /// The help of `extend`.
 pub const EXTEND: &str = "\
-  isomorph convert examples/social social --to graphar                a graph to add to
+  isomorph convert examples/social social --to graphar                a graph to extend
   isomorph extend social --type person --table examples/scores.csv    properties of a table, by key
-  isomorph extend social --type likes --adj-list unordered_by_source  another order of its edges
-  isomorph convert examples/social net --to annnet --lossy            an annnet graph to add to
-  isomorph extend net --edges examples/ties.csv --history ties        edges, and a note
+  isomorph extend social --type likes --adj-list unordered_by_source  another order of the edges
+  isomorph convert examples/social net --to annnet --lossy            an annnet graph to extend
+  isomorph extend net --edges examples/ties.csv --history ties        edges, and a history note
 
 {about}
 

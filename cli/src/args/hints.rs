@@ -1,4 +1,4 @@
-//! What errors tell people to try must exist: every flag in a remedy or a hint is a flag of the command.
+//! Hints of errors must be usable: every flag that a remedy or a hint names must be a flag of the command.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use super::Cli;
 use super::flags::missing;
 use crate::rules;
 
-/// Every source file below a directory.
+/// Finds all source files below a directory.
 fn sources(directory: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(directory).unwrap().map(Result::unwrap) {
         match entry.file_type().unwrap().is_dir() {
@@ -21,7 +21,7 @@ fn sources(directory: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The texts that are given to `hint`, as they stand in the source.
+/// Returns the string literals that are passed to `hint`, as written in the source.
 fn hints(source: &str) -> Vec<&str> {
     let calls = source.match_indices(".hint(").map(|(at, call)| &source[at + call.len()..]);
     let literals = calls.filter_map(|rest| {
@@ -54,18 +54,18 @@ fn every_flag_that_is_named_exists() {
             wrong.extend(missing(hint, &command).into_iter().map(|flag| format!("{}: --{flag}", file.display())));
         }
     }
-    assert!(seen > 20, "only {seen} hints were found");
+    assert!(seen > 20, "found only {seen} hints");
     assert_eq!(wrong, [""; 0]);
 }
 
-/// The verbs that remedies begin with.
+/// The verbs that remedies may begin with.
 const VERBS: &[&str] = &[
     "add", "ask", "check", "compare", "convert", "copy", "correct", "declare", "fill", "get", "give", "keep", "list",
     "move", "name", "number", "open", "remove", "rename", "save", "scale", "set", "sort", "split", "store", "use",
     "write",
 ];
 
-/// Whether a text tells the reader to do something: a command of ours, or a sentence that begins with a verb.
+/// Returns whether a text tells the reader to do something: it is an isomorph command, or it begins with a verb.
 fn is_action(remedy: &str, command: &clap::Command) -> bool {
     let mut words = remedy.split_whitespace();
     match words.next() {

@@ -1,4 +1,4 @@
-//! What `lake` does to a store.
+//! Arguments of `lake`.
 
 use std::num::NonZeroUsize;
 use std::time::{Duration, SystemTime};
@@ -10,10 +10,10 @@ use isomorph::formats::rdf;
 use super::read::{base, namespace, syntax_parser};
 use super::{ResourceArgs, epoch};
 
-/// What to do with a store.
+/// The subcommands of `lake`.
 #[derive(Debug, Subcommand)]
 pub enum LakeCommand {
-    /// Make an empty store
+    /// Create an empty store
     Init(LakeInitArgs),
     /// Load RDF files in bulk, as one transaction
     Load(LakeLoadArgs),
@@ -27,7 +27,7 @@ pub enum LakeCommand {
     Drop(LakeDropArgs),
     /// Copy a graph under another name; the files are shared
     Copy(LakeGraphsArgs),
-    /// Give a graph another name
+    /// Rename a graph
     Move(LakeGraphsArgs),
     /// Show what each snapshot changed
     Log(LakeLogArgs),
@@ -40,7 +40,7 @@ pub enum LakeCommand {
 /// Arguments of `lake init`.
 #[derive(Debug, Args)]
 pub struct LakeInitArgs {
-    /// A directory that is not there yet, or a prefix of an object store
+    /// A directory that does not exist yet, or a prefix in an object store
     pub path: String,
 }
 
@@ -49,28 +49,30 @@ pub struct LakeInitArgs {
 pub struct LakeLoadArgs {
     /// The store
     pub path: String,
-    /// The texts: N-Triples, N-Quads, Turtle, TriG, RDF/XML or JSON-LD, packed or not; - is standard input
+    /// RDF files: N-Triples, N-Quads, Turtle, TriG, RDF/XML or JSON-LD, compressed or not; - is standard input
     #[arg(required = true, value_name = "FILE")]
     pub texts: Vec<String>,
-    /// The syntax, instead of what names and contents of the files say [default: by name, then by content]
+    /// Syntax of the files [default: by name, then by content]
     #[arg(long, value_name = "SYNTAX", value_parser = syntax_parser())]
     pub syntax: Option<rdf::Syntax>,
-    /// The graph of triples that name none [default: the default graph]
+    /// Graph for triples without a graph name [default: the default graph]
     #[arg(long, value_name = "IRI")]
     pub graph: Option<String>,
-    /// What relative IRIs are relative to [default: none]
+    /// Base IRI for relative IRIs [default: none]
     #[arg(long, value_name = "IRI", value_parser = base)]
     pub base: Option<String>,
-    /// Leave out what is broken, with what depends on it, and count it
+    /// Skip invalid statements and everything that depends on them, and count them
     #[arg(long)]
     pub lenient: bool,
-    /// Write down what became of the labels of blank nodes: the old, the new and the text, with tabs between [default: none]
+    /// Write a tab-separated list of renamed blank nodes to this file: old label, new label, input [default: none]
     #[arg(long, value_name = "FILE")]
     pub blank_map: Option<String>,
-    /// Write no filters by which triples are found when their ids are known
+    /// Write no filters for looking up triples by id
     #[arg(long)]
     pub no_id_filters: bool,
-    /// Go on where a load of the same texts was stopped, by whatever, and keep what that needs: sorted quads in .NAME.load beside the store until it is done. It costs disk, 16 bytes and more for a quad, and what is read and not yet written is read again
+    /// Make the load resumable, and resume an interrupted load of the same files. Sorted quads are kept in .NAME.load
+    /// next to the store until the load is done. This costs disk space, at least 16 bytes per quad; input that was read
+    /// but not yet written is read again
     #[arg(long)]
     pub resume: bool,
     #[command(flatten)]
@@ -82,10 +84,12 @@ pub struct LakeLoadArgs {
 pub struct LakeEditArgs {
     /// The store
     pub path: String,
-    /// Statements, each as one argument, of the terms of `match`: 'ex:ann a foaf:Person', '<urn:s> <urn:p> "o"@en <urn:graph>'; - or none reads N-Quads from standard input. Labels of blank nodes are those of the store
+    /// Statements, each one argument, with terms as in `match`: 'ex:ann a foaf:Person', '<urn:s> <urn:p> "o"@en
+    /// <urn:graph>'; - or none reads N-Quads from standard input. Blank node labels are those of the store
     #[arg(value_name = "STATEMENT")]
     pub statements: Vec<String>,
-    /// What a prefix in statements stands for, and a short prefix of a foreign store [default: the store's own]
+    /// Namespace of a prefix in statements, or of a short prefix in a store that isomorph did not write [default: the
+    /// store's own]
     #[arg(long = "ns", value_name = "PREFIX=IRI", value_parser = namespace)]
     pub namespaces: Vec<(String, String)>,
     #[command(flatten)]
@@ -99,16 +103,18 @@ pub struct LakeEditArgs {
 pub struct LakeApplyArgs {
     /// The store
     pub path: String,
-    /// RDF texts whose statements are inserted, after those of --delete are deleted; - is N-Quads on standard input. Labels of blank nodes are those of the store; nodes without a label are new ones
+    /// RDF files whose statements are inserted after those of --delete are deleted; - is N-Quads on standard input.
+    /// Blank node labels are those of the store; blank nodes without a label are new
     #[arg(value_name = "FILE", group = "changes")]
     pub inserts: Vec<String>,
-    /// An RDF text whose statements are deleted, before others are inserted, each blank node with its label; - is N-Quads on standard input; may be given several times [default: none]
+    /// An RDF file whose statements are deleted before others are inserted; every blank node must have its label from
+    /// the store; - is N-Quads on standard input; may be given several times [default: none]
     #[arg(long = "delete", value_name = "FILE", group = "changes")]
     pub deletes: Vec<String>,
-    /// The syntax, instead of what names and contents of the files say [default: by name, then by content]
+    /// Syntax of the files [default: by name, then by content]
     #[arg(long, value_name = "SYNTAX", value_parser = syntax_parser())]
     pub syntax: Option<rdf::Syntax>,
-    /// What a short prefix of a foreign store stands for [default: the store's own]
+    /// Namespace of a short prefix in a store that isomorph did not write [default: the store's own]
     #[arg(long = "ns", value_name = "PREFIX=IRI", value_parser = namespace)]
     pub namespaces: Vec<(String, String)>,
     #[command(flatten)]
@@ -120,10 +126,11 @@ pub struct LakeApplyArgs {
 pub struct LakeDropArgs {
     /// The store
     pub path: String,
-    /// The graphs, as `lake log` names them: an IRI, <IRI>, prefix:name, _:label, or default for the default graph
+    /// Graphs, named as in `lake log`: an IRI, <IRI>, prefix:name, _:label, or default for the default graph
     #[arg(required = true, value_name = "GRAPH")]
     pub graphs: Vec<String>,
-    /// What a prefix in names of graphs stands for, and a short prefix of a foreign store [default: the store's own]
+    /// Namespace of a prefix in graph names, or of a short prefix in a store that isomorph did not write [default: the
+    /// store's own]
     #[arg(long = "ns", value_name = "PREFIX=IRI", value_parser = namespace)]
     pub namespaces: Vec<(String, String)>,
     #[command(flatten)]
@@ -137,12 +144,13 @@ pub struct LakeGraphsArgs {
     pub path: String,
     /// The graph: an IRI, <IRI>, prefix:name, _:label, or default for the default graph
     pub from: String,
-    /// The name that it gets
+    /// The new name
     pub to: String,
-    /// Drop the triples of a graph that has this name already
+    /// If a graph with this name exists, drop its triples
     #[arg(long)]
     pub replace: bool,
-    /// What a prefix in names of graphs stands for, and a short prefix of a foreign store [default: the store's own]
+    /// Namespace of a prefix in graph names, or of a short prefix in a store that isomorph did not write [default: the
+    /// store's own]
     #[arg(long = "ns", value_name = "PREFIX=IRI", value_parser = namespace)]
     pub namespaces: Vec<(String, String)>,
     #[command(flatten)]
@@ -154,7 +162,7 @@ pub struct LakeGraphsArgs {
 pub struct LakeLogArgs {
     /// The store
     pub path: String,
-    /// How many snapshots are shown, the newest
+    /// Show only the newest N snapshots
     #[arg(long, value_name = "N", default_value_t = NonZeroUsize::MIN.saturating_add(19))]
     pub limit: NonZeroUsize,
     #[command(flatten)]
@@ -166,10 +174,10 @@ pub struct LakeLogArgs {
 pub struct LakeCompactArgs {
     /// The store
     pub path: String,
-    /// Merge all files of each predicate, not only where many are of one size or much is deleted
+    /// Merge all files of each predicate, not only where many files have a similar size or many triples are deleted
     #[arg(long)]
     pub full: bool,
-    /// What a short prefix of a foreign store stands for [default: the store's own]
+    /// Namespace of a short prefix in a store that isomorph did not write [default: the store's own]
     #[arg(long = "ns", value_name = "PREFIX=IRI", value_parser = namespace)]
     pub namespaces: Vec<(String, String)>,
     #[command(flatten)]
@@ -181,26 +189,27 @@ pub struct LakeCompactArgs {
 pub struct LakeVacuumArgs {
     /// The store
     pub path: String,
-    /// Remove it
+    /// Remove the files; without this flag they are only listed
     #[arg(long)]
     pub apply: bool,
-    /// Snapshots that stay, the newest [default: all]
+    /// Number of newest snapshots to keep [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub keep_last: Option<u64>,
-    /// Younger snapshots stay, whatever --keep-last says: 30d, 12h, 90m [default: all]
+    /// Keep snapshots younger than this, whatever --keep-last says: 30d, 12h, 90m [default: all]
     #[arg(long, value_name = "AGE", value_parser = age)]
     pub keep_for: Option<Duration>,
-    /// Files that no snapshot names stay while they are younger: a writer may be about to name them. So does what `lake load --resume` could go on with
+    /// Keep unreferenced files younger than this, because a writer may be about to commit them; the same applies to
+    /// files that `lake load --resume` could use
     #[arg(long, value_name = "AGE", default_value = "24h", value_parser = age)]
     pub grace: Duration,
     #[command(flatten)]
     pub change: LakeChangeArgs,
 }
 
-/// What changes of a store take.
+/// Arguments of all commands that change a store.
 #[derive(Debug, Default, Args)]
 pub struct LakeChangeArgs {
-    /// The time of the new snapshot [default: SOURCE_DATE_EPOCH, or the clock]
+    /// Time of the new snapshot [default: SOURCE_DATE_EPOCH, or the clock]
     #[arg(long, value_name = "SECONDS|RFC3339", value_parser = epoch::parse)]
     pub epoch: Option<SystemTime>,
     #[command(flatten)]
@@ -208,7 +217,7 @@ pub struct LakeChangeArgs {
 }
 
 impl LakeCommand {
-    /// The store.
+    /// Returns the path of the store.
     pub fn path(&self) -> &str {
         match self {
             LakeCommand::Init(LakeInitArgs { path })
@@ -225,11 +234,11 @@ impl LakeCommand {
         }
     }
 
-    /// What an error leaves behind.
+    /// Returns the line that states the outcome after an error.
     pub fn outcome(&self) -> Option<&'static str> {
         match self {
             LakeCommand::Log(_) | LakeCommand::Vacuum(_) => None,
-            LakeCommand::Init(_) => Some("nothing was written"),
+            LakeCommand::Init(_) => Some("no output was written"),
             LakeCommand::Load(_)
             | LakeCommand::Insert(_)
             | LakeCommand::Delete(_)
@@ -237,14 +246,14 @@ impl LakeCommand {
             | LakeCommand::Drop(_)
             | LakeCommand::Copy(_)
             | LakeCommand::Move(_)
-            | LakeCommand::Compact(_) => Some("nothing was changed"),
+            | LakeCommand::Compact(_) => Some("no changes were made"),
         }
     }
 }
 
-/// Reads `30d`, `12h`, `90m`, `10s`.
+/// Parses `30d`, `12h`, `90m`, `10s`.
 fn age(text: &str) -> Result<Duration, Error> {
-    let wrong = || Error::usage(format!("{text:?} is no age: write 30d, 12h, 90m or 10s"));
+    let wrong = || Error::usage(format!("{text:?} is not an age: use 30d, 12h, 90m or 10s"));
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let seconds = match text.get(digits.len()..) {
         Some("d") => 24 * 3600,

@@ -1,16 +1,16 @@
-//! What all help texts have in common.
+//! Rules that all help texts follow.
 
 use clap::{ArgAction, Command, CommandFactory};
 
 use super::Cli;
 
-/// The verbs that the help of a command begins with.
+/// The verbs that the help of a command may begin with.
 const VERBS: &[&str] = &[
-    "Add", "Bind", "Change", "Check", "Compare", "Compact", "Convert", "Copy", "Delete", "Draw", "Drop", "Explain",
-    "Find", "Give", "Insert", "List", "Load", "Make", "Merge", "Open", "Print", "Read", "Remove", "Serve", "Show",
+    "Add", "Bind", "Change", "Check", "Compare", "Compact", "Convert", "Copy", "Delete", "Create", "Draw", "Drop",
+    "Explain", "Find", "Insert", "List", "Load", "Merge", "Open", "Print", "Read", "Remove", "Rename", "Serve", "Show",
 ];
 
-/// All commands with their full names, those of clap apart.
+/// Returns all commands with their full names, without those that clap adds.
 fn commands() -> Vec<(String, Command)> {
     fn below(name: &str, command: &Command, found: &mut Vec<(String, Command)>) {
         for inner in command.get_subcommands().filter(|inner| inner.get_name() != "help") {

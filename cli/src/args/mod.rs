@@ -1,4 +1,4 @@
-//! What can be said on the command line. The texts here are the help and the man pages.
+//! The arguments of the command line. Their doc comments are the help texts and the man pages.
 
 mod epoch;
 mod flags;
@@ -54,26 +54,26 @@ pub use write::TargetArgs;
     infer_long_args = false
 )]
 pub struct Cli {
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
     pub command: Command,
     /// Print one JSON document instead of text (docs/cli-json.md)
     #[arg(long, global = true, display_order = 100)]
     pub json: bool,
-    /// Show each finding and each part, not only the first
+    /// Show every finding and every part, not only the first
     #[arg(short, long, global = true, display_order = 101)]
     pub verbose: bool,
-    /// When to use colour; NO_COLOR and TERM=dumb count for auto
+    /// When to use colour; auto respects NO_COLOR and TERM=dumb
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", display_order = 102)]
     pub color: ColorChoice,
 }
 
-/// The command, where these formats can be named.
+/// Returns the command; `formats` are the accepted values of format arguments.
 pub fn command(formats: &Registry) -> clap::Command {
     naming(Cli::command(), formats)
 }
 
-/// `command` and those below it with the ids of these formats wherever a format is named.
+/// Replaces the values of all format arguments in `command` and its subcommands with the ids of these formats.
 fn naming(command: clap::Command, formats: &Registry) -> clap::Command {
     let named = |argument: clap::Arg| match argument.get_value_parser().type_id() == TypeId::of::<Format>() {
         true => argument.value_parser(write::format_parser(formats)),
@@ -82,12 +82,12 @@ fn naming(command: clap::Command, formats: &Registry) -> clap::Command {
     command.mut_args(named).mut_subcommands(|inner| naming(inner, formats))
 }
 
-/// What to do.
+/// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Show format, types, counts, sizes, layout and first problems
     Info(InfoArgs),
-    /// Convert into another format or layout, and verify the output
+    /// Convert to another format or layout, and verify the output
     #[command(help_template = help::CONVERT)]
     Convert(Box<ConvertArgs>),
     /// Check every rule of the format on all data
@@ -121,9 +121,9 @@ pub enum Command {
     Sidecar(SidecarCommand),
     /// Explain a rule by its id, or list all rules
     Explain(ExplainArgs),
-    /// List the formats, and what works with each
+    /// List the formats and what isomorph can do with them
     Formats,
-    /// Print the completions of a shell
+    /// Print the completion script of a shell
     Completions(CompletionsArgs),
     /// Print the manual page of isomorph or of a command
     Man(ManArgs),
@@ -138,7 +138,7 @@ pub struct InfoArgs {
     pub open: OpenArgs,
     #[command(flatten)]
     pub select: SelectArgs,
-    /// Only the first so many nodes of each type, of those that are selected [default: all]
+    /// Only the first N selected nodes of each type [default: all]
     #[arg(long, value_name = "N", help_heading = "Selecting")]
     pub limit: Option<u64>,
     #[command(flatten)]
@@ -150,22 +150,22 @@ pub struct InfoArgs {
 pub struct ConvertArgs {
     /// The graph to convert: a file, a directory or a URL; - is standard input
     pub source: String,
-    /// Where the result goes. There must be nothing yet, unless --replace is given; - is standard output, for texts
+    /// Where the output goes; it must not exist, unless --replace is given; - is standard output, for text formats
     pub destination: String,
     /// Show the plan and write nothing
     #[arg(long)]
     pub plan: bool,
-    /// Write nothing beside the data; say what is lost instead
+    /// Write no sidecar; list what is lost
     #[arg(long)]
     pub lossy: bool,
-    /// What becomes of hyperedges in a format without them: nodes with edges to their members; edges between their members,
-    /// head to tail or each two; nothing. The last two imply --lossy [default: reify]
+    /// How to write hyperedges in a format without them: as nodes with edges to their members; as edges from head to
+    /// tail or between each two members; or not at all. The last two imply --lossy [default: reify]
     #[arg(long, value_name = "HOW", value_parser = write::hyperedges_parser(), default_value = "reify", hide_default_value = true)]
     pub hyperedges: Hyperedges,
-    /// Replace what is at the destination, in one step
+    /// Replace an existing destination, in one step
     #[arg(long)]
     pub replace: bool,
-    /// Do not read the result back
+    /// Do not verify the output by reading it back
     #[arg(long)]
     pub no_verify: bool,
     #[command(flatten)]
@@ -174,7 +174,7 @@ pub struct ConvertArgs {
     pub open: OpenArgs,
     #[command(flatten)]
     pub select: SelectArgs,
-    /// Only the first so many nodes of each type, of those that are selected [default: all]
+    /// Only the first N selected nodes of each type [default: all]
     #[arg(long, value_name = "N", help_heading = "Selecting")]
     pub limit: Option<u64>,
     #[command(flatten)]
@@ -195,41 +195,42 @@ pub struct ValidateArgs {
 /// Arguments of `diff`.
 #[derive(Debug, Args)]
 pub struct DiffArgs {
-    /// A graph
+    /// The first graph
     pub left: String,
-    /// Another one, of any format
+    /// The second graph, in any format
     pub right: String,
-    /// End the search at the N-th element that differs [default: 10 are named, and all are counted]
+    /// Stop at the N-th difference [default: list 10, count all]
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
-    /// Other order or another schema is a difference too
+    /// Count a different order or schema as a difference
     #[arg(long)]
     pub exact: bool,
-    /// Compare both as this format holds them: without what only a sidecar can hold [default: as they are]
+    /// Compare both as this format stores them, without what only a sidecar can hold [default: in full]
     #[arg(long = "as", value_name = "FORMAT", value_parser = write::format_parser(&Registry::standard()))]
     pub seen_as: Option<Format>,
-    /// RDF, GraphLake: give blank nodes canonical labels first (RDFC-1.0), so that what they are called makes no difference
+    /// RDF, GraphLake: canonicalise the labels of blank nodes first (RDFC-1.0), so that they make no difference
     #[arg(long)]
     pub rdfc: bool,
-    /// GraphAr: `row` identifies nodes by their position, whatever their primary property [default: the primary property]
+    /// GraphAr: identify nodes by row number, not by their primary property [default: the primary property]
     #[arg(long, value_name = "row", value_parser = ["row"])]
     pub key: Option<String>,
-    /// GraphLake: what a short prefix of a foreign store stands for [default: the store's own]
+    /// GraphLake: namespace of a short prefix in a store that isomorph did not write [default: the store's own]
     #[arg(long = "ns", value_name = "PREFIX=IRI", value_parser = read::namespace)]
     pub namespaces: Vec<(String, String)>,
-    /// The format of standard input [default: by content]
+    /// Format of standard input [default: by content]
     #[arg(long, value_name = "FORMAT", value_parser = write::format_parser(&Registry::standard()))]
     pub from: Option<Format>,
-    /// RDF: the syntax of standard input [default: by content]
+    /// RDF: syntax of standard input [default: by content]
     #[arg(long, value_name = "SYNTAX", value_parser = read::syntax_parser())]
     pub syntax: Option<rdf::Syntax>,
-    /// RDF: what relative IRIs are relative to, where a text does not say it [default: none]
+    /// RDF: base IRI, for texts that do not state one [default: none]
     #[arg(long, value_name = "IRI", value_parser = read::base)]
     pub base: Option<String>,
-    /// Go on where opening finds errors, with a warning; and what `convert --lenient` does
+    /// If opening finds errors, warn and continue; otherwise as in `convert --lenient`
     #[arg(long)]
     pub lenient: bool,
-    /// What travels beside the data: use it and refuse when it is stale, use names and types alone, or leave it out
+    /// How to use the sidecar: completely, and fail if it is stale (auto); only names and types (schema); not at all
+    /// (ignore)
     #[arg(long, visible_alias = "carry", value_name = "USE", default_value = "auto", value_parser = read::sidecar_parser())]
     pub sidecar: SidecarUse,
     #[command(flatten)]
@@ -243,14 +244,14 @@ pub struct DiffArgs {
 pub struct DigestArgs {
     /// A file, a directory or a URL; - is standard input
     pub path: String,
-    /// RDF, GraphLake: give blank nodes canonical labels first (RDFC-1.0), so that what they are called makes no difference
+    /// RDF, GraphLake: canonicalise the labels of blank nodes first (RDFC-1.0), so that they make no difference
     #[arg(long)]
     pub rdfc: bool,
     #[command(flatten)]
     pub open: OpenArgs,
     #[command(flatten)]
     pub select: SelectArgs,
-    /// Only the first so many nodes of each type, of those that are selected [default: all]
+    /// Only the first N selected nodes of each type [default: all]
     #[arg(long, value_name = "N", help_heading = "Selecting")]
     pub limit: Option<u64>,
     #[command(flatten)]
@@ -262,7 +263,7 @@ pub struct DigestArgs {
 pub struct DumpArgs {
     /// A file, a directory or a URL; - is standard input
     pub path: String,
-    /// How many lines are printed, after which no more is read [default: all]
+    /// Stop after N lines [default: all]
     #[arg(long, value_name = "N")]
     pub limit: Option<std::num::NonZeroU64>,
     #[command(flatten)]
@@ -281,10 +282,10 @@ pub struct NeighborsArgs {
     /// Key of the node; in RDF an IRI, also as <IRI> or prefix:name, or _:label
     #[arg(required_unless_present_any = ["id", "row"], conflicts_with_all = ["id", "row"])]
     pub node: Option<String>,
-    /// Key of the node, also when it begins with a dash [default: NODE]
+    /// Key of the node, if it begins with a dash [default: NODE]
     #[arg(long, value_name = "KEY", conflicts_with = "row", allow_hyphen_values = true)]
     pub id: Option<String>,
-    /// Row of the node within its type, from 0, instead of a key [default: by key]
+    /// Row number of the node in its type, from 0, instead of a key [default: by key]
     #[arg(long, value_name = "N")]
     pub row: Option<u64>,
     /// Type of the node; required if the graph has several node types [default: the only one]
@@ -293,16 +294,16 @@ pub struct NeighborsArgs {
     /// Only edges of this relation [default: all]
     #[arg(long, value_name = "RELATION")]
     pub edge: Option<String>,
-    /// Edges that leave the node, and edges without a direction, which NOCK does not have; this is the default
+    /// Edges from the node, and undirected edges, which NOCK does not have; this is the default
     #[arg(long, action = ArgAction::SetTrue, conflicts_with_all = ["incoming", "both"])]
     pub out: bool,
-    /// Edges that reach the node, and edges without a direction
+    /// Edges to the node, and undirected edges
     #[arg(long = "in", action = ArgAction::SetTrue, conflicts_with = "both")]
     pub incoming: bool,
-    /// Edges that leave or reach the node, and edges without a direction
+    /// Edges from and to the node, and undirected edges
     #[arg(long)]
     pub both: bool,
-    /// How many neighbors are shown
+    /// Number of neighbours to show
     #[arg(long, value_name = "N", default_value_t = NonZeroUsize::MIN.saturating_add(99))]
     pub limit: NonZeroUsize,
     #[command(flatten)]
@@ -314,31 +315,37 @@ pub struct NeighborsArgs {
 /// Arguments of `match`.
 #[derive(Debug, Args)]
 pub struct MatchArgs {
-    /// A GraphLake store, a directory or a URL; or, for one pattern, an RDF text
+    /// A GraphLake store, a directory or a URL; or, for a single pattern, an RDF text
     pub path: String,
-    /// Subject, predicate, object and, if you like, graph: <IRI>, _:label, "text"@en, 42, prefix:name as in Turtle, the 64 digits of the id of a quoted triple; ?name or _ for anything,
-    /// default for the default graph. As the graph ?name is a named graph, as in SPARQL's GRAPH ?name, and _ is any graph, the default one included. Several patterns, each as one argument, are joined by the names that they share
+    /// Subject, predicate, object and optionally graph: <IRI>, _:label, "text"@en, 42, prefix:name as in Turtle, or the
+    /// 64 digits of a quoted triple's id; ?name or _ matches anything, default is the default graph. For the graph,
+    /// ?name matches named graphs only, as GRAPH ?name in SPARQL; _ also matches the default graph. Several patterns,
+    /// each one argument, are joined by the names that they share
     #[arg(required_unless_present = "id", num_args = 1.., value_name = "PATTERN")]
     pub pattern: Vec<String>,
-    /// The triple that has this id, instead of a pattern, once for each graph that it is in; one that is in no graph and that others quote is shown as only quoted, with --nquads as a comment. 64 hexadecimal digits, as --ids prints them; may be given several times [default: none]
+    /// Find the triple with this id instead of a pattern, once for each graph that contains it. A triple that is only
+    /// quoted is marked `only quoted`, with --nquads as a comment. 64 hexadecimal digits, as printed by --ids; may be
+    /// given several times [default: none]
     #[arg(long, value_name = "ID", conflicts_with_all = ["pattern", "graph", "estimate"])]
     pub id: Vec<graphlake::TripleId>,
-    /// Print the ids of triples: the SHA-256 of their lines of N-Triples, in which <urn:triple:sha256:ID> stands for a triple term
+    /// Print the ids of triples: the SHA-256 of the N-Triples line, in which a triple term is written as
+    /// <urn:triple:sha256:ID>
     #[arg(long, conflicts_with_all = ["count", "estimate"])]
     pub ids: bool,
-    /// The graph of patterns that name none: <IRI>, prefix:name, ?name for a named one, _ for any, or default [default: any]
+    /// Graph for patterns that name none: <IRI>, prefix:name, ?name for any named graph, _ for any graph, or default
+    /// [default: any]
     #[arg(long, value_name = "GRAPH")]
     pub graph: Option<String>,
-    /// How many triples or solutions are shown, after which no more are looked for [default: 100, with --nquads all]
+    /// Stop after N triples or solutions [default: 100, with --nquads all]
     #[arg(long, value_name = "N")]
     pub limit: Option<std::num::NonZeroU64>,
-    /// Print lines of N-Quads instead of a table
+    /// Print N-Quads instead of a table
     #[arg(long)]
     pub nquads: bool,
-    /// Say only how many there are
+    /// Print only the number of results
     #[arg(long, conflicts_with_all = ["nquads", "limit"])]
     pub count: bool,
-    /// Say in which order patterns would be asked, and how much is expected, without reading a triple
+    /// Print the order of the patterns and the estimated number of results, without reading any triples
     #[arg(long, conflicts_with_all = ["nquads", "limit", "count"])]
     pub estimate: bool,
     #[command(flatten)]
@@ -352,9 +359,10 @@ pub struct MatchArgs {
 #[command(override_usage = "isomorph extend [OPTIONS] <PATH>")]
 #[command(group = clap::ArgGroup::new("what").required(true).multiple(true))]
 pub struct ExtendArgs {
-    /// A GraphAr graph, its directory or its graph file; or an annnet graph of annnet 0.4 or layout 1.1
+    /// A GraphAr graph (its directory or its graph file), or an annnet graph of annnet 0.4 or layout 1.1
     pub path: String,
-    /// Types of columns that have none in their file: score:double. With --table only these columns, else all others [default: all, with the types of the file]
+    /// Types of columns whose file does not state them: score:double. With --table, only these columns are added;
+    /// otherwise all are [default: all, with the types in the file]
     #[arg(long, value_name = "NAME[:TYPE],…", value_delimiter = ',')]
     pub columns: Option<Vec<String>>,
     #[command(flatten)]
@@ -365,18 +373,18 @@ pub struct ExtendArgs {
     pub resources: ResourceArgs,
 }
 
-/// What a GraphAr graph gets.
+/// Arguments for GraphAr graphs.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "GraphAr")]
 pub struct ExtendGraphArArgs {
-    /// The type to add to: person, or for an adjacency list knows or person_knows_person [default: none]
+    /// The type to extend: person, or for an adjacency list knows or person_knows_person [default: none]
     #[arg(long = "type", value_name = "TYPE")]
     pub ty: Option<String>,
     /// Add the columns of this table to the nodes: Parquet, ORC, CSV or JSON lines [default: none]
     #[arg(long, value_name = "FILE", group = "what", requires = "ty", conflicts_with = "adj_list")]
     pub table: Option<String>,
-    /// The column that names the node: by its key, or by its row if it is called
-    /// _graphArVertexIndex [default: the column named like the key]
+    /// The column that identifies the node: by key, or by row number if it is named _graphArVertexIndex [default: the
+    /// column named like the key]
     #[arg(long, value_name = "COLUMN", requires = "table")]
     pub by: Option<String>,
     /// Encoding of the new chunks: parquet, orc, csv or json [default: parquet]
@@ -385,12 +393,12 @@ pub struct ExtendGraphArArgs {
     /// Compression of Parquet and ORC: none, snappy, zstd, lz4, gzip or brotli, with a level as in zstd:3 [default: zstd:1]
     #[arg(long, value_name = "CODEC", requires = "table", value_parser = write::compression)]
     pub compression: Option<Compression>,
-    /// Add this order of the edges [default: none]
+    /// Add this ordering of the edges [default: none]
     #[arg(long, value_name = "LIST", group = "what", requires = "ty", value_parser = read::list_parser())]
     pub adj_list: Option<AdjListType>,
 }
 
-/// What an annnet graph gets.
+/// Arguments for annnet graphs.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "annnet")]
 pub struct ExtendAnnnetArgs {
@@ -398,36 +406,37 @@ pub struct ExtendAnnnetArgs {
     #[arg(long, value_name = "FILE", group = "what", conflicts_with_all = ["table", "adj_list"])]
     pub vertices: Option<String>,
     /// Add the edges of this table: id, source and target, or members, or head and tail; weight, directed, slices and
-    /// more (see the page of annnet); other columns are attributes [default: none]
+    /// more (see the annnet page); other columns are attributes [default: none]
     #[arg(long, value_name = "FILE", group = "what", conflicts_with_all = ["table", "adj_list"])]
     pub edges: Option<String>,
     /// Replace one attribute table: nodes, edges, slices, edge-slices or layers [default: none]
     #[arg(long, value_name = "KIND=FILE", group = "what", conflicts_with_all = ["table", "adj_list", "vertices", "edges"],
         value_parser = write::attribute_table)]
     pub attributes: Option<(AttributeTable, String)>,
-    /// Make a slice of the members in this table, or give it others: node or edge in each row, weight of the edge; edges that stay keep their attributes there [default: none]
+    /// Create a slice with the members in this table, or replace its members: a node or an edge in each row, and the
+    /// edge's weight; edges that stay keep their attributes in the slice [default: none]
     #[arg(long, value_name = "NAME=FILE", group = "what", conflicts_with_all = ["table", "adj_list", "vertices", "edges"],
         value_parser = write::named_file)]
     pub slice: Option<(String, String)>,
-    /// Add an entry to the history: a JSON object, or a text, which becomes a note [default: none]
+    /// Add an entry to the history: a JSON object, or text, which becomes a note [default: none]
     #[arg(long, value_name = "JSON|TEXT", group = "what", conflicts_with_all = ["table", "adj_list"])]
     pub history: Option<String>,
-    /// Make views for look-ups, cache/csr.zarr and cache/csc.zarr, or make them again; after any other change
+    /// Create the look-up views cache/csr.zarr and cache/csc.zarr, or rebuild them, after all other changes
     #[arg(long, group = "what", conflicts_with_all = ["table", "adj_list"])]
     pub cache: bool,
-    /// The time of the entry [default: SOURCE_DATE_EPOCH, or the clock]
+    /// Time of the history entry [default: SOURCE_DATE_EPOCH, or the clock]
     #[arg(long, value_name = "SECONDS|RFC3339", requires = "history", value_parser = epoch::parse)]
     pub epoch: Option<std::time::SystemTime>,
 }
 
-/// What to do with what travels beside the data.
+/// The subcommands of `sidecar`.
 #[derive(Debug, Subcommand)]
 pub enum SidecarCommand {
-    /// Show the sidecar, and whether it still fits the data
+    /// Show the sidecar, and whether it matches the data
     Show(ShowArgs),
-    /// Bind it to the data, if the graph is unchanged
+    /// Bind the sidecar to rewritten data of the same graph
     Rebind(RebindArgs),
-    /// Remove it, and leave the data as it is
+    /// Remove the sidecar, and leave the data unchanged
     Drop(SidecarArgs),
 }
 
@@ -436,7 +445,7 @@ pub enum SidecarCommand {
 pub struct ShowArgs {
     /// The data: a file or a directory
     pub path: String,
-    /// Compare every byte of the data with what was written, not only names, sizes and ends of files
+    /// Compare every byte of the data with what was written, not only the names, sizes and ends of files
     #[arg(long)]
     pub verify: bool,
 }
@@ -460,7 +469,7 @@ pub struct RebindArgs {
 /// Arguments of `explain`.
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-    /// Id of a rule, or how ids begin: GAR-OFFSET-END, NOCK-
+    /// Id of a rule, or the beginning of several ids: GAR-OFFSET-END, NOCK-
     pub id: Option<String>,
 }
 
@@ -474,12 +483,12 @@ pub struct CompletionsArgs {
 /// Arguments of `man`.
 #[derive(Debug, Args)]
 pub struct ManArgs {
-    /// The command, as in: man lake load; the whole of isomorph if none is named
+    /// The command, for example lake load; without one, the page of isomorph itself
     pub command: Vec<String>,
 }
 
 impl Command {
-    /// The place that remedies call `PATH`.
+    /// Returns the path that remedies call `PATH`.
     pub fn path(&self) -> Option<&str> {
         match self {
             Command::Info(InfoArgs { path, .. })
@@ -502,12 +511,12 @@ impl Command {
         }
     }
 
-    /// What an error leaves behind, for commands that write.
+    /// Returns the line that states the outcome after an error, for commands that write.
     pub fn outcome(&self) -> Option<&'static str> {
         match self {
-            Command::Convert(args) if !args.plan => Some("nothing was written"),
+            Command::Convert(args) if !args.plan => Some("no output was written"),
             Command::Lake(command) => command.outcome(),
-            Command::Extend(_) | Command::Sidecar(SidecarCommand::Rebind(_)) => Some("nothing was changed"),
+            Command::Extend(_) | Command::Sidecar(SidecarCommand::Rebind(_)) => Some("no changes were made"),
             _ => None,
         }
     }

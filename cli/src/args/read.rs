@@ -1,4 +1,4 @@
-//! How graphs are opened, and with what.
+//! Arguments for opening graphs, and for resources.
 
 use std::path::PathBuf;
 
@@ -19,92 +19,96 @@ use crate::stdio;
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Opening")]
 pub struct OpenArgs {
-    /// The format of the input [default: by name and content]
+    /// Format of the input [default: by name and content]
     #[arg(long, value_name = "FORMAT", value_parser = format_parser(&Registry::standard()))]
     pub from: Option<Format>,
-    /// What travels beside the data: use it and refuse when it is stale, use names and types alone, or leave it out
+    /// How to use the sidecar: completely, and fail if it is stale (auto); only names and types (schema); not at all
+    /// (ignore)
     #[arg(long, visible_alias = "carry", value_name = "USE", default_value = "auto", value_parser = sidecar_parser())]
     pub sidecar: SidecarUse,
-    /// GraphAr: where the data is, instead of what its prefix says [default: as the prefix says]
+    /// GraphAr: the directory of the data, instead of the prefix in the metadata [default: the prefix]
     #[arg(long, value_name = "DIR")]
     pub root: Option<String>,
-    /// GraphAr: follow links that stay below DIR, which holds the graph [default: follow none out of the graph's directory]
+    /// GraphAr: follow links to files below DIR, which must contain the graph [default: follow no links out of the
+    /// graph's directory]
     #[arg(long, value_name = "DIR")]
     pub follow_links: Option<String>,
-    /// GraphAr: the adjacency list that edges are read from [default: an ordered one]
+    /// GraphAr: the adjacency list from which edges are read [default: an ordered one]
     #[arg(long, value_name = "LIST", value_parser = list_parser())]
     pub adjacency: Option<graphar::info::AdjListType>,
-    /// GraphAr: `row` identifies nodes by their position, whatever their primary property [default: the primary property]
+    /// GraphAr: identify nodes by row number, not by their primary property [default: the primary property]
     #[arg(long, value_name = "row", value_parser = ["row"])]
     pub key: Option<String>,
-    /// GraphAr: the unit of timestamps that no Parquet file tells [default: ms]
+    /// GraphAr: unit of timestamps whose unit no Parquet file states [default: ms]
     #[arg(long, value_name = "UNIT", value_parser = unit_parser())]
     pub timestamps: Option<TimeUnit>,
-    /// NOCK, GraphLake: refuse whatever the specification forbids
+    /// NOCK, GraphLake: reject everything that the specification forbids
     #[arg(long, conflicts_with = "lenient")]
     pub strict: bool,
-    /// Go on where opening finds errors, with a warning; NOCK: guess where the specification is broken, too; GraphLake: sort files
-    /// that are out of order; RDF: leave out what is broken, with what depends on it, and count it; DeepGNN: skip records of a text
-    /// that are broken, and count them
+    /// If opening finds errors, warn and continue. NOCK: also guess where the data breaks the specification. GraphLake:
+    /// sort files that are out of order. RDF: skip invalid statements and everything that depends on them, and count
+    /// them. DeepGNN: skip invalid records of a text, and count them
     #[arg(long)]
     pub lenient: bool,
-    /// NOCK: read edge_id as a property; it is layout otherwise
+    /// NOCK: read edge_id as a property; otherwise it is treated as layout
     #[arg(long)]
     pub keep_edge_id: bool,
-    /// DeepGNN: the text format, instead of what names of files say; files of any name are taken for DeepGNN then [default: by name]
+    /// DeepGNN: the text format; with it, files of any name are read as DeepGNN [default: by name]
     #[arg(long, value_name = "FORMAT", value_parser = text_parser())]
     pub text_format: Option<deepgnn::TextFormat>,
-    /// DeepGNN: the file with what Linear and EdgeList leave out [default: meta.json beside the text]
+    /// DeepGNN: the file with the defaults that Linear and EdgeList omit [default: meta.json next to the text]
     #[arg(long, value_name = "FILE")]
     pub defaults: Option<String>,
-    /// DeepGNN: read a text as the published converter does, also where that loses data [default: off]
+    /// DeepGNN: read a text as the published converter does, even if that loses data [default: off]
     #[arg(long, value_name = "deepgnn", value_parser = ["deepgnn"])]
     pub compat: Option<String>,
-    /// DeepGNN: lines of EdgeList state two times behind the weight
+    /// DeepGNN: lines of EdgeList have two times after the weight
     #[arg(long)]
     pub temporal: bool,
-    /// DeepGNN: types of the features of nodes in a binary, which does not store them: 0:float32,1:text,2:sparse-int64,3:float32-at-times [default: none]
+    /// DeepGNN: types of node features in a binary, which does not store them:
+    /// 0:float32,1:text,2:sparse-int64,3:float32-at-times [default: none]
     #[arg(long, value_name = "ID:TYPE,…", value_delimiter = ',', value_parser = feature)]
     pub node_features: Option<Vec<(u32, deepgnn::FeatureType)>>,
-    /// DeepGNN: the same of edges [default: none]
+    /// DeepGNN: types of edge features, in the same form [default: none]
     #[arg(long, value_name = "ID:TYPE,…", value_delimiter = ',', value_parser = feature)]
     pub edge_features: Option<Vec<(u32, deepgnn::FeatureType)>>,
-    /// Edge lists: what the columns behind the ends are called, and of which types they are: weight,since:int [default: as a header says]
+    /// Edge lists: names and types of the columns after source and target: weight,since:int [default: from the header]
     #[arg(long, value_name = "NAME[:int|float|text],…", value_delimiter = ',', value_parser = edge_column)]
     pub edge_columns: Option<Vec<edgelist::Column>>,
-    /// Edge lists: edges have no direction [default: as a comment says, else they have one]
+    /// Edge lists: edges are undirected [default: as stated in a comment, otherwise directed]
     #[arg(long)]
     pub undirected: bool,
-    /// GraphLake: the snapshot, by version, by id, or the one that was current at a time: 2026-11-22T10:00:00Z, 2026-11-22,
-    /// @ and milliseconds since 1970; LAKE@VERSION and LAKE@@MILLISECONDS say the same [default: the latest]
+    /// GraphLake: the snapshot, by version, by id, or by a time at which it was current: 2026-11-22T10:00:00Z,
+    /// 2026-11-22, or @ and milliseconds since 1970; LAKE@VERSION and LAKE@@MILLISECONDS are equivalent [default: the
+    /// latest]
     #[arg(long = "at", value_name = "SNAPSHOT")]
     pub snapshot: Option<graphlake::At>,
-    /// GraphLake: what a short prefix of a foreign store stands for [default: the store's own]
+    /// GraphLake: namespace of a short prefix in a store that isomorph did not write [default: the store's own]
     #[arg(long = "ns", alias = "prefix", value_name = "PREFIX=IRI", value_parser = namespace)]
     pub namespaces: Vec<(String, String)>,
     /// GraphLake: follow the specification literally: adding a deleted triple again has no effect
     #[arg(long)]
     pub naive: bool,
-    /// RDF: the syntax, instead of what the name or the beginning of a text says [default: by name, then by content]
+    /// RDF: the syntax [default: by name, then by content]
     #[arg(long, value_name = "SYNTAX", value_parser = syntax_parser())]
     pub syntax: Option<rdf::Syntax>,
-    /// RDF: what relative IRIs are relative to, where a text does not say it; `convert`: what IRIs of types, properties and
-    /// keys begin with, where a property graph becomes RDF [default: urn:x-isomorph:]
+    /// RDF: base IRI, for texts that do not state one. `convert` from a property graph to RDF: prefix of the IRIs of
+    /// types, properties and keys [default: urn:x-isomorph:]
     #[arg(long, value_name = "IRI", value_parser = base)]
     pub base: Option<String>,
-    /// Whether the base may be for what is written.
+    /// Whether `--base` may apply to the output.
     #[arg(skip)]
     pub base_of_result: bool,
 }
 
-/// What a job may use.
+/// Resources that a command may use.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Resources")]
 pub struct ResourceArgs {
-    /// Memory to work with: 512MiB, 2GiB [default: a quarter of the machine's memory]
+    /// Memory limit: 512MiB, 2GiB [default: a quarter of the machine's memory]
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub memory: Option<u64>,
-    /// Where temporary files go when that is too little [default: the system's]
+    /// Directory for temporary files, used when the memory limit is too small [default: the system's]
     #[arg(long, value_name = "DIR")]
     pub temp_dir: Option<PathBuf>,
     /// Number of threads [default: all cores]
@@ -113,10 +117,10 @@ pub struct ResourceArgs {
 }
 
 impl ResourceArgs {
-    /// The resources that these arguments leave.
+    /// Returns the resources that these arguments allow.
     ///
     /// # Errors
-    /// When there is no place for temporary files.
+    /// Returns an error if temporary files have no directory.
     pub fn resources(&self) -> Result<Resources> {
         let mut resources = Resources::of_this_machine()?;
         if let Some(bytes) = self.memory {
@@ -127,8 +131,8 @@ impl ResourceArgs {
         }
         if let Some(threads) = self.threads {
             resources.threads = usize::from(threads);
-            // Readers that divide their work by themselves take it from the pool of the process, which is made here, or
-            // was made already by somebody who asked for the same.
+            // Readers that divide their work themselves use the global pool. It is created here, unless an earlier
+            // caller in this process has already done so with the same number.
             let _ = rayon::ThreadPoolBuilder::new().num_threads(resources.threads).build_global();
         }
         Ok(resources)
@@ -136,7 +140,7 @@ impl ResourceArgs {
 }
 
 impl OpenArgs {
-    /// Which flags of formats are given.
+    /// Returns the flags of single formats, and whether they were given.
     fn given(&self) -> [(&'static str, bool); 20] {
         [
             ("--root", self.root.is_some()),
@@ -162,10 +166,10 @@ impl OpenArgs {
         ]
     }
 
-    /// The format of the graph at `location`: that which a flag tells, where nothing else tells of a format.
+    /// Returns the format of the graph at `location`: the one that the flags select if nothing else identifies it.
     ///
     /// # Errors
-    /// When it cannot be told.
+    /// Returns an error if the format cannot be determined.
     fn format_at(&self, location: &Location, given: &Given, formats: &Registry) -> Result<Format> {
         let is_open = |format: &Format| matches!(format.detect(location), Ok(false));
         match formats::told(given, formats).as_slice() {
@@ -174,10 +178,10 @@ impl OpenArgs {
         }
     }
 
-    /// The options for the graph at `location`, whose format they name.
+    /// Returns the options for opening the graph at `location`, including its format.
     ///
     /// # Errors
-    /// When the format cannot be told, or an argument is for another one.
+    /// Returns an error if the format cannot be determined, or if an argument applies to another format.
     pub fn options(&self, location: &Location, formats: &Registry, resources: &Resources) -> Result<OpenOptions> {
         let given = self.given();
         let format = match self.from {
@@ -186,9 +190,9 @@ impl OpenArgs {
         };
         if let Some((flag, of)) = formats::foreign(&given, format, formats, |flags| flags.opening) {
             let what = formats::names(&of);
-            let error = Error::usage(format!("{flag} is for graphs kept in {what}, and this one is kept in {format}"))
+            let error = Error::usage(format!("{flag} applies to {what}; this graph's format is {format}"))
                 .at(location.to_string());
-            // Texts may have any names; that of a file whose content tells nothing may mislead.
+            // Texts may have any name, and the name of a file whose content is not distinctive can mislead.
             let text = of.into_iter().find(|format| !format.flags().telling.is_empty());
             let text = text.filter(|_| self.from.is_none() && !format.detect(location).unwrap_or(true));
             return Err(match text {
@@ -199,10 +203,11 @@ impl OpenArgs {
         self.options_of(Some(format), formats, resources)
     }
 
-    /// The options for a graph of this format, or of one that is not known yet, whatever arguments there are for others.
+    /// Returns the options for a graph of this format, or of an unknown one. Arguments for other formats are not
+    /// checked.
     ///
     /// # Errors
-    /// When an argument makes no sense.
+    /// Returns an error if an argument is invalid.
     pub fn options_of(&self, format: Option<Format>, formats: &Registry, resources: &Resources) -> Result<OpenOptions> {
         let mut options = OpenOptions {
             from: format,
@@ -216,7 +221,7 @@ impl OpenArgs {
         Ok(options)
     }
 
-    /// The place of the graph that a user calls `path`, and the options for it.
+    /// Returns the location that a user calls `path`, and the options for opening it.
     ///
     /// # Errors
     /// As [`OpenArgs::options`].
@@ -234,111 +239,111 @@ impl OpenArgs {
     }
 }
 
-/// The place of a graph that is read and that a user calls `path`: also `-`, standard input. See [`snapshot_of`].
+/// Returns the location of an input that a user calls `path`, which may be `-`, standard input. See [`snapshot_of`].
 ///
 /// # Errors
-/// As [`snapshot_of`]; when standard input cannot be read, or was read before.
+/// As [`snapshot_of`]; also if standard input cannot be read, or was read before.
 pub fn read_place(path: &str, resources: &Resources) -> Result<(Location, Option<graphlake::At>)> {
     if path == stdio::DASH { Ok((stdio::input(&resources.scratch)?, None)) } else { snapshot_of(path) }
 }
 
-/// The place that a user calls `path`, where neither standard input nor standard output can be meant.
+/// Returns the location that a user calls `path`, where neither standard input nor standard output is possible.
 ///
 /// # Errors
-/// When it is no place; [`isomorph::Kind::Usage`] for `-`.
+/// Returns an error if the path is not a location; [`isomorph::Kind::Usage`] for `-`.
 pub fn file_place(path: &str) -> Result<Location> {
     if path == stdio::DASH {
-        return Err(stdio::refused("a file or a directory is needed here"));
+        return Err(stdio::refused("this argument must be a file or a directory"));
     }
     Location::parse(path)
 }
 
-/// The place that a user calls `path`, and the snapshot if it is a store and `@` with a snapshot behind it.
+/// Returns the location that a user calls `path`, and the snapshot if it is a store followed by `@` and a snapshot.
 ///
 /// # Errors
-/// When it is no place, or cannot be looked at.
+/// Returns an error if the path is not a location, or cannot be accessed.
 pub fn snapshot_of(path: &str) -> Result<(Location, Option<graphlake::At>)> {
     graphlake::snapshot_of(file_place(path)?, path)
 }
 
-/// The place that a user calls `path`, where something is to be written.
+/// Returns the destination that a user calls `path`.
 ///
 /// # Errors
-/// As [`snapshot_of`]; and when it is a snapshot of a store: these never change, and a directory of that name would hide it.
+/// As [`snapshot_of`]; also for a snapshot of a store. Snapshots never change, and a directory of that name would hide
+/// it.
 pub fn written_place(path: &str) -> Result<Location> {
     match snapshot_of(path)? {
         (location, None) => Ok(location),
-        (store, Some(_)) => Err(Error::usage("a snapshot never changes")
+        (store, Some(_)) => Err(Error::usage("a snapshot cannot be changed")
             .at(path.to_owned())
             .hint(format!("{store}    the store itself"))),
     }
 }
 
-/// The store that a user calls `path`, where no snapshot is to be named.
+/// Returns the store that a user calls `path`, without a snapshot.
 ///
 /// # Errors
-/// As [`snapshot_of`]; and when it is a snapshot.
+/// As [`snapshot_of`]; also if the path names a snapshot.
 pub fn whole_store(path: &str) -> Result<Location> {
     match snapshot_of(path)? {
         (location, None) => Ok(location),
-        (store, Some(_)) => Err(Error::usage("a log is of a store, not of one of its snapshots")
+        (store, Some(_)) => Err(Error::usage("a log belongs to a store, not to one of its snapshots")
             .at(path.to_owned())
             .hint(format!("isomorph lake log {store}"))),
     }
 }
 
-/// Reads the name of a column, with its type.
+/// Parses the name of a column and its type.
 ///
 /// # Errors
-/// When it is none.
+/// Returns a usage error if the text has another form.
 pub fn edge_column(text: &str) -> Result<edgelist::Column> {
     text.parse()
 }
 
-/// Reads a prefix and what it stands for.
+/// Parses a prefix and its namespace.
 ///
 /// # Errors
-/// When it is none.
+/// Returns a usage error if the text has another form.
 pub fn namespace(text: &str) -> Result<(String, String)> {
     let refused = |because: &str| {
-        Error::usage(format!("{text:?} is not a prefix and its namespace: {because}"))
-            .hint("--ns ex=http://example.org/")
+        Error::usage(format!("{text:?} is not PREFIX=IRI: {because}")).hint("--ns ex=http://example.org/")
     };
-    let (prefix, iri) = text.split_once('=').ok_or_else(|| refused("there is no ="))?;
+    let (prefix, iri) = text.split_once('=').ok_or_else(|| refused("it has no ="))?;
     if prefix.contains(|c: char| c.is_whitespace() || c.is_control() || "<>\"':\\".contains(c)) {
-        return Err(refused("a prefix has no blanks, colons, quotes and brackets"));
+        return Err(refused("a prefix cannot contain blanks, colons, quotes or brackets"));
     }
     rdf::check_base(iri).map_err(|_| refused("the namespace is not an absolute IRI"))?;
     Ok((prefix.to_owned(), iri.to_owned()))
 }
 
-/// Reads what relative IRIs are relative to.
+/// Parses a base IRI.
 ///
 /// # Errors
-/// When it is no absolute IRI.
+/// Returns a usage error if the text is not an absolute IRI.
 pub fn base(text: &str) -> Result<String> {
     rdf::check_base(text).map(|()| text.to_owned())
 }
 
-/// The text formats of DeepGNN.
+/// Parser of the text formats of DeepGNN.
 pub fn text_parser() -> impl TypedValueParser<Value = deepgnn::TextFormat> {
     PossibleValuesParser::new(deepgnn::TextFormat::ALL.map(deepgnn::TextFormat::id))
         .try_map(|id| id.parse::<deepgnn::TextFormat>())
 }
 
-/// The syntaxes of RDF.
+/// Parser of the syntaxes of RDF.
 pub fn syntax_parser() -> impl TypedValueParser<Value = rdf::Syntax> {
     PossibleValuesParser::new(rdf::Syntax::ALL.map(rdf::Syntax::id)).try_map(|id| id.parse::<rdf::Syntax>())
 }
 
-/// Reads a feature and its type.
+/// Parses a feature id and its type.
 fn feature(text: &str) -> Result<(u32, deepgnn::FeatureType)> {
-    let wrong = || Error::usage(format!("{text:?} is no feature and its type")).hint("0:float32");
+    let wrong = || Error::usage(format!("{text:?} is not ID:TYPE")).hint("0:float32");
     let (id, ty) = text.split_once(':').ok_or_else(wrong)?;
     Ok((id.parse().map_err(|_| wrong())?, ty.parse()?))
 }
 
-/// `auto`, `schema`, `ignore`.
+/// Parser of `auto`, `schema` and `ignore`.
 pub fn sidecar_parser() -> impl TypedValueParser<Value = SidecarUse> {
     PossibleValuesParser::new(["auto", "schema", "ignore"]).map(|word| match word.as_str() {
         "schema" => SidecarUse::Schema,
@@ -347,7 +352,7 @@ pub fn sidecar_parser() -> impl TypedValueParser<Value = SidecarUse> {
     })
 }
 
-/// The four kinds of adjacency lists.
+/// Parser of the four kinds of adjacency lists.
 pub fn list_parser() -> impl TypedValueParser<Value = graphar::info::AdjListType> {
     use graphar::info::AdjListType;
     PossibleValuesParser::new(AdjListType::ALL.map(AdjListType::word))

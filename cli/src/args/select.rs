@@ -1,47 +1,50 @@
-//! Which part of a graph is wanted.
+//! Arguments that select a part of a graph.
 
 use clap::Args;
 use isomorph::dataset::{Sample, Selection, parse_condition};
 use isomorph::{Error, Result};
 
-/// What is left out while reading.
+/// The parts of a graph that are read.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Selecting")]
 pub struct SelectArgs {
-    /// Only these types: node types with all edges between them, edge types with the nodes at their ends; names with commas stand
-    /// between ` [default: all]
+    /// Only these types: node types with all edges between them, edge types with the nodes at their ends; write names
+    /// with commas between ` [default: all]
     #[arg(long, value_name = "TYPE,…")]
     pub types: Option<Vec<String>>,
-    /// Only these properties, by name or as TYPE.NAME; keys and labels always come, and so does what an element of a format cannot be without:
-    /// truth and is_rdf of NOCK, weight of annnet, weight and type of DeepGNN, the graph of a triple [default: all]
+    /// Only these properties, by name or as TYPE.NAME. Keys and labels are always included, as are properties that a
+    /// format requires: truth and is_rdf of NOCK, weight of annnet, weight and type of DeepGNN, the graph of a triple
+    /// [default: all]
     #[arg(long, value_name = "NAME,…")]
     pub columns: Option<Vec<String>>,
-    /// Only elements of a type that pass: 'person: id < 1000 and gender = "female"'; nodes without a key are numbered anew
-    /// [default: none]
+    /// Only elements of a type that satisfy a condition: 'person: id < 1000 and gender = "female"'; nodes without a key
+    /// are renumbered [default: none]
     ///
-    /// = != < <= > >=, between A and B, in (A, B), like "%text_", has A (of a list), has label "A", is null, each with not; and, or, parentheses. Quoted
-    /// text takes the type of the column: born >= "1990-01-31". Text stands between " or ', and that sign inside it is written twice; a backslash is one
-    /// like any sign. Names with other signs than letters, digits and _ stand between `: `a b` = 1. Nothing compares with NaN. Names are those of
-    /// the graph as it is shown; @key, @source, @target, @relation and so on are columns as well. Members of the properties of NOCK are columns: a survey
-    /// finds their types. Edges that lose an end are left out, and counted.
+    /// Operators: = != < <= > >=, between A and B, in (A, B), like "%text_", has A (of a list), has label "A", is null,
+    /// each with not; and, or, parentheses. Quoted text takes the type of the column: born >= "1990-01-31". Text is
+    /// quoted by " or ', doubled inside the text; a backslash has no special meaning. Quote names that contain other
+    /// characters than letters, digits and _ by `: `a b` = 1. No comparison with NaN is true. Names are those that info
+    /// shows; @key, @source, @target, @relation and so on are also columns. Members of NOCK props are columns too: a
+    /// survey finds their types. Edges that lose an end are dropped, and counted.
     #[arg(long = "where", value_name = "TYPE: CONDITION")]
     pub conditions: Vec<String>,
-    /// Only so many nodes of each type, drawn by their keys from those that pass: the same seed draws the same nodes [default: all]
+    /// Only N nodes of each type, drawn by key from those that satisfy the conditions; equal seeds draw equal nodes
+    /// [default: all]
     #[arg(long, value_name = "N")]
     pub sample_rows: Option<u64>,
-    /// What --sample-rows draws by: another number draws other nodes [default: 0]
+    /// Seed of --sample-rows [default: 0]
     #[arg(long, value_name = "N", requires = "sample_rows")]
     pub sample_seed: Option<u64>,
-    /// Keep edges of which one end is left out, and of the node at that end nothing but its key
+    /// Keep edges with one end outside the selection; nodes at such ends keep only their key
     #[arg(long)]
     pub keep_dangling: bool,
 }
 
 impl SelectArgs {
-    /// What they leave of a graph, and `limit` nodes of each type.
+    /// Returns the selection, with `limit` nodes of each type.
     ///
     /// # Errors
-    /// For a condition that cannot be read.
+    /// Returns an error if a condition is invalid.
     pub fn selection(&self, limit: Option<u64>) -> Result<Selection> {
         Ok(Selection {
             types: self.types.as_deref().map(names).transpose()?,
@@ -55,18 +58,18 @@ impl SelectArgs {
     }
 }
 
-/// Names between commas; one between ` may have commas itself, and ` written twice.
+/// Splits names at commas. A name between ` may contain commas, and ` written twice.
 ///
 /// # Errors
-/// For a name without letters, and a ` without a second.
+/// Returns a usage error for an empty name, or a ` without a second one.
 fn names(lists: &[String]) -> Result<Vec<String>> {
     let mut all = Vec::new();
     for list in lists {
         let (mut name, mut quoted, mut was_quoted) = (String::new(), false, false);
         let mut letters = list.chars().peekable();
         let mut finish = |name: &mut String, was_quoted: &mut bool| match name.is_empty() && !*was_quoted {
-            true => Err(Error::usage(format!("{list:?} names nothing between two commas"))
-                .hint("`a,b`    is one name with a comma, and `` the empty name")),
+            true => Err(Error::usage(format!("{list:?} has an empty name between two commas"))
+                .hint("`a,b`    is one name with a comma, `` is the empty name")),
             false => {
                 *was_quoted = false;
                 all.push(std::mem::take(name));
@@ -82,7 +85,7 @@ fn names(lists: &[String]) -> Result<Vec<String>> {
             }
         }
         if quoted {
-            return Err(Error::usage(format!("{list:?} has a ` without a second one")));
+            return Err(Error::usage(format!("{list:?} has an unclosed `")));
         }
         finish(&mut name, &mut was_quoted)?;
     }

@@ -2,15 +2,15 @@
 
 use isomorph::{Error, Result};
 
-/// Least memory that a job can be given.
+/// The smallest memory limit.
 const LEAST: u64 = 16 << 20;
 
-/// Reads a size in bytes. Units of 1024 (`KiB`, `k`) and of 1000 (`KB`); no unit means bytes.
+/// Parses a size in bytes. Units of 1024 (`KiB`, `k`) and of 1000 (`KB`); no unit means bytes.
 ///
 /// # Errors
-/// When it is no size, or too little to work with.
+/// Returns a usage error if the text is not a size, or is too small.
 pub fn parse(text: &str) -> Result<u64> {
-    let refused = || Error::usage(format!("{text:?} is no size: write 512MiB or 2GiB"));
+    let refused = || Error::usage(format!("{text:?} is not a size: use 512MiB or 2GiB"));
     let digits = text.trim().trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let unit = text.trim().get(digits.len()..).unwrap_or_default().to_ascii_lowercase();
     let factor: u64 = match unit.as_str() {
@@ -32,7 +32,7 @@ pub fn parse(text: &str) -> Result<u64> {
     }
     let bytes = bytes as u64;
     if bytes < LEAST {
-        return Err(Error::usage(format!("{text} of memory is too little: 16MiB is the least")));
+        return Err(Error::usage(format!("{text} is too small: the minimum is 16MiB")));
     }
     Ok(bytes)
 }

@@ -1,4 +1,4 @@
-//! What is written, and how it is laid out.
+//! Arguments for the output format and its layout.
 
 use std::path::Path;
 use std::time::SystemTime;
@@ -17,122 +17,126 @@ use super::epoch;
 use super::formats;
 use super::read::{list_parser, syntax_parser, text_parser};
 
-/// Which format is written, and how.
+/// The output format and its layout.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Target")]
 pub struct TargetArgs {
-    /// The format to write [default: by the destination's name; else what the sidecar came from; else, where the name has no ending, the source's own]
+    /// Format of the output [default: by the destination's name; else the original format of the sidecar; else, if the
+    /// name has no extension, the format of the input]
     #[arg(long, value_name = "FORMAT", value_parser = format_parser(&Registry::standard()))]
     pub to: Option<Format>,
-    /// Encoding of the files: parquet, orc, csv or json for GraphAr, parquet or csv for NOCK [default: for NOCK by the destination's name; for GraphAr that of the source where its layout is kept or travels beside it; else parquet]
+    /// File type: parquet, orc, csv or json for GraphAr, parquet or csv for NOCK [default: for NOCK by the
+    /// destination's name; for GraphAr as in the input if its layout is kept or stored in the sidecar; else parquet]
     #[arg(long, value_name = "TYPE", value_parser = file_type_parser())]
     pub file_type: Option<FileType>,
-    /// Compression of Parquet, ORC and the arrays of annnet: none, snappy, zstd, lz4, gzip or brotli, with a level as in zstd:3 [default: snappy for NOCK, zstd:1 for GraphAr and annnet]
+    /// Compression of Parquet, ORC and annnet arrays: none, snappy, zstd, lz4, gzip or brotli, with a level as in
+    /// zstd:3 [default: snappy for NOCK, zstd:1 for GraphAr and annnet]
     #[arg(long, value_name = "CODEC", value_parser = compression)]
     pub compression: Option<Compression>,
-    /// GraphAr: vertices of a chunk [default: 65536]
+    /// GraphAr: vertices per chunk [default: 65536]
     #[arg(long, value_name = "ROWS", visible_alias = "vertex-chunk-size", value_parser = clap::value_parser!(u64).range(1..))]
     pub vertex_chunk: Option<u64>,
-    /// GraphAr: edges of a chunk [default: 4194304]
+    /// GraphAr: edges per chunk [default: 4194304]
     #[arg(long, value_name = "ROWS", visible_alias = "edge-chunk-size", value_parser = clap::value_parser!(u64).range(1..))]
     pub edge_chunk: Option<u64>,
     /// GraphAr: the adjacency lists of every edge type [default: ordered_by_source,ordered_by_dest]
     #[arg(long, value_name = "LIST,…", value_delimiter = ',', value_parser = list_parser())]
     pub adj_lists: Option<Vec<AdjListType>>,
-    /// GraphAr: whether all properties of a type share their files, or each has its own [default: one]
+    /// GraphAr: store all properties of a type in the same files, or each in its own [default: one]
     #[arg(long, value_name = "HOW", value_parser = grouping_parser())]
     pub groups: Option<Grouping>,
-    /// GraphAr: name of the graph, instead of its own [default: its own]
+    /// GraphAr: name of the graph [default: its own]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// NOCK → GraphAr: a column for each member of props, or one column of JSON [default: columns]
+    /// NOCK → GraphAr: write one column per member of props, or one column of JSON [default: columns]
     #[arg(long, value_name = "HOW", value_parser = ["columns", "json"], default_value = "columns", hide_default_value = true)]
     pub props: String,
-    /// NOCK → GraphAr: labels as labels, or as a property [default: files]
+    /// NOCK → GraphAr: write labels as labels, or as a property [default: files]
     #[arg(long, value_name = "HOW", value_parser = ["files", "property"], default_value = "files", hide_default_value = true)]
     pub labels: String,
-    /// NOCK → GraphAr: an edge type for each relation, or one with the relation in a column [default: types]
+    /// NOCK → GraphAr: write one edge type per relation, or a single one with the relation in a column [default: types]
     #[arg(long, value_name = "HOW", value_parser = ["types", "column"], default_value = "types", hide_default_value = true)]
     pub relations: String,
-    /// RDF, NOCK → others: a node type for each class or label. DeepGNN → others: for each value of a property, of 32-bit integers [default: one node type]
+    /// RDF, NOCK → others: one node type per class or label. DeepGNN → others: one per value of a property of 32-bit
+    /// integers [default: one node type]
     #[arg(long, value_name = "label|property:NAME", value_parser = types_from)]
     pub node_type_from: Option<TypesFrom>,
-    /// RDF → others: what classes become labels, those that rdf:type says in the default graph [default: none]
+    /// RDF → others: write classes, as stated by rdf:type in the default graph, as labels [default: none]
     #[arg(long, value_name = "rdf:type", value_parser = ["rdf:type"])]
     pub labels_from: Option<String>,
-    /// RDF → NOCK, NOCK → RDF: literals as properties and back, or as pynock has it: literals as nodes, edges as triples. The second
-    /// implies --lossy [default: rich to NOCK, as a property graph to RDF]
+    /// RDF → NOCK, NOCK → RDF: rich maps literals to properties and back; pynock maps them as pynock does: literals to
+    /// nodes, edges to triples. pynock implies --lossy [default: rich to NOCK, as a property graph to RDF]
     #[arg(long, value_name = "MODE", value_parser = rdf_mode_parser())]
     pub rdf_mode: Option<RdfMode>,
-    /// Names for these node types: 0=person,1=city or http://example.org/Person=person. Of several labels of a node the first that
-    /// stands here is its type, else the first in the order of their bytes [default: the values]
+    /// Names of these node types: 0=person,1=city or http://example.org/Person=person. The type of a node with several
+    /// labels is the first of them in this list, otherwise the first in byte order [default: the values]
     #[arg(long, value_name = "VALUE=NAME,…", value_delimiter = ',', value_parser = type_name, requires = "node_type_from")]
     pub type_names: Option<Vec<(String, String)>>,
-    /// GraphAr: lay the graph out as it was, where nothing else is said
+    /// GraphAr: keep the layout of the input, except for what other arguments set
     #[arg(long)]
     pub keep_layout: bool,
-    /// NOCK, DeepGNN: write a directory of so many partitions, or of so many files of a text [default: 1]
+    /// NOCK, DeepGNN: write a directory of N partitions, or of N files of a text [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub partitions: Option<u32>,
-    /// NOCK: the column of nodes (no member of props) that holds the number of their partition, from 0 [default: a hash of the name]
+    /// NOCK: the node column, not a member of props, with the partition number, from 0 [default: a hash of the name]
     #[arg(long, value_name = "NAME", requires = "partitions")]
     pub partition_by: Option<String>,
-    /// NOCK: physical types, those of the specification or those that pynock writes [default: spec]
+    /// NOCK: physical types: those of the specification, or those that pynock writes [default: spec]
     #[arg(long, value_name = "TYPES", value_parser = dialect_parser())]
     pub dialect: Option<nock::Types>,
-    /// NOCK: write truth as DOUBLE, for values that FLOAT cannot hold
+    /// NOCK: write truth as DOUBLE, for values that do not fit into FLOAT
     #[arg(long)]
     pub truth_double: bool,
-    /// NOCK: nest edge rows in their node rows; pynock cannot read it
+    /// NOCK: nest edge rows in node rows; pynock cannot read this
     #[arg(long)]
     pub nested_edges: bool,
-    /// NOCK: write props as a Parquet map; pynock cannot read it
+    /// NOCK: write props as a Parquet map; pynock cannot read this
     #[arg(long)]
     pub props_map: bool,
     /// NOCK: sort the rows of a text file by name
     #[arg(long)]
     pub sort: bool,
-    /// annnet: the layout, that of annnet 0.4 or that of the specification's text [default: v2]
+    /// annnet: the layout of annnet 0.4, or of the specification [default: v2]
     #[arg(long, value_name = "LAYOUT", value_parser = layout_parser())]
     pub layout: Option<annnet::WriteLayout>,
-    /// annnet: write the incidence matrix as well; it follows from the tables
+    /// annnet: also write the incidence matrix, which is redundant
     #[arg(long)]
     pub matrix: bool,
-    /// DeepGNN: write a text of this format instead of a binary [default: by the destination's name, as in graph.tsv.gz]
+    /// DeepGNN: write text of this format instead of a binary [default: by the destination's name, as in graph.tsv.gz]
     #[arg(long, value_name = "FORMAT", value_parser = text_parser())]
     pub text: Option<deepgnn::TextFormat>,
-    /// DeepGNN: leave out of Linear and EdgeList what all nodes or all edges share, and state it once in the meta.json of
-    /// the directory that --partitions makes
+    /// DeepGNN: omit from Linear and EdgeList what all nodes or all edges have in common, and write it once, to
+    /// meta.json in the directory of --partitions
     #[arg(long, requires = "partitions")]
     pub leave_out: bool,
-    /// DeepGNN: what decides which partition a line goes to, its number or the first id in it [default: line]
+    /// DeepGNN: assign lines to partitions by line number or by their first id [default: line]
     #[arg(long, value_name = "BY", value_parser = dispatch_parser())]
     pub dispatch: Option<deepgnn::Dispatch>,
-    /// DeepGNN: write no tables for weighted sampling
+    /// DeepGNN: omit the tables for weighted sampling
     #[arg(long)]
     pub no_samplers: bool,
-    /// DeepGNN: the last time that is known; times of edges are stored when there is one [default: none]
+    /// DeepGNN: the watermark, the last known time; if given, times of edges are stored [default: none]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub watermark: Option<i64>,
-    /// Edge lists: where the properties of edges stand [default: in columns if all are numbers that every edge has]
+    /// Edge lists: how to write edge properties [default: in columns if all are numbers that every edge has]
     #[arg(long, value_name = "WHERE", value_parser = edge_data_parser())]
     pub edge_data: Option<edgelist::EdgeData>,
-    /// RDF: the syntax to write [default: by the destination's name, as in graph.ttl.gz]
+    /// RDF: syntax of the output [default: by the destination's name, as in graph.ttl.gz]
     #[arg(long, value_name = "SYNTAX", value_parser = syntax_parser())]
     pub to_syntax: Option<rdf::Syntax>,
-    /// annnet: write cache/csr.zarr and cache/csc.zarr as well: edges by their ends, for fast look-ups
+    /// annnet: also write cache/csr.zarr and cache/csc.zarr, edges by their ends for fast look-ups
     #[arg(long)]
     pub cache: bool,
-    /// The time that files and directories get instead of the clock's. No other byte depends
-    /// on when or where it was written [default: SOURCE_DATE_EPOCH, or the clock]
+    /// Time to store in files and directories. Nothing else in the output depends on when or where it was written
+    /// [default: SOURCE_DATE_EPOCH, or the clock]
     #[arg(long, value_name = "SECONDS|RFC3339", value_parser = epoch::parse)]
     pub epoch: Option<SystemTime>,
 }
 
-/// Reads `nodes=FILE`.
+/// Parses `nodes=FILE`.
 ///
 /// # Errors
-/// When it names no table, or no file.
+/// Returns a usage error if the table is unknown, or the file is missing.
 pub fn attribute_table(text: &str) -> Result<(AttributeTable, String)> {
     let (kind, file) = named_file(text)?;
     let table = match kind.as_str() {
@@ -141,16 +145,16 @@ pub fn attribute_table(text: &str) -> Result<(AttributeTable, String)> {
         "slices" => AttributeTable::Slices,
         "edge-slices" => AttributeTable::EdgeSlices,
         "layers" => AttributeTable::Layers,
-        _ => return Err(Error::usage(format!("{kind:?} is none of nodes, edges, slices, edge-slices, layers"))),
+        _ => return Err(Error::usage(format!("{kind:?} is not one of nodes, edges, slices, edge-slices, layers"))),
     };
     Ok((table, file))
 }
 
-/// Reads `NAME=FILE`. Both may have a `=`, and a slice may be called nothing: the name ends at the first `=` with a file behind it,
-/// and at the first of all where there is no such file here.
+/// Parses `NAME=FILE`. Both may contain `=`, and the name of a slice may be empty: the name ends at the first `=` that
+/// precedes an existing file, or at the first `=` if there is no such file.
 ///
 /// # Errors
-/// When there is no file.
+/// Returns a usage error if there is no file.
 pub fn named_file(text: &str) -> Result<(String, String)> {
     let splits = || {
         let parts = text.match_indices('=').map(|(at, _)| text.split_at(at));
@@ -158,26 +162,26 @@ pub fn named_file(text: &str) -> Result<(String, String)> {
     };
     match splits().find(|(_, file)| Path::new(file).exists()).or_else(|| splits().next()) {
         Some((name, file)) => Ok((name.to_owned(), file.to_owned())),
-        None => Err(Error::usage(format!("{text:?} names no file: write NAME=FILE"))),
+        None => Err(Error::usage(format!("{text:?} does not name a file: use NAME=FILE"))),
     }
 }
 
 impl TargetArgs {
-    /// The time that stands for the clock.
+    /// Returns the time to use instead of the clock.
     ///
     /// # Errors
-    /// When the environment states none.
+    /// Returns an error if the environment variable is invalid.
     pub fn epoch(&self) -> Result<Option<SystemTime>> {
         epoch::or_environment(self.epoch)
     }
 
-    /// What gives nodes types of their own.
+    /// Returns how nodes get their types.
     pub fn node_types(&self) -> Option<NodeTypes> {
         let from = self.node_type_from.clone()?;
         Some(NodeTypes { from, names: self.type_names.iter().flatten().cloned().collect() })
     }
 
-    /// How a graph without a schema is typed.
+    /// Returns how a graph without a schema is typed.
     pub fn typing(&self) -> Typing {
         let mut typing = Typing::default();
         if self.props != "columns" {
@@ -192,7 +196,7 @@ impl TargetArgs {
         typing
     }
 
-    /// Which flags of formats are given.
+    /// Returns the flags of single formats, and whether they were given.
     fn given(&self) -> [(&'static str, bool); 28] {
         [
             ("--vertex-chunk", self.vertex_chunk.is_some()),
@@ -226,41 +230,43 @@ impl TargetArgs {
         ]
     }
 
-    /// How `to` is laid out at a place called `destination`. `returns` says that the graph comes back to its own format.
+    /// Returns the options for writing `to` at `destination`. `returns` tells whether the graph is converted back to
+    /// its original format.
     ///
     /// # Errors
-    /// When an argument is for another format, or does not fit the destination's name.
+    /// Returns an error if an argument applies to another format, or contradicts the name of the destination.
     pub fn options(&self, to: Format, destination: &str, returns: bool, formats: &Registry) -> Result<WriteOptions> {
         if let Some((flag, of)) = formats::foreign(&self.given(), to, formats, |flags| flags.writing) {
             let what = formats::names(&of);
-            return Err(Error::usage(format!("{flag} is for writing {what}, and {to} is to be written")));
+            return Err(Error::usage(format!("{flag} applies to {what} output; the output format is {to}")));
         }
         let mut options = WriteOptions::default();
         formats::of(Some(to)).try_for_each(|own| own.writing(self, destination, returns, &mut options))?;
         Ok(options)
     }
 
-    /// The format that is asked for: by its name, by the destination's, or by what only one format has.
+    /// Returns the requested output format: by `--to`, by the destination's name, or by a flag that only one format
+    /// has.
     pub fn format_at(&self, destination: &str, formats: &Registry) -> Option<Format> {
         let named = self.to.or_else(|| formats.of_name(destination));
         named.or_else(|| formats::told(&self.given(), formats).pop())
     }
 }
 
-/// The ids of the formats.
+/// Parser of format ids.
 pub fn format_parser(formats: &Registry) -> impl TypedValueParser<Value = Format> + use<> {
     let formats = formats.clone();
     let ids: Vec<&'static str> = formats.all().iter().map(|format| format.id()).collect();
     PossibleValuesParser::new(ids).try_map(move |id| formats.named(&id))
 }
 
-/// The encodings of files.
+/// Parser of file types.
 pub fn file_type_parser() -> impl TypedValueParser<Value = FileType> {
     PossibleValuesParser::new(FileType::ALL.map(FileType::word))
         .map(|word| FileType::from_word(&word).unwrap_or(FileType::Parquet))
 }
 
-/// The words that annnet uses.
+/// Parser of the ways to write hyperedges, named as in annnet.
 pub fn hyperedges_parser() -> impl TypedValueParser<Value = Hyperedges> {
     PossibleValuesParser::new(["reify", "expand", "skip"]).map(|word| match word.as_str() {
         "expand" => Hyperedges::Expand,
@@ -299,36 +305,37 @@ fn dialect_parser() -> impl TypedValueParser<Value = nock::Types> {
         .map(|word| if word == "pynock" { nock::Types::Pynock } else { nock::Types::Specification })
 }
 
-/// Reads what says the type of a node.
+/// Parses the source of node types.
 fn types_from(text: &str) -> Result<TypesFrom> {
     if text == "label" {
         return Ok(TypesFrom::Label);
     }
     let name = text.strip_prefix("property:").filter(|name| !name.is_empty());
-    name.map(|name| TypesFrom::Property(name.to_owned()))
-        .ok_or_else(|| Error::usage(format!("{text:?} says no type of a node")).hint("label").hint("property:type"))
+    name.map(|name| TypesFrom::Property(name.to_owned())).ok_or_else(|| {
+        Error::usage(format!("{text:?} is not a source of node types")).hint("label").hint("property:type")
+    })
 }
 
-/// Reads the name of a type.
+/// Parses a value and the name of its type.
 fn type_name(text: &str) -> Result<(String, String)> {
-    let wrong = || Error::usage(format!("{text:?} is no value with its name")).hint("0=person,1=city");
-    // An IRI may have the sign in it.
+    let wrong = || Error::usage(format!("{text:?} is not VALUE=NAME")).hint("0=person,1=city");
+    // An IRI may contain `=`.
     let (value, name) = text.rsplit_once('=').filter(|(_, name)| !name.is_empty()).ok_or_else(wrong)?;
     Ok((value.to_owned(), name.to_owned()))
 }
 
-/// Reads a codec with its level.
+/// Parses a codec and its level.
 ///
 /// # Errors
-/// When it is none, or has no such level.
+/// Returns a usage error if the codec or its level does not exist.
 pub fn compression(text: &str) -> Result<Compression> {
     let refused =
-        || Error::usage(format!("{text:?} is no compression: none, snappy, zstd, lz4, gzip, brotli, or zstd:3"));
+        || Error::usage(format!("{text:?} is not a compression: use none, snappy, zstd, lz4, gzip, brotli, or zstd:3"));
     let (name, level) = text.split_once(':').map_or((text, None), |(name, level)| (name, Some(level)));
     let level = level.map(|level| level.parse::<u32>().map_err(|_| refused())).transpose()?;
     let within = |least: u32, most: u32, usual: u32| match level.unwrap_or(usual) {
         level if (least..=most).contains(&level) => Ok(level),
-        _ => Err(Error::usage(format!("{name} has levels {least} to {most}"))),
+        _ => Err(Error::usage(format!("{name} supports levels {least} to {most}"))),
     };
     match (name.to_ascii_lowercase().as_str(), level) {
         ("none" | "uncompressed", None) => Ok(Compression::None),

@@ -1,4 +1,4 @@
-//! `digest`: of content, order and schema, by kind and type.
+//! `digest`: digests of content, order and schema, by kind and type.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ struct Document<'a> {
     #[serde(flatten)]
     digests: Digests,
     lines: Vec<LineDocument<'a>>,
-    /// Edges that a selection leaves out because an end of theirs is left out; null without a selection.
+    /// Edges that a selection drops because one of their ends is dropped; null without a selection.
     dangling: Option<u64>,
 }
 
@@ -37,10 +37,10 @@ struct LineDocument<'a> {
     sum: String,
 }
 
-/// Digests a graph.
+/// Computes and prints the digests of a graph.
 ///
 /// # Errors
-/// Whatever keeps it from doing so.
+/// Any error of reading, writing or printing.
 pub fn run(args: &DigestArgs, formats: &Registry, console: &Console) -> Result<Answer> {
     let resources = args.resources.resources()?;
     let selection = args.select.selection(args.limit)?;
@@ -82,7 +82,7 @@ pub fn run(args: &DigestArgs, formats: &Registry, console: &Console) -> Result<A
     Ok(Answer::Yes)
 }
 
-/// The beginning of a sum.
+/// Returns the beginning of a sum.
 fn shown(sum: &Sum) -> String {
     let digits = format!("{:032x}", sum.hash);
     format!("{} {} …", digits.get(..4).unwrap_or_default(), digits.get(4..8).unwrap_or_default())

@@ -12,7 +12,7 @@ use crate::console::{Console, Output};
 /// Prints the elements of a graph.
 ///
 /// # Errors
-/// Whatever keeps it from doing so.
+/// Any error of reading, writing or printing.
 pub fn run(args: &DumpArgs, formats: &Registry, console: &Console) -> Result<Answer> {
     let resources = args.resources.resources()?;
     let selection = args.select.selection(None)?;

@@ -1,4 +1,4 @@
-//! `explain`: what a rule says, and what to do about it.
+//! `explain`: a rule, and what to do if it is broken.
 
 use isomorph::convert::Registry;
 use isomorph::error::{Rule, Severity};
@@ -24,7 +24,7 @@ struct RuleDocument {
 /// Explains one rule, or lists several.
 ///
 /// # Errors
-/// Whatever keeps it from doing so.
+/// Any error of reading, writing or printing.
 pub fn run(args: &ExplainArgs, formats: &Registry, console: &Console) -> Result<Answer> {
     let wanted = args.id.as_deref().unwrap_or_default().to_ascii_uppercase();
     let all = rules::all(formats).into_iter().flat_map(|(about, rules)| rules.iter().map(move |rule| (about, *rule)));
@@ -33,7 +33,7 @@ pub fn run(args: &ExplainArgs, formats: &Registry, console: &Console) -> Result<
         found = vec![exact];
     }
     if found.is_empty() {
-        return Err(Error::usage(format!("no rule is called {wanted}")).hint("isomorph explain    lists all rules"));
+        return Err(Error::usage(format!("there is no rule {wanted}")).hint("isomorph explain    lists all rules"));
     }
     let mut screen = console.screen();
     match found.as_slice() {

@@ -1,4 +1,4 @@
-//! `extend`: adds to a graph without rewriting what is there.
+//! `extend`: adds to a graph without rewriting existing files.
 
 use isomorph::Result;
 use isomorph::convert::{
@@ -47,10 +47,11 @@ struct AnnnetDocument<'a> {
     seconds: f64,
 }
 
-/// Adds columns of a table or an adjacency list to GraphAr; vertices, edges, attributes, a slice, a note to annnet.
+/// Adds columns of a table or an adjacency list to GraphAr; or vertices, edges, attributes, a slice or a history entry
+/// to annnet.
 ///
 /// # Errors
-/// Whatever keeps it from doing so.
+/// Any error of reading, writing or printing.
 pub fn run(args: &ExtendArgs, formats: &Registry, console: &Console) -> Result<Answer> {
     let resources = args.resources.resources()?;
     let location = file_place(&args.path)?;
@@ -92,7 +93,7 @@ pub fn run(args: &ExtendArgs, formats: &Registry, console: &Console) -> Result<A
     Ok(Answer::Yes)
 }
 
-/// What an annnet graph gets.
+/// Returns what to add to an annnet graph.
 fn extension(args: &ExtendArgs) -> Result<Extension> {
     let own = &args.annnet;
     let file = |text: &Option<String>| text.as_deref().map(file_place).transpose();
@@ -108,7 +109,7 @@ fn extension(args: &ExtendArgs) -> Result<Extension> {
     })
 }
 
-/// An entry of the history: what is no JSON object is a note.
+/// Returns an entry of the history: text that is not a JSON object becomes a note.
 fn entry(text: &str) -> String {
     match text.trim_start().starts_with('{') {
         true => text.to_owned(),
@@ -130,19 +131,19 @@ fn show_annnet(args: &ExtendArgs, done: &Extended, console: &Console) -> Result<
     let (changed, views) = (done.updated.clone().unwrap_or_default(), done.views.unwrap_or_default());
     let (files, size) = (changed.files + views.files, changed.bytes + views.bytes);
     let rest = match &done.updated {
-        Some(own) if own.whole => "; an archive is written whole".to_owned(),
+        Some(own) if own.whole => "; archives are rewritten completely".to_owned(),
         Some(own) => format!("; of a graph of {}", bytes(own.graph_bytes)),
         None => String::new(),
     };
     let written = format!("{}, {}{rest}", of(files, "file"), bytes(size));
     screen.marked("wrote", Some(Mark::Sound), &format!("{} ({written}) in {}", args.path, duration(done.seconds)));
-    // Views that were made again are not gone.
+    // Views that were rebuilt are not listed as removed.
     let gone: Vec<String> =
         changed.removed.iter().filter(|path| *path != "cache" || done.views.is_none()).cloned().collect();
     for path in &gone {
-        screen.marked("removed", None, &format!("{path}, which does not fit any more"));
+        screen.marked("removed", None, &format!("{path}, now out of date"));
         if path == "cache" {
-            screen.line("", &format!("isomorph extend {} --cache makes it again", args.path));
+            screen.line("", &format!("isomorph extend {} --cache rebuilds it", args.path));
         }
     }
     console.show(&screen)?;
@@ -162,7 +163,7 @@ fn show_annnet(args: &ExtendArgs, done: &Extended, console: &Console) -> Result<
     Ok(Answer::Yes)
 }
 
-/// What was changed, in words.
+/// Returns a description of the changes.
 fn what_changed(args: &ExtendArgs, own: &Updated) -> Vec<String> {
     let mut what: Vec<String> = Vec::new();
     if args.annnet.vertices.is_some() {
@@ -201,7 +202,7 @@ fn show(args: &ExtendArgs, added: &Added, console: &Console) -> Result<()> {
     screen.marked(
         "wrote",
         Some(Mark::Sound),
-        &format!("{} ({size}) in {}; no other file was touched", args.path, duration(added.seconds)),
+        &format!("{} ({size}) in {}; other files unchanged", args.path, duration(added.seconds)),
     );
     console.show(&screen)
 }

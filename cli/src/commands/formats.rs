@@ -1,4 +1,4 @@
-//! `formats`: which there are, and what works with each.
+//! `formats`: the supported formats, and what isomorph can do with them.
 
 use isomorph::Result;
 use isomorph::convert::{Format, Registry, Shape};
@@ -41,7 +41,7 @@ impl Document {
 /// Lists the formats.
 ///
 /// # Errors
-/// Whatever keeps it from doing so.
+/// Any error of reading, writing or printing.
 pub fn run(formats: &Registry, console: &Console) -> Result<Answer> {
     let documents: Vec<Document> = formats.all().iter().copied().map(Document::of).collect();
     let mut table = Table::new([Column::stage(), Column::text(0), Column::text(0), Column::text(2), Column::text(1)]);

@@ -1,4 +1,4 @@
-//! `completions` and `man`: made from the arguments themselves.
+//! `completions` and `man`: generated from the arguments.
 
 use std::io::Write;
 
@@ -13,7 +13,7 @@ use crate::console::Console;
 /// Prints the completions of a shell.
 ///
 /// # Errors
-/// When standard output cannot be written.
+/// Returns an error if standard output cannot be written.
 pub fn completions(args: &CompletionsArgs, formats: &Registry, console: &Console) -> Result<Answer> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut command(formats), "isomorph", &mut script);
@@ -24,7 +24,7 @@ pub fn completions(args: &CompletionsArgs, formats: &Registry, console: &Console
 /// Prints a manual page.
 ///
 /// # Errors
-/// When there is no such command, or standard output cannot be written.
+/// Returns an error if there is no such command, or standard output cannot be written.
 pub fn man(args: &ManArgs, formats: &Registry, console: &Console) -> Result<Answer> {
     let mut command = command(formats);
     command.build();

@@ -28,17 +28,17 @@ use crate::args::{Command, OpenArgs};
 use crate::console::Console;
 use crate::render::{Screen, of};
 
-/// What a command answers when nothing went wrong.
+/// The answer of a command that did not fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
-    /// Yes: sound, equal, done.
+    /// Yes: valid, equal, done.
     Yes,
-    /// No: not sound, different.
+    /// No: invalid, different.
     No,
 }
 
 impl Answer {
-    /// Yes, if `yes`.
+    /// Returns `Yes` if `yes` is true.
     pub fn yes_if(yes: bool) -> Self {
         if yes { Answer::Yes } else { Answer::No }
     }
@@ -53,10 +53,10 @@ impl From<Answer> for ExitCode {
     }
 }
 
-/// Does what the command line says.
+/// Runs the command of the command line.
 ///
 /// # Errors
-/// Whatever went wrong; nothing is printed of it yet.
+/// Any error of the command; it is not printed yet.
 pub fn run(command: &Command, formats: &Registry, console: &Console) -> Result<Answer> {
     match command {
         Command::Info(args) => info::run(args, formats, console),
@@ -85,8 +85,8 @@ fn open(path: &str, args: &OpenArgs, formats: &Registry, resources: &Resources, 
     open_at(&location, &options, console)
 }
 
-/// What a selection leaves of a graph; the graph itself where it leaves all. If edges are to be counted, with the number of those that it
-/// leaves out because they lose an end.
+/// Returns what a selection leaves of a graph, or the graph itself if the selection is empty. If edges are to be
+/// counted, also returns the number of edges that it drops because they lose an end.
 fn select(
     opened: Opened,
     selection: &Selection,
@@ -101,28 +101,29 @@ fn select(
     Ok((selecting.opened, selecting.dangling))
 }
 
-/// Tells how many edges a selection leaves out because they lose an end.
+/// Prints how many edges a selection drops because they lose an end.
 fn show_dangling(screen: &mut Screen, dangling: Option<u64>, selection: &Selection, part: &Opened) {
     let Some(edges) = dangling.filter(|edges| *edges > 0) else { return };
     let edges = of(edges, "edge");
-    // Ends that are no rows cannot be told from nodes that are left out.
+    // Ends that are not rows cannot be distinguished from dropped nodes.
     let can_be_kept = !part.graph.graph().nodes.iter().any(|ty| ty.implied);
     let text = match (selection.keep_dangling, can_be_kept) {
-        (true, _) => format!("{edges} left out because both ends are"),
-        (false, false) => format!("{edges} left out because an end is"),
-        (false, true) => format!("{edges} left out because an end is; --keep-dangling keeps those that have one end"),
+        (true, _) => format!("{edges} dropped because both ends are dropped"),
+        (false, false) => format!("{edges} dropped because an end is dropped"),
+        (false, true) => format!("{edges} dropped because an end is dropped; --keep-dangling keeps those with one end"),
     };
     screen.line("selected", &text);
 }
 
-/// Opens a graph for whoever reads it, and tells what opening found; errors among that end it, unless `--lenient` lets them pass.
+/// Opens a graph for reading, and prints the findings of opening. An error among them is returned, unless `--lenient`
+/// is given.
 fn open_at(location: &Location, options: &OpenOptions, console: &Console) -> Result<Opened> {
     let opened = Opened::open(location, options)?;
     console.warn(&opened.native.about().findings);
     Ok(opened)
 }
 
-/// Makes sure, before all of a graph is read, that it still is what its sidecar was made for; tells what `lenient` lets pass.
+/// Before a whole graph is read, checks that it still matches its sidecar; prints the findings that `lenient` ignores.
 fn check_whole(
     opened: &Opened,
     lenient: bool,

@@ -1,4 +1,4 @@
-//! `validate`: every rule broken.
+//! `validate`: lists all broken rules.
 
 use isomorph::Result;
 use isomorph::convert::{Opened, Registry, SidecarUse, sidecar};
@@ -12,10 +12,10 @@ use crate::progress::timed;
 use crate::render::{Mark, bytes, of};
 use crate::report;
 
-/// Places kept of each rule: of a file with a million broken rows the first few say enough.
+/// Places kept per rule: the first few of a million broken rows are enough.
 const KEPT: usize = 20;
 
-/// Places kept when each is to be shown.
+/// Places kept per rule with --verbose.
 const KEPT_VERBOSE: usize = 100_000;
 
 /// See `docs/cli-json.md`.
@@ -26,19 +26,19 @@ struct Document<'a> {
     sound: bool,
     rules: usize,
     findings: Vec<RuleFindings<'a>>,
-    /// Of a store, versions whose data was not read.
+    /// Versions of a store whose data was not read.
     #[serde(skip_serializing_if = "Option::is_none")]
     unread_versions: Option<Vec<i64>>,
 }
 
-/// Checks a graph; the answer is whether it is sound.
+/// Validates a graph; the answer is whether it is valid.
 ///
 /// # Errors
-/// Whatever keeps it from doing so.
+/// Any error of reading, writing or printing.
 pub fn run(args: &ValidateArgs, formats: &Registry, console: &Console) -> Result<Answer> {
     let resources = args.resources.resources()?;
     let (location, mut options) = args.open.place(&args.path, formats, &resources)?;
-    // The rules are those of the format: the data is looked at as what it is, and its sidecar apart.
+    // The rules are those of the format: the data is validated without its sidecar, which is validated separately.
     options.unsound = true;
     options = match args.open.sidecar {
         SidecarUse::Ignore => options,
@@ -60,7 +60,7 @@ pub fn run(args: &ValidateArgs, formats: &Registry, console: &Console) -> Result
     let size = format!("{}, {}", of(about.files, "file"), bytes(about.bytes));
     let outcome = match report::summary(&findings) {
         none if none.is_empty() => format!("all {rules} rules of {} hold · {size}", opened.format),
-        some => format!("{some} · {size} · `isomorph explain ID` says more of a rule"),
+        some => format!("{some} · {size} · `isomorph explain ID` explains a rule"),
     };
     let (word, mark) = if sound { ("sound", Mark::Sound) } else { ("unsound", Mark::Error) };
     screen.marked(word, Some(mark), &outcome);

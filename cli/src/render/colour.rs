@@ -1,24 +1,24 @@
-//! Colour: three marks, and only on a terminal.
+//! Colour: three marks, only on terminals.
 
 use std::io::IsTerminal;
 use std::sync::OnceLock;
 
 use clap::ColorChoice;
 
-/// What `--color` says; `auto` until it is read.
+/// The value of `--color`; `auto` until it is set.
 static CHOICE: OnceLock<ColorChoice> = OnceLock::new();
 
-/// Takes what `--color` says. The first call counts.
+/// Sets the value of `--color`. Only the first call has an effect.
 pub fn choose(choice: ColorChoice) {
     let _ = CHOICE.set(choice);
 }
 
-/// What a colour says.
+/// The meaning of a colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
-    /// Sound, equal, done.
+    /// Valid, equal, done.
     Sound,
-    /// Readable, but worth a look.
+    /// Readable, with a problem.
     Warning,
     /// Wrong.
     Error,
@@ -35,8 +35,8 @@ pub enum Palette {
 }
 
 impl Palette {
-    /// Colour for a stream: what `--color` says, or, if that is `auto`, for a terminal, unless the environment says no
-    /// (`NO_COLOR`, `TERM=dumb`).
+    /// Returns the palette of a stream: the value of `--color`, or, if that is `auto`, colour on a terminal, unless the
+    /// environment forbids it (`NO_COLOR`, `TERM=dumb`).
     pub fn of(stream: &impl IsTerminal) -> Self {
         match CHOICE.get() {
             Some(ColorChoice::Always) => return Palette::Ansi,
@@ -48,7 +48,7 @@ impl Palette {
         if stream.is_terminal() && !refused && !dumb { Palette::Ansi } else { Palette::Plain }
     }
 
-    /// `text` with its mark.
+    /// Returns `text` in the colour of its mark.
     pub fn paint(self, text: &str, mark: Option<Mark>) -> String {
         match (self, mark) {
             (Palette::Plain, _) | (_, None) => text.to_owned(),

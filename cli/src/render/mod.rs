@@ -1,4 +1,4 @@
-//! What people see: words, numbers, tables, marks. Nothing here writes anything.
+//! Formats output for people: text, numbers, tables, marks. Nothing here writes to a stream.
 
 mod colour;
 mod number;

@@ -13,7 +13,7 @@ pub fn thousands(number: u64) -> String {
     out
 }
 
-/// A count that may not be known before reading.
+/// Formats a count that may be unknown before reading.
 pub fn count(number: Option<u64>) -> String {
     number.map_or_else(|| "–".to_owned(), thousands)
 }
@@ -32,7 +32,7 @@ pub fn bytes(number: u64) -> String {
     scaled(number as f64, &["KB", "MB", "GB", "TB", "PB", "EB"])
 }
 
-/// `512 MiB`, `2.5 GiB`: memory, as it is asked for.
+/// `512 MiB`, `2.5 GiB`: memory, in the units of `--memory`.
 pub fn memory(number: u64) -> String {
     let mebibytes = number as f64 / f64::from(1 << 20);
     if mebibytes < 1024.0 { format!("{mebibytes:.0} MiB") } else { format!("{:.1} GiB", mebibytes / 1024.0) }
@@ -47,7 +47,7 @@ pub fn rate(rows: u64, seconds: f64) -> String {
     format!("{}/s", scaled(rate, &["k", "M", "G", "T"]))
 }
 
-/// A number of at least 1000, divided by 1000 until it fits.
+/// Formats a number of at least 1000, divided by 1000 as often as needed.
 fn scaled(number: f64, units: &[&str]) -> String {
     let mut value = number;
     let mut shown = "";
@@ -77,7 +77,7 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
-/// A time that is only guessed: `40 s`, `3 min`, `2 h 5 min`.
+/// An estimated time: `40 s`, `3 min`, `2 h 5 min`.
 pub fn about(seconds: f64) -> String {
     let whole = seconds.round().clamp(1.0, 1e15) as u64;
     match whole {

@@ -1,18 +1,18 @@
-//! Tables that never wrap: when they are too wide, the least important column gives way first.
+//! Tables that never wrap: if a table is too wide, the least important column is cut first.
 
 use super::text::{STAGE, cut, one_line, width, wrap};
 use super::{Mark, Palette};
 
-/// Between two columns.
+/// Separator of columns.
 const GAP: &str = "   ";
 
-/// Below this a column that gives way says nothing any more and goes.
+/// A column that would be narrower is omitted.
 const LEAST: usize = 6;
 
-/// Below this a column goes on in the next line no more.
+/// A column that would be narrower is cut, not wrapped.
 const WRAPS: usize = 24;
 
-/// On which side the text of a column stands.
+/// Alignment of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Align {
     /// Text.
@@ -25,7 +25,7 @@ pub enum Align {
 #[derive(Debug, Clone, Copy)]
 pub struct Column {
     align: Align,
-    /// When the table is too wide, columns with greater numbers give way first; 0 never does.
+    /// If the table is too wide, columns with greater numbers are cut first; columns with 0 never are.
     yields: u8,
     least: usize,
     gap: &'static str,
@@ -33,28 +33,28 @@ pub struct Column {
 }
 
 impl Column {
-    /// Words of stages: as wide as on other lines, one space behind them.
+    /// A column of stage words: as wide as on other lines, followed by one space.
     pub fn stage() -> Self {
         Column { align: Align::Left, yields: 0, least: STAGE, gap: " ", wraps: false }
     }
 
-    /// Text that gives way before columns with smaller numbers.
+    /// A text column that is cut before columns with smaller numbers.
     pub fn text(yields: u8) -> Self {
         Column { align: Align::Left, yields, least: 0, gap: GAP, wraps: false }
     }
 
-    /// Numbers, which never give way.
+    /// A column of numbers, which is never cut.
     pub fn number() -> Self {
         Column { align: Align::Right, yields: 0, least: 0, gap: GAP, wraps: false }
     }
 
-    /// The same, whose text goes on in the next line instead of being cut.
+    /// Wraps the text of this column instead of cutting it.
     pub fn wrapped(mut self) -> Self {
         self.wraps = true;
         self
     }
 
-    /// The same with another space behind it.
+    /// Sets the separator after this column.
     pub fn gap(mut self, gap: &'static str) -> Self {
         self.gap = gap;
         self
@@ -69,7 +69,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// A cell with a mark.
+    /// Creates a cell with a mark.
     pub fn marked(text: impl AsRef<str>, mark: Mark) -> Self {
         Cell { text: one_line(text.as_ref()), mark: Some(mark) }
     }
@@ -89,7 +89,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table without rows.
+    /// Creates a table without rows.
     pub fn new(columns: impl Into<Vec<Column>>) -> Self {
         Table { columns: columns.into(), rows: Vec::new() }
     }
@@ -100,14 +100,14 @@ impl Table {
         self
     }
 
-    /// The lines, none wider than `limit` as long as columns can give way.
+    /// Returns the lines, none wider than `limit` as long as columns can be cut.
     pub fn lines(&self, limit: Option<usize>, palette: Palette) -> Vec<String> {
         let widths = self.widths(limit);
         let rows = self.rows.iter().flat_map(|row| self.wrap(row, &widths));
         rows.map(|row| self.line(&row, &widths, palette)).collect()
     }
 
-    /// A row, and what of its cells goes on in further rows.
+    /// Returns a row and the rows with the rest of its wrapped cells.
     fn wrap(&self, row: &[Cell], widths: &[usize]) -> Vec<Vec<Cell>> {
         let mut rows = vec![row.to_vec()];
         for ((at, column), &columns) in self.columns.iter().enumerate().zip(widths) {
@@ -125,7 +125,7 @@ impl Table {
         rows
     }
 
-    /// Width of each column; 0 where a column is empty or went.
+    /// Returns the width of each column; 0 for an empty or omitted column.
     fn widths(&self, limit: Option<usize>) -> Vec<usize> {
         let of = |at: usize| self.rows.iter().filter_map(|row| row.get(at)).map(|cell| width(&cell.text)).max();
         let mut widths: Vec<usize> =
@@ -218,7 +218,7 @@ mod tests {
                 "         knows    rel_name knows",
             ]
         );
-        // The other column gives way before a column that wraps is too narrow to be read.
+        // The other column is cut before a wrapped column becomes too narrow to read.
         let narrow = table.lines(Some(36), Palette::Plain);
         assert!(narrow.iter().all(|line| width(line) <= 36) && narrow.len() > 3, "{narrow:?}");
     }

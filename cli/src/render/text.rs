@@ -1,18 +1,18 @@
-//! Lines: a word at the left that says which stage speaks, then what it says.
+//! Lines: the word of a stage at the left, followed by text.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::{Mark, Palette, Table};
 
-/// Width of the words at the left, without the space behind them.
+/// Width of the words at the left, without the following space.
 pub const STAGE: usize = 8;
 
-/// Columns that `text` takes on a terminal.
+/// Returns the number of terminal columns of `text`.
 pub fn width(text: &str) -> usize {
     text.width()
 }
 
-/// `text` in at most `columns` columns; what is missing shows as `…`.
+/// Cuts `text` to at most `columns` columns, ending with `…`.
 pub fn cut(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -32,7 +32,7 @@ pub fn cut(text: &str, columns: usize) -> String {
     out
 }
 
-/// `text` in lines of at most `columns` columns, broken between words. A word that is longer has a line of its own.
+/// Wraps `text` into lines of at most `columns` columns, broken between words. A longer word has a line of its own.
 pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
@@ -47,7 +47,7 @@ pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// `text` without line breaks and other controls: what comes out of a file must not move the cursor.
+/// Removes line breaks and other control characters from `text`: the content of a file must not move the cursor.
 pub fn one_line(text: &str) -> String {
     let is_plain =
         |letter: char| !letter.is_control() && !matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
@@ -61,7 +61,7 @@ pub fn one_line(text: &str) -> String {
     out
 }
 
-/// Lines in the making, for a terminal of some width or for a pipe.
+/// Lines of output, for a terminal of a given width or for a pipe.
 #[derive(Debug)]
 pub struct Screen {
     palette: Palette,
@@ -70,22 +70,22 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// Nothing yet. Without a `width` nothing is ever cut.
+    /// Creates an empty screen. Without a `width`, nothing is ever cut.
     pub fn new(palette: Palette, width: Option<usize>) -> Self {
         Screen { palette, width, text: String::new() }
     }
 
-    /// Whether lines of so many columns stay whole.
+    /// Returns whether lines of this many columns are not cut.
     pub fn fits(&self, columns: usize) -> bool {
         self.width.is_none_or(|width| columns <= width)
     }
 
-    /// A stage and what it says.
+    /// Adds a stage and its text.
     pub fn line(&mut self, word: &str, text: &str) -> &mut Self {
         self.marked(word, None, text)
     }
 
-    /// The same with a mark on the word.
+    /// Adds a stage with a mark, and its text.
     pub fn marked(&mut self, word: &str, mark: Option<Mark>, text: &str) -> &mut Self {
         let text = one_line(text);
         let missing = STAGE.saturating_sub(width(word));
@@ -99,7 +99,7 @@ impl Screen {
         self.end()
     }
 
-    /// The same, on further lines where one is too short.
+    /// As `line`, wrapped if the text is too long.
     pub fn wrapped(&mut self, word: &str, text: &str) -> &mut Self {
         let Some(columns) = self.width else { return self.line(word, text) };
         let room = columns.saturating_sub(STAGE + 1);
@@ -109,7 +109,7 @@ impl Screen {
         self
     }
 
-    /// The same, and never cut: for what would be worth nothing without its end.
+    /// As `marked`, never cut: for text that is useless without its end.
     pub fn whole(&mut self, word: &str, mark: Option<Mark>, text: &str) -> &mut Self {
         let width = self.width.take();
         self.marked(word, mark, text);
@@ -117,7 +117,7 @@ impl Screen {
         self
     }
 
-    /// A line that no stage speaks: at most as wide as the terminal.
+    /// Adds a line without a stage, at most as wide as the terminal.
     pub fn plain(&mut self, text: &str, mark: Option<Mark>) -> &mut Self {
         let text = one_line(text);
         let text = self.width.map_or_else(|| text.clone(), |columns| cut(&text, columns));
@@ -125,20 +125,20 @@ impl Screen {
         self.end()
     }
 
-    /// The first line of a block, never cut: a marked word and, right behind it, the rest.
+    /// Adds the first line of a block, never cut: a marked word directly followed by text.
     pub fn headline(&mut self, word: &str, mark: Mark, rest: &str) -> &mut Self {
         self.text.push_str(&self.palette.paint(word, Some(mark)));
         self.text.push_str(&one_line(rest));
         self.end()
     }
 
-    /// A line below a headline, never cut.
+    /// Adds a line below a headline, never cut.
     pub fn detail(&mut self, label: &str, text: &str) -> &mut Self {
         self.text.push_str(&format!("  {label:4}   {}", one_line(text)));
         self.end()
     }
 
-    /// The lines of a table. If its first column has words of stages, it is as wide as theirs.
+    /// Adds a table. If its first column has stage words, it is as wide as theirs.
     pub fn table(&mut self, table: &Table) -> &mut Self {
         for line in table.lines(self.width, self.palette) {
             self.text.push_str(&line);
@@ -147,7 +147,7 @@ impl Screen {
         self
     }
 
-    /// All lines.
+    /// Returns all lines.
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -194,11 +194,11 @@ mod tests {
         screen
             .line("plan", "GraphAr → NOCK, one pass over it all")
             .line("", "second line")
-            .line("read back, and equal", "");
+            .line("verified: output equals input", "");
         screen.marked("error", Some(Mark::Error), "x");
         assert_eq!(
             screen.as_str(),
-            "plan     GraphAr → NOCK, one …\n         second line\nread back, and equal\nerror    x\n"
+            "plan     GraphAr → NOCK, one …\n         second line\nverified: output equals input\nerror    x\n"
         );
     }
 }

@@ -1,8 +1,9 @@
-//! annnet: hyperedges, layers and slices into formats that have nodes and edges alone, and seen through their carries.
+//! annnet: conversion of hyperedges, layers and slices to formats with only nodes and edges, and reading these through
+//! the sidecar.
 
 use crate::support::{Home, fixture};
 
-/// Graphs that GraphAr and NOCK hold, hyperedges, groups and all.
+/// Graphs that GraphAr and NOCK can store, including hyperedges and groups.
 const HELD: [&str; 14] = [
     "empty/graph.annnet.d",
     "one_node/graph.annnet.d",
@@ -28,13 +29,13 @@ fn graphs_are_written_as_nodes_and_edges_and_are_the_same_graphs_with_their_carr
         for (to, destination, back) in [("graphar", "g", "b.parq"), ("nock", "n.parq", "b")] {
             let done = home.run(&["convert", &graph, destination, "--to", to]);
             assert!(
-                done.code == 0 && done.out.contains("read back, and equal"),
+                done.code == 0 && done.out.contains("verified: output equals input"),
                 "{name} {to}: {}{}",
                 done.out,
                 done.err
             );
             home.run(&["diff", &graph, destination, "--exact"]).exits(0);
-            // And on to the other: what arrives is still the annnet graph.
+            // Converted to the third format, it is still the annnet graph.
             let other = if to == "nock" { "graphar" } else { "nock" };
             let done = home.run(&["convert", destination, back, "--to", other]);
             assert_eq!(done.code, 0, "{name} {to} {other}: {}{}", done.out, done.err);
@@ -55,18 +56,18 @@ fn the_layout_and_the_matrix_are_chosen() {
     ];
     for (destination, flags, file) in ways {
         let done = home.run(&[&["convert", &graph, destination][..], flags].concat()).exits(0);
-        assert!(done.out.contains("read back, and equal"), "{destination}: {}", done.out);
+        assert!(done.out.contains("verified: output equals input"), "{destination}: {}", done.out);
         assert!(home.at(file).is_file(), "{file}");
-        // The files say all of it: nothing has to be carried.
+        // The files store everything, so there is no sidecar.
         assert!(
-            !done.out.contains("carried") && !home.at(&format!("{destination}/_isomorph")).exists(),
+            !done.out.contains("sidecar") && !home.at(&format!("{destination}/_isomorph")).exists(),
             "{}",
             done.out
         );
         home.run(&["diff", &graph, destination, "--exact"]).exits(0);
         home.run(&["validate", destination]).exits(0);
     }
-    // A file that is changed is named.
+    // A changed file is named.
     home.write("text/uns/graph_attributes.json", "{}");
     let done = home.run(&["digest", "text"]).exits(3);
     assert!(done.err.contains("ANNNET-CHECKSUM") && done.err.contains("graph_attributes.json"), "{}", done.err);
@@ -106,8 +107,8 @@ fn hyperedges_that_are_expanded_or_skipped_are_lost_with_numbers() {
     let graph = fixture("annnet/everything_flat/graph.annnet.d");
     let home = Home::new();
     let done = home.run(&["convert", &graph, "pairs", "--to", "graphar", "--hyperedges", "expand"]).exits(0);
-    // Of five hyperedges one has a single member; h_stoich has coefficients.
-    for words in ["edges hyperedge", "coefficients of members", "which have no two members", "not read back"] {
+    // One of five hyperedges has a single member; h_stoich has coefficients.
+    for words in ["edges hyperedge", "coefficients of members", "which have no two members", "not verified"] {
         assert!(done.out.contains(words), "{words}: {}", done.out);
     }
     assert!(!home.at("pairs/_isomorph").exists());

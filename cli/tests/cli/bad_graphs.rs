@@ -1,17 +1,17 @@
-//! Every way in which a graph can be broken, one damage each: refused with file and rule, and nothing published.
+//! Every way in which a graph can be damaged: the error names file and rule, and nothing is published.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::support::{Home, PEOPLE, social};
 
-/// One damage: what it is, what it does to the graph in a directory, the file that the error names, and the rule.
+/// One kind of damage: its name, a function that applies it to a graph directory, the file in the error, and the rule.
 type Case = (&'static str, fn(&Path), &'static str, &'static str);
 
 const VERTICES: &str = "vertex/node/id_born_died/chunk0";
 const LIST: &str = "edge/node_knows_node/ordered_by_source";
 
-/// What can be wrong with a graph whose chunks are text.
+/// Damage to a graph with text chunks.
 const TEXT: &[Case] = &[
     (
         "a chunk is missing",
@@ -88,7 +88,7 @@ const TEXT: &[Case] = &[
         "part0/chunk0",
         "GAR-EDGE-PART",
     ),
-    ("a key stands there twice", |at| replace(at, VERTICES, "charles", "ada"), VERTICES, "GAR-KEY-TWICE"),
+    ("a key is repeated", |at| replace(at, VERTICES, "charles", "ada"), VERTICES, "GAR-KEY-TWICE"),
     ("a key is null", |at| replace(at, VERTICES, "charles", ""), VERTICES, "GAR-KEY-NULL"),
     ("an index is not contiguous", |at| replace(at, VERTICES, "\n1,", "\n5,"), VERTICES, "GAR-INDEX-GAP"),
     ("a value is of another type", |at| replace(at, VERTICES, "1815", "x"), VERTICES, "TEXT-VALUE"),
@@ -112,12 +112,7 @@ const TEXT: &[Case] = &[
         "node.vertex.yml",
         "GAR-META-YAML",
     ),
-    (
-        "a key of the manifest stands there twice",
-        |at| append(at, "chunk_size: 3\n"),
-        "node.vertex.yml",
-        "GAR-META-KEY-TWICE",
-    ),
+    ("a key of the manifest is repeated", |at| append(at, "chunk_size: 3\n"), "node.vertex.yml", "GAR-META-KEY-TWICE"),
     (
         "chunks of nothing",
         |at| replace(at, "node.vertex.yml", "chunk_size: 2", "chunk_size: 0"),
@@ -141,7 +136,7 @@ const TEXT: &[Case] = &[
     ("a link that leads out", |at| link(at, VERTICES), VERTICES, "STO-PATH-ESCAPE"),
 ];
 
-/// What can be wrong with Parquet chunks.
+/// Damage to Parquet chunks.
 const PARQUET: &[Case] = &[
     ("a chunk is cut short", |at| cut(at, VERTICES), VERTICES, "PARQUET-FOOTER"),
     ("an adjacency chunk is cut short", |at| cut(at, &adjacency()), "adj_list/part0/chunk0", "PARQUET-FOOTER"),
@@ -149,7 +144,7 @@ const PARQUET: &[Case] = &[
     ("a chunk is empty", |at| write(at, VERTICES, b""), VERTICES, "PARQUET-FOOTER"),
 ];
 
-/// What can be wrong with a NOCK text file.
+/// Damage to a NOCK text file.
 const NOCK: &[(&str, &str, &str, &str)] = &[
     ("props are a list", "{\"\"born\"\": 1815}", "[1]", "NOCK-PROPS-OBJECT"),
     ("props are a number", "{\"\"born\"\": 1815}", "5", "NOCK-PROPS-OBJECT"),
@@ -163,7 +158,7 @@ const NOCK: &[(&str, &str, &str, &str)] = &[
     ),
     ("a quote is missing", "\"mary\",-1", "\"mary,-1", "CSV-RECORD"),
     ("a field is missing", "\"mary\",-1,\"\"", "\"mary\",-1", "CSV-RECORD"),
-    ("a column stands there twice", "\"src_name\",", "\"src_name\",\"src_name\",", "CSV-HEADER"),
+    ("a column is repeated", "\"src_name\",", "\"src_name\",\"src_name\",", "CSV-HEADER"),
 ];
 
 fn adjacency() -> String {
@@ -198,7 +193,7 @@ fn append(at: &Path, text: &str) {
     write(at, "node.vertex.yml", (own + text).as_bytes());
 }
 
-/// Puts a byte that is no UTF-8 in the place of the first of a word.
+/// Replaces the first byte of a word with one that is not UTF-8.
 fn invalid(at: &Path, name: &str, word: &str) {
     let mut bytes = fs::read(at.join(name)).unwrap();
     let place = bytes.windows(word.len()).position(|window| window == word.as_bytes()).unwrap();
@@ -228,7 +223,7 @@ fn link(at: &Path, name: &str) {
     std::os::unix::fs::symlink("/etc/hostname", at.join(name)).unwrap();
 }
 
-/// A sound graph of the people, in small chunks of a file type.
+/// Creates a valid graph of the people, in small chunks of a file type.
 fn graph(home: &Home, file_type: &str) -> PathBuf {
     home.write("source.csv", PEOPLE);
     let layout = ["--file-type", file_type, "--vertex-chunk", "2", "--edge-chunk", "2", "--lossy"];
@@ -237,7 +232,7 @@ fn graph(home: &Home, file_type: &str) -> PathBuf {
     home.at("graph")
 }
 
-/// Converts what is broken, and checks what is said and what is there afterwards.
+/// Converts a damaged graph, and checks the error and the files afterwards.
 #[track_caller]
 fn refused(home: &Home, arguments: &[&str], what: &str, file: &str, rule: &str) {
     let before = home.names();
@@ -247,11 +242,11 @@ fn refused(home: &Home, arguments: &[&str], what: &str, file: &str, rule: &str) 
     let places: Vec<&str> = done.err.lines().filter(|line| line.starts_with("  file   ")).collect();
     assert_eq!(places.len(), 1, "{what}: {}", done.err);
     assert!(places[0].contains(file), "{what}: {file}: {}", done.err);
-    // Not everything has a rule: that a file is a file goes without saying.
+    // Some errors have no rule, such as a file that is a directory.
     let named = if rule.is_empty() { "error: ".to_owned() } else { format!("error {rule}") };
     assert!(done.err.contains(&named), "{what}: {rule}: {}", done.err);
     assert!(rule.is_empty() || done.err.contains("\n  try    "), "{what}: {}", done.err);
-    assert!(done.err.ends_with("nothing was written\n"), "{what}: {}", done.err);
+    assert!(done.err.ends_with("no output was written\n"), "{what}: {}", done.err);
     assert_eq!(home.names(), before, "{what}");
 }
 
@@ -299,18 +294,18 @@ fn a_graph_without_its_last_file_is_none() {
     let home = Home::new();
     remove(&graph(&home, "csv"), "graph.graph.yml");
     let done = home.run(&["convert", "graph", "result.parq"]).exits(3);
-    assert!(done.err.contains("  file   graph\n") && done.err.contains("nothing was written"), "{}", done.err);
+    assert!(done.err.contains("  file   graph\n") && done.err.contains("no output was written"), "{}", done.err);
     assert_eq!(home.names(), ["graph"]);
 }
 
-/// Every byte of a small file, damaged or cut off: refused, or the same graph.
+/// Every byte of a small file, damaged or truncated: an error, or the same graph.
 #[test]
 fn a_parquet_file_with_any_byte_damaged() {
     let home = Home::with_people();
     home.run(&["convert", "people.csv", "sound.parq", "--lossy"]).exits(0);
     let sound = fs::read(home.at("sound.parq")).unwrap();
     let digest = |name: &str| home.run(&["digest", name, "--json"]);
-    // A prime step, so that every part of the file is met.
+    // A prime step, so that all parts of the file are reached.
     for place in (0..sound.len()).step_by(53) {
         for cut in [true, false] {
             let mut bytes = sound.clone();
@@ -332,7 +327,7 @@ fn a_parquet_file_with_any_byte_damaged() {
 #[cfg(unix)]
 fn a_disk_that_is_full() {
     let social = social();
-    // What a full disk does to a write is done by a limit on sizes of files: 8 blocks, and no signal.
+    // A limit on file sizes fails writes as a full disk does: 8 blocks, and no signal.
     for arguments in [&["result", "--to", "graphar", "--file-type", "csv"][..], &["result.parq"]] {
         let home = Home::new();
         let command = home.command(&[&["convert", &social][..], arguments].concat());
@@ -350,7 +345,7 @@ fn a_disk_that_is_full() {
             return;
         }
         assert_eq!(limited.status.code(), Some(5), "{said}");
-        assert!(said.contains("  file   ") && said.ends_with("nothing was written\n"), "{said}");
+        assert!(said.contains("  file   ") && said.ends_with("no output was written\n"), "{said}");
         assert!(!said.contains("panicked"), "{said}");
         assert_eq!(home.names(), Vec::<String>::new());
     }

@@ -1,11 +1,11 @@
-//! Files that are not what they claim to be: a clear error, and nothing published.
+//! Files that are not what their names say: a clear error, and nothing is published.
 
 use std::fs;
 use std::path::Path;
 
 use crate::support::{Home, PEOPLE, sample};
 
-/// Converts what is broken, and checks that it was refused with everything that a reader needs.
+/// Converts invalid input, and checks that the error has all details.
 #[track_caller]
 fn refused(home: &Home, source: &str, says: &str) {
     let before = home.names();
@@ -13,7 +13,7 @@ fn refused(home: &Home, source: &str, says: &str) {
     assert!(done.err.starts_with("error"), "{}", done.err);
     assert!(done.err.contains(says), "{says}: {}", done.err);
     assert!(done.err.contains("\n  file   "), "{}", done.err);
-    assert!(done.err.ends_with("nothing was written\n"), "{}", done.err);
+    assert!(done.err.ends_with("no output was written\n"), "{}", done.err);
     assert!(!done.err.contains("panicked"), "{}", done.err);
     assert_eq!(done.err.matches("error").count(), 1, "{}", done.err);
     assert_eq!(home.names(), before);
@@ -82,7 +82,7 @@ fn a_manifest_that_leads_elsewhere() {
     refused(&home, "graph/modern_graph.graph.yml", "PATH");
 }
 
-/// Copies a directory with everything in it.
+/// Copies a directory recursively.
 pub fn copy(from: &Path, to: &Path) {
     fs::create_dir(to).unwrap();
     for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {

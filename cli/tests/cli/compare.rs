@@ -32,7 +32,7 @@ fn the_number_of_named_elements_is_bounded() {
     let home = Home::with_people();
     home.write("edited.csv", PEOPLE.replace("1791", "1792").replace("1815", "1816").replace("1780", "1781"));
     let done = home.run(&["diff", "people.csv", "edited.csv", "--limit", "1"]).exits(1);
-    let ended = "the search ended at 1 element; there may be more: without --limit all are counted\n";
+    let ended = "the search ended at 1 element; omit --limit to count all\n";
     assert!(done.out.ends_with(ended), "{}", done.out);
     let json =
         |limit: &str| home.run(&["diff", "people.csv", "edited.csv", "--limit", limit, "--json"]).exits(1).json();
@@ -40,7 +40,7 @@ fn the_number_of_named_elements_is_bounded() {
     assert_eq!((&first["ended"], &first["differing"]), (&true.into(), &1.into()), "{first}");
     assert_eq!(first["elements"].as_array().unwrap().len(), 1);
     assert!(first["lines"].as_array().unwrap().iter().any(|line| line["only_left"].is_null()), "{first}");
-    // Where there are no more, everything is known.
+    // If there are no more differences, the numbers are exact.
     let whole = home.run(&["diff", "people.csv", "edited.csv", "--json"]).exits(1).json();
     assert_eq!((json("3"), json("100")), (whole.clone(), whole));
 }

@@ -1,4 +1,4 @@
-//! `convert`: the screens, the way there and back, layouts.
+//! `convert`: screens, round trips, layouts.
 
 use std::fs;
 
@@ -46,7 +46,7 @@ fn what_is_there_is_replaced_only_when_asked() {
     home.write("taken.parq", "mine");
     let done = home.run(&["convert", "people.csv", "taken.parq"]).exits(2);
     assert!(done.err.starts_with("error: "), "{}", done.err);
-    assert!(done.err.ends_with("nothing was written\n"), "{}", done.err);
+    assert!(done.err.ends_with("no output was written\n"), "{}", done.err);
     assert_eq!(fs::read(home.at("taken.parq")).unwrap(), b"mine");
     home.run(&["convert", "people.csv", "taken.parq", "--replace"]).exits(0);
     home.run(&["diff", "people.csv", "taken.parq"]).exits(0);
@@ -57,8 +57,8 @@ fn lossy_writes_nothing_beside_and_says_what_is_lost() {
     let home = Home::with_people();
     home.run(&["convert", "people.csv", "people", "--to", "graphar", "--sidecar", "ignore"]).exits(0);
     let done = home.run(&["convert", "people", "again.parq", "--sidecar", "ignore", "--lossy"]).exits(0);
-    assert!(done.out.contains("         lost "), "{}", done.out);
-    assert!(!done.out.contains("read back, and equal"), "{}", done.out);
+    assert!(done.out.contains("         dropped "), "{}", done.out);
+    assert!(!done.out.contains("verified: output equals input"), "{}", done.out);
     assert_eq!(home.names(), ["again.parq", "people", "people.csv"]);
     let certificate = &home.run(&["convert", "people", "c.parq", "--lossy", "--json"]).exits(0).json()["certificate"];
     assert!(certificate["equal"].is_null());
@@ -91,7 +91,7 @@ fn layouts_change_and_the_graph_stays() {
         ("lines", &["--to", "graphar", "--file-type", "json"]),
     ] {
         let done = home.run(&[&["convert", "people.csv", destination], flags].concat()).exits(0);
-        assert!(done.out.contains("read back, and equal"), "{destination}: {}", done.out);
+        assert!(done.out.contains("verified: output equals input"), "{destination}: {}", done.out);
         home.run(&["diff", "people.csv", destination]).exits(0);
     }
 }
@@ -163,12 +163,12 @@ fn flags_choose_what_becomes_a_column_a_label_or_a_type() {
     ] {
         let done = home.run(&[&["convert", "people.csv", name, "--to", "graphar"], flags].concat()).exits(0);
         assert!(done.out.contains(shown) && !done.out.contains(hidden), "{name}: {}", done.out);
-        assert!(done.out.contains("read back, and equal"), "{name}: {}", done.out);
+        assert!(done.out.contains("verified: output equals input"), "{name}: {}", done.out);
         home.run(&["diff", "people.csv", name, "--exact"]).exits(0);
         home.run(&["validate", name, "--sidecar", "ignore"]).exits(0);
     }
     let done = home.run(&["convert", "people.csv", "x.parq", "--props", "json"]).exits(2);
-    assert!(done.err.contains("--props is for writing GraphAr"), "{}", done.err);
+    assert!(done.err.contains("--props applies to GraphAr output"), "{}", done.err);
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn a_condition_on_nodes_holds_for_every_target() {
     assert!(contents.iter().all(|content| content.is_string() && *content == contents[0]), "{contents:?}");
 }
 
-/// What is lost is lost in the document as it is on the screen: nothing is carried where no sidecar is written.
+/// The document lists the same losses as the screen: without a sidecar, its content is listed as lost.
 #[test]
 fn a_document_names_what_is_lost_as_the_screen_does() {
     let home = Home::new();
@@ -200,7 +200,8 @@ fn a_document_names_what_is_lost_as_the_screen_does() {
     assert!(carried.iter().all(|part| lost.contains(&part)), "{lossy}");
 }
 
-/// A copy with its sidecar is the graph it was made of: also where types of nodes are asked for, and its files name ends by row.
+/// A copy with its sidecar equals the original graph, also if node types are requested and its files identify ends by
+/// row.
 #[test]
 fn types_by_label_are_those_of_the_graph_that_a_copy_is_of() {
     let home = Home::with_people();
@@ -225,7 +226,7 @@ fn a_column_of_several_types_is_not_compared_as_text() {
     let rows = [row("a", "\"\"1\"\""), row("b", "-1"), row("c", "null")].concat();
     std::fs::write(home.at("mixed.csv"), head.to_owned() + &rows).unwrap();
     home.run(&["convert", "mixed.csv", "g", "--to", "graphar"]).exits(0);
-    // The text of JSON is no value: "1" stands there with its quotes, and null as a word.
+    // In JSON text, "1" includes its quotes, and null is a word.
     for condition in ["node: q = \"1\"", "node: q >= \"c\"", "node: not q < 5"] {
         let done = home.run(&["dump", "g", "--where", condition]).exits(3);
         assert!(done.err.contains("column q holds JSON") && done.err.contains("q is not null"), "{}", done.err);

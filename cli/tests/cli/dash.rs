@@ -1,4 +1,4 @@
-//! `-`: standard input and standard output, or a refusal; never a file of that name.
+//! `-` is standard input, standard output or an error; never a file of that name.
 
 use crate::support::{Home, PEOPLE};
 
@@ -119,7 +119,7 @@ fn no_command_takes_a_dash_for_a_file() {
     }
 }
 
-/// What we write is read from standard input as from a file: also Turtle that begins without a prefix.
+/// Our output can be read from standard input as from a file, including Turtle that begins without a prefix.
 #[test]
 fn turtle_that_we_write_is_read_from_standard_input() {
     let home = Home::with_people();
@@ -132,7 +132,7 @@ fn turtle_that_we_write_is_read_from_standard_input() {
         home.feed(&["diff", "a.nt", "-"], &text).exits(0);
         home.feed(&["diff", "-", "a.nt", "--syntax", "trig"], &text).exits(0);
     }
-    // Nothing tells what this is, but who pipes it.
+    // Nothing in the input identifies its format; only the flag does.
     let odd = b"[] <urn:b> <urn:c> .\n";
     home.write("odd.ttl", odd);
     home.feed(&["digest", "-"], odd).exits(3);

@@ -1,8 +1,8 @@
-//! DeepGNN: texts into binaries, and both looked at.
+//! DeepGNN: conversion of texts to binaries, and commands on both.
 
 use crate::support::{Home, assert_screen, fixture};
 
-/// The bytes of the files of a directory, by name; what travels with them lies in a folder.
+/// Returns the files of a directory by name, without the sidecar folder.
 fn files(directory: &std::path::Path) -> std::collections::BTreeMap<String, Vec<u8>> {
     let entries = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap());
     let entries = entries.filter(|entry| entry.file_type().unwrap().is_file());
@@ -16,11 +16,11 @@ fn a_text_becomes_the_binary_of_the_published_converter() {
     let home = Home::new();
     let done = home.run(&["convert", &text, "binary", "--to", "deepgnn", "--partitions", "3"]).exits(0);
     assert!(done.out.contains("TSV text") && done.out.contains("binary v2, 3 partitions, with tables"), "{}", done.out);
-    assert!(done.out.contains("edges    156") && done.out.contains("read back, and equal"), "{}", done.out);
+    assert!(done.out.contains("edges    156") && done.out.contains("verified: output equals input"), "{}", done.out);
     assert!(files(&home.at("binary")) == files(std::path::Path::new(&published)));
     let done = home.run(&["convert", &text, "again", "--to", "deepgnn", "--no-verify", "--no-samplers"]).exits(0);
-    assert!(done.out.contains("not read back, as asked"), "{}", done.out);
-    // Types that are declared make of the binary what the text says, but for weights of nodes, which it does not have.
+    assert!(done.out.contains("not verified, as requested"), "{}", done.out);
+    // With declared types, the binary equals the text, except for node weights, which a binary does not store.
     let types = ["--node-features", "0:float32,1:int64,2:text", "--edge-features", "0:float32"];
     let dump = |path: &str, types: &[&str]| home.run(&[&["dump", path], types].concat()).exits(0).out;
     let edges = |text: &str| {
@@ -92,7 +92,7 @@ fn a_graph_becomes_another_and_is_still_itself() {
     let text = fixture("deepgnn/karate/graph.tsv");
     let home = Home::new();
     let done = home.run(&["convert", &text, "karate.parq"]).exits(0);
-    for line in ["DeepGNN → NOCK (Parquet)", "rel_name 0, props weight 0", "read back, and equal"] {
+    for line in ["DeepGNN → NOCK (Parquet)", "rel_name 0, props weight 0", "verified: output equals input"] {
         assert!(done.out.contains(line), "{line}: {}", done.out);
     }
     home.run(&["diff", &text, "karate.parq"]).exits(0);
@@ -106,25 +106,29 @@ fn binaries_and_texts_become_one_another() {
     let text = fixture("deepgnn/karate/graph.linear");
     let published = fixture("deepgnn/karate/bin_linear_p1");
     let home = Home::new();
-    // Other partitions, and back: weights of nodes, which a binary has in its tables alone, are recovered from them.
+    // Other partitions, and back: node weights are recovered from the tables, the only place where a binary has them.
     let done = home.run(&["convert", &published, "three", "--to", "deepgnn", "--partitions", "3"]).exits(0);
-    assert!(done.out.contains("binary v2, 3 partitions") && done.out.contains("read back, and equal"), "{}", done.out);
+    assert!(
+        done.out.contains("binary v2, 3 partitions") && done.out.contains("verified: output equals input"),
+        "{}",
+        done.out
+    );
     assert!(done.out.contains("weights of nodes"), "{}", done.out);
     home.run(&["convert", "three", "one", "--to", "deepgnn"]).exits(0);
     assert!(files(&home.at("one")) == files(std::path::Path::new(&published)));
-    // A text needs types of features; it says that of the graph which its binary would.
+    // A text needs feature types; the error says so for the graph of its binary, too.
     let done = home.run(&["convert", "one", "graph.tsv.gz"]).exits(4);
     assert!(done.err.contains("--node-features") && !home.at("graph.tsv.gz").exists(), "{}", done.err);
     let types = ["--node-features", "0:float32,1:int64,2:text", "--edge-features", "0:float32"];
     let done = home.run(&[&["convert", "one", "graph.tsv.gz"][..], &types].concat()).exits(0);
-    assert!(done.out.contains("TSV text") && done.out.contains("read back, and equal"), "{}", done.out);
+    assert!(done.out.contains("TSV text") && done.out.contains("verified: output equals input"), "{}", done.out);
     for (from, to, how) in [
         (text.as_str(), "graph.json", &["--to", "deepgnn"][..]),
         ("graph.json", "graph.edgelist.zst", &[]),
         ("graph.edgelist.zst", "words.linear", &["--to", "deepgnn", "--text", "linear"]),
     ] {
         let done = home.run(&[&["convert", from, to], how].concat()).exits(0);
-        assert!(done.out.contains("read back, and equal"), "{from} {to}: {}", done.out);
+        assert!(done.out.contains("verified: output equals input"), "{from} {to}: {}", done.out);
     }
     home.run(&["diff", &text, "graph.edgelist.zst"]).exits(0);
     home.run(&["convert", "words.linear", "again", "--to", "deepgnn", "--from", "deepgnn", "--text-format", "linear"])
@@ -145,7 +149,7 @@ fn neighbours_are_found_in_texts_and_in_scattered_partitions() {
         keys.sort_unstable();
         keys
     };
-    // What a dump says of the same nodes, by their sources and by their targets.
+    // The edges of the same nodes in the dump, by source and by target.
     let dump = home.run(&["dump", &text]).exits(0).out;
     let edges: Vec<(u64, u64)> = dump
         .lines()
@@ -170,7 +174,7 @@ fn neighbours_are_found_in_texts_and_in_scattered_partitions() {
         let done = home.run(&["neighbors", path, "34"]).exits(3);
         assert!(done.err.contains("there is no node 34"), "{}", done.err);
     }
-    // An edge may end in an id that is no node, and that has edges to be found all the same.
+    // The target of an edge may be an id without a node; its edges are found all the same.
     let info = home.run(&["info", &hetero]).exits(0);
     assert_screen("info_deepgnn", &info.screen());
 }
@@ -182,12 +186,12 @@ fn what_a_text_has_no_place_for_is_said_before() {
     let done = home.run(&["convert", &text, "graph.tsv"]).exits(4);
     assert!(done.err.contains("TSV does not support features of type sparse"), "{}", done.err);
     let done = home.run(&["convert", &text, "graph.json", "--to", "deepgnn", "--no-samplers"]).exits(2);
-    assert!(done.err.contains("--no-samplers is for a binary"), "{}", done.err);
+    assert!(done.err.contains("--no-samplers applies to binaries"), "{}", done.err);
     let done =
         home.run(&["convert", &text, "graph.json", "--to", "deepgnn", "--partitions", "2", "--leave-out"]).exits(2);
-    assert!(done.err.contains("--leave-out is for a text in Linear or EdgeList"), "{}", done.err);
+    assert!(done.err.contains("--leave-out applies to Linear and EdgeList texts"), "{}", done.err);
     assert!(!home.at("graph.tsv").exists() && !home.at("graph.json").exists());
-    // Texts are read where a format cannot hold each, and the plan says which it is.
+    // A format that cannot store both texts accepts one, and the plan names it.
     std::fs::write(home.at("texts.json"), "{\"node_id\": 1, \"node_type\": 0, \"node_weight\": 1, \"edge\": []}\n{\"node_id\": 5, \"node_type\": 0, \"node_weight\": 1, \"binary_feature\": {\"0\": \"a b, c\\\\\"}, \"edge\": []}\n")
         .unwrap();
     for (to, words) in [("g.linear", "--text json"), ("g.edgelist", "a b, c"), ("g.tsv", "TSV")] {
@@ -215,17 +219,19 @@ fn a_text_in_several_files_with_defaults_is_the_same_graph() {
 fn any_graph_becomes_a_binary_and_comes_back() {
     let home = Home::with_people();
     let done = home.run(&["convert", "people.csv", "b", "--to", "deepgnn", "--partitions", "2"]).exits(0);
-    for line in ["binary v2, 2 partitions", "type 0, id = row", "which feature is what", "read back, and equal"] {
+    for line in
+        ["binary v2, 2 partitions", "type 0, id = row", "which feature is what", "verified: output equals input"]
+    {
         assert!(done.out.contains(line), "{line}: {}", done.out);
     }
     home.run(&["diff", "people.csv", "b"]).exits(0);
     home.run(&["validate", "b"]).exits(0);
-    // What the tests of other formats begin with, from there.
+    // Round trips from there to other formats.
     for to in ["again.graphar", "again.annnet", "again.csv"] {
         home.run(&["convert", "b", to]).exits(0);
         home.run(&["diff", "people.csv", to]).exits(0);
     }
-    // Without the sidecar it is an ordinary binary: nodes, types and features that are bytes.
+    // Without the sidecar it is an ordinary binary: nodes, types, and features as bytes.
     let done = home.run(&["info", "b", "--sidecar", "ignore"]).exits(0);
     assert!(done.out.contains("DeepGNN (binary)"), "{}", done.out);
 }
@@ -245,7 +251,8 @@ fn a_text_that_something_travels_beside_becomes_a_binary() {
     }
 }
 
-/// Features of one type or of several, with holes and ids in no order, on nodes and edges: each text goes to every format and back.
+/// Features of one type or of several, with gaps and unordered ids, on nodes and edges: every text is converted to
+/// every format and back.
 #[test]
 fn two_features_of_a_type_come_back_from_every_format() {
     let tsv = |first: &str, second: &str| {
@@ -290,7 +297,7 @@ fn two_features_of_a_type_come_back_from_every_format() {
     }
 }
 
-/// Where a graph has no edges, nobody looks for a node among them.
+/// In a graph without edges, an unknown node is still an error.
 #[test]
 fn a_node_that_is_not_there_is_none_in_a_copy_without_edges() {
     let home = Home::new();

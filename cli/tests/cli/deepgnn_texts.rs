@@ -1,8 +1,8 @@
-//! Texts of DeepGNN: what is refused, told of, and found.
+//! DeepGNN texts: errors, warnings and detection.
 
 use crate::support::Home;
 
-/// A node of JSON without edges, and what else it says.
+/// Returns a JSON node without edges, with further members.
 fn node(id: u64, more: &str) -> String {
     format!("{{\"node_id\":{id},\"node_type\":0,\"node_weight\":1,\"edge\":[]{more}}}\n")
 }
@@ -37,7 +37,7 @@ fn negative_weights_are_told_of() {
         let said = home.run(&["explain", rule]).exits(0);
         assert!(said.out.contains("--no-samplers"), "{}", said.out);
     }
-    // What is advised works: no tables, no probabilities that are none.
+    // The hint works: without tables, there are no invalid probabilities.
     home.run(&["convert", "graph.edgelist", "bare", "--to", "deepgnn", "--no-samplers"]).exits(0);
     assert!(!rules(&["validate", "bare", "--json"]).contains("DEEPGNN-ALIAS"));
 }
@@ -58,18 +58,18 @@ fn an_edge_list_has_times_when_its_sidecar_says_so() {
         ("a.edgelist", "c.edgelist", &[]),
     ] {
         let done = home.run(&[&["convert", from, to, "--to", "deepgnn"], how].concat()).exits(0);
-        assert!(done.out.contains("read back, and equal"), "{from} {to}: {}", done.out);
+        assert!(done.out.contains("verified: output equals input"), "{from} {to}: {}", done.out);
         home.run(&["diff", "graph.json", to]).exits(0);
         home.run(&["validate", to]).exits(0);
         home.run(&["info", to]).exits(0);
     }
-    // Also one that is stale tells it, to who looks at the files as what they are.
+    // A stale sidecar also states it, even if the files are read without it.
     let text = std::fs::read_to_string(home.at("c.edgelist")).unwrap();
     std::fs::write(home.at("c.edgelist"), text.replace(",1,1.0,3", ",1,1.5,3")).unwrap();
     assert!(home.run(&["info", "c.edgelist"]).exits(0).out.contains("created_at"));
     let done = home.run(&["validate", "c.edgelist"]);
     assert!(done.err.contains("CARRY-STALE") || done.out.contains("CARRY-STALE"), "{} {}", done.out, done.err);
-    // Without the sidecar it has to be told.
+    // Without the sidecar, it must be given as a flag.
     std::fs::copy(home.at("a.edgelist"), home.at("alone.edgelist")).unwrap();
     home.run(&["dump", "alone.edgelist"]).exits(3);
     home.run(&["diff", "graph.json", "a.edgelist"]).exits(0);
@@ -98,7 +98,7 @@ fn parts_of_json_are_one_text() {
     }
     let info = home.run(&["info", "graph"]).exits(0);
     assert!(info.out.contains("DeepGNN (JSON)") && info.out.contains("2 files"), "{}", info.out);
-    // What holds no nodes is no graph.
+    // A text without nodes is not a graph.
     std::fs::write(home.at("graph/part-1.json"), "{\"id\": 1}\n").unwrap();
     home.run(&["info", "graph", "--from", "deepgnn"]).exits(3);
     let info = home.run(&["dump", "graph"]).exits(3);
@@ -115,13 +115,13 @@ fn a_text_format_makes_a_text_of_any_name() {
     }
     let done = home.run(&["dump", "graph.csv", "--temporal"]).exits(2);
     assert!(done.err.contains("--from deepgnn"), "{}", done.err);
-    // What says itself that it is another graph is not taken for a text.
+    // A file that is recognised as another format is not read as a text.
     home.run(&["convert", "graph.txt", "nock.csv", "--from", "deepgnn", "--text-format", "edgelist"]).exits(0);
     let done = home.run(&["dump", "nock.csv", "--text-format", "edgelist"]).exits(2);
-    assert!(done.err.contains("kept in NOCK") && !done.err.contains("--from deepgnn"), "{}", done.err);
+    assert!(done.err.contains("format is NOCK") && !done.err.contains("--from deepgnn"), "{}", done.err);
 }
 
-/// Tables for sampling are a file for each type: more than may be open at once.
+/// Sampling tables are one file per type: more than can be open at the same time.
 #[cfg(unix)]
 #[test]
 fn a_binary_of_many_types_is_checked_with_few_open_files() {
@@ -134,7 +134,7 @@ fn a_binary_of_many_types_is_checked_with_few_open_files() {
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
 }
 
-/// What a plan tells as lost is lost, and does not keep the rest from being written.
+/// Losses that the plan lists are dropped, and do not prevent the conversion.
 #[test]
 fn what_is_told_as_lost_is_left_out() {
     let home = Home::new();
@@ -158,7 +158,7 @@ fn what_is_told_as_lost_is_left_out() {
         home.run(&["convert", source, to]).exits(4);
         let lossy = ["convert", source, to, "--lossy"];
         let plan = home.run(&[&lossy[..], &["--plan"]].concat()).exits(0);
-        assert!(plan.out.contains("lost") && plan.out.contains("feature 0"), "{}", plan.out);
+        assert!(plan.out.contains("dropped") && plan.out.contains("feature 0"), "{}", plan.out);
         home.run(&lossy).exits(0);
         assert_eq!(std::fs::read_to_string(home.at(to)).unwrap(), line, "{source} {to}");
     }

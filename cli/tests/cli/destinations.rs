@@ -1,4 +1,4 @@
-//! Where `convert` writes, and that what it has written opens by its name.
+//! The destinations of `convert`, and that its output opens by name.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use crate::support::Home;
 
 const EMPTY: &str = "src_name,edge_id,rel_name,dst_name,truth,shadow,is_rdf,labels,props\n";
 
-/// Whatever is written is opened without a flag, whatever its name is.
+/// Output opens without a flag, whatever its name.
 #[test]
 fn what_was_written_opens_by_its_name() {
     let home = Home::with_people();
@@ -28,12 +28,12 @@ fn what_was_written_opens_by_its_name() {
         let done = home.run(&["diff", arguments[0], arguments[1]]);
         assert_eq!(done.code, 0, "{arguments:?}: {}{}", done.out, done.err);
     }
-    // A file of others with such a name.
+    // A file of another origin with such a name.
     fs::copy(home.at("people.csv"), home.at("a:b.csv")).unwrap();
     home.run(&["digest", "a:b.csv"]).exits(0);
 }
 
-/// A name that says something else is refused, with one that works.
+/// A name that contradicts the format is rejected, with a hint that works.
 #[test]
 fn a_name_that_says_something_else_is_refused_with_one_that_works() {
     let home = Home::with_people();
@@ -57,7 +57,7 @@ fn a_name_that_says_something_else_is_refused_with_one_that_works() {
     }
 }
 
-/// A link to a file is the file, with the file's sidecar.
+/// A link to a file is followed, including the file's sidecar.
 #[cfg(unix)]
 #[test]
 fn a_link_to_a_file_has_its_sidecar() {
@@ -72,14 +72,14 @@ fn a_link_to_a_file_has_its_sidecar() {
     home.run(&["diff", "people.csv", "links/l.ttl"]).exits(0);
     home.run(&["carry", "drop", "links/l.ttl"]).exits(0);
     assert!(!home.at("k.ttl.isomorph").exists());
-    // One that lies beside the link is used where the file has none.
+    // A sidecar next to the link is used if the file has none.
     home.run(&["convert", "people.csv", "a.ttl"]).exits(0);
     fs::rename(home.at("a.ttl"), home.at("stored")).unwrap();
     std::os::unix::fs::symlink("stored", home.at("a.ttl")).unwrap();
     home.run(&["diff", "people.csv", "a.ttl"]).exits(0);
 }
 
-/// What an error names to be tried works.
+/// The hints of errors work.
 #[cfg(unix)]
 #[test]
 fn hints_about_destinations_work() {
@@ -92,13 +92,13 @@ fn hints_about_destinations_work() {
         let done = home.run(&[&["convert", "people.csv", "dangling.ttl"], more].concat()).exits(2);
         assert!(done.err.contains("rm dangling.ttl") && !done.err.contains("--replace"), "{}", done.err);
     }
-    // A directory where one file is to be, which nothing replaces.
+    // A directory where a file is expected is never replaced.
     fs::create_dir(home.at("d.ttl")).unwrap();
     let done = home.run(&["convert", "people.csv", "d.ttl"]).exits(2);
     assert!(!done.err.contains("--replace"), "{}", done.err);
 }
 
-/// A directory that is no graph is not replaced: nobody knows what would be lost.
+/// A directory that is not a graph is not replaced: its contents are unknown.
 #[test]
 fn a_directory_that_is_no_graph_is_not_replaced() {
     let home = Home::with_people();
@@ -115,7 +115,7 @@ fn a_directory_that_is_no_graph_is_not_replaced() {
         }
         assert!(home.at(&format!("{name}/thesis.txt")).exists());
     }
-    // Graphs are, with a sidecar or without one, and what is empty.
+    // Graphs are replaced, with or without a sidecar, and empty directories.
     fs::create_dir(home.at("empty")).unwrap();
     for name in ["empty", "g.gar", "g.lake", "g.deepgnn", "annnet"] {
         let to = if name == "annnet" { "annnet" } else { "graphar" };
@@ -132,7 +132,7 @@ fn a_directory_that_is_no_graph_is_not_replaced() {
     home.run(&["convert", "people.csv", "parts", "--to", "graphar", "--replace"]).exits(0);
 }
 
-/// A plan refuses what the conversion refuses.
+/// A plan fails where the conversion fails.
 #[test]
 fn a_plan_refuses_what_the_conversion_refuses() {
     let home = Home::with_people();
@@ -153,7 +153,7 @@ fn a_plan_refuses_what_the_conversion_refuses() {
     }
 }
 
-/// The source's own format is written where the name has no ending, and no path of ours is shown for standard output.
+/// If the name has no extension, the input's format is written; no internal path is shown for standard output.
 #[test]
 fn a_name_without_an_ending_takes_the_sources_format() {
     let home = Home::with_people();
@@ -166,7 +166,7 @@ fn a_name_without_an_ending_takes_the_sources_format() {
     assert!(done.err.contains("--to-syntax") && !done.err.contains("result"), "{}", done.err);
 }
 
-/// What would be written into the source, or around it, is refused whatever the format is, and no hint names the source.
+/// A destination inside or around the input is rejected for every format, and no hint names the input.
 #[test]
 fn a_destination_inside_the_source_or_around_it_is_refused() {
     let home = Home::with_people();
@@ -191,7 +191,7 @@ fn a_destination_inside_the_source_or_around_it_is_refused() {
         }
         assert_eq!(home.run(&["digest", place]).exits(0).out, before);
     }
-    // A file inside the destination; and what lies beside an information file is no part of the graph.
+    // A file inside the destination; a file next to an information file is not part of the graph.
     home.run(&["convert", "p/part_0.parq", "p", "--replace"]).exits(2);
     let mut names = fs::read_dir(home.at("g")).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let graph = format!("g/{}", names.find(|name| name.ends_with(".graph.yml")).unwrap());
@@ -202,7 +202,7 @@ fn a_destination_inside_the_source_or_around_it_is_refused() {
     home.run(&["convert", "people.csv", "people.csv", "--replace"]).exits(0);
 }
 
-/// Names that something else is opened by are refused, with one that works.
+/// A name that opens something else is rejected, with a hint that works.
 #[test]
 fn names_of_information_files_and_of_packed_texts_are_refused() {
     let home = Home::with_people();

@@ -1,4 +1,4 @@
-//! `extend`: adding to a graph without rewriting what is there.
+//! `extend`: adds to a graph without rewriting existing files.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::support::{Home, social};
 
-/// A copy of the example in the directory `g`, and a table about three of its people.
+/// Copies the example to the directory `g`, with a table about three of its people.
 fn extendable() -> Option<Home> {
     let social = social();
     let home = Home::new();
@@ -15,7 +15,7 @@ fn extendable() -> Option<Home> {
     Some(home)
 }
 
-/// Every file below a directory, by its path.
+/// Returns all files below a directory, by path.
 fn files(directory: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut open = vec![directory.to_owned()];
@@ -33,7 +33,7 @@ fn files(directory: &Path) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-/// Files that were there before and are not the same any more.
+/// Returns the files that existed before and have changed.
 fn changed(before: &BTreeMap<String, Vec<u8>>, after: &BTreeMap<String, Vec<u8>>) -> Vec<String> {
     before.iter().filter(|(name, bytes)| after.get(*name) != Some(bytes)).map(|(name, _)| name.clone()).collect()
 }
@@ -114,7 +114,7 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
     home.write("taken.csv", "id,email\n1007,a\n");
     let refused = |code, says: &str, arguments: &[&str]| {
         let done = home.run(&[&["extend", "g"], arguments].concat()).exits(code);
-        assert!(done.err.contains(says) && done.err.ends_with("nothing was changed\n"), "{}", done.err);
+        assert!(done.err.contains(says) && done.err.ends_with("no changes were made\n"), "{}", done.err);
     };
     refused(3, "the row names 77, which is no node", &["--type", "person", "--table", "unknown.csv"]);
     refused(3, "a node that another row names too", &["--type", "person", "--table", "twice.csv"]);
@@ -145,7 +145,7 @@ fn what_is_carried_stays_true() {
     home.run(&["validate", "g"]).exits(0);
 }
 
-/// An annnet graph in the directory `net`, made of the people.
+/// Creates an annnet graph of the people in the directory `net`.
 fn annnet() -> Home {
     let home = Home::with_people();
     home.run(&["convert", "people.csv", "net", "--to", "annnet", "--lossy", "--epoch", "0"]).exits(0);
@@ -174,7 +174,7 @@ fn annnet_graphs_get_vertices_edges_slices_attributes_and_notes() {
     let document =
         home.run(&["extend", "net", "--attributes", "nodes=a.csv", "--columns", "age:int64", "--json"]).exits(0).json();
     assert_eq!((document["graph_version"].as_i64(), document["whole"].as_bool()), (Some(3), Some(false)));
-    // A name may have a sign of its own, or nothing.
+    // A name may contain `=`, or be empty.
     home.run(&["extend", "net", "--slice", "n=w=s.csv"]).exits(0);
     home.run(&["extend", "net", "--slice", "=s.csv"]).exits(0);
     home.run(&["validate", "net"]).exits(0);
@@ -210,7 +210,7 @@ fn annnet_graphs_get_views_for_look_ups() {
         assert_eq!(home.run(&["neighbors", form, "ada", "--both"]).exits(0).out, before);
         home.run(&["validate", form]).exits(0);
         let done = home.run(&["extend", form, "--edges", "e.csv"]).exits(0);
-        assert!(done.out.contains("removed  cache, which does not fit any more"), "{}", done.out);
+        assert!(done.out.contains("removed  cache, now out of date"), "{}", done.out);
         assert!(done.out.contains(&format!("isomorph extend {form} --cache")), "{}", done.out);
         let document = home.run(&["extend", form, "--history", "x", "--cache", "--json"]).exits(0).json();
         assert_eq!((document["views"].as_bool(), document["graph_version"].as_i64()), (Some(true), Some(2)));
@@ -230,7 +230,7 @@ fn what_does_not_fit_an_annnet_graph_is_refused_and_changes_nothing() {
     home.write("s.csv", "node\nnobody\n");
     let refused = |code, says: &str, arguments: &[&str]| {
         let done = home.run(&[&["extend", "net"], arguments].concat()).exits(code);
-        assert!(done.err.contains(says) && done.err.ends_with("nothing was changed\n"), "{}", done.err);
+        assert!(done.err.contains(says) && done.err.ends_with("no changes were made\n"), "{}", done.err);
         assert_eq!(files(&home.at("net")), before, "{arguments:?}");
     };
     refused(3, "\"ada\" already exists", &["--vertices", "twice.csv"]);
@@ -284,7 +284,7 @@ fn files_that_no_layout_names_and_the_provenance_come_back() {
         assert_eq!(told["original"]["annnet_version"], "0.4.1");
         assert!(told["original"].get("original").is_none());
     }
-    // What is too large to travel is not lost without a word.
+    // A file that is too large for the sidecar is reported as lost.
     fs::write(home.at("secret/net/large.bin"), vec![7; 2 << 20]).unwrap();
     let refused = home.run(&["convert", "secret/net", "other", "--to", "graphar"]).exits(4);
     assert!(refused.err.contains("large.bin would be lost"), "{}", refused.err);

@@ -1,4 +1,4 @@
-//! Folders that hold several graphs.
+//! Folders with several graphs.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::support::{Home, PEOPLE};
 
-/// A folder with a NOCK file and its sidecar, another NOCK file and a text of RDF.
+/// Creates a folder with a NOCK file and its sidecar, another NOCK file, and an RDF text.
 fn folder() -> Home {
     let home = Home::with_people();
     home.run(&["convert", "people.csv", "social.parq", "--lossy"]).exits(0);
@@ -84,7 +84,7 @@ fn unrelated_texts_of_deepgnn_in_a_folder_are_listed() {
     home.run(&["convert", "*.tsv", "out.deepgnn"]).exits(0);
 }
 
-/// Links to directories are not walked, but who names one is led to the graph there.
+/// Links to directories are not followed in a listing, but a link that is named leads to its graph.
 #[cfg(unix)]
 #[test]
 fn links_to_graphs_are_listed() {

@@ -1,4 +1,4 @@
-//! GraphLake: snapshots looked at, compared, and made stores of their own.
+//! GraphLake: reading, comparing and converting snapshots.
 
 use crate::support::{Home, assert_screen, fixture, still, workspace};
 
@@ -16,10 +16,10 @@ fn a_snapshot_is_named_in_the_path() {
     assert_eq!(second, dump(&lake, &["--at", "2"]));
     assert_eq!(second, dump(&lake, &["--at", "snapshot2"]));
     assert_eq!(second, dump(&lake, &["--at", "@1700000120000"]));
-    // Compaction changes no triple, a deletion does.
+    // Compaction changes no triples; a deletion does.
     home.run(&["diff", &format!("{lake}@10"), &format!("{lake}@11")]).exits(0);
     let changed = home.run(&["diff", &format!("{lake}@2"), &format!("{lake}@3")]).exits(1);
-    // Values of resources differ, and edges.
+    // Property values and edges differ.
     assert!(changed.out.contains("9 │ 5") && changed.out.contains("16 │ 10"), "{}", changed.out);
     let all = home.run(&["diff", &format!("{lake}@2"), &format!("{lake}@3"), "--json"]).exits(1).json();
     assert_eq!(all["differing"].as_u64(), Some(10), "{all}");
@@ -49,7 +49,7 @@ fn a_snapshot_becomes_a_store() {
     let history = fixture("graphlake/history");
     let home = Home::new();
     let done = home.run(&["convert", &lake, "new.lake"]).exits(0);
-    assert!(done.out.contains("read back, and equal"), "{}", done.out);
+    assert!(done.out.contains("verified: output equals input"), "{}", done.out);
     let same = home.run(&["diff", &lake, "new.lake"]).exits(0);
     assert!(same.out.contains("in content, order and schema"), "{}", same.out);
     home.run(&["validate", "new.lake", "--strict"]).exits(0);
@@ -66,7 +66,7 @@ fn a_property_graph_becomes_rdf_and_comes_back() {
     let plan = home.run(&["convert", "people.csv", "people.lake", "--plan"]).exits(0);
     assert!(plan.out.contains("urn:x-isomorph:node/"), "{}", plan.out);
     let done = home.run(&["convert", "people.csv", "people.lake"]).exits(0);
-    assert!(done.out.contains("read back, and equal"), "{}", done.out);
+    assert!(done.out.contains("verified: output equals input"), "{}", done.out);
     let same = home.run(&["diff", "people.csv", "people.lake"]).exits(0);
     assert!(same.out.contains("in content, order and schema"), "{}", same.out);
     home.run(&["validate", "people.lake", "--strict"]).exits(0);
@@ -80,7 +80,7 @@ fn a_property_graph_becomes_rdf_and_comes_back() {
     });
     assert_eq!(here, there);
     home.run(&["neighbors", "people.lake", "nobody"]).exits(3);
-    // What anybody reads there is RDF.
+    // The triples are the same RDF for every reader.
     home.run(&["convert", "people.csv", "based.lake", "--base", "http://example.org/"]).exits(0);
     let rdf = home.run(&["dump", "based.lake", "--sidecar", "ignore"]).exits(0);
     assert!(rdf.out.contains("http://example.org/node/"), "{}", rdf.out);
@@ -93,7 +93,7 @@ fn rdf_becomes_a_property_graph_and_comes_back() {
     let home = Home::new();
     for name in ["a.parq", "a.graphar", "a.annnet", "a.deepgnn"] {
         let done = home.run(&["convert", &lake, name]).exits(0);
-        assert!(done.out.contains("read back, and equal"), "{name}: {}", done.out);
+        assert!(done.out.contains("verified: output equals input"), "{name}: {}", done.out);
         let same = home.run(&["diff", &lake, name]).exits(0);
         assert!(same.out.contains("in content, order and schema"), "{name}: {}", same.out);
         let back = format!("{name}.lake");
@@ -101,7 +101,7 @@ fn rdf_becomes_a_property_graph_and_comes_back() {
         home.run(&["diff", &lake, &back]).exits(0);
         home.run(&["validate", &back, "--strict"]).exits(0);
     }
-    // Without the sidecar it is a graph of people and places like any other.
+    // Without the sidecar it is an ordinary graph of people and places.
     let alone = home.run(&["info", "a.graphar", "--sidecar", "ignore"]).exits(0);
     assert!(alone.out.contains("resource"), "{}", alone.out);
 }
@@ -125,7 +125,7 @@ fn patterns_are_matched() {
     let ns = ["--ns", "ex=http://example.org/"];
     let run = |arguments: &[&str]| home.run(&[&["match", &lake], arguments, &ns].concat());
     assert_screen("match", &run(&["?s ?p ?o"]).exits(0).out);
-    // Every way to say the same.
+    // All ways to request the same.
     let lines = run(&["_ _ _", "--nquads"]).exits(0).out;
     assert_eq!(lines.lines().count(), 5, "{lines}");
     for line in lines.lines() {
@@ -261,7 +261,7 @@ fn words_of_patterns_are_understood_or_refused() {
     }
     let text = home.run(&["neighbors", "a.nt", "http://e.org/a"]).exits(3);
     assert!(text.err.contains("isomorph match a.nt '<http://e.org/a> ? ?'"), "{}", text.err);
-    // A part of a store is none, but there is one around it.
+    // A part of a store is not a store, but it is inside one.
     for part in ["lake/store.json", "lake/snapshots", "lake/snapshots/snapshot1.json"] {
         let refused = home.run(&["info", part]).exits(3);
         assert!(refused.err.contains("that it is part of") && refused.err.contains("GraphLake"), "{}", refused.err);
@@ -269,7 +269,7 @@ fn words_of_patterns_are_understood_or_refused() {
     home.run(&["lake", "log", "lake", "--limit", "0"]).exits(2);
 }
 
-/// The commands of the README's lake, one after another, print what stands below them.
+/// The commands of the README's lake example print what the README shows.
 #[test]
 fn the_lake_of_the_readme_is_as_it_shows() {
     let home = Home::new();
@@ -281,7 +281,7 @@ fn the_lake_of_the_readme_is_as_it_shows() {
     let mut commands = 0;
     for shown in block.split("$ isomorph ").skip(1) {
         let (line, expected) = shown.split_once('\n').unwrap();
-        // Every second part stands in quotation marks and is one word.
+        // Every second part is quoted and is one argument.
         let parts = line.split('\'').enumerate();
         let words: Vec<&str> = parts
             .flat_map(|(at, part)| match at % 2 {
@@ -290,7 +290,7 @@ fn the_lake_of_the_readme_is_as_it_shows() {
             })
             .collect();
         let done = home.run(&words);
-        // Thousands a second, where the machine is fast.
+        // The rate is in thousands on a fast machine.
         let plain = |screen: &str| screen.replace(" k/s", " /s");
         assert_eq!(plain(&still(expected)), plain(&done.screen()), "{line}");
         commands += 1;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::support::{Home, social};
 
-/// The examples that a help text begins with.
+/// Returns the examples at the beginning of a help text.
 fn examples(help: &str) -> Vec<Vec<String>> {
     let lines = help.lines().take_while(|line| !line.is_empty());
     let words = |line: &str| {
@@ -32,7 +32,7 @@ fn help_begins_with_examples_that_work() {
         fs::copy(Path::new(&social).with_file_name("ties.csv"), home.at("examples/ties.csv")).unwrap();
         let help = home.run(command).exits(0).out;
         if command[0] == "neighbors" {
-            // One of them looks at what the example of `convert` writes.
+            // One of the examples reads the output of the `convert` example.
             home.run(&["convert", "examples/social", "social.parq"]).exits(0);
         }
         let examples = examples(&help);

@@ -1,4 +1,4 @@
-//! `info`: what is in there.
+//! `info`: describes a graph.
 
 use crate::support::{Home, assert_screen, sample};
 

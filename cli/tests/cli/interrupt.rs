@@ -1,4 +1,4 @@
-//! A conversion that is interrupted leaves nothing behind.
+//! An interrupted conversion leaves nothing behind.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use crate::support::Home;
 
-/// A graph that takes a moment to convert.
+/// Creates a graph that takes a moment to convert.
 fn large() -> Home {
     let mut text = String::from(crate::support::PEOPLE.lines().next().unwrap());
     for number in 0..60_000 {
@@ -19,7 +19,7 @@ fn large() -> Home {
     home
 }
 
-/// Begins a conversion, waits until something is in the making, interrupts it. Says how it ended.
+/// Starts a conversion, waits until it writes, and interrupts it. Returns the exit code and standard error.
 fn interrupted(home: &Home, signal: &str) -> (i32, String) {
     let mut command = home.command(&["convert", "large.csv", "result", "--to", "graphar"]);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
@@ -37,7 +37,7 @@ fn nothing_is_left_of_what_was_interrupted() {
     for signal in ["-INT", "-TERM", "-INT"] {
         let (code, err) = interrupted(&home, signal);
         match code {
-            // The signal came before anything listened to it, or in the last step: then the conversion is whole.
+            // The signal came before the handler was installed, or in the last step: then the conversion is complete.
             0 => {
                 home.run(&["diff", "large.csv", "result"]).exits(0);
                 std::fs::remove_dir_all(home.at("result")).unwrap();

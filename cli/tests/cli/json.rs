@@ -1,4 +1,4 @@
-//! The machine forms: every document has the fields that `docs/cli-json.md` names, and no others.
+//! JSON documents have exactly the fields in `docs/cli-json.md`.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::support::{Home, workspace};
 
-/// Names of the members of an object, sorted.
+/// Returns the sorted names of the members of an object.
 fn members(value: &Value) -> Vec<&str> {
     let mut names: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
     names.sort_unstable();

@@ -1,4 +1,4 @@
-//! `lake`: stores of GraphLake that are changed where they lie.
+//! `lake`: changes GraphLake stores in place.
 
 use crate::support::{Home, assert_screen, fixture};
 
@@ -6,7 +6,7 @@ use crate::support::{Home, assert_screen, fixture};
 fn a_store_is_made_and_looked_at() {
     let home = Home::new();
     let made = home.run(&["lake", "init", "people.lake"]).exits(0);
-    assert_eq!(made.out, "wrote    people.lake, a store without snapshots\n");
+    assert_eq!(made.out, "wrote    people.lake, an empty store\n");
     let again = home.run(&["lake", "init", "people.lake"]).exits(2);
     assert!(!again.err.contains("--replace") && again.err.contains("isomorph lake log people.lake"), "{}", again.err);
     let again = home.run(&["lake", "init", "people.lake", "--json"]).exits(2).error();
@@ -39,15 +39,12 @@ fn the_history_of_a_store_is_told_merged_and_shortened() {
     let merged = home.run(&["lake", "compact", "h.lake", "--full", "--epoch", "1800000000"]).exits(0);
     assert_screen("lake_compact", &merged.screen());
     home.run(&["diff", "h.lake@12", "h.lake@13"]).exits(0);
-    assert_eq!(
-        home.run(&["lake", "compact", "h.lake", "--full"]).exits(0).out,
-        "nothing  there is nothing to be merged\n"
-    );
+    assert_eq!(home.run(&["lake", "compact", "h.lake", "--full"]).exits(0).out, "nothing  nothing to merge\n");
     home.run(&["validate", "h.lake", "--strict"]).exits(0);
     let would = home.run(&["lake", "vacuum", "h.lake", "--keep-last", "3"]).exits(0);
     assert!(would.out.contains("remove 10 snapshots and 10 files"), "{}", would.out);
     home.run(&["info", "h.lake@1"]).exits(0);
-    // A second @ makes a number a time, as with --at.
+    // After a second @, a number is a time, as with --at.
     let before = home.run(&["info", &format!("h.lake@@{}", all[0]["timestamp"])]).exits(0).out;
     assert!(before.contains("(version 12,"), "{before}");
     let removed =
@@ -67,10 +64,10 @@ fn what_a_stopped_load_left_is_told_and_removed() {
     home.write(".l.lake.load/log", [0; 2000]);
     let vacuum = |more: &[&str]| home.run(&[&["lake", "vacuum", "l.lake"], more].concat()).exits(0);
     let young = vacuum(&["--apply"]).out;
-    assert!(young.starts_with("nothing  there is nothing to be removed\nkept"), "{young}");
-    assert!(young.contains("2.0 KB that a load left in ./.l.lake.load"), "{young}");
+    assert!(young.starts_with("nothing  nothing to remove\nkept"), "{young}");
+    assert!(young.contains("2.0 KB left by a load in ./.l.lake.load"), "{young}");
     let would = vacuum(&["--grace", "0s"]).out;
-    assert_eq!(would, "would    remove 2.0 KB that a load left in ./.l.lake.load; --apply does it\n");
+    assert_eq!(would, "would    remove 2.0 KB left by a load in ./.l.lake.load; --apply removes it\n");
     let removed = vacuum(&["--grace", "0s", "--apply", "--json"]).json();
     assert_eq!(removed["load"], serde_json::json!({"path": "./.l.lake.load", "bytes": 2000, "young": false}));
     assert_eq!(home.names(), ["l.lake"]);
@@ -104,7 +101,7 @@ fn graphs_are_copied_moved_and_dropped() {
         "path": "l", "version": 4, "from": "http://example.org/people", "to": "urn:g:two", "lost": 0
     });
     assert_eq!((moved, graphs("l")), (wanted, [3, 0, 1, 1]));
-    // A graph without triples has no place in a text, until it is dropped.
+    // A graph without triples is not in any text, until it is dropped.
     home.run(&["lake", "delete", "l", "<http://example.org/ada> <http://example.org/name> \"Ada\"@en <urn:g:two>"])
         .exits(0);
     home.run(&["convert", "l", "there.nq"]).exits(4);
@@ -149,7 +146,11 @@ fn texts_and_statements_come_into_a_store_and_go() {
     let home = Home::new();
     home.write("people.nq", TEXT);
     let loaded = home.run(&["lake", "load", "people.lake", "people.nq"]).exits(0);
-    assert!(loaded.out.contains("read     4 quads of 1 text") && loaded.out.contains("a new store"), "{}", loaded.out);
+    assert!(
+        loaded.out.contains("loaded   4 quads from 1 file") && loaded.out.contains("a new store"),
+        "{}",
+        loaded.out
+    );
     home.run(&["convert", "people.nq", "same.lake", "--to", "graphlake"]).exits(0);
     home.run(&["diff", "people.lake", "same.lake"]).exits(0);
     let again =
@@ -159,7 +160,7 @@ fn texts_and_statements_come_into_a_store_and_go() {
     let map = std::fs::read_to_string(home.at("map.tsv")).unwrap();
     let line = |label: &str| format!("_:{label}\t_:{import}{label}\tpeople.nq\n");
     assert_eq!(map, line("claim") + &line("somebody"));
-    // Inside triple terms they are the same nodes, and what is a literal's text is none.
+    // Inside triple terms they are the same nodes, but text in a literal is not.
     let dumped = home.run(&["dump", "people.lake"]).exits(0).out;
     let claims: Vec<&str> = dumped.lines().filter(|line| line.contains("#reifies")).collect();
     let claim = format!("<<( _:{import}somebody <http://example.org/says> \\\"_:nobody\\\" )>>");
@@ -168,15 +169,12 @@ fn texts_and_statements_come_into_a_store_and_go() {
     let done = home.run(&["lake", "insert", "people.lake", one]).exits(0);
     assert_eq!(done.out, "inserted 1 triple · version 3 of people.lake\n");
     let done = home.run(&["lake", "delete", "people.lake", one, "<urn:a> <urn:b> <urn:c> ."]).exits(0);
-    assert_eq!(done.out, "deleted  1 triple, 1 was not there · version 4 of people.lake\n");
-    assert_eq!(
-        home.run(&["lake", "delete", "people.lake", one]).exits(0).out,
-        "nothing  there was nothing to be changed\n"
-    );
+    assert_eq!(done.out, "deleted  1 triple, 1 was not present · version 4 of people.lake\n");
+    assert_eq!(home.run(&["lake", "delete", "people.lake", one]).exits(0).out, "nothing  no changes to make\n");
     home.run(&["diff", "people.lake@2", "people.lake@4"]).exits(0);
     home.run(&["diff", "people.lake@2", "people.lake@3"]).exits(1);
     let broken = home.run(&["lake", "insert", "people.lake", "<urn:a> <urn:b>"]).exits(2);
-    assert!(broken.err.contains("nothing was changed"), "{}", broken.err);
+    assert!(broken.err.contains("no changes were made"), "{}", broken.err);
     home.run(&["validate", "people.lake"]).exits(0);
     // Statements on standard input.
     let mut command = home.command(&["lake", "insert", "people.lake", "-"]);
@@ -184,7 +182,7 @@ fn texts_and_statements_come_into_a_store_and_go() {
     std::io::Write::write_all(&mut child.stdin.take().unwrap(), TEXT.as_bytes()).unwrap();
     assert!(child.wait().unwrap().success());
     home.run(&["info", "people.lake@5"]).exits(0);
-    // How many there are is said in one way by everybody, whatever files hold.
+    // All commands report the same numbers, whatever the files contain.
     let told = |which: &[&str], names: &[&str]| -> Vec<serde_json::Value> {
         let document = home.run(which).exits(0).json();
         names.iter().map(|name| document[*name].clone()).collect()
@@ -207,7 +205,7 @@ fn texts_and_statements_come_into_a_store_and_go() {
     assert_eq!(told(&["match", "people.lake", "_ _ _", "--count", "--json"], &["count"]), [log[0].0.unwrap()]);
 }
 
-/// More than one piece for each thread, in which everything is said in the graph of all and some in one of its own.
+/// Several chunks per thread; all statements are in one graph, and some are also in a second one.
 #[test]
 fn a_snapshot_is_read_by_every_command_and_written_by_none() {
     let home = Home::new();
@@ -229,7 +227,7 @@ fn a_snapshot_is_read_by_every_command_and_written_by_none() {
         &["convert", "b.nt", "lake@1", "--to", "graphlake"],
     ] {
         let refused = home.run(words).exits(2);
-        assert!(refused.err.contains("a snapshot never changes"), "{words:?}: {}", refused.err);
+        assert!(refused.err.contains("a snapshot cannot be changed"), "{words:?}: {}", refused.err);
     }
     assert!(!home.at("lake@1").exists());
 }
@@ -268,7 +266,7 @@ fn threads_share_the_load_of_a_text() {
         assert_eq!(certificate["equal"], true);
         assert!(snapshot(&lake) == snapshot("one.lake"), "{text} {threads}");
     }
-    // Labels of several texts are kept apart, whoever reads them.
+    // Blank node labels of several files stay distinct, whichever thread reads them.
     home.run(&["lake", "load", "both.lake", "once.nt", "twice.nt", "--threads", "3"]).exits(0);
     let both = home.run(&["match", "both.lake", "?b <http://example.org/of> ?o", "--json"]).exits(0).out;
     assert_eq!(both.matches("_:").count() % 2, 0);
@@ -278,7 +276,7 @@ fn threads_share_the_load_of_a_text() {
 #[test]
 fn threads_share_one_predicate() {
     let home = Home::new();
-    // So long that the only file by subject is divided.
+    // So long that the only file by subject is split.
     let long = "x".repeat(2_000);
     let line = |n: u32| format!("<urn:{:05}> <urn:p> \"{n} {long}\" .\n", n * 7 % 10_000);
     home.write("long.nt", (0..10_000).map(line).collect::<String>());
@@ -327,10 +325,10 @@ fn a_base_is_an_absolute_iri_also_where_nothing_is_relative() {
     }
 }
 
-/// The id of `<urn:s> <urn:p> <urn:o> .`, a line of N-Triples with its line feed.
+/// The id of `<urn:s> <urn:p> <urn:o> .`, an N-Triples line with its line feed.
 const ID: &str = "e10810789d82e674d8aa3bb4448aaaf3398ff7e93a37a39eec78eaa36b1fd719";
 
-/// The same in Base64 for addresses.
+/// The same id in URL-safe Base64.
 const BASE64: &str = "4QgQeJ2C5nTYqju0RIqq8zmP9-k6N6Oe7Hjqo2sf1xk";
 
 #[test]
@@ -348,11 +346,11 @@ fn triples_are_named_by_their_ids() {
         let found = home.run(&["neighbors", "lake", name.trim_matches(['<', '>']), "--in"]).exits(0);
         assert!(found.out.contains("urn:r"), "{name}: {}", found.out);
     }
-    // A foreign store has the other name; what is said is the same.
+    // A store of other software uses the other name; the statement is the same.
     let reifies = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies>";
     home.write("foreign.nq", format!("<urn:r> {reifies} <{ni}> .\n"));
     home.run(&["lake", "load", "foreign", "foreign.nq"]).exits(0);
-    // What is quoted stays when what quotes it is deleted.
+    // A quoted triple stays when the statement that quotes it is deleted.
     let quoting = format!("<urn:other> {reifies} <<( <urn:s> <urn:p> <urn:o> )>>");
     home.run(&["lake", "insert", "foreign", &quoting]).exits(0);
     home.run(&["lake", "delete", "foreign", &quoting]).exits(0);
@@ -362,7 +360,7 @@ fn triples_are_named_by_their_ids() {
     assert_eq!(found["count"], 1);
     let one = "<urn:q> <http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies> <<( <urn:s> <urn:p> <urn:o> )>>";
     let done = home.run(&["lake", "insert", "lake", one]).exits(0);
-    assert_eq!(done.out, "inserted 1 triple, and 1 that they quote · version 2 of lake\n");
+    assert_eq!(done.out, "inserted 1 triple, plus 1 quoted · version 2 of lake\n");
 }
 
 #[test]
@@ -385,14 +383,14 @@ fn a_broken_store_is_told_alike_by_who_reads_and_who_writes() {
 #[cfg(unix)]
 fn a_store_on_a_full_disk_names_the_file() {
     let home = Home::new();
-    // Long literals: a file of them is longer than the limit, and what is read before is not written.
+    // Long literals: a file of them is larger than the limit, and what was read before it is not written.
     let lines: String = (0..2_000).map(|n| format!("<urn:s:{n}> <urn:p> \"{n:0>60}\" .\n")).collect();
     home.write("a.nt", lines);
     home.run(&["lake", "init", "there"]).exits(0);
     for (arguments, outcome) in [
-        (&["lake", "load", "new", "a.nt"][..], "nothing was changed\n"),
-        (&["lake", "load", "there", "a.nt"], "nothing was changed\n"),
-        (&["convert", "a.nt", "result", "--to", "graphlake"], "nothing was written\n"),
+        (&["lake", "load", "new", "a.nt"][..], "no changes were made\n"),
+        (&["lake", "load", "there", "a.nt"], "no changes were made\n"),
+        (&["convert", "a.nt", "result", "--to", "graphlake"], "no output was written\n"),
     ] {
         let command = home.command(arguments);
         let limited = std::process::Command::new("sh")
@@ -412,7 +410,7 @@ fn a_store_on_a_full_disk_names_the_file() {
     }
 }
 
-/// The id of `<urn:s> <urn:p> <urn:o>`, as RFC 6920 writes it and as stores do.
+/// The id of `<urn:s> <urn:p> <urn:o>`, in the form of RFC 6920 and in the form of stores.
 const IDS: [&str; 2] = [
     "ni:///sha-256;4QgQeJ2C5nTYqju0RIqq8zmP9-k6N6Oe7Hjqo2sf1xk",
     "urn:triple:sha256:e10810789d82e674d8aa3bb4448aaaf3398ff7e93a37a39eec78eaa36b1fd719",
@@ -438,7 +436,7 @@ fn what_is_said_of_an_id_can_be_exported_when_its_triple_is_quoted_later() {
     }
 }
 
-/// An id is an IRI as the subject of what is said of it, and stands for its triple as the object.
+/// As a subject, an id is an IRI; as an object, it is its triple.
 #[test]
 fn ids_in_joins_are_what_they_are_alone() {
     const REIFIES: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies";

@@ -1,4 +1,4 @@
-//! What changes of a store must not do: take new nodes for those that are there, and touch what triple terms quote.
+//! Changes of a store must not replace existing nodes with new ones, nor touch quoted triples.
 
 use crate::support::Home;
 
@@ -21,11 +21,11 @@ fn nodes_without_a_label_are_new_nodes_of_the_store() {
     home.run(&["lake", "init", "several"]).exits(0);
     home.run(&["lake", "apply", "several", "ann.ttl", "bob.ttl", "cid.jsonld"]).exits(0);
     for lake in ["one", "several"] {
-        // Each node has its name and its age, and no other's.
+        // Each node has its own name and age.
         let found = home.run(&["match", lake, "?x <urn:name> ?n", "?x <urn:age> ?a", "--json"]).exits(0).json();
         assert_eq!(found["rows"].as_array().or(found["solutions"].as_array()).unwrap().len(), 3, "{found}");
     }
-    // To be deleted they would have to be known.
+    // Nodes without a label cannot be deleted, because they are unknown.
     let before = lines(&home, "one");
     home.write("del.ttl", "[] <urn:name> \"Ann\" .\n");
     let refused = home.run(&["lake", "apply", "one", "--delete", "del.ttl"]).exits(2);
@@ -68,7 +68,7 @@ fn what_triple_terms_quote_is_no_graph_that_anybody_changes() {
             let refused = home.run(command);
             let is_load = command.contains(&"--graph");
             if is_load {
-                // Quads that name a graph stay in theirs.
+                // Quads with a graph stay in it.
                 refused.exits(0);
                 continue;
             }

@@ -1,4 +1,4 @@
-//! Stores of GraphLake that are damaged, or whose clock is: what every command says, and with which exit code.
+//! Damaged GraphLake stores and wrong clocks: messages and exit codes of all commands.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::support::{Home, fixture};
 
 const SNAPSHOT: &str = "snapshots/snapshot1.json";
 
-/// What reads the store `bad.lake`, and what writes to it.
+/// Commands that read the store `bad.lake`, and commands that write to it.
 const READERS: [&[&str]; 6] = [
     &["dump", "bad.lake"],
     &["digest", "bad.lake"],
@@ -63,7 +63,7 @@ fn every_command_says_what_is_wrong_with_a_store() {
             assert!(done.err.contains(&format!("file   {place}")), "{command:?}: {}", done.err);
             assert!(!home.at("out.nq").exists(), "{command:?}");
         }
-        // Checking is telling what is wrong; where nothing can be opened, it is an error.
+        // `validate` reports what is wrong; if the store cannot be opened, that is an error.
         let checked = home.run(&["validate", "bad.lake"]);
         assert!(checked.code == 1 || checked.code == 3, "{rule}: {}", checked.code);
         assert!((checked.out + &checked.err).contains(rule), "{rule}");
@@ -79,7 +79,7 @@ fn times_grow_whatever_time_is_given() {
         let triple = format!("<urn:s> <urn:p> \"{number}\"");
         home.run(&["lake", "insert", "a.lake", &triple, "--epoch", epoch]).exits(0);
     }
-    // The time that builds are given as well.
+    // The same with SOURCE_DATE_EPOCH.
     let mut late = home.command(&["lake", "delete", "a.lake", "<urn:s> <urn:p> \"0\""]);
     assert!(late.env("SOURCE_DATE_EPOCH", "5").output().unwrap().status.success());
     home.write("more.nt", "<urn:s> <urn:p> <urn:o> .\n");
@@ -96,14 +96,14 @@ fn times_grow_whatever_time_is_given() {
     let mut newest_first: Vec<(i64, i64)> = (1..).zip(expected).collect();
     newest_first.reverse();
     assert_eq!(told, newest_first);
-    // Each of them is a place in time.
+    // All of them are different times.
     home.run(&["diff", "a.lake@3", "a.lake@1970-01-01T00:16:40.002Z"]).exits(0);
     home.run(&["diff", "a.lake@3", "a.lake@1970-01-01T00:16:40.003Z"]).exits(1);
     home.run(&["info", "a.lake", "--at", "@999999"]).exits(3);
     home.run(&["validate", "a.lake", "--strict"]).exits(0);
 }
 
-/// Changes the JSON of a file of a store.
+/// Changes the JSON of a file in a store.
 fn change(path: &Path, name: &str, change: impl FnOnce(&mut Value)) {
     let path = path.join(name);
     let mut json: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
@@ -111,7 +111,7 @@ fn change(path: &Path, name: &str, change: impl FnOnce(&mut Value)) {
     std::fs::write(path, json.to_string()).unwrap();
 }
 
-/// All files that a graph of a snapshot lists.
+/// Returns all files that the graphs of a snapshot list.
 fn files(snapshot: &mut Value) -> impl Iterator<Item = &mut Value> {
     let graphs = snapshot["graphs"].as_object_mut().unwrap().values_mut();
     let lists = graphs.flat_map(|graph| graph.as_object_mut().unwrap().iter_mut());
@@ -122,7 +122,7 @@ fn files(snapshot: &mut Value) -> impl Iterator<Item = &mut Value> {
 fn what_opening_finds_reaches_every_command_and_errors_end_it() {
     type Damage = fn(&Path);
     let cases: [(&str, Damage); 5] = [
-        // The file of another snapshot.
+        // A file of another snapshot.
         ("GRAPHLAKE-STORE-ENTRY", |path| {
             change(path, SNAPSHOT, |snapshot| {
                 snapshot["id"] = json!("snapshot7");
@@ -150,7 +150,7 @@ fn what_opening_finds_reaches_every_command_and_errors_end_it() {
         copy(fixture("graphlake/tiny").as_ref(), &home.at("bad.lake"));
         damage(&home.at("bad.lake"));
         for command in READERS.iter().chain(&[["sample", "bad.lake", "nodes"].as_slice()]) {
-            // What is looked up reads only what it needs of the files.
+            // A look-up reads only the parts of files that it needs.
             if rule == "GRAPHLAKE-CHECKSUM" && command[0] == "match" {
                 continue;
             }
@@ -162,7 +162,7 @@ fn what_opening_finds_reaches_every_command_and_errors_end_it() {
             }
             assert!(done.err.contains("--lenient"), "{command:?}: {}", done.err);
             let lenient = home.run(&[*command, &["--lenient"]].concat());
-            // A text of RDF has no relative IRIs.
+            // An RDF text has no relative IRIs.
             let is_told = rule == "GRAPHLAKE-IRI" && command[0] == "convert";
             assert!(lenient.code < 2 || is_told, "{command:?}: {}", lenient.err);
             assert!(lenient.err.contains(rule), "{command:?}: {}", lenient.err);

@@ -20,10 +20,10 @@ fn standard_input_is_a_text_of_any_syntax_packed_or_not() {
         let text = std::fs::read(home.at(name)).unwrap();
         let lake = format!("{name}.lake");
         let loaded = home.feed(&["lake", "load", &lake, "-"], &text).exits(0);
-        assert!(loaded.out.contains("read     2 quads of 1 text"), "{name}: {}", loaded.out);
+        assert!(loaded.out.contains("loaded   2 quads from 1 file"), "{name}: {}", loaded.out);
         home.run(&["diff", "file", &lake]).exits(0);
     }
-    // A byte order mark is no part of a text, and changes nothing of what its beginning tells.
+    // A byte order mark is not part of a text, and does not affect detection.
     for name in home.names().iter().filter(|name| name.starts_with("people.") && !name.ends_with(".lake")) {
         if name.ends_with(".gz") || name.ends_with(".zst") {
             continue;
@@ -37,7 +37,7 @@ fn standard_input_is_a_text_of_any_syntax_packed_or_not() {
             home.run(&["diff", "file", &lake]).exits(0);
         }
     }
-    // What its beginning does not tell is said; what it would be taken for does not count then.
+    // If the beginning is ambiguous, --syntax decides, whatever detection would choose.
     let turtle = home.feed(&["lake", "load", "told", "-", "--syntax", "ttl"], LINES.as_bytes()).exits(0);
     assert!(turtle.out.contains("2 quads"), "{}", turtle.out);
     home.run(&["diff", "file", "told"]).exits(0);
@@ -68,7 +68,7 @@ fn standard_input_that_cannot_be_read_changes_nothing() {
     let resumed = home.feed(&["lake", "load", "lake", "-", "--resume"], LINES.as_bytes()).exits(2);
     assert!(resumed.err.contains("without --resume"), "{}", resumed.err);
     assert_eq!(home.names(), Vec::<String>::new());
-    // A file of that name is one of a directory.
+    // A path names the file in a directory.
     home.write("-", LINES);
     home.run(&["lake", "load", "lake", "./-", "--syntax", "nt"]).exits(0);
 }

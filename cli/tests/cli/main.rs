@@ -1,4 +1,4 @@
-//! The command as people run it: the real binary, in a directory of its own, on real files.
+//! Runs the real binary on real files, in a directory of its own.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 

@@ -57,7 +57,7 @@ fn terms_that_no_text_can_have_are_refused_with_their_column() {
     assert!(graph("<a b>").contains("<a b> in column 1 is not an IRI"), "{}", graph("<a b>"));
     for ns in ["ex", "ex=example", "ex=http://e.org/a b", "e x=http://e.org/"] {
         let refused = home.run(&["match", "lake", "? ? ?", "--ns", ns]).exits(2);
-        assert!(refused.err.contains("is not a prefix and its namespace"), "{ns}: {}", refused.err);
+        assert!(refused.err.contains("is not PREFIX=IRI"), "{ns}: {}", refused.err);
     }
     for words in
         [&["copy", "lake", "default", "<a b>"][..], &["move", "lake", "<e>", "e:x"], &["drop", "lake", "\"g\""]]
@@ -65,7 +65,7 @@ fn terms_that_no_text_can_have_are_refused_with_their_column() {
         let refused = home.run(&[&["lake"], words, &NS].concat()).exits(2);
         assert!(refused.err.contains("in column 1 is not"), "{words:?}: {}", refused.err);
     }
-    // What is refused tells terms that are read.
+    // The error shows terms that are accepted.
     for pattern in ["<http://example.org/name> ? ?", "? ? \"42\"^^xsd:integer", "_:label1 ? ?"] {
         home.run(&["match", "lake", pattern]).exits(0);
     }
@@ -93,7 +93,7 @@ fn triples_are_printed_with_their_ids_and_found_by_them() {
     assert_eq!((&found["pattern"], &found["triples"], &found["more"]), (&().into(), &triple["triples"], &0.into()));
     assert_eq!(home.run(&["match", "lake", "--id", id, "--nquads"]).exits(0).out, format!("{line} .\n"));
     assert!(home.run(&["match", "lake", "? ? ?", "--ids"]).exits(0).out.contains(id));
-    // What is quoted and not said has an id as well, and is no statement of any graph.
+    // A triple that is only quoted has an id, too, but is not a statement of any graph.
     let quoted = home.run(&["match", "lake", "<http://e.org/a> ? \"q\" <urn:graphlake:quoted>", "--ids", "--json"]);
     let quoted = quoted.exits(0).json()["triples"][0]["id"].as_str().unwrap().to_owned();
     let both = home.run(&["match", "lake", "--id", &quoted, "--id", id, "--json"]).exits(0).json();
@@ -108,7 +108,7 @@ fn triples_are_printed_with_their_ids_and_found_by_them() {
         home.feed(&["lake", "insert", "lake", "--json"], line.as_bytes()).exits(0).json()["version"],
         serde_json::Value::Null
     );
-    // What is said as well as quoted comes once for each graph, and the graph of quoted triples is none.
+    // A triple that is stated and quoted is printed once per graph; the graph of quoted triples is not one.
     home.run(&["lake", "insert", "lake", "e:a e:p \"q\"", NS[0], NS[1]]).exits(0);
     let said = home.run(&["match", "lake", "--id", &quoted, "--nquads"]).exits(0).out;
     assert_eq!(said, "<http://e.org/a> <http://e.org/p> \"q\" .\n");
@@ -134,18 +134,18 @@ fn triples_are_printed_with_their_ids_and_found_by_them() {
 #[test]
 fn the_last_answer_that_is_wanted_ends_the_work() {
     let home = with_lake();
-    // A text is read as far as that: what is broken behind it is not seen.
+    // A text is read only as far as needed: an error after that point is not found.
     home.write("broken.nq", format!("{LINES}this is no statement\n"));
     let found = home.run(&["match", "broken.nq", "? ? ?", "--limit", "3", "--json"]).exits(0).json();
     assert_eq!((found["triples"].as_array().unwrap().len(), &found["more"]), (3, &().into()));
     assert_eq!(home.run(&["match", "broken.nq", "? ? ?", "--limit", "3", "--nquads"]).exits(0).out.lines().count(), 3);
     home.run(&["match", "broken.nq", "? ? ?", "--limit", "5"]).exits(3);
     home.run(&["match", "broken.nq", "? ? ?", "--count"]).exits(3);
-    // A statement that is there twice is one answer.
+    // A repeated statement is one result.
     home.write("twice.nq", LINES.repeat(2));
     let found = home.run(&["match", "twice.nq", "? ? ?", "--json"]).exits(0).json();
     assert_eq!((found["triples"].as_array().unwrap().len(), &found["more"]), (4, &0.into()));
-    // What has ended says so, and how many there are only where that is known.
+    // A search that reached its end says so; the number of results is stated only if it is known.
     let joined = |limit: &str| home.run(&["match", "lake", "? ?p ?x . ?y ?p ?", "--limit", limit]).exits(0).out;
     assert!(joined("2").contains("the first 2 solutions") && joined("2").contains("--count"), "{}", joined("2"));
     let more = |limit: &str| {
@@ -162,7 +162,7 @@ fn statements_have_the_terms_of_patterns() {
     let run = |words: &[&str]| home.run(&[&["lake"], words, &NS].concat());
     let done =
         run(&["insert", "lake", "e:ann a foaf:Person . e:ann e:age 42 e:g", "_:b e:says <<( e:ann e:p \"q\"@en )>>."]);
-    assert_eq!(done.exits(0).out, "inserted 3 triples, and 1 that they quote · version 1 of lake\n");
+    assert_eq!(done.exits(0).out, "inserted 3 triples, plus 1 quoted · version 1 of lake\n");
     run(&["insert", "lake", "e:ann", "foaf:name", "\"Ann\""]).exits(0);
     let lines = home.run(&["match", "lake", "? ? ?", "--nquads"]).exits(0).out;
     for line in [
@@ -181,9 +181,9 @@ fn statements_have_the_terms_of_patterns() {
         (&["delete", "lake", "? ? ?"], "isomorph match lake '? ? ?' --nquads | isomorph lake delete lake"),
     ] {
         let refused = run(words).exits(2);
-        assert!(refused.err.contains(says) && refused.err.ends_with("nothing was changed\n"), "{}", refused.err);
+        assert!(refused.err.contains(says) && refused.err.ends_with("no changes were made\n"), "{}", refused.err);
     }
-    // What it tells to do deletes all that fits.
+    // The command in the hint deletes all matching statements.
     let fits = home.run(&["match", "lake", "e:ann ? ?", "--nquads", NS[0], NS[1]]).exits(0).out;
     home.feed(&["lake", "delete", "lake", "-"], fits.as_bytes()).exits(0);
     assert_eq!(home.run(&["match", "lake", "? ? ?", "--count", "--json"]).exits(0).json()["count"], 1);
@@ -207,10 +207,10 @@ fn changes_of_files_are_one_transaction() {
     let before = versions();
     home.feed(&["lake", "apply", "lake", "-", "--delete", "-"], b"").exits(2);
     home.run(&["lake", "apply", "lake"]).exits(2);
-    // What is broken in one text keeps the others from being applied.
+    // An error in one file prevents the other files from being applied.
     let broken =
         home.feed(&["lake", "apply", "lake", "new.ttl", "--delete", "old.nq", "-"], b"<urn:a> <urn:b>\n").exits(3);
-    assert!(broken.err.contains("standard input") && broken.err.ends_with("nothing was changed\n"), "{}", broken.err);
+    assert!(broken.err.contains("standard input") && broken.err.ends_with("no changes were made\n"), "{}", broken.err);
     home.run(&["lake", "apply", "lake", "none.nq"]).exits(3);
     assert_eq!(versions(), before);
 }
@@ -280,8 +280,8 @@ fn the_id_of_a_triple_with_a_triple_term_is_that_of_the_line_with_the_id_of_the_
     assert_eq!(id("<http://e.org/r> ? ?"), others["triples"][0]["id"].as_str().unwrap());
     let help = home.run(&["match", "--help"]).exits(0).out;
     let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(help.contains("in which <urn:triple:sha256:ID> stands for a triple term"), "{help}");
-    assert!(help.contains("as in SPARQL's GRAPH ?name"), "{help}");
+    assert!(help.contains("in which a triple term is written as <urn:triple:sha256:ID>"), "{help}");
+    assert!(help.contains("as GRAPH ?name in SPARQL"), "{help}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `neighbors`: who is next to whom.
+//! `neighbors`: lists the neighbours of a node.
 
 use serde_json::Value;
 
@@ -19,7 +19,7 @@ fn a_node_of_a_nock_file() {
     let known = home.run(&["neighbors", "people.parq", "ada", "--edge", "knows", "--json"]).exits(0).json();
     assert_eq!(keys(&known), ["charles"]);
     let mistyped = home.run(&["neighbors", "people.parq", "ada", "--edge", "knws"]).exits(0);
-    assert!(mistyped.out.contains("there is no relation knws here, did you mean knows?"), "{}", mistyped.out);
+    assert!(mistyped.out.contains("this node has no edges of relation knws, did you mean knows?"), "{}", mistyped.out);
     let done = home.run(&["neighbors", "people.parq", "ada"]).exits(0);
     assert_screen("neighbors", &done.out);
 }
@@ -32,7 +32,7 @@ fn a_node_of_a_graphar_graph_by_key_and_by_row() {
     let by_row = home.run(&["neighbors", &graph, "--row", "0", "--json"]).exits(0).json();
     assert_eq!(by_key["neighbors"], by_row["neighbors"]);
     assert!(by_key["neighbors"].as_array().unwrap().len() > 2);
-    // What a scan says of the same node.
+    // The edges of the same node according to a scan.
     let dump = home.run(&["dump", &graph]).exits(0).out;
     let edges = dump
         .lines()
@@ -57,7 +57,7 @@ fn a_node_of_a_graphar_graph_by_key_and_by_row() {
 fn the_number_shown_is_bounded() {
     let Some(graph) = sample("ldbc_sample/parquet/ldbc_sample.graph.yml") else { return };
     let run = |limit: &str| Home::new().run(&["neighbors", &graph, "933", "--limit", limit, "--json"]).exits(0).json();
-    // The edges that reach the node are not looked at any more, and not counted.
+    // Edges to the node are not read after the limit, and not counted.
     let done = run("1");
     assert_eq!((keys(&done).len(), &done["more"]), (1, &Value::Null));
     let done = run("1000");
@@ -118,13 +118,13 @@ fn edges_without_a_direction_are_seen_from_both_ends_and_loops_once() {
         keys
     };
     assert_eq!(of(&[]), ["a", "b", "b"]);
-    // Which end comes first is a matter of storage.
+    // Which end is stored first does not matter.
     for flag in ["--out", "--in", "--both"] {
         assert_eq!(of(&[flag]), ["a", "b", "b"], "{flag}");
     }
 }
 
-/// All that is known of a node's neighbours, in no order; rows are where they lie, and differ.
+/// Returns all facts about the neighbours of a node, unordered and without row numbers, which depend on storage.
 fn facts(home: &Home, graph: &str, node: &[&str]) -> Vec<String> {
     let document = home.run(&[&["neighbors", graph, "--both", "--json"], node].concat()).exits(0).json();
     let mut facts: Vec<String> =
@@ -152,7 +152,7 @@ fn a_carry_gives_the_neighbours_of_the_graph_that_it_speaks_of() {
     }
     let done = home.run(&["neighbors", "social.parq", "--type", "city", "Atlantis"]);
     assert!(done.exits(3).err.contains("there is no node"));
-    // And a NOCK graph that lies in GraphAr: by its names.
+    // A NOCK graph stored as GraphAr: found by name.
     home.write("people.csv", crate::support::PEOPLE);
     home.run(&["convert", "people.csv", "people.parq"]).exits(0);
     home.run(&["convert", "people.parq", "people", "--to", "graphar"]).exits(0);
@@ -167,7 +167,7 @@ fn hyperedges_that_a_node_is_a_member_of() {
     let home = Home::new();
     home.run(&["convert", &graph, "cached", "--to", "annnet", "--cache"]).exits(0);
     home.run(&["convert", &graph, "g", "--to", "graphar"]).exits(0);
-    // What a scan says of members.
+    // The members according to a scan.
     let dump = home.run(&["dump", &graph]).exits(0).out;
     let mut expected: std::collections::BTreeMap<String, Vec<(String, String)>> = std::collections::BTreeMap::new();
     for line in dump.lines().filter(|line| line.starts_with("{\"member\"")) {
@@ -184,7 +184,7 @@ fn hyperedges_that_a_node_is_a_member_of() {
                 .filter(|(_, own)| own.iter().any(|(role, end)| end == node && roles.contains(&role.as_str())))
                 .map(|(id, _)| id)
                 .collect();
-            // From the files, by views, and seen through what travels beside another format.
+            // From the files, through views, and through the sidecar of another format.
             for place in [graph.as_str(), "cached", "g"] {
                 let document = home.run(&["neighbors", place, "--id", node, flag, "--json"]).exits(0).json();
                 let found = document["hyperedges"].as_array().unwrap();
@@ -227,7 +227,7 @@ fn types_made_of_labels_are_seen_as_the_graph_that_was_converted() {
         for node in ["a", "b", "c"] {
             assert_eq!(facts(&home, to, &[node]), facts(&home, "g.csv", &[node]), "{to} {node}");
         }
-        // The order of nodes is that of their types.
+        // Nodes are in the order of their types.
         let dump = home.run(&["dump", to]).exits(0).out;
         let lines = dump.lines().map(|line| -> Value { serde_json::from_str(line).unwrap() });
         let keys: Vec<String> = lines.filter_map(|line| line["key"].as_str().map(str::to_owned)).collect();
@@ -284,7 +284,7 @@ fn nodes_that_only_edges_name_have_rows() {
     }
 }
 
-/// What a text cannot look up is asked for by a pattern, where the key is an IRI that can stand in one.
+/// A look-up that a text cannot do leads to a pattern, if the key is an IRI that is valid in a pattern.
 #[test]
 fn a_text_of_rdf_is_asked_by_the_iri_of_the_node() {
     let home = crate::support::Home::new();

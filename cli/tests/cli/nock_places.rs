@@ -1,10 +1,10 @@
-//! NOCK: what is wrong is named with its file and row.
+//! NOCK: errors name the file and the row.
 
 use crate::support::Home;
 
 const HEADER: &str = "src_name,edge_id,rel_name,dst_name,truth,shadow,is_rdf,labels,props\n";
 
-/// A directory of two partitions, the second of which has these lines behind a sound one.
+/// Creates a directory of two partitions; the second one has these lines after a valid one.
 fn partitions(lines: &str) -> Home {
     let home = Home::new();
     std::fs::create_dir(home.at("graph")).unwrap();
@@ -14,7 +14,7 @@ fn partitions(lines: &str) -> Home {
     home
 }
 
-/// Every command names file and row, and the rule.
+/// Checks that every command names file, row and rule.
 fn named(home: &Home, rule: &str) {
     for command in ["dump", "digest"] {
         let done = home.run(&[command, "graph"]).exits(3);
@@ -42,7 +42,7 @@ fn an_edge_row_without_a_destination() {
 fn props_behind_a_byte_order_mark() {
     let home = partitions("\"c\",-1,\"\",\"\",1.0,-1,False,\"\",\"\u{feff}{\"\"a\"\":1}\"\n");
     named(&home, "NOCK-PROPS-JSON");
-    // No way of reading is advised that would not help.
+    // No flag is suggested that would not help.
     let done = home.run(&["dump", "graph"]).exits(3);
     assert!(done.err.contains("byte order mark") && !done.err.contains("--lenient"), "{}", done.err);
 }

@@ -1,4 +1,4 @@
-//! RDF texts: looked at, compared, converted into one another and into stores of GraphLake.
+//! RDF texts: reading, comparing, and converting to other syntaxes and to GraphLake stores.
 
 use crate::support::{Home, fixture};
 
@@ -72,7 +72,7 @@ fn a_text_becomes_every_other_and_comes_back() {
     let mut before = "people.ttl".to_owned();
     for name in ["a.nt", "b.nq.gz", "c.trig", "d.rdf", "e.jsonld.zst", "f.nq"] {
         let done = home.run(&["convert", &before, name]).exits(0);
-        assert!(done.out.contains("read back, and equal"), "{}", done.out);
+        assert!(done.out.contains("verified: output equals input"), "{}", done.out);
         home.run(&["diff", "people.ttl", name]).exits(0);
         before = name.to_owned();
     }
@@ -84,7 +84,7 @@ fn a_text_becomes_every_other_and_comes_back() {
     home.run(&["convert", "people.ttl", "out", "--to", "rdf"]).exits(2);
     home.run(&["convert", "people.ttl", "out", "--to", "rdf", "--to-syntax", "nq"]).exits(0);
     home.run(&["diff", "f.nq", "out"]).exits(0);
-    // A syntax says that it is RDF, unless the name says something else.
+    // A syntax implies RDF, unless the name contradicts it.
     home.run(&["convert", "people.ttl", "other", "--to-syntax", "nq"]).exits(0);
     home.run(&["diff", "f.nq", "other"]).exits(0);
     home.run(&["convert", "people.ttl", "out.parq", "--to-syntax", "nq"]).exits(2);
@@ -97,12 +97,12 @@ fn a_text_becomes_a_store_and_a_store_a_text() {
     let home = Home::new();
     home.write("people.ttl", TURTLE);
     let done = home.run(&["convert", "people.ttl", "lake", "--to", "graphlake"]).exits(0);
-    assert!(done.out.contains("read back, and equal"), "{}", done.out);
+    assert!(done.out.contains("verified: output equals input"), "{}", done.out);
     home.run(&["validate", "lake", "--strict"]).exits(0);
     let out = home.run(&["convert", "lake", "out.nq"]).exits(0);
-    assert!(out.out.contains("read back, and equal"), "{}", out.out);
+    assert!(out.out.contains("verified: output equals input"), "{}", out.out);
     home.run(&["diff", "people.ttl", "out.nq"]).exits(0);
-    // All that was written counts, literals as well, whether it was read back or not.
+    // All written triples are counted, including literals, with and without verification.
     for (source, target, verify) in [("lake", "a.ttl", ""), ("lake", "b.nt", "--no-verify"), ("out.nq", "c.lake", "")] {
         let words = ["convert", source, target, verify];
         let out = home.run(&words[..words.len() - usize::from(verify.is_empty())]).exits(0).out;
@@ -120,7 +120,7 @@ fn a_text_becomes_a_store_and_a_store_a_text() {
 fn a_type_may_be_a_literal_and_a_literal_long() {
     let home = Home::new();
     let of_type = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>";
-    // Longer than the buffers of the parsers of Turtle and of JSON are by themselves.
+    // Longer than the default buffers of the Turtle and JSON parsers.
     let long = "long ".repeat(3_500_000);
     home.write(
         "a.nt",
@@ -129,13 +129,13 @@ fn a_type_may_be_a_literal_and_a_literal_long() {
     home.run(&["convert", "a.nt", "a.lake"]).exits(0);
     for name in ["a.ttl", "a.trig", "a.rdf"] {
         let done = home.run(&["convert", "a.lake", name]).exits(0);
-        assert!(done.out.contains("read back, and equal"), "{name}: {}", done.out);
+        assert!(done.out.contains("verified: output equals input"), "{name}: {}", done.out);
     }
     let refused = home.run(&["convert", "a.lake", "a.jsonld"]).exits(4);
     assert!(refused.err.contains("8000000 bytes") && refused.err.contains(".nq"), "{}", refused.err);
     home.write("short.nt", format!("<urn:a> {of_type} \"x\" .\n<urn:a> {of_type} <urn:c> .\n"));
     let done = home.run(&["convert", "short.nt", "short.jsonld"]).exits(0);
-    assert!(done.out.contains("read back, and equal"), "{}", done.out);
+    assert!(done.out.contains("verified: output equals input"), "{}", done.out);
     let loaded = home.run(&["lake", "load", "b.lake", "a.ttl", "short.jsonld"]).exits(0);
     assert!(loaded.out.contains("5 quads of 2 texts"), "{}", loaded.out);
     home.run(&["diff", "a.lake", "b.lake"]).exits(0);
@@ -194,7 +194,7 @@ fn labels_make_no_difference_where_that_is_asked_for() {
     people.run(&["digest", "people.csv", "--rdfc"]).exits(2);
 }
 
-/// What says how texts and stores are read is there where two are compared, too.
+/// `diff` has the flags for reading texts and stores, too.
 #[test]
 fn texts_of_relative_iris_are_compared() {
     let home = Home::new();
@@ -206,25 +206,25 @@ fn texts_of_relative_iris_are_compared() {
     home.run(&["diff", "b.lake", "b.nq", "--ns", "ex=http://e.example/"]).exits(0);
 }
 
-/// The flags for RDF that becomes something else, and the other way round.
+/// The flags for conversions from and to RDF.
 #[test]
 fn classes_become_labels_and_nock_becomes_rdf() {
     let home = Home::new();
     home.write("a.ttl", "@prefix e: <http://e.example/> . e:a a e:C ; e:name \"A\" ; e:knows e:b .\n");
     let done = home.run(&["convert", "a.ttl", "a.parq", "--labels-from", "rdf:type"]).exits(0);
-    assert!(done.out.contains("read back, and equal"), "{}", done.out);
+    assert!(done.out.contains("verified: output equals input"), "{}", done.out);
     let dump = home.run(&["dump", "a.parq", "--sidecar", "ignore"]).exits(0);
     assert!(dump.out.contains(r#""labels":["http://e.example/C"]"#), "{}", dump.out);
     std::fs::remove_dir_all(home.at("a.parq.isomorph")).unwrap();
     let done = home.run(&["convert", "a.parq", "b.ttl", "--rdf-mode", "rich"]).exits(0);
-    assert!(done.out.contains("read back, and equal"), "{}", done.out);
+    assert!(done.out.contains("verified: output equals input"), "{}", done.out);
     home.run(&["diff", "a.ttl", "b.ttl", "--sidecar", "ignore"]).exits(0);
     let done = home.run(&["convert", "a.ttl", "p.parq", "--rdf-mode", "pynock"]).exits(0);
     assert!(done.out.contains("datatypes and languages"), "{}", done.out);
     for wrong in [["a.ttl", "x.graphar", "--rdf-mode", "rich"], ["a.parq", "x.graphar", "--labels-from", "rdf:type"]] {
         home.run(&[&["convert"][..], &wrong].concat()).exits(2);
     }
-    // A property graph is a text, and the text with its sidecar the graph.
+    // A property graph becomes a text, which is the same graph with its sidecar.
     home.run(&["convert", "a.parq", "g.graphar"]).exits(0);
     let done = home.run(&["convert", "g.graphar", "g.ttl.gz"]).exits(0);
     assert!(done.out.contains("one text of Turtle"), "{}", done.out);

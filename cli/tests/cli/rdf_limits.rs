@@ -1,8 +1,8 @@
-//! What RDF has and has not: names below a base, packed texts, what is lost.
+//! Limits of RDF: names below a base, compressed texts, losses.
 
 use crate::support::Home;
 
-/// A base may end in the sign that an IRI has once: names that need it have another below it.
+/// A base may end in `#`, which an IRI has only once: names that contain it get another base.
 #[test]
 fn a_base_with_a_number_sign_makes_valid_names() {
     let home = Home::new();
@@ -21,7 +21,7 @@ fn a_base_with_a_number_sign_makes_valid_names() {
     }
 }
 
-/// A damaged packed text is bad input.
+/// A damaged compressed text is bad input.
 #[test]
 fn a_damaged_packed_text_is_bad_input() {
     let home = Home::with_people();
@@ -37,7 +37,7 @@ fn a_damaged_packed_text_is_bad_input() {
     }
 }
 
-/// What RDF cannot say is said to be lost, and refused with a place and a remedy that works.
+/// What RDF cannot express is reported as lost, or rejected with a place and a remedy that works.
 #[test]
 fn rich_rdf_says_what_it_loses() {
     let home = Home::new();

@@ -1,4 +1,4 @@
-//! The same input gives the same bytes: whenever, and with any number of threads.
+//! Equal inputs give equal bytes, at any time and with any number of threads.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::support::{Home, PEOPLE, social};
 
-/// Every file and directory below a place: its path, the time of its last change, its bytes.
+/// Returns all files and directories below a path: path, modification time, bytes.
 fn tree(root: &Path) -> Vec<(PathBuf, SystemTime, Vec<u8>)> {
     let mut found = Vec::new();
     let mut open: Vec<PathBuf> = fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).collect();

@@ -21,7 +21,7 @@ fn a_binary_is_sampled_where_it_lies() {
     let done =
         home.run(&["sample", &binary, "features", "1", "2", "--features", "0:float32:2,1:int64,2:text"]).exits(0);
     assert_screen("sample_features", &done.out);
-    // Copies of the files give the same, as do threads.
+    // Copies of the files, or other numbers of threads, give the same result.
     for more in [&["--copy"][..], &["--threads", "1"]] {
         let again = home.run(&[&["sample", &binary, "walk", "0", "33", "--length", "4"][..], more].concat()).exits(0);
         assert_eq!(again.out, home.run(&["sample", &binary, "walk", "0", "33", "--length", "4"]).out);
@@ -92,7 +92,7 @@ fn arrow_is_written_once() {
     home.run(&ask).exits(2);
 }
 
-/// What a file of Arrow says is what the screen and JSON say, for all that is drawn.
+/// Arrow files have the same content as the screen and JSON, for every subcommand.
 #[test]
 fn arrow_has_what_json_has() {
     let home = Home::new();
@@ -127,7 +127,7 @@ fn arrow_has_what_json_has() {
             let options = arrow_cast::display::FormatOptions::default().with_null("null");
             let text = arrow_cast::display::ArrayFormatter::try_new(column.as_ref(), &options).unwrap();
             for row in 0..batch.num_rows() {
-                // Arrow's texts have no quotes, JSON's whole floats a point: what both mean is compared.
+                // Arrow's text has no quotes, and JSON writes whole floats with a point: compare the meaning.
                 let plain = |text: String| text.replace(['"', ' '], "").replace(".0", "");
                 let wanted = plain(shown["rows"][row][field.name()].to_string());
                 assert_eq!(plain(text.value(row).to_string()), wanted, "{question:?} {}", field.name());
@@ -143,14 +143,14 @@ fn questions_that_make_no_sense_are_refused() {
     let binary = fixture(KARATE);
     let home = Home::new();
     for (question, says) in [
-        (&["neighbors", "zero"][..], "is no id"),
+        (&["neighbors", "zero"][..], "is not a node id"),
         (&["nodes", "--types", "person"], "there is no type"),
         (&["nodes", "--types", "9"], "there is no type \"9\""),
         (&["edges", "--types", "0,9"], "there is no type \"9\""),
         (&["neighbors", "0", "--types=-1"], "there is no type \"-1\""),
         (&["walk", "0", "-p", "0"], "must be above 0"),
-        (&["features", "0", "--features", "0:float32:2:1"], "is no feature"),
-        (&["nodes", "--generator", "dice"], "no generator"),
+        (&["features", "0", "--features", "0:float32:2:1"], "is not a feature"),
+        (&["nodes", "--generator", "dice"], "is not a generator"),
     ] {
         let done = home.run(&[&["sample", &binary][..], question].concat()).exits(2);
         assert!(done.err.contains(says), "{question:?}: {}", done.err);
@@ -195,7 +195,7 @@ fn features_are_what_the_graph_says() {
         let table = home.run(&["sample", path, "features", "1", "--features", "1,0:float32:3"]).exits(0).out;
         assert!(table.contains("[0.5, 2.0, 0.0]") && table.contains("values: [7, 8]"), "{table}");
     }
-    // Without what travels with it a binary does not know types.
+    // Without its sidecar, a binary has no types.
     let raw = ["sample", "binary", "features", "1", "--features", "0,1:sparse-int64", "--sidecar", "ignore", "--json"];
     let raw = home.run(&raw).exits(0).json();
     assert_eq!(column(&raw, "0"), ["0000003f00000040"]);
@@ -222,7 +222,7 @@ fn hyperedges_are_taken_as_asked() {
     assert_eq!(of("expand"), ["", "id 3", "é"]);
 }
 
-/// A node that is not there is an error, whatever the format, and every question that names it.
+/// An unknown node is an error in every format and every subcommand that names it.
 #[test]
 fn an_unknown_node_is_an_error_in_every_format() {
     let home = Home::new();
@@ -252,7 +252,7 @@ fn an_unknown_node_is_an_error_in_every_format() {
     }
 }
 
-/// A binary whose sidecar gives nodes other keys and types than its ids is asked by these keys and types.
+/// A binary whose sidecar states keys and types is queried by these, not by its ids.
 #[test]
 fn a_binary_beside_a_sidecar_is_asked_by_its_keys_and_types() {
     let home = Home::new();
@@ -276,7 +276,7 @@ fn a_binary_beside_a_sidecar_is_asked_by_its_keys_and_types() {
     assert!(cities("binary").iter().all(|city| city.is_string()));
 }
 
-/// Days and times are shown as such, not as bytes; keys keep their type; a weight that is none is refused.
+/// Dates and times are printed as such, not as bytes; keys keep their type; an invalid weight is an error.
 #[test]
 fn values_and_keys_keep_their_types() {
     let home = Home::new();
@@ -295,7 +295,7 @@ fn values_and_keys_keep_their_types() {
     assert!(column(&walk, "walk")[0].as_array().unwrap().iter().all(Value::is_number), "{walk}");
 }
 
-/// A flag is honoured, or refused with a reason; it is not passed over.
+/// A flag is applied, or rejected with a reason, never ignored.
 #[test]
 fn no_flag_is_passed_over() {
     let home = Home::with_people();
@@ -304,19 +304,19 @@ fn no_flag_is_passed_over() {
         let nodes = home.run(&["sample", &social, "nodes", "--type", ty, "--count", "30", "--json"]).exits(0).json();
         assert_eq!(column(&nodes, "type"), vec![json!(ty); 30]);
     }
-    // What is one type, whatever types its rows have.
+    // A type is a node type, whatever types its rows have.
     home.run(&["sample", &binary, "nodes", "--type", "node"]).exits(0);
     home.run(&["sample", &binary, "neighbors", "0", "--type", "node"]).exits(0);
     for (path, question, says) in [
         (social.as_str(), &["nodes", "--type", "persn"][..], "there is no node type \"persn\""),
         (&social, &["nodes", "--type", "person", "--types", "person"], "--type and --types"),
-        (&social, &["edges", "--type", "person"], "--type names a type of nodes"),
+        (&social, &["edges", "--type", "person"], "--type selects node types"),
         (&social, &["neighbors", "1000", "--type", "persn"], "there is no node type \"persn\""),
         (&binary, &["nodes", "--type", "person"], "there is no node type \"person\""),
         (&binary, &["neighbors", "0", "--type", "person"], "there is no node type \"person\""),
         (&binary, &["features", "0", "--type", "person", "--features", "0"], "there is no node type \"person\""),
         ("people.csv", &["walk", "ada", "--type", "person"], "there is no node type \"person\""),
-        (&binary, &["neighbors", "0", "--strategy", "all", "--count", "3"], "--strategy all takes every neighbour"),
+        (&binary, &["neighbors", "0", "--strategy", "all", "--count", "3"], "--strategy all lists every neighbour"),
         (&binary, &["neighbors", "0", "--timestamp", "3"], "have no times"),
         (&binary, &["walk", "0", "--timestamp", "3"], "have no times"),
     ] {
@@ -325,7 +325,7 @@ fn no_flag_is_passed_over() {
     }
 }
 
-/// A number that is no type is refused as a name is; a type without elements is one.
+/// A number that is not a type is rejected like an unknown name; a type without elements is valid.
 #[test]
 fn a_type_is_one_of_the_graph() {
     let home = Home::new();

@@ -1,4 +1,4 @@
-//! `sample features`: which feature is meant, what it is called, and what its values are.
+//! `sample features`: selection, names and values of features.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::support::Home;
 const HEAD: &str =
     "\"src_name\",\"edge_id\",\"rel_name\",\"dst_name\",\"truth\",\"shadow\",\"is_rdf\",\"labels\",\"props\"\n";
 
-/// A node of NOCK with members.
+/// Returns a NOCK node with members.
 fn node(name: &str, labels: &str, props: &Value) -> String {
     format!("\"{name}\",-1,\"\",\"\",1.0,-1,False,\"{labels}\",\"{}\"\n", props.to_string().replace('"', "\"\""))
 }
@@ -30,7 +30,7 @@ fn typed_twice(home: &Home) {
     home.run(&["convert", "me.json", "binary", "--to", "deepgnn"]).exits(0);
 }
 
-/// A number is the name of a feature, not its place among the properties.
+/// A number is the name of a feature, not its position among the properties.
 #[test]
 fn a_feature_is_what_is_called_so() {
     let home = Home::new();
@@ -47,11 +47,11 @@ fn a_feature_is_what_is_called_so() {
     }
     for wrong in ["1", "3", "q", "1:float32"] {
         let done = home.run(&["sample", "me.json", "features", "1", "--features", wrong]).exits(2);
-        assert!(done.err.contains("is no feature"), "{wrong}: {}", done.err);
+        assert!(done.err.contains("is not a feature"), "{wrong}: {}", done.err);
     }
 }
 
-/// The identity of a row keeps its field, and what a feature hides of others is told.
+/// The field with the identity of a row is kept, and features that are hidden are reported.
 #[test]
 fn fields_do_not_take_the_places_of_others() {
     let home = Home::new();
@@ -72,7 +72,7 @@ fn fields_do_not_take_the_places_of_others() {
     assert_eq!(names, ["source", "target", "type", "feature:source", "feature:type"]);
 }
 
-/// Members of a bag have their own names, and another where a column, or the labels, have these.
+/// Members of a bag keep their names, unless a column or the labels have the same name.
 #[test]
 fn members_are_asked_for_by_their_names() {
     let home = Home::new();
@@ -83,13 +83,13 @@ fn members_are_asked_for_by_their_names() {
     assert_eq!(ask("labels,src_name,weight,truth,bag.truth"), wanted);
     let of_edge = rows(&home, &["f.csv", "features", "--edge", "a", "a", "r", "--features", "bag.truth,truth"]);
     assert_eq!((&of_edge[0]["bag.truth"], &of_edge[0]["truth"]), (&json!(9), &json!(0.5)));
-    // Where there are labels, they have the name.
+    // If there are labels, they keep the name.
     home.write("l.csv", [HEAD, &node("a", "x", &props)].concat());
     let labels = rows(&home, &["l.csv", "features", "a", "--features", "labels,bag.labels"]);
     assert_eq!(labels, json!([{"node": "a", "labels": "[\"x\"]", "bag.labels": "q"}]));
 }
 
-/// What has a type is shown as another one only if that means the same.
+/// A typed feature is read as another type only if the values mean the same.
 #[test]
 fn typed_values_are_not_taken_for_others() {
     let home = Home::new();
@@ -109,7 +109,7 @@ fn typed_values_are_not_taken_for_others() {
         assert_eq!(column("q:float64", "q"), [-1.0, 5.0], "{path}");
         assert_eq!(column("q:int64:2", "q"), [json!([-1, 0]), json!([5, 0])], "{path}");
         assert_eq!(column("l:int16:4", "l"), [json!([1, 2, 300, 0]), Value::Null], "{path}");
-        // Without a number of them it is all of them.
+        // Without a number, all values are returned.
         assert_eq!(column("l:int64", "l"), [json!([1, 2, 300]), Value::Null], "{path}");
         assert_eq!(column("l:int64:1", "l"), [json!(1), Value::Null], "{path}");
         for wrong in ["q:uint64", "d:float32", "t:float32", "q:text", "l:uint8:3", "l:sparse-int64"] {
@@ -119,7 +119,7 @@ fn typed_values_are_not_taken_for_others() {
     }
 }
 
-/// An empty text and an empty list are there.
+/// An empty text and an empty list are values.
 #[test]
 fn what_is_empty_is_not_missing() {
     let home = Home::new();
@@ -139,7 +139,7 @@ fn what_is_empty_is_not_missing() {
     let edges =
         rows(&home, &["f.csv", "features", "--edge", "a", "b", "r", "--edge", "b", "c", "r", "--features", "e"]);
     assert_eq!((&edges[0]["e"], &edges[1]["e"]), (&json!(""), &Value::Null));
-    // A type says what a feature is, not that it is there.
+    // A type describes a feature, but does not create it.
     home.write("g.linear", "-1 1 0 1 float32 1 2.5\n-1 2 0 1\n");
     home.run(&["convert", "g.linear", "binary", "--to", "deepgnn", "--lossy"]).exits(0);
     for path in ["g.linear", "binary"] {
@@ -148,7 +148,7 @@ fn what_is_empty_is_not_missing() {
     }
 }
 
-/// A node that edges lead to is one, in a binary as in its text; negative keys are keys.
+/// The target of an edge is a node, in a binary as in its text; negative keys are keys.
 #[test]
 fn ends_of_edges_are_nodes() {
     let home = Home::new();
@@ -165,7 +165,7 @@ fn ends_of_edges_are_nodes() {
     assert_eq!((&found[0]["source"], &found[0]["w"]), (&json!("-1"), &json!(7)));
 }
 
-/// A graph is drawn from in one way, whatever it lies in: what a binary cannot do so is refused.
+/// All formats draw in the same way; what a binary cannot do in this way is rejected.
 #[test]
 fn a_node_of_several_statements_has_one_weight() {
     let home = Home::new();
@@ -178,14 +178,14 @@ fn a_node_of_several_statements_has_one_weight() {
     assert!(refused.err.contains("node 7 has several statements"), "{}", refused.err);
     home.run(&["sample", "binary", "nodes", "--generator", "deepgnn"]).exits(0);
     home.run(&["sample", "binary", "nodes", "--strategy", "uniform"]).exits(0);
-    // As the hint says.
+    // As the hint suggests.
     home.run(&["convert", "binary", "once", "--to", "deepgnn"]).exits(0);
     let drawn = rows(&home, &["once", "nodes", "--count", "2000"]);
     let sevens = drawn.as_array().unwrap().iter().filter(|row| row["node"] == 7).count();
     assert!(sevens.abs_diff(1000) < 120, "{sevens}");
 }
 
-/// 0 as the time of removal is the time of the node, as the published converter has it.
+/// A removal time of 0 is the time of the node, as in the published converter.
 #[test]
 fn an_edge_that_is_removed_at_0_lives_as_its_node() {
     let home = Home::new();
@@ -208,7 +208,7 @@ fn an_edge_that_is_removed_at_0_lives_as_its_node() {
     assert_eq!(rows(&home, &question).as_array().unwrap().len(), 1);
 }
 
-/// A type without a number is all numbers of a feature, whatever else the graph has under its id, and whatever stores it.
+/// A type without a number means all numbers of a feature, whatever else the graph has under its id, in every format.
 #[test]
 fn a_type_without_a_number_cuts_nothing() {
     let home = Home::new();
@@ -234,12 +234,12 @@ fn a_type_without_a_number_cuts_nothing() {
             assert_eq!(found[0]["0"], json!([1.5, 2.0, 3.0]), "{path}: {found}");
         }
     }
-    // Nor in a binary of which nothing else is known.
+    // The same in a binary without a sidecar.
     let bare = ["one.deepgnn", "features", "0", "--sidecar", "ignore", "--features", "0:float32"];
     assert_eq!(rows(&home, &bare)[0]["0"], json!([1.5, 2.0, 3.0]));
 }
 
-/// Bytes of values at times are no numbers, in a binary as in what it was made of.
+/// Bytes of values at times are not numbers, in a binary as in its source.
 #[test]
 fn values_at_times_are_no_numbers() {
     let home = Home::new();
@@ -258,6 +258,6 @@ fn values_at_times_are_no_numbers() {
         let found = rows(&home, &[path, "features", "0", "--features", "0:float32-at-times"]);
         assert!(found.to_string().contains("\"0200000001"), "{path}: {found}");
     }
-    // Who has only the bytes says what they are.
+    // With bytes only, the type must be stated.
     home.run(&["sample", "t.bin", "features", "0", "--sidecar", "ignore", "--features", "0:raw"]).exits(0);
 }

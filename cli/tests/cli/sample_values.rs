@@ -1,4 +1,4 @@
-//! `sample`: weights and times, whatever a graph has them in.
+//! `sample`: weights and times, however a graph stores them.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,8 @@ fn column(document: &Value, name: &str) -> Vec<Value> {
     document["rows"].as_array().unwrap().iter().map(|row| row[name].clone()).collect()
 }
 
-/// A GraphAr graph of CSV: four vertices, and of each edge type with `values` of a property edges from the first to the others.
+/// Creates a GraphAr graph of CSV: four vertices, and for each edge type edges from the first to the others with
+/// `values` of a property.
 fn star(home: &Home, edges: &[(&str, &str, &str, [&str; 3])]) {
     let write = |name: &str, content: &[u8]| {
         std::fs::create_dir_all(home.at(name).parent().unwrap()).unwrap();
@@ -63,7 +64,7 @@ fn times_of_several_units_are_moments() {
     }
     let refused = at("1640995200000").exits(2);
     assert!(refused.err.contains("several units") && refused.err.contains("T12:00:00Z"), "{}", refused.err);
-    assert!(at("yesterday").exits(2).err.contains("\\\"yesterday\\\" is no time"));
+    assert!(at("yesterday").exits(2).err.contains("\\\"yesterday\\\" is not a time"));
 }
 
 #[test]
@@ -76,12 +77,12 @@ fn days_are_times_and_texts_are_none() {
         json["rows"],
         json!([{"node": 0, "neighbor": 2, "weight": 1.0, "type": "k", "created_at": "1970-01-04"}])
     );
-    // One unit: a number counts it.
+    // With a single unit, a number is in that unit.
     for (time, count) in [("1", 1), ("1970-01-03T23:00:00", 2), ("3", 3)] {
         let at = ["sample", "g", "neighbors", "0", "--strategy", "all", "--timestamp", time, "--json"];
         assert_eq!(home.run(&at).exits(0).json()["rows"].as_array().unwrap().len(), count, "{time}");
     }
-    // A copy in a binary has no times.
+    // A copy as a binary has no times.
     home.run(&["convert", "g", "binary", "--to", "deepgnn"]).exits(0);
     let refused = home.run(&["sample", "binary", "neighbors", "0", "--strategy", "last"]).exits(2);
     assert!(refused.err.contains("edges of this graph have no times"), "{}", refused.err);
@@ -193,7 +194,7 @@ fn a_repeated_node_is_drawn_once() {
     }
 }
 
-/// What the engine does not repeat is refused, not drawn by another generator under its name.
+/// A draw that the engine cannot repeat is rejected, not drawn by another generator under its name.
 #[test]
 fn the_engine_is_asked_for_what_it_repeats() {
     let home = Home::new();
@@ -222,7 +223,7 @@ fn the_engine_is_asked_for_what_it_repeats() {
         &["neighbors", "0", "--strategy", "without-replacement"],
     ] {
         home.run(&[&["sample", &binary][..], question, &["--generator", "deepgnn"]].concat()).exits(0);
-        // It draws from binaries: what is none has neither its tables nor its order.
+        // The engine draws from binaries: other formats have neither its tables nor its order.
         for path in [text.as_str(), "copy"] {
             let done = home.run(&[&["sample", path][..], question, &["--generator", "deepgnn"]].concat()).exits(2);
             assert!(done.err.contains(" NEW --to deepgnn"), "{question:?}: {}", done.err);
@@ -233,8 +234,8 @@ fn the_engine_is_asked_for_what_it_repeats() {
     }
 }
 
-/// As the columns of weights state them, whatever the other weights of the graph are: the shortest text of a number of 32 bits is another
-/// one of 64.
+/// Weights are printed as their columns state them, whatever the other weights are: the shortest text of a 32-bit
+/// number differs from that of a 64-bit number.
 #[test]
 fn weights_that_32_bits_hold_are_shown_with_64_where_the_column_has_them() {
     for (data_type, values, wanted) in [
@@ -255,7 +256,7 @@ fn weights_that_32_bits_hold_are_shown_with_64_where_the_column_has_them() {
     }
 }
 
-/// A binary has 0 where an edge states no time, and a text of DeepGNN with 0 says the same.
+/// A binary stores 0 for an edge without a time; a DeepGNN text with 0 means the same.
 #[test]
 fn an_edge_without_a_time_is_shown_without_one() {
     let home = Home::new();

@@ -1,10 +1,10 @@
-//! `--types`, `--columns`, `--where` and what else leaves out a part of a graph.
+//! `--types`, `--columns`, `--where` and other flags that select a part of a graph.
 
 use serde_json::{Value, json};
 
 use crate::support::Home;
 
-/// The people in every format, each with what travels beside it.
+/// The people in every format, each with its sidecar.
 const COPIES: [&str; 6] =
     ["people.csv", "people.parq", "people.graphar", "people.annnet", "people.deepgnn", "people.lake"];
 
@@ -67,7 +67,7 @@ fn what_is_left_is_converted_and_counted() {
         }
     }
     let screen = home.run(&[&["info", "people.csv"][..], &select].concat()).exits(0).out;
-    assert!(screen.contains("3 edges left out because an end is; --keep-dangling keeps"), "{screen}");
+    assert!(screen.contains("3 edges dropped because an end is dropped; --keep-dangling keeps"), "{screen}");
     let all = home.run(&["info", "people.csv", "--json"]).exits(0).json();
     assert_eq!(all["dangling"], Value::Null);
     let few = home.run(&["info", "people.csv", "--limit", "2", "--json"]).exits(0).json();
@@ -77,7 +77,7 @@ fn what_is_left_is_converted_and_counted() {
 #[test]
 fn neighbors_are_those_that_are_left() {
     let home = copies();
-    // In a copy of DeepGNN these nodes are known by their rows.
+    // In a DeepGNN copy, these nodes are identified by row.
     for copy in COPIES.into_iter().filter(|copy| *copy != "people.deepgnn") {
         let names = |more: &[&str]| -> Vec<Value> {
             let done = home.run(&[&["neighbors", copy, "ada", "--json"], more].concat()).exits(0).json();

@@ -1,4 +1,4 @@
-//! `serve`, where the command is built without the server: what a running one does is tested in `crates/server` and `interop`.
+//! `serve` in a build without the server; `crates/server` and `interop` test the server.
 
 use crate::support::Home;
 

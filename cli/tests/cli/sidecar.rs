@@ -1,17 +1,17 @@
-//! `carry`: what travels beside the data.
+//! `sidecar`, also by its old name `carry`.
 
 use std::fs;
 
 use crate::support::{Home, sample};
 
-/// A directory with a GraphAr graph made from NOCK, and so with a sidecar inside.
+/// Creates a directory with a GraphAr graph converted from NOCK, which therefore contains a sidecar.
 fn carrying() -> Home {
     let home = Home::with_people();
     home.run(&["convert", "people.csv", "people", "--to", "graphar"]).exits(0);
     home
 }
 
-/// Rewrites a file of the graph with other bytes that say the same.
+/// Rewrites a file of the graph with other bytes and the same content.
 fn touch(home: &Home) {
     let mut names = fs::read_dir(home.at("people")).unwrap().map(|entry| entry.unwrap().path());
     let graph = names.find(|path| path.to_str().unwrap().ends_with(".graph.yml")).unwrap();
@@ -25,14 +25,14 @@ fn it_says_of_what_it_is_and_that_it_fits() {
     let done = home.run(&["carry", "show", "people"]).exits(0);
     assert!(done.out.starts_with("of       NOCK graph, written as GraphAr by isomorph "), "{}", done.out);
     assert!(
-        done.out.ends_with("fits     names, sizes and ends of files are as they were; --verify compares every byte\n"),
+        done.out.ends_with("fits     names, sizes and ends of files are unchanged; --verify compares every byte\n"),
         "{}",
         done.out
     );
     let document = home.run(&["carry", "show", "people", "--json"]).exits(0).json();
     assert_eq!((document["of"].as_str(), document["stale"].as_bool()), (Some("nock"), Some(false)));
     let info = home.run(&["info", "people"]).exits(0).out;
-    assert!(info.contains("sidecar  what this format cannot say of the NOCK graph"), "{info}");
+    assert!(info.contains("sidecar  details of the NOCK graph that this format cannot store"), "{info}");
 }
 
 #[test]
@@ -45,14 +45,14 @@ fn a_stale_one_is_refused_until_it_is_bound_again() {
     home.run(&["carry", "show", "people"]).exits(1);
     home.run(&["validate", "people"]).exits(1);
     let info = home.run(&["info", "people"]).exits(0).out;
-    assert!(info.contains("the data has changed since"), "{info}");
+    assert!(info.contains("the data has changed"), "{info}");
     let done = home.run(&["carry", "rebind", "people"]).exits(0);
-    assert!(done.out.contains("the graph is still the same"), "{}", done.out);
+    assert!(done.out.contains("the graph is unchanged"), "{}", done.out);
     home.run(&["carry", "show", "people"]).exits(0);
     home.run(&["diff", "people.csv", "people"]).exits(0);
 }
 
-/// A byte in the middle of a file, which a look at sizes and ends does not see.
+/// A byte in the middle of a file, which a comparison of sizes and ends does not see.
 #[test]
 fn every_byte_is_compared_when_asked_for() {
     let home = carrying();
@@ -81,7 +81,7 @@ fn another_graph_is_not_bound() {
     let before = fs::read(home.at("other/_isomorph/carry.json")).unwrap();
     let done = home.run(&["carry", "rebind", "other"]).exits(4);
     assert!(done.err.contains("its content differs"), "{}", done.err);
-    assert!(done.err.ends_with("nothing was changed\n"), "{}", done.err);
+    assert!(done.err.ends_with("no changes were made\n"), "{}", done.err);
     assert_eq!(fs::read(home.at("other/_isomorph/carry.json")).unwrap(), before);
 }
 
@@ -107,7 +107,7 @@ fn it_lies_beside_a_single_file() {
     assert_eq!(home.run(&["info", "modern.parq", "--json"]).exits(0).json()["nodes"].as_array().unwrap().len(), 1);
 }
 
-/// What another tool changed where the sidecar does not look is neither bound nor converted without it.
+/// Data that another tool changed, and that the sidecar does not describe, is neither bound nor converted without it.
 #[test]
 fn what_a_sidecar_does_not_read_is_not_bound_and_not_dropped() {
     let home = Home::with_people();
@@ -131,14 +131,14 @@ fn what_a_sidecar_does_not_read_is_not_bound_and_not_dropped() {
         let done = home.run(&["convert", path, &to, "--sidecar", "schema"]).exits(4);
         assert!(done.err.starts_with("error CARRY-UNREAD: "), "{path}: {}", done.err);
         home.run(&["convert", path, &to, "--sidecar", "schema", "--plan"]).exits(4);
-        // The remedies work, and say what is lost.
+        // The remedies work, and list what is lost.
         let lossy = home.run(&["convert", path, &to, "--sidecar", "schema", "--lossy", "--json"]).exits(0).json();
         assert!(!lossy["certificate"]["lost"].as_array().unwrap().is_empty(), "{path}: {lossy}");
         home.run(&["convert", path, &format!("{path}.own"), "--sidecar", "ignore", "--to", "graphlake"]).exits(0);
     }
 }
 
-/// What names and types do not describe is refused by a rule of the sidecar, with a remedy that works.
+/// What names and types do not describe is rejected by a rule of the sidecar, with a remedy that works.
 #[test]
 fn a_label_that_a_sidecar_does_not_declare_is_refused() {
     let home = Home::with_people();
@@ -151,7 +151,7 @@ fn a_label_that_a_sidecar_does_not_declare_is_refused() {
     home.run(&["convert", "n.csv", "n", "--to", "graphar", "--sidecar", "ignore"]).exits(0);
 }
 
-/// Every layout is bound again when its bytes alone have changed.
+/// Every layout can be rebound if only its bytes have changed.
 #[test]
 fn every_layout_is_bound_again() {
     let people = Home::with_people();
@@ -191,7 +191,8 @@ fn every_layout_is_bound_again() {
     }
 }
 
-/// A value that was edited in place, without a byte more or less and before the ends of files: who reads everything finds it.
+/// A value that was edited in place, with no change of size or of the ends of files: commands that read everything find
+/// it.
 #[test]
 fn an_edit_that_keeps_the_length_is_found_by_who_reads_everything() {
     let home = Home::with_people();
@@ -215,7 +216,8 @@ fn an_edit_that_keeps_the_length_is_found_by_who_reads_everything() {
     home.run(&["digest", "n.csv", "--sidecar", "ignore"]).exits(0);
 }
 
-/// What the names and types of a sidecar do not read is told, and no answer about the whole graph is given without it.
+/// Data that the names and types of a sidecar do not describe is reported, and no result about the whole graph omits
+/// it.
 #[test]
 fn what_names_and_types_do_not_read_is_told() {
     let home = Home::with_people();
@@ -248,7 +250,7 @@ const TWO_TYPES: &str = r#"src_name,edge_id,rel_name,dst_name,truth,shadow,is_rd
 "b3",-1,"","",1.0,-1,False,"B",""
 "#;
 
-/// `n.csv`, a NOCK copy of a graph of two node types, whose text is changed.
+/// Creates `n.csv`, a NOCK copy of a graph of two node types, with changed text.
 fn two_types(change: impl Fn(&str) -> String) -> Home {
     let home = Home::new();
     home.write("q.csv", TWO_TYPES);
@@ -266,7 +268,7 @@ fn counts(home: &Home, arguments: &[&str]) -> Vec<u64> {
     info["nodes"].as_array().unwrap().iter().map(|ty| ty["count"].as_u64().unwrap()).collect()
 }
 
-/// Names and types are used, and numbers of rows are not: those that the sidecar states are of other data.
+/// Names and types are used, but row numbers are not: those in the sidecar belong to other data.
 #[test]
 fn numbers_of_rows_of_a_stale_sidecar_are_not_believed() {
     let fewer =
@@ -290,7 +292,7 @@ fn numbers_of_rows_of_a_stale_sidecar_are_not_believed() {
     }
 }
 
-/// A node that was moved between those of another type is in the same place among its own.
+/// A node that was moved between nodes of another type keeps its position among its own type.
 #[test]
 fn rows_of_several_types_may_alternate() {
     let moved = |text: &str| {
@@ -311,7 +313,8 @@ fn rows_of_several_types_may_alternate() {
     home.run(&["neighbors", "n.csv", "--type", "A", "--row", "2"]).exits(3);
 }
 
-/// A label that nobody declares is one refusal everywhere, and no bug of ours; what cannot be bound is not told to be bound.
+/// An undeclared label gives the same error everywhere, not an internal error; data that cannot be rebound gets no hint
+/// to rebind it.
 #[test]
 fn what_cannot_be_bound_says_why() {
     let home = two_types(|text| text.replacen("\"A\"", "\"A,C\"", 1));

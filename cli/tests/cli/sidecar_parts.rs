@@ -1,4 +1,4 @@
-//! What travels beside the data, where only a part of the data is read: another version of a store, some rows, some columns.
+//! The sidecar, if only a part of the data is read: another version of a store, some rows, some columns.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use crate::support::Home;
 
 const NICK: &str = "<urn:x-isomorph:node/ada> <urn:x-isomorph:nick> \"Al\"";
 
-/// `l.lake`, which somebody gave a triple that the sidecar does not read in version 2.
+/// Creates `l.lake`, whose version 2 has a triple that the sidecar does not describe.
 fn lake() -> Home {
     let home = Home::with_people();
     home.run(&["convert", "people.csv", "g", "--to", "graphar", "--lossy"]).exits(0);
@@ -15,7 +15,7 @@ fn lake() -> Home {
     home
 }
 
-/// The sidecar is held against the version that is asked for, and not against the newest.
+/// The sidecar is compared with the requested version, not with the newest.
 #[test]
 fn a_version_is_held_against_its_own_triples() {
     let home = lake();
@@ -31,12 +31,12 @@ fn a_version_is_held_against_its_own_triples() {
     }
 }
 
-/// A sidecar is bound to the newest version: others are looked at before they are believed.
+/// A sidecar is bound to the newest version: other versions are compared before it is used.
 #[test]
 fn older_versions_are_not_bound_with_the_newest() {
     let home = lake();
     home.run(&["lake", "delete", "l.lake", NICK]).exits(0);
-    // One lies beside the store, whichever version is named.
+    // One sidecar is next to the store, whichever version is named.
     home.run(&["carry", "show", "l.lake@1"]).exits(1);
     let done = home.run(&["digest", "l.lake@1"]).exits(4);
     assert!(done.err.contains("isomorph sidecar rebind l.lake@1"), "{}", done.err);
@@ -53,7 +53,7 @@ fn older_versions_are_not_bound_with_the_newest() {
     assert!(!shown.contains("CARRY-IN-PART"), "{shown}");
 }
 
-/// Rows that are left out are no loss.
+/// Rows outside a selection are not a loss.
 #[test]
 fn rows_that_are_left_out_are_not_missed() {
     let home = Home::with_people();
@@ -66,7 +66,8 @@ fn rows_that_are_left_out_are_not_missed() {
     assert_eq!(home.run(&["dump", "n.csv"]).exits(0).out.matches("{\"node\":").count(), 2);
 }
 
-/// A selection is one of the graph that is shown: nothing that the sidecar reads is left out before it is read.
+/// A selection is one of the graph seen through the sidecar: nothing that the sidecar reads is dropped before it is
+/// read.
 #[test]
 fn a_selection_leaves_out_what_is_shown_and_not_what_a_sidecar_reads() {
     let home = Home::with_people();
@@ -81,7 +82,7 @@ fn a_selection_leaves_out_what_is_shown_and_not_what_a_sidecar_reads() {
     home.run(&["dump", "g"]).exits(0);
 }
 
-/// Keys that the sidecar reads cannot be left out beside it, which is no fault of the data.
+/// Keys that the sidecar reads cannot be deselected without it, which is not an error of the data.
 #[test]
 fn keys_that_a_sidecar_reads_are_not_left_out() {
     let home = Home::with_people();
@@ -104,7 +105,7 @@ const TWO_TYPES: &str = r#"src_name,edge_id,rel_name,dst_name,truth,shadow,is_rd
 "b3",0,"knows","a2",1.0,-1,False,"",""
 "#;
 
-/// A copy of a graph whose nodes are known by their rows.
+/// Creates a copy of a graph whose nodes are identified by row.
 fn by_rows(to: &str) -> Home {
     let home = Home::new();
     home.write("q.csv", TWO_TYPES);
@@ -113,7 +114,7 @@ fn by_rows(to: &str) -> Home {
     home
 }
 
-/// A node that is known by its row is another one when it stands in another row.
+/// A node that is identified by its row is another node in another row.
 #[test]
 fn numbered_nodes_that_were_moved_are_refused() {
     let home = by_rows("n.csv");
@@ -122,7 +123,7 @@ fn numbered_nodes_that_were_moved_are_refused() {
         text.lines().filter(|line| line.starts_with(begins)).map(|line| format!("{line}\n")).collect()
     };
     let parts = |names: &[&str]| names.iter().map(|name| part(name)).collect::<String>();
-    // Types that alternate; a number that is missing.
+    // Alternating types; a missing number.
     let moved = [
         parts(&["\"src_name", "src_name", "\"A/1", "\"B/", "\"A/0"]),
         parts(&["\"src_name", "src_name", "\"A/", "\"B/1", "\"B/2"]),
@@ -140,12 +141,12 @@ fn numbered_nodes_that_were_moved_are_refused() {
         home.run(&["digest", "n.csv", "--sidecar", "schema"]).exits(4);
         home.run(&["digest", "n.csv", "--sidecar", "ignore"]).exits(0);
     }
-    // Types may alternate where each node keeps its number.
+    // Types may alternate if each node keeps its number.
     home.write("n.csv", parts(&["\"src_name", "src_name", "\"A/0", "\"B/0", "\"B/1", "\"A/1", "\"B/2"]));
     home.run(&["convert", "n.csv", "o.gar", "--sidecar", "schema"]).exits(0);
 }
 
-/// The same in triples, where nothing says in which order nodes stand.
+/// The same in triples, which do not state the order of nodes.
 #[test]
 fn a_number_that_is_missing_in_triples_is_refused() {
     let home = by_rows("n.nt");
@@ -160,7 +161,7 @@ fn a_number_that_is_missing_in_triples_is_refused() {
     }
 }
 
-/// A key that is none of its type's is what the sidecar does not describe, and named with rule and place.
+/// A key that its type does not have is not described by the sidecar; the error names rule and place.
 #[test]
 fn a_key_of_another_type_is_refused_by_a_rule() {
     let home = by_rows("l.lake");
@@ -172,7 +173,7 @@ fn a_key_of_another_type_is_refused_by_a_rule() {
     }
 }
 
-/// Only the sidecar tells that the lines of an EdgeList have times: the comparison is told so, too.
+/// Only the sidecar states that the lines of an EdgeList have times: the comparison uses it, too.
 #[test]
 fn times_that_only_the_sidecar_tells_of_are_read() {
     let home = Home::new();

@@ -45,7 +45,7 @@ fn what_comes_out_of_a_file_does_not_move_the_cursor() {
     assert!(done.out.contains("u{1b}") && !done.out.contains('\x1b'), "{}", done.out);
 }
 
-/// Runs the binary on a terminal that the program `script` makes; nothing, and a line that says so, without it.
+/// Runs the binary on a terminal of the program `script`; without that program, prints a line and returns nothing.
 #[cfg(target_os = "linux")]
 fn on_terminal(home: &Home, arguments: &[&str], environment: &[(&str, &str)]) -> Option<Done> {
     let words = [&[env!("CARGO_BIN_EXE_isomorph")], arguments].concat().join(" ");
@@ -75,7 +75,7 @@ fn a_terminal_gets_marks_and_lines_that_fit() {
     assert!(!never.out.contains('\x1b'), "{:?}", never.out);
 }
 
-/// A plan is read before it is run: nothing of it is cut, on a narrow terminal either.
+/// A plan is read before it is executed: it is never cut, not even on a narrow terminal.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_plan_is_whole_on_a_terminal() {

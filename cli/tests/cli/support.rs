@@ -1,4 +1,4 @@
-//! Running the binary and looking at what it said.
+//! Runs the binary, and inspects its output.
 
 use std::fs;
 use std::io::Write;
@@ -18,7 +18,7 @@ pub const PEOPLE: &str = r#""src_name","edge_id","rel_name","dst_name","truth","
 "mary",-1,"","",1.0,-1,False,"Person","{""born"": 1780}"
 "#;
 
-/// What a run of the binary came to.
+/// The result of a run of the binary.
 #[derive(Debug)]
 pub struct Done {
     /// Exit code.
@@ -30,7 +30,7 @@ pub struct Done {
 }
 
 impl Done {
-    /// The same, if it ended with `code`.
+    /// Returns the result if the run ended with `code`.
     #[track_caller]
     pub fn exits(self, code: i32) -> Self {
         assert_eq!(self.code, code, "{}\n{}", self.out, self.err);
@@ -43,19 +43,19 @@ impl Done {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}\n{}", self.out, self.err))
     }
 
-    /// What went wrong, as JSON.
+    /// Returns the error as JSON.
     #[track_caller]
     pub fn error(&self) -> Value {
         serde_json::from_str(&self.err).unwrap_or_else(|error| panic!("{error}: {}", self.err))
     }
 
-    /// Standard output without what differs from run to run, or from version to version: times, sizes, digests.
+    /// Returns standard output without what differs between runs or versions: times, sizes, digests.
     pub fn screen(&self) -> String {
         still(&self.out)
     }
 }
 
-/// Replaces times, rates and sizes by `#`, groups of a digest by `xxxx`.
+/// Replaces times, rates and sizes with `#`, groups of a digest with `xxxx`.
 pub fn still(text: &str) -> String {
     let lines = text.lines().map(|line| {
         let words: Vec<&str> = line.split(' ').collect();
@@ -75,7 +75,7 @@ pub fn still(text: &str) -> String {
     lines.collect()
 }
 
-/// Compares a screen with the one that is kept under `name`, or keeps it when `UPDATE_SCREENS` is set.
+/// Compares a screen with the one stored under `name`, or stores it if `UPDATE_SCREENS` is set.
 #[track_caller]
 pub fn assert_screen(name: &str, screen: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/screens").join(name).with_extension("txt");
@@ -86,38 +86,38 @@ pub fn assert_screen(name: &str, screen: &str) {
     assert_eq!(screen, kept, "{} (UPDATE_SCREENS=1 keeps the new one)", path.display());
 }
 
-/// A directory of its own for one test.
+/// A temporary directory for one test.
 pub struct Home(TempDir);
 
 impl Home {
-    /// An empty directory.
+    /// Creates an empty directory.
     pub fn new() -> Self {
         Home(tempfile::tempdir().unwrap())
     }
 
-    /// A directory with `people.csv`.
+    /// Creates a directory with `people.csv`.
     pub fn with_people() -> Self {
         let home = Home::new();
         home.write("people.csv", PEOPLE);
         home
     }
 
-    /// Where it is.
+    /// Returns its path.
     pub fn path(&self) -> &Path {
         self.0.path()
     }
 
-    /// A place inside.
+    /// Returns a path inside it.
     pub fn at(&self, name: &str) -> PathBuf {
         self.path().join(name)
     }
 
-    /// Writes a file inside.
+    /// Writes a file inside it.
     pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
         fs::write(self.at(name), content).unwrap();
     }
 
-    /// Names of everything directly inside, sorted.
+    /// Returns the sorted names of its entries.
     pub fn names(&self) -> Vec<String> {
         let mut names: Vec<String> =
             fs::read_dir(self.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
@@ -125,7 +125,7 @@ impl Home {
         names
     }
 
-    /// The binary with these arguments, to be run in this directory.
+    /// Returns the command with these arguments, to be run in this directory.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_isomorph"));
         command.args(arguments).current_dir(self.path()).stdin(Stdio::null()).env_remove("NO_COLOR");
@@ -142,7 +142,7 @@ impl Home {
         let mut command = self.command(arguments);
         let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        // Who refuses its words does not read to the end.
+        // A command that rejects its arguments does not read to the end.
         let _ = child.stdin.take().unwrap().write_all(input);
         done(&child.wait_with_output().unwrap())
     }
@@ -153,22 +153,22 @@ fn done(output: &Output) -> Done {
     Done { code: output.status.code().unwrap_or(-1), out: text(&output.stdout), err: text(&output.stderr) }
 }
 
-/// The root of the workspace.
+/// Returns the root of the workspace.
 pub fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
-/// A path of GraphAr's own sample graphs, a public suite.
+/// Returns a path in GraphAr's public sample graphs.
 pub fn sample(path: &str) -> Option<String> {
     isomorph_fixtures::public_data(&format!("graphar-testing/{path}")).map(text)
 }
 
-/// A file of the fixtures.
+/// Returns a path in the fixtures.
 pub fn fixture(path: &str) -> String {
     text(isomorph_fixtures::fixture(path))
 }
 
-/// The example of the workspace.
+/// Returns the path of the example graph.
 pub fn social() -> String {
     text(workspace().join("examples/social"))
 }

@@ -1,4 +1,4 @@
-//! Arguments that make no sense, and answers that scripts rely on.
+//! Usage errors, and output that scripts rely on.
 
 use crate::support::Home;
 
@@ -33,7 +33,7 @@ fn nonsense_is_a_usage_error() {
     assert_eq!(home.names(), ["people.csv"]);
 }
 
-/// What Cargo leaves out by `--no-default-features`, as the workspace's tasks do, is a command away.
+/// If a build lacks a feature, as with `--no-default-features`, the error names a command that adds it.
 #[cfg(not(feature = "cloud"))]
 #[test]
 fn a_build_without_object_stores_names_the_command_that_has_them() {
@@ -61,10 +61,10 @@ fn nonsense_is_a_document_for_scripts() {
         assert_eq!((&error["kind"], &error["exit_code"]), (&"usage".into(), &2.into()), "{arguments:?}: {document}");
         assert!(error["message"].as_str().unwrap().starts_with(message), "{arguments:?}: {document}");
     }
-    // Behind `--` it is the name of a file.
+    // After `--`, it is the name of a file.
     let done = home.run(&["info", "--frobnicate", "--", "--json"]).exits(2);
     assert!(done.err.starts_with("error: "), "{}", done.err);
-    // Help that is asked for is an answer.
+    // Help that was requested is not an error.
     assert!(home.run(&["info", "--help", "--json"]).exits(0).out.contains("Usage"));
 }
 
@@ -82,10 +82,7 @@ fn colour_is_as_it_is_asked_for() {
 fn an_argument_for_another_format_says_so() {
     let home = Home::with_people();
     let done = home.run(&["info", "people.csv", "--key", "row"]).exits(2);
-    assert_eq!(
-        done.err,
-        "error: --key is for graphs kept in GraphAr, and this one is kept in NOCK\n  file   people.csv\n"
-    );
+    assert_eq!(done.err, "error: --key applies to GraphAr; this graph's format is NOCK\n  file   people.csv\n");
 }
 
 #[test]
@@ -117,7 +114,7 @@ fn places_that_are_not_there_are_bad_input() {
 fn a_destination_in_a_place_that_is_not_there_is_an_error() {
     let home = Home::with_people();
     let done = home.run(&["convert", "people.csv", "no/such/place.parq"]).exits(3);
-    assert!(done.err.ends_with("nothing was written\n"), "{}", done.err);
+    assert!(done.err.ends_with("no output was written\n"), "{}", done.err);
     assert_eq!(home.names(), ["people.csv"]);
 }
 
@@ -146,7 +143,7 @@ fn mistyped_names_are_told_the_near_ones() {
     assert!(!done.err.contains("did you mean"), "{}", done.err);
 }
 
-/// Help that cannot be written is no help.
+/// Help that cannot be written is an error.
 #[test]
 #[cfg(target_os = "linux")]
 fn help_that_cannot_be_written_is_a_failure() {

@@ -1,4 +1,4 @@
-//! `validate`: every rule broken.
+//! `validate`: lists all broken rules.
 
 use std::fs;
 
@@ -54,7 +54,7 @@ fn a_damaged_offset_is_found() {
     assert!(done.out.contains("offset/chunk0"), "{}", done.out);
 }
 
-/// The first file below a directory called `folder`, anywhere below `root`.
+/// Finds the first file below a directory named `folder`, anywhere below `root`.
 fn find(root: &std::path::Path, folder: &str) -> std::path::PathBuf {
     let mut open = vec![root.to_owned()];
     while let Some(directory) = open.pop() {

@@ -1,6 +1,7 @@
-//! Changes of a graph that exists, killed: a property group, an adjacency list; edges of annnet in both layouts, its views.
+//! Kills changes of an existing graph: a property group, an adjacency list; annnet edges in both layouts, annnet views.
 //!
-//! A change of GraphAr is made by this test binary, started again with the name of one test and a variable that says what to do.
+//! GraphAr is changed by this test binary, started again with the name of one test and a variable that selects the
+//! change.
 
 use std::fs;
 use std::path::Path;
@@ -49,7 +50,7 @@ fn command(home: &Home, change: &str) -> Command {
     command
 }
 
-/// The same by the command itself: the rows of a table become edges of an annnet graph.
+/// The same by the command: the rows of a table become edges of an annnet graph.
 fn extend_annnet(home: &Home, change: &str) -> Command {
     let table = format!("{change}.csv");
     let mut command = home.command(&["extend", "graph", "--edges", &table]);
@@ -57,14 +58,14 @@ fn extend_annnet(home: &Home, change: &str) -> Command {
     command
 }
 
-/// How a change is made.
+/// Makes a change.
 type Make = fn(&Home, &str) -> Command;
 
 fn apply(home: &Home, make: Make, change: &str) {
     assert!(make(home, change).status().unwrap().success(), "{change}");
 }
 
-/// The files of the graph, but not those of changes in progress.
+/// Returns the files of the graph, without those of changes in progress.
 fn files(home: &Home) -> Tree {
     tree::read(&home.at("graph"), |name| name == Path::new("_isomorph"))
 }
@@ -80,7 +81,7 @@ fn reset(home: &Home, old: &Tree) {
     tree::write(&graph, old);
 }
 
-/// A GraphAr graph in small chunks.
+/// Creates a GraphAr graph in small chunks.
 fn graphar() -> Home {
     let home = Home::new();
     fs::create_dir(home.at("tmp")).unwrap();
@@ -90,7 +91,7 @@ fn graphar() -> Home {
     home
 }
 
-/// An annnet graph with so many edges that their table grows by a file, and two tables of more.
+/// Creates an annnet graph with so many edges that their table grows by a file, and two tables of further edges.
 fn annnet(layout: &str) -> Home {
     let home = Home::new();
     fs::create_dir(home.at("tmp")).unwrap();
@@ -107,7 +108,7 @@ fn annnet(layout: &str) -> Home {
     home
 }
 
-/// Kills the change `killed_change`; afterwards `next` has to be possible.
+/// Kills the change `killed_change`; afterwards `next` must succeed.
 fn kill_and_look(home: &Home, make: Make, killed_change: &str, next: &str) {
     let old = files(home);
     reset(home, &old);
@@ -140,7 +141,7 @@ fn kill_and_look(home: &Home, make: Make, killed_change: &str, next: &str) {
         recorded += usize::from(record);
         let found = files(home);
         assert!(record || found == old || found == new, "{what}: a mix: {}", tree::difference(&found, &new));
-        // Opening finishes what was recorded.
+        // Opening completes recorded changes.
         home.run(&["digest", "graph"]).exits(0);
         assert!(!home.at("graph/_isomorph/redo.json").exists(), "{what}: the record is still there");
         let found = files(home);
@@ -186,11 +187,11 @@ fn edges_that_are_added_to_the_layout_of_the_text() {
     let home = annnet("1.1");
     apply(&home, extend_annnet, "more");
     assert!(home.at("graph/structure/edge_definitions.parquet").is_dir(), "the table grows by a file");
-    // With every change go a matrix, which grows, and checksums: opening compares them.
+    // Every change also changes a matrix, which grows, and checksums: opening compares them.
     kill_and_look(&annnet("1.1"), extend_annnet, "more", "others");
 }
 
-/// Views for look-ups.
+/// Adds the look-up views.
 fn add_views(home: &Home, _: &str) -> Command {
     let mut command = home.command(&["extend", "graph", "--cache"]);
     command.env("TMPDIR", home.at("tmp")).stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());

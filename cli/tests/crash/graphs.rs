@@ -1,11 +1,11 @@
-//! What is converted.
+//! The inputs of the conversions.
 
 use std::fmt::Write;
 use std::path::Path;
 
 use crate::support::{Home, PEOPLE};
 
-/// Makes the source that a scenario names.
+/// Creates the input that a scenario names.
 pub fn make(home: &Home, name: &str) {
     match name {
         "people.csv" => home.write(name, PEOPLE),
@@ -20,7 +20,8 @@ pub fn make(home: &Home, name: &str) {
     }
 }
 
-/// A GraphAr graph with labels, several types and small chunks, as others would have written it: without a sidecar.
+/// Creates a GraphAr graph with labels, several types and small chunks, as other software would write it: without a
+/// sidecar.
 fn directory(home: &Home, name: &str, nock: &str) {
     home.write("source.csv", nock);
     let arguments =
@@ -29,7 +30,7 @@ fn directory(home: &Home, name: &str, nock: &str) {
     std::fs::remove_file(home.at("source.csv")).unwrap();
 }
 
-/// A NOCK file of `nodes` nodes and as many edges.
+/// Returns a NOCK file of `nodes` nodes and as many edges.
 fn large(nodes: u64) -> String {
     let mut text = String::from(PEOPLE.lines().next().unwrap());
     for number in 0..nodes {
@@ -40,7 +41,7 @@ fn large(nodes: u64) -> String {
     text + "\n"
 }
 
-/// So many quads, of which each thread needs several runs where memory is short.
+/// Returns so many quads that each thread needs several runs if memory is short.
 fn lines(quads: u64) -> String {
     let quad = |n: u64| match n % 3 {
         0 => format!("<urn:n:{}> <http://example.org/name> \"thing {n}\"@en .\n", n % 9_000),
@@ -54,7 +55,7 @@ fn turtle(subjects: u64) -> String {
     (0..subjects).map(|n| format!("e:s{n} e:name \"n{n}\" , \"m{n}\" ; e:of e:s{} .\n", n * 7 % subjects)).collect()
 }
 
-/// Whether anything of the names of a source is left out of what a scenario looks at.
+/// Returns whether a name belongs to an input, which scenarios do not compare.
 pub fn is_source(path: &Path) -> bool {
     let sources =
         ["people.csv", "other.csv", "large.csv", "large.nq", "small.nq", "large.ttl", "social", "other", "tmp"];

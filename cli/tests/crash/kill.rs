@@ -1,25 +1,25 @@
-//! Running a command and killing it at a moment that is an input of the test.
+//! Runs a command and kills it at a chosen moment.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Kills of a scenario with a small graph.
+/// Number of kills of a scenario with a small graph.
 pub const KILLS: usize = 21;
 
 /// When to kill.
 #[derive(Debug, Clone, Copy)]
 pub enum Moment {
-    /// So long after the start.
+    /// At this time after the start.
     After(Duration),
-    /// So long after something appeared that is in the making, as its name tells.
+    /// At this time after the first temporary file appeared, as its name tells.
     Making(Duration),
-    /// So long after something else lay under any other name, or a record appeared: while it is published.
+    /// At this time after a file with another name changed, or a record appeared: during publishing.
     Publishing(Duration),
 }
 
-/// Runs `command` and kills it at `moment`. Whether it was still alive then.
+/// Runs `command` and kills it at `moment`. Returns whether it was still running.
 pub fn killed(command: &mut Command, home: &Path, moment: Moment) -> bool {
     let before = names(home);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -41,7 +41,7 @@ pub fn killed(command: &mut Command, home: &Path, moment: Moment) -> bool {
         std::thread::park_timeout(left.min(Duration::from_millis(5)));
     }
     child.kill().unwrap();
-    // Whoever ended by itself between the look and the signal was not killed.
+    // A command that ended between the check and the signal was not killed.
     child.wait().unwrap().code().is_none()
 }
 
@@ -53,7 +53,7 @@ fn is_published(name: &str) -> bool {
     !is_made(name) || name.ends_with(".redo")
 }
 
-/// The time at which a new name that `counts` was seen; nothing when the command ended without.
+/// Returns the time at which a new name for which `counts` is true was seen; `None` if the command ended without one.
 fn first(child: &mut Child, home: &Path, before: &[(String, u64)], counts: fn(&str) -> bool) -> Option<Instant> {
     loop {
         if names(home).iter().any(|found| counts(&found.0) && !before.contains(found)) {
@@ -66,7 +66,7 @@ fn first(child: &mut Child, home: &Path, before: &[(String, u64)], counts: fn(&s
     }
 }
 
-/// Names, and what lies under each. What is gone before it was looked at counts as not there.
+/// Returns names and the identity of each file. A file that is removed during the check counts as missing.
 fn names(home: &Path) -> Vec<(String, u64)> {
     let entries = std::fs::read_dir(home).unwrap().map(Result::unwrap);
     let named =
@@ -74,8 +74,8 @@ fn names(home: &Path) -> Vec<(String, u64)> {
     entries.filter_map(named).collect()
 }
 
-/// The moment of run number `number`: a third anywhere in an undisturbed run, a third after something was in the making, a
-/// third while it is published.
+/// Returns the moment for run number `number`: one third anywhere in an undisturbed run, one third after the first
+/// temporary file, one third during publishing.
 pub fn moment(number: usize, whole: Duration, random: &mut Random) -> Moment {
     match number % 3 {
         0 => Moment::After(random.within(whole)),
@@ -84,11 +84,11 @@ pub fn moment(number: usize, whole: Duration, random: &mut Random) -> Moment {
     }
 }
 
-/// Numbers that follow from a seed (SplitMix64).
+/// Numbers from a seed (SplitMix64).
 pub struct Random(pub u64);
 
 impl Random {
-    /// The next number below `end`.
+    /// Returns the next number below `end`.
     pub fn below(&mut self, end: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -97,13 +97,13 @@ impl Random {
         (mixed ^ (mixed >> 31)) % end.max(1)
     }
 
-    /// A duration below `end`.
+    /// Returns a duration below `end`.
     pub fn within(&mut self, end: Duration) -> Duration {
         Duration::from_micros(self.below(end.as_micros() as u64))
     }
 }
 
-/// A number from the environment.
+/// Returns a number from the environment.
 pub fn setting(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }

@@ -1,4 +1,4 @@
-//! Loads that are killed and taken up again: the store is what an undisturbed load makes, file by file.
+//! Loads that are killed and resumed: the store equals, file by file, that of an undisturbed load.
 
 use std::fs;
 use std::process::Command;
@@ -9,14 +9,14 @@ use crate::kill::{Random, killed, moment, setting};
 use crate::support::Home;
 use crate::tree;
 
-/// Kills of each load.
+/// Number of kills of each load.
 const KILLS: usize = 20;
 
-/// Loads of these texts, killed again and again before each is done.
+/// Loads of these files, killed repeatedly before each is done.
 struct Load {
     name: &'static str,
     texts: &'static [&'static str],
-    /// Whether there is a store already.
+    /// Whether the store already exists.
     there: bool,
 }
 
@@ -41,7 +41,7 @@ impl Load {
             for _ in 0..=random.below(4) {
                 tried += 1;
                 assert!(tried < 5 * kills + 50, "{}: kills come too late or too early", self.name);
-                // Where there is a store already, no name appears when it is published.
+                // If the store already exists, no name appears when it is published.
                 let number = if self.there && tried % 3 == 2 { 0 } else { tried };
                 let moment = moment(number, whole, &mut random);
                 let begun = Instant::now();
@@ -64,13 +64,14 @@ impl Load {
                 helped += usize::from(told.contains("found"));
             }
             if helped == 0 {
-                // The machine is busier than when the first run was measured: nothing was done yet when it was killed.
+                // The machine is busier than when the first run was measured: the load had done nothing when it was
+                // killed.
                 whole = whole * 5 / 4;
             }
             let state = self.state(&home);
             let differ = tree::difference(&state, &wanted);
             assert!(state == wanted, "{}, seed {seed}, round {rounds}: {differ}", self.name);
-            // One that was killed when it was done leaves what the next load beside it removes.
+            // A load that was killed after it was done leaves files that the next load removes.
             let left = tree::read(home.path(), graphs::is_source);
             let left = tree::in_the_making(&left);
             assert!(left.is_empty() || !ended, "{}, seed {seed}: left behind: {left:?}", self.name);
@@ -85,7 +86,7 @@ impl Load {
     fn command(&self, home: &Home, resume: bool) -> Command {
         let mut arguments = vec!["lake", "load", "out"];
         arguments.extend(self.texts);
-        // Several runs for each thread.
+        // Several runs per thread.
         arguments.extend(["--memory", "32MiB", "--epoch", "1800000000"]);
         if resume {
             arguments.push("--resume");
@@ -95,7 +96,7 @@ impl Load {
         command
     }
 
-    /// What was there before the load.
+    /// Restores the state before the load.
     fn reset(&self, home: &Home) {
         tree::clear(home.path(), graphs::is_source);
         if self.there {
@@ -105,13 +106,13 @@ impl Load {
         }
     }
 
-    /// Whether the load was published and has put everything away.
+    /// Returns whether the load was published and has removed its temporary files.
     fn is_done(&self, home: &Home) -> bool {
         let snapshot = if self.there { "out/snapshots/snapshot2.json" } else { "out/snapshots/snapshot1.json" };
         home.at(snapshot).exists() && !home.at(".out.load").exists()
     }
 
-    /// What is in the store: its files, or, where these have names that nobody else has, its quads and versions.
+    /// Returns the content of the store: its files, or, if their names are random, its quads and versions.
     fn state(&self, home: &Home) -> tree::Tree {
         if !self.there {
             return tree::published(&tree::read(home.path(), graphs::is_source));

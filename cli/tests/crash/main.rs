@@ -1,8 +1,8 @@
-//! Conversions that are killed: afterwards there is the old state or the new one, never a mix, and the next run is as if
-//! nothing had happened.
+//! Kills conversions: afterwards the destination is in the old state or in the new one, never a mix, and the next run
+//! is not affected.
 //!
 //! Each test kills its conversion [`kill::KILLS`] times, at moments that follow from a seed. `CRASH_SEED` and
-//! `CRASH_KILLS` choose others.
+//! `CRASH_KILLS` change both.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 

@@ -1,4 +1,4 @@
-//! One conversion that is killed again and again.
+//! A conversion that is killed repeatedly.
 
 use std::fs;
 use std::process::Command;
@@ -9,7 +9,7 @@ use crate::kill::{KILLS, Random, killed, moment, setting};
 use crate::support::Home;
 use crate::tree::{self, Tree};
 
-/// A conversion, and what is at its destination before.
+/// A conversion, and the previous content of its destination.
 pub struct Scenario {
     name: &'static str,
     source: &'static str,
@@ -19,16 +19,16 @@ pub struct Scenario {
     kills: usize,
 }
 
-/// How many kills fell where.
+/// Number of kills by stage.
 #[derive(Debug, Default)]
 struct Fallen {
-    /// Nothing was there yet.
+    /// Nothing had been written.
     before: usize,
-    /// Something was in the making.
+    /// Temporary files had been written.
     making: usize,
-    /// It was published, or a record said that it will be, and the work was not done.
+    /// Publishing had begun or was recorded, but was not complete.
     publishing: usize,
-    /// Everything was done but ending.
+    /// All work was done, but the process had not ended.
     after: usize,
 }
 
@@ -39,24 +39,24 @@ impl Fallen {
 }
 
 impl Scenario {
-    /// Converts `source` to `destination`, where there is nothing.
+    /// Converts `source` to `destination`, which does not exist.
     pub fn new(name: &'static str, source: &'static str, destination: &'static str, options: &[&'static str]) -> Self {
         Scenario { name, source, destination, options: options.to_vec(), old: None, kills: KILLS }
     }
 
-    /// The same where another conversion, with these arguments, left its result.
+    /// Replaces the output of another conversion, with these arguments.
     pub fn replacing(mut self, old: &[&'static str]) -> Self {
         self.old = Some(old.to_vec());
         self
     }
 
-    /// The same, killed so many times.
+    /// Sets the number of kills.
     pub fn kills(mut self, kills: usize) -> Self {
         self.kills = kills;
         self
     }
 
-    /// Kills it, and looks at what is there.
+    /// Kills the conversion, and checks the destination.
     pub fn run(&self) {
         let home = Home::new();
         fs::create_dir(home.at("tmp")).unwrap();
@@ -72,7 +72,8 @@ impl Scenario {
         let mut random = Random(seed);
         let mut fallen = Fallen::default();
         let (mut done, mut tried) = (0, 0);
-        // A kill soon after the start, or after the trial of the destination, finds nothing begun: that all do so proves nothing.
+        // A kill soon after the start, or after the check of the destination, finds nothing written: if all kills do,
+        // that proves nothing.
         while done < kills || !fallen.in_the_middle() {
             assert!(tried < 5 * kills + 50, "{}: kills come too late or too early: {fallen:?}", self.name);
             tried += 1;
@@ -107,7 +108,7 @@ impl Scenario {
         command
     }
 
-    /// Makes what is to be replaced, and gives its files.
+    /// Creates the old state, and returns its files.
     fn old_state(&self, home: &Home) -> Tree {
         let Some(arguments) = &self.old else { return Tree::new() };
         graphs::make(home, arguments[0]);
@@ -120,7 +121,7 @@ impl Scenario {
         tree::write(home.path(), old);
     }
 
-    /// The old state or the new one, and how far it had come.
+    /// Checks for the old state or the new one, and counts the stage of the kill.
     fn check_state(&self, home: &Home, old: &Tree, new: &Tree, fallen: &mut Fallen, what: &str) {
         assert_eq!(fs::read_dir(home.at("tmp")).unwrap().count(), 0, "{what}: temporary files with names");
         let found = tree::read(home.path(), graphs::is_source);
@@ -128,7 +129,7 @@ impl Scenario {
         let recorded = tree::in_the_making(&found).iter().any(|name| name.ends_with(".redo"));
         let state = tree::published(&found);
         let is_new = state == *new;
-        // What travels beside a file goes first, and means nothing before the file is there.
+        // The sidecar is published first, and means nothing before the file exists.
         let nothing = old.is_empty()
             && !state
                 .keys()
@@ -143,7 +144,7 @@ impl Scenario {
             (false, false) => fallen.before += 1,
         }
         assert!(recorded || is_new || is_old, "{what}: a mix: {}", tree::difference(&state, new));
-        // A reader finds the one or the other; a change that was recorded is finished first.
+        // A reader finds the old state or the new one; a recorded change is completed first.
         let read = home.run(&["digest", self.destination, "--json"]);
         let state = tree::published(&tree::read(home.path(), graphs::is_source));
         if state == *new || state == *old && !old.is_empty() {
@@ -156,12 +157,12 @@ impl Scenario {
         assert!(!found.keys().any(|name| name.ends_with(".redo")), "{what}: the record is still there");
     }
 
-    /// The same command does what it would have done, and takes away what the killed one left.
+    /// Checks that the same command succeeds and removes what the killed one left.
     fn check_next_run(&self, home: &Home, new: &Tree, what: &str) {
         let next = self.command(home).output().unwrap();
         let published = tree::published(&tree::read(home.path(), graphs::is_source));
         if self.old.is_none() && next.status.code() == Some(2) {
-            // It had been published: a second run finds it there.
+            // The output was already published: a second run finds it.
             assert!(String::from_utf8_lossy(&next.stderr).contains("already"), "{what}: {next:?}");
         } else {
             assert!(next.status.success(), "{what}: {next:?}");

@@ -1,13 +1,13 @@
-//! What lies in a directory: every file with its bytes.
+//! The content of a directory: all files with their bytes.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// Files by their names relative to the directory; directories end with a slash and have no bytes.
+/// Files by relative path; directories end with a slash and have no bytes.
 pub type Tree = BTreeMap<String, Vec<u8>>;
 
-/// Everything in `directory` but what `left_out` names at its top.
+/// Reads everything in `directory`, except top-level entries for which `left_out` is true.
 pub fn read(directory: &Path, left_out: fn(&Path) -> bool) -> Tree {
     let mut tree = Tree::new();
     for entry in fs::read_dir(directory).unwrap() {
@@ -33,12 +33,12 @@ fn collect(path: &Path, name: String, tree: &mut Tree) {
     tree.insert(name + "/", Vec::new());
 }
 
-/// The part of `tree` that `name` and its companion are; names in the making begin with a dot and are none of it.
+/// Returns the part of `tree` that is published: without temporary names, which begin with a dot.
 pub fn published(tree: &Tree) -> Tree {
     tree.iter().filter(|(name, _)| !name.starts_with('.')).map(|(name, bytes)| (name.clone(), bytes.clone())).collect()
 }
 
-/// Names at the top that are in the making, or records of changes.
+/// Returns top-level names of temporary files, or of records of changes.
 pub fn in_the_making(tree: &Tree) -> Vec<&str> {
     let mut names: Vec<&str> =
         tree.keys().filter(|name| name.starts_with('.')).filter_map(|name| name.split('/').next()).collect();
@@ -59,7 +59,7 @@ pub fn write(directory: &Path, tree: &Tree) {
     }
 }
 
-/// Removes everything at the top of `directory` but what `left_out` names.
+/// Removes everything at the top of `directory`, except entries for which `left_out` is true.
 pub fn clear(directory: &Path, left_out: fn(&Path) -> bool) {
     for entry in fs::read_dir(directory).unwrap() {
         let entry = entry.unwrap();
@@ -71,7 +71,7 @@ pub fn clear(directory: &Path, left_out: fn(&Path) -> bool) {
     }
 }
 
-/// What differs, for messages: names alone.
+/// Returns the names that differ, for messages.
 pub fn difference(left: &Tree, right: &Tree) -> String {
     let names = left.keys().chain(right.keys()).filter(|name| left.get(*name) != right.get(*name));
     let mut names: Vec<&str> = names.map(String::as_str).collect();

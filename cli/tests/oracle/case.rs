@@ -1,4 +1,4 @@
-//! One case: a graph in files, and what was found wrong.
+//! A case: a graph in files, and the errors that were found.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::Counts;
 use crate::graphs::{self, Dice, Made};
 use crate::run::{Done, run};
 
-/// A random graph, the dice that choose the questions, and what came of them.
+/// A random graph, the generator that chooses the requests, and the results.
 pub struct Case {
     home: TempDir,
     pub dice: Dice,
@@ -19,7 +19,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// Makes the graph of this number.
+    /// Creates the graph with this number.
     pub fn new(number: u64) -> Self {
         let home = tempfile::tempdir().expect("a temporary directory");
         let mut dice = Dice::new(number);
@@ -35,7 +35,7 @@ impl Case {
         run(self.home(), arguments)
     }
 
-    /// Counts one compared answer, and keeps `what` if it is wrong.
+    /// Counts one compared answer, and records `what` if it is wrong.
     pub fn compare(&mut self, command: &'static str, right: bool, what: impl FnOnce() -> String) {
         *self.counts.entry(command).or_default() += 1;
         if !right {
@@ -43,7 +43,7 @@ impl Case {
         }
     }
 
-    /// Counts something that is no comparison: a refusal for a good reason.
+    /// Counts a result that is not compared, such as a justified error.
     pub fn count(&mut self, what: &'static str) {
         *self.counts.entry(what).or_default() += 1;
     }

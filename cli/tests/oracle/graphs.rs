@@ -1,4 +1,4 @@
-//! Random graphs in files: typed and layered ones of the model's zoo, and texts that are written here by hand.
+//! Random graphs in files: typed and layered graphs from the model's test graphs, and texts that are written here.
 
 use isomorph::storage::Resources;
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 use crate::quads;
 
-/// A source of numbers: the same seed gives the same ones.
+/// Random numbers: equal seeds give equal numbers.
 pub struct Dice(u64);
 
 impl Dice {
@@ -24,7 +24,7 @@ impl Dice {
         Dice(seed.wrapping_mul(0x2545_f491_4f6c_dd1d))
     }
 
-    /// A number below `end`, which is not 0.
+    /// Returns a number below `end`, which must not be 0.
     pub fn below(&mut self, end: usize) -> usize {
         // SplitMix64: every state gives another number.
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -34,7 +34,7 @@ impl Dice {
         ((word ^ (word >> 31)) % end as u64) as usize
     }
 
-    /// True in so many of a hundred cases.
+    /// Returns true with a probability of `percent`.
     pub fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
@@ -50,17 +50,17 @@ pub struct Made {
     pub path: String,
     /// Id of its format.
     pub format: &'static str,
-    /// Numbers of nodes and edges that were put in, where they are known.
+    /// Numbers of nodes and edges, if known.
     pub counts: Option<(usize, usize)>,
 }
 
-/// Names that are easy to get wrong.
+/// Names that are easy to handle wrongly.
 const NAMES: &[&str] = &[
     "a", "b", "c", "1", "-1", "01", "1.0", "true", "null", "NaN", "a b", "é", "漢", "x,y", "{}", "[1]", "-", "a\"b",
     "?x",
 ];
 
-/// Makes a graph in `home`.
+/// Creates a graph in `home`.
 pub fn make(dice: &mut Dice, home: &Path) -> Made {
     match dice.below(5) {
         0 => typed(dice, home),
@@ -71,7 +71,7 @@ pub fn make(dice: &mut Dice, home: &Path) -> Made {
     }
 }
 
-/// Typed nodes and edges, as GraphAr.
+/// Creates typed nodes and edges, as GraphAr.
 fn typed(dice: &mut Dice, home: &Path) -> Made {
     let mut seed = [0; 32];
     seed.iter_mut().for_each(|byte| *byte = dice.below(256) as u8);
@@ -79,14 +79,14 @@ fn typed(dice: &mut Dice, home: &Path) -> Made {
     let mut runner = TestRunner::new_with_rng(Config { failure_persistence: None, ..Config::default() }, random);
     loop {
         let memory = property_graph().new_tree(&mut runner).expect("a graph").current();
-        // Edges with a direction each are not what GraphAr has: another graph is made.
+        // GraphAr does not support a direction per edge: try another graph.
         if written(memory, Format::GRAPHAR, &home.join("graph.graphar")) {
             return Made { path: "graph.graphar".to_owned(), format: "graphar", counts: None };
         }
     }
 }
 
-/// A multilayer hypergraph, as annnet.
+/// Creates a multilayer hypergraph, as annnet.
 fn layered(dice: &mut Dice, home: &Path) -> Made {
     let seed = dice.below(1 << 40) as u64;
     assert!(
@@ -96,7 +96,7 @@ fn layered(dice: &mut Dice, home: &Path) -> Made {
     Made { path: "graph.annnet".to_owned(), format: "annnet", counts: None }
 }
 
-/// Writes a graph in memory; false where the format cannot hold it.
+/// Writes a graph; returns false if the format cannot store it.
 fn written(memory: MemoryGraph, format: Format, path: &Path) -> bool {
     let graph = Arc::new(memory);
     let location = Location::from_path(Path::new("/memory"));
@@ -116,7 +116,7 @@ fn written(memory: MemoryGraph, format: Format, path: &Path) -> bool {
     plan.and_then(|plan| convert(&opened, &plan, &destination, &options, &resources, &Silent)).is_ok()
 }
 
-/// Rows of nodes and edges, as NOCK CSV.
+/// Creates rows of nodes and edges, as NOCK CSV.
 fn rows(dice: &mut Dice, home: &Path) -> Made {
     let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
     let names: BTreeSet<&str> = (0..1 + dice.below(8)).map(|_| dice.pick(NAMES)).collect();
@@ -144,7 +144,7 @@ fn rows(dice: &mut Dice, home: &Path) -> Made {
     Made { path: "graph.csv".to_owned(), format: "nock", counts: Some((names.len(), edges)) }
 }
 
-/// A JSON object of properties, or nothing.
+/// Returns a JSON object of properties, or an empty text.
 fn bag(dice: &mut Dice, of_edge: bool) -> String {
     let mut members = serde_json::Map::new();
     for _ in 0..dice.below(3) {
@@ -163,7 +163,7 @@ fn bag(dice: &mut Dice, of_edge: bool) -> String {
     if members.is_empty() { String::new() } else { serde_json::Value::Object(members).to_string() }
 }
 
-/// Nodes and edges in numbers, as a Linear text of DeepGNN.
+/// Creates nodes and edges with numbers, as DeepGNN Linear text.
 fn numbers(dice: &mut Dice, home: &Path) -> Made {
     let ids: BTreeSet<usize> = (0..1 + dice.below(8)).map(|_| dice.below(20)).collect();
     let ids: Vec<usize> = ids.into_iter().collect();
@@ -183,7 +183,7 @@ fn numbers(dice: &mut Dice, home: &Path) -> Made {
     Made { path: "graph.linear".to_owned(), format: "deepgnn", counts: Some((ids.len(), edges)) }
 }
 
-/// Statements, as N-Quads.
+/// Creates statements, as N-Quads.
 fn statements(dice: &mut Dice, home: &Path) -> Made {
     let lines: BTreeSet<String> = (0..1 + dice.below(25)).map(|_| quads::random(dice)).collect();
     std::fs::write(home.join("graph.nq"), lines.into_iter().collect::<String>()).expect("a file");

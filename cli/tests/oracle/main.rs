@@ -1,11 +1,11 @@
-//! Random graphs × random commands against a naive oracle over `dump`.
+//! Compares random commands on random graphs with a naive oracle over `dump`.
 //!
-//! A case is a random graph in a random format. The built command is asked about it, and every answer is compared with what
-//! a few lines of naive code work out from the lines of `dump`, and `dump` with what the graph was made from. Cases are
-//! numbered: the same number gives the same graph and the same questions.
+//! A case is a random graph in a random format. Every answer of the built command is compared with what a few lines of
+//! naive code compute from the lines of `dump`, and `dump` with the source of the graph. Cases are numbered: equal
+//! numbers give equal graphs and requests.
 //!
-//! `ORACLE_CASES=10000 ORACLE_FIRST=0 cargo test -p isomorph-cli --test oracle -- --nocapture` runs more;
-//! `cargo xtask oracle 10000` does so with the fast build.
+//! `ORACLE_CASES=10000 ORACLE_FIRST=0 cargo test -p isomorph-cli --test oracle -- --nocapture` runs more; `cargo xtask
+//! oracle 10000` does so with the optimised build.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -23,13 +23,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use case::Case;
 
-/// Answers that were compared, by command.
+/// Number of compared answers, by command.
 pub type Counts = BTreeMap<&'static str, u64>;
 
-/// Cases in an ordinary test run.
+/// Number of cases in an ordinary test run.
 const CASES: u64 = 300;
 
-/// Wrong answers that are shown before the run stops.
+/// Number of wrong answers after which the run stops.
 const SHOWN: usize = 20;
 
 #[test]

@@ -1,4 +1,4 @@
-//! Quads as lines of N-Quads: random ones, and patterns that are asked of them the naive way.
+//! Quads as N-Quads lines: random ones, and naive pattern matching.
 
 use std::collections::BTreeMap;
 
@@ -17,10 +17,10 @@ const LITERALS: &[&str] = &[
 ];
 const GRAPHS: &[&str] = &["", "", "<urn:g>", "<urn:h>"];
 
-/// Terms of one quad: subject, predicate, object and graph, which is empty in the default graph.
+/// The terms of a quad: subject, predicate, object and graph, which is empty in the default graph.
 pub type Quad = [String; 4];
 
-/// A random line of N-Quads.
+/// Returns a random line of N-Quads.
 pub fn random(dice: &mut Dice) -> String {
     let object = if dice.chance(50) { dice.pick(LITERALS) } else { dice.pick(RESOURCES) };
     let (subject, predicate) = (dice.pick(RESOURCES), dice.pick(PREDICATES));
@@ -33,10 +33,10 @@ pub fn random(dice: &mut Dice) -> String {
     format!("{subject} {predicate} {object}{space}{graph} .\n")
 }
 
-/// The terms of a line of N-Quads as `match --nquads` writes it.
+/// Parses a line of N-Quads as `match --nquads` writes it.
 ///
 /// # Errors
-/// A line that has not three or four terms.
+/// Returns an error for a line without three or four terms.
 pub fn parse(line: &str) -> Result<Quad, String> {
     let mut terms = Vec::new();
     let mut rest = line.strip_suffix(" .").ok_or_else(|| format!("no full stop: {line}"))?;
@@ -51,7 +51,7 @@ pub fn parse(line: &str) -> Result<Quad, String> {
     terms.try_into().map_err(|terms: Vec<String>| format!("{} terms: {line}", terms.len()))
 }
 
-/// Where the term ends that a text begins with.
+/// Returns the end of the first term of a text.
 fn end_of_term(text: &str) -> usize {
     if text.starts_with("<<(") {
         return text.find(")>>").map_or(text.len(), |at| at + 3);
@@ -70,10 +70,10 @@ fn end_of_term(text: &str) -> usize {
     text.len()
 }
 
-/// A pattern: a term, or a name that begins with `?`, for subject, predicate and object.
+/// A pattern: for subject, predicate and object, a term or a name that begins with `?`.
 pub type Pattern = [String; 3];
 
-/// The solutions of patterns that are joined, in any graph: for each the terms of the names. One line for each way to get it.
+/// Returns the solutions of joined patterns, in any graph: the terms of the names, once for each combination of quads.
 pub fn join(quads: &[Quad], patterns: &[Pattern]) -> Vec<BTreeMap<String, String>> {
     let mut solutions = vec![BTreeMap::new()];
     for pattern in patterns {
@@ -86,7 +86,7 @@ pub fn join(quads: &[Quad], patterns: &[Pattern]) -> Vec<BTreeMap<String, String
     solutions
 }
 
-/// A solution with the names of a pattern bound to a quad, unless something differs.
+/// Extends a solution by a quad that matches a pattern; `None` if a term differs.
 fn extended(solution: &BTreeMap<String, String>, pattern: &Pattern, quad: &Quad) -> Option<BTreeMap<String, String>> {
     let mut solution = solution.clone();
     for (wanted, term) in pattern.iter().zip(quad) {

@@ -1,11 +1,11 @@
-//! Running the command.
+//! Runs the command.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Done {
     pub code: Option<i32>,
@@ -14,13 +14,13 @@ pub struct Done {
 }
 
 impl Done {
-    /// Standard output as JSON, null if it is none.
+    /// Returns standard output as JSON; null if it is not JSON.
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.out).unwrap_or_default()
     }
 
-    /// Whether the command refused for a reason that it gave: an exit code of bad input, of usage or of loss, a message, and no
-    /// word of a bug.
+    /// Returns whether the command failed with a reason: an exit code for bad input, usage or loss, a message, and no
+    /// internal error.
     pub fn refused(&self) -> bool {
         matches!(self.code, Some(2..=4)) && !self.err.is_empty() && !self.err.contains("bug")
     }

@@ -1,10 +1,10 @@
-//! The graph as the lines of `dump` have it, and naive answers from them.
+//! The graph according to the lines of `dump`, and naive answers.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// Lines of `dump`, parsed.
+/// The parsed lines of `dump`.
 pub struct Truth {
     pub nodes: Vec<Node>,
     pub edges: Vec<Edge>,
@@ -24,20 +24,20 @@ pub struct Node {
 pub struct Edge {
     pub relation: String,
     pub types: [String; 2],
-    /// Keys, or row numbers where nodes have no keys.
+    /// Keys, or row numbers if nodes have no keys.
     pub ends: [Value; 2],
     pub directed: bool,
     pub properties: Value,
-    /// Members of its bag that are called like columns.
+    /// Bag members with the names of columns.
     pub bag: Value,
     pub line: String,
 }
 
 impl Truth {
-    /// Parses what `dump` printed.
+    /// Parses the output of `dump`.
     ///
     /// # Errors
-    /// A line that is no JSON or has not the fields of `docs/cli-json.md`.
+    /// Returns an error for a line that is not JSON or lacks fields of `docs/cli-json.md`.
     pub fn parse(dump: &str) -> Result<Truth, String> {
         let mut truth = Truth { nodes: Vec::new(), edges: Vec::new(), lines: Vec::new() };
         let mut rows: BTreeMap<String, usize> = BTreeMap::new();
@@ -68,13 +68,13 @@ impl Truth {
         Ok(truth)
     }
 
-    /// What stands for a node in the ends of edges.
+    /// Returns the identity of a node in the ends of edges.
     pub fn end_of(node: &Node) -> Value {
         node.key.clone().unwrap_or_else(|| Value::from(node.row))
     }
 }
 
-/// The first lines that only one of two sorted lists has, for messages.
+/// Returns the first lines that only one of two sorted lists has, for messages.
 pub fn difference(left: &[String], right: &[String]) -> String {
     let missing = |from: &[String], other: &[String]| {
         let lines = from.iter().filter(|line| other.binary_search(line).is_err());

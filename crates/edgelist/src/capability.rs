@@ -1,10 +1,10 @@
-//! What an edge list can say, as data: plans and the documentation are made from it.
+//! What an edge list can store, as data from which plans and the documentation are generated.
 
 use arrow_schema::DataType;
 use isomorph_model::capability::{Capability, Directions, Scalar, Values};
 use isomorph_model::{Cardinality, Direction, Graph, KeyKind, Property, ValueKind};
 
-/// What an edge list can say: edges between named nodes, with values, all of them with a direction or none.
+/// An edge list stores edges between named nodes, with values; all edges are directed, or all are undirected.
 pub const CAPABILITY: Capability = Capability {
     keys: &[KeyKind::Int, KeyKind::Utf8],
     edges: VALUES,
@@ -17,7 +17,7 @@ const SCALARS: &[Scalar] = &[Scalar::Bool, Scalar::Int(64), Scalar::Float(64), S
 
 const VALUES: Values = Values { scalars: SCALARS, nulls: true, json: true, ..Values::NONE };
 
-/// Whether values of a property are written as they are.
+/// Returns whether values of a property are written unchanged.
 pub fn holds(property: &Property) -> bool {
     let single = property.cardinality == Cardinality::Single;
     let kind = matches!(property.kind, ValueKind::Plain)
@@ -27,16 +27,19 @@ pub fn holds(property: &Property) -> bool {
     single && kind && data_type
 }
 
-/// What an edge list has no place for in a graph of one node type and one edge type, and why.
+/// Lists what an edge list cannot store of a graph of one node type and one edge type, and why.
 pub fn unheld(graph: &Graph) -> Vec<(String, String)> {
     let properties = graph.nodes.iter().flat_map(|ty| &ty.properties);
     let mut all: Vec<(String, String)> = properties
         .map(|property| {
-            (format!("property {} of nodes", property.name), "an edge list says nothing of nodes".to_owned())
+            (format!("property {} of nodes", property.name), "an edge list has no node properties".to_owned())
         })
         .collect();
     if graph.edges.iter().any(|ty| ty.direction == Direction::PerRow) {
-        all.push(("direction of edges".to_owned(), "all edges of an edge list have one, or none has".to_owned()));
+        all.push((
+            "direction of edges".to_owned(),
+            "all edges of an edge list are directed, or all are undirected".to_owned(),
+        ));
     }
     all
 }

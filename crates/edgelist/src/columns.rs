@@ -1,4 +1,4 @@
-//! What stands behind the ends: which types the values have, and columns of them.
+//! The columns after source and target: the types of their values, and builders for them.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -12,10 +12,10 @@ use isomorph_model::{Property, ValueKind};
 use crate::line::{float, integer, is_exact, trimmed};
 use crate::python::Value;
 
-/// What values are.
+/// The type of values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Kind {
-    /// There is none.
+    /// There are no values.
     #[default]
     Empty,
     Bool,
@@ -25,15 +25,15 @@ pub(crate) enum Kind {
     Json,
 }
 
-/// What was seen of one property.
+/// What the survey found about one property.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Seen {
     kind: Kind,
-    /// Edges that have it.
+    /// Number of edges that have it.
     pub count: u64,
-    /// Integers and floats.
+    /// Whether there are both integers and floats.
     pub mixed: bool,
-    /// An integer that a double does not hold.
+    /// Whether an integer cannot be represented as a double.
     wide: bool,
 }
 
@@ -79,26 +79,26 @@ impl Seen {
         self.join(kind, wide, Kind::Json);
     }
 
-    /// Adds what was seen elsewhere.
+    /// Adds the findings of another part of the text.
     pub fn merge(&mut self, other: &Seen, otherwise: Kind) {
         self.join(other.kind, other.wide, otherwise);
         self.mixed |= other.mixed;
         self.count += other.count;
     }
 
-    /// Whether there are floats, and integers that no float holds exactly.
+    /// Returns whether there are floats, and integers that no float represents exactly.
     pub fn is_torn(&self) -> bool {
         self.mixed && self.wide
     }
 
-    /// What the values are.
+    /// Returns the type of the values.
     pub fn kind(&self, otherwise: Kind) -> Kind {
         if self.kind == Kind::Float && self.is_torn() { otherwise } else { self.kind }
     }
 }
 
 impl Kind {
-    /// The property of this name.
+    /// Returns the property with this name.
     pub fn property(self, name: &str) -> Property {
         match self {
             Kind::Bool => Property::new(name, DataType::Boolean),
@@ -110,7 +110,7 @@ impl Kind {
     }
 }
 
-/// What the properties of edges were seen to be.
+/// What the survey found about the properties of edges.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Properties {
     pub names: Vec<String>,
@@ -119,7 +119,7 @@ pub(crate) struct Properties {
 }
 
 impl Properties {
-    /// The place of a property.
+    /// Returns the index of a property.
     pub fn place(&mut self, name: &str) -> usize {
         if let Some(at) = self.places.get(name) {
             return *at;
@@ -130,12 +130,12 @@ impl Properties {
         self.names.len() - 1
     }
 
-    /// What was seen of the property at `place`.
+    /// Returns what was found about the property at `place`.
     pub fn at(&mut self, place: usize) -> Option<&mut Seen> {
         self.seen.get_mut(place)
     }
 
-    /// Adds what was seen elsewhere.
+    /// Adds the findings of another part of the text.
     pub fn merge(&mut self, other: &Properties, otherwise: Kind) {
         for (name, seen) in other.names.iter().zip(&other.seen) {
             let at = self.place(name);
@@ -144,7 +144,7 @@ impl Properties {
     }
 }
 
-/// A column that is filled.
+/// A column builder.
 pub(crate) enum Column {
     Bool(BooleanBuilder),
     Int(Int64Builder),
@@ -154,7 +154,7 @@ pub(crate) enum Column {
 }
 
 impl Column {
-    /// An empty column of a property.
+    /// Creates an empty column for a property.
     pub fn new(property: &Property) -> Column {
         match (&property.data_type, &property.kind) {
             (DataType::Boolean, _) => Column::Bool(BooleanBuilder::new()),
@@ -165,7 +165,7 @@ impl Column {
         }
     }
 
-    /// Adds a field; false where it is none of the type.
+    /// Appends a field; returns false if it has another type.
     pub fn push_field(&mut self, text: &str) -> bool {
         if text.is_empty() {
             self.push_null();
@@ -190,14 +190,14 @@ impl Column {
         true
     }
 
-    /// Adds a value of a dictionary; false where it is none of the type.
+    /// Appends a value of a dictionary; returns false if it has another type.
     pub fn push_value(&mut self, value: Value<'_>) -> bool {
         match (self, value) {
             (column, Value::None) => column.push_null(),
             (Column::Bool(column), Value::Bool(value)) => column.append_value(value),
             (Column::Int(column), Value::Int(value)) => column.append_value(value),
             (Column::Float(column), Value::Float(value)) => column.append_value(value),
-            // Only integers that a double holds are among floats.
+            // A column of floats only contains integers that a double represents exactly.
             (Column::Float(column), Value::Int(value)) => column.append_value(value as f64),
             (Column::Text(column), Value::Text(text)) => column.append_value(text),
             (Column::Json(column), value) => {
@@ -229,7 +229,7 @@ impl Column {
     }
 }
 
-/// A name that none of `taken` is: itself, or with a number.
+/// Returns a name that is not in `taken`: the name itself, or with a number.
 pub(crate) fn free(name: &str, taken: &[String]) -> String {
     let is_free = |name: &str| !taken.iter().any(|other| other == name);
     let numbered = (2..).map(|number| Cow::Owned(format!("{name}_{number}")));

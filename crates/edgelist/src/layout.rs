@@ -1,4 +1,4 @@
-//! What an edge list looks like, told by its first lines.
+//! The layout of an edge list, derived from its first lines.
 
 use std::borrow::Cow;
 
@@ -9,58 +9,58 @@ use isomorph_tables::PackedFile;
 use crate::line::{Separator, content, float, integer, split, trimmed, with_dictionary, without_comment};
 use crate::{python, rules};
 
-/// The first bytes that are looked at.
+/// Number of first bytes that are inspected.
 pub(crate) const LOOK: u64 = 64 << 10;
 
-/// The bytes that are looked at where all before are comments, at most.
+/// Maximum number of bytes that are inspected if all bytes before them are comments.
 const MOST: u64 = 64 << 20;
 
-/// Columns behind the ends, at most.
+/// Maximum number of columns after source and target.
 const COLUMNS: usize = 1_000;
 
-/// What stands behind the ends.
+/// What follows source and target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// So many columns.
+    /// This number of columns.
     Columns(usize),
     /// A dictionary.
     Dictionary,
 }
 
-/// What the first lines tell.
+/// The layout.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Layout {
     pub separator: Separator,
     pub form: Form,
-    /// The first line that is no comment names the columns.
+    /// Whether the first line that is not a comment names the columns.
     pub has_header: bool,
-    /// It, or a comment, calls the ends what ends are called.
+    /// Whether the header or a comment has the usual names for source and target.
     is_named: bool,
-    /// A comment says that this is an edge list: direction in the words of SNAP, or names of ends.
+    /// Whether a comment identifies an edge list: direction in the words of SNAP, or names of source and target.
     is_marked: bool,
-    /// The fields of source and target.
+    /// Indices of the source and target fields.
     pub ends: (usize, usize),
-    /// The column that says whether an edge has a direction, as Gephi writes it, and whether the first edge has none.
+    /// Gephi's column with the direction of each edge, and whether the first edge is undirected.
     pub type_column: Option<(usize, bool)>,
-    /// Why it cannot be read.
+    /// Why the text cannot be read.
     refused: Option<&'static str>,
-    /// Names of the columns behind the ends, where a line or a comment says them.
+    /// Names of the columns after source and target, if a header or a comment states them.
     pub names: Vec<String>,
-    /// What the comments say of direction.
+    /// Direction according to the comments.
     pub undirected: Option<bool>,
-    /// Numbers of nodes and edges in the comments.
+    /// Numbers of nodes and edges according to the comments.
     pub stated: [Option<u64>; 2],
-    /// Dictionaries that were seen are that.
+    /// Whether all inspected dictionaries are valid.
     is_sound: bool,
-    /// All ends that were seen are integers.
+    /// Whether all inspected ends are integers.
     pub integers: bool,
-    /// Lines that were seen, without the header.
+    /// Number of inspected lines, without the header.
     lines: usize,
-    /// What is behind the ends is numbers, in all lines that were seen, and there is something.
+    /// Whether all inspected lines have fields after source and target, and all of these are numbers.
     numbers: bool,
 }
 
-/// Pairs of names that ends have in headers.
+/// Pairs of names for source and target in headers.
 const ENDS: &[(&str, &str)] = &[
     ("source", "target"),
     ("src", "dst"),
@@ -77,7 +77,7 @@ const ENDS: &[(&str, &str)] = &[
     ("head", "tail"),
 ];
 
-/// Pairs that name ends wherever they stand; the others do so as the first two fields only.
+/// Pairs that name source and target at any position; the others do so only as the first two fields.
 const ANYWHERE: &[(&str, &str)] = &[
     ("source", "target"),
     ("src", "dst"),
@@ -89,7 +89,7 @@ const ANYWHERE: &[(&str, &str)] = &[
     ("source_id", "target_id"),
 ];
 
-/// The fields that are called source and target: several pairs where that is ambiguous.
+/// Returns the fields named as source and target: several pairs if the names are ambiguous.
 fn ends_of<T: AsRef<str>>(names: &[T]) -> Vec<(usize, usize)> {
     let names: Vec<String> = names.iter().map(|name| name.as_ref().to_lowercase()).collect();
     if let [first, second, ..] = names.as_slice() {
@@ -115,15 +115,15 @@ fn ends_of<T: AsRef<str>>(names: &[T]) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// What the comments in front say.
+/// The content of the comments at the beginning.
 #[derive(Default)]
 struct Comments {
     undirected: Option<bool>,
     stated: [Option<u64>; 2],
-    /// Names of columns, and where the ends are among them.
+    /// Names of columns, and the indices of source and target among them.
     names: Vec<String>,
     ends: Option<(usize, usize)>,
-    /// KONECT's word for a network of two sides.
+    /// Whether KONECT marks the network as bipartite.
     is_bipartite: bool,
 }
 
@@ -134,8 +134,8 @@ impl Comments {
         comments
     }
 
-    /// Takes from a comment what SNAP says in comments: `# Undirected graph: …`, `# Nodes: 5 Edges: 7`, `# FromNodeId ToNodeId`;
-    /// and what KONECT says: `% sym`, `% asym`, `% bip`.
+    /// Reads a comment of SNAP: `# Undirected graph: …`, `# Nodes: 5 Edges: 7`, `# FromNodeId ToNodeId`; or of KONECT:
+    /// `% sym`, `% asym`, `% bip`.
     fn read(&mut self, line: &str) {
         let text = line.trim().trim_start_matches(['#', '%']).trim();
         let lower = text.to_lowercase();
@@ -161,7 +161,8 @@ impl Comments {
             (_, true) => text.split(',').map(str::trim).collect(),
             _ => text.split_whitespace().collect(),
         };
-        // Words of a sentence may be such names as well: ends stand beside each other, and first if they are `from` and `to`.
+        // Words of a sentence may be such names, too: the two must be adjacent, and the first two fields if they are
+        // `from` and `to`.
         if let [(source, target)] = ends_of(&fields).as_slice()
             && source.abs_diff(*target) == 1
             && (source + target == 1 || !fields.get(*source).is_some_and(|name| name.eq_ignore_ascii_case("from")))
@@ -171,20 +172,22 @@ impl Comments {
         }
     }
 
-    /// Whether they say that this is an edge list, in the words that [`crate::EdgeListWriter`] and SNAP begin with.
+    /// Returns whether the comments identify an edge list, in the words with which [`crate::EdgeListWriter`] and SNAP
+    /// begin.
     fn mark(&self, first: Option<&str>) -> bool {
         let first = first.unwrap_or_default().trim_start_matches(['#', ' ']).to_lowercase();
         self.ends.is_some() || first.starts_with("directed graph") || first.starts_with("undirected graph")
     }
 }
 
-/// Whether a text begins so that it is one of another kind.
+/// Returns whether the beginning of a text identifies another format.
 fn is_foreign(text: &str) -> bool {
     text.starts_with("%%MatrixMarket") || text.starts_with(['<', '{', '[', '@'])
 }
 
 impl Layout {
-    /// What the beginning of a text tells; nothing where it is no edge list. The last line may be cut off unless `is_whole`.
+    /// Derives the layout from the beginning of a text; `None` if it is not an edge list. The last line may be cut off
+    /// unless `is_whole`.
     pub fn of(text: &[u8], is_whole: bool) -> Option<Layout> {
         let end = if is_whole { text.len() } else { memchr::memrchr(b'\n', text)? };
         let text = std::str::from_utf8(text.get(..end)?).ok()?;
@@ -202,7 +205,7 @@ impl Layout {
         let mut layout = Layout { separator, form: Form::Dictionary, ..Layout::empty(text, &comments) };
         let dictionary_of = |line| without_comment(line, separator == Separator::Blanks);
         if with_dictionary(dictionary_of(lines.first()?), separator).is_some() {
-            // Whether all of them are that is for the lines themselves to say.
+            // Reading the lines checks all of them.
             layout.is_sound = are_dictionaries(&lines, separator);
             layout.lines = lines.len();
             layout.ends = comments.ends.filter(|ends| *ends == (1, 0)).unwrap_or((0, 1));
@@ -216,7 +219,7 @@ impl Layout {
         let are_integers = |own: &Vec<Cow<'_, str>>| own.iter().take(2).all(|end| integer(trimmed(end)).is_some());
         let says_so = comments.names.len() == width;
         let first: Vec<String> = fields.first()?.iter().map(|name| trimmed(name).to_owned()).collect();
-        // Between blanks no line is a header: `u v` is an edge as good as any.
+        // With blanks as separators, no line is a header: `u v` could be an edge.
         let may_be_header =
             !says_so && separator != Separator::Blanks && first.iter().all(|name| name.parse::<f64>().is_err());
         let pairs = if may_be_header { ends_of(&first) } else { Vec::new() };
@@ -234,7 +237,7 @@ impl Layout {
             _ => (0, 1),
         };
         if layout.has_header {
-            // Below a header there are no comments.
+            // There are no comments after a header.
             let below = text.split('\n').skip_while(|line| !is_content(line)).skip(1);
             let below: Vec<&str> = below.filter_map(|line| content(line, false)).collect();
             fields = divided(&below, separator)?;
@@ -242,7 +245,7 @@ impl Layout {
                 return None;
             }
         }
-        // A dictionary that is not recognised would be torn apart.
+        // An unrecognised dictionary would be split into fields.
         let is_torn = |own: &Vec<Cow<'_, str>>| {
             separator == Separator::Comma && own.iter().any(|field| trimmed(field).starts_with('{'))
         };
@@ -264,7 +267,7 @@ impl Layout {
         Some(layout)
     }
 
-    /// The layout of a text without lines.
+    /// Returns the layout of a text without lines.
     fn empty(text: &str, comments: &Comments) -> Layout {
         let bipartite = "KONECT's 'bip' numbers left and right nodes separately, so that one number names two nodes: put a letter in \
                          front of the numbers of each side, and remove 'bip'";
@@ -287,7 +290,7 @@ impl Layout {
         }
     }
 
-    /// Puts source and target in front of the other fields.
+    /// Moves source and target before the other fields.
     pub fn arrange<T>(&self, fields: &mut Vec<T>) {
         let (source, target) = self.ends;
         if self.ends == (0, 1) || source.max(target) >= fields.len() {
@@ -300,14 +303,14 @@ impl Layout {
         fields.insert(0, source);
     }
 
-    /// The place in a line, from 0, of a column behind the ends.
+    /// Returns the index in a line, from 0, of a column after source and target.
     pub fn place_of(&self, column: usize) -> usize {
         let (first, second) = (self.ends.0.min(self.ends.1), self.ends.0.max(self.ends.1));
         let place = if column < first { column } else { column + 1 };
         if place < second { place } else { place + 1 }
     }
 
-    /// Finds the column `Type` of Gephi, which says `Directed` or `Undirected` for each edge.
+    /// Finds Gephi's column `Type`, which is `Directed` or `Undirected` for each edge.
     fn find_type_column(&mut self, fields: &[Vec<Cow<'_, str>>]) {
         let Some(at) = self.names.iter().position(|name| name.eq_ignore_ascii_case("type")) else { return };
         let own = || fields.iter().filter_map(|own| own.get(at + 2));
@@ -319,7 +322,7 @@ impl Layout {
         }
     }
 
-    /// Whether a file of this name holds an edge list for certain enough to say so unasked.
+    /// Returns whether a file with this name is certainly an edge list, so that it is recognised without a flag.
     fn is_certain(&self, name: &str) -> bool {
         let name = name.to_lowercase();
         let stem = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
@@ -333,10 +336,10 @@ impl Layout {
         let says_so = matches!(ending, "edgelist" | "edges" | "el" | "wel" | "ncol");
         let is_table = matches!(ending, "txt" | "tsv" | "csv" | "dat" | "");
         match (ending, self.form) {
-            // Those of DeepGNN have commas.
+            // DeepGNN's files with this extension have commas.
             ("edgelist", _) if self.separator == Separator::Comma => false,
             (_, Form::Dictionary) => says_so || is_table,
-            // Two columns of a table could be anything; so could more.
+            // Two or more columns of a table could mean anything.
             ("csv" | "tsv", Form::Columns(behind)) => self.is_named || !self.has_header && self.integers && behind == 0,
             (_, Form::Columns(behind)) if says_so => behind == 0 || self.numbers || self.has_header,
             (_, Form::Columns(behind)) if is_table => {
@@ -348,7 +351,7 @@ impl Layout {
     }
 }
 
-/// What Gephi's column `Type` says of an edge.
+/// Parses a value of Gephi's column `Type`.
 pub(crate) fn is_undirected(field: &str) -> Option<bool> {
     let field = trimmed(field);
     match field.eq_ignore_ascii_case("undirected") {
@@ -357,7 +360,7 @@ pub(crate) fn is_undirected(field: &str) -> Option<bool> {
     }
 }
 
-/// The fields of all lines; nothing where not all have as many, or one cannot be divided.
+/// Returns the fields of all lines; `None` if their numbers differ, or a line cannot be split.
 fn divided<'a>(lines: &[&'a str], separator: Separator) -> Option<Vec<Vec<Cow<'a, str>>>> {
     let mut all: Vec<Vec<Cow<'_, str>>> = Vec::with_capacity(lines.len());
     for line in lines {
@@ -371,12 +374,12 @@ fn divided<'a>(lines: &[&'a str], separator: Separator) -> Option<Vec<Vec<Cow<'a
     Some(all)
 }
 
-/// What divides the fields of all lines; nothing where there are none, and where two readings are as likely.
+/// Returns the separator of all lines; `None` if there are no lines, or if two separators are equally likely.
 fn separator(lines: &[&str]) -> Option<Separator> {
     if lines.is_empty() {
         return None;
     }
-    // What stands in a dictionary divides nothing.
+    // Separators inside a dictionary do not count.
     let plain: Vec<&str> = lines.iter().map(|line| line.split('{').next().unwrap_or(line)).collect();
     let bare: Vec<&str> = plain.iter().map(|line| without_comment(line, true)).collect();
     let are_pairs = bare.iter().all(|line| line.split_whitespace().nth(1).is_some());
@@ -393,7 +396,7 @@ fn separator(lines: &[&str]) -> Option<Separator> {
     are_pairs.then_some(Separator::Blanks)
 }
 
-/// Whether blanks around tabs only align fields: without blanks in any field, and without empty ones.
+/// Returns whether blanks around tabs only align fields: no field contains blanks, and none is empty.
 fn are_aligned(lines: &[&str]) -> bool {
     lines.iter().any(|line| line.contains(" \t") || line.contains("\t "))
         && lines
@@ -401,7 +404,7 @@ fn are_aligned(lines: &[&str]) -> bool {
             .all(|line| line.split('\t').map(trimmed).eq(line.split([' ', '\t']).filter(|own| !own.is_empty())))
 }
 
-/// Whether all lines have a dictionary.
+/// Returns whether all lines have a dictionary.
 fn are_dictionaries(lines: &[&str], separator: Separator) -> bool {
     lines.iter().all(|line| {
         let line = without_comment(line, separator == Separator::Blanks);
@@ -410,23 +413,23 @@ fn are_dictionaries(lines: &[&str], separator: Separator) -> bool {
     })
 }
 
-/// Whether the file at `location` is an edge list, judged by its name and its first lines.
+/// Returns whether the file at `location` is an edge list, by its name and its first lines.
 ///
 /// # Errors
-/// When it cannot be read.
+/// Returns an error if the file cannot be read.
 pub fn detect(location: &Location) -> Result<bool> {
     if location.as_path().is_some_and(std::path::Path::is_dir) {
         return Ok(false);
     }
     let name = if location.scheme() == Scheme::Stream { "" } else { location.file_name() };
     let file = PackedFile::open(location)?;
-    // What cannot be unpacked is another format's.
+    // A file that cannot be decompressed belongs to another format.
     let Ok((begin, is_whole)) = beginning(&file) else { return Ok(false) };
     let layout = Layout::of(&begin, is_whole).or_else(|| without_lines(&begin, is_whole));
     Ok(layout.is_some_and(|layout| layout.is_certain(name)))
 }
 
-/// The first bytes, up to a line that is no comment, and whether they are all.
+/// Returns the first bytes, up to a line that is not a comment, and whether they are the whole file.
 fn beginning(file: &PackedFile) -> Result<(Vec<u8>, bool)> {
     let mut size = LOOK;
     loop {
@@ -441,7 +444,7 @@ fn beginning(file: &PackedFile) -> Result<(Vec<u8>, bool)> {
     }
 }
 
-/// The layout of a text of comments alone.
+/// Returns the layout of a text with only comments.
 fn without_lines(begin: &[u8], is_whole: bool) -> Option<Layout> {
     let text = std::str::from_utf8(begin).ok().filter(|_| is_whole)?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -449,10 +452,10 @@ fn without_lines(begin: &[u8], is_whole: bool) -> Option<Layout> {
     is_empty.then(|| Layout::empty(text, &Comments::of(text.split('\n'))))
 }
 
-/// The layout of a file that is an edge list because somebody says so.
+/// Returns the layout of a file that the user declares to be an edge list.
 ///
 /// # Errors
-/// When its first lines are none, and when nobody can tell what they mean.
+/// Returns an error if its first lines are not an edge list, or are ambiguous.
 pub(crate) fn layout(file: &PackedFile) -> Result<Layout> {
     let (begin, is_whole) = beginning(file)?;
     let error = |message: &str| Error::broken(&rules::FIELDS, message).at(file.blob.place());
@@ -461,11 +464,11 @@ pub(crate) fn layout(file: &PackedFile) -> Result<Layout> {
             let before = begin.get(..wrong.valid_up_to()).unwrap_or_default();
             let line = 1 + memchr::memchr_iter(b'\n', before).count() as u64;
             let place = Place::file(file.blob.name()).line(line);
-            return Err(Error::broken(&rules::ENCODING, "a byte that is not UTF-8").at(place));
+            return Err(Error::broken(&rules::ENCODING, "the text is not UTF-8").at(place));
         }
         Ok(text) if text.contains('\r') && text.trim_end_matches('\r').replace("\r\n", "").contains('\r') => {
             return Err(error(
-                "a carriage return without a line feed: save the file with line ends of Unix or Windows",
+                "the text contains a carriage return without a line feed: save the file with Unix or Windows line ends",
             ));
         }
         _ => {}

@@ -1,37 +1,37 @@
-//! Lines, and the fields that they are divided into.
+//! Lines, and splitting them into fields.
 
 use std::borrow::Cow;
 
-/// What stands between fields.
+/// The separator of fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Separator {
     /// Any number of blanks and tabs.
     Blanks,
-    /// One tab; a field may have blanks, or be empty.
+    /// One tab; a field may contain blanks, or be empty.
     Tab,
-    /// One comma; a field may stand in quotation marks.
+    /// One comma; a field may be quoted.
     Comma,
 }
 
 impl Separator {
     pub fn words(self) -> &'static str {
         match self {
-            Separator::Blanks => "fields between blanks",
-            Separator::Tab => "fields between tabs",
-            Separator::Comma => "fields between commas",
+            Separator::Blanks => "fields separated by blanks",
+            Separator::Tab => "fields separated by tabs",
+            Separator::Comma => "fields separated by commas",
         }
     }
 }
 
-/// A line with content, without its line end; nothing for an empty line and, where there are comments, for a comment.
+/// Returns a line with content, without its line end; `None` for an empty line and, if `has_comments`, for a comment.
 pub(crate) fn content(line: &str, has_comments: bool) -> Option<&str> {
     let line = line.strip_suffix('\r').unwrap_or(line);
     let begin = line.trim_start_matches([' ', '\t']);
     if begin.is_empty() || has_comments && begin.starts_with(['#', '%']) { None } else { Some(line) }
 }
 
-/// A line without a trailing comment, which NetworkX cuts at `#`. Text in quotation marks of a dictionary is kept; in front of a
-/// dictionary there are comments only between blanks.
+/// Removes a trailing comment, which NetworkX cuts at `#`. Quoted text in a dictionary is kept; before a dictionary,
+/// there are comments only if blanks are the separator.
 pub(crate) fn without_comment(line: &str, between_blanks: bool) -> &str {
     if memchr::memchr(b'#', line.as_bytes()).is_none() {
         return line;
@@ -55,7 +55,7 @@ pub(crate) fn without_comment(line: &str, between_blanks: bool) -> &str {
     line
 }
 
-/// Divides a line into fields, in `out`. False where quotation marks of a field between commas do not enclose all of it.
+/// Splits a line into fields, in `out`. Returns false if quotation marks do not enclose a whole field.
 pub(crate) fn split<'a>(line: &'a str, separator: Separator, out: &mut Vec<Cow<'a, str>>) -> bool {
     out.clear();
     match separator {
@@ -107,12 +107,12 @@ fn commas<'a>(mut rest: &'a str, out: &mut Vec<Cow<'a, str>>) -> bool {
     }
 }
 
-/// A field without the blanks around it.
+/// Removes the blanks around a field.
 pub(crate) fn trimmed(field: &str) -> &str {
     field.trim_matches([' ', '\t'])
 }
 
-/// The ends of a line with a dictionary, and the byte where the dictionary begins.
+/// Returns source and target of a line with a dictionary, and the byte at which the dictionary begins.
 pub(crate) fn with_dictionary(line: &str, separator: Separator) -> Option<(&str, &str, usize)> {
     let open = line.find('{').filter(|_| line.trim_end().ends_with('}'))?;
     let before = line.get(..open)?;
@@ -132,7 +132,7 @@ pub(crate) fn with_dictionary(line: &str, separator: Separator) -> Option<(&str,
     }
 }
 
-/// An integer in canonical form: no sign but a minus, no zeros in front, nothing beyond 64 bits.
+/// Parses an integer in canonical form: no sign but a minus, no leading zeros, at most 64 bits.
 pub(crate) fn integer(text: &str) -> Option<i64> {
     let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
     let is_canonical = match digits {
@@ -143,18 +143,18 @@ pub(crate) fn integer(text: &str) -> Option<i64> {
     if is_canonical { text.parse().ok() } else { None }
 }
 
-/// Whether a double holds this integer exactly.
+/// Returns whether a double represents this integer exactly.
 pub(crate) fn is_exact(magnitude: u128) -> bool {
     magnitude == 0 || u128::BITS - magnitude.leading_zeros() - magnitude.trailing_zeros() <= f64::MANTISSA_DIGITS
 }
 
-/// A float; a number with zeros in front is a code, not a number.
+/// Parses a float; a number with leading zeros is a code, not a number.
 pub(crate) fn float(text: &str) -> Option<f64> {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text).as_bytes();
     match digits {
         [b'0', b'0'..=b'9', ..] => None,
         [b'0'..=b'9' | b'.', ..] => {
-            // An integer of many digits may lose the last of them.
+            // An integer with many digits may lose the last of them.
             let is_long = digits.len() > 15 && digits.iter().all(u8::is_ascii_digit);
             let is_exact = !is_long || text.trim_start_matches(['-', '+']).parse().is_ok_and(is_exact);
             if is_exact { text.parse().ok() } else { None }

@@ -1,7 +1,8 @@
-//! The nodes of an edge list: every name that is an end, once, in the order in which they come first.
+//! The nodes of an edge list: every distinct end, in the order of its first occurrence.
 //!
-//! Names are sorted, within the budget and beyond it in temporary files, so that equal ones meet; what is left is sorted by where it
-//! stands. A name stands where its line begins, twice that many bytes into the text, and one more for the target.
+//! Names are sorted to find equal ones, then the distinct names are sorted by position. Both sorts keep within the
+//! budget and use temporary files beyond it. The position of a name is twice the byte offset of its line, plus one for
+//! the target.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::line::integer;
 use crate::pieces::Piece;
 
-/// Rows that are handed on at once.
+/// Number of rows passed on at a time.
 const ROWS: usize = 1 << 14;
 
 fn schema(integers: bool) -> Arc<Schema> {
@@ -33,7 +34,7 @@ fn sorter(integers: bool, (budget, scratch): (&Budget, &Scratch)) -> Result<Edge
     EdgeSorter::new(options.distinct())
 }
 
-/// A column of names as what travels with a sort.
+/// Wraps a column of names as the payload of a sort.
 fn payload(names: StringArray) -> Result<RecordBatch> {
     let columns: Vec<ArrayRef> = vec![Arc::new(names)];
     RecordBatch::try_new(schema(false), columns).map_err(|error| Error::malformed(error.to_string()))
@@ -46,27 +47,27 @@ pub(crate) struct Collector {
 }
 
 impl Collector {
-    /// For integers, or for names of any kind.
+    /// Creates a collector for integers, or for names of any kind.
     ///
     /// # Errors
-    /// When the budget has next to nothing left.
+    /// Returns an error if the budget is almost exhausted.
     pub fn new(integers: bool, budget: &Budget, scratch: &Scratch) -> Result<Collector> {
         Ok(Collector { integers, sorter: sorter(integers, (budget, scratch))? })
     }
 
-    /// For the names of one piece.
+    /// Returns a collector for the names of one piece.
     pub fn of_piece<'c>(&'c self, piece: &Piece) -> Own<'c> {
         Own { collector: self, offset: piece.offset, integers: HashMap::new(), names: HashMap::new() }
     }
 
-    /// The nodes.
+    /// Returns the nodes.
     ///
     /// # Errors
-    /// When temporary files cannot be written or read.
+    /// Returns an error if temporary files cannot be written or read.
     pub fn finish(self, budget: &Budget, scratch: &Scratch) -> Result<Nodes> {
         let sorted = self.sorter.finish()?;
         let placed = sorter(self.integers, (budget, scratch))?;
-        // Names with the hash of the last one, as a batch ends anywhere.
+        // Names with the same hash as the last one, because a batch can end anywhere.
         let (mut hash, mut alike): (Option<u64>, Vec<String>) = (None, Vec::new());
         for batch in sorted.stream()? {
             let batch = batch?;
@@ -98,7 +99,7 @@ impl Collector {
     }
 }
 
-/// The names of one piece, each where it stands first.
+/// The names of one piece, each at its first position.
 pub(crate) struct Own<'c> {
     collector: &'c Collector,
     offset: u64,
@@ -121,10 +122,10 @@ impl Own<'_> {
         }
     }
 
-    /// Hands them on.
+    /// Passes the names on.
     ///
     /// # Errors
-    /// When a temporary file cannot be written.
+    /// Returns an error if a temporary file cannot be written.
     pub fn push(self) -> Result<()> {
         let sorter = &self.collector.sorter;
         if self.collector.integers {
@@ -143,19 +144,19 @@ impl Own<'_> {
     }
 }
 
-/// The nodes, in the order in which they come first.
+/// The nodes, in the order of their first occurrence.
 pub(crate) struct Nodes {
     integers: bool,
     sorted: SortedEdges,
 }
 
 impl Nodes {
-    /// Their number.
+    /// Returns their number.
     pub fn rows(&self) -> u64 {
         self.sorted.rows()
     }
 
-    /// All of them, as one part.
+    /// Returns all of them, as one part.
     pub fn part(&self, at_once: usize) -> Box<dyn Part + '_> {
         let mut start = 0;
         part::stepped(

@@ -1,4 +1,4 @@
-//! How edge lists are opened and written.
+//! Options for reading and writing edge lists.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,14 +8,14 @@ use isomorph_error::Error;
 use isomorph_model::Graph;
 use isomorph_storage::{Budget, Scratch};
 
-/// How an edge list is opened.
+/// Options for reading.
 #[derive(Debug, Clone)]
 pub struct OpenOptions {
-    /// What the columns behind the ends are called, and of which types they are.
+    /// Names and types of the columns after source and target.
     pub columns: Vec<Column>,
-    /// Edges have no direction. Else the comments tell; where they say nothing, edges have one.
+    /// Edges are undirected. Otherwise the comments decide; without a comment, edges are directed.
     pub undirected: bool,
-    /// The graph that was written, where a sidecar knows it: types that the text does not tell.
+    /// The graph that was written, if a sidecar describes it: types that the text does not state.
     pub shown: Option<Graph>,
     /// Memory for sorting nodes.
     pub budget: Budget,
@@ -30,12 +30,12 @@ impl Default for OpenOptions {
     }
 }
 
-/// A column as somebody calls it: `weight`, `since:int`.
+/// A column as given on the command line: `weight`, `since:int`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
     /// Its name.
     pub name: String,
-    /// Its type, if it is said: otherwise the values tell.
+    /// Its type; `None` if it follows from the values.
     pub data_type: Option<DataType>,
 }
 
@@ -43,7 +43,8 @@ impl FromStr for Column {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let wrong = || Error::usage(format!("{text:?} names no column")).hint("weight").hint("since:int|float|text");
+        let wrong =
+            || Error::usage(format!("{text:?} is not a column name")).hint("weight").hint("since:int|float|text");
         let (name, data_type) = match text.rsplit_once(':') {
             Some((name, "int")) => (name, Some(DataType::Int64)),
             Some((name, "float")) => (name, Some(DataType::Float64)),
@@ -55,20 +56,20 @@ impl FromStr for Column {
     }
 }
 
-/// Where the properties of edges stand.
+/// How the properties of edges are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EdgeData {
-    /// In columns behind the ends, divided by tabs: what SNAP has, and what tables are read from.
+    /// In columns after source and target, separated by tabs: as in SNAP, and readable as a table.
     Columns,
-    /// In a dictionary behind the ends: what NetworkX has.
+    /// In a dictionary after source and target: as in NetworkX.
     Dictionary,
 }
 
 impl EdgeData {
-    /// All of them.
+    /// All variants.
     pub const ALL: [EdgeData; 2] = [EdgeData::Columns, EdgeData::Dictionary];
 
-    /// The word of the flag.
+    /// Returns the word of the flag.
     pub fn word(self) -> &'static str {
         match self {
             EdgeData::Columns => "columns",
@@ -83,11 +84,11 @@ impl fmt::Display for EdgeData {
     }
 }
 
-/// How an edge list is written.
+/// Options for writing.
 #[derive(Debug, Clone, Default)]
 pub struct WriteOptions {
-    /// Where properties stand; without, in columns if all are numbers that every edge has.
+    /// How properties are written; by default, in columns if all are numbers that every edge has.
     pub data: Option<EdgeData>,
-    /// Write nodes without edges and properties of nodes as nothing; the plan has told what is lost.
+    /// Drop nodes without edges and properties of nodes; the plan has listed these losses.
     pub without_unheld: bool,
 }

@@ -1,4 +1,4 @@
-//! The text in pieces of whole lines.
+//! Splits the text into pieces of whole lines.
 
 use std::io::Read;
 use std::ops::Range;
@@ -7,23 +7,23 @@ use bytes::Bytes;
 use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_tables::{PackedFile, Packing};
 
-/// Bytes of a piece. Large enough that a piece is worth a thread, small enough that what is made of it stays in the cache.
+/// Bytes in a piece. Large enough to be worth a thread, small enough for its results to stay in the cache.
 const PIECE: usize = 1 << 20;
 
-/// One line, at most, bytes.
+/// Maximum length of a line, in bytes.
 const LINE: usize = 64 << 20;
 
 /// Whole lines of a text.
 #[derive(Debug, Clone)]
 pub(crate) struct Piece {
-    /// The line on which it begins, from 1.
+    /// The number of its first line, from 1.
     pub line: u64,
-    /// Where it begins in the unpacked text.
+    /// Its offset in the decompressed text.
     pub offset: u64,
     pub text: Bytes,
 }
 
-/// Pieces, in order.
+/// The pieces of a file, in order.
 pub(crate) struct Pieces {
     reader: Box<dyn Read + Send>,
     place: Place,
@@ -34,19 +34,19 @@ pub(crate) struct Pieces {
 }
 
 impl Pieces {
-    /// The pieces of a file.
+    /// Returns the pieces of a file.
     ///
     /// # Errors
-    /// When it cannot be unpacked.
+    /// Returns an error if the file cannot be decompressed.
     pub fn of(file: &PackedFile) -> Result<Pieces> {
         let (reader, place) = (file.reader()?, file.blob.place());
         Ok(Pieces { reader, place, left: Vec::new(), line: 1, offset: 0, is_done: false })
     }
 
-    /// The next piece.
+    /// Returns the next piece.
     ///
     /// # Errors
-    /// When the file cannot be read or unpacked, or a line is too long.
+    /// Returns an error if the file cannot be read or decompressed, or a line is too long.
     pub fn next(&mut self) -> Result<Option<Piece>> {
         let mut size = PIECE;
         while !self.is_done {
@@ -76,15 +76,15 @@ impl Pieces {
     }
 }
 
-/// A piece of a file that is not packed, again.
+/// Reads a piece of an uncompressed file again.
 ///
 /// # Errors
-/// When it cannot be read.
+/// Returns an error if the file cannot be read.
 pub(crate) fn piece_at(file: &PackedFile, line: u64, range: Range<u64>) -> Result<Piece> {
     Ok(Piece { line, offset: range.start, text: file.blob.read(range)? })
 }
 
-/// Whether pieces can be read alone.
+/// Returns whether pieces can be read individually.
 pub(crate) fn is_plain(file: &PackedFile) -> bool {
     file.packing == Packing::None
 }

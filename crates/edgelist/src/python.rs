@@ -1,11 +1,11 @@
-//! Dictionaries as Python writes them: what NetworkX puts behind the ends of an edge.
+//! Python dictionaries, which NetworkX writes after the ends of an edge.
 
 use std::borrow::Cow;
 
 use isomorph_error::Result;
 use isomorph_model::json::{self, Members, push_string};
 
-/// Lists and dictionaries inside one another, at most.
+/// Maximum nesting of lists and dictionaries.
 const DEPTH: usize = 64;
 
 /// A value of a dictionary.
@@ -16,7 +16,7 @@ pub(crate) enum Value<'a> {
     Int(i64),
     Float(f64),
     Text(Cow<'a, str>),
-    /// A list, a dictionary, or a number that none of the above holds, as JSON.
+    /// A list, a dictionary, or a number that does not fit into the other variants, as JSON.
     Json(String),
 }
 
@@ -38,17 +38,17 @@ impl Value<'_> {
     }
 }
 
-/// What is wrong, and at which byte.
+/// A message, and the byte that it refers to.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub message: String,
     pub at: usize,
 }
 
-/// Reads a dictionary and hands over its members in their order.
+/// Parses a dictionary and passes its members to `each`, in order.
 ///
 /// # Errors
-/// When it is none.
+/// Returns an error if the text is not a dictionary.
 pub(crate) fn dictionary<'a>(text: &'a str, each: &mut dyn FnMut(Cow<'a, str>, Value<'a>)) -> Result<(), Fault> {
     let mut reader = Reader { text, at: 0 };
     reader.expect(b'{')?;
@@ -58,11 +58,11 @@ pub(crate) fn dictionary<'a>(text: &'a str, each: &mut dyn FnMut(Cow<'a, str>, V
     })?;
     match reader.peek() {
         None => Ok(()),
-        Some(_) => Err(reader.fault("something stands behind the dictionary")),
+        Some(_) => Err(reader.fault("there is text after the dictionary")),
     }
 }
 
-/// Reads the value of a member of this name.
+/// Parses the value of a member with this name.
 type Member<'m, 'a> = &'m mut dyn FnMut(&mut Reader<'a>, Cow<'a, str>) -> Result<(), Fault>;
 
 struct Reader<'a> {
@@ -92,10 +92,10 @@ impl<'a> Reader<'a> {
     }
 
     fn expect(&mut self, byte: u8) -> Result<(), Fault> {
-        if self.take(byte) { Ok(()) } else { Err(self.fault(format!("a {:?} is missing", char::from(byte)))) }
+        if self.take(byte) { Ok(()) } else { Err(self.fault(format!("expected {:?}", char::from(byte)))) }
     }
 
-    /// Members up to the closing brace; the opening one has been read.
+    /// Parses members up to the closing brace; the opening one has been read.
     fn members(&mut self, each: Member<'_, 'a>) -> Result<(), Fault> {
         loop {
             match self.peek() {
@@ -104,7 +104,7 @@ impl<'a> Reader<'a> {
                     return Ok(());
                 }
                 Some(b'\'' | b'"') => {}
-                _ => return Err(self.fault("a name in quotation marks is missing")),
+                _ => return Err(self.fault("expected a quoted name")),
             }
             let name = self.string()?;
             self.expect(b':')?;
@@ -130,7 +130,7 @@ impl<'a> Reader<'a> {
 
     fn nested(&mut self, depth: usize, out: &mut String) -> Result<(), Fault> {
         if depth > DEPTH {
-            return Err(self.fault(format!("more than {DEPTH} lists and dictionaries inside one another")));
+            return Err(self.fault(format!("lists and dictionaries are nested more than {DEPTH} deep")));
         }
         if self.take(b'{') {
             out.push('{');
@@ -176,7 +176,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A number, or a word of Python or JSON.
+    /// Parses a number, or a word of Python or JSON.
     fn word(&mut self) -> Result<Value<'a>, Fault> {
         let rest = self.rest();
         let end = rest.find([',', '}', ']', ')', ' ', '\t', ':']).unwrap_or(rest.len());
@@ -188,7 +188,7 @@ impl<'a> Reader<'a> {
             "nan" | "NaN" => Value::Float(f64::NAN),
             "inf" | "Infinity" => Value::Float(f64::INFINITY),
             "-inf" | "-Infinity" => Value::Float(f64::NEG_INFINITY),
-            _ => number(word).ok_or_else(|| self.fault(format!("{word:?} is no value")))?,
+            _ => number(word).ok_or_else(|| self.fault(format!("{word:?} is not a value")))?,
         };
         self.at += end;
         Ok(value)
@@ -201,7 +201,7 @@ impl<'a> Reader<'a> {
         let mut owned: Option<String> = None;
         loop {
             let rest = self.rest();
-            let Some(end) = rest.find(stop) else { return Err(self.fault("a closing quotation mark is missing")) };
+            let Some(end) = rest.find(stop) else { return Err(self.fault("missing closing quotation mark")) };
             let plain = rest.get(..end).unwrap_or_default();
             self.at += end + 1;
             if rest.as_bytes().get(end) == Some(&quote) {
@@ -217,10 +217,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The character that an escape stands for; the backslash has been read.
+    /// Parses an escape; the backslash has been read.
     fn escape(&mut self) -> Result<char, Fault> {
-        let unknown =
-            || Fault { message: "an escape that Python does not have, or half of a character".to_owned(), at: self.at };
+        let unknown = || Fault {
+            message: "the escape is not one of Python's, or is half of a character".to_owned(),
+            at: self.at,
+        };
         let byte = self.text.as_bytes().get(self.at).copied().ok_or_else(unknown)?;
         let (skip, radix, digits) = match byte {
             b'x' => (1, 16, 2),
@@ -257,7 +259,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A number as JSON or Python has it.
+/// Parses a number of JSON or Python.
 fn number<'a>(word: &str) -> Option<Value<'a>> {
     if !word.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.')) {
         return None;
@@ -270,14 +272,14 @@ fn number<'a>(word: &str) -> Option<Value<'a>> {
         Ok(json::Value::Float(value)) => Some(Value::Float(value)),
         Ok(json::Value::Number(_)) => Some(Value::Json(word.to_owned())),
         Ok(_) => None,
-        // `5.`, `.5`, `+5.0`: Python's, not JSON's.
+        // `5.`, `.5`, `+5.0`: valid in Python, but not in JSON.
         Err(_) if word.contains('.') => word.parse().ok().map(Value::Float),
         Err(_) => None,
     }
 }
 
-/// Appends a text as Python quotes it, so that NetworkX reads it back: it divides a line at every blank and joins it again with one
-/// space, and takes what follows a `#` for a comment.
+/// Appends a text quoted as in Python, so that NetworkX reads it back: NetworkX splits a line at every blank, joins it
+/// again with single spaces, and treats text after a `#` as a comment.
 pub(crate) fn push_text(out: &mut String, text: &str) {
     out.push('\'');
     let mut before = '\'';
@@ -301,7 +303,7 @@ pub(crate) fn push_text(out: &mut String, text: &str) {
     out.push('\'');
 }
 
-/// Appends a float as Python reads it.
+/// Appends a float in Python's notation.
 pub(crate) fn push_float(out: &mut String, value: f64) {
     match value {
         _ if value.is_nan() => out.push_str("nan"),
@@ -310,10 +312,10 @@ pub(crate) fn push_float(out: &mut String, value: f64) {
     }
 }
 
-/// Appends JSON as Python writes the same value.
+/// Appends a JSON value in Python's notation.
 ///
 /// # Errors
-/// When it is none.
+/// Returns an error if the text is not JSON.
 pub(crate) fn push_value_of_json(out: &mut String, raw: &str) -> Result<()> {
     match json::value(raw)? {
         json::Value::Null => out.push_str("None"),
@@ -396,7 +398,7 @@ mod tests {
             assert!(read(text).is_err(), "{text}");
         }
         let deep = format!("{{'a': {}1{}}}", "[".repeat(80), "]".repeat(80));
-        assert!(read(&deep).unwrap_err().message.contains("inside one another"));
+        assert!(read(&deep).unwrap_err().message.contains("nested"));
     }
 
     #[test]

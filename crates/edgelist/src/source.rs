@@ -1,4 +1,4 @@
-//! An edge list as a source of model batches.
+//! An edge list as a model source.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use crate::{EdgeData, OpenOptions, python, rules};
 pub(crate) const NODE: &str = "node";
 pub(crate) const EDGE: &str = "edge";
 
-/// What a column of integers is called of which nothing says what it is.
+/// Name of a column of integers whose meaning is unknown.
 const VALUE: &str = "value";
 
 /// An opened edge list.
@@ -44,12 +44,12 @@ pub struct EdgeList {
     layout: Layout,
     survey: Survey,
     graph: Graph,
-    /// Why each column is called as it is, and what says whether edges have a direction.
+    /// The reason for the name of each column and for the direction of edges.
     recognised: Vec<(String, String)>,
     findings: Findings,
 }
 
-/// What a property is called, and who says so.
+/// Returns the name of a property, and where it comes from.
 fn named(at: usize, kind: Kind, layout: &Layout, options: &OpenOptions, taken: &[String]) -> (String, String) {
     let place = match layout.place_of(at) {
         0 => "first column".to_owned(),
@@ -64,7 +64,7 @@ fn named(at: usize, kind: Kind, layout: &Layout, options: &OpenOptions, taken: &
     }
     match kind {
         Kind::Float if at == 0 => {
-            ("weight".to_owned(), format!("{place}, floats: taken for weights; --edge-columns NAME calls it otherwise"))
+            ("weight".to_owned(), format!("{place}, floats: read as weights; rename with --edge-columns NAME"))
         }
         _ => {
             let what = match kind {
@@ -74,7 +74,7 @@ fn named(at: usize, kind: Kind, layout: &Layout, options: &OpenOptions, taken: &
             };
             (
                 free(VALUE, taken),
-                format!("{place}, {what}; --edge-columns weight or --edge-columns time says what it is"),
+                format!("{place}, {what}; set its name with --edge-columns weight or --edge-columns time"),
             )
         }
     }
@@ -84,7 +84,7 @@ impl EdgeList {
     /// Opens the file at `location`, and reads it once.
     ///
     /// # Errors
-    /// When it cannot be read, or a line is none of an edge list.
+    /// Returns an error if the file cannot be read, or a line is invalid.
     pub fn open(location: &Location, options: &OpenOptions) -> Result<EdgeList> {
         let file = PackedFile::open(location)?;
         let layout = layout(&file)?;
@@ -94,10 +94,10 @@ impl EdgeList {
         let survey = survey(&file, &layout, as_text, (&options.budget, &scratch))?;
         let mut recognised = Vec::new();
         let what = match layout.form {
-            Form::Dictionary => "dictionaries behind the ends",
+            Form::Dictionary => "dictionaries after source and target",
             Form::Columns(_) => layout.separator.words(),
         };
-        let header = if layout.has_header { ", the first line names them" } else { "" };
+        let header = if layout.has_header { ", named by the first line" } else { "" };
         recognised.push(("lines".to_owned(), format!("{what}{header}")));
         let integers = survey.integers && !as_text;
         let key = if integers { Key::int64() } else { Key::utf8() };
@@ -112,12 +112,12 @@ impl EdgeList {
                 (_, Some(ty), _) => (ty.direction == Direction::Undirected, "by the sidecar"),
                 (_, _, Some(undirected)) if layout.type_column.is_some() => (undirected, "by the column Type"),
                 (_, _, Some(undirected)) => (undirected, "by a comment"),
-                _ => (false, "nothing says otherwise; --undirected"),
+                _ => (false, "by default; change with --undirected"),
             };
         edge.direction = if undirected { Direction::Undirected } else { Direction::Directed };
         let direction = match (undirected, layout.ends) {
-            (true, _) => "without a direction".to_owned(),
-            (_, (0, 1)) => "from the first name to the second".to_owned(),
+            (true, _) => "undirected".to_owned(),
+            (_, (0, 1)) => "from the first column to the second".to_owned(),
             (_, (source, target)) => format!("from column {} to column {}", source + 1, target + 1),
         };
         recognised.push(("edges".to_owned(), format!("{direction}: {who}")));
@@ -126,12 +126,12 @@ impl EdgeList {
         Ok(EdgeList { file, layout, survey, graph, recognised, findings })
     }
 
-    /// What was recognised, and by what: a line each, subject and fact.
+    /// Returns what was recognised, and from what: pairs of subject and fact.
     pub fn recognised(&self) -> &[(String, String)] {
         &self.recognised
     }
 
-    /// Where the properties of edges stand.
+    /// Returns how the properties of edges are stored.
     pub fn data(&self) -> EdgeData {
         match self.layout.form {
             Form::Columns(_) => EdgeData::Columns,
@@ -147,10 +147,10 @@ impl EdgeList {
         self.graph.edges.first().map(|ty| ty.properties.as_slice()).unwrap_or_default()
     }
 
-    /// The edges of a piece.
+    /// Returns the edges of a piece.
     ///
     /// # Errors
-    /// When a line is none.
+    /// Returns an error if a line is invalid.
     fn rows(&self, piece: &Piece, is_first: bool, bare: bool) -> Result<EdgeBatch> {
         let types = self.types();
         let mut columns: Vec<Column> = types.iter().map(Column::new).collect();
@@ -161,14 +161,13 @@ impl EdgeList {
             rows += 1;
             let [sources, targets] = &mut ends;
             if !(sources.push(source) && targets.push(target)) {
-                return Err(Wrong::new(&rules::VALUE, "an end that is no integer", at));
+                return Err(Wrong::new(&rules::VALUE, "source or target is not an integer", at));
             }
             if bare {
                 return Ok(());
             }
-            let misfit = |property: &Property| {
-                Wrong::new(&rules::VALUE, format!("{} is not of its type here", property.name), at)
-            };
+            let misfit =
+                |property: &Property| Wrong::new(&rules::VALUE, format!("{} has another type here", property.name), at);
             match behind {
                 Behind::Fields(fields) => {
                     for ((column, field), property) in columns.iter_mut().zip(fields).zip(types) {
@@ -183,7 +182,7 @@ impl EdgeList {
                     let mut wrong = None;
                     let read = python::dictionary(text, &mut |name, value| {
                         let Some(at) = types.iter().position(|property| property.name == name) else { return };
-                        // Opening has refused repeated names; the file may have changed since.
+                        // Opening has rejected repeated names; the file may have changed since.
                         if std::mem::replace(&mut given[at], true) || !columns[at].push_value(value) {
                             wrong = Some(at);
                         }
@@ -240,7 +239,7 @@ impl EdgeList {
         self.survey.places.iter().enumerate().map(part).collect()
     }
 
-    /// Whether a piece is the one with the header, if there is one.
+    /// Returns whether a piece is the one with the header, if there is one.
     fn is_first(&self, piece: usize) -> bool {
         self.survey.places.get(piece).is_some_and(|place| place.is_first)
     }
@@ -262,7 +261,7 @@ impl EdgeList {
     }
 }
 
-/// Where keys are the one that is named; nothing where none can be.
+/// Returns a mask of the keys that equal `node`; `None` if no key can.
 fn equal_to(keys: &ArrayRef, node: &str) -> Option<BooleanArray> {
     match keys.as_primitive_opt::<Int64Type>() {
         Some(numbers) => {
@@ -273,7 +272,7 @@ fn equal_to(keys: &ArrayRef, node: &str) -> Option<BooleanArray> {
     }
 }
 
-/// The properties of edges; what says their names is noted.
+/// Returns the properties of edges, and records the origin of their names.
 fn properties(
     survey: &Survey,
     layout: &Layout,
@@ -285,9 +284,12 @@ fn properties(
     let behind = survey.properties.names.len();
     if options.columns.len() > behind || is_dictionary && !options.columns.is_empty() {
         let what = match is_dictionary {
-            true => "the values of this edge list have names".to_owned(),
+            true => "--edge-columns does not apply: the values of this edge list are named".to_owned(),
             false => {
-                format!("{behind} columns are behind the ends, and --edge-columns names {}", options.columns.len())
+                format!(
+                    "there are {behind} columns after source and target, but --edge-columns names {}",
+                    options.columns.len()
+                )
             }
         };
         return Err(Error::usage(what));
@@ -312,13 +314,13 @@ fn properties(
         taken.push(name);
         properties.push(property);
     }
-    // What no edge has is in no line.
+    // Properties that no edge has are in no line.
     let unseen = shown.unwrap_or_default().iter().filter(|property| !taken.contains(&property.name));
     properties.extend(unseen.cloned());
     Ok(properties)
 }
 
-/// Ends of one side.
+/// The ends on one side.
 enum EndColumn {
     Integers(Int64Builder),
     Names(StringBuilder),
@@ -355,7 +357,7 @@ impl Source for EdgeList {
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
         if request.order != EdgeOrder::Any {
-            return Err(Error::unsupported("the edges of an edge list come in the order of their lines"));
+            return Err(Error::unsupported("an edge list returns edges in the order of its lines"));
         }
         let rows = request.batch_rows.max(1);
         let nodes = || self.survey.nodes.part(rows);
@@ -383,10 +385,12 @@ impl Source for EdgeList {
 
     fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         let NodeId::Key(key) = node else {
-            return Err(Error::unsupported("nodes of an edge list are looked up by their names").hint("name the node"));
+            return Err(
+                Error::unsupported("nodes of an edge list are looked up by name").hint("give the name of the node")
+            );
         };
         if edge != 0 {
-            return Err(Error::usage("an edge list has one table of edges"));
+            return Err(Error::usage("an edge list has a single edge table"));
         }
         if !self.has(key)? {
             return Err(Error::new(ErrorKind::NotFound, format!("there is no node {key}")));
@@ -416,7 +420,7 @@ impl Source for EdgeList {
 
     fn validate(&self, findings: &mut Findings) -> Result<()> {
         findings.merge(self.findings.clone());
-        // Opening has read every line, but no value as the type that a flag or the sidecar says.
+        // Opening has read every line, but not converted the values to the types that a flag or the sidecar states.
         for part in self.edge_parts(false, 1 << 16) {
             for batch in part {
                 let Err(error) = batch else { continue };

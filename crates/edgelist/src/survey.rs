@@ -1,4 +1,4 @@
-//! The pass over the text that opening takes: which types ends and values have, how many edges there are, and the nodes.
+//! The pass over the text when it is opened: types of ends and values, number of edges, and the nodes.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -18,31 +18,31 @@ use crate::nodes::{Collector, Nodes};
 use crate::pieces::{Piece, Pieces};
 use crate::{python, rules};
 
-/// Names of properties in dictionaries, at most.
+/// Maximum number of names in dictionaries.
 const NAMES: usize = 10_000;
 
-/// Where whole lines lie in the file.
+/// The position of a piece in the file.
 #[derive(Debug, Clone)]
 pub(crate) struct Lies {
     pub line: u64,
     pub range: Range<u64>,
     pub edges: u64,
-    /// The first line that says something is in it.
+    /// Whether it contains the first line with content.
     pub is_first: bool,
 }
 
-/// What a pass has found.
+/// The result of a pass.
 pub(crate) struct Survey {
     pub edges: u64,
-    /// All ends are integers.
+    /// Whether all ends are integers.
     pub integers: bool,
     pub properties: Properties,
-    /// Pieces of the file.
+    /// The pieces of the file.
     pub places: Vec<Lies>,
     pub nodes: Nodes,
 }
 
-/// What is wrong in a piece, and at which byte of it.
+/// An error in a piece, and the byte at which it is.
 pub(crate) struct Wrong {
     pub error: Error,
     pub at: usize,
@@ -53,7 +53,7 @@ impl Wrong {
         Wrong { error: Error::broken(rule, message), at }
     }
 
-    /// The error with file and line.
+    /// Converts it to an error with file and line.
     pub fn in_piece(self, piece: &Piece, file: &PackedFile) -> Error {
         let before = piece.text.get(..self.at).unwrap_or(&piece.text);
         let line = piece.line + memchr::memchr_iter(b'\n', before).count() as u64;
@@ -61,23 +61,23 @@ impl Wrong {
     }
 }
 
-/// Takes an edge: the byte where its line begins, both ends, what is behind them.
+/// Takes an edge: the byte at which its line begins, source, target, and what follows.
 pub(crate) type Take<'t, 'a> = &'t mut dyn FnMut(usize, &str, &str, Behind<'_, 'a>) -> Result<(), Wrong>;
 
-/// What stands behind the ends.
+/// What follows source and target.
 pub(crate) enum Behind<'f, 'a> {
     Fields(&'f [Cow<'a, str>]),
     Dictionary(&'a str),
 }
 
-/// Hands over the edges of a piece: the byte where the line begins, both ends, what is behind them.
+/// Passes on the edges of a piece: the byte at which the line begins, source, target, and what follows.
 ///
 /// # Errors
-/// At the first line that is none, and what `take` says.
+/// Returns an error at the first invalid line, or an error of `take`.
 pub(crate) fn edges<'a>(piece: &'a Piece, layout: &Layout, skip_header: bool, take: Take<'_, 'a>) -> Result<(), Wrong> {
     let text = match std::str::from_utf8(&piece.text) {
         Ok(text) => text,
-        Err(error) => return Err(Wrong::new(&rules::ENCODING, "a byte that is not UTF-8", error.valid_up_to())),
+        Err(error) => return Err(Wrong::new(&rules::ENCODING, "the text is not UTF-8", error.valid_up_to())),
     };
     let (mut start, mut is_header) = (0, skip_header && layout.has_header);
     if piece.offset == 0 && text.starts_with('\u{feff}') {
@@ -89,10 +89,10 @@ pub(crate) fn edges<'a>(piece: &'a Piece, layout: &Layout, skip_header: bool, ta
         let line = text.get(start..end).unwrap_or_default();
         let at = start;
         start = end + 1;
-        // Below a header there are no comments.
+        // There are no comments after a header.
         let Some(line) = content(line, is_header || !layout.has_header) else { continue };
         if line.contains('\r') {
-            return Err(Wrong::new(&rules::FIELDS, "a carriage return inside a line", at));
+            return Err(Wrong::new(&rules::FIELDS, "the line contains a carriage return", at));
         }
         if std::mem::take(&mut is_header) {
             continue;
@@ -102,7 +102,7 @@ pub(crate) fn edges<'a>(piece: &'a Piece, layout: &Layout, skip_header: bool, ta
                 let line = without_comment(line, layout.separator == Separator::Blanks);
                 let found = with_dictionary(line, layout.separator);
                 let (first, second, open) =
-                    found.ok_or_else(|| Wrong::new(&rules::FIELDS, "not two names and a dictionary", at))?;
+                    found.ok_or_else(|| Wrong::new(&rules::FIELDS, "expected two names and a dictionary", at))?;
                 let (source, target) = if layout.ends == (1, 0) { (second, first) } else { (first, second) };
                 for end in [source, target] {
                     check_end(end, layout).map_err(|(rule, message)| Wrong::new(rule, message, at))?;
@@ -113,7 +113,7 @@ pub(crate) fn edges<'a>(piece: &'a Piece, layout: &Layout, skip_header: bool, ta
                 let is_blanks = layout.separator == Separator::Blanks;
                 let line = if is_blanks { without_comment(line, true) } else { line };
                 if !split(line, layout.separator, &mut fields) {
-                    let message = "quotation marks that do not enclose a whole field of one line";
+                    let message = "quotation marks do not enclose a whole field of one line";
                     return Err(Wrong::new(&rules::FIELDS, message, at));
                 }
                 if fields.len() != behind + 2 {
@@ -134,7 +134,7 @@ pub(crate) fn edges<'a>(piece: &'a Piece, layout: &Layout, skip_header: bool, ta
                 if let Some((column, expected)) = layout.type_column
                     && rest.get(column).and_then(|field| is_undirected(field)).is_some_and(|own| own != expected)
                 {
-                    let message = "some edges are Directed and others Undirected, by the column Type";
+                    let message = "according to the column Type, some edges are Directed and others Undirected";
                     return Err(Wrong::new(&rules::DIRECTION, message, at));
                 }
                 take(at, &ends[0], &ends[1], Behind::Fields(rest))?;
@@ -144,32 +144,32 @@ pub(crate) fn edges<'a>(piece: &'a Piece, layout: &Layout, skip_header: bool, ta
     Ok(())
 }
 
-/// Refuses an end that other readers take for another name.
+/// Rejects an end that other readers read as another name.
 fn check_end(end: &str, layout: &Layout) -> Result<(), (&'static Rule, &'static str)> {
     if end.is_empty() {
-        return Err((&rules::NAME, "an end without a name"));
+        return Err((&rules::NAME, "source or target has no name"));
     }
     if layout.separator == Separator::Blanks {
         return match end.contains('#') {
             true => Err((
                 &rules::NAME,
-                "a # inside a name, where NetworkX cuts the line: put tabs between the fields, or a blank before #",
+                "a name contains #, where NetworkX cuts the line: separate the fields by tabs, or put a blank before #",
             )),
             false => Ok(()),
         };
     }
-    // Blanks around a number are none of it; around a name they are, and mostly not meant.
+    // Blanks around a number do not belong to it; blanks around a name do, but are mostly unintended.
     let own = trimmed(end);
     match own.len() != end.len() && !(layout.integers && integer(own).is_some()) {
         true => Err((
             &rules::NAME,
-            "a name with blanks around it: remove them, because readers disagree whether they belong to the name",
+            "a name has blanks around it: remove them, because readers disagree whether they belong to the name",
         )),
         false => Ok(()),
     }
 }
 
-/// What is said in one piece.
+/// What was found in one piece.
 #[derive(Default)]
 struct Found {
     edges: u64,
@@ -181,11 +181,11 @@ fn otherwise(layout: &Layout) -> Kind {
     if layout.form == Form::Dictionary { Kind::Json } else { Kind::Text }
 }
 
-/// Reads all of the text. Nodes are collected as integers for as long as all ends are that, unless `as_text`; else the text is
-/// read once more.
+/// Reads the whole text. Nodes are collected as integers as long as all ends are integers, unless `as_text`; otherwise
+/// the text is read again.
 ///
 /// # Errors
-/// When it cannot be read, or a line is none.
+/// Returns an error if the text cannot be read, or a line is invalid.
 pub(crate) fn survey(
     file: &PackedFile,
     layout: &Layout,
@@ -206,7 +206,7 @@ pub(crate) fn survey(
                 });
             }
             let mut own = collector.of_piece(piece);
-            // The edge, from 1, that had each property last.
+            // For each property, the number from 1 of the last edge that had it.
             let mut last: Vec<u64> = Vec::new();
             let seen = edges(piece, layout, is_first, &mut |at, source, target, behind| {
                 found.edges += 1;
@@ -240,7 +240,7 @@ pub(crate) fn survey(
                         })?;
                         if let Some(name) = twice {
                             let message =
-                                format!("{name} occurs twice, and Python keeps only the last: remove the others");
+                                format!("{name} occurs twice, but Python keeps only the last: remove the others");
                             return Err(Wrong::new(&rules::DICTIONARY, message, at));
                         }
                         match found.properties.names.len() > NAMES {
@@ -281,7 +281,7 @@ pub(crate) fn survey(
     Ok(Survey { edges: all.edges, integers: all.integers, properties: all.properties, places, nodes })
 }
 
-/// The nodes of a text whose ends are not all integers.
+/// Collects the nodes of a text whose ends are not all integers.
 fn nodes_as_text(file: &PackedFile, layout: &Layout, budget: &Budget, scratch: &Scratch) -> Result<Nodes> {
     let collector = Collector::new(false, budget, scratch)?;
     passed(
@@ -300,7 +300,7 @@ fn nodes_as_text(file: &PackedFile, layout: &Layout, budget: &Budget, scratch: &
     collector.finish(budget, scratch)
 }
 
-/// Works on the pieces of a file on all threads, and takes what came of them in their order. The first piece is the one with the
+/// Processes the pieces of a file on all threads, and takes the results in order. The first piece is the one with the
 /// header.
 fn passed<T: Send>(
     file: &PackedFile,
@@ -312,7 +312,7 @@ fn passed<T: Send>(
         let mut slots: Vec<(Piece, bool, Option<Result<T>>)> = Vec::new();
         while slots.len() < rayon::current_num_threads() * 2 {
             let Some(piece) = pieces.next()? else { break };
-            // A piece of comments alone leaves the header to the next.
+            // A piece with only comments leaves the header to the next piece.
             let says = piece.text.split(|byte| *byte == b'\n').any(|line| {
                 let line = line.trim_ascii();
                 !line.is_empty() && !line.starts_with(b"#") && !line.starts_with(b"%")
@@ -332,7 +332,7 @@ fn passed<T: Send>(
     }
 }
 
-/// What the survey has noticed.
+/// Returns the findings of the survey.
 pub(crate) fn noticed(survey: &Survey, layout: &Layout, properties: &[Property], place: &Place) -> Findings {
     let mut findings = Findings::keeping(8);
     for (property, seen) in properties.iter().zip(&survey.properties.seen) {
@@ -340,18 +340,18 @@ pub(crate) fn noticed(survey: &Survey, layout: &Layout, properties: &[Property],
         if seen.is_torn() && property.data_type == DataType::Utf8 {
             let what = if layout.form == Form::Dictionary { "JSON" } else { "text" };
             let message = format!(
-                "{name} has floats, and integers that a float does not hold exactly: all values are read as {what}"
+                "{name} has floats, and integers that a float cannot represent exactly: all values are read as {what}"
             );
             findings.push(&rules::MIXED, message, place.clone());
         } else if seen.mixed && layout.form == Form::Dictionary {
-            let message = format!("{name} has integers and floats: all of them are read as floats");
+            let message = format!("{name} has integers and floats: all are read as floats");
             findings.push(&rules::MIXED, message, place.clone());
         }
     }
     let counted = [("nodes", survey.nodes.rows()), ("edges", survey.edges)];
     for ((what, found), stated) in counted.into_iter().zip(layout.stated) {
         if let Some(stated) = stated.filter(|stated| *stated != found) {
-            let message = format!("a comment says {stated} {what}, and there are {found}");
+            let message = format!("a comment states {stated} {what}, but there are {found}");
             findings.push(&rules::HEAD, message, place.clone());
         }
     }

@@ -1,4 +1,4 @@
-//! Writing an edge list.
+//! Writes an edge list.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -28,16 +28,16 @@ pub struct EdgeListWriter<'a> {
 }
 
 impl<'a> EdgeListWriter<'a> {
-    /// Begins the edge list of a graph of one node type and one edge type.
+    /// Starts the edge list of a graph of one node type and one edge type.
     ///
     /// # Errors
-    /// When the graph has another shape, or more than an edge list holds and nobody has said that it may be lost.
+    /// Returns an error if the graph has another shape, or if something would be lost without permission.
     pub fn create(staging: &'a Staging, graph: &Graph, options: &WriteOptions) -> Result<Self> {
         let ([_], [edge]) = (graph.nodes.as_slice(), graph.edges.as_slice()) else {
             return Err(Error::unsupported("an edge list has nodes and edges of one type"));
         };
         if edge.key.is_some() || edge.layered || edge.relation.fixed().is_none() || !edge.properties.iter().all(holds) {
-            return Err(Error::unsupported("an edge list does not hold such edges").at(Place::field(EDGE)));
+            return Err(Error::unsupported("an edge list cannot store such edges").at(Place::field(EDGE)));
         }
         if let Some((what, why)) = unheld(graph).first().filter(|_| !options.without_unheld) {
             return Err(Error::new(Kind::WouldLose, format!("{what} would be lost: {why}")));
@@ -92,7 +92,7 @@ impl<'a> EdgeListWriter<'a> {
                     {
                         return Err(no_place(
                             property,
-                            "a text that is empty, has tabs, ends of lines or blanks around it, or begins with {",
+                            "text that is empty, contains tabs or line ends, has blanks around it, or begins with {",
                         ));
                     }
                     self.line.push_str(text);
@@ -121,13 +121,13 @@ impl<'a> EdgeListWriter<'a> {
 }
 
 fn no_place(property: &Property, what: &str) -> Error {
-    Error::new(Kind::WouldLose, format!("a column of an edge list has no place for {what}"))
+    Error::new(Kind::WouldLose, format!("a column of an edge list cannot store {what}"))
         .at(Place::field(property.name.clone()))
         .hint("--edge-data dictionary    write dictionaries, as NetworkX does")
 }
 
-/// The comments in front, in SNAP's words: they mark the text as an edge list, whatever its file is called, and no first line can be
-/// taken for a header.
+/// Returns the comments at the beginning, in SNAP's words: they identify an edge list, whatever the name of the file,
+/// and prevent the first line from being read as a header.
 fn head(direction: Direction, properties: &[Property], data: EdgeData) -> Result<String> {
     let undirected = direction == Direction::Undirected;
     let mut head = String::from(if undirected { "# Undirected graph\n" } else { "# Directed graph\n" });
@@ -153,10 +153,12 @@ enum Names<'a> {
 }
 
 fn name(ends: &Ends) -> Result<Names<'_>> {
-    let Ends::Keys(keys) = ends else { return Err(Error::usage("ends come as keys")) };
+    let Ends::Keys(keys) = ends else { return Err(Error::usage("ends must be keys")) };
     match keys.as_primitive_opt::<Int64Type>() {
         Some(numbers) => Ok(Names::Integers(numbers.values())),
-        None => keys.as_string_opt::<i32>().map(Names::Texts).ok_or_else(|| Error::usage("keys are integers or texts")),
+        None => {
+            keys.as_string_opt::<i32>().map(Names::Texts).ok_or_else(|| Error::usage("keys must be integers or texts"))
+        }
     }
 }
 
@@ -169,10 +171,10 @@ impl Names<'_> {
             Names::Texts(texts) => {
                 let text = texts.value(row);
                 if !has_place(text, data) {
-                    let error = Error::new(Kind::WouldLose, format!("an edge list has no place for the name {text:?}"));
+                    let error = Error::new(Kind::WouldLose, format!("an edge list cannot store the name {text:?}"));
                     return Err(match data {
                         EdgeData::Dictionary if has_place(text, EdgeData::Columns) => {
-                            error.hint("--edge-data columns    names with blanks have a place between tabs")
+                            error.hint("--edge-data columns    separate by tabs, which allows blanks in names")
                         }
                         _ => error,
                     });
@@ -184,7 +186,7 @@ impl Names<'_> {
     }
 }
 
-/// Whether readers find a name again where it is written: between tabs, or between blanks.
+/// Returns whether readers recover the name, with tabs or blanks as separators.
 fn has_place(name: &str, data: EdgeData) -> bool {
     let begins = name.starts_with(['#', '%', '"', '<', '[', '@', ' ', '\u{feff}']);
     let is_foreign = |c: char| match data {
@@ -194,7 +196,7 @@ fn has_place(name: &str, data: EdgeData) -> bool {
     !name.is_empty() && !begins && !name.ends_with(' ') && !name.contains(is_foreign)
 }
 
-/// Appends a value that is not null, as Python writes it.
+/// Appends a value that is not null, in Python's notation.
 fn value(property: &Property, column: &ArrayRef, row: usize, out: &mut String) -> Result<()> {
     match column.data_type() {
         DataType::Boolean => out.push_str(if column.as_boolean().value(row) { "True" } else { "False" }),
@@ -206,14 +208,14 @@ fn value(property: &Property, column: &ArrayRef, row: usize, out: &mut String) -
             push_value_of_json(out, column.as_string::<i32>().value(row))?;
         }
         DataType::Utf8 => push_text(out, column.as_string::<i32>().value(row)),
-        other => return Err(Error::usage(format!("a column of {other} where another type was announced"))),
+        other => return Err(Error::usage(format!("a column has type {other}, which was not declared"))),
     }
     Ok(())
 }
 
 impl Sink for EdgeListWriter<'_> {
     fn deliveries(&self) -> Vec<Delivery> {
-        // Nodes come for the sake of their keys, where edges name rows.
+        // Nodes are delivered for their keys, because edges refer to rows.
         vec![Delivery::Nodes(0), Delivery::EdgesAsTheyCome(0)]
     }
 
@@ -221,7 +223,7 @@ impl Sink for EdgeListWriter<'_> {
         match batch {
             Batch::Edges(edges) => self.edges(&edges),
             Batch::Nodes(_) => Ok(()),
-            _ => Err(Error::usage("an edge list holds edges only")),
+            _ => Err(Error::usage("an edge list stores only edges")),
         }
     }
 

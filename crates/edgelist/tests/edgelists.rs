@@ -1,4 +1,4 @@
-//! Edge lists held against a reading of them that is as simple as can be, and what is no edge list.
+//! Edge lists, compared with the simplest possible reader, and texts that are not edge lists.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::io::Write;
@@ -21,7 +21,7 @@ fn list(text: &[u8], options: &OpenOptions) -> Result<EdgeList, Error> {
     EdgeList::open(&Location::from_path(&path), options)
 }
 
-/// Edges as texts, and nodes in their order.
+/// Returns edges as texts, and nodes in order.
 fn shown(source: &dyn Source) -> (Vec<String>, Vec<Vec<String>>) {
     let graph = MemoryGraph::read(source).unwrap();
     let text = |column: &dyn Array, row: usize| match column.data_type() {
@@ -75,7 +75,7 @@ fn values_keep_their_types() {
     let expected = [["a", "b", "1.0", "2", "true", "it's", "[1,\"a\"]"], ["b", "c", "2.5", "3", "-", "-", "-"]];
     assert_eq!(shown(&graph).1, expected);
     assert!(graph.about().findings.by_rule().any(|(_, kept)| kept[0].rule.id == "EDGELIST-MIXED"));
-    // A number with zeros in front is a code.
+    // A number with leading zeros is a code.
     let graph = list(b"1 2 0012\n2 3 7\n", &OpenOptions::default()).unwrap();
     assert_eq!(shown(&graph).1, [["1", "2", "0012"], ["2", "3", "7"]]);
 }
@@ -92,7 +92,7 @@ fn what_is_no_edge_list_says_where() {
         let error = list(text, &OpenOptions::default()).err().unwrap();
         assert_eq!(error.broken_rule().map(|rule| rule.id), Some(rule), "{error:?}");
     }
-    // Beyond what is looked at first, the lines themselves are at fault.
+    // After the inspected beginning, errors are reported for the lines themselves.
     let mut long = b"1 2\n".repeat(20_000);
     let lines = long.iter().filter(|byte| **byte == b'\n').count();
     for (line, rule) in [(&b"1 2 3\n"[..], "EDGELIST-FIELDS"), (b"\xff 3\n", "EDGELIST-ENCODING")] {
@@ -153,7 +153,7 @@ fn names_without_a_place_are_refused() {
     let graph = list(b"a\tb c\n", &OpenOptions::default()).unwrap();
     let options = WriteOptions { data: Some(EdgeData::Dictionary), ..WriteOptions::default() };
     let error = write(&graph, graph.graph(), &options, "x.edges").err().unwrap();
-    assert!(error.to_string().contains("no place for the name \"b c\""), "{error}");
+    assert!(error.to_string().contains("cannot store the name \"b c\""), "{error}");
     let written = write(&graph, graph.graph(), &WriteOptions::default(), "x.edges").unwrap();
     assert_eq!(shown(&list(&written, &OpenOptions::default()).unwrap()), shown(&graph));
 }
@@ -278,7 +278,7 @@ fn random() -> impl Strategy<Value = Random> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// What is read is what was put in, in whatever way it is divided; and what is written is read again.
+    /// Reading returns the generated graph, however it is split; and output can be read again.
     #[test]
     fn random_lists(random in random()) {
         let mut text = String::from("# FromNodeId ToNodeId");
@@ -315,7 +315,7 @@ proptest! {
         }
     }
 
-    /// Nothing that is read ends in a panic.
+    /// Reading never panics.
     #[test]
     fn random_bytes(bytes in prop::collection::vec(prop_oneof![Just(b'\n'), Just(b'\t'), Just(b' '), Just(b','), Just(b'{'), Just(b'}'), Just(b'\''), Just(b'"'), Just(b':'), Just(b'\\'), Just(b'#'), any::<u8>()], 0..120)) {
         if let Ok(graph) = list(&bytes, &OpenOptions::default()) {

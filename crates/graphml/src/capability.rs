@@ -1,4 +1,4 @@
-//! What GraphML can say, as data: plans and the documentation are made from it.
+//! What GraphML can store, as data from which plans and the documentation are generated.
 
 use arrow_schema::DataType;
 use isomorph_error::{Error, Kind, Result};
@@ -8,8 +8,8 @@ use isomorph_model::{Cardinality, Document, KeyKind, Property, ValueKind};
 
 use crate::source::OF_GRAPH;
 
-/// What GraphML can say: nodes and edges with typed data, each edge with a direction or without. Hyperedges are read, and written as
-/// nodes, because no tool reads them.
+/// GraphML stores nodes and edges with typed data; each edge is directed or undirected. Hyperedges are read, and
+/// written as nodes, because no tool reads them.
 pub const CAPABILITY: Capability = Capability {
     keys: &[KeyKind::Utf8],
     order: true,
@@ -27,8 +27,9 @@ const VALUES: Values = Values {
     ..Values::NONE
 };
 
-/// Whether values of a property are written as they are. JSON is text. Floats of fewer bits are written as doubles: readers take the digits
-/// of a `float` for a double, which the shortest of 32 bits are not.
+/// Returns whether values of a property are written unchanged. JSON is written as text. Floats with fewer bits are
+/// written as doubles: readers parse the digits of a `float` as a double, which differs from the 32-bit float with the
+/// same shortest text.
 pub fn holds(property: &Property) -> bool {
     use DataType as T;
     let plain = property.cardinality == Cardinality::Single;
@@ -38,34 +39,31 @@ pub fn holds(property: &Property) -> bool {
     plain && kind && data_type
 }
 
-/// Whether a document is written: what is said of the graph.
+/// Returns whether a document is written: the data of the graph.
 pub(crate) fn is_of_graph(document: &Document) -> bool {
     document.name == OF_GRAPH && matches!(document.body, DocumentBody::Json(_))
 }
 
-/// Documents that are not written.
+/// Returns the documents that are not written.
 pub fn unheld(documents: &[Document]) -> impl Iterator<Item = &Document> {
     documents.iter().filter(|document| !is_of_graph(document))
 }
 
-/// Whether XML 1.0 does not have a character (section 2.2).
+/// Returns whether XML 1.0 does not allow a character (section 2.2).
 pub(crate) fn is_foreign(character: char) -> bool {
     matches!(character, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}')
 }
 
-/// Checks that XML has a place for a text.
+/// Checks that XML can represent a text.
 ///
 /// # Errors
-/// [`Kind::WouldLose`] for one with a character that XML 1.0 does not have.
+/// Returns [`Kind::WouldLose`] if the text contains a character that XML 1.0 does not allow.
 pub fn check_text(text: &str) -> Result<()> {
     match text.chars().find(|character| is_foreign(*character)) {
         None => Ok(()),
         Some(character) => {
             let code = u32::from(character);
-            Err(Error::new(
-                Kind::WouldLose,
-                format!("XML has no place for the character U+{code:04X}, which is in {text:?}"),
-            ))
+            Err(Error::new(Kind::WouldLose, format!("XML does not allow the character U+{code:04X} in {text:?}")))
         }
     }
 }

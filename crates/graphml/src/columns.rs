@@ -1,4 +1,4 @@
-//! Columns that are filled from data.
+//! Builders of columns from data.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use arrow_schema::DataType;
 
 use crate::keys::{float, integer, truth};
 
-/// A column that is filled.
+/// A column builder.
 pub(crate) enum Column {
     Bool(BooleanBuilder),
     Int(Int32Builder),
@@ -28,7 +28,7 @@ impl Column {
         }
     }
 
-    /// Adds a value; false where it is none of the type.
+    /// Appends a value; returns false if it has another type.
     pub fn push(&mut self, text: &str) -> bool {
         if let Column::Text(column) = self {
             column.append_value(text);

@@ -1,4 +1,4 @@
-//! XML inside data: what yEd keeps there, and whether a text is such XML.
+//! XML inside data, which yEd writes: checks whether a text is such XML.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use quick_xml::name::{NamespaceResolver, ResolveResult};
 use crate::capability::is_foreign;
 use crate::parse::{DEPTH, entity};
 
-/// The prefixes that a file with XML of yEd declares, and their namespaces.
+/// The prefixes that files with yEd's XML declare, and their namespaces.
 pub(crate) const DECLARED: &[(&str, &str)] = &[
     ("java", "http://www.yworks.com/xml/yfiles-common/1.0/java"),
     ("sys", "http://www.yworks.com/xml/yfiles-common/markup/primitives/2.0"),
@@ -19,7 +19,7 @@ pub(crate) const DECLARED: &[(&str, &str)] = &[
     ("yed", "http://www.yworks.com/xml/yed/3"),
 ];
 
-/// The attributes that declare them.
+/// Returns the attributes that declare them.
 pub(crate) fn declarations() -> String {
     let mut out = String::new();
     for (prefix, uri) in DECLARED {
@@ -28,7 +28,8 @@ pub(crate) fn declarations() -> String {
     out
 }
 
-/// Declares in elements the prefixes that they have from outside: where, which, and the namespace. Those that do not occur are left out.
+/// Declares inherited prefixes in elements; each entry is a position, a prefix and its namespace. Unused prefixes are
+/// omitted.
 pub(crate) fn declare(text: &mut String, inherited: &[(usize, String, String)]) {
     let all: BTreeSet<&str> = inherited.iter().map(|(_, prefix, _)| prefix.as_str()).collect();
     let used: BTreeSet<&str> = all.into_iter().filter(|prefix| text.contains(&format!("{prefix}:"))).collect();
@@ -45,13 +46,14 @@ pub(crate) fn declare(text: &mut String, inherited: &[(usize, String, String)]) 
     *text = out;
 }
 
-/// Whether a text is elements that can stand in data as they are, and are read back as this text. Everything else has to be escaped.
+/// Returns whether a text consists of elements that can be written to data as they are and are read back as the same
+/// text. Other text must be escaped.
 pub(crate) fn is_fragment(text: &str) -> bool {
     let begins = text.starts_with('<') && text.ends_with('>');
     begins && !text.contains('\r') && !text.contains(is_foreign) && rebuilt(text).is_some_and(|again| again == text)
 }
 
-/// The elements of a text as they are read, or nothing if it is not well-formed.
+/// Returns the elements of a text as they are read back; `None` if the text is not well-formed.
 fn rebuilt(text: &str) -> Option<String> {
     let whole = format!("<data{}>{text}</data>", declarations());
     let mut reader = NsReader::from_str(&whole);
@@ -87,7 +89,7 @@ fn rebuilt(text: &str) -> Option<String> {
                 }
                 push(["", &text, ""]);
             }
-            // Outside of elements such a section is text.
+            // Outside of elements, a CDATA section is text.
             Event::CData(text) if depth > 1 => push(["<![CDATA[", &text_of(&text)?, "]]>"]),
             Event::GeneralRef(name) => {
                 check_reference(&name).ok()?;
@@ -99,31 +101,32 @@ fn rebuilt(text: &str) -> Option<String> {
     matches!(reader.read_event(), Ok(Event::Eof)).then_some(out)
 }
 
-/// Checks that a reference is to a character of XML or to one of its own entities.
+/// Checks that a reference is to an XML character or a predefined entity.
 ///
 /// # Errors
-/// What is wrong.
+/// Returns a message about the reference.
 pub(crate) fn check_reference(name: &BytesRef<'_>) -> Result<(), String> {
     let character = name.resolve_char_ref().map_err(|error| error.to_string())?;
     let word = name.decode().map_err(|error| error.to_string())?;
     match character.or_else(|| entity(&word)) {
         Some(character) if !is_foreign(character) => Ok(()),
-        _ => Err(format!("the entity &{word};, which XML does not have")),
+        _ => Err(format!("the entity &{word}; is not one of XML's")),
     }
 }
 
-/// Checks what the parser lets pass: names, attributes that are there twice or are not apart, `<` in them, prefixes that nothing declares.
+/// Checks what the parser accepts: invalid names, attributes that are repeated or not separated, `<` in attributes,
+/// undeclared prefixes.
 ///
 /// # Errors
-/// What is wrong.
+/// Returns a message about the tag.
 pub(crate) fn check_tag(tag: &BytesStart<'_>, namespaces: &NamespaceResolver) -> Result<(), String> {
     let shown = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
     let name = tag.name();
     if !is_name(name.into_inner()) {
-        return Err(format!("{:?}, which is no name of an element", shown(name.into_inner())));
+        return Err(format!("{:?} is not an element name", shown(name.into_inner())));
     }
     if let ResolveResult::Unknown(prefix) = namespaces.resolve_element(name).0 {
-        return Err(format!("the prefix {}, which is not declared", shown(&prefix)));
+        return Err(format!("the prefix {} is not declared", shown(&prefix)));
     }
     let mut names = Vec::new();
     for attribute in tag.attributes().with_checks(false) {
@@ -133,19 +136,19 @@ pub(crate) fn check_tag(tag: &BytesStart<'_>, namespaces: &NamespaceResolver) ->
             return Err(format!("the attribute {:?} is not well-formed", shown(key.into_inner())));
         }
         if let ResolveResult::Unknown(prefix) = namespaces.resolve_attribute(key).0 {
-            return Err(format!("the prefix {}, which is not declared", shown(&prefix)));
+            return Err(format!("the prefix {} is not declared", shown(&prefix)));
         }
         let value = attribute.unescape_value().map_err(|error| error.to_string())?;
         if value.contains(is_foreign) {
-            return Err(format!("the attribute {:?} has a character that XML does not have", shown(key.into_inner())));
+            return Err(format!("the attribute {:?} has a character that XML does not allow", shown(key.into_inner())));
         }
         names.push(key.into_inner());
     }
     names.sort_unstable();
     if let Some(twice) = names.windows(2).find(|two| two[0] == two[1]) {
-        return Err(format!("the attribute {} is there twice", shown(twice[0])));
+        return Err(format!("the attribute {} occurs twice", shown(twice[0])));
     }
-    // The quotation mark that an attribute began with.
+    // The quotation mark that opened the attribute.
     let mut open = None;
     let mut bytes = tag.iter().peekable();
     while let Some(byte) = bytes.next() {
@@ -154,7 +157,7 @@ pub(crate) fn check_tag(tag: &BytesStart<'_>, namespaces: &NamespaceResolver) ->
             Some(mark) if byte == mark => {
                 open = None;
                 if bytes.peek().is_some_and(|next| !next.is_ascii_whitespace()) {
-                    return Err("attributes with nothing between them".to_owned());
+                    return Err("there is no space between two attributes".to_owned());
                 }
             }
             _ => {}
@@ -163,7 +166,7 @@ pub(crate) fn check_tag(tag: &BytesStart<'_>, namespaces: &NamespaceResolver) ->
     Ok(())
 }
 
-/// Whether bytes are a name, as far as ASCII goes.
+/// Returns whether bytes are a name; only ASCII characters are checked.
 fn is_name(name: &[u8]) -> bool {
     let begins = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_' || byte >= 0x80;
     let is_within = |byte: &u8| begins(*byte) || byte.is_ascii_digit() || matches!(byte, b':' | b'-' | b'.');

@@ -1,14 +1,14 @@
-//! A reader that gives up on events that are too long: the XML parser would hold them whole.
+//! A reader that fails on events that are too long, because the XML parser would buffer them completely.
 
 use std::io::{self, BufRead, Read};
 
-/// Bytes of one tag or one text, at most.
+/// Maximum length of one tag or text, in bytes.
 pub(crate) const LONGEST: usize = 64 << 20;
 
 /// Counts the bytes since the last event.
 pub(crate) struct Guard<R> {
     inner: R,
-    /// Bytes of this event so far.
+    /// Bytes of the current event.
     taken: usize,
 }
 
@@ -17,12 +17,12 @@ impl<R: BufRead> Guard<R> {
         Guard { inner, taken: 0 }
     }
 
-    /// An event begins.
+    /// Starts an event.
     pub fn begin(&mut self) {
         self.taken = 0;
     }
 
-    /// Whether an event was too long.
+    /// Returns whether an event was too long.
     pub fn is_over(&self) -> bool {
         self.taken > LONGEST
     }

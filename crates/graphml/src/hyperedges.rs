@@ -15,7 +15,7 @@ use crate::survey::is_directed;
 
 use isomorph_model::Source as _;
 
-/// The role of an end: what goes into a hyperedge is its head, what comes out its tail.
+/// Returns the role of an end: an end that goes into a hyperedge is its head, one that comes out is its tail.
 fn role(kind: &str) -> &'static str {
     match kind {
         "in" => "head",
@@ -24,7 +24,7 @@ fn role(kind: &str) -> &'static str {
     }
 }
 
-/// All hyperedges, and then all their ends.
+/// Returns all hyperedges, then all their ends.
 pub(crate) fn parts(graph: &GraphMl, rows: usize) -> Vec<Box<dyn Part + '_>> {
     if graph.survey.hyperedges.rows == 0 {
         return Vec::new();

@@ -1,10 +1,10 @@
-//! Keys: what data is called, of which type it is, and of what.
+//! Keys: names, types and domains of data.
 
 use std::collections::HashMap;
 
 use arrow_schema::DataType;
 
-/// What a key is for.
+/// The domain of a key: the kind of elements to which it applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Domain {
     Graph,
@@ -28,17 +28,17 @@ impl Domain {
         }
     }
 
-    /// Whether data of a key for this stands in an element of `element`.
+    /// Returns whether data of a key with this domain can be in an element of `element`.
     pub fn includes(self, element: Domain) -> bool {
         match self {
             Domain::All => true,
-            // What is said of the file is said of its graph.
+            // Data of the file is data of its graph.
             Domain::Other => element == Domain::Graph,
             own => own == element,
         }
     }
 
-    /// Whether data of keys for both could stand in one element.
+    /// Returns whether data of keys with both domains could be in one element.
     fn overlaps(self, other: Domain) -> bool {
         [Domain::Graph, Domain::Node, Domain::Edge, Domain::Hyperedge]
             .into_iter()
@@ -64,10 +64,10 @@ pub(crate) struct Key {
     pub name: String,
     pub domain: Domain,
     pub data_type: DataType,
-    /// What yEd keeps there: XML of its own.
+    /// The type of yEd's own XML.
     pub yfiles: Option<String>,
     pub default: Option<String>,
-    /// The type as it was declared, if it is none of GraphML.
+    /// The declared type, if it is not one of GraphML.
     pub foreign: Option<String>,
 }
 
@@ -79,7 +79,8 @@ pub(crate) struct Keys {
 }
 
 impl Keys {
-    /// Adds a key; false if its id is that of another for the same elements. NetworkX can write one id for a key of nodes and one of edges.
+    /// Adds a key; returns false if another key for the same elements has this id. NetworkX can write a key of nodes
+    /// and a key of edges with the same id.
     pub fn add(&mut self, key: Key) -> bool {
         let same = self.by_id.entry(key.id.clone()).or_default();
         let is_new = !same.iter().any(|at| self.all[*at].domain.overlaps(key.domain));
@@ -88,14 +89,14 @@ impl Keys {
         is_new
     }
 
-    /// The key of that id for elements of a kind, or else one for others.
+    /// Returns the key with this id for elements of a kind, or else a key with this id for others.
     pub fn find(&self, id: &str, of: Domain) -> Option<usize> {
         let same = self.by_id.get(id)?;
         same.iter().copied().find(|at| self.all[*at].domain.includes(of)).or_else(|| same.first().copied())
     }
 }
 
-/// The type that a word of `attr.type` stands for, and whether it is one of GraphML's.
+/// Returns the type of an `attr.type`, and whether it is one of GraphML's.
 pub(crate) fn data_type(word: &str) -> (DataType, bool) {
     match word.to_ascii_lowercase().as_str() {
         "boolean" | "bool" => (DataType::Boolean, true),
@@ -108,7 +109,7 @@ pub(crate) fn data_type(word: &str) -> (DataType, bool) {
     }
 }
 
-/// Whether a value of a type can be empty: only text can. An empty one of another type says nothing.
+/// Returns whether a value is present: only text can be empty. An empty value of another type is absent.
 pub(crate) fn says(data_type: &DataType, text: &str) -> bool {
     *data_type == DataType::Utf8 || !text.trim().is_empty()
 }
@@ -125,7 +126,7 @@ pub(crate) fn integer(text: &str) -> Option<i64> {
     text.trim().parse().ok()
 }
 
-/// A number of 64 bits; nothing for a finite one that is too large.
+/// Parses a 64-bit float; `None` for a finite number that is too large.
 pub(crate) fn float(text: &str) -> Option<f64> {
     match text.trim() {
         "INF" | "inf" | "Infinity" => Some(f64::INFINITY),

@@ -1,4 +1,4 @@
-//! GraphML in a stream: one element of the graph after another.
+//! Parses GraphML as a stream of graph elements.
 
 use std::io::{BufReader, Read};
 
@@ -14,25 +14,25 @@ use crate::guard::Guard;
 use crate::keys::{Domain, Key, Keys, data_type};
 use crate::rules;
 
-/// Elements inside one another, at most.
+/// Maximum nesting of elements.
 pub(crate) const DEPTH: usize = 128;
 
-/// How the namespaces of GraphML's versions begin.
+/// Beginning of the namespaces of GraphML's versions.
 const GRAPHML: &[u8] = b"http://graphml.graphdrawing.org/xmlns";
 
-/// Namespaces that are declared at one place, at most.
+/// Maximum number of namespaces declared at one place.
 const NAMESPACES: usize = 256;
 
-/// Keys, at most.
+/// Maximum number of keys.
 const KEYS: usize = 10_000;
 
-/// Bytes of a tag, at most.
+/// Maximum length of a tag, in bytes.
 const TAG: usize = 1 << 20;
 
-/// Bytes that are read at once.
+/// Bytes read at a time.
 const BLOCK: usize = 1 << 18;
 
-/// Data of the element that was read, by key.
+/// Data of the current element for a key.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Slot {
     pub is_set: bool,
@@ -47,7 +47,7 @@ pub(crate) enum Item {
     Node,
     Edge,
     Hyperedge,
-    /// The graph is over; data of it has been read.
+    /// The graph has ended; its data has been read.
     End,
 }
 
@@ -55,11 +55,11 @@ pub(crate) enum Item {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Endpoint {
     pub node: String,
-    /// `in`, `out`, or neither.
+    /// `in`, `out`, or another text.
     pub kind: String,
 }
 
-/// Attributes of the element that was read.
+/// Attributes of the current element.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Element {
     pub has_id: bool,
@@ -76,29 +76,29 @@ type Input = Guard<BufReader<Box<dyn Read + Send>>>;
 pub(crate) struct Parser {
     reader: NsReader<Input>,
     place: Place,
-    /// Buffers of events, one for each level of elements.
+    /// Event buffers, one per nesting level.
     buffers: Vec<Vec<u8>>,
     pub keys: Keys,
-    /// What the element says, for each key.
+    /// Data of the current element, by key.
     pub data: Vec<Slot>,
-    /// The same of the graph.
+    /// Data of the graph, by key.
     pub graph_data: Vec<Slot>,
     pub element: Element,
     /// `edgedefault`.
     pub directed: bool,
     pub graph_id: Option<String>,
-    /// Elements and attributes of which nothing is kept: ports, locators, descriptions.
+    /// Number of elements and attributes that are not read: ports, locators, descriptions.
     pub passed_over: u64,
-    /// Elements that GraphML does not have: the name of the first, and how many.
+    /// Elements that GraphML does not have: the name of the first one, and their number.
     pub unknown: Option<(String, u64)>,
-    /// The graph has no `edgedefault`.
+    /// Whether the graph has no `edgedefault`.
     pub lacks_default: bool,
     /// The namespace of the first element.
     namespace: Option<Vec<u8>>,
-    /// Something has been read.
+    /// Whether something has been read.
     has_begun: bool,
     within: Within,
-    /// Room for the id of a key.
+    /// Buffer for the id of a key.
     id: String,
 }
 
@@ -111,10 +111,10 @@ enum Within {
 }
 
 impl Parser {
-    /// Begins to read.
+    /// Starts to read.
     ///
     /// # Errors
-    /// When the file cannot be unpacked.
+    /// Returns an error if the file cannot be decompressed.
     pub fn new(file: &PackedFile) -> Result<Parser> {
         let input = Guard::new(BufReader::with_capacity(BLOCK, file.reader()?));
         let mut reader = NsReader::from_reader(input);
@@ -140,7 +140,7 @@ impl Parser {
         })
     }
 
-    /// An error at the place that has been reached.
+    /// Creates an error at the current position.
     pub fn wrong(&self, rule: &'static Rule, message: impl Into<String>) -> Error {
         Error::broken(rule, message).at(self.place.clone().offset(self.reader.buffer_position()))
     }
@@ -149,7 +149,7 @@ impl Parser {
         self.wrong(&rules::SYNTAX, message)
     }
 
-    /// Lends a buffer for events.
+    /// Calls `work` with an event buffer.
     fn buffered<T>(&mut self, work: impl FnOnce(&mut Self, &mut Vec<u8>) -> Result<T>) -> Result<T> {
         let mut buffer = self.buffers.pop().unwrap_or_default();
         let done = work(self, &mut buffer);
@@ -159,26 +159,26 @@ impl Parser {
         done
     }
 
-    /// The next event.
+    /// Returns the next event.
     fn event<'b>(&mut self, buffer: &'b mut Vec<u8>) -> Result<Event<'b>> {
         self.reader.get_mut().begin();
         buffer.clear();
         let has_begun = std::mem::replace(&mut self.has_begun, true);
         let read = self.reader.read_event_into(buffer);
         match read {
-            Ok(Event::Decl(_)) if has_begun => Err(self.syntax("an XML declaration that is not at the beginning")),
+            Ok(Event::Decl(_)) if has_begun => Err(self.syntax("the XML declaration is not at the beginning")),
             Ok(Event::DocType(_)) if self.within != Within::Nothing => {
-                Err(self.syntax("a document type that is not before the first element"))
+                Err(self.syntax("the document type is not before the first element"))
             }
             Ok(Event::DocType(text)) if text.contains(&b'[') => {
-                Err(self.syntax("a document type with declarations of its own, which are not read"))
+                Err(self.syntax("a document type with its own declarations is not supported"))
             }
             Ok(Event::Decl(declaration)) => {
                 let encoding = declaration.encoding().and_then(std::result::Result::ok).unwrap_or_default();
                 let encoding = String::from_utf8_lossy(&encoding).to_ascii_lowercase();
                 match encoding.as_str() {
                     "" | "utf-8" | "utf8" | "us-ascii" | "ascii" => Ok(Event::Decl(declaration)),
-                    _ => Err(self.syntax(format!("the text is in {encoding}")).hint("save the file as UTF-8")),
+                    _ => Err(self.syntax(format!("the encoding is {encoding}")).hint("save the file as UTF-8")),
                 }
             }
             Ok(Event::Start(tag) | Event::Empty(tag)) if tag.len() > TAG => {
@@ -204,7 +204,7 @@ impl Parser {
         }
     }
 
-    /// Puts the value of an attribute into `out`; false where there is none.
+    /// Writes the value of an attribute to `out`; returns false if there is none.
     fn attribute_into(&self, tag: &BytesStart<'_>, name: &str, out: &mut String) -> Result<bool> {
         out.clear();
         for attribute in tag.attributes().with_checks(false) {
@@ -226,12 +226,13 @@ impl Parser {
             None => Ok(()),
             Some(character) => {
                 let code = u32::from(character);
-                Err(self.syntax(format!("the character U+{code:04X}, which XML does not have")))
+                Err(self.syntax(format!("XML does not allow the character U+{code:04X}")))
             }
         }
     }
 
-    /// The name of an element without its prefix, if it is one of GraphML: in its namespace, in that of the first element, or in none.
+    /// Returns the name of an element without its prefix, if it belongs to GraphML: in its namespace, in that of the
+    /// first element, or in none.
     fn own_name<'t>(&self, tag: &'t BytesStart<'_>) -> Option<&'t [u8]> {
         let is_own = match self.reader.resolver().resolve_element(tag.name()).0 {
             ResolveResult::Bound(found) => {
@@ -242,7 +243,7 @@ impl Parser {
         is_own.then(|| tag.local_name().into_inner())
     }
 
-    /// Passes over an element that is not read.
+    /// Skips an element that is not read.
     fn pass_over(&mut self, tag: &BytesStart<'_>, is_empty: bool) -> Result<()> {
         match self.own_name(tag) {
             Some(b"desc" | b"port" | b"locator" | b"endpoint") => self.passed_over += 1,
@@ -254,7 +255,7 @@ impl Parser {
         if is_empty { Ok(()) } else { self.skip() }
     }
 
-    /// The value of an attribute.
+    /// Returns the value of an attribute.
     fn attribute(&self, tag: &BytesStart<'_>, name: &str) -> Result<Option<String>> {
         let mut out = String::new();
         Ok(self.attribute_into(tag, name, &mut out)?.then_some(out))
@@ -272,7 +273,7 @@ impl Parser {
         }
     }
 
-    /// Passes over what is inside the element that has begun.
+    /// Skips the content of the current element.
     fn skip(&mut self) -> Result<()> {
         self.buffered(Self::skip_in)
     }
@@ -283,17 +284,17 @@ impl Parser {
             match self.event(buffer)? {
                 Event::Start(_) => depth += 1,
                 Event::End(_) => depth -= 1,
-                Event::Eof => return Err(self.syntax("the file ends in the middle")),
+                Event::Eof => return Err(self.syntax("the file is truncated")),
                 _ => {}
             }
             if depth > DEPTH {
-                return Err(self.wrong(&rules::LIMIT, format!("more than {DEPTH} elements inside one another")));
+                return Err(self.wrong(&rules::LIMIT, format!("elements are nested more than {DEPTH} deep")));
             }
         }
         Ok(())
     }
 
-    /// Appends the text inside the element that has begun; elements in it as XML.
+    /// Appends the text inside the current element, with inner elements as XML.
     fn text(&mut self, out: &mut String) -> Result<()> {
         self.buffered(|parser, buffer| parser.text_in(buffer, out))?;
         self.check_characters(out)
@@ -301,7 +302,7 @@ impl Parser {
 
     fn text_in(&mut self, buffer: &mut Vec<u8>, out: &mut String) -> Result<()> {
         let (mut depth, mut has_elements) = (1, false);
-        // Where an element of the outermost level can declare prefixes, and which it inherits.
+        // Positions at which elements of the outermost level can declare prefixes, and the prefixes that they inherit.
         let mut inherited: Vec<(usize, String, String)> = Vec::new();
         loop {
             match self.event(buffer)? {
@@ -318,7 +319,7 @@ impl Parser {
                     let name = name.decode().map_err(|error| self.syntax(error.to_string()))?;
                     match character.or_else(|| entity(&name)) {
                         Some(character) => out.push(character),
-                        None => return Err(self.syntax(format!("the entity &{name};, which XML does not have"))),
+                        None => return Err(self.syntax(format!("the entity &{name}; is not one of XML's"))),
                     }
                 }
                 Event::Text(text) => self.raw(out, "", &text, "")?,
@@ -347,7 +348,7 @@ impl Parser {
                         _ => {}
                     }
                     if depth > DEPTH {
-                        return Err(self.wrong(&rules::LIMIT, format!("more than {DEPTH} elements inside one another")));
+                        return Err(self.wrong(&rules::LIMIT, format!("elements are nested more than {DEPTH} deep")));
                     }
                 }
                 Event::End(tag) => {
@@ -361,7 +362,7 @@ impl Parser {
                     }
                     self.raw(out, "</", &tag, ">")?;
                 }
-                Event::Eof => return Err(self.syntax("the file ends in the middle")),
+                Event::Eof => return Err(self.syntax("the file is truncated")),
                 _ => {}
             }
             if out.len() > crate::guard::LONGEST {
@@ -371,7 +372,7 @@ impl Parser {
     }
 
     fn raw(&self, out: &mut String, before: &str, bytes: &[u8], after: &str) -> Result<()> {
-        let text = std::str::from_utf8(bytes).map_err(|_| self.syntax("a byte that is no UTF-8"))?;
+        let text = std::str::from_utf8(bytes).map_err(|_| self.syntax("the text is not UTF-8"))?;
         out.push_str(before);
         match text.contains('\r') {
             // XML 1.0, section 2.11.
@@ -382,7 +383,7 @@ impl Parser {
         Ok(())
     }
 
-    /// The prefixes that an element inside data has from outside, but for those that are declared in what is written.
+    /// Returns the prefixes that an element inside data inherits, except those that are declared in the output.
     fn inherited(&self, tag: &BytesStart<'_>) -> impl Iterator<Item = (String, String)> {
         let mut all = Vec::new();
         for (prefix, uri) in self.reader.resolver().bindings() {
@@ -412,7 +413,7 @@ impl Parser {
         if self.keys.all.len() >= KEYS {
             return Err(self.wrong(&rules::LIMIT, format!("more than {KEYS} keys")));
         }
-        let message = format!("the key {id:?} is there twice");
+        let message = format!("the key {id:?} is declared twice");
         if !self.keys.add(Key { id, name, domain, data_type, yfiles, default, foreign }) {
             return Err(self.wrong(&rules::KEY, message));
         }
@@ -421,7 +422,7 @@ impl Parser {
         Ok(())
     }
 
-    /// The default that a key declares.
+    /// Returns the default value of a key.
     fn default_in(&mut self, buffer: &mut Vec<u8>) -> Result<Option<String>> {
         let mut default = None;
         loop {
@@ -434,13 +435,13 @@ impl Parser {
                 Event::Empty(tag) if self.own_name(&tag) == Some(b"default") => default = Some(String::new()),
                 Event::Start(_) => self.skip()?,
                 Event::End(_) => return Ok(default),
-                Event::Eof => return Err(self.syntax("the file ends in the middle")),
+                Event::Eof => return Err(self.syntax("the file is truncated")),
                 _ => {}
             }
         }
     }
 
-    /// Reads data, of the graph or of the element that has begun.
+    /// Reads data, of the graph or of the current element.
     fn datum(&mut self, tag: &BytesStart<'_>, is_empty: bool, of: Domain) -> Result<()> {
         let mut id = std::mem::take(&mut self.id);
         self.required(tag, "key", &mut id)?;
@@ -448,12 +449,12 @@ impl Parser {
         self.id = id;
         let Some(at) = found else {
             let id = &self.id;
-            return Err(self.wrong(&rules::KEY, format!("the key {id:?} is not declared before")));
+            return Err(self.wrong(&rules::KEY, format!("the key {id:?} is not declared before it is used")));
         };
         let key = &self.keys.all[at];
         if !key.domain.includes(of) {
             let (name, domain) = (&key.name, key.domain.word());
-            let message = format!("{name} is declared for {domain}, and stands in {}", of.word());
+            let message = format!("{name} is declared for {domain}, but is used in {}", of.word());
             return Err(self.wrong(&rules::KEY, message));
         }
         if of == Domain::Graph && self.graph_data[at].is_set {
@@ -478,7 +479,7 @@ impl Parser {
         element.has_id = self.attribute_into(tag, "id", &mut element.id)?;
         element.directed = None;
         match item {
-            Item::Node if !element.has_id => return Err(self.syntax("a node without id")),
+            Item::Node if !element.has_id => return Err(self.syntax("a node has no id")),
             Item::Edge => {
                 self.required(tag, "source", &mut element.source)?;
                 self.required(tag, "target", &mut element.target)?;
@@ -489,7 +490,7 @@ impl Parser {
                     None => None,
                     Some(word) => match crate::keys::truth(&word) {
                         Some(directed) => Some(directed),
-                        None => return Err(self.syntax(format!("an edge is directed or not, and not {word:?}"))),
+                        None => return Err(self.syntax(format!("directed must be true or false, found {word:?}"))),
                     },
                 };
             }
@@ -499,7 +500,7 @@ impl Parser {
         Ok(())
     }
 
-    /// What is inside an element of the graph that has begun.
+    /// Reads the content of a graph element.
     fn inside(&mut self, of: Domain) -> Result<()> {
         self.buffered(|parser, buffer| parser.inside_in(buffer, of))
     }
@@ -510,19 +511,19 @@ impl Parser {
                 Event::Start(tag) => (tag, false),
                 Event::Empty(tag) => (tag, true),
                 Event::End(_) => return Ok(()),
-                Event::Eof => return Err(self.syntax("the file ends in the middle")),
+                Event::Eof => return Err(self.syntax("the file is truncated")),
                 _ => continue,
             };
             match self.own_name(&tag).unwrap_or_default() {
                 b"data" => self.datum(&tag, is_empty, of)?,
-                b"graph" => return Err(self.wrong(&rules::NESTED, "a graph inside a node or an edge")),
+                b"graph" => return Err(self.wrong(&rules::NESTED, "a graph is inside a node or an edge")),
                 b"endpoint" if of == Domain::Hyperedge => {
                     let mut node = String::new();
                     self.required(&tag, "node", &mut node)?;
                     let kind = self.attribute(&tag, "type")?.unwrap_or_default();
                     self.element.endpoints.push(Endpoint { node, kind });
                     if self.element.endpoints.len() > 1 << 24 {
-                        return Err(self.wrong(&rules::LIMIT, "a hyperedge of more than 16,777,216 ends"));
+                        return Err(self.wrong(&rules::LIMIT, "a hyperedge has more than 16,777,216 ends"));
                     }
                     if !is_empty {
                         self.skip()?;
@@ -533,10 +534,10 @@ impl Parser {
         }
     }
 
-    /// The next element of the graph, in [`Parser::element`] and [`Parser::data`].
+    /// Reads the next element of the graph into [`Parser::element`] and [`Parser::data`].
     ///
     /// # Errors
-    /// When the file cannot be read, or is none of one graph.
+    /// Returns an error if the file cannot be read, or is not GraphML with a single graph.
     pub fn next(&mut self) -> Result<Option<Item>> {
         self.buffered(Self::next_in)
     }
@@ -558,14 +559,14 @@ impl Parser {
                     }
                 },
                 Event::Text(text) if !text.iter().all(u8::is_ascii_whitespace) => {
-                    return Err(self.syntax("a text where an element should be"));
+                    return Err(self.syntax("expected an element, found text"));
                 }
-                Event::CData(_) | Event::GeneralRef(_) => return Err(self.syntax("a text where an element should be")),
+                Event::CData(_) | Event::GeneralRef(_) => return Err(self.syntax("expected an element, found text")),
                 Event::Eof => {
                     return match (self.within, &self.graph_id) {
                         (Within::Done, Some(_)) => Ok(None),
                         (Within::Done, None) => Err(self.syntax("there is no graph in this file")),
-                        _ => Err(self.syntax("the file ends in the middle")),
+                        _ => Err(self.syntax("the file is truncated")),
                     };
                 }
                 _ => continue,
@@ -578,11 +579,11 @@ impl Parser {
             match (self.within, self.own_name(&tag).unwrap_or_default()) {
                 (Within::Nothing, b"graphml") => self.within = if is_empty { Within::Done } else { Within::Root },
                 (Within::Nothing, _) => return Err(self.syntax("the first element is not graphml")),
-                (Within::Done, _) => return Err(self.syntax("an element behind the end")),
+                (Within::Done, _) => return Err(self.syntax("there is an element after the end")),
                 (Within::Root, b"key") => self.key(&tag, is_empty)?,
                 (Within::Root, b"graph") => {
                     if self.graph_id.is_some() {
-                        return Err(self.wrong(&rules::NESTED, "a second graph in one file"));
+                        return Err(self.wrong(&rules::NESTED, "the file has a second graph"));
                     }
                     self.graph_id = Some(self.attribute(&tag, "id")?.unwrap_or_default());
                     self.directed = match self.attribute(&tag, "edgedefault")?.as_deref() {
@@ -593,7 +594,9 @@ impl Parser {
                             false
                         }
                         Some(other) => {
-                            return Err(self.syntax(format!("edgedefault is directed or undirected, not {other:?}")));
+                            return Err(
+                                self.syntax(format!("edgedefault must be directed or undirected, found {other:?}"))
+                            );
                         }
                     };
                     if !is_empty {
@@ -602,7 +605,7 @@ impl Parser {
                     return Ok(Some(Item::Graph));
                 }
                 (Within::Root | Within::Graph, b"data") => self.datum(&tag, is_empty, Domain::Graph)?,
-                (Within::Graph, b"graph") => return Err(self.wrong(&rules::NESTED, "a graph inside a graph")),
+                (Within::Graph, b"graph") => return Err(self.wrong(&rules::NESTED, "a graph is inside a graph")),
                 (Within::Graph, local @ (b"node" | b"edge" | b"hyperedge")) => {
                     let (item, of) = match local {
                         b"node" => (Item::Node, Domain::Node),
@@ -621,7 +624,7 @@ impl Parser {
     }
 }
 
-/// A character that XML itself has a name for.
+/// Returns the character of a predefined XML entity.
 pub(crate) fn entity(name: &str) -> Option<char> {
     match name {
         "amp" => Some('&'),
@@ -633,7 +636,7 @@ pub(crate) fn entity(name: &str) -> Option<char> {
     }
 }
 
-/// The text of an attribute with its blanks as spaces (XML 1.0, section 3.3.3).
+/// Returns the text of an attribute with all blanks replaced by spaces (XML 1.0, section 3.3.3).
 fn blanks_as_spaces(value: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(value.len());
     for (at, byte) in value.iter().enumerate() {
@@ -646,7 +649,7 @@ fn blanks_as_spaces(value: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Whether a text begins as GraphML does.
+/// Returns whether a text begins like GraphML.
 pub(crate) fn begins(bytes: &[u8]) -> bool {
     let mut reader = Reader::from_reader(bytes);
     loop {

@@ -1,4 +1,4 @@
-//! A GraphML file as a source of model batches.
+//! A GraphML file as a model source.
 
 use std::sync::Arc;
 
@@ -28,16 +28,16 @@ pub(crate) const NODE: &str = "node";
 pub(crate) const EDGE: &str = "edge";
 const HYPEREDGE: &str = "hyperedge";
 
-/// The document with what is said of the graph.
+/// The document with the data of the graph.
 pub(crate) const OF_GRAPH: &str = "graph";
 
-/// The first bytes that are looked at.
+/// Number of first bytes that are inspected.
 const LOOK: u64 = 16 << 10;
 
-/// Rows of a batch, at most.
+/// Maximum number of rows in a batch.
 const ROWS: usize = 1 << 16;
 
-/// How a file is opened.
+/// Options for opening a file.
 #[derive(Debug, Clone)]
 pub struct OpenOptions {
     /// Memory for checks.
@@ -52,16 +52,16 @@ impl Default for OpenOptions {
     }
 }
 
-/// Whether the file at `location` begins as GraphML does.
+/// Returns whether the file at `location` begins like GraphML.
 ///
 /// # Errors
-/// When it cannot be read.
+/// Returns an error if the file cannot be read.
 pub fn detect(location: &Location) -> Result<bool> {
     if location.as_path().is_some_and(std::path::Path::is_dir) {
         return Ok(false);
     }
     let file = PackedFile::open(location)?;
-    // What cannot be unpacked is somebody else's.
+    // A file that cannot be decompressed belongs to another format.
     let Ok(begin) = file.begin(LOOK) else { return Ok(false) };
     Ok(parse::begins(&begin))
 }
@@ -89,7 +89,7 @@ impl GraphMl {
     /// Opens the file at `location`, and reads it once.
     ///
     /// # Errors
-    /// When it cannot be read, or is no GraphML.
+    /// Returns an error if the file cannot be read, or is not GraphML.
     pub fn open(location: &Location, options: OpenOptions) -> Result<GraphMl> {
         let file = PackedFile::open(location)?;
         let survey = survey(&file)?;
@@ -123,7 +123,7 @@ impl GraphMl {
         let mut findings = Findings::keeping(8);
         for key in &survey.keys.all {
             if let Some(word) = &key.foreign {
-                let message = format!("{} is of type {word:?}, which GraphML does not have", key.name);
+                let message = format!("{} has type {word:?}, which is not one of GraphML's", key.name);
                 findings.push(&rules::TYPE, message, file.blob.place());
             }
         }
@@ -132,7 +132,7 @@ impl GraphMl {
             findings.push(&rules::PORT, message, file.blob.place());
         }
         if let Some((name, count)) = &survey.unknown {
-            let message = format!("{count} elements that GraphML does not have are not read, the first of them {name}");
+            let message = format!("{count} elements are not part of GraphML and are not read; the first is {name}");
             findings.push(&rules::ELEMENT, message, file.blob.place());
         }
         if survey.lacks_default {
@@ -145,7 +145,7 @@ impl GraphMl {
         for (of, table) in [("node", &survey.nodes), ("edge", &survey.edges), ("hyperedge", &survey.hyperedges)] {
             for (name, own) in &table.renamed {
                 let message = format!(
-                    "two keys for {of} have the name {name:?}; the values of the second are the property {own}"
+                    "two keys for {of} have the name {name:?}; the values of the second become the property {own}"
                 );
                 findings.push(&rules::NAME, message, file.blob.place());
             }
@@ -153,7 +153,7 @@ impl GraphMl {
         Ok(GraphMl { file, survey, options, graph, findings })
     }
 
-    /// Nodes and edges as they come.
+    /// Returns nodes and edges in the order of the file.
     fn part(&self, nodes: bool, edges: bool, bare: bool, rows: usize) -> Box<dyn Part + '_> {
         let count = |wanted: bool, table: &Table| if wanted { table.rows } else { 0 };
         let all = count(nodes, &self.survey.nodes) + count(edges, &self.survey.edges);
@@ -197,14 +197,14 @@ impl GraphMl {
     }
 }
 
-/// Where keys are the one that is named.
+/// Returns a mask of the keys that equal `node`.
 fn equal_to(keys: &ArrayRef, node: &str) -> BooleanArray {
     let keys = keys.as_string_opt::<i32>();
     keys.map(|keys| keys.iter().map(|key| Some(key == Some(node))).collect())
         .unwrap_or_else(|| BooleanArray::from(Vec::<bool>::new()))
 }
 
-/// What is said of the graph, as an object.
+/// Returns the data of the graph, as a JSON object.
 fn document(data: &[(String, DataType, String)]) -> Option<Document> {
     if data.is_empty() {
         return None;
@@ -286,10 +286,10 @@ impl<'a> Elements<'a> {
     }
 }
 
-/// Adds what the element that was read says to the columns.
+/// Appends the data of the current element to the columns.
 ///
 /// # Errors
-/// When a value is none of its type: the file is another than it was.
+/// Returns an error if a value has another type: the file has changed.
 pub(crate) fn push_data(columns: &mut [Column], table: &Table, parser: &Parser) -> Result<()> {
     for (column, key) in columns.iter_mut().zip(&table.keys) {
         let text = match key.as_slice() {
@@ -298,7 +298,7 @@ pub(crate) fn push_data(columns: &mut [Column], table: &Table, parser: &Parser) 
         };
         match text {
             Some(text) if column.push(text) => {}
-            Some(_) => return Err(parser.wrong(&rules::VALUE, "a value that is none of its type")),
+            Some(_) => return Err(parser.wrong(&rules::VALUE, "a value does not have its type")),
             None => column.push_null(),
         }
     }
@@ -312,7 +312,7 @@ impl Source for GraphMl {
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
         if request.order != EdgeOrder::Any {
-            return Err(Error::unsupported("the edges of a GraphML file come in the order in which they stand"));
+            return Err(Error::unsupported("a GraphML file returns edges in the order of the file"));
         }
         let rows = request.batch_rows;
         Ok(match request.tables {
@@ -344,12 +344,10 @@ impl Source for GraphMl {
 
     fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         let NodeId::Key(key) = node else {
-            return Err(
-                Error::unsupported("nodes of GraphML are looked up by their ids").hint("name the node by its id")
-            );
+            return Err(Error::unsupported("GraphML nodes are looked up by id").hint("give the id of the node"));
         };
         if edge != 0 {
-            return Err(Error::usage("GraphML has one table of edges"));
+            return Err(Error::usage("GraphML has a single edge table"));
         }
         if !self.has(key)? {
             return Err(Error::new(Kind::NotFound, format!("there is no node {key}")));

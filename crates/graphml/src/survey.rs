@@ -1,4 +1,5 @@
-//! The pass over the file that opening takes: what nodes and edges have, how many there are, and whether all of it is sound.
+//! The pass over the file when it is opened: properties and numbers of nodes and edges, and whether the whole file is
+//! valid.
 
 use arrow_schema::DataType;
 use isomorph_error::{Error, Result};
@@ -9,27 +10,28 @@ use crate::keys::{Domain, Key, Keys, float, integer, says, truth};
 use crate::parse::{Item, Parser, Slot};
 use crate::rules;
 
-/// The property of edges that their ids are, which need not tell them apart.
+/// The property with the ids of edges, which need not be unique.
 const ID: &str = "id";
 
-/// In [`Property::declared`]: that it is an attribute of the element, and no data; and what yEd calls its data.
+/// In [`Property::declared`]: marks a property that is an attribute of the element, not data; and the type of yEd's
+/// data.
 pub(crate) const ATTRIBUTE: &str = "graphml.attribute";
 pub(crate) const YFILES: &str = "yfiles.type";
 
-/// What elements of one kind have.
+/// The properties of elements of one kind.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Table {
     pub rows: u64,
-    /// For each property its keys: several where numbers of one name are of different types; none for the id.
+    /// The keys of each property: several if numbers of one name have different types; none for the id.
     pub keys: Vec<Vec<usize>>,
     pub properties: Vec<Property>,
-    /// Names of keys that others had before, with the names of their properties.
+    /// Names of keys that were already used, and the names of their properties.
     pub renamed: Vec<(String, String)>,
-    /// Elements that have the property.
+    /// Number of elements that have each property.
     seen: Vec<u64>,
-    /// Elements with an id.
+    /// Number of elements with an id.
     ids: u64,
-    /// An integer beyond 32 bits, by property.
+    /// Whether a property has an integer beyond 32 bits.
     wide: Vec<bool>,
 }
 
@@ -68,9 +70,7 @@ impl Table {
             let Some(&key) = saying(keys, parser) else { continue };
             let own = &parser.keys.all[key];
             if keys.iter().filter(|key| own_text(**key, parser).is_some()).count() > 1 {
-                return Err(
-                    parser.wrong(&rules::VALUE, format!("{}: two values, of two keys with this name", own.name))
-                );
+                return Err(parser.wrong(&rules::VALUE, format!("{}: two keys with this name have values", own.name)));
             }
             let Some(text) = said(&parser.data[key], own) else { continue };
             self.seen[at] += 1;
@@ -91,7 +91,7 @@ impl Table {
         Ok(())
     }
 
-    /// Settles what only the whole file tells.
+    /// Completes what is known only after the whole file was read.
     fn settle(&mut self, with_ids: bool) {
         for (at, property) in self.properties.iter_mut().enumerate() {
             property.nullable = self.seen[at] < self.rows || self.rows == 0;
@@ -108,7 +108,8 @@ impl Table {
     }
 }
 
-/// The type of numbers of one name that are of different types. NetworkX declares such a key for each type of an attribute, and reads one.
+/// Returns the type of numbers whose keys have the same name and different types. NetworkX declares a key for each type
+/// of an attribute, and reads only one of them.
 fn merged(keys: &Keys, before: &[usize], key: &Key) -> Option<DataType> {
     let mut types = before.iter().map(|at| &keys.all[*at]).chain([key]);
     let is_number = |key: &Key| {
@@ -121,30 +122,30 @@ fn merged(keys: &Keys, before: &[usize], key: &Key) -> Option<DataType> {
     Some(if has_doubles { DataType::Float64 } else { DataType::Int64 })
 }
 
-/// Whether a double holds an integer exactly: it has at most 53 bits between the first and the last that are set.
+/// Returns whether a double represents an integer exactly: at most 53 bits from the first to the last set bit.
 fn is_exact(value: i64) -> bool {
     let size = value.unsigned_abs();
     size.leading_zeros() + size.trailing_zeros() >= u64::BITS - f64::MANTISSA_DIGITS
 }
 
-/// What an element itself says for a key.
+/// Returns the text of the current element for a key.
 fn own_text(key: usize, parser: &Parser) -> Option<&str> {
     let (slot, key) = (&parser.data[key], &parser.keys.all[key]);
     Some(slot.text.as_str()).filter(|text| slot.is_set && says(&key.data_type, text))
 }
 
-/// What an element says for a key, or the key for it.
+/// Returns the text of an element for a key, or the default of the key.
 fn said<'p>(slot: &'p Slot, key: &'p Key) -> Option<&'p str> {
     let own = Some(slot.text.as_str()).filter(|text| slot.is_set && says(&key.data_type, text));
     own.or_else(|| key.default.as_deref().filter(|text| says(&key.data_type, text)))
 }
 
-/// Which of the keys of a property has its value.
+/// Returns the key of a property that has its value.
 fn saying<'k>(keys: &'k [usize], parser: &Parser) -> Option<&'k usize> {
     keys.iter().find(|key| own_text(**key, parser).is_some()).or_else(|| keys.first()).filter(|_| !keys.is_empty())
 }
 
-/// The value of a property.
+/// Returns the value of a property.
 pub(crate) fn said_by<'p>(keys: &[usize], parser: &'p Parser) -> Option<&'p str> {
     saying(keys, parser).and_then(|key| said(&parser.data[*key], &parser.keys.all[*key]))
 }
@@ -154,10 +155,10 @@ fn misfit(parser: &Parser, key: &Key, text: &str) -> Error {
     let word = match key.data_type {
         DataType::Boolean => "a boolean",
         DataType::Int32 | DataType::Int64 if integer(text).is_some() => {
-            "exactly a double, of which type others of this name are"
+            "exact as a double, which is the type of other values with this name"
         }
-        DataType::Int32 | DataType::Int64 => "an integer of 64 bits",
-        _ => "a number that a double holds",
+        DataType::Int32 | DataType::Int64 => "a 64-bit integer",
+        _ => "a number in the range of doubles",
     };
     parser.wrong(&rules::VALUE, format!("{}: {cut:?} is not {word}", key.name))
 }
@@ -176,34 +177,34 @@ fn property(key: &Key, taken: &[Property]) -> Property {
     property
 }
 
-/// What the pass found.
+/// The result of the pass.
 pub(crate) struct Survey {
     pub keys: Keys,
     pub nodes: Table,
     pub edges: Table,
     pub hyperedges: Table,
     pub endpoints: u64,
-    /// The direction of edges where they say nothing.
+    /// The direction of edges without the attribute `directed`.
     pub directed: bool,
-    /// Some edges say otherwise than the graph.
+    /// Whether some edges have another direction than the default.
     pub by_row: bool,
-    /// Hyperedges with a direction, and without.
+    /// Numbers of hyperedges with and without a direction.
     pub directed_hyperedges: [u64; 2],
     pub graph_id: String,
-    /// Elements and attributes of which nothing is kept.
+    /// Number of elements and attributes that are not read.
     pub passed_over: u64,
-    /// Elements that GraphML does not have: the name of the first, and how many.
+    /// Elements that GraphML does not have: the name of the first one, and their number.
     pub unknown: Option<(String, u64)>,
-    /// The graph has no `edgedefault`.
+    /// Whether the graph has no `edgedefault`.
     pub lacks_default: bool,
-    /// What is said of the graph: names and texts, with the types.
+    /// Data of the graph: names, types and texts.
     pub graph_data: Vec<(String, DataType, String)>,
 }
 
-/// Reads all of the file.
+/// Reads the whole file.
 ///
 /// # Errors
-/// When it cannot be read, or is no GraphML.
+/// Returns an error if the file cannot be read, or is not GraphML.
 pub(crate) fn survey(file: &PackedFile) -> Result<Survey> {
     let mut parser = Parser::new(file)?;
     let [mut nodes, mut edges, mut hyperedges] = [const { None }; 3];
@@ -219,13 +220,13 @@ pub(crate) fn survey(file: &PackedFile) -> Result<Survey> {
             }
             Item::Hyperedge => {
                 if !parser.element.has_id {
-                    return Err(parser.wrong(&rules::HYPEREDGE, "a hyperedge without id"));
+                    return Err(parser.wrong(&rules::HYPEREDGE, "a hyperedge has no id"));
                 }
                 endpoints += parser.element.endpoints.len() as u64;
                 let is_directed = is_directed(&parser);
                 directed_hyperedges[usize::from(!is_directed)] += 1;
                 if is_directed && !parser.element.endpoints.iter().all(|end| is_side(&end.kind)) {
-                    // It has a direction and members: the type has to allow both.
+                    // It has a direction and members: the type must allow both.
                     directed_hyperedges[1] += 1;
                 }
                 table(&mut hyperedges, Domain::Hyperedge)?;
@@ -266,7 +267,7 @@ pub(crate) fn survey(file: &PackedFile) -> Result<Survey> {
     })
 }
 
-/// Whether a hyperedge has ends that go in or out.
+/// Returns whether a hyperedge has ends that go in or out.
 pub(crate) fn is_directed(parser: &Parser) -> bool {
     parser.element.endpoints.iter().any(|end| is_side(&end.kind))
 }

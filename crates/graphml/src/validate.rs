@@ -1,4 +1,4 @@
-//! Checks that need all ids: that each is there once, and that edges end in nodes.
+//! Checks that need all ids: ids are unique, and edges end in nodes.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use isomorph_tables::lookup::{ABSENT, BulkLookup, KeyRowsBuilder, Lookup, Lookup
 use crate::rules;
 use crate::source::GraphMl;
 
-/// Adds what is wrong with ids to `findings`.
+/// Adds findings about ids to `findings`.
 ///
 /// # Errors
-/// When the file cannot be read, or there is no room for temporary files.
+/// Returns an error if the file cannot be read, or there is no space for temporary files.
 pub(crate) fn validate(graph: &GraphMl, findings: &mut Findings) -> Result<()> {
     let budget = &graph.options.budget;
     let scratch = graph.options.scratch.clone().map_or_else(|| Scratch::new(None), Ok)?;
@@ -78,7 +78,7 @@ pub(crate) fn validate(graph: &GraphMl, findings: &mut Findings) -> Result<()> {
     hyperedges(graph, &scratch, findings)
 }
 
-/// Adds hyperedges that have the id of another: their ends could not be told apart.
+/// Adds hyperedges with the same id: their ends cannot be distinguished.
 fn hyperedges(graph: &GraphMl, scratch: &Scratch, findings: &mut Findings) -> Result<()> {
     let budget = &graph.options.budget;
     let mut keys = KeyRowsBuilder::new(LookupOptions::new(budget, scratch).memory(budget.available() / 2));
@@ -93,14 +93,14 @@ fn hyperedges(graph: &GraphMl, scratch: &Scratch, findings: &mut Findings) -> Re
     Ok(())
 }
 
-/// Adds elements that have the id of another of their kind.
+/// Adds elements with the same id as another of their kind.
 fn repeats(graph: &GraphMl, lookup: &Lookup, kind: &str, rule: &'static Rule, findings: &mut Findings) {
     for repeat in lookup.repeats().shown() {
-        let message = format!("{kind}s {} and {} have one id", repeat.first, repeat.row);
+        let message = format!("{kind}s {} and {} have the same id", repeat.first, repeat.row);
         findings.push(rule, message, place(graph).row(repeat.row));
     }
     for _ in lookup.repeats().shown().len() as u64..lookup.repeats().count() {
-        findings.push(rule, format!("a {kind} has the id of another"), place(graph));
+        findings.push(rule, format!("two {kind}s have the same id"), place(graph));
     }
 }
 
@@ -108,13 +108,13 @@ fn place(graph: &GraphMl) -> Place {
     graph.file.blob.place()
 }
 
-/// Adds the ends that have no row.
+/// Adds ends without a row.
 fn missing(graph: &GraphMl, ends: &ArrayRef, rows: &[u64], findings: &mut Findings) {
     let Some(ends) = ends.as_string_opt::<i32>() else { return };
     for (end, _) in ends.iter().zip(rows).filter(|(_, row)| **row == ABSENT) {
         findings.push(
             &rules::END,
-            format!("an edge or a hyperedge ends in {:?}, which is no node", end.unwrap_or_default()),
+            format!("an edge or a hyperedge ends in {:?}, which is not a node", end.unwrap_or_default()),
             place(graph),
         );
     }

@@ -1,4 +1,4 @@
-//! Writing GraphML, as NetworkX and igraph read it: keys with their types, then nodes, then edges.
+//! Writes GraphML as NetworkX and igraph read it: keys with their types, then nodes, then edges.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -18,20 +18,20 @@ use crate::capability::{check_text, holds, is_of_graph};
 use crate::fragment::{declarations, is_fragment};
 use crate::survey::{ATTRIBUTE, YFILES};
 
-/// Bytes that are written at once.
+/// Bytes written at a time.
 const BLOCK: usize = 1 << 16;
 
 const HEAD: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="http://graphml.graphdrawing.org/xmlns http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd""#;
 
-/// Where a property goes.
+/// How a property is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Goes {
-    /// Into data of a key.
+    /// As data of a key.
     Data,
-    /// The same, as XML where it is XML.
+    /// As data of a key; as XML if the value is XML.
     Xml,
-    /// Into the id of the element.
+    /// As the id of the element.
     Id,
 }
 
@@ -64,20 +64,20 @@ fn type_word(data_type: &DataType) -> &'static str {
 }
 
 impl<'a> GraphMlWriter<'a> {
-    /// Begins the file of a graph of one node type and one edge type.
+    /// Starts the file of a graph of one node type and one edge type.
     ///
     /// # Errors
-    /// When the graph has another shape, or values that GraphML does not have.
+    /// Returns an error if the graph has another shape, or values that GraphML cannot store.
     pub fn create(staging: &'a Staging, graph: &Graph) -> Result<Self> {
         let ([node], [edge]) = (graph.nodes.as_slice(), graph.edges.as_slice()) else {
             return Err(Error::unsupported("GraphML has nodes and edges of one type"));
         };
         if edge.key.is_some() || edge.layered || edge.relation.fixed().is_none() {
-            return Err(Error::unsupported("GraphML does not hold such edges").at(Place::field("edge")));
+            return Err(Error::unsupported("GraphML cannot store such edges").at(Place::field("edge")));
         }
         if let Some(property) = node.properties.iter().chain(&edge.properties).find(|property| !holds(property)) {
             return Err(
-                Error::unsupported("GraphML does not have this type of values").at(Place::field(property.name.clone()))
+                Error::unsupported("GraphML cannot store values of this type").at(Place::field(property.name.clone()))
             );
         }
         let file = PackedWriter::create(staging, staging.destination().file_name())?;
@@ -176,7 +176,7 @@ impl<'a> GraphMlWriter<'a> {
 
     fn write_nodes(&mut self, nodes: &NodeBatch) -> Result<()> {
         let keys = nodes.keys.as_ref().and_then(|keys| keys.as_string_opt::<i32>());
-        let keys = keys.ok_or_else(|| Error::usage("the ids of nodes are texts"))?;
+        let keys = keys.ok_or_else(|| Error::usage("node ids must be text"))?;
         let places = self.nodes.clone();
         for row in 0..nodes.rows {
             self.out.push_str("<node id=\"");
@@ -215,12 +215,12 @@ impl<'a> GraphMlWriter<'a> {
 
 fn texts(ends: &Ends) -> Result<&StringArray> {
     match ends {
-        Ends::Keys(keys) => keys.as_string_opt::<i32>().ok_or_else(|| Error::usage("the ids of nodes are texts")),
-        Ends::Rows(_) => Err(Error::usage("ends come as keys")),
+        Ends::Keys(keys) => keys.as_string_opt::<i32>().ok_or_else(|| Error::usage("node ids must be text")),
+        Ends::Rows(_) => Err(Error::usage("ends must be keys")),
     }
 }
 
-/// Names, types and texts of what is said of the graph.
+/// Returns names, types and texts of the data of the graph.
 fn of_graph_data(object: &str) -> Result<Vec<(String, &'static str, String)>> {
     let mut all = Vec::new();
     Members::default().read(object, |name, raw| {
@@ -256,9 +256,8 @@ fn value(out: &mut String, column: &ArrayRef, row: usize, as_xml: bool) -> Resul
             }
         }
         _ => {
-            let text = column
-                .as_string_opt::<i32>()
-                .ok_or_else(|| Error::usage("a column of another type than was announced"))?;
+            let text =
+                column.as_string_opt::<i32>().ok_or_else(|| Error::usage("a column has another type than declared"))?;
             match as_xml && is_fragment(text.value(row)) {
                 true => out.push_str(text.value(row)),
                 false => escape(out, text.value(row), false)?,
@@ -268,7 +267,7 @@ fn value(out: &mut String, column: &ArrayRef, row: usize, as_xml: bool) -> Resul
     Ok(())
 }
 
-/// A float that is no number, as XML Schema spells it.
+/// Appends a float that is not finite, in the notation of XML Schema.
 fn push_infinite(out: &mut String, value: f64) {
     out.push_str(if value.is_nan() {
         "NaN"
@@ -279,7 +278,7 @@ fn push_infinite(out: &mut String, value: f64) {
     });
 }
 
-/// Appends a text; in attributes also blanks of other kinds are escapes, which readers would make spaces of.
+/// Appends text; in attributes, blanks other than spaces are escaped, because readers replace them with spaces.
 fn escape(out: &mut String, text: &str, in_attribute: bool) -> Result<()> {
     let is_plain = |byte: u8| {
         !matches!(byte, b'&' | b'<' | b'>' | b'"') && (byte >= b' ' || byte == b'\n' && !in_attribute) && byte != 0xef

@@ -1,4 +1,4 @@
-//! GraphML by hand: what the dialects have, and what is no GraphML.
+//! Handwritten GraphML: features of the dialects, and invalid files.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use arrow_array::Array;
@@ -18,7 +18,7 @@ fn open(text: &[u8]) -> Result<GraphMl, Error> {
     GraphMl::open(&Location::from_path(&path), OpenOptions::default())
 }
 
-/// Nodes and edges, a line each, in their order.
+/// Returns nodes and edges, one line each, in order.
 fn shown(source: &dyn Source) -> Vec<String> {
     let graph = MemoryGraph::read(source).unwrap();
     let text = |column: &dyn Array, row: usize| match column.data_type() {
@@ -128,7 +128,7 @@ fn what_dialects_have() {
     assert!(graph.neighbors(0, NodeId::Key("z"), Side::Out).is_err());
 }
 
-/// A graph with this inside.
+/// Returns a graph with this content.
 fn with(inside: &str) -> String {
     format!(
         "<graphml><key id=\"k\" for=\"node\" attr.name=\"k\" attr.type=\"int\"/><graph edgedefault=\"directed\">{inside}</graph></graphml>"
@@ -230,7 +230,7 @@ fn validate_finds_ids_twice_and_ends_that_are_no_nodes() {
     }
 }
 
-/// A graph of directed edges with these keys and this inside.
+/// Returns a graph of directed edges with these keys and this content.
 fn keyed(keys: &str, inside: &str) -> String {
     format!("<graphml>{keys}<graph edgedefault=\"directed\">{inside}</graph></graphml>")
 }
@@ -239,7 +239,7 @@ fn key(id: &str, of: &str, name: &str, word: &str, default: &str) -> String {
     format!("<key id=\"{id}\" for=\"{of}\" attr.name=\"{name}\" attr.type=\"{word}\">{default}</key>")
 }
 
-/// What is shown of nodes with these values of key `k`.
+/// Returns the nodes with these values of key `k`.
 fn values(keys: &str, all: &[&str]) -> Result<Vec<String>, Error> {
     let nodes: Vec<String> =
         all.iter().enumerate().map(|(at, data)| format!("<node id=\"{at}\">{data}</node>")).collect();
@@ -340,7 +340,7 @@ fn hyperedges_with_a_direction_can_have_members() {
     assert_eq!(open(with(inside).as_bytes()).unwrap().graph().hyperedges[0].direction, Direction::PerRow);
 }
 
-/// Whatever a value of yEd is, the file is well-formed, and it comes back.
+/// Whatever the value of a yEd key, the file is well-formed, and the value is read back.
 #[test]
 fn values_of_yed_come_back() {
     use isomorph_model::zoo::{Build, Edges, Nodes, text};
@@ -392,7 +392,7 @@ fn values_of_yed_come_back() {
     );
 }
 
-/// A prefix that is declared outside comes along.
+/// A prefix that is declared outside is kept.
 #[test]
 fn values_of_yed_keep_their_namespaces() {
     let file = "<graphml xmlns:y=\"urn:own\" xmlns:q=\"urn:q\"><key id=\"k\" for=\"node\" yfiles.type=\"x\"/><graph edgedefault=\"directed\"><node id=\"a\"><data key=\"k\"><y:A/><y:B/></data></node></graph></graphml>";
@@ -414,7 +414,7 @@ fn a_character_that_xml_lacks_is_refused() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever is read can be read twice, and nothing ends in a panic.
+    /// Whatever can be read can be read twice, and reading never panics.
     #[test]
     fn random_pieces(pieces in prop::collection::vec(prop::sample::select(vec![
         "<node id=\"a\">", "</node>", "<node id=\"b\"/>", "<edge source=\"a\" target=\"b\"/>", "<data key=\"k\">", "</data>", "<data key=\"k\"/>",
@@ -426,7 +426,7 @@ proptest! {
         }
     }
 
-    /// Texts of any kind come back from where they are written.
+    /// Texts of any kind are read back from all places where they are written.
     #[test]
     fn random_texts(texts in prop::collection::btree_set("[ -~\\t\\n\\r\u{e9}\u{4e2d}]{0,6}", 1..5)) {
         use isomorph_model::zoo::{Build, Edges, Nodes, text};

@@ -1,4 +1,4 @@
-//! A graph of any format, in one place.
+//! A graph of any format.
 
 use std::sync::Arc;
 
@@ -22,8 +22,8 @@ use crate::sampled::{Sampled, SampledOptions};
 
 /// A graph of any format, seen through its sidecar if it has one, with the memory and threads of this machine.
 ///
-/// What it does takes no more than [`Resources`] allow, and prints nothing; who wants to see how far it is, or to
-/// cancel, uses [`crate::convert`], which this is a short way to.
+/// Methods keep within the limits of [`Resources`] and print nothing. To follow progress or to cancel, use
+/// [`crate::convert`], which this type wraps.
 pub struct Graph {
     opened: Opened,
     tables: Dataset,
@@ -36,8 +36,8 @@ impl std::fmt::Debug for Graph {
     }
 }
 
-/// Opens the graph at `place`: a path, or a URL such as `s3://bucket/graph` (feature `cloud`); of a GraphLake store a snapshot, as in
-/// `people.lake@3` and `people.lake@2026-11-22`.
+/// Opens the graph at `place`: a path, or a URL such as `s3://bucket/graph` (feature `cloud`). For a GraphLake store,
+/// also a snapshot, as in `people.lake@3` and `people.lake@2026-11-22`.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -51,7 +51,8 @@ impl std::fmt::Debug for Graph {
 /// ```
 ///
 /// # Errors
-/// When there is nothing, it is none of the formats, its metadata is not sound, or its sidecar is stale.
+/// Returns an error if there is no such file or directory, it has no recognised format, its metadata is invalid, or its
+/// sidecar is stale.
 pub fn open(place: &str) -> Result<Graph> {
     let (location, at) = isomorph_graphlake::snapshot_of(Location::parse(place)?, place)?;
     let mut options = OpenOptions::default();
@@ -62,7 +63,7 @@ pub fn open(place: &str) -> Result<Graph> {
 }
 
 impl Graph {
-    /// Opens a graph in a given way, within given resources.
+    /// Opens a graph with given options and resources.
     ///
     /// # Errors
     /// As [`open`].
@@ -77,35 +78,36 @@ impl Graph {
         Graph { opened, tables, resources }
     }
 
-    /// Its place, format and sidecar.
+    /// Returns its location, format and sidecar.
     pub fn opened(&self) -> &Opened {
         &self.opened
     }
 
-    /// Its batches and its description.
+    /// Returns it as a source of batches, with its description.
     pub fn source(&self) -> &Arc<dyn Source> {
         &self.opened.graph
     }
 
-    /// It as tables.
+    /// Returns it as tables.
     pub fn dataset(&self) -> &Dataset {
         &self.tables
     }
 
-    /// Its tables: nodes, edges, hyperedges and their members, values, groups and their members.
+    /// Returns its tables: nodes, edges, hyperedges and their members, values, groups and their members.
     pub fn tables(&self) -> &[Table] {
         self.tables.tables()
     }
 
-    /// A scan of the table of that name.
+    /// Returns a scan of the table with this name.
     ///
     /// # Errors
-    /// [`crate::Kind::Usage`] when there is none.
+    /// Returns [`crate::Kind::Usage`] if there is no such table.
     pub fn scan(&self, table: &str) -> Result<Scan<'_>> {
         self.tables.scan(table)
     }
 
-    /// The neighbours of a node, read from where its edges are stored; its type need not be given where there is only one.
+    /// Returns the neighbours of a node, read from where its edges are stored. The type is optional if there is only
+    /// one.
     ///
     /// ```
     /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -120,19 +122,19 @@ impl Graph {
     ///     let names: Vec<&str> = table.schema_ref().fields().iter().map(|field| field.name().as_str()).collect();
     ///     assert_eq!(names, ["neighbor", "relation", "direction", "since"]);
     /// }
-    /// // There were enough before all edges were looked at: nobody knows how many more there are.
+    /// // The limit was reached before all edges were read, so the number of further neighbours is unknown.
     /// assert_eq!(batches.more(), None);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
-    /// [`crate::Kind::Usage`] when there is no such type, or there are several and none is given.
+    /// Returns [`crate::Kind::Usage`] if there is no such type, or if there are several and none is given.
     pub fn neighbors(&self, node_type: Option<&str>, node: NodeId<'_>) -> Result<Neighbors<'_>> {
         self.tables.neighbors(node_type, node)
     }
 
-    /// What patterns of triples stand for, with variables that they share: several in a GraphLake store, one in an RDF text. The last of
-    /// `limit` solutions ends the reading.
+    /// Returns the solutions of triple patterns with common variables: several patterns in a GraphLake store, one in an
+    /// RDF text. Reading ends after `limit` solutions.
     ///
     /// ```
     /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -149,13 +151,14 @@ impl Graph {
     /// ```
     ///
     /// # Errors
-    /// [`crate::Kind::Usage`] for what is no pattern; [`crate::Kind::Unsupported`] for other formats, and several patterns in a text.
+    /// Returns [`crate::Kind::Usage`] for an invalid pattern; [`crate::Kind::Unsupported`] for other formats, and for
+    /// several patterns in a text.
     pub fn matches(&self, patterns: &str, prefixes: &Prefixes, limit: u64) -> Result<Solutions> {
         let query = Query::parse(&[patterns.to_owned()], None, prefixes)?;
         solutions(self.opened.native.as_ref(), query, limit, self.resources.threads)
     }
 
-    /// It, ready to be sampled by keys and names: for one question, or for others about the same features.
+    /// Prepares it for sampling by keys and names: for one question, or for others about the same features.
     ///
     /// ```
     /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -185,7 +188,7 @@ impl Graph {
         Sampled::of(self.opened.clone(), question, how, &SampledOptions::default(), &kept, &self.resources)
     }
 
-    /// A part of it, which is a graph. What its sidecar was made for is checked first.
+    /// Returns a part of it, which is a graph. First checks that it matches its sidecar.
     ///
     /// # Errors
     /// As [`Opened::select`].
@@ -195,16 +198,16 @@ impl Graph {
         Ok(Graph::of(part.opened, self.resources.clone()))
     }
 
-    /// Converts it into the format that the name of the destination says, and proves that nothing was lost.
+    /// Converts it to the format in the name of the destination, and verifies the output.
     ///
     /// # Errors
-    /// When something is at the destination already, the name says no format, the format cannot hold the graph even with
-    /// a sidecar, or what was read back is another graph: then nothing is written.
+    /// Returns an error if the destination exists, its name has no format, the format cannot store the graph even with
+    /// a sidecar, or the output differs from the input. Then no output is written.
     pub fn convert(&self, destination: &str) -> Result<Certificate> {
         self.convert_with(&Location::parse(destination)?, &ConvertOptions::default(), &Silent)
     }
 
-    /// The same in a given way, telling how far it is.
+    /// Converts it with given options, and reports progress.
     ///
     /// # Errors
     /// As [`Graph::convert`].
@@ -219,29 +222,29 @@ impl Graph {
         convert(&opened, &plan, destination, options, &self.resources, progress)
     }
 
-    /// The rules of its format that it breaks. All of it is read.
+    /// Validates it completely, and returns the broken rules of its format.
     ///
     /// # Errors
-    /// When it cannot be read on.
+    /// Returns an error if it cannot be read further.
     pub fn validate(&self) -> Result<Findings> {
         let mut findings = self.opened.native.about().findings;
         self.opened.native.validate(&mut findings)?;
         Ok(findings)
     }
 
-    /// What it says, in 128 bits each for content, order and schema: the same in every format.
+    /// Returns 128-bit digests of content, order and schema, which are equal in every format.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if it cannot be read.
     pub fn digest(&self) -> Result<Digests> {
         self.opened.check_whole(false, &self.resources, &Silent)?;
         Ok(digest(self.opened.graph.as_ref(), &self.resources, &Silent)?.digests)
     }
 
-    /// How it differs from `other`, which may be of another format, with up to `most` elements by name.
+    /// Returns how it differs from `other`, which may have another format, with up to `most` elements.
     ///
     /// # Errors
-    /// When one of them cannot be read.
+    /// Returns an error if one of them cannot be read.
     pub fn diff(&self, other: &Graph, most: usize) -> Result<Diff> {
         for one in [self, other] {
             one.opened.check_whole(false, &one.resources, &Silent)?;
@@ -249,10 +252,10 @@ impl Graph {
         diff(self.opened.graph.as_ref(), other.opened.graph.as_ref(), most, &self.resources, &Silent)
     }
 
-    /// Writes every element as a line of JSON.
+    /// Writes every element as one line of JSON.
     ///
     /// # Errors
-    /// When it cannot be read, or `out` cannot be written.
+    /// Returns an error if it cannot be read, or `out` cannot be written.
     pub fn dump(&self, out: &mut dyn std::io::Write) -> Result<()> {
         self.opened.check_whole(false, &self.resources, &Silent)?;
         dump(self.opened.graph.as_ref(), out, &self.resources, &Silent)

@@ -10,7 +10,7 @@ pub use isomorph_sampling as sampling;
 pub use isomorph_storage as storage;
 pub use isomorph_tables as tables;
 
-/// The formats, one module each: opening, writing, rules and layouts of that format alone.
+/// The formats, one module each: opening, writing, rules and layouts of a single format.
 pub mod formats {
     #[cfg(feature = "annnet")]
     pub use isomorph_annnet as annnet;

@@ -1,4 +1,4 @@
-//! Graphs of any format, to be sampled.
+//! Graphs of any format, prepared for sampling.
 
 use std::sync::Arc;
 
@@ -10,30 +10,32 @@ use isomorph_sampling::answers::{Drawing, Feature, KeyedGraph, Question, has_sev
 use isomorph_sampling::{Graph, GraphOptions};
 use isomorph_storage::Resources;
 
-/// What becomes of the parts of a graph that are neither nodes nor edges.
+/// How the parts of a graph that are neither nodes nor edges are read.
 #[derive(Debug, Clone, Default)]
 pub struct SampledOptions {
-    /// What hyperedges are; a graph that has some is refused by default.
+    /// How hyperedges are read; by default, a graph with hyperedges is rejected.
     pub hyperedges: Option<Hyperedges>,
-    /// Whether groups are nodes with edges to their members; else they are left out.
+    /// Whether groups are read as nodes with edges to their members; otherwise they are ignored.
     pub groups_as_nodes: bool,
 }
 
 /// A graph that is sampled by keys and names, see [`KeyedGraph::draw`].
 #[derive(Debug)]
 pub struct Sampled {
-    /// It.
+    /// The graph.
     pub graph: KeyedGraph,
     /// Kinds of groups that are not in it.
     pub left_out: Vec<String>,
 }
 
 impl Sampled {
-    /// Makes `opened` ready for one question, or for others about the same features: a binary of DeepGNN is sampled where it is, unless its sidecar
-    /// gives nodes other keys or types than the binary has; anything else is read once. Where features are asked for that no property is called like, a graph whose properties have no columns is surveyed for them.
+    /// Prepares `opened` for one question, or for others about the same features. A DeepGNN binary is sampled in place,
+    /// unless its sidecar gives nodes other keys or types than the binary; any other graph is read once. If a requested
+    /// feature is not the name of a property, a graph whose properties have no columns is surveyed for it.
     ///
     /// # Errors
-    /// When the graph is not sound, has no node type of the name that is given, or its format has no answer that can be repeated.
+    /// Returns an error if the graph is invalid, has no node type with the given name, or its format cannot give a
+    /// repeatable answer.
     pub fn of(
         opened: Opened,
         question: &Question,
@@ -46,14 +48,15 @@ impl Sampled {
         if let Some(ty) = how.node_type.as_deref().filter(|ty| described.node_type(ty).is_none()) {
             return Err(no_node_type(described, ty));
         }
-        // A question names nodes by the keys and types of the shown graph, which a mapped binary knows only if they are its own.
+        // A question names nodes by the keys and types of the shown graph, which a mapped binary has only if they are
+        // its own.
         let renumbered = opened.sidecar.as_ref().is_some_and(|sidecar| sidecar.mapping.renumbers_nodes());
         let is_binary = is_binary(&opened) && !renumbered;
         if !is_binary {
             question.without_binary(how.generator)?;
         }
         let features = question.features();
-        // Which of its types a feature has tells what lies beside the binary: that is read with it.
+        // The sidecar states which of its types a feature has: the graph is read through it.
         if is_binary && !features.iter().any(|feature| has_several_types(described, &feature.id)) {
             return Sampled::of_binary(&opened, graph);
         }
@@ -66,11 +69,11 @@ impl Sampled {
         Sampled::read(source, options, graph, resources)
     }
 
-    /// Makes `opened` ready for all questions, as a server needs it: a binary of DeepGNN is sampled where it is, anything else is read once, with
-    /// all its properties as columns.
+    /// Prepares `opened` for all questions, as a server needs it. A DeepGNN binary is sampled in place; any other graph
+    /// is read once, with all its properties as columns.
     ///
     /// # Errors
-    /// When the graph is not sound.
+    /// Returns an error if the graph is invalid.
     pub fn whole(
         opened: &Opened,
         options: &SampledOptions,
@@ -111,7 +114,7 @@ impl Sampled {
     }
 }
 
-/// Whether it is a binary of DeepGNN, and no text of it.
+/// Returns whether the graph is a DeepGNN binary, not a DeepGNN text.
 fn is_binary(opened: &Opened) -> bool {
     let native = opened.native.as_any().and_then(|native| native.downcast_ref::<DeepGnn>());
     native.is_some_and(|graph| graph.text().is_none())
@@ -123,7 +126,7 @@ fn no_node_type(graph: &Model, name: &str) -> Error {
     Error::usage(format!("there is no node type {name:?}{near}")).hint(format!("--type {}", names.join("|")))
 }
 
-/// Whether nodes or edges have a property of this name.
+/// Returns whether nodes or edges have a property with this name.
 fn has_property(graph: &Model, name: &str) -> bool {
     let properties = graph.nodes.iter().map(|ty| &ty.properties).chain(graph.edges.iter().map(|ty| &ty.properties));
     properties.flatten().any(|property| property.name == name)

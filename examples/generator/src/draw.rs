@@ -1,12 +1,12 @@
-//! Draws by counter: the value depends on its stream and its number alone, so that adding a column, or more rows,
-//! leaves every other value as it was.
+//! Random numbers by counter: a number depends only on its stream and its index, so that adding a column or rows leaves
+//! all other values unchanged.
 
-/// One stream of draws, named by what is drawn.
+/// A stream of random numbers, named after its use.
 #[derive(Debug, Clone, Copy)]
 pub struct Stream(u64);
 
 impl Stream {
-    /// The stream called `name`.
+    /// Returns the stream with this name.
     pub fn new(name: &str) -> Self {
         Stream(
             name.bytes()
@@ -14,7 +14,7 @@ impl Stream {
         )
     }
 
-    /// Draw number `number`: 64 bits (SplitMix64 at the place that stream and number give).
+    /// Returns number `number` of the stream: 64 bits (SplitMix64 at the position given by stream and number).
     pub fn bits(self, number: u64) -> u64 {
         let mut mixed = self.0.wrapping_add(number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -22,20 +22,21 @@ impl Stream {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `bound`, which is above 0; all nearly equally likely.
+    /// Returns a number below `bound`, which must be above 0; all are almost equally likely.
     pub fn below(self, number: u64, bound: u64) -> u64 {
         let wide = u128::from(self.bits(number)) * u128::from(bound);
         (wide >> 64) as u64
     }
 
-    /// A number below `bound` that is rather small: the square of an even draw. Few things get most of the attention.
+    /// Returns a number below `bound`, mostly a small one: the square of a uniform number. A few elements get most of
+    /// the edges.
     pub fn skewed(self, number: u64, bound: u64) -> u64 {
         let even = u128::from(self.bits(number));
         let square = (even * even) >> 64;
         ((square * u128::from(bound)) >> 64) as u64
     }
 
-    /// One of `choices`.
+    /// Returns one of `choices`.
     pub fn pick<'a, T: ?Sized>(self, number: u64, choices: &[&'a T]) -> &'a T {
         choices[self.below(number, choices.len() as u64) as usize]
     }

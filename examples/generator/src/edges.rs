@@ -1,4 +1,4 @@
-//! Who knows whom, lives where, wrote and likes what.
+//! Edges: who knows whom, lives where, wrote and likes what.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,11 +18,11 @@ const LIVES_IN: usize = 1;
 const WROTE: usize = 2;
 const LIKES: usize = 3;
 
-/// Draws of acquaintances and of likes; a few of them repeat and fall away.
+/// Numbers of draws of acquaintances and of likes; a few draws are repeats, which are dropped.
 const ACQUAINTANCES: u64 = 2_500;
 const APPLAUSE: u64 = 3_000;
 
-/// The four edge types. `knows` has no direction: each pair is there once.
+/// Returns the four edge types. `knows` is undirected: each pair occurs once.
 pub(crate) fn types() -> Vec<EdgeType> {
     let with = |property: Property, ty: EdgeType| EdgeType { properties: vec![property], ..ty };
     let knows = EdgeType { direction: Direction::Undirected, ..EdgeType::new(PERSON, "knows", PERSON) };
@@ -34,7 +34,7 @@ pub(crate) fn types() -> Vec<EdgeType> {
     ]
 }
 
-/// Acquaintances: half between neighbours in the list of persons, half with the well-known ones at its head.
+/// Acquaintances: half between neighbours in the list of persons, half with the well-known persons at its beginning.
 pub(crate) fn knows() -> EdgeBatch {
     let (one, other, near) = (Stream::new("knows one"), Stream::new("knows other"), Stream::new("knows near"));
     let pairs: BTreeSet<(u64, u64)> = (0..ACQUAINTANCES)
@@ -53,7 +53,7 @@ pub(crate) fn knows() -> EdgeBatch {
     batch(KNOWS, pairs, Some(Arc::new(since)))
 }
 
-/// Everybody lives somewhere, most in one of the first cities of the list.
+/// Every person lives in a city, mostly in one of the first cities of the list.
 pub(crate) fn lives_in() -> EdgeBatch {
     let home = Stream::new("home");
     batch(LIVES_IN, (0..PERSONS).map(|person| (person, home.skewed(person, CITIES.len() as u64))), None)
@@ -78,7 +78,7 @@ pub(crate) fn likes() -> EdgeBatch {
     batch(LIKES, pairs, Some(Arc::new(weights)))
 }
 
-/// A batch of edges between rows, with one property or none.
+/// Returns a batch of edges between rows, with at most one property.
 fn batch(ty: usize, pairs: impl IntoIterator<Item = (u64, u64)>, property: Option<ArrayRef>) -> EdgeBatch {
     let (source, target): (Vec<u64>, Vec<u64>) = pairs.into_iter().unzip();
     EdgeBatch {

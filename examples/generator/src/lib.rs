@@ -1,3 +1,3 @@
-//! What the generators share: draws by counter.
+//! Code that the generators share: random numbers by counter.
 
 pub mod draw;

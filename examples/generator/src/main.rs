@@ -1,6 +1,6 @@
 //! Writes `examples/social`, a small social graph in GraphAr: `cargo xtask example`.
 //!
-//! The graph is drawn by counter from word lists, so that it is the same on every machine and grows without changing.
+//! The graph is drawn by counter from word lists, so that it is equal on every machine, and can grow without changing.
 
 mod edges;
 mod names;

@@ -1,6 +1,6 @@
-//! Words that the example is made of.
+//! The word lists of the example.
 
-/// First names, with the gender that goes with each.
+/// First names, each with a gender.
 pub(crate) const FIRST: &[(&str, &str)] = &[
     ("Ada", "female"),
     ("Aisha", "female"),
@@ -72,7 +72,7 @@ pub(crate) const LAST: &[&str] = &[
     "Wang",
 ];
 
-/// Cities with their inhabitants, in round numbers.
+/// Cities and their populations, rounded.
 pub(crate) const CITIES: &[(&str, i64)] = &[
     ("Accra", 2_513_000),
     ("Amsterdam", 921_000),
@@ -116,7 +116,7 @@ pub(crate) const CITIES: &[(&str, i64)] = &[
     ("Zürich", 427_000),
 ];
 
-/// What posts are about.
+/// Topics of posts.
 pub(crate) const TOPICS: &[&str] = &[
     "a shortest path",
     "baking, proof included",
@@ -130,6 +130,6 @@ pub(crate) const TOPICS: &[&str] = &[
     "tulips",
 ];
 
-/// How posts begin.
+/// Beginnings of posts.
 pub(crate) const OPENINGS: &[&str] =
     &["About", "In praise of", "Notes on", "Once more:", "Thinking of", "Who knows about"];

@@ -28,17 +28,17 @@ const NEW_YEAR: i64 = 1_704_067_200_000;
 /// Milliseconds of a year.
 const YEAR: u64 = 365 * 24 * 60 * 60 * 1_000;
 
-/// The type of instants in this graph.
+/// Returns the type of times in this graph.
 pub(crate) fn instant() -> DataType {
     DataType::Timestamp(TimeUnit::Millisecond, None)
 }
 
-/// Moment number `number` of a stream, within 2024, in milliseconds since the epoch.
+/// Returns time number `number` of a stream, within 2024, in milliseconds since the epoch.
 pub(crate) fn moment(stream: Stream, number: u64) -> i64 {
     NEW_YEAR + stream.below(number, YEAR) as i64
 }
 
-/// The three node types.
+/// Returns the three node types.
 pub(crate) fn types() -> Vec<NodeType> {
     let node = |name: &str, key: Key, rows: u64, properties: Vec<Property>| NodeType {
         ordered: true,
@@ -67,7 +67,7 @@ pub(crate) fn types() -> Vec<NodeType> {
     ]
 }
 
-/// All persons. Keys have gaps, every third person gave no e-mail address.
+/// Returns all persons. Keys have gaps; every third person has no e-mail address.
 pub(crate) fn persons() -> NodeBatch {
     let (first, last, email) = (Stream::new("first name"), Stream::new("last name"), Stream::new("email"));
     let (birthday, role) = (Stream::new("birthday"), Stream::new("role"));
@@ -106,14 +106,14 @@ pub(crate) fn persons() -> NodeBatch {
     batch(PERSON, PERSONS, keys((0..PERSONS).map(|at| 1_000 + 7 * at as i64)), Some(labels), properties)
 }
 
-/// All cities, by name.
+/// Returns all cities, by name.
 pub(crate) fn cities() -> NodeBatch {
     let names: ArrayRef = Arc::new(StringArray::from_iter_values(CITIES.iter().map(|city| city.0)));
     let population: ArrayRef = Arc::new(Int64Array::from_iter_values(CITIES.iter().map(|city| city.1)));
     batch(CITY, CITIES.len() as u64, names, None, vec![Some(population)])
 }
 
-/// All posts.
+/// Returns all posts.
 pub(crate) fn posts() -> NodeBatch {
     let (opening, topic, created) = (Stream::new("opening"), Stream::new("topic"), Stream::new("post created"));
     let sentence = |at: u64| format!("{} {}", opening.pick(at, OPENINGS), topic.pick(at, TOPICS));

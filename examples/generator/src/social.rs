@@ -4,7 +4,7 @@ use isomorph_model::{Batch, Graph, MemoryGraph};
 
 use crate::{edges, nodes};
 
-/// Persons who know each other, live in cities, and write and like posts.
+/// Returns a graph of persons who know each other, live in cities, and write and like posts.
 pub(crate) fn graph() -> MemoryGraph {
     let mut graph =
         Graph { name: Some("social".to_owned()), nodes: nodes::types(), edges: edges::types(), ..Graph::default() };

@@ -1,4 +1,4 @@
-//! From memory into GraphAr.
+//! Writes a graph in memory as GraphAr.
 
 use arrow_array::{ArrayRef, UInt64Array};
 use arrow_select::take::take;
@@ -7,14 +7,14 @@ use isomorph_graphar::{GraphArWriter, WriteOptions};
 use isomorph_model::{Batch, Delivery, EdgeBatch, EdgeOrder, Ends, MemoryGraph, Written};
 use isomorph_storage::{Location, Mode, Staging};
 
-/// Chunks so small that a graph of this size has several of each kind, as a large one would.
+/// Chunks small enough for this graph to have several of each kind, like a large graph.
 const VERTEX_CHUNK: u64 = 256;
 const EDGE_CHUNK: u64 = 1_024;
 
-/// Writes `graph` to `folder` and replaces what is there.
+/// Writes `graph` to `folder`, and replaces its content.
 ///
 /// # Errors
-/// When it cannot be written.
+/// Returns an error if the graph cannot be written.
 pub(crate) fn write(graph: &MemoryGraph, folder: &Location) -> Result<Written> {
     let options =
         WriteOptions { vertex_chunk: Some(VERTEX_CHUNK), edge_chunk: Some(EDGE_CHUNK), ..WriteOptions::default() };
@@ -38,10 +38,10 @@ pub(crate) fn write(graph: &MemoryGraph, folder: &Location) -> Result<Written> {
     Ok(written)
 }
 
-/// The edges by the end that `order` names, then by the other.
+/// Sorts the edges by the end that `order` names, then by the other.
 fn sorted(edges: &EdgeBatch, order: EdgeOrder) -> Result<EdgeBatch> {
     let (Ends::Rows(source), Ends::Rows(target)) = (&edges.source, &edges.target) else {
-        return Err(Error::usage("edges between keys are not sorted here"));
+        return Err(Error::usage("edges between keys cannot be sorted here"));
     };
     let mut rows: Vec<u64> = (0..edges.rows as u64).collect();
     rows.sort_by_key(|&row| {

@@ -211,10 +211,10 @@ fn the_format_is_named_wherever_formats_are() {
     std::fs::rename(home.path("a.seventh"), home.path("a")).unwrap();
     home.does(&["info", "a", "--from", "seventh", "--sidecar", "ignore"]);
     let refused = home.run(&["info", "a", "--keep-edge-id"]);
-    let what = "--keep-edge-id is for graphs kept in NOCK, and this one is kept in Seventh";
+    let what = "--keep-edge-id applies to NOCK; this graph's format is Seventh";
     assert!(refused.code == Some(2) && refused.err.contains(what), "{}", refused.err);
     let refused = home.run(&["convert", "a", "b.seventh", "--compression", "zstd"]);
-    let what = "--compression is for writing GraphAr, NOCK and annnet, and Seventh is to be written";
+    let what = "--compression applies to GraphAr, NOCK and annnet output; the output format is Seventh";
     assert!(refused.code == Some(2) && refused.err.contains(what), "{}", refused.err);
     let unknown = home.run(&["convert", "a", "b.what", "--to", "eighth"]);
     assert!(unknown.err.contains("rdf, seventh"), "{}", unknown.err);

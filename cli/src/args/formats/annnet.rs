@@ -17,7 +17,7 @@ impl Arguments for Annnet {
 
     fn writing(&self, args: &TargetArgs, destination: &str, _returns: bool, options: &mut WriteOptions) -> Result<()> {
         if let Some(other) = args.file_type.filter(|file_type| *file_type != FileType::Parquet) {
-            return Err(Error::usage(format!("annnet is kept in Parquet, not in {other}")));
+            return Err(Error::usage(format!("annnet stores Parquet files, not {other}")));
         }
         let options = options.get_mut::<annnet::WriteOptions>();
         options.layout = args.layout.unwrap_or_default();

@@ -9,7 +9,7 @@ use crate::args::{OpenArgs, TargetArgs, file_place};
 
 pub struct DeepGnn;
 
-/// The text that is to be written instead of a binary.
+/// Returns the text format to write, or `None` for a binary.
 fn text_at(args: &TargetArgs, destination: &str) -> Option<deepgnn::TextFormat> {
     args.text.or_else(|| deepgnn::TextFormat::of_name(destination))
 }
@@ -45,10 +45,10 @@ impl Arguments for DeepGnn {
             ("--watermark", args.watermark.is_some()),
         ];
         if let (Some(format), Some((flag, _))) = (options.text, of_binary.into_iter().find(|(_, given)| *given)) {
-            return Err(Error::usage(format!("{flag} is for a binary, and a text, {format}, is to be written")));
+            return Err(Error::usage(format!("{flag} applies to binaries; the output is {format} text")));
         }
         if args.leave_out && !options.text.is_some_and(deepgnn::TextFormat::has_defaults) {
-            return Err(Error::usage("--leave-out is for a text in Linear or EdgeList"));
+            return Err(Error::usage("--leave-out applies to Linear and EdgeList texts"));
         }
         (options.parts, options.leave_out) = (options.text.and(args.partitions), args.leave_out);
         let options = &mut options.binary;

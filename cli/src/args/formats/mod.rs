@@ -1,5 +1,5 @@
-//! Arguments of single formats. Drivers list the flags that apply to them; the modules here turn the values into options. A format
-//! without a module has no options of its own.
+//! Arguments of single formats. Drivers list the flags that apply to them; the modules here turn the values into
+//! options. A format without a module has no options of its own.
 
 mod annnet;
 mod deepgnn;
@@ -75,7 +75,7 @@ pub fn foreign(
     Some((flag, formats.all().iter().copied().filter(|format| knows(format, flag)).collect()))
 }
 
-/// The formats that are selected by a flag, in the order of the flags.
+/// The formats that the given flags select, in the order of the flags.
 pub fn told(given: &Given, formats: &Registry) -> Vec<Format> {
     let tells = |flag: &str| formats.all().iter().copied().find(|format| format.flags().telling.contains(&flag));
     given.iter().filter(|(_, given)| *given).filter_map(|(flag, _)| tells(flag)).collect()

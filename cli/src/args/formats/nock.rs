@@ -32,10 +32,10 @@ impl Arguments for Nock {
         options.format = match args.file_type.or(by_name).unwrap_or(FileType::Parquet) {
             FileType::Parquet => nock::Format::Parquet,
             FileType::Csv => nock::Format::Csv,
-            other => return Err(Error::usage(format!("NOCK is kept in Parquet or CSV, not in {other}"))),
+            other => return Err(Error::usage(format!("NOCK is stored as Parquet or CSV, not as {other}"))),
         };
         if options.format == nock::Format::Csv && args.compression.is_some() {
-            return Err(Error::usage("--compression is for Parquet, and a text file is to be written"));
+            return Err(Error::usage("--compression applies to Parquet; the output is a text file"));
         }
         options.types = args.dialect.unwrap_or(options.types);
         options.truth_double = args.truth_double;

@@ -11,7 +11,7 @@ pub struct Document<'a> {
     plan: PlanDocument<'a>,
     certificate: Option<CertificateDocument<'a>>,
     findings: Vec<RuleFindings<'a>>,
-    /// Edges that a selection leaves out because an end of theirs is left out; null without a selection.
+    /// Edges that a selection drops because one of their ends is dropped; null without a selection.
     dangling: Option<u64>,
 }
 
@@ -24,7 +24,7 @@ struct PlanDocument<'a> {
     cost: &'a PlanCost,
     lines: &'a [PlanLine],
     carried: &'a [String],
-    /// What of it the format has no words for: lost without a sidecar.
+    /// What the format cannot store: lost without a sidecar.
     losses: Vec<PlanLine>,
 }
 
@@ -32,12 +32,13 @@ struct PlanDocument<'a> {
 struct CertificateDocument<'a> {
     #[serde(flatten)]
     certificate: &'a Certificate,
-    /// Whether what was read back is what went in; null when it was not read back.
+    /// Whether the output equals the input; null if the output was not verified.
     equal: Option<bool>,
 }
 
 impl<'a> Document<'a> {
-    /// The document of a plan, and of what came of it. Where it `loses`, nothing is carried, and what would have been is lost.
+    /// Creates the document of a plan and of its result. If data is dropped, there is no sidecar, and what it would
+    /// contain is listed as lost.
     pub fn new(
         destination: &'a str,
         plan: &'a Plan,

@@ -7,7 +7,7 @@ use isomorph::convert::Progress;
 
 use crate::console::Console;
 
-/// Progress that shows a line when the first survey begins.
+/// Progress that prints a line when the first survey begins.
 pub struct Early<'a> {
     progress: &'a dyn Progress,
     console: &'a Console,
@@ -16,12 +16,12 @@ pub struct Early<'a> {
 }
 
 impl<'a> Early<'a> {
-    /// Shows `heading` before a survey, and all progress by `progress`.
+    /// Prints `heading` before a survey, and reports all progress to `progress`.
     pub fn new(progress: &'a dyn Progress, console: &'a Console, heading: String) -> Self {
         Early { progress, console, heading, shown: AtomicBool::new(false) }
     }
 
-    /// Whether the line was shown.
+    /// Returns whether the line was printed.
     pub fn shown(&self) -> bool {
         self.shown.load(Ordering::Relaxed)
     }
@@ -32,7 +32,7 @@ impl Progress for Early<'_> {
         if stage == "survey" && !self.console.json && !self.shown.swap(true, Ordering::Relaxed) {
             let mut screen = self.console.screen();
             screen.line("plan", &format!("{}, after a survey", self.heading));
-            // Standard output that is closed is noticed by what is shown next.
+            // If standard output is closed, the next write reports it.
             let _ = self.console.show(&screen);
         }
         self.progress.begin(stage, total);

@@ -18,10 +18,10 @@ use crate::interrupt::Interrupt;
 use crate::progress::Bars;
 use crate::stdio::{self, DASH, Output};
 
-/// Converts a graph, or only plans it.
+/// Converts a graph, or prints the plan only.
 ///
 /// # Errors
-/// Whatever keeps it from doing so.
+/// Any error of reading, writing or printing.
 pub fn run(args: &ConvertArgs, formats: &Registry, console: &Console) -> Result<Answer> {
     let resources = args.resources.resources()?;
     let printed = if args.destination == DASH { Some(Output::new(&resources.scratch)?) } else { None };
@@ -63,16 +63,16 @@ pub fn run(args: &ConvertArgs, formats: &Registry, console: &Console) -> Result<
     };
     let to = match target_format(&opened, &destination, &options) {
         Err(_) if printed.is_some() => {
-            return Err(Error::usage("standard output has no name that says which format is wanted")
-                .hint("--to-syntax SYNTAX    a text of RDF")
-                .hint("--to nock --file-type csv    a text of NOCK")
-                .hint("--text FORMAT    a text of DeepGNN"));
+            return Err(Error::usage("standard output has no name from which to choose a format")
+                .hint("--to-syntax SYNTAX    write RDF text")
+                .hint("--to nock --file-type csv    write NOCK as CSV")
+                .hint("--text FORMAT    write DeepGNN text"));
         }
         to => to?,
     };
     let reads_base = opened.format.flags().opening.contains(&"--base");
     if options.base.is_some() && !reads_base && to.shape() != Shape::Triples {
-        return Err(Error::usage("--base is for texts of RDF, and for what becomes RDF"));
+        return Err(Error::usage("--base applies to RDF text and to conversions to RDF"));
     }
     let returns = opened.format_of_graph() == to && opened.format != to;
     options.write = args.target.options(to, destination.file_name(), returns, formats)?;
@@ -92,12 +92,12 @@ pub fn run(args: &ConvertArgs, formats: &Registry, console: &Console) -> Result<
     }
     let mut findings = opened.native.about().findings;
 
-    // These number the nodes of all types in one go.
+    // Such formats number the nodes of all types in one sequence.
     let opened = match to.numbers_all_nodes() {
         true => interrupt.outcome(opened.counted(&resources, &bars))?,
         false => opened,
     };
-    // A survey can take long: what is planned is shown before it, and the rest after.
+    // A survey can take long: the first line of the plan is printed before it, and the rest after it.
     let early = Early::new(&bars, console, screen::heading(&opened, opened.format_of_graph(), to, &options));
     let plan = interrupt.outcome(Plan::new(&opened, &destination, &options, &resources, &early))?;
     let shown = early.shown();
@@ -106,7 +106,7 @@ pub fn run(args: &ConvertArgs, formats: &Registry, console: &Console) -> Result<
     if printed.is_some() && carries && !plan.carried.is_empty() {
         return Err(needs_sidecar());
     }
-    // Through a link the file is written that it leads to, with the sidecar beside that.
+    // If the destination is a link, the file that it points to is written, with the sidecar next to it.
     let linked = destination.link_target().filter(|_| !directory);
     let named = linked.as_ref().map_or_else(|| destination.file_name().to_owned(), Location::to_string);
     let beside = carries.then(|| screen::beside(&named, directory));
@@ -154,14 +154,14 @@ pub fn run(args: &ConvertArgs, formats: &Registry, console: &Console) -> Result<
     Ok(Answer::Yes)
 }
 
-/// The error for standard output, which has no place for a sidecar.
+/// Returns the error for a conversion to standard output that needs a sidecar.
 fn needs_sidecar() -> Error {
-    Error::new(Kind::WouldLose, "this conversion writes a sidecar, for which standard output has no place")
+    Error::new(Kind::WouldLose, "this conversion writes a sidecar, which cannot go to standard output")
         .hint("--lossy    write no sidecar, and list what is lost")
-        .hint("name a file    instead of -")
+        .hint("use a file as the destination    instead of -")
 }
 
-/// Fails now, and not after a long survey, when nothing could be written there.
+/// Fails early, not after a long survey, if the destination cannot be written.
 fn probe(destination: &Location, directory: bool, replace: bool, formats: &Registry) -> Result<()> {
     let mode = if replace { Mode::Replace } else { Mode::CreateNew };
     let staging = match directory {
@@ -169,7 +169,7 @@ fn probe(destination: &Location, directory: bool, replace: bool, formats: &Regis
         false => Staging::file(destination, mode),
     };
     match staging {
-        // Nothing replaces a directory that is no graph: that is told at once.
+        // A directory that is not a graph is never replaced: report this at once.
         Err(error) if directory && error.kind() == Kind::AlreadyExists => {
             check_replaced(destination, formats).and(Err(error))
         }

@@ -9,7 +9,7 @@ use crate::console::Console;
 use crate::render::{Cell, Column, Mark, STAGE, Screen, Table, bytes, duration, memory, of, thousands, width};
 use crate::stdio::DASH;
 
-/// Where the sidecar of a destination lies, as people write it.
+/// Returns the name of a destination's sidecar, as it is printed.
 pub fn beside(name: &str, directory: bool) -> String {
     if directory {
         format!("{name}/{}/", sidecar::FOLDER)
@@ -18,7 +18,7 @@ pub fn beside(name: &str, directory: bool) -> String {
     }
 }
 
-/// What becomes what: `NOCK → GraphAr (Parquet)`.
+/// Returns input and output: `NOCK → GraphAr (Parquet)`.
 pub fn heading(opened: &Opened, from: Format, to: Format, options: &ConvertOptions) -> String {
     let source = match opened.format == from {
         true => from.name().to_owned(),
@@ -28,7 +28,7 @@ pub fn heading(opened: &Opened, from: Format, to: Format, options: &ConvertOptio
     format!("{source} → {target}")
 }
 
-/// What will happen. The heading may have been shown before.
+/// Prints the plan. The heading may have been printed before.
 pub fn plan(
     opened: &Opened,
     plan: &Plan,
@@ -57,7 +57,7 @@ pub fn plan(
         }),
     }
     let (word, place) = match beside {
-        Some(place) => ("carried", format!(" · in {place}")),
+        Some(place) => ("sidecar", format!(" · in {place}")),
         None => ("lost", String::new()),
     };
     let stays = options.loses() || beside.is_some();
@@ -72,7 +72,7 @@ pub fn plan(
     screen
 }
 
-/// What becomes of every part, if it is the same for several.
+/// Returns the mapping of all parts, if it is the same for several parts.
 fn one_for_all(lines: &[PlanLine]) -> Option<&str> {
     let (first, others) = lines.split_first()?;
     let same = others.iter().all(|line| line.becomes == first.becomes);
@@ -100,13 +100,13 @@ fn sort(cost: &PlanCost) -> String {
     }
 }
 
-/// What a plan that may lose something says is lost.
+/// Returns what a plan that may lose data lists as lost.
 pub fn lost(plan: &Plan) -> Vec<String> {
     let losses = plan.losses.iter().map(|loss| format!("{}: {}", loss.subject, loss.becomes));
     plan.carried.iter().cloned().chain(losses).collect()
 }
 
-/// What was done, and the proof.
+/// Prints the result of a conversion.
 pub fn certificate(
     certificate: &Certificate,
     planned: &[String],
@@ -129,15 +129,17 @@ pub fn certificate(
     screen.table(&counts);
     match (&certificate.result, loses) {
         (Some(result), _) if certificate.source.is_some_and(|source| result.schema != source.schema) => {
-            screen.plain("read back, and equal in content and order", Some(Mark::Sound))
+            screen.plain("verified: output equals input in content and order", Some(Mark::Sound))
         }
-        (Some(_), _) => screen.plain("read back, and equal", Some(Mark::Sound)),
-        (None, true) => screen.plain("not read back: without what is lost it is another graph", Some(Mark::Warning)),
-        (None, false) => screen.plain("not read back, as asked", Some(Mark::Warning)),
+        (Some(_), _) => screen.plain("verified: output equals input", Some(Mark::Sound)),
+        (None, true) => {
+            screen.plain("not verified: --lossy drops data, so the output differs from the input", Some(Mark::Warning))
+        }
+        (None, false) => screen.plain("not verified, as requested", Some(Mark::Warning)),
     };
-    // What was to be lost has been said by the plan, but for what is found when it is written.
+    // The plan has listed what is lost, except for what was found while writing.
     for lost in certificate.lost.iter().filter(|lost| !loses || !planned.contains(lost)) {
-        screen.marked(if loses { "lost" } else { "not kept" }, Some(Mark::Warning), lost);
+        screen.marked(if loses { "dropped" } else { "not kept" }, Some(Mark::Warning), lost);
     }
     if let Some(found) = certificate.result.or(certificate.source) {
         digests(&mut screen, &found, console.verbose);
@@ -154,7 +156,7 @@ pub fn certificate(
     screen
 }
 
-/// The three digests: their beginnings on one line, or all of them.
+/// Prints the three digests: their beginnings on one line, or in full.
 fn digests(screen: &mut Screen, digests: &Digests, whole: bool) {
     let all = [("content", digests.content), ("order", digests.order), ("schema", digests.schema)];
     if whole {

@@ -1,17 +1,17 @@
-//! One element that differs: what it is, and its values on both sides.
+//! An element that differs: its name, and its values on both sides.
 
 use isomorph::convert::DiffElement;
 use serde_json::Value;
 
 use crate::render::{Cell, Column, Table};
 
-/// Longest value that is shown whole.
+/// Longest value that is printed in full.
 const SHOWN: usize = 60;
 
-/// A side that has not got it.
+/// Printed for a side without the element or value.
 const ABSENT: &str = "–";
 
-/// One line for each value that differs.
+/// Returns a table with one row per value that differs.
 pub fn table(elements: &[DiffElement]) -> Table {
     let columns =
         [Column::text(0), Column::text(0), Column::text(2).gap(" "), Column::text(0).gap(" "), Column::text(1)];
@@ -35,15 +35,15 @@ fn name(element: &DiffElement) -> String {
     }
 }
 
-/// A key without its quotes.
+/// Returns a key without its quotes.
 fn plain(key: &Value) -> String {
     key.as_str().map_or_else(|| key.to_string(), str::to_owned)
 }
 
-/// Values that differ: what they are of, and both sides.
+/// Returns the values that differ: name, left and right.
 fn differences(element: &DiffElement) -> Vec<(String, String, String)> {
     let Some(values) = element.values() else {
-        // One side has not got the element: what the other one says of it tells it from those like it.
+        // One side lacks the element: the values of the other side tell it from similar ones.
         let side = |line: &Option<String>| match line.as_deref().and_then(DiffElement::values_of) {
             Some(values) if values.is_empty() => "there".to_owned(),
             Some(values) => {

@@ -1,4 +1,4 @@
-//! `diff`: the same graph? If not, which kind, which type, which elements.
+//! `diff`: are two graphs equal? If not, which kinds, types and elements differ.
 
 mod element;
 
@@ -21,7 +21,7 @@ use crate::progress::Bars;
 use crate::render::{Cell, Column, Mark, Screen, Table, of, thousands};
 use crate::stdio::DASH;
 
-/// Elements that are named, where nobody says how many.
+/// Default number of elements to list.
 const NAMED: usize = 10;
 
 /// See `docs/cli-json.md`.
@@ -35,7 +35,7 @@ struct Document<'a> {
     lines: Vec<LineDocument<'a>>,
     elements: Vec<ElementDocument<'a>>,
     differing: Option<u64>,
-    /// Whether the search ended at `--limit`: then at least so many differ.
+    /// Whether the search ended at `--limit`: then `differing` is a lower bound.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     ended: bool,
 }
@@ -57,13 +57,13 @@ struct LineDocument<'a> {
 struct ElementDocument<'a> {
     #[serde(flatten)]
     element: &'a DiffElement,
-    /// Its key, or its ends as a list, with numbers as numbers.
+    /// Its key, or a list of its ends, with numbers as numbers.
     key: Option<Box<RawValue>>,
 }
 
 impl<'a> ElementDocument<'a> {
     fn new(element: &'a DiffElement) -> Self {
-        // Several parts stand beside one another.
+        // A key of several parts is a list.
         let list = format!("[{}]", element.identity);
         let mut parts = 0;
         let read = json::items(&list, |_| {
@@ -101,14 +101,14 @@ impl<'a> Document<'a> {
     }
 }
 
-/// Compares two graphs; the answer is whether they are the same.
+/// Compares two graphs; the answer is whether they are equal.
 ///
 /// # Errors
-/// Whatever keeps it from doing so.
+/// Any error of reading, writing or printing.
 pub fn run(args: &DiffArgs, formats: &Registry, console: &Console) -> Result<Answer> {
     let resources = args.resources.resources()?;
     if (args.from.is_some() || args.syntax.is_some()) && ![&args.left, &args.right].iter().any(|path| *path == DASH) {
-        return Err(Error::usage("--from and --syntax are for standard input, and neither graph is -"));
+        return Err(Error::usage("--from and --syntax apply to standard input, and neither graph is -"));
     }
     let selection = args.select.selection(None)?;
     let left = open(&args.left, args, formats, &resources, console)?;
@@ -116,7 +116,7 @@ pub fn run(args: &DiffArgs, formats: &Registry, console: &Console) -> Result<Ans
     let given = [("--key", args.key.is_some())];
     let foreign = [&left, &right].map(|side| foreign(&given, side.format, formats, |flags| flags.opening));
     if let [Some((flag, of)), Some(_)] = foreign {
-        return Err(Error::usage(format!("{flag} is for graphs kept in {}, and neither is", names(&of))));
+        return Err(Error::usage(format!("{flag} applies to {}; neither graph has this format", names(&of))));
     }
     let bars = Bars::new(Interrupt::default());
     for side in [&left, &right] {
@@ -146,17 +146,14 @@ pub fn run(args: &DiffArgs, formats: &Registry, console: &Console) -> Result<Ans
         screen.table(&element::table(&found.elements));
         let named = found.elements.len() as u64;
         if found.ended {
-            let ended = format!(
-                "the search ended at {}; there may be more: without --limit all are counted",
-                of(named, "element")
-            );
+            let ended = format!("the search ended at {}; omit --limit to count all", of(named, "element"));
             screen.plain(&ended, None);
         } else if let Some(all) = found.differing.filter(|all| *all > named && named > 0) {
             let more = of(all - named, "more element");
-            screen.plain(&format!("and {more}; --limit {all} names them"), None);
+            screen.plain(&format!("and {more}; --limit {all} lists them"), None);
         }
         if let (Some(format), None) = (shared_view(&left, &right), args.seen_as) {
-            screen.line("", &format!("--as {} compares both as {format} holds them", format.id()));
+            screen.line("", &format!("--as {} compares both as {format} stores them", format.id()));
         }
     }
     console.show(&screen)?;
@@ -164,8 +161,8 @@ pub fn run(args: &DiffArgs, formats: &Registry, console: &Console) -> Result<Ans
     Ok(Answer::yes_if(same))
 }
 
-/// Where the graphs are of two formats: the one that the right one lies in, whose view of both is often what is asked for
-/// when nothing travels beside the data.
+/// If the two graphs are of different formats, returns the storage format of the right one: without sidecars, a
+/// comparison of both as this format stores them is often what is wanted.
 fn shared_view(left: &Opened, right: &Opened) -> Option<Format> {
     (left.format_of_graph() != right.format_of_graph()).then_some(right.format)
 }
@@ -183,7 +180,7 @@ fn open(path: &str, args: &DiffArgs, formats: &Registry, resources: &Resources, 
         (open.from, open.syntax) = (args.from.or_else(|| args.syntax.map(|_| Format::RDF)), args.syntax);
     }
     let (location, at) = read_place(path, resources)?;
-    // One command has two graphs: what is said is for those of them that understand it.
+    // One command line has two graphs: options apply to each graph whose format has them.
     let mut options = open.options_of(None, formats, resources)?;
     options.from = open.from;
     options.get_mut::<graphlake::OpenOptions>().at = at.unwrap_or_default();
@@ -204,7 +201,7 @@ fn verdict(screen: &mut Screen, found: &Diff, same: bool) {
     };
 }
 
-/// The facts of both sides, by kind and type: every type, and every property that differs.
+/// Returns the facts of both sides by kind and type: all types, and all properties that differ.
 fn lines(found: &Diff, all: bool) -> Table {
     let mut table = Table::new([
         Column::stage(),
@@ -225,7 +222,7 @@ fn lines(found: &Diff, all: bool) -> Table {
     table
 }
 
-/// What is different about a line: how much only one side has, which the numbers of both do not tell.
+/// Returns what differs in a line: how many elements only one side has, which equal totals would hide.
 fn state(line: &DiffLine) -> String {
     match line.only {
         _ if line.equal => "equal".to_owned(),
@@ -236,7 +233,7 @@ fn state(line: &DiffLine) -> String {
     }
 }
 
-/// What a line is about: `person`, `person.lastName`, `person ─knows→ person`.
+/// Returns the subject of a line: `person`, `person.lastName`, `person ─knows→ person`.
 pub fn subject(line: &Line) -> String {
     let ty = match (line.kind, line.ty.as_slice()) {
         (LineKind::Edges, [source, relation, target]) => format!("{source} ─{relation}→ {target}"),

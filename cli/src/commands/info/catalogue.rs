@@ -1,4 +1,4 @@
-//! A directory that is not a graph itself: the graphs in it.
+//! A directory that is not a graph itself: lists the graphs in it.
 
 use isomorph::Result;
 use isomorph::convert::Catalogue;
@@ -25,7 +25,7 @@ struct GraphDocument {
 /// Lists the graphs in the directory `path`.
 ///
 /// # Errors
-/// When standard output cannot be written.
+/// Returns an error if standard output cannot be written.
 pub fn show(path: &str, catalogue: &Catalogue, console: &Console) -> Result<()> {
     let mut screen = console.screen();
     let count = of(catalogue.graphs.len() as u64, "graph");
@@ -37,7 +37,7 @@ pub fn show(path: &str, catalogue: &Catalogue, console: &Console) -> Result<()> 
     screen.table(&table);
     if catalogue.skipped > 0 {
         let skipped = thousands(catalogue.skipped as u64);
-        screen.line("skipped", &format!("{skipped} entries: the directory has too many to look at each"));
+        screen.line("skipped", &format!("{skipped} entries: the directory has too many to inspect"));
     }
     console.show(&screen)?;
     let graphs = catalogue.graphs.iter();

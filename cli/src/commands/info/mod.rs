@@ -1,4 +1,4 @@
-//! `info`: what is in there, without reading the rows.
+//! `info`: describes a graph without reading its rows.
 
 mod catalogue;
 mod screen;
@@ -18,7 +18,7 @@ use crate::stdio::DASH;
 /// Describes a graph without reading its rows.
 ///
 /// # Errors
-/// Whatever keeps it from doing so.
+/// Any error of reading, writing or printing.
 pub fn run(args: &InfoArgs, formats: &Registry, console: &Console) -> Result<Answer> {
     let (resources, selection) = (args.resources.resources()?, args.select.selection(args.limit)?);
     let (location, mut options) = match args.open.place(&args.path, formats, &resources) {
@@ -33,10 +33,10 @@ pub fn run(args: &InfoArgs, formats: &Registry, console: &Console) -> Result<Ans
         }
         place => place?,
     };
-    // What is wrong is shown.
+    // Errors that opening finds are printed, not returned.
     options.unsound = true;
     let opened = match Opened::open(&location, &options) {
-        // A stale carry is one of the things that somebody wants to be told.
+        // A stale sidecar is part of the description.
         Err(error) if error.kind() == Kind::StaleSidecar => {
             Opened::open(&location, &isomorph::convert::sidecar::told(&location, options))?
         }

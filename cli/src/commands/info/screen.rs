@@ -10,13 +10,13 @@ use crate::console::Console;
 use crate::render::{Cell, Column, Mark, Screen, Table, bytes, count, of, thousands};
 use crate::report;
 
-/// Between facts of one line.
+/// Separator of facts on one line.
 const DOT: &str = " · ";
 
-/// Relations that are shown unless all are wanted.
+/// Number of relations that are printed without --verbose.
 const RELATIONS: usize = 8;
 
-/// The screen of an opened graph.
+/// Returns the screen of an opened graph.
 pub fn screen(described: &Described<'_>, console: &Console) -> Screen {
     let Described { opened, about, counts, beside, .. } = described;
     let graph = opened.graph.graph();
@@ -75,7 +75,7 @@ pub fn screen(described: &Described<'_>, console: &Console) -> Screen {
     screen
 }
 
-/// The types and columns of the files themselves, where the sidecar describes another graph.
+/// Lists the types and columns of the files themselves, if the sidecar describes another graph.
 fn stored(graph: &Graph, verbose: bool) -> Table {
     let mut table = Table::new([Column::stage(), Column::text(1), Column::text(2)]);
     let nodes = graph.nodes.iter().map(|ty| (ty.name.clone(), node_facts(ty, verbose), &ty.properties));
@@ -90,7 +90,7 @@ fn stored(graph: &Graph, verbose: bool) -> Table {
     table
 }
 
-/// The most frequent relations of an edge type that leaves them to its rows, or all of them.
+/// Lists the most frequent relations of an edge type whose rows have their own relations, or all of them.
 fn relations(table: &mut Table, found: &[(String, u64)], verbose: bool) {
     let shown = if verbose { found.len() } else { found.len().min(RELATIONS) };
     for (name, rows) in found.iter().take(shown) {
@@ -103,7 +103,7 @@ fn relations(table: &mut Table, found: &[(String, u64)], verbose: bool) {
     }
 }
 
-/// Values that lie apart from their owners: the properties of most values, or all of them.
+/// Lists the value tables: the properties with most values, or all of them.
 fn values(table: &mut Table, graph: &Graph, verbose: bool) {
     let mut found: Vec<_> = graph.values.iter().collect();
     found.sort_by_key(|values| std::cmp::Reverse(values.rows));
@@ -121,7 +121,7 @@ fn values(table: &mut Table, graph: &Graph, verbose: bool) {
     }
 }
 
-/// Properties line by line, when everything is wanted.
+/// Lists properties line by line with --verbose.
 fn properties(table: &mut Table, properties: &[Property], verbose: bool) {
     for property in properties.iter().filter(|_| verbose) {
         let required = if property.nullable { "" } else { ", never null" };
@@ -149,7 +149,7 @@ fn edge_facts(ty: &EdgeType, layout: &str, verbose: bool) -> Vec<String> {
     let direction = match ty.direction {
         Direction::Directed => "directed",
         Direction::Undirected => "undirected",
-        Direction::PerRow => "direction by row",
+        Direction::PerRow => "direction per row",
     };
     let mut facts = vec![direction.to_owned()];
     facts.extend(ty.key.as_ref().map(|key| format!("key {}", key.name.as_deref().unwrap_or("edge"))));
@@ -158,7 +158,7 @@ fn edge_facts(ty: &EdgeType, layout: &str, verbose: bool) -> Vec<String> {
     facts
 }
 
-/// What is in groups of a kind, and what is said of them.
+/// Returns the members of groups of a kind, and their properties.
 fn group_facts(graph: &Graph, kind: &GroupKind, verbose: bool) -> Vec<String> {
     let member = |table: &MembershipTable| match table.of {
         Owner::Nodes(at) => graph.nodes.get(at).map(|ty| ty.name.clone()),
@@ -173,7 +173,7 @@ fn group_facts(graph: &Graph, kind: &GroupKind, verbose: bool) -> Vec<String> {
     facts
 }
 
-/// `person ─knows─ person`, `person ─wrote→ post`; a relation that differs by row is `…`.
+/// Returns `person ─knows─ person` or `person ─wrote→ post`; a relation that differs by row is `…`.
 fn arrow(graph: &Graph, ty: &EdgeType) -> String {
     let (source, relation, target) = graph.edge_name(ty);
     let relation = if ty.relation.fixed().is_some() { relation } else { "…".to_owned() };
@@ -181,7 +181,7 @@ fn arrow(graph: &Graph, ty: &EdgeType) -> String {
     format!("{source} ─{relation}{head} {target}")
 }
 
-/// Properties with their types: neighbours of one type share it, as in `firstName, lastName string`.
+/// Lists properties with their types; consecutive properties of one type share it, as in `firstName, lastName string`.
 fn grouped(properties: &[Property]) -> Option<String> {
     let mut text = String::new();
     for (at, property) in properties.iter().enumerate() {
@@ -211,7 +211,7 @@ fn property_type(property: &Property) -> String {
 }
 
 fn checks(screen: &mut Screen, about: &About) {
-    let next = "`isomorph validate` reads everything";
+    let next = "`isomorph validate` checks all data";
     let serious = about.findings.worst() >= Some(Severity::Warning);
     match (serious, about.findings.worst()) {
         (false, None) => {
@@ -232,12 +232,12 @@ fn checks(screen: &mut Screen, about: &About) {
 fn sidecar(screen: &mut Screen, beside: &Beside, formats: &Registry) {
     match beside {
         Beside::Nothing => screen,
-        Beside::Ignored => screen.line("sidecar", "left out, as asked"),
+        Beside::Ignored => screen.line("sidecar", "ignored, as requested"),
         Beside::Fits { of } => screen.marked(
             "sidecar",
             Some(Mark::Sound),
             &format!(
-                "what this format cannot say of the {} graph{DOT}`isomorph sidecar show` says what",
+                "details of the {} graph that this format cannot store{DOT}`isomorph sidecar show` lists them",
                 format_name(of, formats)
             ),
         ),
@@ -246,7 +246,7 @@ fn sidecar(screen: &mut Screen, beside: &Beside, formats: &Registry) {
             let first = differences.first().map(String::as_str).unwrap_or_default();
             let more = if more > 0 { format!(", and {more} more") } else { String::new() };
             let text = format!(
-                "of a {} graph, and the data has changed since: {first}{more}{DOT}left out here",
+                "of a {} graph; stale, the data has changed: {first}{more}{DOT}ignored here",
                 format_name(of, formats)
             );
             screen.marked("sidecar", Some(Mark::Warning), &text)
@@ -254,7 +254,7 @@ fn sidecar(screen: &mut Screen, beside: &Beside, formats: &Registry) {
     };
 }
 
-/// The name of a format that an id means, or the id of one that is not known.
+/// Returns the name of the format with an id, or the id if the format is unknown.
 pub fn format_name<'a>(id: &'a str, formats: &Registry) -> &'a str {
     formats.find(id).map_or(id, |format| format.name())
 }

@@ -1,4 +1,4 @@
-//! `lake apply`: statements out of a store and others into it, at once.
+//! `lake apply`: deletes and inserts statements in one transaction.
 
 use isomorph::convert::change_lake;
 use isomorph::{Error, Result};
@@ -22,14 +22,14 @@ struct Document<'a> {
     counts: Counts,
 }
 
-/// Deletes the statements of some files and inserts those of others, as one transaction.
+/// Deletes the statements of some files and inserts those of others, in one transaction.
 ///
 /// # Errors
-/// Whatever keeps it from doing so.
+/// Any error of reading, writing or printing.
 pub fn run(args: &LakeApplyArgs, console: &Console) -> Result<Answer> {
     let is_input = |words: &[String]| words.iter().any(|word| word == "-");
     if is_input(&args.deletes) && is_input(&args.inserts) {
-        return Err(Error::usage("standard input can be read once only").hint("give - once"));
+        return Err(Error::usage("standard input can be read only once").hint("give - once"));
     }
     let lake = super::open(&args.path, &args.change, &args.namespaces)?;
     let budget = args.change.resources.resources()?.budget;
@@ -42,8 +42,8 @@ pub fn run(args: &LakeApplyArgs, console: &Console) -> Result<Answer> {
             screen.line("nothing", "no changes to make");
         }
         Some(commit) => {
-            let inserted = noted(commit.inserted, commit.again.unwrap_or(0), "there before");
-            let what = format!("deleted {}; inserted {inserted}", noted(commit.deleted, commit.missing, "not there"));
+            let inserted = noted(commit.inserted, commit.again.unwrap_or(0), "already present");
+            let what = format!("deleted {}; inserted {inserted}", noted(commit.deleted, commit.missing, "not present"));
             changed::show("applied", what, commit, &args.path, &mut screen);
         }
     };

@@ -1,4 +1,4 @@
-//! What a change of a store came to, as every command that makes one tells it.
+//! The result of a change to a store, as all commands print it.
 
 use isomorph::formats::graphlake::Committed;
 use serde::Serialize;
@@ -17,7 +17,7 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// Those of a commit; without one nothing of the `deletes` triples that were to be deleted was there.
+    /// Returns the numbers of a commit; without a commit, none of the `deletes` triples to delete existed.
     pub(super) fn of(commit: Option<&Committed>, deletes: u64) -> Self {
         let none = Committed { again: Some(0), missing: deletes, ..Committed::default() };
         let &Committed { inserted, quoted, again, deleted, missing, lost, .. } = commit.unwrap_or(&none);
@@ -25,16 +25,16 @@ impl Counts {
     }
 }
 
-/// Says what was committed: `done` to the triples that `what` counts.
+/// Prints what was committed: `done` is the verb, and `what` the number of triples.
 pub(super) fn show(done: &str, mut what: String, commit: &Committed, path: &str, screen: &mut Screen) {
     if commit.quoted > 0 {
-        what.push_str(&format!(", and {} that they quote", thousands(commit.quoted)));
+        what.push_str(&format!(", plus {} quoted", thousands(commit.quoted)));
     }
     screen.marked(done, Some(Mark::Sound), &format!("{what} · version {} of {path}", commit.version));
     super::tell_others(commit.lost, screen);
 }
 
-/// So many triples, and what is to be said of some.
+/// Formats a number of triples, and of the `some` among them for which `what` is true.
 pub(super) fn noted(count: u64, some: u64, what: &str) -> String {
     let are = if some == 1 { "was" } else { "were" };
     if some > 0 { format!("{}, {some} {are} {what}", of(count, "triple")) } else { of(count, "triple") }

@@ -1,4 +1,4 @@
-//! `lake compact`: many small files become few.
+//! `lake compact`: merges small files.
 
 use std::time::Instant;
 
@@ -31,7 +31,7 @@ struct Document<'a> {
 /// Merges files of a store.
 ///
 /// # Errors
-/// Whatever keeps it from doing so.
+/// Any error of reading, writing or printing.
 pub fn run(args: &LakeCompactArgs, console: &Console) -> Result<Answer> {
     let started = Instant::now();
     let lake = super::open(&args.path, &args.change, &args.namespaces)?;
@@ -42,13 +42,13 @@ pub fn run(args: &LakeCompactArgs, console: &Console) -> Result<Answer> {
     let mut screen = console.screen();
     match &done.commit {
         None => {
-            screen.line("nothing", "there is nothing to be merged");
+            screen.line("nothing", "nothing to merge");
         }
         Some(commit) => {
             let what = format!("{} of {}", of(done.merged, "file"), of(done.predicates, "predicate"));
             let forgotten = match done.forgotten {
                 0 => String::new(),
-                count => format!("; {} forgotten", of(count, "deletion")),
+                count => format!("; {} removed", of(count, "deletion record")),
             };
             screen.line("merged", &format!("{what} into {}, {}{forgotten}", commit.files, bytes(commit.bytes)));
             let text = format!("version {} of {} in {}", commit.version, args.path, duration(seconds));
@@ -57,13 +57,15 @@ pub fn run(args: &LakeCompactArgs, console: &Console) -> Result<Answer> {
     }
     if done.revived > 0 {
         let what = of(done.revived, "triple");
-        let text =
-            format!("--naive finds {what} more: deletions that were older than the triple, or as old, are forgotten");
+        let text = format!("--naive also finds {what}, because deletions no newer than their triple were removed");
         screen.line("revived", &text);
     }
     if done.left > 0 {
         let what = of(done.left, "predicate");
-        screen.line("left", &format!("{what} whose files others replaced again and again: run again when fewer write"));
+        screen.line(
+            "left",
+            &format!("{what} whose files other writers kept replacing: run again when there are fewer writers"),
+        );
     }
     console.show(&screen)?;
     let commit = done.commit.clone().unwrap_or_default();

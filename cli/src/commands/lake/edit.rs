@@ -1,4 +1,4 @@
-//! `lake insert` and `lake delete`: statements into a store, or out of it, at once.
+//! `lake insert` and `lake delete`: change single statements in one transaction.
 
 use std::io::{self, Cursor, Read};
 
@@ -23,10 +23,10 @@ struct Document<'a> {
     counts: Counts,
 }
 
-/// Inserts or deletes what stands on the command line, or on standard input.
+/// Inserts or deletes the statements on the command line or on standard input.
 ///
 /// # Errors
-/// Whatever keeps it from doing so.
+/// Any error of reading, writing or printing.
 pub fn run(args: &LakeEditArgs, edit: LakeEdit, console: &Console) -> Result<Answer> {
     let lake = super::open(&args.path, &args.change, &args.namespaces)?;
     let budget = args.change.resources.resources()?.budget;
@@ -39,12 +39,12 @@ pub fn run(args: &LakeEditArgs, edit: LakeEdit, console: &Console) -> Result<Ans
     let mut screen = console.screen();
     match &commit {
         None => {
-            screen.line("nothing", "there was nothing to be changed");
+            screen.line("nothing", "no changes to make");
         }
         Some(commit) => {
             let (done, what) = match edit {
-                LakeEdit::Insert => ("inserted", noted(commit.inserted, commit.again.unwrap_or(0), "there before")),
-                LakeEdit::Delete => ("deleted", noted(commit.deleted, commit.missing, "not there")),
+                LakeEdit::Insert => ("inserted", noted(commit.inserted, commit.again.unwrap_or(0), "already present")),
+                LakeEdit::Delete => ("deleted", noted(commit.deleted, commit.missing, "not present")),
             };
             changed::show(done, what, commit, &args.path, &mut screen);
         }
@@ -59,7 +59,7 @@ pub fn run(args: &LakeEditArgs, edit: LakeEdit, console: &Console) -> Result<Ans
     Ok(Answer::Yes)
 }
 
-/// Statements of the command line as lines of N-Quads.
+/// Returns the statements of the command line as N-Quads.
 fn lines(given: &[String], args: &LakeEditArgs, edit: LakeEdit) -> Result<String> {
     let prefixes = Prefixes::new(&args.namespaces.iter().cloned().collect());
     let query = Query::parse(given, None, &prefixes)?;
@@ -70,7 +70,7 @@ fn lines(given: &[String], args: &LakeEditArgs, edit: LakeEdit) -> Result<String
             match edit {
                 LakeEdit::Insert => error.hint("'<http://example.org/ann> a foaf:Person'    a statement"),
                 LakeEdit::Delete => error.hint(format!(
-                    "isomorph match {path} '{}' --nquads | isomorph lake delete {path}    delete all that fits",
+                    "isomorph match {path} '{}' --nquads | isomorph lake delete {path}    delete all matches",
                     asked.text(),
                     path = args.path
                 )),

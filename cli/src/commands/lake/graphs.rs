@@ -1,4 +1,4 @@
-//! `lake drop`, `lake copy` and `lake move`: whole graphs, whose files stay where they are.
+//! `lake drop`, `lake copy` and `lake move`: change whole graphs, without moving files.
 
 use isomorph::convert::matching::Prefixes;
 use isomorph::formats::graphlake::{Committed, check_graph};
@@ -19,7 +19,7 @@ struct Dropped<'a> {
     lost: u32,
 }
 
-/// The same of a copy, or of another name.
+/// The document of `lake copy` and `lake move`.
 #[derive(Debug, Serialize)]
 struct Named<'a> {
     path: &'a str,
@@ -32,7 +32,7 @@ struct Named<'a> {
 /// Drops graphs.
 ///
 /// # Errors
-/// [`Kind::NotFound`] when one is not there; whatever else keeps it from doing so.
+/// Returns [`Kind::NotFound`] if a graph does not exist; any other error of reading, writing or printing.
 pub fn drop(args: &LakeDropArgs, console: &Console) -> Result<Answer> {
     let lake = super::open(&args.path, &args.change, &args.namespaces)?;
     let mut transaction = lake.begin()?;
@@ -54,18 +54,18 @@ pub fn drop(args: &LakeDropArgs, console: &Console) -> Result<Answer> {
     Ok(Answer::Yes)
 }
 
-/// What becomes of the graph whose triples another gets.
+/// What becomes of the graph that is copied.
 #[derive(Debug, Clone, Copy)]
 pub enum Original {
     Stays,
     Goes,
 }
 
-/// Makes a graph with the triples of another.
+/// Creates a graph with the triples of another graph.
 ///
 /// # Errors
-/// [`Kind::NotFound`] when that is not there, [`Kind::AlreadyExists`] when the one to be made is; whatever else keeps it
-/// from doing so.
+/// Returns [`Kind::NotFound`] if the other graph does not exist, [`Kind::AlreadyExists`] if the new one does; any other
+/// error of reading, writing or printing.
 pub fn copy(args: &LakeGraphsArgs, original: Original, console: &Console) -> Result<Answer> {
     let lake = super::open(&args.path, &args.change, &args.namespaces)?;
     let mut transaction = lake.begin()?;
@@ -74,8 +74,8 @@ pub fn copy(args: &LakeGraphsArgs, original: Original, console: &Console) -> Res
         return Err(missing(from.as_deref(), &args.path));
     }
     if transaction.has_graph(to.as_deref())? && !args.replace {
-        let message = format!("there is a graph {} already", told(to.as_deref()));
-        return Err(Error::new(Kind::AlreadyExists, message).hint("--replace   drop the triples that it has"));
+        let message = format!("graph {} already exists", told(to.as_deref()));
+        return Err(Error::new(Kind::AlreadyExists, message).hint("--replace   drop its triples first"));
     }
     let word = match original {
         Original::Stays => {
@@ -95,7 +95,8 @@ pub fn copy(args: &LakeGraphsArgs, original: Original, console: &Console) -> Res
     Ok(Answer::Yes)
 }
 
-/// The name of a graph as stores have it; none is the default graph. That of what is quoted is no graph of statements, there or not.
+/// Parses the name of a graph; `None` is the default graph. The graph of quoted triples has no statements, so it is not
+/// accepted.
 fn named(word: &str, namespaces: &[(String, String)]) -> Result<Option<String>> {
     let graph = Prefixes::new(&namespaces.iter().cloned().collect()).graph(word)?;
     check_graph(graph.as_deref())?;
@@ -104,7 +105,7 @@ fn named(word: &str, namespaces: &[(String, String)]) -> Result<Option<String>> 
 
 fn missing(graph: Option<&str>, path: &str) -> Error {
     let message = format!("there is no graph {}", told(graph));
-    Error::new(Kind::NotFound, message).hint(format!("isomorph info {path}   the graphs that there are"))
+    Error::new(Kind::NotFound, message).hint(format!("isomorph info {path}   list all graphs"))
 }
 
 fn told(graph: Option<&str>) -> &str {
@@ -119,7 +120,7 @@ fn show(word: &str, what: &str, path: &str, commit: Option<&Committed>, console:
     let mut screen = console.screen();
     match commit {
         None => {
-            screen.line("nothing", "there was nothing to be changed");
+            screen.line("nothing", "no changes to make");
         }
         Some(commit) => {
             screen.marked(word, Some(Mark::Sound), &format!("{what} · version {} of {path}", commit.version));

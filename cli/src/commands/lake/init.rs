@@ -1,4 +1,4 @@
-//! `lake init`: an empty store.
+//! `lake init`: creates an empty store.
 
 use isomorph::formats::graphlake::{Lake, detect};
 use isomorph::storage::Resources;
@@ -16,21 +16,21 @@ struct Document<'a> {
     path: &'a str,
 }
 
-/// Makes a store without snapshots.
+/// Creates a store without snapshots.
 ///
 /// # Errors
-/// Whatever keeps it from doing so.
+/// Any error of reading, writing or printing.
 pub fn run(args: &LakeInitArgs, console: &Console) -> Result<Answer> {
     let (opening, writing) = super::options(&Resources::of_this_machine()?);
     let place = written_place(&args.path)?;
     Lake::create(&place, &opening, &writing).map_err(|error| match error.kind() {
         Kind::AlreadyExists if detect(&place).unwrap_or(false) => {
-            error.hint("isomorph lake log PATH    the store that is there")
+            error.hint("isomorph lake log PATH    show the existing store")
         }
         _ => error,
     })?;
     let mut screen = console.screen();
-    screen.marked("wrote", Some(Mark::Sound), &format!("{}, a store without snapshots", args.path));
+    screen.marked("wrote", Some(Mark::Sound), &format!("{}, an empty store", args.path));
     console.show(&screen)?;
     console.document(&Document { path: &args.path })?;
     Ok(Answer::Yes)

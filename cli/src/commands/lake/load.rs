@@ -1,4 +1,4 @@
-//! `lake load`: RDF texts into a store.
+//! `lake load`: loads RDF files into a store.
 
 use std::time::Instant;
 
@@ -26,15 +26,15 @@ struct Document<'a> {
     skipped: u64,
     files: u64,
     bytes: u64,
-    /// Quads that an earlier load had read.
+    /// Quads that an earlier load had already read.
     found: u64,
     seconds: f64,
 }
 
-/// Loads texts into a store.
+/// Loads files into a store.
 ///
 /// # Errors
-/// Whatever keeps it from doing so.
+/// Any error of reading, writing or printing.
 pub fn run(args: &LakeLoadArgs, console: &Console) -> Result<Answer> {
     let started = Instant::now();
     let resources = args.change.resources.resources()?;
@@ -64,21 +64,24 @@ pub fn run(args: &LakeLoadArgs, console: &Console) -> Result<Answer> {
     let mut screen = console.screen();
     let earlier = loaded.found.clone().unwrap_or_default();
     if let Some(because) = &earlier.discarded {
-        screen.line("anew", &format!("what an earlier load left is of no use: {because}"));
+        screen.line("restart", &format!("the files of an earlier load cannot be used: {because}"));
     } else if loaded.finished_before {
-        screen.line("found", "an earlier load, which was done but for saying so");
+        screen.line("found", "an earlier load that had finished, except for its report");
     } else if earlier.runs > 0 {
         let runs = of(earlier.runs, "sorted run");
         screen.line("found", &format!("{} of an earlier load, in {runs}", of(earlier.quads, "quad")));
     }
-    let read = format!("{} of {}", of(loaded.quads, "quad"), of(args.texts.len() as u64, "text"));
-    screen.line("read", &format!("{read}   {}", rate(loaded.quads.saturating_sub(found), seconds)));
+    let read = format!("{} from {}", of(loaded.quads, "quad"), of(args.texts.len() as u64, "file"));
+    screen.line("loaded", &format!("{read}   {}", rate(loaded.quads.saturating_sub(found), seconds)));
     if let Some(prefix) = &loaded.blank_prefix {
-        screen.line("renamed", &format!("blank nodes: _:{prefix}LABEL, so that they are no other import's"));
+        screen.line(
+            "renamed",
+            &format!("blank nodes, to _:{prefix}LABEL, so that they differ from those of other loads"),
+        );
     }
     let commit = loaded.commit.clone().unwrap_or_default();
     match &loaded.commit {
-        None => screen.line("nothing", "there was nothing to be loaded"),
+        None => screen.line("nothing", "nothing to load"),
         Some(_) => {
             let made = if loaded.created { ", a new store" } else { "" };
             let size = format!("{}, {}", of(commit.files, "file"), bytes(commit.bytes));
@@ -103,10 +106,10 @@ pub fn run(args: &LakeLoadArgs, console: &Console) -> Result<Answer> {
     Ok(Answer::Yes)
 }
 
-/// The texts that are meant; `-` is standard input.
+/// Returns the files to read; `-` is standard input.
 pub(super) fn texts(words: &[String], interrupt: &Interrupt) -> Result<Vec<LakeText>> {
     if words.iter().filter(|word| *word == "-").count() > 1 {
-        return Err(Error::usage("standard input can be read once only").hint("give - once"));
+        return Err(Error::usage("standard input can be read only once").hint("give - once"));
     }
     let text = |word: &String| match word.as_str() {
         "-" => Ok(LakeText::Stream(LakeStream::new("standard input", Box::new(Input::new(interrupt.clone())?)))),

@@ -24,7 +24,7 @@ struct Document<'a> {
     deletions: u64,
     files: u64,
     bytes: u64,
-    /// The version that it is compared with.
+    /// The version with which it is compared.
     after: Option<i64>,
     changes: Vec<Change<'a>>,
 }
@@ -34,15 +34,15 @@ struct Change<'a> {
     graph: Option<&'a str>,
     what: &'static str,
     inserted: u64,
-    /// None of a graph that was dropped: its files go, without a word of their triples.
+    /// `None` for a dropped graph: its files are removed without counting their triples.
     deleted: Option<u64>,
     removed_files: u64,
 }
 
-/// Shows the newest snapshots of a store.
+/// Prints the newest snapshots of a store.
 ///
 /// # Errors
-/// Whatever keeps it from doing so.
+/// Any error of reading, writing or printing.
 pub fn run(args: &LakeLogArgs, console: &Console) -> Result<Answer> {
     let (opening, writing) = super::options(&args.resources.resources()?);
     let lake = Lake::open(&whole_store(&args.path)?, &opening, &writing)?;
@@ -76,19 +76,19 @@ pub fn run(args: &LakeLogArgs, console: &Console) -> Result<Answer> {
     Ok(Answer::Yes)
 }
 
-/// A time as people write it.
+/// Formats a time.
 fn time(milliseconds: i64) -> Option<String> {
     Some(DateTime::from_timestamp_millis(milliseconds)?.to_rfc3339_opts(SecondsFormat::Millis, true))
 }
 
-/// What a snapshot did, in words.
+/// Describes the changes of a snapshot.
 fn changes(event: &Event) -> String {
     let named = |change: &GraphEvent| {
         let graph = change.graph.as_deref().unwrap_or("the default graph");
         match change.what {
             What::Dropped => format!("dropped {graph}"),
             What::Compacted => format!("merged files of {graph}"),
-            What::Created if change.inserted == 0 => format!("made {graph}"),
+            What::Created if change.inserted == 0 => format!("created {graph}"),
             _ => {
                 let mut words = Vec::new();
                 if change.inserted > 0 {
@@ -104,7 +104,7 @@ fn changes(event: &Event) -> String {
             }
         }
     };
-    let Some(after) = event.after else { return "unknown: the version before it is gone".to_owned() };
+    let Some(after) = event.after else { return "unknown: the previous version has been removed".to_owned() };
     let what = match event.changes.as_slice() {
         [] => "nothing".to_owned(),
         [one] => named(one),

@@ -1,4 +1,4 @@
-//! `lake`: stores of GraphLake, changed where they lie.
+//! `lake`: changes GraphLake stores in place.
 
 mod apply;
 mod changed;
@@ -20,10 +20,10 @@ use crate::args::{LakeChangeArgs, LakeCommand, epoch_or_environment, written_pla
 use crate::console::Console;
 use crate::render::{Screen, of};
 
-/// Does what is asked with a store.
+/// Runs a subcommand.
 ///
 /// # Errors
-/// Whatever keeps it from doing so.
+/// Any error of reading, writing or printing.
 pub fn run(command: &LakeCommand, console: &Console) -> Result<Answer> {
     match command {
         LakeCommand::Init(args) => init::run(args, console),
@@ -40,7 +40,7 @@ pub fn run(command: &LakeCommand, console: &Console) -> Result<Answer> {
     }
 }
 
-/// How a store is read and written with these resources.
+/// Returns the options for reading and writing a store with these resources.
 fn options(resources: &Resources) -> (OpenOptions, WriteOptions) {
     let opening = OpenOptions { budget: resources.budget.clone(), ..OpenOptions::default() };
     let writing = WriteOptions {
@@ -51,7 +51,8 @@ fn options(resources: &Resources) -> (OpenOptions, WriteOptions) {
     (opening, writing)
 }
 
-/// The store at `path`, to be changed; in foreign stores, short prefixes stand for these namespaces.
+/// Opens the store at `path` for changes; `namespaces` are those of short prefixes in stores that isomorph did not
+/// write.
 fn open(path: &str, args: &LakeChangeArgs, namespaces: &[(String, String)]) -> Result<Lake> {
     let (mut opening, mut writing) = options(&args.resources.resources()?);
     opening.namespaces = namespaces.iter().cloned().collect();
@@ -59,9 +60,9 @@ fn open(path: &str, args: &LakeChangeArgs, namespaces: &[(String, String)]) -> R
     Lake::open(&written_place(path)?, &opening, &writing)
 }
 
-/// Says that other writers came first.
+/// Prints how many commits of other writers came first.
 fn tell_others(lost: u32, screen: &mut Screen) {
     if lost > 0 {
-        screen.line("", &format!("made on top of {} that came first", of(u64::from(lost), "other commit")));
+        screen.line("", &format!("applied after {} made in the meantime", of(u64::from(lost), "other commit")));
     }
 }

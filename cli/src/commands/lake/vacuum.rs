@@ -1,4 +1,4 @@
-//! `lake vacuum`: what no snapshot needs is removed.
+//! `lake vacuum`: removes what no snapshot needs.
 
 use isomorph::Result;
 use isomorph::formats::graphlake::{LeftLoad, VacuumOptions};
@@ -21,7 +21,7 @@ struct Document<'a> {
     load: Option<Load>,
 }
 
-/// What a load left.
+/// Files that a load left.
 #[derive(Debug, Serialize)]
 struct Load {
     path: String,
@@ -29,10 +29,10 @@ struct Load {
     young: bool,
 }
 
-/// Removes what no snapshot needs, or says what that would be.
+/// Removes what no snapshot needs, or lists it.
 ///
 /// # Errors
-/// Whatever keeps it from doing so.
+/// Any error of reading, writing or printing.
 pub fn run(args: &LakeVacuumArgs, console: &Console) -> Result<Answer> {
     let lake = super::open(&args.path, &args.change, &[])?;
     let keep_last = match (args.keep_last, args.keep_for) {
@@ -48,12 +48,12 @@ pub fn run(args: &LakeVacuumArgs, console: &Console) -> Result<Answer> {
         let (snapshots, files) = (done.snapshots.len() as u64, done.files.len() as u64);
         what.push(format!("{} and {}, {}", of(snapshots, "snapshot"), of(files, "file"), bytes(done.bytes)));
     }
-    let left = |load: &LeftLoad| format!("{} that a load left in {}", bytes(load.bytes), load.path.display());
+    let left = |load: &LeftLoad| format!("{} left by a load in {}", bytes(load.bytes), load.path.display());
     what.extend(done.load.as_ref().filter(|load| !load.young).map(left));
     let what = what.join("; ");
     match what.is_empty() {
-        true => screen.line("nothing", "there is nothing to be removed"),
-        false if dry_run => screen.line("would", &format!("remove {what}; --apply does it")),
+        true => screen.line("nothing", "nothing to remove"),
+        false if dry_run => screen.line("would", &format!("remove {what}; --apply removes it")),
         false => screen.marked("removed", Some(Mark::Sound), &what),
     };
     if console.verbose {
@@ -62,10 +62,10 @@ pub fn run(args: &LakeVacuumArgs, console: &Console) -> Result<Answer> {
         }
     }
     if done.young > 0 {
-        screen.line("kept", &format!("{} that no snapshot names and that may still be wanted", of(done.young, "file")));
+        screen.line("kept", &format!("{}: unreferenced, but a writer may still need them", of(done.young, "file")));
     }
     if let Some(load) = done.load.as_ref().filter(|load| load.young) {
-        screen.line("kept", &format!("{}: lake load --resume may go on there", left(load)));
+        screen.line("kept", &format!("{}: lake load --resume could use it", left(load)));
     }
     console.show(&screen)?;
     console.document(&Document {

@@ -1,4 +1,4 @@
-//! `match`: what patterns describe, straight from the files of a GraphLake store; or what one describes of an RDF text.
+//! `match`: finds triples by patterns in the files of a GraphLake store, or by one pattern in an RDF text.
 
 mod solutions;
 mod text;
@@ -23,10 +23,10 @@ use crate::render::{Cell, Column, Table, of};
 #[derive(Debug, Serialize)]
 struct Document<'a> {
     path: &'a str,
-    /// None where ids were asked for.
+    /// `None` if ids were given.
     pattern: Option<&'a str>,
     triples: &'a [Triple],
-    /// How many more there are, if that is known.
+    /// Number of further results, if known.
     more: Option<u64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     findings: Vec<RuleFindings<'a>>,
@@ -50,19 +50,19 @@ struct Plan<'a> {
     steps: Vec<Step>,
 }
 
-/// A pattern in the order in which they would be asked.
+/// A pattern, in the order in which the patterns would be evaluated.
 #[derive(Debug, Serialize)]
 struct Step {
-    /// Which of the patterns, counted from 0.
+    /// Index of the pattern, from 0.
     pattern: usize,
-    /// Whether rows are counted for each row before.
+    /// Whether the rows are per row of the previous patterns.
     per_row: bool,
     rows: f64,
     low: u64,
     high: u64,
 }
 
-/// What was asked, and of what.
+/// The request: what to find, and where.
 struct Asking<'a> {
     args: &'a MatchArgs,
     matches: &'a LakeMatches<'a>,
@@ -71,13 +71,13 @@ struct Asking<'a> {
     findings: &'a Findings,
 }
 
-/// Shows what fits patterns.
+/// Prints what matches the patterns.
 ///
 /// # Errors
-/// Whatever keeps it from doing so.
+/// Any error of reading, writing or printing.
 pub fn run(args: &MatchArgs, formats: &Registry, console: &Console) -> Result<Answer> {
     let resources = args.resources.resources()?;
-    // Prefixes are for the pattern as well, whatever it is asked of.
+    // Namespaces apply to the patterns for every format, so they are not checked as flags of a format.
     let open = OpenArgs { namespaces: Vec::new(), ..args.open.clone() };
     let (location, options) = open.place(&args.path, formats, &resources)?;
     let namespaces = args.open.namespaces.iter().cloned().collect();
@@ -87,31 +87,29 @@ pub fn run(args: &MatchArgs, formats: &Registry, console: &Console) -> Result<An
         _ => Query::default(),
     };
     if let Some(other) = args.open.from.filter(|from| ![Format::GRAPHLAKE, Format::RDF].contains(from)) {
-        return Err(Error::usage(format!("patterns are matched in graphlake and rdf, not in {}", other.id())));
+        return Err(Error::usage(format!("match supports graphlake and rdf, not {}", other.id())));
     }
     let is_lake = options.from == Some(Format::GRAPHLAKE);
     if !is_lake {
         let elsewhere = |what: &str| {
             Err(Error::unsupported(what.to_owned())
                 .at(location.to_string())
-                .hint(format!("isomorph convert {} NAME.lake, and then isomorph match NAME.lake", args.path)))
+                .hint(format!("isomorph convert {} NAME.lake, then isomorph match NAME.lake", args.path)))
         };
         return match query.patterns.as_slice() {
-            _ if !rdf::detect(&location)? => {
-                elsewhere("patterns are matched in stores of GraphLake and in RDF texts only")
-            }
-            [] => elsewhere("ids of triples are looked up in stores of GraphLake"),
-            _ if args.ids => elsewhere("ids of triples are those of stores of GraphLake"),
+            _ if !rdf::detect(&location)? => elsewhere("match supports only GraphLake stores and RDF texts"),
+            [] => elsewhere("--id requires a GraphLake store"),
+            _ if args.ids => elsewhere("--ids requires a GraphLake store"),
             [asked] if !args.estimate => {
                 let mut options = options.get::<rdf::OpenOptions>().into_owned();
                 options.read.budget = resources.budget.clone();
                 (options.scratch, options.threads) = (Some(resources.scratch.clone()), resources.threads);
                 text::run(args, &location, &options, asked, &prefixes, console)
             }
-            _ => elsewhere("a text is asked for one pattern, which is read off it; joins and estimates are for stores"),
+            _ => elsewhere("an RDF text supports a single pattern; joins and estimates require a store"),
         };
     }
-    // What a description needs to know, a look-up does not.
+    // A look-up does not need what a description needs.
     let options = graphlake::OpenOptions {
         survey_up_to: 0,
         namespaces,
@@ -136,7 +134,9 @@ pub fn run(args: &MatchArgs, formats: &Registry, console: &Console) -> Result<An
         }
         [_] if args.count => asking.counted("triple", console),
         [_] => shown(args, Some(&text), &prefixes, &matches.triples(limit(args))?, &findings, console),
-        _ if args.nquads => Err(Error::usage("solutions of several patterns are no quads").hint("--json")),
+        _ if args.nquads => {
+            Err(Error::usage("solutions of several patterns cannot be printed as quads").hint("--json"))
+        }
         _ if args.count => asking.counted("solution", console),
         _ => solutions::run(&asking, console),
     }
@@ -164,7 +164,7 @@ impl Asking<'_> {
         counted(self.args, Some(self.text), self.matches.count()?, what, self.findings, console)
     }
 
-    /// Says in which order patterns would be asked, and what is expected, without reading a triple.
+    /// Prints the order in which the patterns would be evaluated, and the estimates, without reading any triple.
     fn plan(&self, console: &Console) -> Result<Answer> {
         let plan = self.matches.plan()?;
         let mut screen = console.screen();
@@ -178,7 +178,7 @@ impl Asking<'_> {
                 false => format!("{} to {}", estimate.low, estimate.high),
             };
             if step.per_row {
-                bounds.push_str(" for each row before");
+                bounds.push_str(" per row of the patterns above");
             }
             let rows = format!("{:.0}", estimate.rows.ceil());
             let word = if at == 0 { "match" } else { "then" };
@@ -193,12 +193,13 @@ impl Asking<'_> {
     }
 }
 
-/// How many are shown, where nobody says so.
+/// Returns the limit; the default depends on the output.
 fn limit(args: &MatchArgs) -> u64 {
     args.limit.map_or(100, |limit| limit.get())
 }
 
-/// How many there are, as far as it is known, and how to see more; with `--count`, where the command has it.
+/// Returns the number of results, as far as it is known, and how to see more; `counts` tells whether the command has
+/// `--count`.
 pub fn extent(shown: u64, more: Option<u64>, what: &str, counts: bool) -> (String, Option<String>) {
     match more {
         Some(0) => (of(shown, what), None),
@@ -218,7 +219,7 @@ pub fn extent(shown: u64, more: Option<u64>, what: &str, counts: bool) -> (Strin
     }
 }
 
-/// Shows triples, and says how many more there are.
+/// Prints triples, and the number of further ones.
 fn shown(
     args: &MatchArgs,
     pattern: Option<&str>,
@@ -255,7 +256,7 @@ fn shown(
     Ok(Answer::Yes)
 }
 
-/// What was asked for: patterns, or ids.
+/// Returns the title: patterns, or ids.
 fn title(args: &MatchArgs, pattern: Option<&str>) -> String {
     match pattern {
         Some(text) => text.to_owned(),

@@ -1,4 +1,4 @@
-//! Solutions of several patterns that share variables.
+//! Solutions of several patterns with common variables.
 
 use isomorph::Result;
 use isomorph::convert::matching::Solutions;
@@ -17,19 +17,19 @@ struct Document<'a> {
     pattern: &'a str,
     variables: &'a [String],
     solutions: &'a [Map<String, Value>],
-    /// For each solution the id of the triple that each pattern found.
+    /// For each solution, the id of the triple that each pattern matched.
     #[serde(skip_serializing_if = "Option::is_none")]
     ids: Option<Vec<Vec<String>>>,
-    /// 0 if there are no more; None if no more were looked for.
+    /// 0 if there are no more; `None` if the search ended at the limit.
     more: Option<u64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     findings: Vec<RuleFindings<'a>>,
 }
 
-/// Shows the first solutions.
+/// Prints the first solutions.
 ///
 /// # Errors
-/// When the store cannot be read, or standard output cannot be written.
+/// Returns an error if the store cannot be read, or standard output cannot be written.
 pub fn run(asking: &Asking<'_>, console: &Console) -> Result<Answer> {
     let Solutions { variables: names, rows: found, ids, all } = asking.matches.solutions(super::limit(asking.args))?;
     let more = Some(0).filter(|_| all);

@@ -1,4 +1,4 @@
-//! What a pattern describes of an RDF text, which is read from its begin on: to its end, or to the last triple that is wanted.
+//! `match` in an RDF text, which is read from the beginning to its end, or to the last triple that is needed.
 
 use std::io::Write;
 
@@ -11,10 +11,10 @@ use super::{Answer, counted, limit, shown};
 use crate::args::MatchArgs;
 use crate::console::{Console, Output};
 
-/// Shows what fits.
+/// Prints what matches.
 ///
 /// # Errors
-/// When the text cannot be read or is broken, as far as it is read.
+/// Returns an error if the text cannot be read, or if the part that was read is invalid.
 pub fn run(
     args: &MatchArgs,
     location: &Location,

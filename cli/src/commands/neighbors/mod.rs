@@ -1,4 +1,4 @@
-//! `neighbors`: who is next to a node, read straight from where it lies.
+//! `neighbors`: lists the neighbours of a node without loading the graph.
 
 mod shown;
 
@@ -26,9 +26,9 @@ struct Document<'a> {
     path: &'a str,
     node: NodeDocument<'a>,
     neighbors: &'a [Neighbor],
-    /// How many more there are, if all edges were looked at.
+    /// Number of further neighbours, if all edges were read.
     more: Option<u64>,
-    /// Hyperedges that it is a member of, and how many more there are.
+    /// Hyperedges with this node as a member, and the number of further ones.
     hyperedges: &'a [Incident],
     more_hyperedges: u64,
 }
@@ -43,10 +43,10 @@ struct NodeDocument<'a> {
     row: Option<u64>,
 }
 
-/// Shows the neighbours of a node.
+/// Prints the neighbours of a node.
 ///
 /// # Errors
-/// Whatever keeps it from doing so.
+/// Any error of reading, writing or printing.
 pub fn run(args: &NeighborsArgs, formats: &Registry, console: &Console) -> Result<Answer> {
     let resources = ResourceArgs::default().resources()?;
     let key = args.id.as_deref().or(args.node.as_deref());
@@ -57,7 +57,7 @@ pub fn run(args: &NeighborsArgs, formats: &Registry, console: &Console) -> Resul
     let opened = open_at(&location, &OpenOptions { look_ups, ..options }, console)?;
     console.warn(&opened.cautions()?);
     let (opened, _) = select(opened, &selection, false, &resources, &Silent)?;
-    // In RDF a word names what it names in a pattern.
+    // For RDF, the key is written as in a pattern.
     let is_rdf = opened.format_of_graph().shape() == Shape::Triples;
     let key = key.map(|key| if is_rdf { prefixes.resource(key) } else { key.to_owned() });
     let key = key.as_deref();
@@ -69,7 +69,7 @@ pub fn run(args: &NeighborsArgs, formats: &Registry, console: &Console) -> Resul
     let node = match (key, args.row) {
         (Some(key), _) => NodeId::Key(key),
         (None, Some(row)) => NodeId::Row(row),
-        (None, None) => return Err(Error::usage("no node is named")),
+        (None, None) => return Err(Error::usage("no node is given")),
     };
     let tables = Dataset::new(Arc::clone(&opened.graph), resources);
     let mut asked = tables.neighbors(args.node_type.as_deref(), node)?.sides(sides).limit(args.limit.get());
@@ -77,7 +77,7 @@ pub fn run(args: &NeighborsArgs, formats: &Registry, console: &Console) -> Resul
         asked = asked.relation(relation)?;
     }
     let explained = |error: Error| match key.filter(|_| opened.format == Format::RDF) {
-        // What is no IRI names nothing in a pattern.
+        // A key that is not an IRI means nothing in a pattern.
         Some(key) if error.kind() == Kind::Unsupported && rdf::check_base(key).is_ok() => {
             error.hint(format!("isomorph match {} '<{key}> ? ?'", args.path))
         }
@@ -94,17 +94,17 @@ pub fn run(args: &NeighborsArgs, formats: &Registry, console: &Console) -> Resul
     let mut screen = screen(&title(asked.node_type(), node), &neighbors, more, console);
     show_incidents(&own.node, &incidents, own.more, &mut screen);
     let is_empty = neighbors.is_empty() && incidents.is_empty();
-    // Where each edge has its own relation, only the edges of the node tell which there are.
+    // If every edge has its own relation, the relations are known only from the edges of the node.
     let near = args.edge.as_deref().map(|edge| did_you_mean(edge, batches.others().iter().map(String::as_str)));
     if let (Some(edge), Some(near), true) = (&args.edge, near.filter(|near| !near.is_empty()), is_empty) {
-        screen.line("", &format!("there is no relation {edge} here{near}"));
+        screen.line("", &format!("this node has no edges of relation {edge}{near}"));
     } else if is_empty && sides == Sides::Out {
-        screen.line("", "--in shows the edges that reach it");
+        screen.line("", "--in shows the edges to this node");
     }
     console.show(&screen)?;
     let ty = asked.node_type();
     let key = key.map(|key| {
-        // A number where keys are numbers.
+        // A number, if keys are numbers.
         let is_number = ty.is_some_and(|ty| ty.key.kind == KeyKind::Int);
         let number = key.parse::<serde_json::Number>().ok().filter(|_| is_number);
         number.map_or_else(|| Value::from(key), Value::Number)
@@ -121,7 +121,7 @@ pub fn run(args: &NeighborsArgs, formats: &Registry, console: &Console) -> Resul
     Ok(Answer::Yes)
 }
 
-/// Hyperedges behind the neighbors: the role of the node, which one, who else.
+/// Prints hyperedges after the neighbours: the role of the node, the hyperedge, the other members.
 fn show_incidents(node: &str, incidents: &[Incident], more: u64, screen: &mut Screen) {
     let mut table = Table::new([Column::stage(), Column::text(0), Column::text(1), Column::text(2)]);
     for own in incidents {
@@ -135,7 +135,7 @@ fn show_incidents(node: &str, incidents: &[Incident], more: u64, screen: &mut Sc
     }
 }
 
-/// `person 933`, `person row 7`.
+/// Returns `person 933` or `person row 7`.
 fn title(ty: Option<&NodeType>, node: NodeId<'_>) -> String {
     let ty = ty.map_or("", |ty| ty.name.as_str());
     match node {

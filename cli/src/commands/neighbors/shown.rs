@@ -1,4 +1,4 @@
-//! Neighbours and hyperedges as they are printed: values are the texts that `dump` prints.
+//! Neighbours and hyperedges as they are printed: values have the same form as in `dump`.
 
 use std::collections::BTreeSet;
 
@@ -11,13 +11,13 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// One neighbour, over one edge.
+/// A neighbour over one edge.
 #[derive(Debug, Serialize)]
 pub struct Neighbor {
     /// `out` or `in`.
     direction: &'static str,
     pub relation: String,
-    /// Type of the neighbour.
+    /// Node type of the neighbour.
     #[serde(rename = "type")]
     pub ty: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -26,16 +26,16 @@ pub struct Neighbor {
     row: Option<Value>,
     directed: bool,
     properties: Facts,
-    /// Members of its bag that are called like columns.
+    /// Members of its bag with the names of columns.
     #[serde(skip_serializing_if = "Facts::is_empty")]
     bag: Facts,
 }
 
 impl Neighbor {
-    /// Adds those of a batch.
+    /// Adds the neighbours of a batch.
     ///
     /// # Errors
-    /// When a value has no JSON form.
+    /// Returns an error if a value has no JSON form.
     pub fn add(batch: &NeighborBatch<'_>, all: &mut Vec<Neighbor>) -> Result<()> {
         let keys = values(&batch.node_type.key, &batch.neighbors)?;
         let mut properties = PropertyTexts::new(&batch.edge_type.properties, &batch.properties)?;
@@ -56,7 +56,7 @@ impl Neighbor {
         Ok(())
     }
 
-    /// Its key, or its row where the row is the key.
+    /// Returns its key, or its row number if rows are keys.
     pub fn identity(&self) -> String {
         match (&self.key, &self.row) {
             (Some(key), _) => text(key),
@@ -65,18 +65,18 @@ impl Neighbor {
         }
     }
 
-    /// The word before it: whether the edge leaves the node, reaches it, or has no direction.
+    /// Returns the word before it: whether the edge leaves the node, reaches it, or is undirected.
     pub fn word(&self) -> &'static str {
         if self.directed { self.direction } else { "with" }
     }
 
-    /// The values of the edge, in one line.
+    /// Returns the values of the edge on one line.
     pub fn facts(&self) -> String {
         in_one_line(&self.properties, &self.bag)
     }
 }
 
-/// One hyperedge, seen from one of its members.
+/// A hyperedge, seen from one of its members.
 #[derive(Debug, Serialize)]
 pub struct Incident {
     /// Name of its type.
@@ -97,10 +97,10 @@ struct Member {
 }
 
 impl Incident {
-    /// A hyperedge as it is printed.
+    /// Converts a hyperedge to its printed form.
     ///
     /// # Errors
-    /// When a value has no JSON form.
+    /// Returns an error if a value has no JSON form.
     pub fn of(hyperedge: HyperedgeOf) -> Result<Self> {
         let HyperedgeOf { ty, key, directed, roles, member_key, members, properties } = hyperedge;
         let [properties, bag] = Facts::of_row(&mut PropertyTexts::new(&ty.properties, &properties)?, 0)?;
@@ -110,13 +110,13 @@ impl Incident {
         Ok(Incident { ty: ty.name.clone(), key, directed, members, properties, bag })
     }
 
-    /// The roles that the node has in it.
+    /// Returns the roles of a node in it.
     pub fn roles_of(&self, node: &str) -> String {
         let own = self.members.iter().filter(|member| text(&member.key) == node).map(|member| member.role.as_str());
         own.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ")
     }
 
-    /// Its members by their roles.
+    /// Returns its members by role.
     pub fn shown_members(&self) -> String {
         let mut parts = Vec::new();
         for role in ["head", "tail", "member"] {
@@ -129,13 +129,13 @@ impl Incident {
         parts.join("; ")
     }
 
-    /// Its values, in one line.
+    /// Returns its values on one line.
     pub fn facts(&self) -> String {
         in_one_line(&self.properties, &self.bag)
     }
 }
 
-/// A key as somebody types it.
+/// Returns a key as a user types it.
 pub fn text(key: &Value) -> String {
     match key {
         Value::String(text) => text.clone(),
@@ -143,7 +143,7 @@ pub fn text(key: &Value) -> String {
     }
 }
 
-/// Keys as JSON.
+/// Returns keys as JSON.
 fn values(key: &Key, keys: &ArrayRef) -> Result<Vec<Value>> {
     let texts = KeyTexts::new(key, keys)?;
     let mut text = String::new();
@@ -155,12 +155,12 @@ fn values(key: &Key, keys: &ArrayRef) -> Result<Vec<Value>> {
     (0..keys.len()).map(value).collect()
 }
 
-/// Names and values, as `dump` prints them.
+/// Names and values, in the same form as in `dump`.
 #[derive(Debug, Default)]
 struct Facts(Vec<(String, Box<RawValue>)>);
 
 impl Facts {
-    /// The values of the columns, and those of the bag that is beside columns of the same names.
+    /// Returns the values of the columns, and the values of bag members that have the name of a column.
     fn of_row(properties: &mut PropertyTexts<'_>, row: usize) -> Result<[Facts; 2]> {
         let [columns, bag] = properties.row(row)?;
         let facts = |members: &[(String, String)]| {
@@ -181,7 +181,7 @@ impl Serialize for Facts {
     }
 }
 
-/// Names and values; those of a bag beside columns behind `bag.`.
+/// Joins names and values; bag members with the name of a column have the prefix `bag.`.
 fn in_one_line(properties: &Facts, bag: &Facts) -> String {
     let own = properties.0.iter().map(|(name, value)| format!("{name} {value}"));
     let others = bag.0.iter().map(|(name, value)| format!("bag.{name} {value}"));

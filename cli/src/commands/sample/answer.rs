@@ -1,4 +1,4 @@
-//! What was drawn, as columns: shown as a table, as JSON, or written as Arrow.
+//! The result of a draw, as columns: printed as a table or as JSON, or written as Arrow.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type, Int64Type, UInt64Type};
@@ -31,10 +31,10 @@ struct Document<'a> {
     rows: Vec<Map<String, Value>>,
 }
 
-/// Shows it on the console.
+/// Prints the result.
 ///
 /// # Errors
-/// When standard output cannot be written.
+/// Returns an error if standard output cannot be written.
 pub fn show(drawn: &Drawn, path: &str, left_out: &[String], common: &CommonArgs, console: &Console) -> Result<()> {
     let generator = match common.generator {
         Generator::Stable => "stable",
@@ -62,10 +62,13 @@ pub fn show(drawn: &Drawn, path: &str, left_out: &[String], common: &CommonArgs,
     let mut screen = console.screen();
     screen.line(drawn.what, &format!("{}, seed {}", in_words(drawn), common.seed));
     if drawn.hidden > 0 {
-        screen.line("not shown", &format!("features of {} parallel edges: the first has its own shown", drawn.hidden));
+        screen.line(
+            "not shown",
+            &format!("features of {} parallel edges: only those of the first edge are shown", drawn.hidden),
+        );
     }
     if !left_out.is_empty() {
-        screen.line("left out", &format!("groups: {}    --groups reify takes them as nodes", left_out.join(", ")));
+        screen.line("ignored", &format!("groups: {}    --groups reify reads them as nodes", left_out.join(", ")));
     }
     let alignment = |field: &Field| if field.data_type().is_numeric() { Column::number() } else { Column::text(1) };
     let fields = || drawn.columns().map(|(field, _)| field);
@@ -82,10 +85,10 @@ pub fn show(drawn: &Drawn, path: &str, left_out: &[String], common: &CommonArgs,
     console.show(&screen)
 }
 
-/// Writes it to a new file in Arrow's format for files.
+/// Writes the result to a new Arrow IPC file.
 ///
 /// # Errors
-/// When the file is there already or cannot be written.
+/// Returns an error if the file already exists or cannot be written.
 pub fn write(drawn: &Drawn, file: &str, console: &Console) -> Result<()> {
     let location = file_place(file)?;
     let (rows, batch) = (drawn.rows(), drawn.to_record_batch()?);
@@ -99,7 +102,10 @@ pub fn write(drawn: &Drawn, file: &str, console: &Console) -> Result<()> {
     screen.line(drawn.what, &in_words(drawn));
     screen.line("wrote", &format!("{file} ({rows} rows)"));
     if drawn.hidden > 0 {
-        screen.line("not shown", &format!("features of {} parallel edges: the first has its own shown", drawn.hidden));
+        screen.line(
+            "not shown",
+            &format!("features of {} parallel edges: only those of the first edge are shown", drawn.hidden),
+        );
     }
     console.show(&screen)?;
     let mut document = serde_json::json!({ "sample": drawn.what, "wrote": file, "rows": rows, "bytes": bytes });
@@ -109,7 +115,7 @@ pub fn write(drawn: &Drawn, file: &str, console: &Console) -> Result<()> {
     console.document(&document)
 }
 
-/// How many were drawn of how many there are, and how: where one may come twice, they are no part of them.
+/// Describes how many were drawn, from how many and how. With replacement, the two numbers are not a part and a whole.
 fn in_words(drawn: &Drawn) -> String {
     match drawn.from {
         Some(all) => {
@@ -120,17 +126,17 @@ fn in_words(drawn: &Drawn) -> String {
 }
 
 fn unshown(error: arrow_schema::ArrowError) -> Error {
-    Error::usage("the answer cannot be shown").caused_by(error)
+    Error::usage("the result cannot be printed").caused_by(error)
 }
 
 fn unwritten(error: arrow_schema::ArrowError) -> Error {
     match error {
         arrow_schema::ArrowError::IoError(_, io) => io.into(),
-        other => Error::new(Kind::Io, "the answer cannot be written").caused_by(other),
+        other => Error::new(Kind::Io, "the result cannot be written").caused_by(other),
     }
 }
 
-/// What JSON has no number for, called as `dump` calls it.
+/// Returns the name of a number that JSON cannot represent, as in `dump`.
 fn named(number: f64) -> Value {
     let name = match number {
         f64::INFINITY => "Infinity",
@@ -140,7 +146,7 @@ fn named(number: f64) -> Value {
     Value::from(name)
 }
 
-/// The cells of a column: numbers, texts, bytes as hexadecimal text, lists of numbers.
+/// Returns the cells of a column: numbers, text, bytes as hexadecimal text, lists of numbers.
 fn json(column: &ArrayRef) -> Result<Vec<Value>> {
     let to = |wanted: &DataType| cast(column, wanted).map_err(unshown);
     Ok(match column.data_type() {
@@ -166,7 +172,7 @@ fn json(column: &ArrayRef) -> Result<Vec<Value>> {
         }
         DataType::Float16 | DataType::Float32 => {
             let number = |number: f32| {
-                // The shortest text that means this number, which has fewer digits than it has as 64 bits.
+                // The shortest text of this number as 32 bits, which has fewer digits than as 64 bits.
                 let shortest = number.to_string().parse().ok();
                 shortest.and_then(Number::from_f64).map_or_else(|| named(f64::from(number)), Value::Number)
             };
@@ -203,7 +209,7 @@ fn json(column: &ArrayRef) -> Result<Vec<Value>> {
     })
 }
 
-/// Makes numbers of the keys that are, in the order of `numbers`.
+/// Converts keys to JSON numbers where they are numbers, in the order of `numbers`.
 fn as_numbers(value: &mut Value, numbers: &mut impl Iterator<Item = bool>) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(|item| as_numbers(item, numbers)),

@@ -1,4 +1,4 @@
-//! `sample`: nodes, edges, neighbours, walks and features, drawn from a graph where it lies.
+//! `sample`: draws nodes, edges, neighbours, walks and features.
 
 mod answer;
 
@@ -14,10 +14,10 @@ use super::{Answer, open_at};
 use crate::args::sample::{Elements, ElementsArgs, Groups, Near, SampleArgs, What};
 use crate::console::Console;
 
-/// Draws and shows.
+/// Draws, and prints the result.
 ///
 /// # Errors
-/// Whatever keeps it from doing so.
+/// Any error of reading, writing or printing.
 pub fn run(args: &SampleArgs, formats: &Registry, console: &Console) -> Result<Answer> {
     let common = args.what.common();
     let resources = common.resources.resources()?;
@@ -42,7 +42,7 @@ pub fn run(args: &SampleArgs, formats: &Registry, console: &Console) -> Result<A
     Ok(Answer::Yes)
 }
 
-/// What the arguments ask for.
+/// Returns the request of the arguments.
 fn question(what: &What) -> Question {
     match what {
         What::Nodes(args) => Question::Nodes(elements(args)),

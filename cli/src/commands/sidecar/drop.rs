@@ -1,4 +1,4 @@
-//! `sidecar drop`: removes what travels beside the data.
+//! `sidecar drop`: removes the sidecar.
 
 use isomorph::Result;
 use isomorph::convert::{Registry, sidecar};
@@ -19,13 +19,13 @@ struct Document<'a> {
 /// Removes a sidecar.
 ///
 /// # Errors
-/// Whatever keeps it from doing so.
+/// Any error of reading, writing or printing.
 pub fn run(args: &SidecarArgs, formats: &Registry, console: &Console) -> Result<Answer> {
-    // A store has one for all of its snapshots.
+    // A store has one sidecar for all snapshots.
     let (location, _) = snapshot_of(&args.path)?;
     let document = sidecar::remove(&location, formats)?;
     let mut screen = console.screen();
-    screen.marked("removed", Some(Mark::Sound), &format!("{document}; the data is as it was"));
+    screen.marked("removed", Some(Mark::Sound), &format!("{document}; the data is unchanged"));
     console.show(&screen)?;
     console.document(&Document { path: &args.path, removed: document.to_string() })?;
     Ok(Answer::Yes)

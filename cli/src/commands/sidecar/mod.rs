@@ -1,4 +1,4 @@
-//! `sidecar`: what travels beside the data.
+//! `sidecar`: shows, rebinds or removes the sidecar.
 
 mod drop;
 mod rebind;
@@ -11,10 +11,10 @@ use super::Answer;
 use crate::args::SidecarCommand;
 use crate::console::Console;
 
-/// Does what is asked with a sidecar.
+/// Runs a subcommand.
 ///
 /// # Errors
-/// Whatever keeps it from doing so.
+/// Any error of reading, writing or printing.
 pub fn run(command: &SidecarCommand, formats: &Registry, console: &Console) -> Result<Answer> {
     match command {
         SidecarCommand::Show(args) => show::run(args, formats, console),

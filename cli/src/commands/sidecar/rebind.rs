@@ -1,7 +1,7 @@
-//! `sidecar rebind`: binds what travels beside the data to the data as it is now.
+//! `sidecar rebind`: binds the sidecar to the data as it is now.
 //!
-//! The data is read through the sidecar; only when its content is the content that the sidecar states are the new sizes and
-//! hashes recorded.
+//! The data is read through the sidecar. The new sizes and hashes are recorded only if the content equals that in the
+//! sidecar.
 
 use isomorph::Result;
 use isomorph::convert::{Registry, sidecar};
@@ -21,17 +21,17 @@ struct Document<'a> {
     files: usize,
 }
 
-/// Binds a sidecar anew.
+/// Rebinds a sidecar.
 ///
 /// # Errors
-/// Whatever keeps it from doing so.
+/// Any error of reading, writing or printing.
 pub fn run(args: &RebindArgs, formats: &Registry, console: &Console) -> Result<Answer> {
     let resources = args.resources.resources()?;
-    // A store has one for all of its snapshots.
+    // A store has one sidecar for all snapshots.
     let (location, _) = snapshot_of(&args.path)?;
     let bound = sidecar::rebind(&location, formats, &resources, &Bars::new(Interrupt::default()))?;
     let mut screen = console.screen();
-    let text = format!("to {}: the graph is still the same", of(bound.files.len() as u64, "file"));
+    let text = format!("to {}: the graph is unchanged", of(bound.files.len() as u64, "file"));
     screen.marked("bound", Some(Mark::Sound), &text);
     console.show(&screen)?;
     console.document(&Document { path: &args.path, files: bound.files.len() })?;

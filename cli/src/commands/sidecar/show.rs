@@ -1,4 +1,4 @@
-//! `sidecar show`: what it says, and whether it still fits.
+//! `sidecar show`: the contents of a sidecar, and whether it matches the data.
 
 use isomorph::Result;
 use isomorph::convert::sidecar::{Bound, Sidecar};
@@ -19,19 +19,19 @@ struct Document<'a> {
     format: &'a str,
     written_by: &'a str,
     stale: bool,
-    /// What was compared: `ends` (names, sizes and the ends of files), or `bytes`.
+    /// How the data was compared: `ends` (names, sizes and the ends of files), or `bytes`.
     compared: &'static str,
     differences: &'a [String],
     digests: Option<&'a Digests>,
     files: &'a [Bound],
 }
 
-/// Shows a sidecar; the answer is whether it fits.
+/// Prints a sidecar; the answer is whether it matches the data.
 ///
 /// # Errors
-/// Whatever keeps it from doing so.
+/// Any error of reading, writing or printing.
 pub fn run(args: &ShowArgs, formats: &Registry, console: &Console) -> Result<Answer> {
-    // A store has one for all of its snapshots.
+    // A store has one sidecar for all snapshots.
     let (location, _) = snapshot_of(&args.path)?;
     let (sidecar, differences) =
         if args.verify { sidecar::verify(&location, formats)? } else { sidecar_of(&location, formats)? };
@@ -49,18 +49,18 @@ pub fn run(args: &ShowArgs, formats: &Registry, console: &Console) -> Result<Ans
             screen.table(&table);
         }
         None => {
-            screen.line("digest", "not known: written with --no-verify");
+            screen.line("digest", "unknown: written with --no-verify");
         }
     }
     screen.line("bound to", &bound_to(&sidecar));
     match differences.as_slice() {
-        [] if args.verify => screen.marked("fits", Some(Mark::Sound), "every byte is as it was written"),
+        [] if args.verify => screen.marked("fits", Some(Mark::Sound), "every byte is unchanged"),
         [] => {
-            let compared = "names, sizes and ends of files are as they were; --verify compares every byte";
+            let compared = "names, sizes and ends of files are unchanged; --verify compares every byte";
             screen.marked("fits", Some(Mark::Sound), compared)
         }
         changed => {
-            screen.marked("stale", Some(Mark::Error), "the data has changed since");
+            screen.marked("stale", Some(Mark::Error), "the data has changed");
             let shown = if console.verbose { changed.len() } else { changed.len().min(5) };
             changed.iter().take(shown).for_each(|difference| {
                 screen.line("", difference);
@@ -69,7 +69,7 @@ pub fn run(args: &ShowArgs, formats: &Registry, console: &Console) -> Result<Ans
             if more > 0 {
                 screen.line("", &format!("and {}", of(more as u64, "more change")));
             }
-            screen.line("next", "`isomorph sidecar rebind` if the graph is still the same")
+            screen.line("next", "`isomorph sidecar rebind` if the graph is unchanged")
         }
     };
     console.show(&screen)?;

@@ -1,17 +1,17 @@
-//! `diff` of a graph with one that lacks something.
+//! `diff` of a graph and a copy that lacks elements.
 
 use super::dumped;
 use crate::case::Case;
 use crate::truth::Truth;
 
-/// Leaves lines out of a text, and compares what `diff` says with what `dump` says.
+/// Removes lines from a text, and compares `diff` with `dump`.
 pub fn all(case: &mut Case, truth: &Truth) {
     let path = case.made.path.clone();
     if !matches!(case.made.format, "rdf" | "deepgnn" | "nock") {
         return;
     }
     let text = std::fs::read_to_string(case.home().join(&path)).expect("the text that was made");
-    // A line that an edge needs for its end stays: what is compared is two graphs, not what a broken one gives.
+    // A node line that an edge needs is kept: the comparison is of two valid graphs.
     let keep = |line: &str| line.starts_with("\"src_name\"") || line.contains(",-1,\"\",") || line.starts_with("-1 ");
     let kept: String =
         text.lines().filter(|line| keep(line) || !case.dice.chance(30)).map(|line| format!("{line}\n")).collect();

@@ -1,10 +1,10 @@
-//! `convert` to every format, `diff` and `dump` of what came out.
+//! `convert` to every format, and `diff` and `dump` of the output.
 
 use super::{dumped, same_lines, validate};
 use crate::case::Case;
 use crate::truth::Truth;
 
-/// Names to write, by format.
+/// Names of outputs, by format.
 const TARGETS: &[(&str, &str)] = &[
     ("graphar", "to.graphar"),
     ("nock", "to.parq"),
@@ -16,7 +16,7 @@ const TARGETS: &[(&str, &str)] = &[
     ("rdf", "to.ttl"),
 ];
 
-/// Converts to every format, and gives the names of what was written.
+/// Converts to every format, and returns the names of the outputs.
 pub fn all(case: &mut Case, truth: &Truth) -> Vec<String> {
     let mut written = Vec::new();
     for (format, name) in TARGETS {

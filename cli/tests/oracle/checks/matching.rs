@@ -8,7 +8,7 @@ use super::same_lines;
 use crate::case::Case;
 use crate::quads::{self, Pattern, Quad};
 
-/// Asks for random patterns, alone and joined.
+/// Matches random patterns, alone and joined.
 pub fn all(case: &mut Case, path: &str) {
     if !path.ends_with(".lake") && !path.ends_with(".nq") {
         return;
@@ -31,7 +31,8 @@ pub fn all(case: &mut Case, path: &str) {
     }
 }
 
-/// A pattern: terms of one quad, some of them replaced by names. Blank nodes are always names: a label means another node.
+/// Returns a pattern: the terms of a quad, some of them replaced by names. Blank nodes always are: in a pattern, their
+/// labels mean other nodes.
 fn pattern(case: &mut Case, quads: &[Quad], names: &[&str; 3]) -> Pattern {
     let quad = quads[case.dice.below(quads.len())].clone();
     [0, 1, 2].map(|at| {
@@ -40,7 +41,7 @@ fn pattern(case: &mut Case, quads: &[Quad], names: &[&str; 3]) -> Pattern {
     })
 }
 
-/// One pattern: its quads, their number, and the first of them.
+/// Matches one pattern: its quads, their number, and the first of them.
 fn one(case: &mut Case, path: &str, quads: &[Quad], pattern: &Pattern) {
     let text = pattern.join(" ");
     let expected: Vec<&Quad> = quads
@@ -69,7 +70,7 @@ fn one(case: &mut Case, path: &str, quads: &[Quad], pattern: &Pattern) {
     case.compare("match --limit", right, || format!("{path} {text} --limit {limit}: {shown}"));
 }
 
-/// Two patterns with a name that they share.
+/// Matches two patterns with a common name.
 fn joined(case: &mut Case, path: &str, quads: &[Quad], patterns: &[Pattern; 2]) {
     let texts = patterns.each_ref().map(|pattern| pattern.join(" "));
     let done = case.run(&["match", path, &texts[0], &texts[1], "--json", "--limit", "100000"]);

@@ -1,4 +1,4 @@
-//! What is asked of a case.
+//! The checks of a case.
 
 mod compare;
 mod convert;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::case::Case;
 use crate::truth::{Truth, difference};
 
-/// Asks everything.
+/// Runs all checks.
 pub fn all(case: &mut Case) {
     let path = case.made.path.clone();
     let Some(truth) = dumped(case, "dump", &path) else { return };
@@ -31,7 +31,7 @@ pub fn all(case: &mut Case) {
     compare::all(case, &truth);
 }
 
-/// What `dump` says of a graph; nothing, and a wrong answer, where it fails.
+/// Returns the `dump` of a graph; if it fails, counts a wrong answer and returns `None`.
 fn dumped(case: &mut Case, command: &'static str, path: &str) -> Option<Truth> {
     let done = case.run(&["dump", path]);
     let truth =
@@ -42,7 +42,7 @@ fn dumped(case: &mut Case, command: &'static str, path: &str) -> Option<Truth> {
     truth.ok()
 }
 
-/// Numbers of nodes by type, of edges by type.
+/// Compares the numbers of nodes and edges by type.
 fn info(case: &mut Case, path: &str, truth: &Truth) {
     let done = case.run(&["info", path, "--json"]);
     let shown = done.json();
@@ -61,19 +61,19 @@ fn info(case: &mut Case, path: &str, truth: &Truth) {
     }
 }
 
-/// Whether a count of `info`, null where it does not know, is right.
+/// Returns whether a count of `info` is right; null means unknown.
 fn counted(count: &Value, found: usize) -> bool {
     count.is_null() || *count == found
 }
 
-/// What our own writers wrote is sound.
+/// Validates the output of our own writers.
 fn validate(case: &mut Case, path: &str) {
     let done = case.run(&["validate", path, "--json"]);
     let sound = done.code == Some(0) && done.json()["sound"] == true;
     case.compare("validate", sound, || format!("{path} is not sound: {:?} {}{}", done.code, done.out, done.err));
 }
 
-/// Whether two sorted lists of lines are equal, as one comparison.
+/// Compares two sorted lists of lines, as one comparison.
 fn same_lines(case: &mut Case, command: &'static str, what: &str, found: &[String], expected: &[String]) {
     case.compare(command, found == expected, || format!("{what}: {}", difference(found, expected)));
 }

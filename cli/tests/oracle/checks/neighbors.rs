@@ -1,4 +1,4 @@
-//! `neighbors` of every node, on every side.
+//! `neighbors` of every node, in every direction.
 
 use serde_json::Value;
 
@@ -6,14 +6,13 @@ use super::same_lines;
 use crate::case::Case;
 use crate::truth::{Edge, Node, Truth};
 
-/// A side, and whether it shows a directed edge that leaves and one that reaches the node. An edge without a direction is
-/// shown by all.
+/// A direction flag, and whether it includes edges from the node and edges to the node. All include undirected edges.
 const SIDES: &[(Option<&str>, bool, bool)] =
     &[(None, true, false), (Some("--out"), true, false), (Some("--in"), false, true), (Some("--both"), true, true)];
 
-/// Asks for the neighbours of every node, each on a random side, and of a few on all of them.
+/// Lists the neighbours of every node in a random direction, and of a few nodes in all directions.
 pub fn all(case: &mut Case, path: &str, truth: &Truth) {
-    // No argument can hold a key with a null character.
+    // An argument cannot contain a null character.
     let can_be_asked = |node: &&Node| !node.key.as_ref().is_some_and(|key| text_of(key).contains('\0'));
     for node in truth.nodes.iter().filter(can_be_asked) {
         let sides =
@@ -43,12 +42,13 @@ pub fn all(case: &mut Case, path: &str, truth: &Truth) {
     }
 }
 
-/// A key as an argument.
+/// Returns a key as an argument.
 fn text_of(key: &Value) -> String {
     key.as_str().map_or_else(|| key.to_string(), str::to_owned)
 }
 
-/// A neighbour in one line: relation, type, key, direction, properties, and members of a bag that are called like columns.
+/// Formats a neighbour as one line: relation, type, key, direction, properties, and bag members with the names of
+/// columns.
 fn line(relation: &str, ty: &str, end: &Value, directed: bool, facts: [&Value; 2]) -> String {
     let facts = facts.map(|facts| {
         let facts: std::collections::BTreeMap<_, _> = facts.as_object().into_iter().flatten().collect();
@@ -63,7 +63,7 @@ fn shown_line(shown: &Value) -> String {
     line(text("relation"), text("type"), end, shown["directed"] != false, [&shown["properties"], &shown["bag"]])
 }
 
-/// How an edge is shown at a node: once for each way in which it is asked for; an edge without a direction once.
+/// Returns the lines of an edge at a node: one per requested direction; one for an undirected edge.
 fn expected_lines(edge: &Edge, node: &Node, leaving: bool, reaching: bool) -> Vec<String> {
     let own = Truth::end_of(node);
     let here = [0, 1].map(|side: usize| edge.types[side] == node.ty && edge.ends[side] == own);

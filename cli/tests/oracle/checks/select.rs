@@ -12,7 +12,7 @@ use crate::truth::{Edge, Node, Truth};
 pub fn all(case: &mut Case, path: &str, truth: &Truth) {
     let nodes = truth.nodes.iter().flat_map(|node| cells(true, &node.ty, &node.properties));
     let is_node = |name: &str| truth.nodes.iter().any(|node| node.ty == name);
-    // A name of both means nodes.
+    // A name of both a node and an edge type means nodes.
     let edges = truth.edges.iter().filter(|edge| !is_node(&edge.relation));
     let edges = edges.flat_map(|edge| cells(false, &edge.relation, &edge.properties));
     let all: Vec<Cell<'_>> = match case.dice.below(3) {
@@ -37,7 +37,7 @@ pub fn all(case: &mut Case, path: &str, truth: &Truth) {
     let has = |of: &Value| of.get(cell.name).is_some_and(|own| passes(own, operator, cell.value));
     let left: Vec<&Node> =
         truth.nodes.iter().filter(|node| !cell.is_node || node.ty != cell.ty || has(&node.properties)).collect();
-    // Nodes without a key are known by their row, and a selection has rows of its own.
+    // Nodes without a key are identified by row, and a selection renumbers rows.
     let numbered: BTreeSet<&str> =
         truth.nodes.iter().filter(|node| node.key.is_none()).map(|node| node.ty.as_str()).collect();
     let shown = |nodes: &[&Node], edges: &[&Edge]| -> Vec<String> {
@@ -53,7 +53,7 @@ pub fn all(case: &mut Case, path: &str, truth: &Truth) {
         .filter(|node| cell.is_node && node.ty == cell.ty)
         .filter_map(|node| node.key.as_ref().map(Value::to_string))
         .collect();
-    // Nodes that are left out take their edges with them.
+    // Dropped nodes take their edges with them.
     let is_left = |edge: &&Edge| match cell.is_node {
         true => (0..2).all(|end| edge.types[end] != cell.ty || keys.contains(&edge.ends[end].to_string())),
         false => edge.relation != cell.ty || has(&edge.properties),
@@ -83,14 +83,14 @@ fn cells<'a>(is_node: bool, ty: &'a str, properties: &'a Value) -> impl Iterator
         .map(move |(name, value)| Cell { is_node, ty, name, value })
 }
 
-/// Text that is written in a condition as in JSON, but for what floats are called that JSON has no numbers for: it takes the type of its column,
-/// which a line does not tell.
+/// Text that a condition writes as JSON does, except the names of floats for which JSON has no numbers: these take the
+/// type of the column, which a line does not state.
 fn is_plain_text(value: &Value) -> bool {
     let is_plain = |text: &str| !text.is_empty() && text.chars().all(|letter| letter.is_ascii_alphanumeric());
     value.as_str().is_some_and(|text| is_plain(text) && !matches!(text, "NaN" | "Infinity"))
 }
 
-/// Whether a cell passes; nothing does that is null or of another type.
+/// Returns whether a cell satisfies the condition; null and values of other types never do.
 fn passes(cell: &Value, operator: &str, with: &Value) -> bool {
     let order = match (cell, with) {
         (Value::Number(cell), Value::Number(with)) => match (cell.as_i64(), with.as_i64()) {

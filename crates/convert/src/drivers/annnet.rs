@@ -16,7 +16,7 @@ use crate::options::{OpenOptions, WriteOptions};
 
 pub(super) struct Annnet;
 
-/// The own options, with what a job may use.
+/// Returns the options of the format, with the resources of the job.
 fn opening(options: &OpenOptions) -> Opening {
     let mut own = options.get::<Opening>().into_owned();
     if let Some(resources) = &options.resources {
@@ -135,14 +135,14 @@ impl Driver for Annnet {
             of: (plan.from != opened.format).then(|| plan.from.name().to_owned()),
         });
         if opened.format == plan.to && !opened.is_part {
-            // What the format does not name stays with the graph.
+            // Files that the format does not define stay with the graph.
             let open = Opening {
                 budget: job.resources.budget.clone(),
                 scratch: Some(job.resources.scratch.clone()),
                 ..Opening::default()
             };
             own.keep = match isomorph_annnet::unknown(&opened.location, &open) {
-                // A graph that lies nowhere, but in memory, has no files.
+                // A graph in memory has no files.
                 Err(error) if error.kind() == Kind::NotFound => Unknown::default(),
                 found => found?,
             };
@@ -159,7 +159,7 @@ impl Driver for Annnet {
     }
 
     fn hidden_difference(&self, found: &Graph, options: &WriteOptions, job: &Job<'_>) -> Option<&'static str> {
-        // No digest sees what edges state otherwise than their ends do.
+        // Digests do not cover layers and kinds that edges state in contradiction to their ends.
         let are_alike = job.plan.from == Format::ANNNET
             && job.opened.sidecar.is_none()
             && options.get::<Writing>().layout == WriteLayout::V2;

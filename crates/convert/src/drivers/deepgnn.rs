@@ -20,7 +20,7 @@ use crate::shortcut::Shortcut;
 
 pub(super) struct DeepGnn;
 
-/// The format of a text that was opened.
+/// Returns the format of an opened text.
 fn text_of(native: &dyn Source) -> Option<TextFormat> {
     let graph = native.as_any().and_then(|own| own.downcast_ref::<isomorph_deepgnn::DeepGnn>())?;
     graph.text().map(isomorph_deepgnn::Text::format)
@@ -96,13 +96,13 @@ impl Driver for DeepGnn {
     fn finish_options(&self, options: &mut OpenOptions, carried: bool) {
         let look_ups = options.look_ups;
         let own = options.get_mut::<Opening>();
-        // What travels beside a text is held against its description.
+        // A text with a sidecar is compared with its description.
         own.later &= !carried;
         own.no_recovery |= look_ups;
     }
 
     fn options_from_sidecar(&self, options: &mut OpenOptions, carried: &dyn Fn() -> Option<Graph>) {
-        // That lines of EdgeList have times.
+        // The sidecar states that the lines of an EdgeList have times.
         if let Some(graph) = carried() {
             let own = options.get_mut::<Opening>();
             own.temporal = own.showing(&graph).temporal;
@@ -116,7 +116,7 @@ impl Driver for DeepGnn {
     fn copy_options(&self, opened: &Opened, options: &mut OpenOptions) {
         let asked = opened.options.get::<Opening>();
         let own = options.get_mut::<Opening>();
-        // Nothing else tells that lines of an EdgeList have times.
+        // Nothing else states that the lines of an EdgeList have times.
         let shown = opened.sidecar.as_ref().and_then(|sidecar| sidecar.mapping.shown());
         own.temporal = asked.temporal || shown.is_some_and(|graph| asked.showing(graph).temporal);
         own.node_features.clone_from(&asked.node_features);
@@ -167,7 +167,7 @@ impl Driver for DeepGnn {
 
     fn undeclared(&self, graph: &Graph, options: &WriteOptions) -> Option<&'static str> {
         isomorph_deepgnn::hides_times(graph, &options.get::<Writing>())
-            .then_some("that lines have times (without it: --temporal)")
+            .then_some("whether lines have times (else use --temporal)")
     }
 
     fn is_directory(&self, options: &WriteOptions) -> bool {
@@ -202,13 +202,13 @@ impl Driver for DeepGnn {
     }
 
     fn prepare(&self, options: &mut WriteOptions, job: &Job<'_>) -> Result<()> {
-        // What a binary has no place for; numbers say it with features.
+        // What a binary cannot store is written next to it; graphs mapped to numbers store it as features.
         options.get_mut::<Writing>().binary.beside = !job.options.loses() && job.plan.mapping.numbering().is_none();
         Ok(())
     }
 
     fn create<'a>(&self, staging: &'a Staging, graph: &Graph, options: &WriteOptions) -> Result<Box<dyn Sink + 'a>> {
-        // The plan has told what a text does not hold, or refused.
+        // The plan has listed or rejected what a text cannot store.
         let write = Writing { without_unheld: true, ..options.get::<Writing>().into_owned() };
         isomorph_deepgnn::DeepGnnWriter::create(staging, graph, &write)
     }
@@ -227,15 +227,15 @@ impl Driver for DeepGnn {
     }
 
     fn needs_no_sidecar(&self, graph: &Graph, options: &WriteOptions, files: &[String]) -> bool {
-        // Nobody can open a text whose lines have times without being told of them, and what lies beside a binary is read by who
-        // is told of it, and by nobody else.
+        // A text whose lines have times cannot be opened without knowing this. The files next to a binary are read only
+        // if the sidecar refers to them.
         let in_folder = format!("{}/", isomorph_deepgnn::BESIDE);
         !isomorph_deepgnn::hides_times(graph, &options.get::<Writing>())
             && !files.iter().any(|name| name.starts_with(&in_folder))
     }
 
     fn opens_the_same(&self, _before: &OpenOptions, _now: &OpenOptions, kept: Option<&Graph>) -> bool {
-        // A sidecar tells a reader which types features have.
+        // The sidecar tells a reader the types of features.
         kept.is_none()
     }
 }

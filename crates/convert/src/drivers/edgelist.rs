@@ -1,4 +1,4 @@
-//! Edge lists: a line for each edge.
+//! Edge lists: one line per edge.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::options::{OpenOptions, WriteOptions};
 
 pub(super) struct EdgeList;
 
-/// The edge list that was opened.
+/// Returns the opened edge list.
 fn own(native: &dyn Source) -> Option<&isomorph_edgelist::EdgeList> {
     native.as_any().and_then(|own| own.downcast_ref::<isomorph_edgelist::EdgeList>())
 }

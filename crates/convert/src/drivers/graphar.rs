@@ -15,7 +15,7 @@ use crate::mapping::{Allowed, NameRules};
 use crate::open::Opened;
 use crate::options::{OpenOptions, WriteOptions};
 
-/// What properties of GraphAr itself begin with.
+/// Prefix of GraphAr's own properties.
 const RESERVED: &str = "_graphAr";
 
 pub(super) struct GraphAr;
@@ -62,7 +62,7 @@ impl Driver for GraphAr {
     }
 
     fn detect(&self, location: &Location) -> Result<bool> {
-        // A graph is a directory, and a stream is one file.
+        // A graph is a directory, but a stream is a single file.
         if location.scheme() == Scheme::Stream { Ok(false) } else { isomorph_graphar::detect(location) }
     }
 

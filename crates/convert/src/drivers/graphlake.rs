@@ -19,7 +19,7 @@ use crate::triples;
 
 pub(super) struct GraphLake;
 
-/// The own options, with what a job may use.
+/// Returns the options of the format, with the resources of the job.
 fn opening(options: &OpenOptions) -> Opening {
     let mut own = options.get::<Opening>().into_owned();
     if let Some(resources) = &options.resources {
@@ -63,7 +63,7 @@ impl Driver for GraphLake {
     }
 
     fn detect(&self, location: &Location) -> Result<bool> {
-        // A store is a directory, and a stream is one file.
+        // A store is a directory, but a stream is a single file.
         if location.scheme() == Scheme::Stream { Ok(false) } else { isomorph_graphlake::detect(location) }
     }
 
@@ -95,7 +95,7 @@ impl Driver for GraphLake {
         let own = options.get_mut::<Opening>();
         (own.tolerance, own.naive) = (asked.tolerance, asked.naive);
         own.namespaces.clone_from(&asked.namespaces);
-        // A version that somebody adds meanwhile is not the one that was opened.
+        // Keep the opened version, even if another one is added meanwhile.
         if let Some(lake) = lake(opened.native.as_ref()).filter(|lake| !lake.store().snapshots.is_empty()) {
             own.at = At::Version(lake.snapshot().version);
         }

@@ -77,7 +77,7 @@ impl Driver for GraphMl {
     fn not_stored(&self, graph: &Graph, _options: &WriteOptions) -> Result<Vec<(String, String)>> {
         let unheld = isomorph_graphml::unheld(&graph.documents);
         Ok(unheld
-            .map(|document| (format!("document {}", document.name), "GraphML has no place for it".to_owned()))
+            .map(|document| (format!("document {}", document.name), "GraphML cannot store it".to_owned()))
             .collect())
     }
 

@@ -1,4 +1,4 @@
-//! The drivers of the formats of this library. No code outside of them branches on the format.
+//! The drivers of the formats in this library. No other code depends on the format.
 
 mod annnet;
 mod deepgnn;
@@ -15,7 +15,7 @@ use crate::driver::Format;
 
 pub use rdf::RdfOptions;
 
-/// In detection order.
+/// The formats, in the order of detection.
 pub(crate) static STANDARD: [Format; 8] = [
     Format::GRAPHAR,
     Format::NOCK,
@@ -27,7 +27,7 @@ pub(crate) static STANDARD: [Format; 8] = [
     Format::RDF,
 ];
 
-/// For code about one format.
+/// For code about a single format.
 impl Format {
     /// Apache GraphAr: a directory of chunks.
     pub const GRAPHAR: Format = Format::new(&graphar::GraphAr);
@@ -35,7 +35,7 @@ impl Format {
     pub const NOCK: Format = Format::new(&nock::Nock);
     /// annnet: a directory or an archive of tables.
     pub const ANNNET: Format = Format::new(&annnet::Annnet);
-    /// Edge lists: a line for each edge.
+    /// Edge lists: one line per edge.
     pub const EDGELIST: Format = Format::new(&edgelist::EdgeList);
     /// DeepGNN: one of four texts, or a directory of partitions.
     pub const DEEPGNN: Format = Format::new(&deepgnn::DeepGnn);
@@ -47,13 +47,13 @@ impl Format {
     pub const RDF: Format = Format::new(&rdf::Rdf);
 }
 
-/// The properties of all nodes and edges.
+/// Returns the properties of all nodes and edges.
 fn properties(graph: &Graph) -> impl Iterator<Item = &Property> {
     let nodes = graph.nodes.iter().flat_map(|ty| &ty.properties);
     nodes.chain(graph.edges.iter().flat_map(|ty| &ty.properties))
 }
 
-/// The file that was written under this name.
+/// Returns the file that was written under this name.
 fn file_called<'a>(written: &'a Written, wanted: &str) -> Vec<&'a str> {
     written.files.iter().map(|(name, _)| name.as_str()).filter(|name| *name == wanted).collect()
 }

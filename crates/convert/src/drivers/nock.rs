@@ -69,7 +69,7 @@ impl Driver for Nock {
     }
 
     fn owns_directory(&self, directory: &Location, names: &[&str]) -> Result<bool> {
-        // Any directory with a table is a graph of NOCK to who reads it.
+        // Any directory with a table can be read as a NOCK graph.
         let is_table = |name: &str| Encoding::of_name(name).is_some() || name.starts_with(['.', '_']);
         let only_tables = names.iter().all(|name| is_table(name) || name.ends_with(".isomorph"));
         Ok((only_tables || isomorph_nock::has_partition_names(directory)?) && self.detect(directory)?)
@@ -135,7 +135,7 @@ impl Driver for Nock {
     }
 
     fn allowed_in_layout(&self, options: &WriteOptions) -> Option<Allowed> {
-        // A text has no place for bytes and for what has parts.
+        // A text file cannot store bytes and nested values.
         let is_cell = |property: &Property, _: bool| property.kind == ValueKind::Bag || is_cell(&property.data_type);
         (options.get::<Writing>().format == Encoding::Csv).then(|| Allowed { holds: is_cell, ..self.allowed() })
     }
@@ -186,7 +186,7 @@ impl Driver for Nock {
 
     fn fit(&self, options: &mut WriteOptions, graph: &Graph, name: &str, resources: &Resources) {
         let own = options.get_mut::<Writing>();
-        // The name says whether it is text, and a truth of 64 bits needs a column of 64 bits.
+        // The name decides whether the file is text, and a 64-bit truth needs a 64-bit column.
         if name.to_ascii_lowercase().ends_with(".csv") {
             own.format = Encoding::Csv;
         }
@@ -205,24 +205,24 @@ impl Driver for Nock {
     }
 }
 
-/// Whether a cell of a text file holds every value of a type.
+/// Returns whether a cell of a text file can store every value of a type.
 fn is_cell(data_type: &DataType) -> bool {
     let other =
         matches!(data_type, DataType::Boolean | DataType::Utf8 | DataType::Date32 | DataType::Timestamp(_, None));
     other || data_type.is_integer() || matches!(data_type, DataType::Float32 | DataType::Float64)
 }
 
-/// What was left out when the graph was opened: rows of nodes, because another one has the same name, and columns that
-/// were taken for an index. A shadow row that says nothing else than the row that counts is none of them.
+/// Returns what opening the graph has dropped: rows of nodes that have another row, and columns that were read as an
+/// index. A shadow row without further information is not counted.
 fn left_out(native: &dyn Source) -> Vec<String> {
     use isomorph_nock::rules::{FILE_INDEX, NODE_OWNERS, NODE_REPEATED, SHADOW_VALUES};
     // Preparing has compared the names.
     let findings = native.about().findings;
     let told = [
         (&NODE_REPEATED, "node row", "of nodes that have another row"),
-        (&NODE_OWNERS, "node row", "of nodes that another partition owns too"),
-        (&FILE_INDEX, "column", "taken for an index"),
-        (&SHADOW_VALUES, "shadow row", "with values that the row that counts does not have"),
+        (&NODE_OWNERS, "node row", "of nodes that another partition also owns"),
+        (&FILE_INDEX, "column", "read as an index"),
+        (&SHADOW_VALUES, "shadow row", "with values that the used row does not have"),
     ];
     let line = |(rule, what, which)| {
         let count = findings.count(rule);

@@ -20,16 +20,16 @@ use crate::registry::Registry;
 use crate::shortcut::Shortcut;
 use crate::triples;
 
-/// How an RDF text is written.
+/// How to write an RDF text.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RdfOptions {
-    /// The syntax, where the destination's name does not say it.
+    /// The syntax; `None` if the destination's name selects it.
     pub syntax: Option<Syntax>,
 }
 
 pub(super) struct Rdf;
 
-/// The own options, with what a job may use.
+/// Returns the options of the format, with the resources of the job.
 fn opening(options: &OpenOptions) -> Opening {
     let mut own = options.get::<Opening>().into_owned();
     if let Some(resources) = &options.resources {
@@ -40,22 +40,23 @@ fn opening(options: &OpenOptions) -> Opening {
     own
 }
 
-/// The syntax of a text that is to be written: as asked for, or as its name says.
+/// Returns the syntax of a text to write: as requested, or by the destination's name.
 fn syntax(destination: &Location, options: &WriteOptions) -> Result<Syntax> {
     let named = || Syntax::of_name(destination.file_name());
     options.get::<RdfOptions>().syntax.or_else(named).ok_or_else(|| {
-        Error::usage("the destination's name does not say which syntax of RDF is wanted")
+        Error::usage("the destination's name does not select an RDF syntax")
             .at(destination.to_string())
             .hint("--to-syntax nt|nq|ttl|trig|rdf|jsonld")
     })
 }
 
-/// Whether the first bytes of a text tell its syntax, where the name tells nothing. A text of Turtle or TriG may begin with anything.
+/// Returns whether the first bytes of a text identify its syntax without its name. Turtle and TriG may begin with
+/// anything.
 fn begins_so(syntax: Syntax) -> bool {
     !matches!(syntax, Syntax::Turtle | Syntax::TriG)
 }
 
-/// Whether who reads the syntax `named` reads a text of `syntax`.
+/// Returns whether a reader of the syntax `named` can read a text of `syntax`.
 fn reads(named: Syntax, syntax: Syntax) -> bool {
     named == syntax
         || match syntax {
@@ -65,7 +66,7 @@ fn reads(named: Syntax, syntax: Syntax) -> bool {
         }
 }
 
-/// The prefixes and the base of the text that a job writes.
+/// Returns the prefixes and the base of the text that a job writes.
 fn writing(job: &Job<'_>) -> Writing {
     let mut write = Writing::default();
     match job.plan.mapping.lifting() {
@@ -134,7 +135,7 @@ impl Driver for Rdf {
         formats: &Registry,
     ) -> Option<(&'static str, &'static str)> {
         let syntax = options.get::<RdfOptions>().syntax?;
-        // What is packed is told by its name alone.
+        // A compressed text is recognised only by its name.
         let packed = Packing::of_name(name) != Packing::None && TextFormat::of_name(name).is_some();
         match Syntax::of_name(name) {
             Some(named) if reads(named, syntax) => None,
@@ -181,7 +182,7 @@ impl Driver for Rdf {
     }
 
     fn layout_without_loss(&self, options: &mut WriteOptions) {
-        // What has named graphs and triple terms: which syntax it is shows nowhere.
+        // The only choice with named graphs and triple terms; the syntax is not visible anywhere.
         options.get_mut::<RdfOptions>().syntax = Some(Syntax::NQuads);
     }
 
@@ -189,7 +190,7 @@ impl Driver for Rdf {
         match options.get::<RdfOptions>().syntax {
             Some(_) => Ok(()),
             None => Err(Unprintable::Untold(
-                Error::usage("standard output has no name that says which syntax of RDF is wanted")
+                Error::usage("standard output has no name from which to choose an RDF syntax")
                     .hint("--to-syntax nt|nq|ttl|trig|rdf|jsonld"),
             )),
         }
@@ -223,7 +224,7 @@ impl Driver for Rdf {
         mapping: &Mapping,
         progress: &dyn Progress,
     ) -> Result<Option<Arc<dyn Source>>> {
-        // A text need not be surveyed by who knows what it says.
+        // A text whose contents are known need not be surveyed.
         let Some(record) = mapping.lifting() else { return Ok(None) };
         let text = LoweredText::read(location, &opening(options), record, &options.budget(), progress)?;
         Ok(text.map(|text| Arc::new(text) as Arc<dyn Source>))

@@ -12,12 +12,12 @@ use isomorph_model::{Batch, Ends, Graph, MemoryGraph, Request, Tables};
 use crate::formats::EDGELIST;
 use crate::stage::{Case, is_heavy, stage, stage_as, zoo};
 
-/// Why an edge list does not hold a graph.
+/// Reasons why an edge list cannot store a graph.
 const REASONS: &[&str] = &[
-    "an edge list says nothing of nodes",
+    "an edge list has no node properties",
     "no edge names it",
-    "an edge list has no place for the name",
-    "all edges of an edge list have one, or none has",
+    "an edge list cannot store the name",
+    "all edges of an edge list are directed, or all are undirected",
     "this layout does not keep the order of nodes",
     "only nodes and edges can be fused",
     "cannot be written as nodes and edges",

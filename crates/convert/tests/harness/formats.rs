@@ -192,8 +192,8 @@ const GRAPHML: Member = Member {
         ("rdf", "cannot be written as nodes and edges"),
         ("triples and an empty graph", "without triples would be lost"),
         ("deepgnn", "only nodes and edges can be fused"),
-        ("texts", "XML has no place for the character"),
-        ("strings", "XML has no place for the character"),
+        ("texts", "XML does not allow the character"),
+        ("strings", "XML does not allow the character"),
     ],
 };
 

@@ -46,7 +46,7 @@ fn is_reason(error: &str) -> bool {
         "GraphAr has one direction for each edge type",
         "a character outside printable ASCII",
         "a node has no name",
-        "XML has no place for the character",
+        "XML does not allow the character",
         "has several values, which edge properties of GraphAr have not",
     ];
     REASONS.iter().any(|reason| error.contains(reason))

@@ -164,7 +164,8 @@ fn what_a_third_column_is_has_to_be_said() {
     assert_eq!(graph.graph.edges[0].properties[0].name, "value");
     let layout = opened.native.about().layout;
     assert!(
-        layout.contains("value: third column, integers; --edge-columns weight or --edge-columns time says"),
+        layout
+            .contains("value: third column, integers; set its name with --edge-columns weight or --edge-columns time"),
         "{layout}"
     );
     let mut options = OpenOptions::default();

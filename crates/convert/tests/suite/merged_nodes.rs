@@ -252,9 +252,9 @@ fn rows_of_partitions_that_do_not_count_are_told_as_lost() {
     };
     let row = |shadow, labels| format!("\"b\",-1,\"\",\"\",1.0,{shadow},False,\"{labels}\",\"\"");
     let has = |lost: &[String], what: &str| lost.iter().any(|line| line.contains(what) && line.contains("part_0.csv"));
-    assert!(has(&lost([&row(-1, "S"), &row(-1, "T")]), "1 node row of nodes that another partition owns too"));
-    assert!(has(&lost([&row(1, "S"), &row(-1, "T")]), "1 shadow row with values that the row that counts does not"));
-    assert!(has(&lost([&row(7, "S"), &row(7, "T")]), "1 shadow row with values that the row that counts does not"));
+    assert!(has(&lost([&row(-1, "S"), &row(-1, "T")]), "1 node row of nodes that another partition also owns"));
+    assert!(has(&lost([&row(1, "S"), &row(-1, "T")]), "1 shadow row with values that the used row does not"));
+    assert!(has(&lost([&row(7, "S"), &row(7, "T")]), "1 shadow row with values that the used row does not"));
     assert!(lost([&row(7, ""), &row(7, "T")]).iter().all(|line| !line.contains("row")));
 }
 
@@ -268,7 +268,7 @@ fn a_column_that_is_taken_for_an_index_is_told_as_lost() {
     let lossy = ConvertOptions { lossy: true, ..ConvertOptions::default() };
     let lost = write(&open(&from, SidecarUse::Auto), &home.path().join("out.parq"), &lossy).unwrap().1.lost;
     assert!(
-        lost.iter().any(|line| line.starts_with("1 column taken for an index: ") && line.ends_with("in.csv")),
+        lost.iter().any(|line| line.starts_with("1 column read as an index: ") && line.ends_with("in.csv")),
         "{lost:?}"
     );
 }

@@ -1,4 +1,4 @@
-//! What was drawn, as columns.
+//! The result of a draw, as columns.
 
 use std::sync::Arc;
 
@@ -8,25 +8,25 @@ use isomorph_error::{Error, Result};
 
 use super::keyed::KeyedGraph;
 
-/// What was drawn: columns of equal length.
+/// The result of a draw: columns of equal length.
 #[derive(Debug, Clone)]
 pub struct Drawn {
     /// `nodes`, `edges`, `neighbors`, `walks` or `features`.
     pub what: &'static str,
-    /// In words, how it was drawn.
+    /// How it was drawn, in words.
     pub how: String,
-    /// Of elements of the whole graph: from how many they were drawn.
+    /// For elements of the whole graph: the number from which they were drawn.
     pub from: Option<u64>,
     fields: Vec<Field>,
     columns: Vec<ArrayRef>,
-    /// Of columns with keys as texts, which of these are numbers; lists one after another.
+    /// For columns with keys as text: which of the keys are numbers, with lists one after another.
     numbers: Vec<Option<Vec<bool>>>,
-    /// Edges that are parallel to those whose features are given, and whose own are not.
+    /// Number of edges that are parallel to those with returned features, and whose own features are not returned.
     pub hidden: usize,
 }
 
 impl Drawn {
-    /// Nothing yet.
+    /// Creates a result without columns.
     pub(super) fn new(what: &'static str, how: String) -> Self {
         Drawn { what, how, from: None, fields: Vec::new(), columns: Vec::new(), numbers: Vec::new(), hidden: 0 }
     }
@@ -38,52 +38,52 @@ impl Drawn {
         self.numbers.push(None);
     }
 
-    /// Whether there is a column of this name.
+    /// Returns whether there is a column with this name.
     pub(super) fn has(&self, name: &str) -> bool {
         self.fields.iter().any(|field| field.name() == name)
     }
 
-    /// Adds a column of the keys of nodes.
+    /// Adds a column of node keys.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// Returns an error if the keys cannot be read.
     pub(super) fn keys(&mut self, name: &str, graph: &KeyedGraph, ids: &[i64]) -> Result<()> {
         self.column(name, graph.keys(ids)?);
         self.set_numbers(graph.numbers(ids));
         Ok(())
     }
 
-    /// Says which of the texts in the last column are numbers.
+    /// Sets which of the texts in the last column are numbers.
     pub(super) fn set_numbers(&mut self, numbers: Option<Vec<bool>>) {
         if let Some(last) = self.numbers.last_mut() {
             *last = numbers;
         }
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.columns.first().map_or(0, |column| column.len())
     }
 
-    /// The columns with their fields.
+    /// Returns the columns and their fields.
     pub fn columns(&self) -> impl Iterator<Item = (&Field, &ArrayRef)> {
         self.fields.iter().zip(&self.columns)
     }
 
-    /// Of each column whose keys are texts because types differ in their keys: which of the keys are numbers, those in lists one after
-    /// another.
+    /// Returns, for each column whose keys are text because types have different keys, which of the keys are numbers,
+    /// with lists one after another.
     pub fn numbers(&self) -> impl Iterator<Item = Option<&[bool]>> {
         self.numbers.iter().map(Option::as_deref)
     }
 
-    /// The columns as one record batch.
+    /// Returns the columns as one record batch.
     ///
     /// # Errors
-    /// When they do not fit together.
+    /// Returns an error if they do not have the same length.
     pub fn to_record_batch(&self) -> Result<RecordBatch> {
         let schema = Arc::new(Schema::new(self.fields.clone()));
         let options = RecordBatchOptions::new().with_row_count(Some(self.rows()));
         RecordBatch::try_new_with_options(schema, self.columns.clone(), &options)
-            .map_err(|error| Error::usage("the answer cannot be shown").caused_by(error))
+            .map_err(|error| Error::usage("the result is not a valid record batch").caused_by(error))
     }
 }

@@ -1,4 +1,4 @@
-//! Which feature is asked for, and what it is by the graph's own word.
+//! Finds a requested feature, and its type according to the graph.
 
 use arrow_schema::DataType;
 use isomorph_deepgnn::{DType, FeatureType};
@@ -10,47 +10,47 @@ use super::keyed::KeyedGraph;
 use super::values::Elements;
 use crate::{LABELS, is_json_feature};
 
-/// What a feature is.
+/// The type of a feature.
 #[derive(Clone, Copy)]
 pub(super) struct Declared<'a> {
     pub ty: FeatureType,
-    /// One number, and no list of them.
+    /// Whether it is a single number, not a list.
     pub single: bool,
-    /// What the numbers stand for, where they are days or times.
+    /// The type of the numbers, if they are dates or times.
     pub unit: Option<&'a DataType>,
 }
 
 impl Declared<'static> {
-    /// Values of a type, nothing more being known of them.
+    /// Creates the description of values of a type, without further details.
     pub fn of(ty: FeatureType) -> Self {
         Declared { ty, single: false, unit: None }
     }
 }
 
-/// A feature that is asked for, found in the graph.
+/// A requested feature that was found in the graph.
 pub(super) struct Found<'a> {
     pub id: u32,
-    /// What the graph calls it.
+    /// Its name in the graph.
     pub name: String,
-    /// What it is; bytes where the graph does not say, as a binary by itself.
+    /// Its type; bytes if the graph does not state it, like a binary without sidecar.
     pub what: Declared<'a>,
-    /// As what it is wanted, and how many numbers, if not all; else it is shown as what it is.
+    /// The requested type, and the number of values unless all are requested; `None` for its own type.
     pub wanted: Option<(FeatureType, Option<usize>)>,
 }
 
 impl KeyedGraph {
-    /// The feature that is asked for. Of a graph that was read it is a property of this name and no other: the number of a feature is the
-    /// name of the property that a text has it as, `ID:TYPE` where it has several types.
+    /// Finds the requested feature. In a graph that was read, it is the property with this name: a feature id is the
+    /// name of the property in a text, or `ID:TYPE` if the id has several types.
     ///
     /// # Errors
-    /// When there is none, or the elements have properties of several types under its name.
+    /// Returns an error if there is none, or the elements have properties of several types with this name.
     pub(super) fn found(&self, feature: &Feature, elements: &Elements) -> Result<Found<'_>> {
         let wanted = feature.ty.map(|ty| (ty, feature.count));
         let Some(names) = &self.names else {
             let id = feature.id.parse().map_err(|_| {
-                Error::usage(format!("{:?} is no feature", feature.id)).hint("features of a binary are numbers")
+                Error::usage(format!("{:?} is not a feature", feature.id)).hint("features of a binary are numbers")
             })?;
-            // Values at times have their type in their name: nothing else reads their bytes.
+            // The type of values at times is part of their name: nothing else reads their bytes.
             let names: Vec<&str> = match elements.are_edges() {
                 true => self.model.edges.iter().flat_map(|ty| &ty.properties).map(|of| of.name.as_str()).collect(),
                 false => self.model.nodes.iter().flat_map(|ty| &ty.properties).map(|of| of.name.as_str()).collect(),
@@ -64,7 +64,7 @@ impl KeyedGraph {
         };
         let known = if elements.are_edges() { names.edge_features() } else { names.features() };
         let typed = feature.ty.map(|ty| format!("{}:{ty}", feature.id));
-        // A property may be called like a feature with its type.
+        // The name of a property may look like a feature with its type.
         let readings = [(Some(feature.text.clone()), None), (typed, wanted), (Some(feature.id.clone()), wanted)];
         for (name, wanted) in readings {
             let Some(name) = name else { continue };
@@ -78,14 +78,14 @@ impl KeyedGraph {
             return Err(typed_by_name(&feature.id, &several));
         }
         let near = did_you_mean(&feature.id, known.iter().map(String::as_str));
-        let error = Error::usage(format!("{:?} is no feature{near}", feature.id));
+        let error = Error::usage(format!("{:?} is not a feature{near}", feature.id));
         Err(if known.is_empty() { error } else { error.hint(format!("--features {}", known.join("|"))) })
     }
 
-    /// What the graph says that a property of `elements` is: its type, or what travels with a binary.
+    /// Returns the type of a property of `elements` according to the graph, or to the sidecar of a binary.
     fn declared(&self, name: &str, elements: &Elements) -> Result<Declared<'_>> {
         let of = |ty: &'_ [Property]| ty.iter().position(|property| property.name == name);
-        // The property of each type of elements that has it, and whether elements are of this type.
+        // The property of each type of elements that has it, and whether the elements have this type.
         let mut found: Vec<(&str, &Property, bool)> = Vec::new();
         match elements {
             Elements::Nodes(ids) => {
@@ -111,7 +111,7 @@ impl KeyedGraph {
             }
         }
         let mut asked = found.iter().filter(|(.., is_asked)| *is_asked);
-        // Where none of the elements can have it, any type will do for nothing.
+        // If none of the elements can have it, the type does not matter.
         let Some((first, property, _)) = asked.next().or(found.first()) else {
             let labels = name == LABELS && !elements.are_edges() && self.names.is_some();
             return Ok(Declared::of(if labels { FeatureType::Text } else { FeatureType::Raw }));
@@ -119,18 +119,19 @@ impl KeyedGraph {
         if let Some((other, others, _)) = asked.find(|(_, other, _)| other.data_type != property.data_type) {
             let message =
                 format!("{name} is {} of type {first}, and {} of type {other}", property.data_type, others.data_type);
-            return Err(Error::usage(message).hint("ask for those of one type at a time"));
+            return Err(Error::usage(message).hint("request elements of one type at a time"));
         }
         Ok(declared(&property.data_type))
     }
 }
 
-/// What is said of a feature whose type is a part of its name.
+/// Returns the error for a feature whose type is a part of its name.
 fn typed_by_name(id: &str, names: &[&str]) -> Error {
-    Error::usage(format!("feature {id} has its type in its name")).hint(format!("--features {}", names.join(",")))
+    Error::usage(format!("the type of feature {id} is part of its name"))
+        .hint(format!("--features {}", names.join(",")))
 }
 
-/// What values of a column of this type are as a feature.
+/// Returns the description of a column's values as a feature.
 fn declared(data_type: &DataType) -> Declared<'_> {
     let dense = |item, single| match number_of(item) {
         Some((dtype, unit)) => Declared { ty: FeatureType::Dense(dtype), single, unit },
@@ -154,7 +155,7 @@ fn declared(data_type: &DataType) -> Declared<'_> {
     }
 }
 
-/// The numbers that values of a type are stored as, and the type itself where they stand for days or times.
+/// Returns the numbers as which values of a type are stored, and the type itself if they are dates or times.
 fn number_of(item: &DataType) -> Option<(DType, Option<&DataType>)> {
     match item {
         DataType::Boolean => Some((DType::UInt8, None)),
@@ -166,7 +167,7 @@ fn number_of(item: &DataType) -> Option<(DType, Option<&DataType>)> {
     }
 }
 
-/// Of `names` those that are a feature with its type.
+/// Returns those of `names` that are a feature with its type.
 fn of_id<'n>(names: impl Iterator<Item = &'n str>, id: &str) -> impl Iterator<Item = &'n str> {
     names.filter(move |name| {
         let ty = name.strip_prefix(id).and_then(|rest| rest.strip_prefix(':'));
@@ -174,7 +175,7 @@ fn of_id<'n>(names: impl Iterator<Item = &'n str>, id: &str) -> impl Iterator<It
     })
 }
 
-/// Whether nodes or edges of a text have values of several types under one feature id.
+/// Returns whether nodes or edges of a text have values of several types with one feature id.
 pub fn has_several_types(graph: &Model, id: &str) -> bool {
     let nodes = graph.nodes.iter().map(|ty| &ty.properties);
     let mut all = nodes.chain(graph.edges.iter().map(|ty| &ty.properties));

@@ -1,4 +1,4 @@
-//! Drawing, with columns for answers.
+//! Draws, with columns as results.
 
 use std::sync::Arc;
 
@@ -13,18 +13,19 @@ use super::keyed::KeyedGraph;
 use super::question::{Drawing, ElementsOf, NeighborsOf, Question, Strategy, WalksOf};
 use crate::{Ask, Choice, Draw, EdgeSampler, Generator, Missing, NeighborLists, NodeSampler, Picks, Push, Sampler};
 
-/// Neighbours of each node, where nobody says how many.
+/// Default number of neighbours of each node.
 const NEIGHBORS: usize = 10;
 
-/// The type of an edge that stands for none: no graph has it.
+/// The type of a missing edge: no graph has it.
 const NONE: i32 = i32::MIN;
 
 impl KeyedGraph {
-    /// Draws what is asked for. One seed gives one answer, whatever the number of threads.
+    /// Answers a question. Equal seeds give equal results, whatever the number of threads.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::Usage`] where the generator has no answer to repeat, types, times or features do not fit the graph;
-    /// [`isomorph_error::Kind::NotFound`] for a node that is not there; when files cannot be read.
+    /// Returns [`isomorph_error::Kind::Usage`] if the generator has no repeatable result, or types, times or features
+    /// do not match the graph; [`isomorph_error::Kind::NotFound`] for an unknown node; an error if files cannot be
+    /// read.
     pub fn draw(&self, question: &Question, how: &Drawing) -> Result<Drawn> {
         question.repeatable(how.generator)?;
         let mut sampler = Sampler::new(self.graph(), how.generator, how.threads);
@@ -45,15 +46,15 @@ fn draw(how: &Drawing) -> Draw {
 fn in_words(choice: Choice) -> &'static str {
     match choice {
         Choice::Weighted => "by weight",
-        Choice::Uniform => "evenly",
-        Choice::WithoutReplacement => "evenly, none twice",
+        Choice::Uniform => "uniformly",
+        Choice::WithoutReplacement => "uniformly without replacement",
     }
 }
 
 fn nodes(graph: &KeyedGraph, asked: &ElementsOf, how: &Drawing) -> Result<Drawn> {
     let types = match (&how.node_type, &asked.types) {
         (Some(ty), Some(_)) => {
-            return Err(Error::usage("--type and --types both say which nodes are drawn").hint(format!("--types {ty}")));
+            return Err(Error::usage("--type and --types cannot be combined for nodes").hint(format!("--types {ty}")));
         }
         (Some(ty), None) => graph.nodes_of(ty)?,
         (None, types) => graph.node_types(types)?,
@@ -74,7 +75,7 @@ fn nodes(graph: &KeyedGraph, asked: &ElementsOf, how: &Drawing) -> Result<Drawn>
 
 fn edges(graph: &KeyedGraph, asked: &ElementsOf, how: &Drawing) -> Result<Drawn> {
     if let Some(ty) = &how.node_type {
-        return Err(Error::usage("--type names a type of nodes, and edges are drawn").hint(format!("--types {ty}")));
+        return Err(Error::usage("--type selects node types, but edges are drawn").hint(format!("--types {ty}")));
     }
     let sampler = EdgeSampler::new(graph.graph(), &graph.edge_types(&asked.types)?, asked.choice, how.generator)?;
     let mut sampler = sampler.threads(how.threads);
@@ -95,8 +96,8 @@ fn edges(graph: &KeyedGraph, asked: &ElementsOf, how: &Drawing) -> Result<Drawn>
 fn neighbors(sampler: &mut Sampler, graph: &KeyedGraph, asked: &NeighborsOf, how: &Drawing) -> Result<Drawn> {
     let nodes = graph.ids(&asked.nodes, how)?;
     if asked.count.is_some() && asked.strategy == Strategy::All {
-        let error = Error::usage("--strategy all takes every neighbour, and --count only some");
-        return Err(error.hint("--strategy without-replacement    some, none twice"));
+        let error = Error::usage("--strategy all lists every neighbour, so --count has no meaning");
+        return Err(error.hint("--strategy without-replacement    some, without replacement"));
     }
     let (types, count) = (graph.edge_types(&asked.types)?, asked.count.unwrap_or(NEIGHBORS));
     let times = graph.times(asked.time.as_ref(), &types, nodes.len())?;
@@ -104,20 +105,20 @@ fn neighbors(sampler: &mut Sampler, graph: &KeyedGraph, asked: &NeighborsOf, how
     if asked.strategy == Strategy::All {
         return all_neighbors(sampler, graph, &ask, how.generator);
     }
-    let room = nodes.len().checked_mul(count).ok_or_else(|| Error::usage("these are too many"))?;
+    let room = nodes.len().checked_mul(count).ok_or_else(|| Error::usage("too many neighbours are requested"))?;
     let (mut found, mut weights, mut kinds, mut created) =
         (vec![0; room], vec![0.0; room], vec![0; room], vec![0; room]);
     let mut exact = vec![0.0; if has_exact(sampler, how.generator) { room } else { 0 }];
     let mut picks =
         Picks { ids: &mut found, weights: &mut weights, types: &mut kinds, created: &mut created, exact: &mut exact };
-    // Weights of PageRank stand for what was found; a type stands for an edge.
+    // For PageRank, the weight tells whether a slot is filled; otherwise the edge type does.
     let missing = Missing { ty: NONE, weight: f32::NAN, ..Missing::default() };
     let draw = draw(how);
     let in_words = match asked.strategy {
         Strategy::Weighted => sampler.weighted(&ask, count, draw, &missing, &mut picks).map(|()| "by weight"),
-        Strategy::Uniform => sampler.uniform(&ask, count, true, draw, &missing, &mut picks).map(|()| "evenly"),
+        Strategy::Uniform => sampler.uniform(&ask, count, true, draw, &missing, &mut picks).map(|()| "uniformly"),
         Strategy::WithoutReplacement => {
-            sampler.uniform(&ask, count, false, draw, &missing, &mut picks).map(|()| "evenly, none twice")
+            sampler.uniform(&ask, count, false, draw, &missing, &mut picks).map(|()| "uniformly without replacement")
         }
         Strategy::Top => sampler.top(&ask, count, &missing, &mut picks).map(|()| "the heaviest"),
         Strategy::Last => sampler.last(&ask, count, &missing, &mut picks).map(|()| "the latest"),
@@ -148,13 +149,13 @@ fn neighbors(sampler: &mut Sampler, graph: &KeyedGraph, asked: &NeighborsOf, how
     Ok(drawn)
 }
 
-/// Whether weights are shown with 64 bits: the engine of DeepGNN has 32.
+/// Returns whether weights are shown with 64 bits: DeepGNN's engine has 32.
 fn has_exact(sampler: &Sampler, generator: Generator) -> bool {
     generator == Generator::Stable && sampler.graph().has_exact_weights()
 }
 
-/// Weights with as many bits as the columns of the graph have, whatever these weights need: `exact` where 32 do not hold them. Nothing of
-/// those that are no numbers.
+/// Returns weights with as many bits as the columns of the graph, even if fewer would suffice: `exact` if these are 64.
+/// Null for weights that are not numbers.
 fn weight_column(sampler: &Sampler, generator: Generator, single: &[f32], exact: &[f64], kinds: &[i32]) -> ArrayRef {
     let known = |at: usize, is_nan: bool| !is_nan || sampler.graph().knows_weights(kinds[at]);
     let double = |(at, weight): (usize, f64)| known(at, weight.is_nan()).then_some(weight);
@@ -192,7 +193,7 @@ fn walk(sampler: &mut Sampler, graph: &KeyedGraph, asked: &WalksOf, how: &Drawin
     let times = graph.times(asked.time.as_ref(), &types, nodes.len())?;
     let ask = Ask { nodes: &nodes, types: &types, times: times.as_deref() };
     let stride = usize::from(asked.length) + 1;
-    // No walk comes to an id that its caller has not given, but for this one, whose walks are cut here if it is a node.
+    // Marks the end of a walk. If a node has this id, walks are cut there.
     let end = i64::MIN;
     let mut out = vec![0; nodes.len() * stride];
     sampler.walk(&ask, usize::from(asked.length), asked.bias, draw(how), end, &mut out)?;

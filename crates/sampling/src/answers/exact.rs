@@ -1,4 +1,4 @@
-//! Numbers as numbers of another type, if they are the same then.
+//! Converts numbers to another type, if they stay equal.
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, UInt64Array, new_empty_array};
@@ -10,11 +10,11 @@ use isomorph_error::{Error, Result};
 
 use super::values::{list, lists_of, wrong};
 
-/// So many of the numbers of each row, or all of them: what is shorter is filled with zeros, what is longer is cut; nothing of rows
-/// without.
+/// Converts the first `count` numbers of each row, or all of them: shorter rows are filled with zeros, longer rows are
+/// cut; null for rows without the feature.
 ///
 /// # Errors
-/// When one is no number of this type.
+/// Returns an error if a number cannot be represented in this type.
 pub(super) fn as_numbers(column: &ArrayRef, dtype: DType, count: Option<usize>, name: &str) -> Result<ArrayRef> {
     let lists = column.as_list_opt::<i32>();
     let numbers = exact(lists.map_or(column, |lists| lists.values()), dtype, name)?;
@@ -24,7 +24,7 @@ pub(super) fn as_numbers(column: &ArrayRef, dtype: DType, count: Option<usize>, 
             None => Ok(numbers),
         };
     };
-    // Which number stands at each place.
+    // The index of the number at each position.
     let place = |row: usize, at: usize| match lists {
         Some(lists) => {
             let (start, end) = (lists.value_offsets()[row], lists.value_offsets()[row + 1]);
@@ -37,7 +37,7 @@ pub(super) fn as_numbers(column: &ArrayRef, dtype: DType, count: Option<usize>, 
     let places: UInt64Array = places.map(|(row, at)| place(row, at)).collect();
     let taken = take(&numbers, &places, None).map_err(wrong)?;
     let nulls = column.nulls().cloned();
-    // A place without a number is 0 in a row that has the feature.
+    // A missing number is 0 in a row that has the feature.
     let row_is_null = |place: usize| nulls.as_ref().is_some_and(|nulls| nulls.is_null(place / count));
     let zero = exact(&(std::sync::Arc::new(UInt64Array::from(vec![0])) as ArrayRef), dtype, name)?;
     let both: [&dyn Array; 2] = [&taken, &zero];
@@ -51,7 +51,7 @@ pub(super) fn as_numbers(column: &ArrayRef, dtype: DType, count: Option<usize>, 
     if count == 1 { Ok(filled) } else { lists_of(count, filled, nulls) }
 }
 
-/// The numbers in their new type, if they are the same when they are brought back.
+/// Converts the numbers, if converting them back gives the same numbers.
 fn exact(numbers: &ArrayRef, dtype: DType, name: &str) -> Result<ArrayRef> {
     let own: &DataType = numbers.data_type();
     let wanted = cast(numbers, &dtype.arrow()).map_err(wrong)?;
@@ -59,6 +59,6 @@ fn exact(numbers: &ArrayRef, dtype: DType, name: &str) -> Result<ArrayRef> {
     if back.to_data() == numbers.to_data() {
         return Ok(wanted);
     }
-    let message = format!("{name} has a number that is no {dtype}");
-    Err(Error::usage(message).hint(format!("--features {name}    as what it is")))
+    let message = format!("{name} has a number that {dtype} cannot represent");
+    Err(Error::usage(message).hint(format!("--features {name}    in its own type")))
 }

@@ -1,20 +1,20 @@
-//! Features that are asked for.
+//! Requested features.
 
 use std::str::FromStr;
 
 use isomorph_deepgnn::FeatureType;
 use isomorph_error::Error;
 
-/// A feature that is asked for: `name`, `0:float32:128`, `1:sparse-int64`.
+/// A requested feature: `name`, `0:float32:128`, `1:sparse-int64`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Feature {
-    /// What was written: names of properties may look like a feature with its type.
+    /// The request as written: the name of a property may look like a feature with its type.
     pub text: String,
     /// Its id, or the name of a property.
     pub id: String,
-    /// What its bytes are; else what the graph says.
+    /// The type of its bytes; `None` for the type according to the graph.
     pub ty: Option<FeatureType>,
-    /// How many numbers, of a feature with its type; else all that there are.
+    /// The number of values, for a feature with a type; `None` for all.
     pub count: Option<usize>,
 }
 
@@ -23,8 +23,8 @@ impl FromStr for Feature {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         let wrong =
-            || Error::usage(format!("{text:?} is no feature")).hint("0:float32:128, 1:sparse-int64, 2:text, name");
-        // Names of properties may be IRIs: what is behind a colon is a type only where it is one.
+            || Error::usage(format!("{text:?} is not a feature")).hint("0:float32:128, 1:sparse-int64, 2:text, name");
+        // Names of properties may be IRIs: the text after a colon is a type only if it is the name of one.
         let of_type = |text: &str| text.rsplit_once(':').and_then(|(id, ty)| Some((id.to_owned(), ty.parse().ok()?)));
         let counted = text.rsplit_once(':').and_then(|(rest, count)| Some((of_type(rest)?, count.parse().ok()?)));
         let (id, ty, count): (String, Option<FeatureType>, Option<usize>) = match (counted, of_type(text)) {

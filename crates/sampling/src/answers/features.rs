@@ -1,4 +1,4 @@
-//! Features of nodes or edges, a column for each.
+//! Features of nodes or edges, one column each.
 
 use isomorph_error::{Error, Result};
 
@@ -9,10 +9,10 @@ use super::question::{Drawing, FeaturesOf};
 use super::values::Elements;
 use crate::Sampler;
 
-/// What stands before the name of a feature whose own name another column has.
+/// Prefix of a feature whose name is already the name of another column.
 const CLASHING: &str = "feature:";
 
-/// The features of nodes or of edges.
+/// Returns the features of nodes or of edges.
 pub(super) fn features(sampler: &Sampler, graph: &KeyedGraph, asked: &FeaturesOf, how: &Drawing) -> Result<Drawn> {
     let (elements, mut drawn) = match asked.edges.is_empty() {
         true => {
@@ -38,7 +38,7 @@ pub(super) fn features(sampler: &Sampler, graph: &KeyedGraph, asked: &FeaturesOf
         }
     };
     for (at, feature) in asked.features.iter().enumerate() {
-        // What is asked for again is there already.
+        // A repeated request gets no second column.
         if asked.features.iter().take(at).any(|before| before.text == feature.text) {
             continue;
         }
@@ -51,7 +51,7 @@ pub(super) fn features(sampler: &Sampler, graph: &KeyedGraph, asked: &FeaturesOf
     Ok(drawn)
 }
 
-/// What the column of a feature is called: as the graph calls it, if no other column is called so.
+/// Returns the name of a feature's column: the name in the graph, unless another column has it.
 fn column_name(drawn: &Drawn, name: &str, feature: &Feature, several: bool) -> Result<String> {
     let plain = if several { &feature.text } else { name };
     if !drawn.has(plain) {
@@ -59,7 +59,7 @@ fn column_name(drawn: &Drawn, name: &str, feature: &Feature, several: bool) -> R
     }
     let other = format!("{CLASHING}{plain}");
     match drawn.has(&other) {
-        true => Err(Error::usage(format!("{plain:?} is asked for twice")).hint("ask for it once")),
+        true => Err(Error::usage(format!("{plain:?} is requested twice")).hint("request it once")),
         false => Ok(other),
     }
 }

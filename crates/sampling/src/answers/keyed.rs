@@ -1,4 +1,4 @@
-//! A graph that is sampled, with what its ids and numbers mean.
+//! A graph to sample, with the meaning of its ids and numbers.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use super::question::Drawing;
 use super::time::{Moment, on_clock};
 use crate::{Clock, Graph, NO_TIME, Names, TypeSet};
 
-/// A graph that is sampled, asked and answered by the keys of nodes and the names of types.
+/// A graph to sample, with keys of nodes and names of types in requests and results.
 pub struct KeyedGraph {
     graph: Arc<Graph>,
-    /// Of graphs that were read; the ids of a binary are its keys.
+    /// The names of a graph that was read; `None` for a binary, whose ids are its keys.
     pub(super) names: Option<Names>,
     /// Its description.
     pub(super) model: Model,
@@ -28,39 +28,40 @@ impl std::fmt::Debug for KeyedGraph {
 }
 
 impl KeyedGraph {
-    /// A graph that was read, with its names: see [`Graph::of_source`]; or without, a binary of DeepGNN, whose ids are its keys.
+    /// Creates it from a graph that was read, with its names (see [`Graph::of_source`]), or from a DeepGNN binary,
+    /// without names.
     pub fn new(graph: Arc<Graph>, names: Option<Names>, model: Model) -> Self {
         KeyedGraph { graph, names, model }
     }
 
-    /// The graph.
+    /// Returns the graph.
     pub fn graph(&self) -> &Arc<Graph> {
         &self.graph
     }
 
-    /// The names, of a graph that was read.
+    /// Returns the names of a graph that was read.
     pub fn names(&self) -> Option<&Names> {
         self.names.as_ref()
     }
 
-    /// Ids of the nodes with these keys.
+    /// Returns the ids of the nodes with these keys.
     ///
     /// # Errors
-    /// [`Kind::NotFound`] when there is no such node, whatever the format.
+    /// Returns [`Kind::NotFound`] if there is no such node, in every format.
     pub(super) fn ids(&self, keys: &[String], how: &Drawing) -> Result<Vec<i64>> {
         let id = |key: &String| {
             let id = self.id(key, how)?;
-            // The map of a binary has no entries for nodes that edges only lead to.
+            // The map of a binary has no entries for nodes that are only ends of edges.
             let is_there = self.graph.has(id) || self.names.is_none() && self.graph.is_end(id);
             if is_there { Ok(id) } else { Err(missing(key)) }
         };
         keys.iter().map(id).collect()
     }
 
-    /// Ids of the nodes with these keys that edges lead to, which need not be nodes of a binary.
+    /// Returns the ids of the targets with these keys, which need not be nodes of a binary.
     ///
     /// # Errors
-    /// When a key is none, or the graph has no other nodes than those with keys, and none with this one.
+    /// Returns an error if a key is invalid, or the graph lists all nodes and none has this key.
     pub(super) fn targets(&self, keys: &[String], how: &Drawing) -> Result<Vec<i64>> {
         keys.iter().map(|key| self.id(key, how)).collect()
     }
@@ -69,31 +70,32 @@ impl KeyedGraph {
         match &self.names {
             Some(names) => names.id(how.node_type.as_deref(), key),
             None => {
-                let wrong = || Error::usage(format!("{key:?} is no id of a node")).hint("ids are 64-bit integers");
+                let wrong = || Error::usage(format!("{key:?} is not a node id")).hint("ids are 64-bit integers");
                 let number: i128 = key.parse().map_err(|_| wrong())?;
                 u64::try_from(number).map(u64::cast_signed).map_err(|_| missing(key))
             }
         }
     }
 
-    /// Of keys that are texts in their column, which are integers; nothing where the column tells.
+    /// Returns which of the keys are integers, if keys are text in their column; `None` if the type of the column
+    /// tells.
     pub(super) fn numbers(&self, ids: &[i64]) -> Option<Vec<bool>> {
         self.names.as_ref().map(|names| ids.iter().map(|id| names.is_number(*id)).collect())
     }
 
-    /// Keys of nodes as a column.
+    /// Returns the keys of nodes as a column.
     pub(super) fn keys(&self, ids: &[i64]) -> Result<ArrayRef> {
         match &self.names {
             Some(names) => names.keys(ids),
-            // Ids have no sign in the files.
+            // Ids are unsigned in the files.
             None => Ok(Arc::new(ids.iter().map(|id| id.cast_unsigned()).collect::<UInt64Array>())),
         }
     }
 
-    /// The type of nodes of this name: all of them where the graph has no other.
+    /// Returns the node type with this name: all nodes, if the graph has no other type.
     ///
     /// # Errors
-    /// When the graph has several, and none of this name.
+    /// Returns an error if the graph has several types, none with this name.
     pub(super) fn nodes_of(&self, name: &str) -> Result<TypeSet> {
         match self.node_names().is_empty() && is_node_type(&self.model, name) {
             true => Ok(TypeSet::all()),
@@ -101,10 +103,10 @@ impl KeyedGraph {
         }
     }
 
-    /// The time that is asked for, for each of so many nodes whose edges of these types are asked for.
+    /// Returns the requested time, once for each of `nodes` nodes; `types` are the types of the requested edges.
     ///
     /// # Errors
-    /// When these have no times, or it is no time as theirs are.
+    /// Returns an error if these edges have no times, or times of another kind.
     pub(super) fn times(&self, wanted: Option<&Moment>, types: &TypeSet, nodes: usize) -> Result<Option<Vec<i64>>> {
         let Some(wanted) = wanted else { return Ok(None) };
         self.graph.check_times(types)?;
@@ -113,11 +115,11 @@ impl KeyedGraph {
         let time = match wanted {
             Moment::Number(number) if one_unit => *number,
             Moment::Number(number) => {
-                let error = Error::usage(format!("times of this graph have several units, and {number} says none"));
+                let error = Error::usage(format!("times of this graph have several units, but {number} has no unit"));
                 return Err(error.hint("--timestamp 2024-05-01T12:00:00Z"));
             }
             Moment::Time(text, _) if clock == Clock::Numbers => {
-                let error = Error::usage(format!("times of this graph are numbers, and {text} is none"));
+                let error = Error::usage(format!("times of this graph are numbers, but {text} is not"));
                 return Err(error.hint("--timestamp 1714564800"));
             }
             Moment::Time(text, time) => on_clock(*time, clock).ok_or_else(|| {
@@ -127,18 +129,18 @@ impl KeyedGraph {
         Ok(Some(vec![time; nodes]))
     }
 
-    /// When edges were created, as what their columns are.
+    /// Returns the times of creation of edges, in the type of their columns.
     ///
     /// # Errors
-    /// Never, unless numbers are no times of this graph.
+    /// Only if numbers are not valid times of this graph.
     pub(super) fn created(&self, times: impl Iterator<Item = i64>) -> Result<ArrayRef> {
         let times: Int64Array = match &self.names {
             Some(_) => times.map(|time| Some(time).filter(|time| *time != NO_TIME)).collect(),
-            // A binary has 0 where an edge states nothing.
+            // A binary stores 0 for an edge without a time.
             None => times.map(|time| Some(time).filter(|time| *time != 0)).collect(),
         };
         let clock = self.names.as_ref().and_then(Names::clock).map_or(Clock::Numbers, |(clock, _)| clock);
-        let unshown = |error| Error::malformed("the times of edges are none").caused_by(error);
+        let unshown = |error| Error::malformed("the times of edges are invalid").caused_by(error);
         let days = || cast(&times, &DataType::Int32).and_then(|days| cast(&days, &DataType::Date32));
         match clock {
             Clock::Numbers => Ok(Arc::new(times)),
@@ -147,27 +149,27 @@ impl KeyedGraph {
         }
     }
 
-    /// Types of nodes, by name or number.
+    /// Returns a set of node types, by name or number.
     pub(super) fn node_types(&self, wanted: &Option<Vec<String>>) -> Result<TypeSet> {
         types(wanted, &self.node_names(), self.graph.node_type_count())
     }
 
-    /// Types of edges, by name or number.
+    /// Returns a set of edge types, by name or number.
     pub(super) fn edge_types(&self, wanted: &Option<Vec<String>>) -> Result<TypeSet> {
         types(wanted, &self.edge_names(), self.graph.edge_type_count())
     }
 
-    /// Types of nodes as a column: names, where there are some.
+    /// Returns node types as a column: names, if there are any.
     pub(super) fn node_type_names(&self, types: &[i32]) -> ArrayRef {
         column(types, &self.node_names())
     }
 
-    /// Types of edges as a column.
+    /// Returns edge types as a column.
     pub(super) fn edge_type_names(&self, types: &[i32]) -> ArrayRef {
         column(types, &self.edge_names())
     }
 
-    /// Where rows have types of their own, these are numbers.
+    /// If rows have their own types, these are numbers.
     fn node_names(&self) -> Vec<&str> {
         let names = self.names.as_ref().map(Names::node_types).unwrap_or_default();
         if names.len() == 1 { Vec::new() } else { names }
@@ -177,7 +179,7 @@ impl KeyedGraph {
         self.names.as_ref().map(|names| names.edge_types().iter().map(String::as_str).collect()).unwrap_or_default()
     }
 
-    /// The type of edges of this name or number.
+    /// Returns the edge type with this name or number.
     pub(super) fn edge_type(&self, name: &str) -> Result<i32> {
         let set = self.edge_types(&Some(vec![name.to_owned()]))?;
         let ty = set.listed().and_then(|types| types.first().copied());
@@ -196,7 +198,7 @@ fn missing(key: &str) -> Error {
     Error::new(Kind::NotFound, format!("there is no node {key:?}"))
 }
 
-/// Types by name or number: those that the graph has names for, or counts elements of, though these may be none.
+/// Returns types by name or number: those with names in the graph, or with a number in its counts, which may be 0.
 fn types(wanted: &Option<Vec<String>>, names: &[&str], counted: u32) -> Result<TypeSet> {
     let Some(wanted) = wanted else { return Ok(TypeSet::all()) };
     let known = usize::try_from(counted).unwrap_or(usize::MAX).max(names.len()).max(1);
@@ -207,8 +209,8 @@ fn types(wanted: &Option<Vec<String>>, names: &[&str], counted: u32) -> Result<T
             let near = did_you_mean(word, names.iter().copied());
             let error = Error::usage(format!("there is no type {word:?}{near}"));
             match names {
-                [] if known == 1 => error.hint("0 is the only type here"),
-                [] => error.hint(format!("types are numbers here, from 0 to {}", known - 1)),
+                [] if known == 1 => error.hint("the only type of this graph is 0"),
+                [] => error.hint(format!("types of this graph are numbers from 0 to {}", known - 1)),
                 _ => error.hint(names.join(", ")),
             }
         })

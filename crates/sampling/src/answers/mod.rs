@@ -1,4 +1,4 @@
-//! Answers for people and tables: nodes by their keys, types by their names, features as columns of their own types.
+//! Results for people and tables: nodes by key, types by name, features as columns of their own types.
 
 mod columns;
 mod declared;

@@ -1,4 +1,4 @@
-//! What is asked of a graph that is sampled.
+//! Questions: what to draw from a graph.
 
 use isomorph_error::{Error, Result};
 
@@ -6,7 +6,7 @@ use super::feature::Feature;
 use super::time::Moment;
 use crate::{Bias, Choice, Generator};
 
-/// What is drawn.
+/// What to draw.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Question {
     /// Nodes of the whole graph.
@@ -21,57 +21,57 @@ pub enum Question {
     Features(FeaturesOf),
 }
 
-/// How it is drawn.
+/// How to draw.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Drawing {
-    /// The seed: one seed gives one answer.
+    /// The seed: equal seeds give equal results.
     pub seed: i64,
-    /// What draws.
+    /// The random generator.
     pub generator: Generator,
-    /// How many threads draw.
+    /// Number of threads.
     pub threads: usize,
-    /// The type of the nodes: of those that are drawn; else of those that are named, where several types have such keys.
+    /// The type of the nodes: of those that are drawn; otherwise of the named ones, if several types have such keys.
     pub node_type: Option<String>,
 }
 
 /// Elements of the whole graph.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ElementsOf {
-    /// How many.
+    /// Number of elements.
     pub count: usize,
-    /// How they are chosen.
+    /// How they are drawn.
     pub choice: Choice,
     /// Only these types, by name or number.
     pub types: Option<Vec<String>>,
 }
 
-/// How neighbours are chosen.
+/// How neighbours are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Strategy {
     /// By the weights of edges, with replacement.
     Weighted,
-    /// Each edge as likely as the others, with replacement.
+    /// All edges with equal probability, with replacement.
     Uniform,
-    /// Each edge as likely as the others, none twice.
+    /// All edges with equal probability, without replacement.
     WithoutReplacement,
     /// The heaviest edges.
     Top,
-    /// The edges that were created last.
+    /// The most recently created edges.
     Last,
-    /// Nodes by personalised PageRank.
+    /// Nodes, by personalised PageRank.
     Pagerank,
-    /// All of them.
+    /// All edges.
     All,
 }
 
 /// Neighbours of nodes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NeighborsOf {
-    /// The nodes, by their keys.
+    /// Keys of the nodes.
     pub nodes: Vec<String>,
-    /// How many for each node: 10 by default; with [`Strategy::All`] every one.
+    /// Number of neighbours of each node: by default 10, or all with [`Strategy::All`].
     pub count: Option<usize>,
-    /// How they are chosen.
+    /// How they are drawn.
     pub strategy: Strategy,
     /// Only edges of these types, by name or number.
     pub types: Option<Vec<String>>,
@@ -82,11 +82,11 @@ pub struct NeighborsOf {
 /// Random walks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WalksOf {
-    /// Where walks begin, by keys.
+    /// Keys of the nodes at which walks begin.
     pub nodes: Vec<String>,
     /// Number of steps.
     pub length: u16,
-    /// What makes going back, and going away, less likely.
+    /// The factors against returning and against moving away.
     pub bias: Bias,
     /// Only edges of these types, by name or number.
     pub types: Option<Vec<String>>,
@@ -97,52 +97,54 @@ pub struct WalksOf {
 /// Features of nodes, or of edges.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FeaturesOf {
-    /// The nodes, by their keys, where no edges are given.
+    /// Keys of the nodes, if no edges are given.
     pub nodes: Vec<String>,
-    /// Edges by the keys of their ends and their type.
+    /// Edges: keys of source and target, and the type.
     pub edges: Vec<[String; 3]>,
     /// The features.
     pub features: Vec<Feature>,
 }
 
 impl Question {
-    /// The features that it names.
+    /// Returns the requested features.
     pub fn features(&self) -> &[Feature] {
         if let Question::Features(asked) = self { &asked.features } else { &[] }
     }
 
-    /// Whether the generator that is asked for gives one answer for each seed.
+    /// Checks that the requested generator gives a repeatable result.
     ///
     /// # Errors
-    /// When it is the engine of DeepGNN and this is not: it draws nodes and edges evenly from a table that is in another order in each process,
-    /// has no heaviest neighbours, and at a time counts edges that were removed.
+    /// Returns an error if it is DeepGNN's engine and the result is not repeatable: the engine draws nodes and edges
+    /// uniformly from a table whose order differs in each process, does not implement the heaviest neighbours, and
+    /// counts removed edges if a time is requested.
     pub fn repeatable(&self, generator: Generator) -> Result<()> {
         if generator == Generator::Stable {
             return Ok(());
         }
         let why = match self {
             Question::Nodes(asked) | Question::Edges(asked) if asked.choice != Choice::Weighted => {
-                "draws nodes and edges evenly in another order in each process"
+                "uses another order for uniform nodes and edges in each process"
             }
             Question::Neighbors(asked) => match asked.strategy {
-                Strategy::Top => "does not know the heaviest neighbours",
-                Strategy::Last => "has the latest neighbours in no order",
+                Strategy::Top => "does not implement the heaviest neighbours",
+                Strategy::Last => "returns the latest neighbours in no fixed order",
                 Strategy::Weighted | Strategy::Uniform | Strategy::WithoutReplacement if asked.time.is_some() => {
-                    "draws among edges that were removed already, where a time is asked for"
+                    "also draws removed edges if a time is requested"
                 }
                 _ => return Ok(()),
             },
             _ => return Ok(()),
         };
-        Err(Error::usage(format!("--generator deepgnn has no answer to repeat: DeepGNN's engine {why}"))
-            .hint("--generator stable    one answer for each seed"))
+        Err(Error::usage(format!("--generator deepgnn has no repeatable result here: DeepGNN's engine {why}"))
+            .hint("--generator stable    equal seeds give equal results"))
     }
 
-    /// Whether a graph that is no binary can be asked: DeepGNN's engine has none but binaries, and what a seed draws there depends on their
-    /// tables, and on the order of nodes, and of edges with equal ends or times, which a graph that is read has lost.
+    /// Checks whether a graph that is not a binary can be used. DeepGNN's engine reads only binaries: what a seed draws
+    /// depends on their tables, and on the order of nodes, and of edges with equal ends or times, which a graph that
+    /// was read does not have.
     ///
     /// # Errors
-    /// When it is asked for what this engine draws.
+    /// Returns an error if a result of this engine is requested.
     pub fn without_binary(&self, generator: Generator) -> Result<()> {
         let draws = match self {
             Question::Nodes(_) | Question::Edges(_) | Question::Walks(_) => true,
@@ -152,10 +154,9 @@ impl Question {
         if generator == Generator::Stable || !draws {
             return Ok(());
         }
-        let message =
-            "--generator deepgnn has no answer to repeat: DeepGNN's engine draws from binaries, and this is none";
+        let message = "--generator deepgnn requires a binary: DeepGNN's engine draws only from binaries";
         Err(Error::usage(message)
-            .hint("isomorph convert PATH NEW --to deepgnn    makes one")
-            .hint("--generator stable    one answer for each seed"))
+            .hint("isomorph convert PATH NEW --to deepgnn    write a binary")
+            .hint("--generator stable    equal seeds give equal results"))
     }
 }

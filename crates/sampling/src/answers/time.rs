@@ -1,4 +1,4 @@
-//! Times that are asked about.
+//! Requested times.
 
 use std::str::FromStr;
 
@@ -9,10 +9,10 @@ use isomorph_error::Error;
 
 use crate::Clock;
 
-/// A time that is asked about.
+/// A requested time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Moment {
-    /// A number, whatever it counts.
+    /// A number, whatever its unit.
     Number(i64),
     /// A date and time, and its text.
     Time(String, DateTime<Utc>),
@@ -26,12 +26,12 @@ impl FromStr for Moment {
             return Ok(Moment::Number(number));
         }
         let wrong =
-            |_| Error::usage(format!("{text:?} is no time")).hint("2024-05-01, 2024-05-01T12:00:00Z, 1714564800");
+            |_| Error::usage(format!("{text:?} is not a time")).hint("2024-05-01, 2024-05-01T12:00:00Z, 1714564800");
         Ok(Moment::Time(text.to_owned(), string_to_datetime(&Utc, text).map_err(wrong)?))
     }
 }
 
-/// A time as a number of a clock: the last one that is not behind it.
+/// Converts a time to a number on a clock: the last one that is not after it.
 pub(super) fn on_clock(time: DateTime<Utc>, clock: Clock) -> Option<i64> {
     let in_parts = |each: i64, nanoseconds: u32| {
         time.timestamp().checked_mul(each)?.checked_add(i64::from(time.timestamp_subsec_nanos() / nanoseconds))

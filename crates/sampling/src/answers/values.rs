@@ -1,4 +1,4 @@
-//! The values of a feature as a column of their type.
+//! Returns the values of a feature as a column of their type.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use super::declared::{Declared, Found};
 use super::exact;
 use crate::{Dense, Edges, Sampler, Sparse, Stated, Strings};
 
-/// Whose features are asked for.
+/// The elements whose features are requested.
 pub(super) enum Elements {
     Nodes(Vec<i64>),
     /// Sources, targets, types.
@@ -24,7 +24,7 @@ pub(super) enum Elements {
 }
 
 impl Elements {
-    /// Whether they are edges.
+    /// Returns whether they are edges.
     pub fn are_edges(&self) -> bool {
         matches!(self, Elements::Edges(..))
     }
@@ -36,11 +36,11 @@ impl Elements {
         }
     }
 
-    /// A feature, null where it is missing. What the graph says the type of is shown as another one if that means the same; bytes are
-    /// taken for what they are said to be.
+    /// Returns a feature as a column, null where it is missing. A feature whose type the graph states is converted to
+    /// another type if the values stay equal; bytes are read as the requested type.
     ///
     /// # Errors
-    /// When values are not of the type that is asked for, or a list has nulls.
+    /// Returns an error if values do not have the requested type, or a list has nulls.
     pub fn column(&self, sampler: &Sampler, feature: &Found<'_>) -> Result<ArrayRef> {
         let stated = match self {
             Elements::Nodes(nodes) => sampler.node_stated(nodes, feature.id)?,
@@ -49,14 +49,14 @@ impl Elements {
             }
         };
         if stated.contains(&Stated::WithNulls) && !matches!(feature.wanted, Some((FeatureType::Raw, _))) {
-            let message = format!("a list of numbers in {} has a null, for which no number stands", feature.name);
-            return Err(Error::unsupported(message).hint("isomorph dump PATH    shows it"));
+            let message = format!("a list of numbers in {} contains a null", feature.name);
+            return Err(Error::unsupported(message).hint("isomorph dump PATH    show the values"));
         }
         let there = NullBuffer::from_iter(stated.iter().map(|stated| *stated == Stated::Yes));
         let Some((wanted, count)) = feature.wanted else { return self.whole(sampler, feature, feature.what, there) };
         let refused = || {
             let message = format!("{} is {}, not {wanted}", feature.name, feature.what.ty);
-            Error::usage(message).hint(format!("--features {}    as what it is", feature.name))
+            Error::usage(message).hint(format!("--features {}    in its own type", feature.name))
         };
         match (feature.what.ty, wanted, count) {
             (FeatureType::Raw, FeatureType::Dense(dtype), Some(count)) => {
@@ -74,7 +74,7 @@ impl Elements {
         }
     }
 
-    /// So many numbers of each; zeros where there are less.
+    /// Returns the first `count` numbers of each element, filled with zeros.
     fn dense(&self, sampler: &Sampler, id: u32, count: usize, dtype: DType, there: NullBuffer) -> Result<ArrayRef> {
         let width = count * dtype.size();
         let mut out = vec![0; self.len() * width];
@@ -91,7 +91,7 @@ impl Elements {
         lists_of(count, numbers(out, dtype, None)?, Some(there))
     }
 
-    /// All of the feature, as what it is.
+    /// Returns the whole feature, in its own type.
     fn whole(&self, sampler: &Sampler, feature: &Found<'_>, what: Declared<'_>, there: NullBuffer) -> Result<ArrayRef> {
         if let FeatureType::Sparse(dtype) = what.ty {
             return self.sparse(sampler, feature.id, dtype, there);
@@ -110,8 +110,9 @@ impl Elements {
             Some(cell).filter(|_| there)
         });
         let cells: Vec<Option<&[u8]>> = cells.collect();
-        let misfit =
-            |what: &str| Error::malformed(format!("feature {} is no {what}", feature.name)).hint("raw shows its bytes");
+        let misfit = |what: &str| {
+            Error::malformed(format!("feature {} is not {what}", feature.name)).hint("raw shows its bytes")
+        };
         match what.ty {
             FeatureType::Dense(dtype) => {
                 let size = dtype.size();
@@ -136,7 +137,7 @@ impl Elements {
         }
     }
 
-    /// Points and values, as the model has them.
+    /// Returns points and values, as in the model.
     fn sparse(&self, sampler: &Sampler, id: u32, dtype: DType, there: NullBuffer) -> Result<ArrayRef> {
         let mut sparse = [Sparse::default()];
         match self {
@@ -147,11 +148,11 @@ impl Elements {
         }
         let [Sparse { indices, values, dimensions }] = sparse;
         let width = dimensions as usize;
-        // Behind the row of its element each point has its coordinates.
+        // Each point is the row of its element followed by its coordinates.
         let points: Vec<&[i64]> = indices.chunks_exact(width + 1).filter(|point| point.len() > 1).collect();
         if values.len() != points.len() * dtype.size() {
             return Err(Error::malformed(format!("{} points have {} bytes of values", points.len(), values.len()))
-                .hint("is the type of the values another one?"));
+                .hint("request another type of values"));
         }
         let mut lengths = vec![0; self.len()];
         for point in &points {
@@ -170,34 +171,34 @@ impl Elements {
     }
 }
 
-/// Bytes as numbers.
+/// Converts bytes to numbers.
 fn numbers(bytes: Vec<u8>, dtype: DType, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
     let data = ArrayData::builder(dtype.arrow()).len(bytes.len() / dtype.size()).nulls(nulls);
     let data = data.add_buffer(Buffer::from(bytes)).align_buffers(true);
     Ok(make_array(data.build().map_err(wrong)?))
 }
 
-/// Numbers as what they stand for.
+/// Converts numbers to dates or times.
 fn of_unit(numbers: ArrayRef, unit: Option<&DataType>) -> Result<ArrayRef> {
     let Some(unit) = unit else { return Ok(numbers) };
     let data = numbers.to_data().into_builder().data_type(unit.clone());
     Ok(make_array(data.build().map_err(wrong)?))
 }
 
-/// Lists of so many numbers each.
+/// Returns lists of `count` numbers each.
 pub(super) fn lists_of(count: usize, numbers: ArrayRef, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
     let item = Arc::new(Field::new_list_field(numbers.data_type().clone(), numbers.is_nullable()));
-    let count = i32::try_from(count).map_err(|_| Error::usage("these are too many numbers"))?;
+    let count = i32::try_from(count).map_err(|_| Error::usage("too many numbers are requested"))?;
     Ok(Arc::new(FixedSizeListArray::try_new(item, count, numbers, nulls).map_err(wrong)?))
 }
 
-/// Lists of numbers between offsets.
+/// Returns lists of numbers between offsets.
 pub(super) fn list(offsets: OffsetBuffer<i32>, items: ArrayRef, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
     let item = Arc::new(Field::new_list_field(items.data_type().clone(), true));
     Ok(Arc::new(ListArray::try_new(item, offsets, items, nulls).map_err(wrong)?))
 }
 
-/// What Arrow says is wrong with a column.
+/// Returns the error for an invalid column.
 pub(super) fn wrong(error: arrow_schema::ArrowError) -> Error {
-    Error::usage("a column of features could not be made").caused_by(error)
+    Error::usage("the column of a feature is invalid").caused_by(error)
 }

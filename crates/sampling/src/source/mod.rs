@@ -185,7 +185,7 @@ fn stated_type(types: &Int32Array, row: usize, own: i32) -> Result<i32> {
     }
     let ty = u16::try_from(types.value(row)).ok();
     let wrong =
-        || Error::malformed(format!("{} is no type of a node: types are numbers from 0 to 65535", types.value(row)));
+        || Error::malformed(format!("{} is not a node type: types are numbers from 0 to 65535", types.value(row)));
     ty.map(i32::from).ok_or_else(wrong)
 }
 

@@ -289,7 +289,7 @@ fn a_type_that_is_none_is_an_error() {
         let types = arrow_array::Int32Array::from(vec![0, ty]);
         build.nodes(Nodes::keyed("n", int64([10, 11])).column("type", Arc::new(types)));
         let error = of_memory(build).map(|_| ()).unwrap_err();
-        assert_eq!(error.message(), format!("{ty} is no type of a node: types are numbers from 0 to 65535"));
+        assert_eq!(error.message(), format!("{ty} is not a node type: types are numbers from 0 to 65535"));
         assert_eq!(error.place().row, Some(1));
     }
 }

@@ -1,8 +1,8 @@
 //! Writes a NOCK file of any size, for measurements: `large NODES EDGES KEYS FILE`.
 //!
-//! `KEYS` is `numbers` (names are the decimal numbers from 0 on) or `texts` (names of 20 letters and digits in no order).
-//! Every node has about `EDGES / NODES` edges, between none and twice as many; most of them reach few nodes. Memory is
-//! bounded by the row group that is being written. The same numbers give the same file.
+//! `KEYS` is `numbers` (names are decimal numbers from 0) or `texts` (names of 20 letters and digits, unordered). Nodes
+//! have `EDGES / NODES` edges on average, from none to twice as many; most edges lead to few nodes. Memory is bounded
+//! by the row group that is being written. Equal arguments give equal files.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -20,7 +20,7 @@ use isomorph_model::{
 use isomorph_nock::{CreateOptions, NockWriter};
 use isomorph_storage::{Location, Mode, Staging};
 
-/// Nodes that are written at once, with their edges.
+/// Number of nodes that are written at a time, with their edges.
 const TOGETHER: u64 = 8_192;
 
 const USAGE: &str = "large NODES EDGES numbers|texts FILE";
@@ -40,7 +40,7 @@ fn main() -> ExitCode {
 
 fn run(args: &[String]) -> Result<String> {
     let [nodes, edges, keys, file] = args else { return Err(Error::usage(USAGE)) };
-    let number = |text: &String| text.parse::<u64>().map_err(|_| Error::usage(format!("{text:?} is no number")));
+    let number = |text: &String| text.parse::<u64>().map_err(|_| Error::usage(format!("{text:?} is not a number")));
     let keys = match keys.as_str() {
         "numbers" => Keys::Numbers,
         "texts" => Keys::Texts,
@@ -50,14 +50,14 @@ fn run(args: &[String]) -> Result<String> {
     graph.write(&Location::from_path(Path::new(file)))
 }
 
-/// What names of nodes look like.
+/// The form of node names.
 #[derive(Clone, Copy)]
 enum Keys {
     Numbers,
     Texts,
 }
 
-/// A graph by its numbers.
+/// A graph given by its numbers.
 struct Large {
     nodes: u64,
     edges: u64,
@@ -67,7 +67,7 @@ struct Large {
 impl Large {
     fn name(&self, node: u64, name: &mut String) {
         name.clear();
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = match self.keys {
             Keys::Numbers => write!(name, "{node}"),
             Keys::Texts => write!(name, "user{:016x}", Stream::new("name").bits(node)),
@@ -84,11 +84,11 @@ impl Large {
         Arc::new(names.finish())
     }
 
-    /// Number of the first edge of a node; the last node ends with the last edge.
+    /// Returns the number of the first edge of a node; the last node ends with the last edge.
     fn first_edge(&self, node: u64) -> u64 {
         let even = |node: u64| (u128::from(self.edges) * u128::from(node) / u128::from(self.nodes.max(1))) as u64;
         let (here, next) = (even(node), even(node.saturating_add(1)).min(self.edges));
-        // The first and the last bound stay where they are; the others move by up to a node's share.
+        // The first and the last bound are fixed; the others move by up to a node's share.
         if node == 0 || node >= self.nodes { here } else { here + Stream::new("degree").below(node, next - here + 1) }
     }
 
@@ -122,7 +122,7 @@ impl Large {
     }
 }
 
-/// The one node type and the one edge type of a NOCK file.
+/// Returns the description of a NOCK file: one node type and one edge type.
 fn description() -> Graph {
     let truth = || Property::new(well_known::TRUTH, DataType::Float32).required();
     let mut node = NodeType::new("node", Key::utf8());

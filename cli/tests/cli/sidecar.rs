@@ -64,9 +64,9 @@ fn every_byte_is_compared_when_asked_for() {
     fs::write(home.at("people/_isomorph/carry.json"), sidecar.to_string()).unwrap();
     home.run(&["carry", "show", "people"]).exits(0);
     let shown = home.run(&["carry", "show", "people", "--verify"]).exits(1).out;
-    assert!(shown.contains(&format!("{name} has other bytes")), "{shown}");
+    assert!(shown.contains(&format!("{name} has different bytes")), "{shown}");
     let found = home.run(&["validate", "people"]).exits(1);
-    assert!(found.out.contains(&format!("{name} has other bytes")), "{}", found.out);
+    assert!(found.out.contains(&format!("{name} has different bytes")), "{}", found.out);
     home.run(&["carry", "rebind", "people"]).exits(0);
     home.run(&["carry", "show", "people", "--verify"]).exits(0);
 }

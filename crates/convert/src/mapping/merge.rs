@@ -174,7 +174,9 @@ impl<R: Merge> Source for Merged<R> {
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
         if request.order != EdgeOrder::Any {
-            return Err(Error::usage("edges of several types must be delivered in several runs"));
+            return Err(Error::usage(
+                "edges of several types are read in several runs, and cannot be requested in order",
+            ));
         }
         let typed = self.record.typed();
         let (nodes, edges) = (0..typed.nodes.len(), 0..typed.edges.len());

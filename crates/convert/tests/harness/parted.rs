@@ -41,7 +41,7 @@ fn labels_of_the_zoo_are_types() {
             continue;
         }
         let is_reason =
-            |error: &str| case.name == "more labels than files" && error.contains("labels that are a property");
+            |error: &str| case.name == "more labels than files" && error.contains("labels are written as a property");
         check(case, checked, &is_reason);
         checked += 1;
     }

@@ -215,7 +215,7 @@ fn a_text_in_several_files_with_defaults_is_the_same_graph() {
 fn any_graph_becomes_a_binary_and_comes_back() {
     let home = Home::with_people();
     let done = home.run(&["convert", "people.csv", "b", "--to", "deepgnn", "--partitions", "2"]).exits(0);
-    for line in ["binary v2, 2 partitions", "type 0, id = row", "which feature is what", "read back, and equal"] {
+    for line in ["binary v2, 2 partitions", "type 0, id = row", "the meaning of each feature", "read back, and equal"] {
         assert!(done.out.contains(line), "{line}: {}", done.out);
     }
     home.run(&["diff", "people.csv", "b"]).exits(0);

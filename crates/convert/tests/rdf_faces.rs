@@ -460,7 +460,7 @@ fn nock_with_more_than_rdf_is_refused() {
     let there = home.path().join("a.nq");
     let plain = memory(Format::NOCK, zoo::bundled(&[("urn:a", &[], 1.0, "")], &[]));
     let error = write(&plain, &there, &in_mode(RdfMode::Rich)).unwrap_err();
-    assert!(error.to_string().contains("no RDF"), "{error}");
+    assert!(error.to_string().contains("not RDF"), "{error}");
     // A node of which nothing is said.
     let (_keep, place) = self::home("a.nq", "<urn:a> <urn:p> <urn:b> .\n");
     let nock = home.path().join("a.parq");

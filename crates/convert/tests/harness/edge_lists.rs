@@ -15,7 +15,7 @@ use crate::stage::{Case, is_heavy, stage, stage_as, zoo};
 /// Why an edge list does not hold a graph.
 const REASONS: &[&str] = &[
     "an edge list says nothing of nodes",
-    "no edge names it",
+    "no edge refers to it",
     "an edge list has no place for the name",
     "all edges of an edge list have one, or none has",
     "this layout does not keep the order of nodes",

@@ -53,7 +53,7 @@ fn one_change_is_found_and_named() {
 const NOTICED: &[&str] = &[
     "MODEL-DANGLING-END",
     "MODEL-REPEATED-KEY",
-    "keys of a type that has none",
+    "keys for a type that has none",
     "GAR-LABEL-MISSING",
     "CARRY-FITS",
     "the graph does not have the shape of NOCK",

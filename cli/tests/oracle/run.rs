@@ -20,9 +20,9 @@ impl Done {
     }
 
     /// Whether the command refused for a reason that it gave: an exit code of bad input, of usage or of loss, a message, and no
-    /// word of a bug.
+    /// mention of an internal error.
     pub fn refused(&self) -> bool {
-        matches!(self.code, Some(2..=4)) && !self.err.is_empty() && !self.err.contains("bug")
+        matches!(self.code, Some(2..=4)) && !self.err.is_empty() && !self.err.contains("internal error")
     }
 }
 

@@ -171,13 +171,13 @@ fn a_plan_says_what_a_syntax_has_no_words_for() {
         Plan::new(opened, &destination, &ConvertOptions::default(), &resources(), &Silent)
     };
     let error = plan(&open(&lake, SidecarUse::Auto), "b.ttl").unwrap_err();
-    assert_eq!((error.kind(), error.message()), (Kind::WouldLose, "Turtle has no named graphs"));
+    assert_eq!((error.kind(), error.message()), (Kind::WouldLose, "Turtle does not support named graphs"));
     let (_keep, place) = self::home("c.nq", "<urn:a> <http://example.org/1> \"b\" .\n");
     let lake = home.path().join("c.lake");
     write(&open(&place, SidecarUse::Auto), &lake, &ConvertOptions::default()).unwrap();
     for from in [&lake, &place] {
         let error = plan(&open(from, SidecarUse::Auto), "d.rdf").unwrap_err();
-        assert_eq!(error.message(), "http://example.org/1 does not end in a name of XML");
+        assert_eq!(error.message(), "http://example.org/1 does not end in an XML name");
         let lines = plan(&open(from, SidecarUse::Auto), "d.jsonld").unwrap().lines;
         assert!(lines.iter().any(|line| line.subject == "statements about triples"), "{lines:?}");
     }
@@ -187,7 +187,7 @@ fn a_plan_says_what_a_syntax_has_no_words_for() {
     build.edges(Edges::rows(node, "7", node, [(0, 1)]));
     let graph = memory(Format::GRAPHAR, build.finish());
     let error = plan(&graph, "e.rdf").unwrap_err();
-    assert_eq!((error.kind(), error.message()), (Kind::WouldLose, "urn:x-isomorph:7 does not end in a name of XML"));
+    assert_eq!((error.kind(), error.message()), (Kind::WouldLose, "urn:x-isomorph:7 does not end in an XML name"));
     let options = ConvertOptions { base: Some("http://example.org/x_".to_owned()), ..ConvertOptions::default() };
     let (_, certificate) = write(&graph, &home.path().join("e.rdf"), &options).unwrap();
     assert_eq!(certificate.source, certificate.result);

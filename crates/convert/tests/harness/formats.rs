@@ -223,7 +223,7 @@ const RDF: Member = Member {
     },
     refuses: &[
         ("rdf", "cannot be written as nodes and edges"),
-        ("triples and an empty graph", "no words for the graph"),
+        ("triples and an empty graph", "cannot store the graph"),
         ("deepgnn", "only nodes and edges with columns can be lifted"),
     ],
 };

@@ -68,8 +68,8 @@ const NOTICED: &[&str] = &[
     // What no RDF text can have.
     "only resources, triples and literals in graphs are RDF",
     "RDF-SYNTAX",
-    "is no absolute IRI",
-    "is no label of a blank node",
+    "is not an absolute IRI",
+    "is not a label of a blank node",
     // What no graph of DeepGNN can have.
     "relations by row cannot be written as edge types here",
     "edges of DeepGNN must be directed, without keys and layers",

@@ -109,7 +109,7 @@ fn members_of(graph: &Arc<dyn Source>, own: &mut Selection, resources: &Resource
     }
     let chooses_more = !own.conditions.is_empty() || own.limit.is_some() || own.sample.is_some();
     if own.keep_dangling && !conditions.is_empty() && chooses_more {
-        let message = "edges that lose an end can be kept for conditions on members of properties, or for everything else, but not for both";
+        let message = "edges that lose an end cannot be kept both for conditions on members and for other restrictions";
         return Err(Error::unsupported(message).hint("without --keep-dangling    they are left out"));
     }
     Ok(Some(Selection {

@@ -7,7 +7,7 @@ isomorph_error::rules! {
         "split the text, or write it with less nesting";
     /// A malformed statement that was skipped in lenient reading.
     SKIPPED "RDF-SKIPPED" Warning
-        "every statement of a text can be read", "correct the statement: it was skipped, with the statements that depend on it";
+        "every statement of a text can be read", "correct the statement: it was skipped, with those that depend on it";
     /// A text that does not follow the grammar of its syntax.
     SYNTAX "RDF-SYNTAX" Error
         "a text follows the grammar of its syntax, in UTF-8, with absolute IRIs or a base", "use --lenient to skip invalid statements, if the syntax shows where they end";

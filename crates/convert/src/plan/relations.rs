@@ -68,7 +68,7 @@ impl Plan {
             TypesFrom::Property(_) => Ok(()),
             TypesFrom::Label if self.to == self.from || to == Shape::Triples || from == Shape::Typed => {
                 Err(Error::usage(
-                    "--node-type-from label applies only to RDF that becomes a property graph, and to NOCK that becomes another",
+                    "--node-type-from label needs RDF that becomes a property graph, or NOCK that becomes another",
                 ))
             }
             TypesFrom::Label if to == Shape::Bundled && !how.names.is_empty() => {

@@ -115,7 +115,7 @@ pub fn rebind(
     let stated = sidecar.digests.ok_or_else(|| {
         Error::new(
             Kind::StaleSidecar,
-            "the sidecar was written without verification (--no-verify), so it does not state which graph it belongs to",
+            "the sidecar was written without verification (--no-verify) and does not state which graph it belongs to",
         )
         .rule(&CARRY_OTHER)
         .at(location.to_string())

@@ -242,7 +242,7 @@ fn nodes(selected: &mut Selected, selection: &Selection, progress: &dyn Progress
         chosen.iter().filter_map(|ty| graph.nodes.get(*ty)).find(|ty| ty.implied && selection.keep_dangling)
     {
         let message = format!(
-            "edges of this format may refer to {} that have no rows, which cannot be distinguished from those that are left out",
+            "edges of this format may refer to {} without rows, which look like those that are left out",
             ty.name
         );
         return Err(Error::unsupported(message).hint("without --keep-dangling    such edges are left out"));

@@ -101,7 +101,7 @@ impl Cutter<'_, '_, '_, '_, '_> {
             && !may_follow(token, bytes)
         {
             let from = self.source.from + from;
-            let what = "a string ends at this quotation mark, but must not end here: a quotation mark is missing, or not escaped";
+            let what = "a string must not end at this quotation mark: one is missing, or not escaped";
             match self.seen.opened.last() {
                 // Members of a list need no separator.
                 Some(b'(') => {

@@ -291,7 +291,7 @@ pub(crate) fn compare(source: &Digested, result: &Digested) -> Result<()> {
 /// The error for output that differs from the input.
 fn another(what: &str) -> Error {
     Error::new(Kind::WouldLose, format!("verification failed: the output differs from the input; {what}"))
-        .hint("no output was written; internal error: please report this with the command and `isomorph --version`")
+        .hint("no output was written; internal error: please report this with the command and the version")
         .hint("--lossy    write it without verification")
 }
 

@@ -303,7 +303,7 @@ pub(crate) fn read_line(line: &[u8], syntax: Syntax, options: &ReadOptions, take
 
 /// The message where lenient reading ends.
 fn end_of(syntax: Syntax, read: u64) -> String {
-    format!("reading {syntax} cannot continue after this error, not even with --lenient; statements before it: {read}")
+    format!("reading {syntax} cannot continue after this error, not even leniently; statements before it: {read}")
 }
 
 /// Reads a text by one parser from its beginning, which is `before` bytes after that of the file, to its end.

@@ -85,7 +85,7 @@ fn check(record: &Lifting, syntax: Syntax) -> Result<()> {
         let mut predicate = record.base.clone();
         push_encoded(&mut predicate, name);
         syntax.check_predicate(&predicate).map_err(|error| {
-            error.hint("--base http://example.org/x_    names start with a letter then").at(Place::field(name))
+            error.hint("--base http://example.org/x_    then names start with a letter").at(Place::field(name))
         })?;
     }
     Ok(())

@@ -214,7 +214,7 @@ pub(super) fn in_memory(keys: KeyRowsBuilder) -> Result<KeyRows> {
         Lookup::Memory(keys) => Ok(keys),
         Lookup::Spilled(_) => {
             let message = "the keys of the selected nodes do not fit into the memory budget";
-            Err(Error::new(Kind::TooLarge, message).hint("--memory SIZE    raises the budget"))
+            Err(Error::new(Kind::TooLarge, message).hint("--memory SIZE    raise the budget"))
         }
     }
 }

@@ -127,7 +127,7 @@ pub(super) fn unknown_among(graph: &Graph, name: &str, also: &BTreeSet<String>) 
     let shown = all.iter().take(20).copied().collect::<Vec<_>>().join(", ");
     let error = Error::usage(format!("there is no type {name}{near}")).hint(format!("one of {shown}"));
     match graph.values.iter().any(|table| table.property.name == name) {
-        true => error.hint(format!("--columns {name}    selects literals")),
+        true => error.hint(format!("--columns {name}    select literals")),
         false => error,
     }
 }

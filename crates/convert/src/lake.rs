@@ -147,7 +147,7 @@ pub fn load_lake(
     if let Some(loaded) = published.transpose()?.flatten()
         && let Some(resume) = resume.take()
     {
-        // If the store was created under a temporary name, a directory may be left: the next writer removes it.
+        // The temporary directory of a new store may be left: a writer that finds the destination taken removes it.
         let _ = Staging::directory(location, Mode::CreateNew);
         // Labels may have been recorded already.
         let map = load.blank_map.as_ref().map(|place| Staging::file(place, Mode::CreateNew));

@@ -58,7 +58,7 @@ impl<'a> Lifter<'a> {
         }
         match &self.keys {
             Keys::Complete(keys) => Ok(Ends::Keys(keys.gather(ty, rows.values())?)),
-            _ => Err(Error::usage("edges were delivered before the keys of nodes were complete")),
+            _ => Err(Error::usage("edges were delivered after the keys of nodes were lost")),
         }
     }
 }

@@ -56,7 +56,7 @@ pub(crate) fn check(data: &[u8]) {
             assert_eq!(spelled_or_empty(&again), spelled, "{text:?} became {whole:?}");
         }
         // Every level has its parentheses here, so the limit on their depth is reached earlier.
-        Err(error) => assert!(error.message().contains("inside one another"), "{text:?} became {whole:?}: {error}"),
+        Err(error) => assert!(error.message().contains("nested more than"), "{text:?} became {whole:?}: {error}"),
     }
 }
 

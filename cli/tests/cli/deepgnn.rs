@@ -220,7 +220,7 @@ fn any_graph_becomes_a_binary_and_comes_back() {
     let home = Home::with_people();
     let done = home.run(&["convert", "people.csv", "b", "--to", "deepgnn", "--partitions", "2"]).exits(0);
     for line in
-        ["binary v2, 2 partitions", "type 0, id = row", "which feature is what", "verified: output equals input"]
+        ["binary v2, 2 partitions", "type 0, id = row", "the meaning of each feature", "verified: output equals input"]
     {
         assert!(done.out.contains(line), "{line}: {}", done.out);
     }

@@ -116,9 +116,9 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
         let done = home.run(&[&["extend", "g"], arguments].concat()).exits(code);
         assert!(done.err.contains(says) && done.err.ends_with("no changes were made\n"), "{}", done.err);
     };
-    refused(3, "the row names 77, which is no node", &["--type", "person", "--table", "unknown.csv"]);
-    refused(3, "a node that another row names too", &["--type", "person", "--table", "twice.csv"]);
-    refused(2, "no column of the table names the nodes", &["--type", "person", "--table", "keyless.csv"]);
+    refused(3, "the row refers to 77, which is not a node", &["--type", "person", "--table", "unknown.csv"]);
+    refused(3, "the row refers to the same node as another row", &["--type", "person", "--table", "twice.csv"]);
+    refused(2, "no column of the table identifies the nodes", &["--type", "person", "--table", "keyless.csv"]);
     refused(3, "property email already exists", &["--type", "person", "--table", "taken.csv"]);
     refused(2, "there is no node type people", &["--type", "people", "--table", "scores.csv"]);
     refused(2, "likes is an edge type", &["--type", "likes", "--table", "scores.csv"]);

@@ -320,7 +320,7 @@ fn a_base_is_an_absolute_iri_also_where_nothing_is_relative() {
         [&["lake", "load", "lake", "a.nt"][..], &["dump", "a.nt"], &["diff", "a.nt", "a.nt"], &["info", "a.nt"]]
     {
         let refused = home.run(&[command, &["--base", "rel"]].concat()).exits(2);
-        assert!(refused.err.contains("the base \"rel\" is no absolute IRI"), "{}", refused.err);
+        assert!(refused.err.contains("the base \"rel\" is not an absolute IRI"), "{}", refused.err);
         home.run(&[command, &["--base", "http://example.org/"]].concat()).exits(0);
     }
 }

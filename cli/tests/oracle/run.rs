@@ -22,7 +22,7 @@ impl Done {
     /// Returns whether the command failed with a reason: an exit code for bad input, usage or loss, a message, and no
     /// internal error.
     pub fn refused(&self) -> bool {
-        matches!(self.code, Some(2..=4)) && !self.err.is_empty() && !self.err.contains("bug")
+        matches!(self.code, Some(2..=4)) && !self.err.is_empty() && !self.err.contains("internal error")
     }
 }
 

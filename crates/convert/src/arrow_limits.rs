@@ -1,7 +1,8 @@
-//! Numbers of rows and names as the 32 bits that Arrow has for them.
+//! Row numbers and name numbers as Arrow's 32-bit integers.
 
-/// A row of a batch, or the number of a name or an id in memory, as 32 bits. None is greater: batches are cut long before, and what is
-/// kept in memory is counted in the budget. One that were would become the greatest number, which is that of nothing, and not another one's.
+/// Converts the row of a batch, or the number of a name or an id in memory, to 32 bits. No number is larger: batches
+/// are split long before, and what is kept in memory is counted in the budget. A larger number would become the
+/// maximum, which identifies nothing, rather than another valid number.
 #[inline]
 pub(crate) fn narrow(place: usize) -> u32 {
     u32::try_from(place).unwrap_or(u32::MAX)

@@ -1,4 +1,4 @@
-//! A graph as a format holds it, where that is known when it has been written: ids that are rows, edges in both directions.
+//! A graph as a format stores it, if this is known only after writing: ids that are rows, edges in both directions.
 
 use std::any::Any;
 use std::path::PathBuf;
@@ -20,14 +20,14 @@ use crate::plan::Plan;
 use crate::progress::Progress;
 use isomorph_storage::Resources;
 
-/// A folder that is removed with what is read from it.
+/// A folder that is deleted after its graph was read.
 pub(crate) struct Folder {
     path: PathBuf,
     place: Location,
 }
 
 impl Folder {
-    /// A folder of nobody else where temporary files are. It is made.
+    /// Creates a unique folder among the temporary files.
     fn new(resources: &Resources) -> Result<Folder> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let name = format!("isomorph-view-{}-{}", process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
@@ -37,7 +37,7 @@ impl Folder {
         Ok(Folder { path, place })
     }
 
-    /// Where the graph in it is.
+    /// The location of the graph in the folder.
     pub(crate) fn place(&self) -> &Location {
         &self.place
     }
@@ -49,10 +49,10 @@ impl Drop for Folder {
     }
 }
 
-/// Writes `opened` as planned to where temporary files are, and says where it is.
+/// Writes `opened` as planned to a temporary folder, and returns the folder.
 ///
 /// # Errors
-/// When it cannot be read or written.
+/// If it cannot be read or written.
 pub(crate) fn beside(
     opened: &Opened,
     plan: &Plan,
@@ -65,16 +65,16 @@ pub(crate) fn beside(
     Ok(folder)
 }
 
-/// What was written, as long as it is read.
+/// The output, while it is being read.
 struct Written {
     inner: Arc<dyn Source>,
     _folder: Folder,
 }
 
-/// Writes `opened` as planned to where temporary files are, and shows it as what it is there.
+/// Writes `opened` as planned to a temporary folder, and opens it there.
 ///
 /// # Errors
-/// When it cannot be read or written.
+/// If it cannot be read or written.
 pub(crate) fn written(
     opened: &Opened,
     plan: &Plan,

@@ -8,10 +8,10 @@ use isomorph_storage::{COMPANION_SUFFIX, Location, Root};
 use crate::driver::Format;
 use crate::registry::Registry;
 
-/// Most entries of a directory that are looked at.
+/// Maximum number of directory entries that are examined.
 const ENTRIES: usize = 10_000;
 
-/// Graphs that an error lists.
+/// Maximum number of graphs that an error lists.
 const LISTED: usize = 12;
 
 /// The graphs directly in a directory.
@@ -19,7 +19,7 @@ const LISTED: usize = 12;
 pub struct Catalogue {
     /// Each graph, sorted by name.
     pub graphs: Vec<Listed>,
-    /// Number of entries that were not looked at, because the directory has too many.
+    /// Number of entries that were not examined, because the directory has too many.
     pub skipped: usize,
 }
 
@@ -32,10 +32,11 @@ pub struct Listed {
     pub format: Format,
 }
 
-/// The graphs directly in the directory `location`; none for a file. Sidecars and names that begin with `.` or `_` are skipped.
+/// The graphs directly in the directory `location`; empty for a file. Sidecars and names that start with `.` or `_` are
+/// skipped.
 ///
 /// # Errors
-/// When the directory or an entry cannot be read.
+/// If the directory or an entry cannot be read.
 pub fn catalogue(location: &Location, formats: &Registry) -> Result<Catalogue> {
     let mut found = Catalogue::default();
     if !location.scheme().has_listing() {
@@ -56,9 +57,9 @@ pub fn catalogue(location: &Location, formats: &Registry) -> Result<Catalogue> {
         let location = location.join(name)?;
         for format in formats.detection_order() {
             let is_format = match format.detect(&location) {
-                // Files come and go while a directory is looked at.
+                // Files may appear and disappear in the meantime.
                 Err(error) if error.kind() == Kind::NotFound => false,
-                // Where a link leads may be nothing that concerns the directory.
+                // The target of a link may have nothing to do with the directory.
                 Err(_) if *leads_away => false,
                 is_format => is_format?,
             };
@@ -71,7 +72,8 @@ pub fn catalogue(location: &Location, formats: &Registry) -> Result<Catalogue> {
     Ok(found)
 }
 
-/// Links in a local directory: whoever names one is led to directories and out of the directory as well, which its own list leaves out.
+/// Links in a local directory: they may lead to directories, and out of the directory, and the directory's own list
+/// omits these.
 fn links(location: &Location) -> Result<Vec<String>> {
     let Some(path) = location.as_path() else { return Ok(Vec::new()) };
     let mut links = Vec::new();
@@ -85,7 +87,7 @@ fn links(location: &Location) -> Result<Vec<String>> {
     Ok(links)
 }
 
-/// The error for a directory that holds graphs and is none itself.
+/// The error for a directory that contains graphs and is not a graph itself.
 pub(crate) fn not_one_graph(location: &Location, catalogue: &Catalogue) -> Error {
     let count = match catalogue.graphs.len() {
         1 => "1 graph".to_owned(),
@@ -95,5 +97,5 @@ pub(crate) fn not_one_graph(location: &Location, catalogue: &Catalogue) -> Error
         Error::unsupported(format!("this directory is not a graph itself; it holds {count}")).at(location.to_string());
     let listed = catalogue.graphs.iter().take(LISTED);
     let error = listed.fold(error, |error, graph| error.hint(format!("{}    {}", graph.location, graph.format)));
-    if catalogue.graphs.len() > LISTED { error.hint("isomorph info PATH    lists them all") } else { error }
+    if catalogue.graphs.len() > LISTED { error.hint("isomorph info PATH    list them all") } else { error }
 }

@@ -1,4 +1,4 @@
-//! Converting: pipeline, read-back, certificate, publishing.
+//! Conversion: pipeline, verification, certificate, publishing.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -42,43 +42,43 @@ pub struct Job<'a> {
 /// What a conversion did, and the proof that it lost nothing.
 #[derive(Debug, Clone, Serialize)]
 pub struct Certificate {
-    /// Id of the format of the source.
+    /// Id of the input format.
     pub from: String,
-    /// Id of the format of the result.
+    /// Id of the output format.
     pub to: String,
     /// Version of the digest.
     pub digest: &'static str,
-    /// Digests of what went in; `None` where it was not read as a graph: a text that became a binary and was not read back.
+    /// Digests of the input; `None` if it was not read as a graph: a text that became a binary without verification.
     pub source: Option<Digests>,
-    /// Digests of what came out, read back; `None` when that was not asked for.
+    /// Digests of the output, read back; `None` without verification.
     pub result: Option<Digests>,
     /// Number of nodes.
     pub nodes: u64,
     /// Number of edges.
     pub edges: u64,
-    /// Number of triples that were written, where triples became triples: edges, and values. `nodes` is 0 then, because what
-    /// nodes there are follows from them, and `edges` as well if nothing was read back.
+    /// Number of triples that were written, if triples became triples: edges and values. In this case `nodes` is 0,
+    /// because nodes follow from the triples, and `edges` is 0 as well without verification.
     pub triples: Option<u64>,
-    /// What travels beside the data.
+    /// The entries of the sidecar.
     pub carried: Vec<String>,
-    /// What was lost: with `--lossy`, what would have been carried.
+    /// What was lost: with `--lossy`, what the sidecar would have kept.
     pub lost: Vec<String>,
     /// Number of files.
     pub files: u64,
     /// Their size in bytes.
     pub bytes: u64,
-    /// Wall time in seconds, that of the plan included.
+    /// Wall time in seconds, including the plan.
     pub seconds: f64,
-    /// What was noticed on the way, of a source that nobody had read before.
+    /// Findings about an input that was read for the first time.
     #[serde(skip)]
     pub findings: Findings,
 }
 
-/// Converts `opened` as planned and publishes the result at `destination`.
+/// Converts `opened` as planned and publishes the output at `destination`.
 ///
 /// # Errors
-/// When the source cannot be read, the result cannot be written, or what is read back is another graph: then nothing is
-/// published.
+/// If the input cannot be read, the output cannot be written, or verification fails. Nothing is published in these
+/// cases.
 pub fn convert(
     opened: &Opened,
     plan: &Plan,
@@ -110,10 +110,10 @@ pub fn convert(
     }
     let mut described = plan.target.clone();
     if opened.format != plan.to {
-        // Rows that were abroad may come in another order.
+        // Rows that were moved to another partition may have another order.
         isomorph_annnet::forget_rows(&mut described);
     }
-    // What is not published yet has a name that tells nothing.
+    // Unpublished output has a name that does not show its format.
     let as_written = |mapping: &Mapping| {
         let mut options = native_options(opened, plan.to, mapping, resources);
         plan.to.written_options(&mut options, &write, &job).map(|()| options)
@@ -147,7 +147,7 @@ pub fn convert(
     let files: Vec<String> = staging.finished().into_iter().map(|(name, _)| name).collect();
     let alone = plan.mapping.kept().filter(|graph| plan.to.needs_no_sidecar(graph, &write, &files));
     if let (Some(graph), Ok(location)) = (alone, staging.preview()) {
-        // As anybody would open it: what only a sidecar makes a reader show, the files do not say.
+        // Opened with the options of any reader: the files do not state what only a sidecar makes a reader show.
         let options = as_written(&Mapping::default())?;
         let found = plan.to.open(&location, &options)?;
         if says_itself(found.graph(), graph) {
@@ -155,14 +155,14 @@ pub fn convert(
         } else if carried.is_empty() {
             carried.push(crate::plan::UNDECLARED.to_owned());
         }
-        // Opening may have read names: what it found out, and what it keeps of them, serves the reading back.
+        // Opening may have read names: its results are reused for verification.
         seen = Some((location, options, found));
     }
     let carries = !options.loses() && !mapping.steps.is_empty();
     if carries {
         write_sidecar(&staging, directory, (plan.from, plan.to), &mapping, Some(source.digests))?;
     }
-    // The last moment to turn back.
+    // The last point at which the conversion can be cancelled.
     progress.advance(0)?;
     let manifests: Vec<&str> = plan.to.manifests(&written);
     let mut left = Vec::new();
@@ -226,8 +226,8 @@ pub fn convert(
     })
 }
 
-/// Numbers of nodes and edges, as the digest counted them. Of implied nodes, whose existence it does not count, those
-/// are counted that have the property that most of them have.
+/// Numbers of nodes and edges, as counted by the digest. Implied nodes, whose existence it does not count, are counted
+/// by the property that most of them have.
 pub fn counts(table: &Table) -> (u64, u64) {
     let (mut nodes, mut edges) = (BTreeMap::new(), 0);
     for (line, sum) in table.lines() {
@@ -247,7 +247,7 @@ pub fn counts(table: &Table) -> (u64, u64) {
     (nodes.values().map(|(_, count)| count).sum(), edges)
 }
 
-/// How what was written is opened as what it is, to be seen through `mapping`.
+/// The options to open output without its sidecar, for reading it through `mapping`.
 pub(crate) fn native_options(opened: &Opened, format: Format, mapping: &Mapping, resources: &Resources) -> OpenOptions {
     let options = OpenOptions {
         formats: opened.options.formats.clone(),
@@ -259,13 +259,13 @@ pub(crate) fn native_options(opened: &Opened, format: Format, mapping: &Mapping,
     options.showing(format, mapping.shown())
 }
 
-/// An error that says where the result differs, if it does.
+/// Returns an error that states the difference between input and output, if they differ.
 pub(crate) fn compare(source: &Digested, result: &Digested) -> Result<()> {
     if source.digests == result.digests {
         return Ok(());
     }
     let differences = source.table.differences(&result.table);
-    // A format that knows nodes by name makes one of those that have the same.
+    // A format that identifies nodes by name merges those with the same name.
     let fewer = differences.iter().find(|(line, went_in, came_out)| {
         line.kind == LineKind::Nodes && line.property.is_empty() && went_in.count > came_out.count
     });
@@ -288,14 +288,14 @@ pub(crate) fn compare(source: &Digested, result: &Digested) -> Result<()> {
     Err(another(&what))
 }
 
-/// The error for a graph that did not come back.
+/// The error for output that differs from the input.
 fn another(what: &str) -> Error {
-    Error::new(Kind::WouldLose, format!("what was read back is another graph; {what}"))
-        .hint("nothing was written; report this: it is a bug")
-        .hint("--lossy    write it without the proof")
+    Error::new(Kind::WouldLose, format!("verification failed: the output differs from the input; {what}"))
+        .hint("no output was written; internal error: please report this with the command and the version")
+        .hint("--lossy    write it without verification")
 }
 
-/// Brings the graph of `opened` to `sink`, and says what it is.
+/// Delivers the graph of `opened` to `sink`, and returns its digests.
 fn brought(
     opened: &Opened,
     plan: &Plan,
@@ -319,8 +319,8 @@ fn brought(
     Ok(digested.clone())
 }
 
-/// `source` as what it is mapped to, to be written. Nodes of several types in one table, which are to stand one type behind the other, are
-/// read now.
+/// `source` as the graph that it is mapped to, for writing. If several node types in one table must be written type
+/// after type, they are read now.
 fn shown(
     mapping: &Mapping,
     source: Arc<dyn Source>,
@@ -335,12 +335,12 @@ fn shown(
     })
 }
 
-/// The error for data with something that its sidecar, of which names and types are used, does not describe.
+/// The error for data that the names and types of its sidecar do not describe.
 pub(crate) fn undescribed(error: Error) -> Error {
     match error.broken_rule() {
         Some(_) => Error::broken(
             &sidecar::CARRY_UNREAD,
-            format!("the data has what its sidecar does not describe: {}", error.message()),
+            format!("the sidecar does not describe the data: {}", error.message()),
         )
         .of_kind(Kind::StaleSidecar)
         .at(error.place().clone()),
@@ -348,7 +348,7 @@ pub(crate) fn undescribed(error: Error) -> Error {
     }
 }
 
-/// What was there of each part of a graph and is no more, one line each.
+/// What is missing in the output, one line for each part of the graph.
 fn missing(source: &Digested, result: &Digested) -> Vec<String> {
     let differences = source.table.differences(&result.table).into_iter();
     let fewer = differences.filter(|(_, went_in, _)| went_in.count > 0).map(|(line, went_in, came_out)| {
@@ -362,25 +362,27 @@ fn missing(source: &Digested, result: &Digested) -> Vec<String> {
     fewer.collect()
 }
 
-/// The error for nodes that are to be RDF and say what no literal does: no sidecar has to do with it.
+/// The error for nodes that are to be RDF and have something that literals cannot represent: it is independent of the
+/// sidecar.
 fn not_of_rdf(plan: &Plan, error: Error) -> Error {
     let misfit = error.broken_rule().is_some_and(|rule| std::ptr::eq(rule, &CARRY_FITS));
     if !misfit || plan.mapping.scattering().is_none() {
         return error;
     }
-    Error::new(Kind::Unsupported, format!("RDF cannot say this: {}", error.message()))
+    Error::new(Kind::Unsupported, format!("RDF cannot represent this: {}", error.message()))
         .at(error.place().clone())
-        .hint("without --rdf-mode everything becomes RDF, with IRIs below --base")
+        .hint("without --rdf-mode, everything becomes RDF, with IRIs below --base")
 }
 
-/// The error for nodes that were taken for RDF and are more than that.
+/// The error for nodes that were read as RDF and have more than that.
 fn no_more_than_rdf(error: Error) -> Error {
-    let what = "the nodes have what RDF has not: nodes of which nothing is said, equal edges, equal items or an order in arrays";
-    Error::new(Kind::WouldLose, format!("{what}; {}", error.message())).hint("--lossy    write it without")
+    let what =
+        "RDF cannot store all of these nodes: nodes without triples, equal edges, equal items or an order in arrays";
+    Error::new(Kind::WouldLose, format!("{what}; {}", error.message())).hint("--lossy    drop it")
 }
 
-/// The error for a result that is another graph. A source that breaks a rule of its format that reading does not check,
-/// like keys that repeat, is the reason more often than we are, and this is the time to look.
+/// The error for output that differs from the input. More often than a bug, the cause is an input that breaks a rule of
+/// its format which reading does not check, such as duplicate keys; so it is validated now.
 pub(crate) fn blame(opened: &Opened, error: Error) -> Error {
     let mut findings = Findings::keeping(1);
     if let Err(unsound) = opened.native.validate(&mut findings) {
@@ -388,17 +390,17 @@ pub(crate) fn blame(opened: &Opened, error: Error) -> Error {
     }
     let broken = findings.by_rule().flat_map(|(_, kept)| kept).find(|finding| finding.rule.severity == Severity::Error);
     match broken {
-        Some(Finding { rule, message, place }) => Error::broken(rule, message.clone())
-            .at(place.clone())
-            .hint("isomorph validate names every place that breaks a rule"),
+        Some(Finding { rule, message, place }) => {
+            Error::broken(rule, message.clone()).at(place.clone()).hint("isomorph validate lists every violation")
+        }
         None => error,
     }
 }
 
-/// Writes what travels beside a graph of one format in files of another.
+/// Writes the sidecar for a graph of one format in files of another.
 ///
 /// # Errors
-/// When the file cannot be written.
+/// If the file cannot be written.
 pub(crate) fn write_sidecar(
     staging: &Staging,
     directory: bool,

@@ -1,4 +1,4 @@
-//! A graph whose numbers of nodes are counted where its files do not state them.
+//! A graph with node counts, which are counted if its files do not state them.
 
 use std::sync::Arc;
 
@@ -12,16 +12,17 @@ use crate::parallel;
 use crate::progress::Progress;
 use isomorph_storage::Resources;
 
-/// A source with the numbers of nodes in its description.
+/// A source with node counts in its description.
 struct Counted {
     inner: Arc<dyn Source>,
     graph: Graph,
 }
 
-/// The same graph with the number of nodes of each type, which a pass over the keys of the types that do not state it finds.
+/// The same graph with the number of nodes of each type. For types that do not state it, a pass over their keys counts
+/// them.
 ///
 /// # Errors
-/// When the nodes cannot be read.
+/// If the nodes cannot be read.
 pub(crate) fn counted(
     source: Arc<dyn Source>,
     resources: &Resources,
@@ -37,10 +38,10 @@ pub(crate) fn counted(
     Ok(Arc::new(Counted { inner: source, graph }))
 }
 
-/// How many nodes each type has: as the source says, and else by a pass over their keys.
+/// The number of nodes of each type: as stated by the source, otherwise counted in a pass over their keys.
 ///
 /// # Errors
-/// When the nodes cannot be read.
+/// If the nodes cannot be read.
 pub(crate) fn node_rows(source: &dyn Source, threads: usize, progress: &dyn ModelProgress) -> Result<Vec<u64>> {
     let count = |(at, ty): (usize, &NodeType)| -> Result<u64> {
         if let Some(rows) = ty.rows {

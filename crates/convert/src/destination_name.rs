@@ -1,4 +1,4 @@
-//! What the destination's name says: a result that has been published is opened by its name, without a flag.
+//! Checks of the destination's name: published output is opened by its name, without a flag.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -11,11 +11,11 @@ use crate::options::WriteOptions;
 use crate::registry::Registry;
 use crate::sidecar;
 
-/// Fails for a text that its name would not tell, or tell as something else, to whoever opens it, and for a name that tells of GraphAr's
+/// Rejects a name from which readers would not recognise a text, or recognise another kind; and a name of GraphAr's
 /// information files, whatever is written.
 ///
 /// # Errors
-/// [`isomorph_error::Kind::Usage`], with a name that tells it.
+/// Returns [`isomorph_error::Kind::Usage`], with a suitable name.
 pub fn check_name(to: Format, write: &WriteOptions, destination: &Location, formats: &Registry) -> Result<()> {
     let name = destination.file_name();
     let lower = name.to_ascii_lowercase();
@@ -23,20 +23,20 @@ pub fn check_name(to: Format, write: &WriteOptions, destination: &Location, form
         let path = destination.to_string();
         let path = path.trim_end_matches('/');
         let stem = path.get(..path.len() - (lower.len() - stem.len())).unwrap_or(path);
-        return Err(Error::usage("a name that ends like this is that of an information file of GraphAr")
+        return Err(Error::usage("names with this extension are reserved for information files of GraphAr")
             .at(destination.to_string())
             .hint(to.suggested_name(stem, write)));
     }
     let Some((what, ending)) = to.missing_extension(write, name, formats) else { return Ok(()) };
-    Err(Error::usage(format!("a text of {what} is told by its name, which ends in .{ending}"))
+    Err(Error::usage(format!("a text of {what} is recognised by its name, which must end in .{ending}"))
         .at(destination.to_string())
         .hint(format!("{}.{ending}", destination.to_string().trim_end_matches('/'))))
 }
 
-/// Fails for a directory that is not to be replaced, because it is not known what is lost with it: one that is not empty and no graph.
+/// Rejects replacing a directory if it is unknown what would be lost: one that is neither empty nor a graph.
 ///
 /// # Errors
-/// [`Kind::AlreadyExists`]; when it cannot be looked at.
+/// Returns [`Kind::AlreadyExists`]; also if it cannot be read.
 pub fn check_replaced(destination: &Location, formats: &Registry) -> Result<()> {
     if !destination.scheme().has_listing() {
         return Ok(());
@@ -59,17 +59,17 @@ pub fn check_replaced(destination: &Location, formats: &Registry) -> Result<()> 
     };
     Err(Error::new(
         Kind::AlreadyExists,
-        format!("the directory is no graph, and {}{more} in it would be removed", first.name),
+        format!("the directory is not a graph, and {}{more} in it would be removed", first.name),
     )
     .at(destination.to_string())
     .hint("choose another destination")
     .hint(format!("rm -r {destination}    remove it first")))
 }
 
-/// Fails for a destination inside the source, or around it: what is written there would be part of what is read, or take its place.
+/// Rejects a destination inside the input, or around it: the output would be part of the input, or replace it.
 ///
 /// # Errors
-/// [`Kind::Usage`].
+/// Returns [`Kind::Usage`].
 pub fn check_apart(opened: &Opened, destination: &Location) -> Result<()> {
     if !opened.location.as_path().is_some_and(Path::exists) {
         return Ok(());
@@ -80,27 +80,29 @@ pub fn check_apart(opened: &Opened, destination: &Location) -> Result<()> {
         return Ok(());
     };
     let refused = |what: &str| {
-        Err(Error::usage(format!("the destination {what} {}, which is the source", source.display()))
+        Err(Error::usage(format!("the destination {what} {}, which is the input", source.display()))
             .at(destination.to_string())
             .hint("choose another destination"))
     };
     if place == source {
-        // It is replaced when it has been read. One that nobody takes for a graph would not be, and is not to be removed.
+        // It is replaced after it was read. A directory that is not recognised as a graph would not be, and must not be
+        // removed.
         return if directory && check_replaced(destination, formats).is_err() { refused("is") } else { Ok(()) };
     }
     if source.starts_with(&place) {
         return refused("contains");
     }
     let Ok(inside) = place.strip_prefix(&source) else { return Ok(()) };
-    // Beside the information file of GraphAr there may be other files and graphs; anything else in the way is part of this one.
+    // Next to the information file of GraphAr there can be other files and graphs; anything else here is part of this
+    // graph.
     let named = opened.location.as_path().is_some_and(|path| resolved(path) != source);
     let is_description = inside.extension().is_some_and(|ending| ending == "yml" || ending == "yaml");
     let is_own = |place: &Path| place.is_dir() && check_replaced(destination, formats).is_err();
     let beside = inside.components().count() == 1 && !is_description && !is_own(&place);
-    if directory && !(named && (beside || !place.exists())) { refused("is inside of") } else { Ok(()) }
+    if directory && !(named && (beside || !place.exists())) { refused("is inside") } else { Ok(()) }
 }
 
-/// The path without links and points, also of what is not there yet.
+/// The path without links and `.` or `..`, also if it does not exist yet.
 fn resolved(path: &Path) -> PathBuf {
     let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     for above in whole.ancestors() {

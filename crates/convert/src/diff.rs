@@ -1,4 +1,4 @@
-//! The same graph? If not: which kind, which type, which elements.
+//! Compares two graphs: whether they are equal, and if not, which kinds, types and elements differ.
 
 mod one_sided;
 mod shadowed;
@@ -22,23 +22,23 @@ use crate::render::{Element, LineOf, Renderer};
 use shadowed::Shadowed;
 pub use values::DiffValue;
 
-/// Elements are sorted into so many buckets; only buckets whose sums differ are looked into.
+/// Number of buckets for elements; only buckets whose sums differ are examined.
 const BUCKETS: usize = 1 << 16;
 
 /// One line of the comparison.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DiffLine {
-    /// Which facts.
+    /// The kind of facts.
     #[serde(flatten)]
     pub line: Line,
     /// Number of facts on the left.
     pub left: u64,
     /// Number of facts on the right.
     pub right: u64,
-    /// Whether they are the same.
+    /// Whether they are equal.
     pub equal: bool,
-    /// How many of them only the left graph has, and how many only the right one; a fact that one has more often counts as often as it
-    /// has more. `None` if they were not counted, because no elements were asked for.
+    /// The number of facts that only the left graph has, and that only the right graph has; a fact that one graph has
+    /// more often counts by its surplus. `None` if they were not counted, because no elements were requested.
     pub only: Option<[u64; 2]>,
 }
 
@@ -52,45 +52,46 @@ pub struct DiffElement {
     pub ty: String,
     /// Its key, or its ends, as JSON.
     pub identity: String,
-    /// Its canonical line on the left; `None` when it is missing there.
+    /// Its canonical line on the left; `None` if it is missing there.
     pub left: Option<String>,
     /// Its canonical line on the right.
     pub right: Option<String>,
 }
 
-/// What differs between two graphs.
+/// The differences between two graphs.
 #[derive(Debug, Clone, Serialize)]
 pub struct Diff {
     /// Whether the contents are equal.
     pub equal: bool,
-    /// Whether the orders are.
+    /// Whether the orders are equal.
     pub order_equal: bool,
-    /// Whether the schemas are.
+    /// Whether the schemas are equal.
     pub schema_equal: bool,
     /// All lines of both.
     pub lines: Vec<DiffLine>,
     /// The first elements that differ.
     pub elements: Vec<DiffElement>,
-    /// How many elements differ; `None` if they were not counted.
+    /// Number of elements that differ; `None` if they were not counted.
     pub differing: Option<u64>,
-    /// Whether the search ended at the limit: then at least so many elements differ, and what only one side has was not counted.
+    /// Whether the search ended at the limit: then at least this many elements differ, and the facts of only one side
+    /// were not counted.
     pub ended: bool,
 }
 
-/// How many elements are looked for.
+/// The search for elements.
 #[derive(Debug, Clone, Copy)]
 struct Wanted {
-    /// So many are named.
+    /// The maximum number that is listed.
     limit: usize,
-    /// Whether the last of them ends the search.
+    /// Whether the search ends at this number.
     ends: bool,
 }
 
-/// Compares two graphs; names the first `limit` elements that differ. Of two snapshots of one store of GraphLake, what both have in
-/// the same files is not read.
+/// Compares two graphs; lists the first `limit` elements that differ. For two snapshots of one GraphLake store, data in
+/// files that both share is not read.
 ///
 /// # Errors
-/// When one of them cannot be read or is not sound.
+/// If one of them cannot be read or is invalid.
 pub fn diff(
     left: &dyn Source,
     right: &dyn Source,
@@ -101,8 +102,9 @@ pub fn diff(
     apart(left, right, Wanted { limit, ends: false }, resources, progress)
 }
 
-/// The same, but the `limit`-th element that differs ends the search: nodes are compared first, then edges, then the rest, and where very
-/// many differ, only so many are looked into. Both graphs are read once in any case, to tell whether they are equal.
+/// The same, but the search ends at the `limit`-th element that differs: nodes are compared first, then edges, then
+/// everything else, and if very many differ, only this many are examined. Both graphs are read once in any case, to
+/// determine whether they are equal.
 ///
 /// # Errors
 /// As [`diff`].
@@ -137,7 +139,7 @@ fn lake(side: &dyn Source) -> Option<&GraphLake> {
     side.as_any()?.downcast_ref()
 }
 
-/// Says of lines how many facts there are, those included that were not read.
+/// Sets the number of facts in lines, including those that were not read.
 fn recounted(lines: Vec<DiffLine>, apart: &Apart) -> Vec<DiffLine> {
     let mut all: BTreeMap<Line, DiffLine> = lines.into_iter().map(|line| (line.line.clone(), line)).collect();
     for (predicate, [left, right]) in &apart.counts {
@@ -193,7 +195,7 @@ fn whole(
     Ok(diff)
 }
 
-/// Finds elements that differ: in all tables at once, or in one after another until there are as many as are wanted.
+/// Finds elements that differ: in all tables at once, or in one after another until the limit is reached.
 fn elements(
     [left, right]: &[Side<'_>; 2],
     differing: &Differing,
@@ -209,7 +211,7 @@ fn elements(
         for (sum, other) in sums.iter_mut().zip(right.sums(differing, tables, resources, progress)?) {
             *sum = sum.wrapping_sub(other);
         }
-        // In each bucket that differs there is an element that does.
+        // Each bucket that differs contains an element that differs.
         let room = (wanted.limit as u64).saturating_sub(found);
         let is_cut = wanted.ends && cut(&mut sums, room);
         let kept_left = left.keep(differing, tables, &sums, resources, progress)?;
@@ -224,7 +226,7 @@ fn elements(
     Ok(())
 }
 
-/// Leaves the first `room` of those that are not zero; whether there are more.
+/// Keeps the first `room` sums that are not zero; returns whether there are more.
 fn cut(sums: &mut [u128], room: u64) -> bool {
     let mut left = room;
     let mut is_cut = false;
@@ -252,7 +254,7 @@ fn lines(left: &Table, right: &Table) -> Vec<DiffLine> {
         .collect()
 }
 
-/// Which types have differing lines.
+/// The types with lines that differ.
 struct Differing(HashSet<(LineOf, String)>);
 
 impl Differing {
@@ -268,7 +270,7 @@ impl Differing {
             LineKind::Documents => None,
         });
         let mut types: HashSet<_> = types.collect();
-        // Values of nodes may lie apart from them.
+        // Values of nodes may be stored separately from them.
         let nodes = types.iter().filter(|(of, _)| has_values && *of == LineOf::Node);
         let apart: Vec<_> = nodes.map(|(_, ty)| ty.clone()).collect();
         types.extend(apart.into_iter().map(|ty| (LineOf::Value, ty)));
@@ -290,8 +292,8 @@ impl Differing {
     }
 }
 
-/// An element that lies in a bucket that differs: what it is, its type, its identity, and of a value which statement it is; then its
-/// lines.
+/// The elements in buckets that differ: kind, type, identity, and for a value the number of its statement; then the
+/// lines of the element.
 type Kept = BTreeMap<(LineOf, String, String, String), Vec<String>>;
 
 struct Side<'a> {
@@ -304,7 +306,7 @@ impl<'a> Side<'a> {
         Ok(Side { source, renderer: Renderer::new(source, resources, progress)? })
     }
 
-    /// Which bucket an element is in: by its identity, so that two versions of it meet.
+    /// The bucket of an element: by its identity, so that two versions of it are in the same bucket.
     fn bucket(element: &Element<'_>) -> usize {
         let hash = xxhash_rust::xxh3::xxh3_64(element.identity.as_bytes());
         index(hash) % BUCKETS
@@ -385,8 +387,8 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Pairs the elements of both sides: equal lines cancel, the rest differs. In the order of kinds, types and identities. Returns how many
-/// differ.
+/// Pairs the elements of both sides: equal lines cancel, the others differ. In the order of kinds, types and
+/// identities. Returns the number of elements that differ.
 fn pair(left: Kept, right: Kept, limit: usize, diff: &mut Diff) -> u64 {
     let mut both: BTreeMap<_, [Vec<String>; 2]> =
         left.into_iter().map(|(key, lines)| (key, [lines, Vec::new()])).collect();
@@ -396,7 +398,7 @@ fn pair(left: Kept, right: Kept, limit: usize, diff: &mut Diff) -> u64 {
     let mut differing = 0;
     for (key, [lines, mut others]) in both {
         let mut open = cancel(lines, &mut others);
-        // What is paired does not depend on which thread came first.
+        // The pairing does not depend on the order in which threads finish.
         open.sort_unstable_by(|one, other| other.cmp(one));
         others.sort_unstable_by(|one, other| other.cmp(one));
         while !open.is_empty() || !others.is_empty() {
@@ -411,7 +413,7 @@ fn pair(left: Kept, right: Kept, limit: usize, diff: &mut Diff) -> u64 {
     differing
 }
 
-/// Removes from both what is in both, as often as it is; returns what is left of the first.
+/// Removes from both what both contain, as often as they do; returns what is left of the first.
 fn cancel(lines: Vec<String>, others: &mut Vec<String>) -> Vec<String> {
     let mut counts: HashMap<String, usize> = HashMap::new();
     others.drain(..).for_each(|line| *counts.entry(line).or_default() += 1);

@@ -1,4 +1,4 @@
-//! A source that is digested while it is read for something else.
+//! A source that is digested while it is read for another purpose.
 
 use isomorph_storage::Resources;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,8 +12,8 @@ use crate::digests::Digested;
 use crate::progress::Progress;
 use crate::running::{Running, State};
 
-/// Shows `inner` unchanged and adds every node and edge that is read to a digest. Rows must be read exactly once: whoever drives
-/// it asks for keys and ends alone ([`Tables::NodeKeys`], [`Tables::EdgeEnds`]) where it reads more often.
+/// Shows `inner` unchanged and adds every node and edge that is read to a digest. Rows must be read exactly once:
+/// additional passes read only keys and ends ([`Tables::NodeKeys`], [`Tables::EdgeEnds`]).
 pub struct Tapped {
     inner: Arc<dyn Source>,
     running: Running,
@@ -21,19 +21,19 @@ pub struct Tapped {
 }
 
 impl Tapped {
-    /// A tap on `inner`.
+    /// Creates a tap on `inner`.
     ///
     /// # Errors
-    /// When memory for the keys is short.
+    /// If there is too little memory for the keys.
     pub fn new(inner: Arc<dyn Source>, resources: &Resources) -> Result<Self> {
         let running = Running::new(inner.as_ref(), resources)?.without_order();
         Ok(Tapped { inner, running, states: Mutex::default() })
     }
 
-    /// The digests of what was read; what is neither nodes nor edges is read now.
+    /// The digests of what was read; everything except nodes and edges is read now.
     ///
     /// # Errors
-    /// When the rest cannot be read or is not sound.
+    /// If this cannot be read or is invalid.
     pub fn finish(self, resources: &Resources, progress: &dyn Progress) -> Result<Digested> {
         self.running.rest(self.inner.as_ref(), resources, progress)?;
         let states = self.states.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -41,11 +41,11 @@ impl Tapped {
         self.running.finish()
     }
 
-    /// A part that is added to the digest while it is read.
+    /// Adds a part to the digest while it is read.
     fn tap<'a>(&'a self, tables: Tables, parts: Run<'a>) -> Run<'a> {
         let running = &self.running;
         let tapped = |inner: Box<dyn Part + 'a>| match tables {
-            // The rest is small, and refers to itself: it has a pass of its own at the end.
+            // The rest is small, and refers to itself: it is read in a separate pass at the end.
             Tables::EdgeEnds(_) | Tables::Rest => inner,
             Tables::NodeKeys(_) => part::shown(inner, move |batch, take| {
                 running.remember(&batch)?;
@@ -64,7 +64,7 @@ impl Tapped {
     }
 }
 
-/// A state that is borrowed for one part, so that no two threads share one and few are made.
+/// A state that is borrowed for one part, so that no two threads share one and few are created.
 struct Borrowed<'a> {
     states: &'a Mutex<Vec<State>>,
     state: State,

@@ -13,15 +13,15 @@ use crate::running::Running;
 /// The digests of a graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Digests {
-    /// Of what the graph says.
+    /// The digest of the contents.
     pub content: Digest,
-    /// Of positions that mean something.
+    /// The digest of positions that have a meaning.
     pub order: Digest,
-    /// Of what is declared.
+    /// The digest of the declarations.
     pub schema: Digest,
 }
 
-/// The digests of a graph, and the table behind the first.
+/// The digests of a graph, and the table that the first is computed from.
 #[derive(Debug, Clone)]
 pub struct Digested {
     /// The digests.
@@ -33,12 +33,12 @@ pub struct Digested {
 /// Reads all of `source` and computes its digests.
 ///
 /// # Errors
-/// When the source cannot be read or is not sound.
+/// If the source cannot be read or is invalid.
 pub fn digest(source: &dyn Source, resources: &Resources, progress: &dyn Progress) -> Result<Digested> {
     digest_with(Running::new(source, resources)?, source, resources, progress)
 }
 
-/// The same with every fact handed over as well.
+/// The same, and also passes on every fact.
 ///
 /// # Errors
 /// As [`digest`].
@@ -67,7 +67,7 @@ fn digest_with(
         let parts = source.scan(&Request::of(*tables))?;
         progress.begin(stage, parts.iter().map(|part| part.rows()).sum());
         let read = if *tables == Tables::AllEdges && running.numbers_edges() {
-            // Edges have no row numbers: they count in the order in which they come.
+            // Edges have no row numbers: they are numbered in order of arrival.
             let mut state = running.state();
             let read = parallel::in_order(parts, resources.threads, Ok, |batch| {
                 progress.advance(batch.rows() as u64)?;

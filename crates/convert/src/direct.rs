@@ -1,5 +1,5 @@
-//! A text of DeepGNN and its binary: made in one pass over the text, without the detour of model batches, because the
-//! order of lines and edges, which a graph does not have, decides where things lie in the binary.
+//! Converts a text of DeepGNN to a binary in one pass, without batches of the model: the order of lines and edges,
+//! which a graph does not have, determines the layout of the binary.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -20,10 +20,10 @@ use crate::plan::{Plan, PlanLine};
 use crate::progress::Progress;
 use crate::shortcut::Shortcut;
 
-/// What travels with the binary of a text.
+/// The contents of the sidecar of the binary of a text.
 const CARRIED: &str = "types of features, weights and times of nodes, times of edges as they are stated";
 
-/// The text that becomes a binary without the detour of model batches: a text as it lies there, where a binary is wanted.
+/// The direct conversion, if the input is a text and the output a binary.
 pub(crate) fn of<'a>(opened: &'a Opened, write: &WriteOptions) -> Option<Box<dyn Shortcut + 'a>> {
     if write.get::<Writing>().text.is_some() || opened.sidecar.is_some() {
         return None;
@@ -32,11 +32,11 @@ pub(crate) fn of<'a>(opened: &'a Opened, write: &WriteOptions) -> Option<Box<dyn
     Some(Box::new(Direct(text)))
 }
 
-/// The way of a text.
+/// The direct conversion of a text.
 struct Direct<'a>(&'a Text);
 
 impl Shortcut for Direct<'_> {
-    /// The plan of making a binary.
+    /// The plan of writing the binary.
     fn plan(&self, _destination: &Location, options: &ConvertOptions, started: Instant) -> Result<Plan> {
         let becomes = layout(&options.write.get::<Writing>());
         Ok(Plan {
@@ -61,18 +61,19 @@ impl Shortcut for Direct<'_> {
 }
 
 impl Plan {
-    /// Says how a graph of DeepGNN is written, and what of it would not come back.
+    /// Describes how a graph of DeepGNN is written, and what would be lost.
     ///
     /// # Errors
-    /// When something would not, and that was not asked for.
+    /// If something would be lost, and `--lossy` was not given.
     pub(crate) fn describe_deepgnn(&mut self, graph: &Graph, options: &ConvertOptions) -> Result<()> {
         let mut write = options.write.get::<Writing>().into_owned();
         write.binary.beside = !options.loses();
         self.line("graph", layout(&write));
         let unheld = isomorph_deepgnn::unheld(graph, &write)?;
         if let Some((subject, why)) = unheld.first().filter(|_| !options.loses()) {
-            return Err(Error::new(Kind::WouldLose, format!("{subject} would be lost: {why}"))
-                .hint("--lossy    write it without them"));
+            return Err(
+                Error::new(Kind::WouldLose, format!("{subject} would be lost: {why}")).hint("--lossy    drop them")
+            );
         }
         self.losses.extend(unheld.into_iter().map(|(subject, becomes)| PlanLine { subject, becomes }));
         let has = |name: &str| graph.nodes.iter().flat_map(|ty| &ty.properties).any(|property| property.name == name);
@@ -83,13 +84,13 @@ impl Plan {
             self.carried.extend(has(WEIGHT).then(|| "weights of nodes".to_owned()));
             self.carried.extend((has(CREATED_AT) || has(REMOVED_AT)).then(|| "times of nodes".to_owned()));
             let several = isomorph_deepgnn::several(graph)?.into_iter();
-            self.carried.extend(several.map(|id| format!("which type each value of feature {id} has")));
+            self.carried.extend(several.map(|id| format!("the type of each value of feature {id}")));
         }
         Ok(())
     }
 }
 
-/// What is written, in words.
+/// The description of the output.
 pub(crate) fn layout(options: &Writing) -> String {
     if let Some(format) = options.text {
         let left_out = if options.leave_out { ", with a file of defaults" } else { "" };
@@ -108,7 +109,7 @@ pub(crate) fn layout(options: &Writing) -> String {
     format!("binary v2, {partitions} partition{several}{samplers}")
 }
 
-/// What of the graph of a text its binary does not say, where nothing may lie beside it.
+/// What the binary of a text does not store, if there is no sidecar.
 fn unsaid(built: &Built, write: &Writing) -> Result<Vec<String>> {
     if write.binary.beside {
         return Ok(Vec::new());
@@ -122,12 +123,12 @@ fn unsaid(built: &Built, write: &Writing) -> Result<Vec<String>> {
     let mut unsaid: Vec<String> = unheld.into_iter().map(|(subject, why)| format!("{subject}: {why}")).collect();
     let mut of_edges = stated.edges.iter().flat_map(|ty| &ty.properties);
     if write.binary.watermark.is_none() && of_edges.any(|property| is_time(&property.name)) {
-        unsaid.push("times of edges: they are stored when there is a watermark (--watermark)".to_owned());
+        unsaid.push("times of edges: they are only stored with a watermark (--watermark)".to_owned());
     }
     Ok(unsaid)
 }
 
-/// What a text says, and that it is what its binary must say.
+/// The digests of a text, and those that its binary must have.
 fn said(text: &Text, typed: bool, resources: &Resources, progress: &dyn Progress) -> Result<[Digested; 2]> {
     let text = if typed { text.clone() } else { text.as_binary() };
     let graph = DeepGnn::of_text(text.clone())?;
@@ -139,20 +140,21 @@ fn said(text: &Text, typed: bool, resources: &Resources, progress: &dyn Progress
     Ok([whole, stated])
 }
 
-/// The error for a binary in which another statement of a node comes first than in its text.
+/// The error for a binary in which the first statement about a node is another one than in its text.
 fn reordered(error: Error) -> Error {
     let message =
-        "a node has several statements, and another one counts in the binary, where partitions have their order";
+        "a node has several statements, and in the binary another one counts, because of the order of partitions";
     Error::new(Kind::WouldLose, format!("{message}; {}", error.message()))
-        .hint("--partitions 1    has all in the order of lines")
-        .hint("--lossy    writes it all the same")
+        .hint("--partitions 1    keep the order of lines")
+        .hint("--lossy    write it anyway")
 }
 
-/// Makes the binary, compares what is read from it with what the text says, and publishes it. With it travels what it does not say: types
-/// of features, weights and times of nodes, times of edges that are stored otherwise than they are stated, or not at all.
+/// Writes the binary, compares what is read from it with the text, and publishes it. The sidecar holds what the binary
+/// does not store: types of features, weights and times of nodes, times of edges that differ from the stored ones or
+/// are not stored.
 ///
 /// # Errors
-/// When the text is not sound, files cannot be written, or what is read back is another graph: then nothing is published.
+/// If the text is invalid, files cannot be written, or verification fails. Nothing is published in these cases.
 fn build(
     text: &Text,
     destination: &Location,
@@ -174,7 +176,7 @@ fn build(
     let built = isomorph_deepgnn::build(text, &staging, &write, &|rows| progress.advance(rows));
     progress.end();
     let built = built?;
-    // The last moment to turn back.
+    // The last point at which the conversion can be cancelled.
     progress.advance(0)?;
     let mut lost = unsaid(&built, &Writing { binary: write, ..asked.as_ref().clone() })?;
     let graph = built.graph;
@@ -183,7 +185,7 @@ fn build(
         true => None,
         false => Some(said(text, carries, resources, progress)?),
     };
-    // Statements of a node lie in partitions of their own, and these come in another order than lines.
+    // The statements about a node can be in different partitions, whose order differs from that of the lines.
     let scatters = asked.binary.partitions > 1 && !built.ascends;
     let split = match &source {
         _ if !scatters => None,
@@ -194,7 +196,7 @@ fn build(
         }
     };
     if !carries && split.is_some() {
-        lost.push("nodes with several statements: which of them counts is the order of partitions".to_owned());
+        lost.push("nodes with several statements: the order of partitions determines which of them counts".to_owned());
     }
     let mut carried = Vec::new();
     if carries {
@@ -224,7 +226,7 @@ fn build(
         let Some([whole, source]) = &source else { return Ok(None) };
         let result = read(true)?;
         compare(source, &result)?;
-        // Statements are one node each where they are compared; which of them count is the graph.
+        // Each statement is compared as a separate node; the statements that count are the graph.
         let same = (whole.digests, if carries { whole.digests } else { result.digests });
         Ok(Some(united.unwrap_or(same)))
     })?;

@@ -30,7 +30,7 @@ pub enum Shape {
     Typed,
     /// One table of nodes and one of edges, with bags of properties.
     Bundled,
-    /// Triples: resources, and what is said of them.
+    /// Triples: resources and literals.
     Triples,
 }
 
@@ -48,7 +48,7 @@ pub struct Flags {
 /// Why output cannot be written to standard output.
 #[derive(Debug)]
 pub enum Unprintable {
-    /// It is not one text file; the reason, and what to try instead.
+    /// It is not one text file; the reason, and an alternative.
     NoText(String, Vec<&'static str>),
     /// The kind of text is not specified.
     Untold(Error),
@@ -66,7 +66,7 @@ pub trait Driver: Send + Sync {
     /// The id in flags, JSON output and sidecars; lower case.
     fn id(&self) -> &'static str;
 
-    /// The name shown to people.
+    /// The name for display.
     fn name(&self) -> &'static str;
 
     /// How it models properties and types.
@@ -74,7 +74,7 @@ pub trait Driver: Send + Sync {
         Shape::Typed
     }
 
-    /// What a graph of this format can hold.
+    /// What a graph of this format can store.
     fn capability(&self) -> &'static Capability;
 
     /// The rules that `validate` checks.
@@ -210,7 +210,8 @@ pub trait Driver: Send + Sync {
         Default::default()
     }
 
-    /// What was recognised in files that say little of themselves, and by what: subject and fact of each line, which plans begin with.
+    /// What was recognised in files whose content has to be guessed, and why: subject and fact of each line at the top
+    /// of plans.
     fn recognised(&self, _native: &dyn Source) -> Vec<(String, String)> {
         Vec::new()
     }
@@ -260,7 +261,7 @@ pub trait Driver: Send + Sync {
         Fusing::Plain
     }
 
-    /// Whether nodes are stored that no edge names.
+    /// Whether nodes without edges can be stored.
     fn holds_lone_nodes(&self) -> bool {
         true
     }
@@ -305,7 +306,7 @@ pub trait Driver: Send + Sync {
 
     // Layouts.
 
-    /// The layout in words, for plans without a line for each type.
+    /// The description of the layout, for plans without a line for each type.
     fn layout(&self, _options: &WriteOptions) -> String {
         self.name().to_owned()
     }
@@ -391,7 +392,7 @@ pub trait Driver: Send + Sync {
     /// # Errors
     /// If the graph cannot be stored, or a file cannot be created.
     fn create<'a>(&self, _staging: &'a Staging, _graph: &Graph, _options: &WriteOptions) -> Result<Box<dyn Sink + 'a>> {
-        Err(Error::usage(format!("{} is not written as nodes and edges", self.name())))
+        Err(Error::usage(format!("{} cannot be written as nodes and edges", self.name())))
     }
 
     /// Wraps the writer of `graph`, for checks on rows.
@@ -404,7 +405,7 @@ pub trait Driver: Send + Sync {
     /// # Errors
     /// If the format does not store RDF, or a file cannot be created.
     fn quads<'a>(&self, _staging: &'a Staging, _job: &Job<'_>) -> Result<Box<dyn QuadSink + 'a>> {
-        Err(Error::usage(format!("{} is not written as quads", self.name())))
+        Err(Error::usage(format!("{} cannot be written as quads", self.name())))
     }
 
     /// The files that make the output visible as a graph. They are published last, in this order.

@@ -8,13 +8,14 @@ use crate::progress::Progress;
 use crate::render::Renderer;
 use isomorph_storage::Resources;
 
-/// Up to so many lines are read on one thread, which reads nothing ahead.
+/// Maximum number of lines that are read on one thread, without reading ahead.
 const FEW: u64 = 1 << 12;
 
-/// Writes the lines of `source` to `out`, documents first, then nodes and edges, and then the rest in the order of the
-/// source.
+/// Writes the lines of `source` to `out`: documents first, then nodes and edges, and then everything else in the order
+/// of the source.
 ///
 /// # Errors
+/// If the source cannot be read, a value has no JSON form, or `out` cannot be written; reading stops then.
 /// When the source cannot be read, a value has no JSON form, or `out` cannot be written: then no more is read than was begun.
 pub fn dump(
     source: &dyn Source,
@@ -25,7 +26,7 @@ pub fn dump(
     dump_first(source, u64::MAX, out, resources, progress)
 }
 
-/// The same of the first `most` lines: the last of them ends the work.
+/// The same for the first `most` lines; reading ends after the last of them.
 ///
 /// # Errors
 /// As [`dump`].
@@ -38,23 +39,23 @@ pub fn dump_first(
 ) -> Result<()> {
     let mut lines = Lines { out, left: most };
     match lines.all(source, if most <= FEW { 1 } else { resources.threads }, resources, progress) {
-        // That no more is wanted is no failure; whoever has said so has stopped at the last line.
+        // Stopping because no more is needed is not a failure; the consumer has stopped at the last line.
         Err(error) if lines.left == 0 && error.kind() == Kind::Cancelled => Ok(()),
         done => done,
     }
 }
 
-/// Where lines go, and how many more are wanted.
+/// The output, and the number of lines that are still needed.
 struct Lines<'o> {
     out: &'o mut dyn std::io::Write,
     left: u64,
 }
 
 impl Lines<'_> {
-    /// Writes as many of these lines as are wanted.
+    /// Writes lines, up to the limit.
     ///
     /// # Errors
-    /// [`Kind::Cancelled`] when no more are.
+    /// Returns [`Kind::Cancelled`] if the limit is reached.
     fn write(&mut self, text: &[u8]) -> Result<()> {
         if self.left == u64::MAX {
             return Ok(self.out.write_all(text)?);
@@ -63,7 +64,7 @@ impl Lines<'_> {
             self.out.write_all(line)?;
             self.left -= 1;
             if self.left == 0 {
-                return Err(Error::new(Kind::Cancelled, "no more lines are wanted"));
+                return Err(Error::new(Kind::Cancelled, "the limit of lines is reached"));
             }
         }
         Ok(())
@@ -80,7 +81,7 @@ impl Lines<'_> {
             return Ok(());
         }
         source.prepare(threads, progress)?;
-        // Nodes need no keys of others: their lines come before these are read.
+        // Nodes need no keys of other nodes: their lines are written before these are read.
         let mut renderer = Renderer::without_keys(source, resources)?;
         renderer.documents(|element| self.write(format!("{}\n", element.line).as_bytes()))?;
         for tables in [Tables::AllNodes, Tables::AllEdges, Tables::Rest] {

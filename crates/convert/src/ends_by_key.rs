@@ -1,4 +1,5 @@
-//! A graph whose edges name their ends by key, for who tells types by keys: files of some formats name them by row.
+//! A graph whose edges refer to their ends by key, for consumers that determine types from keys: files of some formats
+//! refer to them by row.
 
 use std::sync::Arc;
 
@@ -28,7 +29,7 @@ impl Keying {
     /// Reads the keys of `source`, if it has edges whose ends are rows.
     ///
     /// # Errors
-    /// When they cannot be read, or there is no room for temporary files.
+    /// If they cannot be read, or there is no space for temporary files.
     pub(crate) fn of(source: &dyn Source, resources: &Resources, progress: &dyn Progress) -> Result<Option<Keying>> {
         let graph = source.graph();
         if (0..graph.edges.len()).all(|ty| source.end_form(ty) != EndForm::Rows) {
@@ -49,13 +50,13 @@ impl Keying {
         Ok(Some(Keying(Arc::new(keys.finish()?))))
     }
 
-    /// `source`, whose keys these are, with keys for ends.
+    /// `source`, whose keys these are, with keys as ends.
     pub(crate) fn shown(&self, source: Arc<dyn Source>) -> Arc<dyn Source> {
         Arc::new(Keyed { inner: source, keys: Arc::clone(&self.0) })
     }
 }
 
-/// A source whose edges name their ends by key.
+/// A source whose edges refer to their ends by key.
 struct Keyed {
     inner: Arc<dyn Source>,
     keys: Arc<KeysByRow>,

@@ -1,4 +1,4 @@
-//! RDF texts into stores of GraphLake that are there already, as one transaction each.
+//! Loads RDF texts into existing GraphLake stores, each load in one transaction.
 
 mod edit;
 mod resume;
@@ -22,18 +22,18 @@ use isomorph_storage::{Budget, Location, Mode, Reservation, Root, Staging};
 use crate::progress::Progress;
 use isomorph_storage::Resources;
 
-/// Quads between two looks at whether the work is cancelled.
+/// Quads between two checks for cancellation.
 const AT_ONCE: u64 = 1 << 14;
 
-/// What a label of a blank node that is written down needs beside its text, bytes.
+/// Memory for a recorded label of a blank node, apart from its text, in bytes.
 const LABEL: u64 = 96;
 
-/// A text that comes into a store.
+/// A text to load.
 #[derive(Debug, Clone)]
 pub enum LakeText {
     /// A file or an object.
     At(Location),
-    /// What can be read once only, by the first load that gets to it: a pipe.
+    /// A stream that can be read only once, by the first load: a pipe.
     Stream(LakeStream),
 }
 
@@ -52,7 +52,7 @@ impl fmt::Display for LakeText {
     }
 }
 
-/// What can be read once only. Clones share it.
+/// A stream that can be read only once. Clones share it.
 #[derive(Clone)]
 pub struct LakeStream {
     name: String,
@@ -60,7 +60,7 @@ pub struct LakeStream {
 }
 
 impl LakeStream {
-    /// `name` is what errors and lists of labels call it.
+    /// Creates a stream that is called `name` in errors and lists of labels.
     pub fn new(name: &str, input: Box<dyn Read + Send>) -> Self {
         LakeStream { name: name.to_owned(), input: Arc::new(Mutex::new(input)) }
     }
@@ -72,60 +72,61 @@ impl fmt::Debug for LakeStream {
     }
 }
 
-/// Which texts come into a store, and how they are read.
+/// The texts to load, and the reading options.
 #[derive(Debug, Clone, Default)]
 pub struct LakeLoad {
     /// The texts.
     pub texts: Vec<LakeText>,
-    /// Their syntax, where their names and beginnings do not tell it.
+    /// Their syntax, if it cannot be determined from their names and beginnings.
     pub syntax: Option<Syntax>,
-    /// The graph of triples that name none; the default graph otherwise.
+    /// The graph of triples without a graph; the default graph otherwise.
     pub graph: Option<String>,
-    /// What relative IRIs are relative to.
+    /// The base of relative IRIs.
     pub base: Option<String>,
-    /// Leave out what is broken, with what depends on it, and count it.
+    /// Skip malformed statements, with those that depend on them, and count them.
     pub lenient: bool,
-    /// Where it is written down what became of labels of blank nodes: a line for each, the old and the new, with a tab between.
+    /// Where to record the new labels of blank nodes: one line each, with the old and the new label, separated by a
+    /// tab.
     pub blank_map: Option<Location>,
-    /// Write no filters by which triples are found when their ids are known.
+    /// Do not write the filters by which triples are found from their ids.
     pub no_id_filters: bool,
-    /// The time of the snapshot instead of the clock's.
+    /// The time of the snapshot, instead of the current time.
     pub epoch: Option<std::time::SystemTime>,
-    /// Keep what is needed to go on after an interruption, and go on where an earlier load of the same texts was stopped.
+    /// Keep what is needed to resume after an interruption, and resume an earlier interrupted load of the same texts.
     pub resume: bool,
 }
 
 /// What was loaded.
 #[derive(Debug, Clone, Default)]
 pub struct LakeLoaded {
-    /// Quads that were read, equal ones each time.
+    /// Number of quads that were read, including duplicates.
     pub quads: u64,
-    /// Whether the store was made by this.
+    /// Whether the store was created by this load.
     pub created: bool,
-    /// The commit; nothing when there was nothing to be loaded.
+    /// The commit; `None` if there was nothing to load.
     pub commit: Option<Committed>,
-    /// What was put in front of the labels of blank nodes, if there were any that had to be other ones. With several texts the number
-    /// of the text, from 1 on, and `_` come between that and the label.
+    /// The prefix of the labels of blank nodes, if any labels had to be changed. With several texts, the number of the
+    /// text, from 1, and `_` follow the prefix.
     pub blank_prefix: Option<String>,
-    /// Mistakes that were skipped.
+    /// Number of errors that were skipped.
     pub skipped: u64,
-    /// The first of them.
+    /// The first of these errors.
     pub findings: Findings,
-    /// What was found of an earlier load; nothing, where none was looked for.
+    /// The state of an earlier load; `None` if none was looked for.
     pub found: Option<FoundLoad>,
-    /// The earlier load had published everything, and nothing was left to be done.
+    /// Whether the earlier load had published everything, so that nothing was left to do.
     pub finished_before: bool,
 }
 
-/// Loads texts in bulk: into a new store, where there is nothing yet; else as one transaction. Into a store that has a
-/// snapshot, and from several texts, blank nodes get labels that no other import has.
+/// Loads texts in bulk: into a new store if there is none, otherwise in one transaction. If the store has a snapshot,
+/// or there are several texts, blank nodes get labels that no other import uses.
 ///
-/// One that can be resumed keeps its sorted runs in a directory beside the store (that of an object store among temporary
-/// files) until it is done; what it needs of them is the same with other threads and other memory.
+/// A load that can be resumed keeps its sorted runs in a directory next to the store (for an object store, among the
+/// temporary files) until it is done; they can be used with another number of threads and another amount of memory.
 ///
 /// # Errors
-/// When a text is broken, or something cannot be written: then nothing of it is in the store. [`Kind::Conflict`] when another
-/// load that can be resumed is at work on the same store.
+/// If a text is malformed, or writing fails: the store is unchanged in these cases. [`Kind::Conflict`] if another load
+/// that can be resumed is running for the same store.
 pub fn load_lake(
     location: &Location,
     load: &LakeLoad,
@@ -146,9 +147,9 @@ pub fn load_lake(
     if let Some(loaded) = published.transpose()?.flatten()
         && let Some(resume) = resume.take()
     {
-        // Where it was made aside a directory may be left: who finds the place taken removes it.
+        // The temporary directory of a new store may be left: a writer that finds the destination taken removes it.
         let _ = Staging::directory(location, Mode::CreateNew);
-        // What became of labels may have been written down already.
+        // Labels may have been recorded already.
         let map = load.blank_map.as_ref().map(|place| Staging::file(place, Mode::CreateNew));
         let map = map.and_then(|map| match map {
             Err(error) if error.kind() == Kind::AlreadyExists => None,
@@ -228,7 +229,7 @@ fn add(
     let mut transaction = lake.begin()?;
     let is_empty = transaction.base_version() == 0;
     if is_empty {
-        // Labels may stay as they are only where nobody else has any.
+        // Labels can be kept only if no other labels exist.
         transaction.alone();
     }
     let labels = Labels::new(load, import(resume, !is_empty || load.texts.len() > 1)?, &writing.budget, resume)?;
@@ -242,7 +243,7 @@ fn add(
     let (mut loaded, labels) = gathered?;
     absorbed?;
     transaction.insert_bulk(bulk, &|rows| progress.advance(rows))?;
-    // The last moment to turn back.
+    // The last point at which the load can be cancelled.
     progress.advance(0)?;
     if let Some(resume) = resume {
         resume::note_commit(resume, &transaction, &loaded)?;
@@ -252,12 +253,12 @@ fn add(
     Ok(loaded)
 }
 
-/// What was gathered before an error or an interruption is of use only to a load that can be resumed.
+/// What was collected before an error or an interruption is useful only to a load that can be resumed.
 fn absorb_if(useful: bool, absorb: impl FnOnce() -> Result<()>) -> Result<()> {
     if useful { absorb() } else { Ok(()) }
 }
 
-/// Reads the texts into fillers, with new labels of blank nodes where that is wanted.
+/// Reads the texts into fillers, with new labels of blank nodes if needed.
 fn gather(
     load: &LakeLoad,
     budget: &Budget,
@@ -282,7 +283,7 @@ fn gather(
     Ok((loaded, labels))
 }
 
-/// Reads the texts one after another, each on as many threads as there are takers, if its syntax is one of lines.
+/// Reads the texts one after another; a text in a line-based syntax on as many threads as there are takers.
 fn read(
     load: &LakeLoad,
     budget: &Budget,
@@ -298,7 +299,7 @@ fn read(
         ..ReadOptions::default()
     };
     let mut loaded = LakeLoaded::default();
-    // Each with the quads that it has not told of yet.
+    // Each with the number of quads that it has not reported yet.
     let mut takers: Vec<(&mut Filler, u64)> = takers.iter_mut().map(|taker| (taker, 0)).collect();
     for (at, text) in load.texts.iter().enumerate() {
         let take = |(taker, unsaid): &mut (&mut Filler, u64), quad: Quad<'_>| {
@@ -333,7 +334,7 @@ fn read(
     Ok(loaded)
 }
 
-/// Whether a term is a blank node or may have one inside.
+/// Whether a term is a blank node, or can contain one.
 fn may_have_blank_node(term: &str) -> bool {
     term.starts_with("_:") || term.starts_with("<<(") && term.contains("_:")
 }
@@ -343,24 +344,24 @@ fn has_blank_node(quad: &Quad<'_>) -> bool {
     object || may_have_blank_node(quad.subject) || quad.graph.is_some_and(may_have_blank_node)
 }
 
-/// Labels of blank nodes: those of one text mean something in that text only, so that each import gets its own.
+/// Labels of blank nodes: a label has a meaning only within its text, so each import uses new labels.
 ///
-/// The new label is the old one behind what no other import has in front. So the labels themselves keep the mapping, whoever reads
-/// the store, without a byte of memory for it.
+/// The new label is the old one with a prefix that is unique to the import. So the labels themselves show the mapping
+/// to readers of the store, without any memory for it.
 struct Labels {
-    /// What new labels begin with; nothing, where labels stay as they are.
+    /// The prefix of new labels; `None` if labels are kept.
     import: Option<String>,
-    /// Whether there are several texts, whose labels must not meet.
+    /// Whether there are several texts, whose labels must not collide.
     several: bool,
     used: AtomicBool,
-    /// Where replacements are written down, and those so far.
+    /// The file that records replacements, and the replacements so far.
     map: Option<(Staging, Mutex<Replaced>)>,
     texts: Vec<String>,
-    /// Who remembers them.
+    /// The state of a load that can be resumed.
     resume: Option<Arc<Resume>>,
 }
 
-/// What new labels begin with, where there are any.
+/// The prefix of new labels, if there are any.
 fn import(resume: Option<&Arc<Resume>>, replaces: bool) -> Result<Option<String>> {
     match resume {
         Some(resume) => resume.import(replaces, fresh_prefix),
@@ -368,9 +369,9 @@ fn import(resume: Option<&Arc<Resume>>, replaces: bool) -> Result<Option<String>
     }
 }
 
-/// What no label of a blank node that is there begins with.
+/// A prefix that no label of an existing blank node has.
 fn fresh_prefix() -> Result<String> {
-    // The first 48 of its bits, behind a letter: names of XML begin with one.
+    // The first 48 of its bits, after a letter: XML names start with one.
     Ok(format!("i{}_", fresh_id()?.split('-').take(2).collect::<String>()))
 }
 
@@ -404,7 +405,7 @@ impl Labels {
         Ok(Labels { import, several: texts.len() > 1, used, map, texts, resume: resume.cloned() })
     }
 
-    /// The new terms for subject, object and graph; nothing for those without blank nodes.
+    /// The new terms for subject, object and graph; `None` for those without blank nodes.
     fn of(&self, text: usize, quad: &Quad<'_>) -> Result<[Option<String>; 3]> {
         let subject = self.term(text, quad.subject)?;
         let object = match quad.object {
@@ -435,7 +436,7 @@ impl Labels {
         Some(if self.several { format!("{import}{}_{label}", text + 1) } else { format!("{import}{label}") })
     }
 
-    /// Takes down that a label was replaced.
+    /// Records that a label was replaced.
     fn note(&self, text: usize, label: &str) -> Result<()> {
         let first = !self.used.load(Relaxed) && !self.used.swap(true, Relaxed);
         let remember = || self.resume.iter().for_each(|resume| resume.label(text as u64, label));
@@ -455,7 +456,7 @@ impl Labels {
         Ok(())
     }
 
-    /// Writes down what was replaced, and says what was put in front.
+    /// Writes the recorded labels, and returns the prefix.
     fn finish(mut self) -> Result<Option<String>> {
         if let Some((map, replaced)) = self.map.take() {
             let replaced = replaced.into_inner().unwrap_or_else(PoisonError::into_inner);

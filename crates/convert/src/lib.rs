@@ -1,13 +1,13 @@
-//! Converting graphs: which formats there are, what a conversion will do, the pipeline that does it, and the proof.
+//! Conversion of graphs: the formats, the plan, the pipeline, and verification.
 //!
 //! ```text
-//! Opened ── Plan ── pipeline ── read back ── Certificate ── published
-//!   │                  ▲
-//!   └ carry ─ mapping ─┘
+//! Opened ── Plan ── pipeline ── verify ── Certificate ── published
+//!   │                   ▲
+//!   └ sidecar ─ mapping ┘
 //! ```
 //!
-//! [`Opened`] is a graph with what travels beside it; [`Plan`] says what will happen; [`convert`] does it. [`digest`],
-//! [`diff`] and [`dump`] look at graphs of any format.
+//! [`Opened`] is a graph with its sidecar; [`Plan`] describes a conversion; [`convert`] performs it. [`digest`],
+//! [`diff`] and [`dump`] read graphs of any format.
 
 #![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss))]
 
@@ -74,7 +74,7 @@ pub use shortcut::Shortcut;
 
 use isomorph_error::Rule;
 
-/// Rules of conversions themselves, for `explain`.
+/// Rules about conversions, for `explain`.
 pub static RULES: &[&Rule] = &[
     &sidecar::CARRY_STALE,
     &sidecar::CARRY_UNREAD,

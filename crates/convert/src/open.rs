@@ -1,4 +1,4 @@
-//! Opening a graph, together with what travels beside it.
+//! Opens a graph, together with its sidecar.
 
 use std::sync::Arc;
 
@@ -23,29 +23,31 @@ use isomorph_storage::Resources;
 /// An opened graph.
 #[derive(Clone)]
 pub struct Opened {
-    /// Where it is.
+    /// Its location.
     pub location: Location,
     /// The format of the data.
     pub format: Format,
-    /// The data as what it is.
+    /// The data without its sidecar.
     pub native: Arc<dyn Source>,
-    /// What travels beside it, if that is used.
+    /// The sidecar, if it is used.
     pub sidecar: Option<Sidecar>,
     /// The graph: the data, seen through its sidecar.
     pub graph: Arc<dyn Source>,
-    /// How it was opened: who opens the data once more sees the same snapshot and the same part of it.
+    /// The options it was opened with: opening the data again with them shows the same snapshot and the same part of
+    /// it.
     pub options: OpenOptions,
-    /// Whether it is a part of what lies there: then `format` is that of the graph, and nothing beside the graph belongs to it.
+    /// Whether it is a part of the data: then `format` is that of the graph, and there is no sidecar.
     pub is_part: bool,
 }
 
 impl Opened {
-    /// Opens the graph at `location`. Nothing is read but metadata and, for the sidecar, the ends of files; where only its names and types are
-    /// used, the keys of nodes of several types in one table as well, because numbers of rows may be others by now.
+    /// Opens the graph at `location`. Reads only metadata and, for the sidecar, the ends of files. If only names and
+    /// types of the sidecar are used, the keys of nodes of several types in one table are read as well, because row
+    /// counts may have changed.
     ///
     /// # Errors
-    /// When there is nothing, it is none of the formats, its metadata is not sound, or its sidecar is stale; when opening finds
-    /// errors, unless these are let pass ([`OpenOptions::unsound`]).
+    /// If the location does not exist, is not a recognised format, its metadata is invalid, or its sidecar is stale;
+    /// also if opening finds errors, unless they are accepted ([`OpenOptions::unsound`]).
     pub fn open(location: &Location, options: &OpenOptions) -> Result<Opened> {
         let format = match options.from {
             Some(format) => format,
@@ -66,7 +68,7 @@ impl Opened {
                 return Err(Sidecar::stale(&home, &differences));
             }
         }
-        // What travels beside data that is read with other types is another graph.
+        // The sidecar of data that is read with other types describes another graph.
         let retypes = sidecar
             .as_ref()
             .and_then(|sidecar| sidecar.mapping.kept())
@@ -77,7 +79,7 @@ impl Opened {
         let mut sidecar = sidecar.filter(|_| !retypes);
         let native = match options.look_ups && sidecar.is_none() {
             true => format.open_for_lookups(location, &options)?,
-            // A carried graph is seen through all of what it lies in.
+            // A graph with a sidecar is read through all of its data.
             false => format.open(location, &options)?,
         };
         named_once(native.as_ref(), location)?;
@@ -113,11 +115,11 @@ impl Opened {
         })
     }
 
-    /// The graph as `format` holds it: the data itself where it is of that format, and otherwise what a conversion would
-    /// write. A source without a schema is surveyed for a format that has one.
+    /// The graph as `format` stores it: the data itself if it has that format, otherwise what a conversion would write.
+    /// If the format has a schema and the source does not, the source is surveyed.
     ///
     /// # Errors
-    /// When the format cannot hold the graph, or the graph cannot be read.
+    /// If the format cannot store the graph, or the graph cannot be read.
     pub fn seen_as(&self, format: Format, resources: &Resources, progress: &dyn Progress) -> Result<Arc<dyn Source>> {
         if self.format == format {
             return Ok(Arc::clone(&self.native));
@@ -134,11 +136,11 @@ impl Opened {
         plan.mapped(Arc::clone(&self.graph), resources)
     }
 
-    /// The graph in nodes and edges, for who knows no hyperedges: these are nodes with edges to their members, edges between their members, or
-    /// left out. Hyperedges are read once for the last two.
+    /// The graph as nodes and edges only: hyperedges become nodes with edges to their members, or edges between their
+    /// members, or are dropped. For the last two, hyperedges are read once.
     ///
     /// # Errors
-    /// When the graph has what cannot be shown so, or cannot be read.
+    /// If the graph cannot be shown in this form, or cannot be read.
     pub fn without_hyperedges(
         &self,
         how: Hyperedges,
@@ -157,12 +159,12 @@ impl Opened {
         })
     }
 
-    /// The graph with columns for what its format has in another form: what is said of resources in RDF, bags of properties. A
-    /// survey reads it once; a graph that has columns is as it is. Members of a bag keep their names, but for those that a column or
-    /// the labels have: these are `bag.NAME`.
+    /// The graph with columns, also for what its format stores in another form: literals of resources in RDF, bags of
+    /// properties. A survey reads it once; a graph that has columns is unchanged. Members of a bag keep their names,
+    /// except those with the name of a column or of the labels: these are `bag.NAME`.
     ///
     /// # Errors
-    /// When the graph has what cannot be shown so, or cannot be read.
+    /// If the graph cannot be shown in this form, or cannot be read.
     pub fn in_columns(&self, resources: &Resources, progress: &dyn Progress) -> Result<Arc<dyn Source>> {
         let (source, format) = (self.with_resources_as_nodes(resources)?, self.format_of_graph());
         let rules = match format.shape() {
@@ -176,11 +178,11 @@ impl Opened {
         Ok(Arc::new(Shredded::new(source, &bundling)?))
     }
 
-    /// The graph with nodes: the resources of RDF, which only triples name, with what is said of each as a bag of properties. Others
-    /// are as they are. Who reads it sorts what is said.
+    /// The graph with nodes: the resources of RDF, which exist only in triples, with their literals as a bag of
+    /// properties. Other graphs are unchanged. Reading it sorts the literals.
     ///
     /// # Errors
-    /// When the graph is no RDF, though it should be.
+    /// If a graph that should be RDF is not.
     pub fn with_resources_as_nodes(&self, resources: &Resources) -> Result<Arc<dyn Source>> {
         let source = Arc::clone(&self.graph);
         if self.format_of_graph().shape() != Shape::Triples {
@@ -191,66 +193,67 @@ impl Opened {
         Ok(Arc::new(Gathered::new(source, &record, &resources.budget)))
     }
 
-    /// A graph with its groups as nodes with edges to their members, and its hyperedges likewise, if it still has some.
+    /// A graph with its groups, and any remaining hyperedges, as nodes with edges to their members.
     ///
     /// # Errors
-    /// When the graph has what cannot be shown so.
+    /// If the graph cannot be shown in this form.
     pub fn with_groups_as_nodes(source: Arc<dyn Source>, resources: &Resources) -> Result<Arc<dyn Source>> {
         let record = Reification::of(source.graph())?;
         Ok(Arc::new(Reified::new(source, &record, &resources.budget)?))
     }
 
-    /// The same with the number of nodes of each type, which is counted where nothing states it: of several types that a sidecar finds in
-    /// data that was changed since.
+    /// The same with the number of nodes of each type, which is counted if nothing states it: for several types that a
+    /// sidecar identifies in data that was changed.
     ///
     /// # Errors
-    /// When the nodes cannot be read.
+    /// If the nodes cannot be read.
     pub fn counted(self, resources: &Resources, progress: &dyn Progress) -> Result<Opened> {
         let graph = counted(Arc::clone(&self.graph), resources, progress);
         let graph = graph.map_err(|error| sidecar::verify::of_reading(&self, error))?;
         Ok(Opened { graph, ..self })
     }
 
-    /// The format of the graph: of the carried one, if there is one.
+    /// The format of the graph: the one that the sidecar describes, if there is one.
     pub fn format_of_graph(&self) -> Format {
-        // A sidecar of a format that is not known is not read: see `Carry::read`.
+        // A sidecar of an unknown format is not read: see `Sidecar::read`.
         self.sidecar.as_ref().and_then(|sidecar| self.options.formats.find(&sidecar.of)).unwrap_or(self.format)
     }
 }
 
-/// Whether each property of a table has a name of its own.
+/// Checks that the properties of a table have different names.
 fn named_once(source: &dyn Source, location: &Location) -> Result<()> {
     match source.graph().repeated_property() {
         None => Ok(()),
-        Some((what, name)) => Err(Error::malformed(format!("two properties of the {what} are called {name:?}"))
+        Some((what, name)) => Err(Error::malformed(format!("two properties of the {what} have the name {name:?}"))
             .at(location.to_string())
-            .hint("rename one of the two in the data: nothing can tell them apart")),
+            .hint("rename one of the two in the data: they cannot be distinguished")),
     }
 }
 
-/// Whether what opening found leaves a graph of which the answers can be relied on.
+/// Checks that the findings of opening leave a graph that can be read reliably.
 ///
 /// # Errors
-/// The first error among the findings.
+/// Returns the first error among the findings.
 pub fn sound(findings: &Findings) -> Result<()> {
     let first = findings.by_rule().flat_map(|(_, kept)| kept).find(|one| one.rule.severity == Severity::Error);
     match first {
         None => Ok(()),
         Some(Finding { rule, message, place }) => {
             let error = Error::broken(rule, message.clone()).at(place.clone());
-            Err(error.hint("isomorph validate PATH    tells everything").hint("--lenient    go on all the same"))
+            Err(error.hint("isomorph validate PATH    list every finding").hint("--lenient    continue anyway"))
         }
     }
 }
 
-/// The file or directory that a sidecar lies beside or inside, and whether it is a directory. A graph in a directory may be
-/// named by its information file; its home is the directory.
+/// The file or directory that a sidecar is next to or inside, and whether it is a directory. A graph in a directory can
+/// be given by its information file; its home is the directory.
 pub fn home_of(location: &Location, format: Format) -> (Location, bool) {
     let is_directory = location.scheme().has_listing() && Root::open(location).is_ok();
     match is_directory {
         false if format.is_named_by_file() => (location.parent().unwrap_or_else(|| location.clone()), true),
         true => (location.clone(), true),
-        // What is written through a link has its sidecar beside the file; who links to files may keep a sidecar beside the link.
+        // Output that is written through a link has its sidecar next to the file; a link to files can also have a
+        // sidecar next to the link.
         false => {
             let target = location.link_target().filter(|target| {
                 let document = sidecar::location_of(target, false);
@@ -261,22 +264,22 @@ pub fn home_of(location: &Location, format: Format) -> (Location, bool) {
     }
 }
 
-/// What the sidecar of the data at `location` says, whether it is stale or not.
+/// The sidecar of the data at `location`, and the differences if it is stale.
 ///
 /// # Errors
-/// [`Kind::NotFound`] when there is none.
+/// Returns [`Kind::NotFound`] if there is none.
 pub fn sidecar_of(location: &Location, formats: &Registry) -> Result<(Sidecar, Vec<String>)> {
     sidecar_beside(location, formats.at(location)?, formats)
 }
 
-/// The same of data that is known to be of `format`.
+/// The same for data of a known format.
 ///
 /// # Errors
-/// As [`carry_of`].
+/// As [`sidecar_of`].
 pub fn sidecar_beside(location: &Location, format: Format, formats: &Registry) -> Result<(Sidecar, Vec<String>)> {
     let (home, directory) = home_of(location, format);
     let sidecar = Sidecar::read(&home, directory, formats)?
-        .ok_or_else(|| Error::new(Kind::NotFound, "nothing travels beside this data").at(location.to_string()))?;
+        .ok_or_else(|| Error::new(Kind::NotFound, "this data has no sidecar").at(location.to_string()))?;
     let differences = sidecar.differences(&home, directory)?;
     Ok((sidecar, differences))
 }

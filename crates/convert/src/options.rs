@@ -14,19 +14,19 @@ use crate::settings::{Setting, Settings};
 /// What to do with a sidecar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SidecarUse {
-    /// Use it; refuse when the data has changed since.
+    /// Use it; an error if the data has changed.
     #[default]
     Auto,
-    /// Use its names and types even when the data has changed.
+    /// Use its names and types even if the data has changed.
     Schema,
-    /// Read the data as what it is.
+    /// Read the data without it.
     Ignore,
 }
 
 /// How a graph is opened.
 #[derive(Debug, Clone, Default)]
 pub struct OpenOptions {
-    /// The format, if it is not to be detected.
+    /// The format; detected if `None`.
     pub from: Option<Format>,
     /// What to do with a sidecar.
     pub sidecar: SidecarUse,
@@ -36,11 +36,11 @@ pub struct OpenOptions {
     pub own: Settings,
     /// Memory, threads and temporary files; if `None`, those in the options of the format.
     pub resources: Option<Resources>,
-    /// Nothing but neighbours of nodes that are named by their keys will be asked for: what that does not need may stay
+    /// Only the neighbours of nodes that are given by key will be requested: data that this does not need can stay
     /// unread, and the source may refuse everything else.
     pub look_ups: bool,
-    /// The graph is opened also where opening finds errors: for whoever describes or checks it, and whoever was told to go on. Else
-    /// these end it, because what is read of such a graph may be another one.
+    /// Open the graph even if opening finds errors: for describing or checking it, or if the user asked to continue.
+    /// Otherwise errors end opening, because the graph may be read incorrectly.
     pub unsound: bool,
 }
 
@@ -60,7 +60,7 @@ impl OpenOptions {
         self.resources.as_ref().map_or_else(Budget::of_this_machine, |resources| resources.budget.clone())
     }
 
-    /// The options to open files of `format` that were written from `graph`: they show what it had.
+    /// The options to open files of `format` that were written from `graph`, so that they show everything it had.
     pub(crate) fn showing(&self, format: Format, graph: Option<&Graph>) -> OpenOptions {
         let mut options = self.clone();
         if let Some(graph) = graph {
@@ -70,15 +70,15 @@ impl OpenOptions {
     }
 }
 
-/// Up to how many members, labels and relations of a graph without a schema become columns, labels and edge types where the
-/// target declares them. What are more lie in one column.
+/// Limits up to which members, labels and relations of a graph without a schema become columns, labels and edge types,
+/// if the target declares these. Above a limit, all share one column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Typing {
-    /// Members that have a column each; else one column of JSON objects.
+    /// Members with a column each; otherwise one column of JSON objects.
     pub columns: usize,
-    /// Labels that are labels; else a property that is a set of text.
+    /// Labels that stay labels; otherwise a property that is a set of text.
     pub labels: usize,
-    /// Relations that are edge types; else one edge type with the relation in a column.
+    /// Relations that are edge types; otherwise one edge type with the relation in a column.
     pub relations: usize,
 }
 
@@ -89,24 +89,24 @@ impl Default for Typing {
     }
 }
 
-/// What becomes of hyperedges in a format that has none.
+/// What happens to hyperedges in a format that has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Hyperedges {
-    /// Nodes with edges to their members. Nothing is lost.
+    /// Nodes with edges to their members. Lossless.
     #[default]
     Reify,
-    /// Edges between their members: from each head to each tail, and between each two members without a direction.
+    /// Edges between their members: from each head to each tail; without direction, between every two members.
     Expand,
-    /// Nothing.
+    /// They are dropped.
     Skip,
 }
 
-/// How RDF lies in NOCK.
+/// How RDF is stored in NOCK.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RdfMode {
-    /// Resources are nodes, literals their properties. Nothing is lost.
+    /// Resources are nodes, literals their properties. Lossless.
     Rich,
-    /// As pynock has it: literals are nodes as well, called by their text; of NOCK nothing becomes RDF but edges.
+    /// As in pynock: literals are also nodes, named by their text; from NOCK, only edges become RDF.
     Pynock,
 }
 
@@ -141,8 +141,8 @@ impl WriteOptions {
     }
 }
 
-/// The name of a graph that has none, from the name of its destination: without the ending that says the format, and
-/// without what GraphAr does not allow in the name of a file.
+/// The name of a graph without one, from the name of its destination: without the extension of the format, and without
+/// characters that GraphAr does not allow in file names.
 pub(crate) fn graph_name(destination: &str) -> Option<String> {
     let stem = [".graphar", ".gar"].iter().find_map(|ending| destination.strip_suffix(ending)).unwrap_or(destination);
     let name: String = stem.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.')).collect();
@@ -152,36 +152,36 @@ pub(crate) fn graph_name(destination: &str) -> Option<String> {
 /// How a graph is converted.
 #[derive(Debug, Clone, Default)]
 pub struct ConvertOptions {
-    /// The target format; else told by the destination's name, or by the sidecar.
+    /// The target format; by default determined by the destination's name, or by the sidecar.
     pub to: Option<Format>,
-    /// What IRIs begin with that are made of names and keys, where the target is RDF; [`isomorph_model::faces::BASE`] if
-    /// nothing is given.
+    /// The beginning of IRIs that are made of names and keys, if the target is RDF; default:
+    /// [`isomorph_model::faces::BASE`].
     pub base: Option<String>,
-    /// Write no sidecar and say what is lost.
+    /// Write no sidecar, and list what is lost.
     pub lossy: bool,
-    /// Do not read the result back.
+    /// Do not verify the output.
     pub no_verify: bool,
-    /// Replace what is at the destination.
+    /// Replace an existing destination.
     pub replace: bool,
-    /// The time that files and directories get, and that annnet files name, instead of the clock's. Nothing else that is
+    /// The time of files and directories, and in annnet files, instead of the current time. Nothing else that is
     /// written depends on a clock.
     pub epoch: Option<SystemTime>,
     /// How a graph without a schema is typed.
     pub typing: Typing,
-    /// What gives nodes of one type types of their own.
+    /// What determines the types of nodes, if nodes of one type get several types.
     pub node_types: Option<NodeTypes>,
-    /// What becomes of hyperedges where the target has none.
+    /// What happens to hyperedges if the target has none.
     pub hyperedges: Hyperedges,
-    /// Whether classes, the objects of `rdf:type`, become labels where RDF becomes a property graph.
+    /// Whether classes, the objects of `rdf:type`, become labels if RDF becomes a property graph.
     pub labels_from_type: bool,
-    /// How RDF lies in NOCK, for RDF that becomes NOCK and for NOCK whose nodes are RDF.
+    /// How RDF is stored in NOCK, for RDF that becomes NOCK and for NOCK whose nodes are RDF.
     pub rdf_mode: Option<RdfMode>,
     /// Layout.
     pub write: WriteOptions,
 }
 
 impl ConvertOptions {
-    /// Whether no sidecar is written: as asked for, or because the hyperedges or the literals do not come back.
+    /// Whether no sidecar is written: as requested, or because hyperedges or literals cannot be restored.
     pub fn loses(&self) -> bool {
         self.lossy || self.hyperedges != Hyperedges::Reify || self.rdf_mode == Some(RdfMode::Pynock)
     }

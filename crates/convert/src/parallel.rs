@@ -1,4 +1,4 @@
-//! Driving a scan: its parts on all threads, in any order or in theirs.
+//! Runs a scan: its parts on all threads, in any order or in their order.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -13,11 +13,11 @@ pub type Parts<'a> = Vec<Box<dyn Part + 'a>>;
 /// Batches of one part that may wait for their consumer.
 const AHEAD: usize = 4;
 
-/// Reads every part, in any order, on `threads` threads. Each thread folds its batches into a state of its own; `step`
-/// is told the number of the part.
+/// Reads every part, in any order, on `threads` threads. Each thread folds its batches into its own state; `step` also
+/// gets the number of the part.
 ///
 /// # Errors
-/// The first error of a part or of `step`.
+/// Returns the first error of a part or of `step`.
 pub fn fold<S: Send>(
     parts: Parts<'_>,
     threads: usize,
@@ -49,10 +49,10 @@ pub fn fold<S: Send>(
     })
 }
 
-/// Drives every item on a thread of its own, step by step, until `step` says that there is no more to do.
+/// Processes every item on a separate thread, step by step, until `step` returns that it is done.
 ///
 /// # Errors
-/// The first error of `step`, in the order of the items; it stops the others.
+/// Returns the first error of `step`, in the order of the items; it stops the others.
 pub fn drive<T: Send>(items: Vec<T>, step: impl Fn(&mut T) -> Result<bool> + Sync) -> Result<()> {
     let failed = AtomicBool::new(false);
     let work = |mut item: T| -> Result<()> {
@@ -77,12 +77,12 @@ pub fn drive<T: Send>(items: Vec<T>, step: impl Fn(&mut T) -> Result<bool> + Syn
     })
 }
 
-/// Reads every part on `threads` threads and hands the batches over in the order of the parts.
+/// Reads every part on `threads` threads and passes the batches on in the order of the parts.
 ///
 /// `prepare` runs on the reading threads, `take` on the calling one.
 ///
 /// # Errors
-/// The first error, in the order of the parts, of a part, of `prepare` or of `take`.
+/// Returns the first error, in the order of the parts, of a part, of `prepare` or of `take`.
 pub fn in_order<T: Send>(
     parts: Parts<'_>,
     threads: usize,
@@ -92,11 +92,11 @@ pub fn in_order<T: Send>(
     pieces_in_order(parts, threads, AHEAD, |mut part, give| part.read(&mut |batch| give(prepare(batch)?)), take)
 }
 
-/// The same for anything that is read in pieces, of which `ahead` of one item may wait for those before it. As many items as there
-/// are threads may wait behind those that are read.
+/// The same for anything that is read in pieces; up to `ahead` pieces of one item may wait for the items before it. As
+/// many items as there are threads may wait behind those that are being read.
 ///
 /// # Errors
-/// The first error, in the order of the items, of `read` or of `take`.
+/// Returns the first error, in the order of the items, of `read` or of `take`.
 pub fn pieces_in_order<I: Send, T: Send>(
     items: Vec<I>,
     threads: usize,
@@ -109,7 +109,7 @@ pub fn pieces_in_order<I: Send, T: Send>(
 }
 
 fn broken_thread() -> Error {
-    Error::new(Kind::Malformed, "a reading thread broke down").hint("report this input: it is a bug")
+    Error::new(Kind::Malformed, "a reading thread panicked").hint("internal error: please report this with the input")
 }
 
 #[cfg(test)]
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
     use isomorph_model::NodeBatch;
 
-    /// So many batches, one of which may be an error.
+    /// This number of batches, one of which may be an error.
     fn numbers(part: u64, batches: usize, fails: Option<usize>) -> Box<dyn Part> {
         let batch = move |at: usize| {
             if fails == Some(at) {

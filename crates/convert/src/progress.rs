@@ -1,11 +1,11 @@
-//! Progress, for whoever shows it. The library prints nothing.
+//! Progress, for display by the caller. The library prints nothing.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use isomorph_error::Result;
 pub use isomorph_model::Progress;
 
-/// Nobody is watching.
+/// Ignores progress.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Silent;
 

@@ -62,7 +62,7 @@ impl Registry {
     /// [`Kind::Usage`] if no format has this id.
     pub fn named(&self, id: &str) -> Result<Format> {
         let known = self.find(&id.to_ascii_lowercase());
-        known.ok_or_else(|| Error::usage(format!("{id:?} is no format")).hint(self.ids(", ")))
+        known.ok_or_else(|| Error::usage(format!("{id:?} is not a format")).hint(self.ids(", ")))
     }
 
     /// The format that the name of a destination suggests.
@@ -74,8 +74,8 @@ impl Registry {
     /// The format at `location`.
     ///
     /// # Errors
-    /// [`Kind::NotFound`] when there is nothing; [`Kind::Unsupported`] when it is none of the formats, or a directory of
-    /// several graphs, which the error lists.
+    /// Returns [`Kind::NotFound`] if the location does not exist; [`Kind::Unsupported`] if it is not a recognised
+    /// format, or a directory of several graphs, which the error lists.
     pub fn at(&self, location: &Location) -> Result<Format> {
         let mut missing = false;
         for format in self.detection_order() {
@@ -88,10 +88,10 @@ impl Registry {
             }
         }
         if missing {
-            let message = format!("there is nothing at this place{}", location.did_you_mean());
+            let message = format!("no such file or directory{}", location.did_you_mean());
             return Err(Error::new(Kind::NotFound, message).at(location.to_string()));
         }
-        // A name that promises a format: its reader says best what is wrong.
+        // The name suggests a format: its reader can report best what is wrong.
         if let Some(format) = self.of_name(location.file_name()) {
             return Ok(format);
         }
@@ -99,21 +99,21 @@ impl Registry {
         if !inside.graphs.is_empty() {
             return Err(not_one_graph(location, &inside));
         }
-        let unknown = Error::unsupported("this is none of the formats that are known").at(location.to_string());
+        let unknown = Error::unsupported("not a recognised graph format").at(location.to_string());
         Err(match self.around(location) {
-            Some((format, around)) => unknown.hint(format!("{around}    the graph in {format} that it is part of")),
-            None => unknown.hint(format!("--from {}    say which it is", self.ids("|"))),
+            Some((format, around)) => unknown.hint(format!("{around}    open the {format} graph that it is part of")),
+            None => unknown.hint(format!("--from {}    specify the format", self.ids("|"))),
         })
     }
 
-    /// `format`, unless it is that of one file in a directory that holds other graphs as well.
+    /// `format`, unless it is the format of one file in a directory that also holds other graphs.
     fn only(&self, format: Format, location: &Location) -> Result<Format> {
         let inside = catalogue(location, self)?;
         let others = inside.graphs.iter().any(|graph| graph.format != format);
         if others { Err(not_one_graph(location, &inside)) } else { Ok(format) }
     }
 
-    /// The graph that a local file or directory is part of: one that lies at most two directories above it.
+    /// The graph that a local file or directory is part of: one that is at most two directories above it.
     fn around(&self, location: &Location) -> Option<(Format, Location)> {
         let is_dataset = |place: &Location| {
             let named = place.as_path().is_some_and(|path| path.file_name().is_some());

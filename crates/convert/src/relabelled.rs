@@ -1,4 +1,5 @@
-//! A graph whose blank nodes have canonical labels (RDFC-1.0): equal graphs are equal then, whatever labels they had.
+//! A graph whose blank nodes have canonical labels (RDFC-1.0): equal graphs are then identical, whatever labels they
+//! had.
 
 use std::sync::Arc;
 
@@ -16,17 +17,19 @@ use crate::parallel;
 use crate::progress::Progress;
 use isomorph_storage::Resources;
 
-/// `source` with canonical labels. It is read once for them; what speaks of blank nodes is held in memory.
+/// Replaces the labels of `source` by canonical ones. It is read once for this; triples with blank nodes are held in
+/// memory.
 ///
 /// # Errors
-/// [`isomorph_error::Kind::Usage`] when nodes are no RDF terms; [`isomorph_error::Kind::TooLarge`] when blank nodes do not
-/// fit into the budget, or look so much alike that telling them apart takes too long; and when `source` cannot be read.
+/// Returns [`isomorph_error::Kind::Usage`] if nodes are not RDF terms; [`isomorph_error::Kind::TooLarge`] if blank
+/// nodes do not fit into the budget, or are so similar that distinguishing them takes too long; and errors of reading
+/// `source`.
 pub fn relabelled(source: Arc<dyn Source>, resources: &Resources, progress: &dyn Progress) -> Result<Arc<dyn Source>> {
     source.prepare(resources.threads, progress)?;
     let graph = source.graph();
     if let Some(ty) = graph.nodes.iter().find(|ty| ty.key.kind != KeyKind::Term) {
-        return Err(Error::usage(format!("{} have no blank nodes: their keys are no terms of RDF", ty.name))
-            .hint("--rdfc is for RDF texts and GraphLake"));
+        return Err(Error::usage(format!("{} have no blank nodes: their keys are not RDF terms", ty.name))
+            .hint("--rdfc applies only to RDF texts and GraphLake"));
     }
     let mut canonicalizer = Canonicalizer::new(&resources.budget)?;
     let mut quads = Quads::new(graph, None);
@@ -34,7 +37,7 @@ pub fn relabelled(source: Arc<dyn Source>, resources: &Resources, progress: &dyn
     progress.begin("labels", parts.iter().map(|part| part.rows()).sum());
     let read = parallel::in_order(parts, resources.threads, Ok, |batch| {
         progress.advance(batch.rows() as u64)?;
-        // Graphs without triples say nothing of blank nodes but their name.
+        // Graphs without triples only have a name that can be a blank node.
         if matches!(batch, Batch::Groups(_)) {
             Ok(())
         } else {

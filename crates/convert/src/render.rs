@@ -1,6 +1,6 @@
-//! Elements as canonical JSON lines: the same element gives the same line in every encoding.
+//! Elements as canonical JSON lines: the same element has the same line in every encoding.
 //!
-//! Properties stand in the order of their names, labels in theirs, sets in the order of their members' texts.
+//! Properties are sorted by name, labels are sorted, and sets are sorted by the text of their members.
 
 mod rest;
 
@@ -24,7 +24,7 @@ use crate::progress::Progress;
 use isomorph_dataset::KeysByRow;
 use isomorph_storage::Resources;
 
-/// What a line is about.
+/// The subject of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LineOf {
     /// A node.
@@ -33,7 +33,7 @@ pub enum LineOf {
     Edge,
     /// A hyperedge.
     Hyperedge,
-    /// A value that lies apart from its owner.
+    /// A value that is stored apart from its owner.
     Value,
     /// A member of a hyperedge.
     Member,
@@ -46,7 +46,7 @@ pub enum LineOf {
 }
 
 impl LineOf {
-    /// The word that a line begins with.
+    /// The word that a line starts with.
     pub fn word(self) -> &'static str {
         match self {
             LineOf::Node => "node",
@@ -64,15 +64,15 @@ impl LineOf {
 /// One element as text.
 #[derive(Debug, Clone, Copy)]
 pub struct Element<'a> {
-    /// What it is.
+    /// The kind of element.
     pub of: LineOf,
-    /// Name of its type: of an edge its relation.
+    /// Name of its type; for an edge, its relation.
     pub ty: &'a str,
-    /// What tells it from others of its type, as JSON: a key, or the ends, or a group and its member.
+    /// Its identity within the type, as JSON: a key, the ends, or a group and its member.
     pub identity: &'a str,
-    /// Of a value that lies apart: what tells it from others of its owner but its text, which are property and qualifiers.
+    /// For a value that is stored apart: its identity within its owner, apart from its text: property and qualifiers.
     pub statement: &'a str,
-    /// The whole line, without an end of line.
+    /// The whole line, without a line end.
     pub line: &'a str,
 }
 
@@ -84,15 +84,15 @@ pub struct Renderer {
 }
 
 impl Renderer {
-    /// A renderer for the rows of `source`. Reads the keys of nodes where edges refer to them by row.
+    /// Creates a renderer for the rows of `source`. Reads the keys of nodes if edges refer to them by row.
     ///
     /// # Errors
-    /// When keys cannot be read.
+    /// If keys cannot be read.
     pub fn new(source: &dyn Source, resources: &Resources, progress: &dyn Progress) -> Result<Self> {
         let graph = source.graph().clone();
         let mut keys = KeysByRow::builder(&graph, resources);
         let has_rest = !graph.hyperedges.is_empty() || !graph.groups.is_empty();
-        // Where there are no edges nothing says how members are named.
+        // Without edges, nothing states how members are identified.
         let is_open = graph.edges.is_empty() && (has_rest || !graph.values.is_empty());
         let by_row = is_open || (0..graph.edges.len()).any(|ty| source.end_form(ty) == EndForm::Rows);
         for ty in (0..graph.nodes.len()).filter(|_| by_row) {
@@ -109,10 +109,10 @@ impl Renderer {
         Ok(Renderer { graph, keys: keys.finish()?, beside })
     }
 
-    /// A renderer for documents, nodes, and what refers to others by their keys. Reads nothing.
+    /// Creates a renderer for documents, nodes, and elements that refer to others by key. Reads nothing.
     ///
     /// # Errors
-    /// When the memory is short.
+    /// If there is too little memory.
     pub fn without_keys(source: &dyn Source, resources: &Resources) -> Result<Self> {
         let graph = source.graph().clone();
         let keys = KeysByRow::builder(&graph, resources).finish()?;
@@ -122,7 +122,7 @@ impl Renderer {
     /// Calls `each` for the documents of the graph.
     ///
     /// # Errors
-    /// When `each` returns an error.
+    /// Returns the errors of `each`.
     pub fn documents(&self, mut each: impl FnMut(Element<'_>) -> Result<()>) -> Result<()> {
         let mut line = String::new();
         for document in &self.graph.documents {
@@ -154,7 +154,7 @@ impl Renderer {
     /// Calls `each` for every row of a batch.
     ///
     /// # Errors
-    /// When a value has no JSON form, or `each` returns an error.
+    /// If a value has no JSON form, or `each` returns an error.
     pub fn batch(&self, batch: &Batch, mut each: impl FnMut(Element<'_>) -> Result<()>) -> Result<()> {
         match batch {
             Batch::Nodes(nodes) => self.nodes(nodes, each),
@@ -255,7 +255,7 @@ impl Renderer {
             line.push_str(&identity);
             line.push(']');
             if let Some(layers) = &layers {
-                // What is said of the ends stands in the order of the ends.
+                // Layers and coefficients are in the order of the ends.
                 layers.push(row, swapped, &mut line);
             }
             if let Some(own) = &own {
@@ -278,10 +278,10 @@ impl Renderer {
 pub struct KeyTexts<'a>(JsonCells<'a>);
 
 impl<'a> KeyTexts<'a> {
-    /// The texts of some keys of that kind.
+    /// The texts of keys of that kind.
     ///
     /// # Errors
-    /// When they have no JSON form.
+    /// If they have no JSON form.
     pub fn new(key: &Key, keys: &'a ArrayRef) -> Result<Self> {
         let kind = if key.kind == KeyKind::Term { ValueKind::Term } else { ValueKind::Plain };
         Ok(KeyTexts(JsonCells::new(&Property::new("", keys.data_type().clone()).of_kind(kind), keys.as_ref())?))
@@ -295,15 +295,15 @@ impl<'a> KeyTexts<'a> {
     }
 }
 
-/// Properties as the members of a JSON object, in the order of their names. Members of a bag that are called like a column are
-/// properties of their own: they are in an object of their own, `bag`.
+/// Properties as the members of a JSON object, sorted by name. Members of a bag with the name of a column are separate
+/// properties: they are in a separate object, `bag`.
 pub struct PropertyTexts<'a> {
     properties: &'a [Property],
     columns: Vec<(&'a Property, JsonCells<'a>)>,
     bag: Option<&'a arrow_array::StringArray>,
     members: Members,
     texts: Vec<(String, String)>,
-    /// Members of the bag that are called like columns.
+    /// Members of the bag with the name of a column.
     aside: Vec<(String, String)>,
 }
 
@@ -311,7 +311,7 @@ impl<'a> PropertyTexts<'a> {
     /// The texts of these columns of these properties; those that are `None` have no values.
     ///
     /// # Errors
-    /// When values have no JSON form.
+    /// If values have no JSON form.
     pub fn new(properties: &'a [Property], columns: &'a Columns) -> Result<Self> {
         let mut texts = PropertyTexts {
             properties,
@@ -338,10 +338,11 @@ impl<'a> PropertyTexts<'a> {
         Ok(())
     }
 
-    /// The names and values of a row, as JSON, in the order of the names; and, apart, those members of its bag that are called like columns.
+    /// The names and values of a row, as JSON, sorted by name; and, separately, the members of its bag with the name of
+    /// a column.
     ///
     /// # Errors
-    /// When a value is no JSON where it should be.
+    /// If a value should be JSON and is not.
     pub fn row(&mut self, row: usize) -> Result<[&[(String, String)]; 2]> {
         let PropertyTexts { properties, columns, bag, members, texts, aside } = self;
         texts.clear();
@@ -374,7 +375,7 @@ impl<'a> PropertyTexts<'a> {
     }
 }
 
-/// Appends a member that is the object of `members`; nothing where there are none.
+/// Appends a member that is the object of `members`, unless it is empty.
 fn push_members(name: &str, members: &[(String, String)], line: &mut String) {
     for (at, (own, text)) in members.iter().enumerate() {
         match at {
@@ -403,7 +404,7 @@ fn sorted_items(array: &str) -> Result<String> {
     Ok(format!("[{}]", items.join(",")))
 }
 
-/// JSON in one spelling: no spaces, escapes only where needed, floats as the model compares them.
+/// JSON in its canonical form: no spaces, escapes only where needed, floats as the model compares them.
 fn compact(text: &str) -> Result<String> {
     let mut out = String::new();
     push_compact(text, &mut out)?;

@@ -17,19 +17,19 @@ use crate::digests::{Digested, Digests};
 use crate::parallel;
 use crate::progress::Progress;
 
-/// A running digest that several threads feed. Each thread keeps sums of its own and merges them at the end.
+/// A running digest that several threads feed. Each thread has its own sums and merges them at the end.
 pub struct Running {
     graph: Graph,
-    /// Key hashes by row, of each table that something may refer to by row.
+    /// Key hashes by row, for each table that something may refer to by row.
     hashes: BTreeMap<(LineKind, usize), KeyHashes>,
-    /// What refers by row to what comes beside it has to wait, and does.
+    /// Whether batches that refer by row to elements in the same pass have to wait.
     waiting: AtomicBool,
-    /// Who takes every fact beside the sums.
+    /// Receives every fact, in addition to the sums.
     taker: Option<FactTaker>,
     total: Mutex<Sums>,
 }
 
-/// Key hashes of the elements of one table: collected while they pass, then only read.
+/// Key hashes of the elements of one table: first collected, then only read.
 struct KeyHashes {
     builder: Mutex<Option<HashesBuilder>>,
     frozen: OnceLock<Hashes>,
@@ -42,7 +42,7 @@ impl KeyHashes {
     }
 
     fn with(&self, write: impl FnOnce(&HashesBuilder) -> Result<()>) -> Result<()> {
-        // What passes a second time is known already.
+        // Elements that are read a second time are already known.
         let builder = self.builder.lock().unwrap_or_else(PoisonError::into_inner);
         builder.as_ref().map_or(Ok(()), write)
     }
@@ -68,7 +68,7 @@ struct Sums {
     order: OrderDigest,
 }
 
-/// The table that an owner is in.
+/// The table of an owner.
 fn table_of(owner: Owner) -> (LineKind, usize) {
     match owner {
         Owner::Nodes(ty) => (LineKind::Nodes, ty),
@@ -77,7 +77,7 @@ fn table_of(owner: Owner) -> (LineKind, usize) {
     }
 }
 
-/// The tables that something may refer to by row. Which of it does is known only when it comes.
+/// The tables that something may refer to by row. Whether it does is known only when it is read.
 fn referred(source: &dyn Source) -> Vec<(LineKind, usize)> {
     let graph = source.graph();
     let by_row = (0..graph.edges.len()).filter(|&ty| source.end_form(ty) == EndForm::Rows);
@@ -89,7 +89,7 @@ fn referred(source: &dyn Source) -> Vec<(LineKind, usize)> {
     let of_groups = graph.groups.iter().flat_map(|kind| &kind.memberships).map(|table| table_of(table.of));
     let all = ends.map(|ty| (LineKind::Nodes, ty)).chain(members).chain(owners).chain(of_groups);
     let mut all: Vec<_> = all.chain(groups.map(|(at, _)| (LineKind::Groups, at))).collect();
-    // A node type without a key is hashed by row as it is.
+    // For a node type without a key, the row itself is hashed.
     all.retain(|(kind, ty)| {
         *kind != LineKind::Nodes || graph.nodes.get(*ty).is_some_and(|ty| ty.key.kind != KeyKind::Row)
     });
@@ -99,10 +99,10 @@ fn referred(source: &dyn Source) -> Vec<(LineKind, usize)> {
 }
 
 impl Running {
-    /// Nothing seen yet.
+    /// Creates an empty digest.
     ///
     /// # Errors
-    /// When memory is short and temporary files cannot be made.
+    /// If there is too little memory and temporary files cannot be created.
     pub fn new(source: &dyn Source, resources: &Resources) -> Result<Self> {
         let referred = referred(source);
         let memory = resources.budget.limit() / 8 / (referred.len() as u64).max(1);
@@ -116,20 +116,20 @@ impl Running {
         })
     }
 
-    /// The same that gives each fact to `taker`; states are those of [`Running::state`].
+    /// The same, but passes each fact to `taker`; states are those of [`Running::state`].
     pub fn with_taker(mut self, taker: FactTaker) -> Self {
         self.taker = Some(taker);
         self
     }
 
-    /// The sums of one thread, of which nothing was seen yet.
+    /// The empty sums of one thread.
     pub fn state(&self) -> State {
         let Some(taker) = &self.taker else { return State::default() };
         let content = ContentDigest::with_taker(taker.clone());
         State { sums: Sums { content, order: OrderDigest::default() } }
     }
 
-    /// The same for edges that come in any order, so that nothing can refer to them by row.
+    /// The same for edges in any order, so that nothing can refer to them by row.
     pub fn without_order(mut self) -> Self {
         self.hashes.retain(|(kind, _), _| *kind != LineKind::Edges);
         self
@@ -140,16 +140,16 @@ impl Running {
         !(self.graph.hyperedges.is_empty() && self.graph.values.is_empty() && self.graph.groups.is_empty())
     }
 
-    /// Whether edges must come in the order of their rows, because something may refer to these.
+    /// Whether edges must be read in the order of their rows, because something may refer to these.
     pub fn numbers_edges(&self) -> bool {
         self.hashes.keys().any(|(kind, _)| *kind == LineKind::Edges)
     }
 
-    /// Adds a batch to a thread's sums. All nodes come before the first edge, unless ends are keys; nodes and edges come
-    /// before the rest.
+    /// Adds a batch to a thread's sums. All nodes must be added before the first edge, unless ends are keys; nodes and
+    /// edges before everything else.
     ///
     /// # Errors
-    /// When the batch is not sound; see [`ContentDigest`].
+    /// If the batch is invalid; see [`ContentDigest`].
     pub fn add(&self, state: &mut State, batch: &Batch) -> Result<()> {
         let State { sums: Sums { content, order } } = state;
         match batch {
@@ -182,7 +182,7 @@ impl Running {
         }
     }
 
-    /// Whether a batch refers by row to elements that come beside it, in any order: hyperedges and groups.
+    /// Whether a batch refers by row to elements that are read in the same pass, in any order: hyperedges and groups.
     fn must_wait(&self, batch: &Batch) -> bool {
         let by_row = |ends: &Ends| matches!(ends, Ends::Rows(_));
         let beside = |owner: Option<Owner>| matches!(owner, Some(Owner::Hyperedges(_)));
@@ -203,10 +203,10 @@ impl Running {
         self.hashes.get(&table).map_or(Ok(()), |hashes| hashes.with(|builder| builder.write(start, keys)))
     }
 
-    /// Only remembers the keys of nodes, for edges that refer to them before their turn.
+    /// Records only the keys of nodes, for edges that refer to them and are read first.
     ///
     /// # Errors
-    /// When a key is null.
+    /// If a key is null.
     pub fn remember(&self, batch: &Batch) -> Result<()> {
         let Batch::Nodes(nodes) = batch else { return Ok(()) };
         let (Some(hashes), Some(ty), Some(keys)) =
@@ -219,10 +219,10 @@ impl Running {
         hashes.with(|builder| builder.write(nodes.start, &of_keys))
     }
 
-    /// All nodes have passed: edges may come.
+    /// Finishes the nodes: edges may follow.
     ///
     /// # Errors
-    /// When keys that were spilled cannot be read.
+    /// If keys that were spilled cannot be read.
     pub fn nodes_done(&self) -> Result<()> {
         self.freeze(|kind| kind == LineKind::Nodes)
     }
@@ -231,10 +231,10 @@ impl Running {
         self.hashes.iter().filter(|((kind, _), _)| which(*kind)).try_for_each(|(_, hashes)| hashes.freeze())
     }
 
-    /// Reads what is neither nodes nor edges from `source`, all of whose nodes and edges have passed.
+    /// Reads what is neither nodes nor edges from `source`, after all nodes and edges were added.
     ///
     /// # Errors
-    /// When the source cannot be read or is not sound.
+    /// If the source cannot be read or is invalid.
     pub fn rest(&self, source: &dyn Source, resources: &Resources, progress: &dyn Progress) -> Result<()> {
         if !self.has_rest() {
             return Ok(());
@@ -274,7 +274,7 @@ impl Running {
         Ok(())
     }
 
-    /// Merges what a thread has summed.
+    /// Merges the sums of a thread.
     pub fn merge(&self, state: State) {
         let mut total = self.total.lock().unwrap_or_else(PoisonError::into_inner);
         total.content.merge(state.sums.content);
@@ -284,7 +284,7 @@ impl Running {
     /// The digests of everything that was added.
     ///
     /// # Errors
-    /// When a document is not sound.
+    /// If a document is invalid.
     pub fn finish(self) -> Result<Digested> {
         let mut documents = self.state();
         documents.sums.content.documents(&self.graph)?;
@@ -308,8 +308,8 @@ impl RowHashes for Running {
         let word = kind.word();
         match self.hashes.get(&(kind, ty)).map(|hashes| hashes.frozen.get()) {
             Some(Some(hashes)) => hashes.gather(rows, out),
-            Some(None) => Err(Error::usage(format!("something referred to {word} by row before they came"))),
-            None => Err(Error::usage(format!("{word} are referred to by row where keys were announced"))),
+            Some(None) => Err(Error::usage(format!("something referred to {word} by row before they were read"))),
+            None => Err(Error::usage(format!("{word} are referred to by row, but keys were announced"))),
         }
     }
 }

@@ -14,21 +14,22 @@ use crate::options::Typing;
 use crate::plan::survey_of;
 use crate::progress::Progress;
 
-/// What a selection leaves of an opened graph.
+/// The selected part of an opened graph.
 pub struct Selecting {
-    /// It: a graph like any other, of the format of the whole graph.
+    /// The part: a graph like any other, of the format of the whole graph.
     pub opened: Opened,
-    /// The edges that are left out because an end of theirs is left out, if they were counted.
+    /// The number of edges that are left out because one of their ends is left out, if they were counted.
     pub dangling: Option<u64>,
 }
 
 impl Opened {
-    /// What `selection` leaves of the graph. Conditions on members of bags of properties need a survey, which reads the graph once; other
-    /// conditions read the nodes of their types. With `count` the ends of edges are read, to say how many are left, and how many lose an end. Nothing of what travels beside the
-    /// whole graph is left: whoever relies on every byte of the data checks it [before](Opened::check_bytes).
+    /// Applies `selection` to the graph. Conditions on members of bags need a survey, which reads the graph once; other
+    /// conditions read the nodes of their types. With `count`, the ends of edges are read, to count the edges that are
+    /// kept and those that lose an end. The part has no sidecar: if every byte of the data must be checked, do this
+    /// [before](Opened::check_bytes).
     ///
     /// # Errors
-    /// As for [`Selected::new`].
+    /// As [`Selected::new`].
     pub fn select(
         self,
         selection: &Selection,
@@ -43,7 +44,7 @@ impl Opened {
         if format.shape() == Shape::Bundled
             && let Some(members) = members_of(&graph, &mut own, resources)?
         {
-            // Types and their names are those of the whole graph, and not of what members leave of it.
+            // Types and their names are those of the whole graph, not of the part that conditions on members keep.
             let stored = Selection {
                 types: own.types.take(),
                 conditions: std::mem::take(&mut own.conditions),
@@ -76,18 +77,19 @@ impl Opened {
     }
 }
 
-/// Edges of all types that lose an end.
+/// Number of edges of all types that lose an end.
 fn lost(edges: &[EdgesLeft]) -> u64 {
     edges.iter().map(|left| left.dangling).sum()
 }
 
-/// What tables call a bag of properties.
+/// The name of a bag of properties in tables.
 const BAG: &str = "properties";
 
-/// Takes out of a selection what is about members of bags: conditions, and columns.
+/// Splits off the parts of a selection that are about members of bags: conditions, and columns.
 ///
 /// # Errors
-/// [`Kind::Unsupported`](isomorph_error::Kind::Unsupported) for what cannot be told apart any more then.
+/// Returns [`Kind::Unsupported`](isomorph_error::Kind::Unsupported) for combinations that cannot be distinguished
+/// afterwards.
 fn members_of(graph: &Arc<dyn Source>, own: &mut Selection, resources: &Resources) -> Result<Option<Selection>> {
     let is_own = |(name, condition): &(String, _)| is_stored(graph, name, condition, resources);
     let (columns, conditions): (Vec<_>, Vec<_>) = std::mem::take(&mut own.conditions).into_iter().partition(is_own);
@@ -107,7 +109,7 @@ fn members_of(graph: &Arc<dyn Source>, own: &mut Selection, resources: &Resource
     }
     let chooses_more = !own.conditions.is_empty() || own.limit.is_some() || own.sample.is_some();
     if own.keep_dangling && !conditions.is_empty() && chooses_more {
-        let message = "edges that lose an end are kept for conditions on members of properties, or for all else, and not for both";
+        let message = "edges that lose an end cannot be kept both for conditions on members and for other restrictions";
         return Err(Error::unsupported(message).hint("without --keep-dangling    they are left out"));
     }
     Ok(Some(Selection {
@@ -119,15 +121,15 @@ fn members_of(graph: &Arc<dyn Source>, own: &mut Selection, resources: &Resource
     }))
 }
 
-/// What conditions on members leave.
+/// The result of conditions on members.
 struct Chosen {
     selected: Arc<Selected>,
-    /// The same in the shape that it had.
+    /// The same in the original shape.
     shown: Arc<dyn Source>,
 }
 
-/// The nodes and edges of a graph of the bundled shape that pass conditions on the members of their bags, which have a column each while
-/// they are looked at; and the members that are wanted.
+/// The nodes and edges of a bundled graph that pass conditions on the members of their bags, for which each member is
+/// shown as a column; and the selected members.
 fn by_members(
     graph: Arc<dyn Source>,
     rules: NameRules,
@@ -138,7 +140,7 @@ fn by_members(
     let typing = Typing { columns: usize::MAX, labels: usize::MAX, relations: usize::MAX };
     let (survey, _) = survey_of(&graph, typing, resources, progress)?;
     let mut bundling = Bundling::surveyed(graph.graph(), &survey, typing, &rules)?.with_own_names();
-    // Conditions on labels are about nodes that have none as well.
+    // Conditions on labels also apply to nodes without labels.
     for ty in bundling.typed.nodes.iter_mut().filter(|ty| ty.labels == LabelVocabulary::None) {
         ty.labels = LabelVocabulary::Declared(Vec::new());
     }

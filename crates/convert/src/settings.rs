@@ -16,7 +16,7 @@ impl<T: Any + Clone + fmt::Debug + Send + Sync> Setting for T {
     }
 }
 
-/// At most one value of each type; a value that was never set is the default.
+/// At most one value of each type; a value that is not set is the default.
 #[derive(Debug, Default)]
 pub struct Settings(Vec<Box<dyn Setting>>);
 

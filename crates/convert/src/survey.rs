@@ -1,4 +1,4 @@
-//! The survey: one pass over a source that has no schema, when the target must declare one.
+//! The survey: one pass over a source without a schema, if the target must declare one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use isomorph_model::{Batch, EdgeBatch, Graph, NodeBatch, Property, ValueKind, we
 
 use crate::options::Typing;
 
-/// Which sorts of JSON values a member has, and how often it occurs.
+/// The kinds of JSON values that a member has, and how often it occurs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Kinds {
     /// Number of occurrences.
@@ -71,7 +71,7 @@ impl Kinds {
         self.bits |= other.bits;
     }
 
-    /// The column that holds all these values and gives them back: typed where they agree, else JSON text.
+    /// The column that holds all these values losslessly: typed if they have one type, otherwise JSON text.
     pub fn property(&self, name: &str) -> Property {
         let list = isomorph_model::type_name::list_of;
         let data_type = match self.bits & !Kinds::EMPTY_LIST {
@@ -87,41 +87,41 @@ impl Kinds {
         Property::new(name, data_type)
     }
 
-    /// Whether `rows` rows all say `false`.
+    /// Whether all of `rows` rows have `false`.
     pub fn is_always_false(&self, rows: u64) -> bool {
         self.bits == Kinds::FALSE && self.count == rows
     }
 }
 
-/// What was found in one kind of rows.
+/// What was found in rows of one kind.
 #[derive(Debug, Clone, Default)]
 pub struct Found {
     /// Number of rows.
     pub rows: u64,
     /// Members of the bags, by name.
     pub members: BTreeMap<String, Kinds>,
-    /// The well-known column `truth` says something else than 1.
+    /// Whether the well-known column `truth` has a value other than 1.
     pub truth: bool,
-    /// The well-known column `is_rdf` says true somewhere.
+    /// Whether the well-known column `is_rdf` is true in some row.
     pub rdf: bool,
-    /// It does not say true somewhere.
+    /// Whether it is not true in some row.
     pub other: bool,
-    /// Extra columns with a value somewhere, by index.
+    /// Further columns with a value in some row, by index.
     pub columns: BTreeSet<usize>,
 }
 
-/// What a survey found.
+/// The result of a survey.
 #[derive(Debug, Clone, Default)]
 pub struct Survey {
-    /// In the nodes.
+    /// Of the nodes.
     pub nodes: Found,
-    /// In the edges of each relation.
+    /// Of the edges of each relation.
     pub relations: BTreeMap<String, Found>,
-    /// In all edges, where there are more than have types; then `relations` is empty.
+    /// Of all edges, if there are more relations than the limit; `relations` is then empty.
     pub all_edges: Option<Found>,
     /// Labels in use.
     pub labels: BTreeSet<String>,
-    /// There are more than stay labels; then `labels` is empty.
+    /// Whether there are more labels than the limit; `labels` is then empty.
     pub many_labels: bool,
     typing: Typing,
 }
@@ -139,7 +139,7 @@ impl Found {
     }
 }
 
-/// Looks at the plain columns of rows; `sort` says which of `found` a row belongs to.
+/// Examines the plain columns of rows; `sort` returns which of `found` a row belongs to.
 fn each_cell(
     properties: &[Property],
     columns: &[Option<ArrayRef>],
@@ -179,12 +179,12 @@ fn is_one(column: &ArrayRef, row: usize) -> bool {
 }
 
 impl Survey {
-    /// Nothing seen yet.
+    /// Creates an empty survey.
     pub fn new(typing: Typing) -> Self {
         Survey { typing, ..Survey::default() }
     }
 
-    /// Adds what another thread has found.
+    /// Adds the result of another thread.
     pub fn merge(&mut self, other: Survey) {
         self.nodes.merge(other.nodes);
         self.labels.extend(other.labels);
@@ -198,12 +198,12 @@ impl Survey {
         self.fold();
     }
 
-    /// What was found in the edges, whether by relation or in all.
+    /// The results for edges, by relation or for all.
     pub fn edges(&self) -> impl Iterator<Item = &Found> {
         self.relations.values().chain(&self.all_edges)
     }
 
-    /// Keeps memory bounded: whoever has very many relations or labels gets no type for each.
+    /// Limits memory: a graph with very many relations or labels gets no type for each.
     fn fold(&mut self) {
         if self.all_edges.is_some() || self.relations.len() > self.typing.relations {
             let all = self.all_edges.get_or_insert_default();
@@ -215,10 +215,10 @@ impl Survey {
         }
     }
 
-    /// Looks at the rows of a batch of a bundled graph.
+    /// Examines the rows of a batch of a bundled graph.
     ///
     /// # Errors
-    /// When a bag is no JSON object.
+    /// If a bag is not a JSON object.
     pub fn see(&mut self, graph: &Graph, batch: &Batch) -> Result<()> {
         match batch {
             Batch::Nodes(batch) => self.see_nodes(graph, batch),
@@ -273,7 +273,7 @@ impl Survey {
     }
 }
 
-/// Looks at every member of every bag; `sort` says which of `found` a row belongs to.
+/// Examines every member of every bag; `sort` returns which of `found` a row belongs to.
 fn each_bag(
     properties: &[Property],
     columns: &[Option<ArrayRef>],

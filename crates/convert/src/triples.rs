@@ -1,5 +1,5 @@
-//! Triples from where they are to where they go: snapshots of GraphLake and RDF texts become stores and texts without the
-//! detour of model batches, in which triples have no order.
+//! Converts triples directly: snapshots of GraphLake and RDF texts become stores and texts without batches of the
+//! model, in which triples have no order.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -25,14 +25,14 @@ use crate::progress::Progress;
 use crate::running::{Running, State};
 use crate::shortcut::Shortcut;
 
-/// Quads between two looks at whether the work is cancelled.
+/// Quads between two checks for cancellation.
 const AT_ONCE: u64 = 1 << 14;
 
-/// About how long a piece of a text is, bytes; how many of one section may wait for those before it.
+/// Approximate size of a piece of a text in bytes; number of pieces of one section that may wait for those before it.
 const PIECE: u64 = 80 << 10;
 const MOST_AHEAD: u64 = 1 << 10;
 
-/// Where triples come from.
+/// The source of the triples.
 enum Triples<'a> {
     /// A snapshot.
     Lake(&'a GraphLake),
@@ -40,7 +40,7 @@ enum Triples<'a> {
     Text(&'a RdfText),
 }
 
-/// The triples that become a store or a text, where one is wanted.
+/// The direct conversion of triples to a store or a text, if it applies.
 pub(crate) fn of(opened: &Opened, to: Format) -> Option<Box<dyn Shortcut + '_>> {
     if opened.sidecar.is_some() {
         return None;
@@ -51,7 +51,7 @@ pub(crate) fn of(opened: &Opened, to: Format) -> Option<Box<dyn Shortcut + '_>> 
     Some(Box::new(Way { triples, from: opened.format, to }))
 }
 
-/// The way of triples into a store or a text.
+/// The direct conversion of triples to a store or a text.
 struct Way<'a> {
     triples: Triples<'a>,
     from: Format,
@@ -66,8 +66,9 @@ impl Triples<'_> {
         }
     }
 
-    /// Fails where a text of this syntax has no words for what is known of the triples without reading them: what a snapshot lists, and
-    /// the predicates of a text with literals. What is deleted in part is found out when it is written.
+    /// Refuses triples that the syntax cannot represent, as far as they are known without reading them: from the lists
+    /// of a snapshot, and the predicates of a text with literals. For data that is partly deleted, this is checked
+    /// during writing.
     fn check(&self, syntax: Syntax) -> Result<()> {
         let lake = match self {
             Triples::Text(text) => {
@@ -86,10 +87,10 @@ impl Triples<'_> {
         Ok(())
     }
 
-    /// What of a snapshot a text has no words for.
+    /// What a text cannot store of a snapshot.
     ///
     /// # Errors
-    /// When files that have to be read for it are broken.
+    /// If files that must be read for this are damaged.
     fn lost(&self) -> Result<Option<String>> {
         let Triples::Lake(lake) = self else { return Ok(None) };
         let empty = lake.empty_graphs()?.len();
@@ -115,7 +116,7 @@ impl Shortcut for Way<'_> {
                 line(format!("snapshot {}", lake.snapshot().id), becomes);
                 let others = lake.store().snapshots.len().saturating_sub(1);
                 if others > 0 {
-                    line("other snapshots".to_owned(), format!("{others} stay behind"));
+                    line("other snapshots".to_owned(), format!("{others} not converted"));
                 }
             }
             Triples::Text(text) => {
@@ -125,11 +126,11 @@ impl Shortcut for Way<'_> {
                     let kept = syntax.is_some_and(Syntax::has_prefixes);
                     line(
                         counted(prefixes, "prefix").replace("prefixs", "prefixes"),
-                        if kept { "the same" } else { "left out, they are no content" }.to_owned(),
+                        if kept { "the same" } else { "dropped, they are not content" }.to_owned(),
                     );
                 }
                 if skipped > 0 {
-                    line("broken statements".to_owned(), format!("{skipped} skipped"));
+                    line("malformed statements".to_owned(), format!("{skipped} skipped"));
                 }
             }
         }
@@ -142,8 +143,7 @@ impl Shortcut for Way<'_> {
             lost = self.triples.lost()?;
         }
         if let Some(lost) = lost.as_ref().filter(|_| !options.loses()) {
-            return Err(Error::new(Kind::WouldLose, format!("a text has no words for {lost}"))
-                .hint("--lossy    write it without them"));
+            return Err(Error::new(Kind::WouldLose, format!("a text cannot store {lost}")).hint("--lossy    drop them"));
         }
         let carried = lost.iter().cloned().collect();
         let losses = lost.map(|subject| PlanLine { subject, becomes: "nothing".to_owned() });
@@ -197,7 +197,7 @@ impl Shortcut for Way<'_> {
     }
 }
 
-/// Digests of the source and of the result.
+/// Digests of the input and of the output.
 type Proof = Option<(Digested, Digested)>;
 
 struct Job<'a> {
@@ -225,7 +225,7 @@ impl Job<'_> {
         let mut writer = LakeWriter::create(&staging, &write)?;
         self.progress.begin("sort", None);
         let pushed = match self.triples {
-            // As they are stored: ids of quoted triples stay ids.
+            // In their stored form: ids of quoted triples stay ids.
             Triples::Lake(lake) => lake
                 .named_graphs()
                 .try_for_each(|name| writer.graph(name))
@@ -236,7 +236,7 @@ impl Job<'_> {
         let finished = pushed.and_then(|source| Ok((source, writer.finish(&|rows| self.progress.advance(rows))?)));
         self.progress.end();
         let (source, created) = finished?;
-        // The last moment to turn back.
+        // The last point at which the conversion can be cancelled.
         self.progress.advance(0)?;
         let manifests = LakeWriter::manifests();
         let (published, proof) = staging.commit_proved(&manifests.each_ref().map(String::as_str), |location| {
@@ -267,12 +267,12 @@ impl Job<'_> {
         self.progress.end();
         let written = written?;
         out.finish()?.finish()?;
-        // The last moment to turn back.
+        // The last point at which the conversion can be cancelled.
         self.progress.advance(0)?;
         let (published, proof) = staging.commit_proved(&[], |location| {
             let read = ReadOptions { budget: self.resources.budget.clone(), ..ReadOptions::default() };
             let scratch = Some(self.resources.scratch.clone());
-            // What is not published yet has a name that tells nothing.
+            // Unpublished output has a name that does not show its format.
             let threads = self.resources.threads;
             let open = TextOptions { syntax: Some(syntax), packing: Some(packing), read, scratch, threads };
             self.prove(None, |graph| Ok(Box::new(RdfText::open(location, &open)?.described_as(graph))))
@@ -280,7 +280,7 @@ impl Job<'_> {
         Ok((published, proof, written))
     }
 
-    /// Writes a text of any syntax on one thread, and says how many quads it has.
+    /// Writes a text of any syntax on one thread. Returns the number of quads.
     fn one_by_one(&self, syntax: Syntax, write: &isomorph_rdf::WriteOptions, out: &mut impl Write) -> Result<u64> {
         let mut writer = QuadWriter::new(syntax, out, write)?;
         match self.triples {
@@ -292,11 +292,12 @@ impl Job<'_> {
         Ok(quads)
     }
 
-    /// Writes a snapshot as a text of lines: sections, stretches of them where they are large, are read and put into words on all
-    /// threads, and come in their order.
+    /// Writes a snapshot as a line-based text: sections, or stretches of large sections, are read and formatted on all
+    /// threads, and written in order.
     fn lines(&self, lake: &GraphLake, syntax: Syntax, out: &mut impl Write) -> Result<u64> {
         let threads = self.resources.threads;
-        // Sections are of very different sizes: what is done before its turn waits in memory, some of it for each thread.
+        // Sections have very different sizes: the output of those that are finished early waits in memory, with a share
+        // for each thread.
         let room = self.resources.budget.available() / 4;
         let ahead = (room / PIECE / (2 * threads as u64 + 1)).clamp(1, MOST_AHEAD);
         let _held = self.resources.budget.reserve((ahead * PIECE * (2 * threads as u64 + 1)).min(room))?;
@@ -319,8 +320,8 @@ impl Job<'_> {
         Ok(quads.into_inner())
     }
 
-    /// Reads a text on all threads into a store in the making, which sees to it that each statement comes once. The digest of the
-    /// source is computed meanwhile, where it is wanted and the text itself says nothing twice.
+    /// Reads a text on all threads into a new store, which removes duplicate statements. The digest of the input is
+    /// computed at the same time, if it is needed and the text itself has no duplicates.
     fn text_to_store(&self, text: &RdfText, writer: &mut LakeWriter<'_>) -> Result<Option<Digested>> {
         let running = match self.is_proved() && !text.repeats() {
             true => Some(Running::new(text, self.resources)?),
@@ -354,7 +355,7 @@ impl Job<'_> {
         !self.options.no_verify && !self.options.loses()
     }
 
-    /// Compares what was written with the source, whose digest may be known.
+    /// Compares the output with the input, whose digest may be known.
     fn prove(&self, source: Option<Digested>, open: impl FnOnce(&Graph) -> Result<Box<dyn Source>>) -> Result<Proof> {
         if !self.is_proved() {
             return Ok(None);
@@ -366,7 +367,7 @@ impl Job<'_> {
         Ok(Some((source, result)))
     }
 
-    /// `take`, which cancelled work ends.
+    /// `take`, with a check for cancellation.
     fn counting<'t>(
         &'t self,
         take: &'t mut dyn FnMut(Quad<'_>) -> Result<()>,

@@ -1,4 +1,4 @@
-//! Loads that are stopped and taken up again.
+//! Loads that are interrupted and resumed.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use isomorph_storage::{Budget, Location, Resources, Scratch, Workplace};
 /// Lines of the longest text: several runs for each thread.
 const LINES: u64 = 120_000;
 
-/// Stops the work when so many rows were told of.
+/// Stops the work after this number of reported rows.
 struct Stop {
     at: u64,
     rows: AtomicU64,
@@ -42,14 +42,14 @@ impl Progress for Stop {
     fn end(&self) {}
 }
 
-/// A directory with texts, and room for stores that are all called the same.
+/// A directory with texts, and subdirectories for stores that all have the same name.
 struct Home {
     directory: tempfile::TempDir,
     texts: Vec<Location>,
 }
 
 impl Home {
-    /// Texts of these names, with blank nodes or without.
+    /// Texts with these names, with or without blank nodes.
     fn new(names: &[&str], blank: bool) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let texts = names.iter().map(|name| Location::from_path(&directory.path().join(name))).collect();
@@ -77,7 +77,7 @@ impl Home {
         load_lake(&Location::from_path(&self.at(inside).join("lake")), &load, &resources, progress)
     }
 
-    /// Goes on until it is done, stopped at more and more rows; `between` is done after each stop.
+    /// Resumes until the load is done, stopping at more and more rows; `between` runs after each stop.
     fn resumed(&self, inside: &str, step: u64, between: &dyn Fn(u64)) -> LakeLoaded {
         for attempt in 1.. {
             match self.load(inside, true, 1 + attempt as usize % 3, &Stop::at(attempt * step)) {
@@ -148,7 +148,7 @@ fn never() -> Stop {
 fn a_store_is_the_same_however_often_its_load_was_stopped() {
     for texts in [&["a.nq"][..], &["a.nq.gz"], &["a.nq.zst", "b.nq"], &["b.ttl"], &["c.ttl.gz", "a.nq"]] {
         let home = Home::new(texts, false);
-        // Nodes of Turtle that have no label get one for each import: then only one text comes without.
+        // Nodes of Turtle without a label get one in each import: then only a single text needs none.
         let comparable = !texts.iter().any(|text| text.contains("ttl")) || texts.len() == 1;
         let plain = home.load("plain", false, 2, &never()).unwrap();
         let rows = plain.quads + plain.commit.as_ref().unwrap().inserted;
@@ -212,7 +212,7 @@ fn what_was_damaged_is_read_again() {
         let state = home.at("again/.lake.load");
         let mut files = names(&state);
         files.sort();
-        // A file of runs each second time, the log in between: a bit, or the end.
+        // A file of runs every second time, the log otherwise: a bit, or the end.
         let name = if attempt % 2 == 0 { "log" } else { files.last().unwrap() };
         let mut bytes = fs::read(state.join(name)).unwrap();
         let place = bytes.len() * 3 / 4;
@@ -285,7 +285,7 @@ fn what_was_given_up_is_vacuumed_and_loaded_anew() {
     assert_eq!(lake.vacuum(&options).unwrap().load, None);
 }
 
-/// A load that was stopped between the moment in which everybody sees it and the end of its work.
+/// A load that was interrupted between its publication and the end of its work.
 #[test]
 fn what_was_published_is_not_loaded_again() {
     struct Put<'p>(&'p Path);
@@ -303,7 +303,7 @@ fn what_was_published_is_not_loaded_again() {
     let texts = home.texts.iter().cloned().map(LakeText::At).collect();
     let load = LakeLoad { texts, blank_map, resume: true, ..LakeLoad::default() };
     for version in 1..=2 {
-        // The file cannot be written any more, and that is the last thing that is done.
+        // The file cannot be written any more, and this is the last step.
         let failed = load_lake(&location, &load, &resources, &Put(&map)).unwrap_err();
         assert_eq!(failed.kind(), Kind::AlreadyExists);
         fs::remove_file(&map).unwrap();

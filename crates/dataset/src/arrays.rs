@@ -1,4 +1,4 @@
-//! Columns from what batches of the model hold in other forms.
+//! Builds table columns from the forms that model batches use.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use isomorph_model::{LabelColumn, Relations};
 
 use crate::schema::texts;
 
-/// A column as the schema declares it: `array` where it is of that type, and nulls where there is none.
+/// Converts a column to its declared type; a missing column becomes nulls.
 ///
 /// # Errors
-/// When its values are none of that type.
+/// Returns `Malformed` if a value cannot be represented in that type.
 pub(crate) fn declared(array: Option<&ArrayRef>, data_type: &DataType, rows: usize) -> Result<ArrayRef> {
     match array {
         None => Ok(new_null_array(data_type, rows)),
@@ -25,16 +25,15 @@ pub(crate) fn declared(array: Option<&ArrayRef>, data_type: &DataType, rows: usi
         Some(array) => {
             let options = CastOptions { safe: false, ..CastOptions::default() };
             let is = array.data_type();
-            let refused =
-                |why: &str| Error::malformed(format!("values of type {is} where {data_type} is declared: {why}"));
+            let refused = |why: &str| Error::malformed(format!("column of type {is}, declared as {data_type}: {why}"));
             let cast = cast_with_options(array, data_type, &options)
                 .map_err(|error| refused(&error.to_string()).caused_by(error))?;
-            // What loses digits does not come back as it was.
+            // A cast that loses digits does not round-trip.
             if is.is_primitive() && data_type.is_primitive() {
                 let back = cast_with_options(&cast, is, &options)
                     .map_err(|error| refused(&error.to_string()).caused_by(error))?;
                 if back.as_ref() != array.as_ref() {
-                    return Err(refused("some have no equal there"));
+                    return Err(refused("some values cannot be represented exactly"));
                 }
             }
             Ok(cast)
@@ -42,10 +41,10 @@ pub(crate) fn declared(array: Option<&ArrayRef>, data_type: &DataType, rows: usi
     }
 }
 
-/// Texts, null where they are empty.
+/// Replaces empty texts by null.
 ///
 /// # Errors
-/// When the column holds no texts.
+/// If the column does not hold texts.
 pub(crate) fn without_empty(texts: &ArrayRef) -> Result<ArrayRef> {
     let Some(all) = texts.as_string_opt::<i32>() else { return Ok(Arc::clone(texts)) };
     if (0..all.len()).all(|row| all.is_null(row) || !all.value(row).is_empty()) {
@@ -55,7 +54,7 @@ pub(crate) fn without_empty(texts: &ArrayRef) -> Result<ArrayRef> {
     nullif(texts, &empty).map_err(|error| Error::malformed(error.to_string()).caused_by(error))
 }
 
-/// Labels as lists of text; without labels, empty lists.
+/// Labels as lists of text; an empty list for a node without labels.
 pub(crate) fn labels(labels: Option<&LabelColumn>, rows: usize) -> ArrayRef {
     let mut names = StringBuilder::new();
     let mut lengths = Vec::with_capacity(rows);
@@ -77,7 +76,7 @@ fn list(values: ArrayRef, lengths: Vec<usize>) -> ArrayRef {
 
 /// The relation of each row.
 pub(crate) fn relations(relations: Option<&Relations>) -> Result<ArrayRef> {
-    let none = || Error::usage("rows without a relation, where each should name its own");
+    let none = || Error::usage("rows without a relation; each row must name its own");
     let Relations { names, index } = relations.ok_or_else(none)?;
     let mut all = StringBuilder::new();
     for at in index {
@@ -87,7 +86,7 @@ pub(crate) fn relations(relations: Option<&Relations>) -> Result<ArrayRef> {
     Ok(Arc::new(all.finish()))
 }
 
-/// Whether each row is directed; a row that says nothing is.
+/// Whether each row is directed; null means directed.
 pub(crate) fn directed(directed: Option<&BooleanArray>, rows: usize) -> ArrayRef {
     let all: BooleanArray = match directed {
         Some(directed) => directed.iter().map(|one| Some(one.unwrap_or(true))).collect(),
@@ -96,10 +95,10 @@ pub(crate) fn directed(directed: Option<&BooleanArray>, rows: usize) -> ArrayRef
     Arc::new(all)
 }
 
-/// The layers and the coefficients of ends: of lists of labels, or of structs of both.
+/// The layers and the coefficients of ends, from lists of labels or from structs of both.
 ///
 /// # Errors
-/// When they are neither.
+/// If they are neither.
 pub(crate) fn layers(said: Option<&ArrayRef>, rows: usize) -> Result<(ArrayRef, ArrayRef)> {
     let coefficients = || new_null_array(&DataType::Float64, rows);
     let Some(said) = said else { return Ok((new_null_array(&texts(), rows), coefficients())) };

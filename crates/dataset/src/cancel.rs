@@ -1,32 +1,32 @@
-//! Ending what somebody no longer wants.
+//! Cancels scans.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use isomorph_error::{Error, Kind, Result};
 
-/// Whether a scan should go on. Clones are one token: whoever holds one can end the scans that have another.
+/// A token that cancels scans. Clones share their state: any clone cancels the scans that hold another one.
 #[derive(Debug, Clone, Default)]
 pub struct Cancel(Arc<AtomicBool>);
 
 impl Cancel {
-    /// A token that says go on.
+    /// Creates a token that is not cancelled.
     pub fn new() -> Self {
         Cancel::default()
     }
 
-    /// Ends what has this token, at its next batch.
+    /// Cancels every scan that holds this token, at its next batch.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it is to end.
+    /// Whether the token is cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
     /// # Errors
-    /// [`Kind::Cancelled`] when it is to end.
+    /// Returns [`Kind::Cancelled`] if the token is cancelled.
     pub(crate) fn check(&self) -> Result<()> {
         if self.is_cancelled() { Err(Error::new(Kind::Cancelled, "the scan was cancelled")) } else { Ok(()) }
     }

@@ -1,4 +1,4 @@
-//! Conditions as people write them.
+//! Parses conditions.
 
 use std::iter::Peekable;
 use std::vec::IntoIter;
@@ -6,19 +6,20 @@ use std::vec::IntoIter;
 use isomorph_error::{Error, Result};
 use isomorph_model::{Comparison, Literal, Predicate};
 
-/// Parentheses and negations inside one another.
+/// The deepest nesting of parentheses and negations.
 const DEPTH: usize = 64;
 
 /// The column of labels, by its role: see [`crate::Table::column`].
 const LABELS: &str = "@labels";
 
-/// Reads a type and a [condition](parse_predicate) on its elements: `person: id < 1000`. A name with a colon stands in backticks.
+/// Parses a type and a [condition](parse_predicate) on its elements: `person: id < 1000`. A name that contains a colon
+/// is written in backticks.
 ///
 /// # Errors
-/// [`isomorph_error::Kind::Usage`] when the text is no such condition.
+/// Returns [`isomorph_error::Kind::Usage`] if the text is not such a condition.
 pub fn parse_condition(text: &str) -> Result<(String, Predicate)> {
     let example = "write 'person: id < 1000 and gender = \"female\"'";
-    let (ty, condition) = typed(text).ok_or_else(|| refused(text, "it does not begin with a type").hint(example))?;
+    let (ty, condition) = typed(text).ok_or_else(|| refused(text, "it does not start with a type").hint(example))?;
     let predicate = read(condition).map_err(|why| refused(text, &why).hint(example))?;
     Ok((ty, predicate))
 }
@@ -43,18 +44,20 @@ fn typed(text: &str) -> Option<(String, &str)> {
     }
 }
 
-/// Reads a condition: `id < 1000 and (gender in ("female", "male") or email is null)`.
+/// Parses a condition: `id < 1000 and (gender in ("female", "male") or email is null)`.
 ///
-/// - Comparisons of a column with a value: `= != < <= > >=`, `between A and B`, `in (A, B)`, `like "%text_"` (`%` is any text, `_` any
-///   character), `has A` (a list holds the value), `has label "A"`, `is null`; `not` before each but the signs, and `is not null`.
+/// - Comparisons of a column with a value: `= != < <= > >=`, `between A and B`, `in (A, B)`, `like "%text_"` (`%` is
+///   any text, `_` any character), `has A` (a list contains the value), `has label "A"`, `is null`, `is not null`.
+///   `not` can precede each of them except the operators.
 /// - `not`, `and`, `or`, in this order of precedence, and parentheses.
-/// - Values: numbers, `true`, `false`, `date "2024-02-29"`, `timestamp "2024-02-29T12:00:00"`, and text in single or double quotes, which
-///   takes the type of the column. A quote inside a text is doubled, or the other kind is used around it; a backslash is a character
-///   like any other.
-/// - A column whose name is no word of letters, digits and `_-+.` stands in backticks; `@ROLE` is the first of that role.
+/// - Values: numbers, `true`, `false`, `date "2024-02-29"`, `timestamp "2024-02-29T12:00:00"`, and text in single or
+///   double quotes, which is converted to the type of the column. Write a quote inside a text twice, or use the other
+///   kind around the text; a backslash is an ordinary character.
+/// - A column name with characters other than letters, digits and `_-+.` is written in backticks; `@ROLE` is the first
+///   column of that role.
 ///
 /// # Errors
-/// [`isomorph_error::Kind::Usage`] when the text is none.
+/// Returns [`isomorph_error::Kind::Usage`] if the text is not a condition.
 pub fn parse_predicate(text: &str) -> Result<Predicate> {
     read(text).map_err(|why| refused(text, &why).hint("write 'id < 1000 and gender = \"female\"'"))
 }
@@ -64,15 +67,15 @@ fn read(condition: &str) -> Result<Predicate, String> {
     let predicate = parser.any()?;
     match parser.tokens.next() {
         None => Ok(predicate),
-        Some(token) => Err(format!("{} is left over", token.shown())),
+        Some(token) => Err(format!("unexpected {} at the end", token.shown())),
     }
 }
 
 fn refused(text: &str, why: &str) -> Error {
-    Error::usage(format!("{text:?} is no condition: {why}"))
+    Error::usage(format!("{text:?} is not a condition: {why}"))
 }
 
-/// What a condition is made of.
+/// A token of a condition.
 #[derive(Debug, Clone, PartialEq)]
 enum Token {
     /// A word: a column, a keyword, a number.
@@ -81,7 +84,7 @@ enum Token {
     Column(String),
     /// Text in quotes.
     Text(String),
-    /// A sign of comparison.
+    /// A comparison operator.
     Sign(Comparison),
     Open,
     Close,
@@ -128,7 +131,7 @@ fn tokens(text: &str) -> Result<Vec<Token>, String> {
                     match letters.next() {
                         Some(next) if next == letter && letters.next_if_eq(&letter).is_none() => break,
                         Some(next) => inside.push(next),
-                        None => return Err(format!("{letter} is never closed")),
+                        None => return Err(format!("missing closing {letter}")),
                     }
                 }
                 if letter == '`' { Token::Column(inside) } else { Token::Text(inside) }
@@ -142,7 +145,7 @@ fn tokens(text: &str) -> Result<Vec<Token>, String> {
             }
             _ => {
                 return Err(format!(
-                    "`{letter}` means nothing here; text stands in quotes, a name with it in backticks"
+                    "unexpected `{letter}`; write text in quotes, and a name that contains it in backticks"
                 ));
             }
         });
@@ -180,7 +183,7 @@ impl Parser {
     fn one(&mut self) -> Result<Predicate, String> {
         self.depth += 1;
         if self.depth > DEPTH {
-            return Err(format!("more than {DEPTH} parentheses inside one another"));
+            return Err(format!("parentheses are nested more than {DEPTH} deep"));
         }
         let predicate = if self.keyword("not") {
             Predicate::Not(Box::new(self.one()?))
@@ -203,22 +206,22 @@ impl Parser {
         }
         let column = match self.tokens.next() {
             Some(Token::Word(name) | Token::Column(name)) => name,
-            Some(other) => return Err(format!("{} stands where a column should", other.shown())),
-            None => return Err("it ends where a column should stand".to_owned()),
+            Some(other) => return Err(format!("expected a column, found {}", other.shown())),
+            None => return Err("expected a column, found the end".to_owned()),
         };
         if self.keyword("is") {
             let not = self.keyword("not");
             return match (self.keyword("null"), not) {
                 (true, false) => Ok(Predicate::IsNull(column)),
                 (true, true) => Ok(Predicate::IsNotNull(column)),
-                (false, _) => Err("`is` is followed by `null` or `not null`".to_owned()),
+                (false, _) => Err("`is` must be followed by `null` or `not null`".to_owned()),
             };
         }
         let not = self.keyword("not");
         let found = if self.keyword("between") {
             let least = Predicate::compare(&*column, Comparison::GreaterOrEqual, self.literal()?);
             if !self.keyword("and") {
-                return Err("`between` is followed by two values with `and` between them".to_owned());
+                return Err("`between` must be followed by two values with `and` between them".to_owned());
             }
             Predicate::And(vec![least, Predicate::compare(column, Comparison::LessOrEqual, self.literal()?)])
         } else if self.keyword("in") {
@@ -226,7 +229,7 @@ impl Parser {
         } else if self.keyword("like") {
             match self.tokens.next() {
                 Some(Token::Text(pattern)) => Predicate::Like { column, pattern },
-                _ => return Err("`like` is followed by text in quotes".to_owned()),
+                _ => return Err("`like` must be followed by text in quotes".to_owned()),
             }
         } else if self.keyword("has") {
             Predicate::Has { column, literal: self.literal()? }
@@ -235,7 +238,7 @@ impl Parser {
         {
             Predicate::compare(column, comparison, self.literal()?)
         } else {
-            return Err(format!("a comparison should follow {column}"));
+            return Err(format!("expected a comparison after {column}"));
         };
         Ok(if not { Predicate::Not(Box::new(found)) } else { found })
     }
@@ -252,7 +255,7 @@ impl Parser {
                 }
             }
         }
-        Err("`in` is followed by values in parentheses, with commas between them".to_owned())
+        Err("`in` must be followed by values in parentheses, separated by commas".to_owned())
     }
 
     fn label(&mut self) -> Result<Predicate, String> {
@@ -260,7 +263,7 @@ impl Parser {
             (true, Some(Token::Text(label) | Token::Word(label))) => {
                 Ok(Predicate::Has { column: LABELS.to_owned(), literal: Literal::Text(label) })
             }
-            _ => Err("`has` without a column before it is followed by `label` and a label".to_owned()),
+            _ => Err("`has` without a column before it must be followed by `label` and a label".to_owned()),
         }
     }
 
@@ -270,18 +273,18 @@ impl Parser {
         {
             if self.keyword(keyword) {
                 return match self.tokens.next() {
-                    Some(Token::Text(text)) => read(&text).ok_or_else(|| format!("{text:?} is no {keyword}")),
-                    _ => Err(format!("{keyword} is followed by text in quotes")),
+                    Some(Token::Text(text)) => read(&text).ok_or_else(|| format!("{text:?} is not a {keyword}")),
+                    _ => Err(format!("{keyword} must be followed by text in quotes")),
                 };
             }
         }
         match self.tokens.next() {
             Some(Token::Text(text)) => Ok(Literal::Text(text)),
             Some(Token::Word(word)) => Literal::number(&word).ok_or_else(|| {
-                format!("`{word}` is no value: text stands in quotes, and the column before the comparison")
+                format!("`{word}` is not a value: write text in quotes, and the column before the comparison")
             }),
-            Some(other) => Err(format!("{} stands where a value should", other.shown())),
-            None => Err("it ends where a value should stand".to_owned()),
+            Some(other) => Err(format!("expected a value, found {}", other.shown())),
+            None => Err("expected a value, found the end".to_owned()),
         }
     }
 }
@@ -359,31 +362,31 @@ mod tests {
     #[test]
     fn what_is_no_condition_says_why() {
         for (text, why) in [
-            ("id < 5", "does not begin with a type"),
-            ("t: id <", "ends where a value"),
-            ("t: id < x", "text stands in quotes"),
+            ("id < 5", "does not start with a type"),
+            ("t: id <", "found the end"),
+            ("t: id < x", "write text in quotes"),
             ("t: (id < 5", "not closed"),
-            ("t: id < 5 6", "left over"),
-            ("t: id < 'x", "never closed"),
-            ("t: id # 5", "means nothing"),
+            ("t: id < 5 6", "at the end"),
+            ("t: id < 'x", "missing closing"),
+            ("t: id # 5", "unexpected `#`"),
             ("t: id is 5", "not null"),
-            ("t: ", "ends where a column"),
+            ("t: ", "found the end"),
             ("t: a between 1", "two values"),
             ("t: a in 1", "in parentheses"),
             ("t: a in (1", "in parentheses"),
-            ("t: a in ()", "stands where a value"),
+            ("t: a in ()", "expected a value"),
             ("t: a like 5", "text in quotes"),
-            ("t: a not = 5", "a comparison should follow"),
+            ("t: a not = 5", "expected a comparison"),
             ("t: 1 = id", "column before the comparison"),
             ("t: x:y = 1", "in backticks"),
-            ("`t: a = 1", "does not begin with a type"),
-            ("`t` a = 1", "does not begin with a type"),
+            ("`t: a = 1", "does not start with a type"),
+            ("`t` a = 1", "does not start with a type"),
             ("t: has 5", "followed by `label`"),
         ] {
             let error = parse_condition(text).unwrap_err();
             assert!(error.message().contains(why), "{text}: {error}");
         }
         let deep = format!("t: {}id = 1{}", "(".repeat(100), ")".repeat(100));
-        assert!(parse_condition(&deep).unwrap_err().message().contains("inside one another"));
+        assert!(parse_condition(&deep).unwrap_err().message().contains("nested more than"));
     }
 }

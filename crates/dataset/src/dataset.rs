@@ -25,7 +25,7 @@ impl std::fmt::Debug for Dataset {
 }
 
 impl Dataset {
-    /// The tables of `source`. Nothing is read.
+    /// Creates the tables of `source`. Reads nothing.
     pub fn new(source: Arc<dyn Source>, resources: Resources) -> Self {
         let tables = tables(source.graph());
         let keys = Arc::new(Keys::new(Arc::clone(&source), resources));
@@ -53,7 +53,7 @@ impl Dataset {
     /// The table of that name.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::Usage`] when there is none.
+    /// Returns [`isomorph_error::Kind::Usage`] if it does not exist.
     pub fn table(&self, name: &str) -> Result<&Table> {
         let names = || self.tables.iter().map(Table::name);
         self.tables.iter().find(|table| table.name() == name).ok_or_else(|| {
@@ -71,7 +71,7 @@ impl Dataset {
         Ok(Scan::new(self, self.table(table)?))
     }
 
-    /// Whether a filter compares columns as a reader expects.
+    /// Checks that the columns of a filter can be compared as a user expects.
     pub(crate) fn comparable(&self, table: &Table, filter: &Predicate) -> Result<()> {
         match filter {
             Predicate::And(all) | Predicate::Or(all) => all.iter().try_for_each(|one| self.comparable(table, one)),

@@ -1,4 +1,4 @@
-//! Keys of nodes by their rows.
+//! Keys of nodes by row number.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use isomorph_model::{Graph, KeyKind, NodeBatch};
 use isomorph_storage::Resources;
 use isomorph_tables::lookup::{RowKeys, RowKeysBuilder};
 
-/// Row → key, for the node types whose rows edges name and whose keys are wanted.
+/// Row → key, for the node types that edges refer to by row and whose keys are needed.
 pub struct KeysByRow {
     keys: Vec<Option<RowKeys>>,
 }
@@ -20,12 +20,12 @@ pub struct KeysByRowBuilder {
 }
 
 impl KeysByRow {
-    /// Nothing known yet of the nodes of `graph`.
+    /// Creates a builder for the node types of `graph`.
     pub fn builder(graph: &Graph, resources: &Resources) -> KeysByRowBuilder {
         KeysByRow::builder_of(graph.nodes.iter().map(|ty| ty.key.kind).collect(), resources)
     }
 
-    /// Nothing known yet of tables with keys of these kinds, numbered from 0.
+    /// Creates a builder for tables with keys of these kinds, numbered from 0.
     pub fn builder_of(kinds: Vec<KeyKind>, resources: &Resources) -> KeysByRowBuilder {
         let memory = resources.budget.limit() / 4 / kinds.len().max(1) as u64;
         let builder = |_: &KeyKind| RowKeysBuilder::new(&resources.budget, &resources.scratch, memory);
@@ -35,10 +35,10 @@ impl KeysByRow {
         }
     }
 
-    /// The keys of rows; of a type without a key, the rows themselves.
+    /// The keys of rows; for a type without a key, the rows themselves.
     ///
     /// # Errors
-    /// When a row does not exist.
+    /// If a row does not exist.
     pub fn gather(&self, ty: usize, rows: &[u64]) -> Result<ArrayRef> {
         match self.keys.get(ty) {
             Some(Some(keys)) => keys.gather(rows),
@@ -48,15 +48,15 @@ impl KeysByRow {
 }
 
 impl KeysByRowBuilder {
-    /// Adds the keys of nodes, which follow those before.
+    /// Adds the keys of nodes, which follow the nodes before.
     ///
     /// # Errors
-    /// When a key is null, or there is no room for temporary files.
+    /// If a key is null, or there is no space for temporary files.
     pub fn add(&mut self, nodes: &NodeBatch) -> Result<()> {
         nodes.keys.as_ref().map_or(Ok(()), |keys| self.push(nodes.ty, keys))
     }
 
-    /// Adds keys of table number `ty`, which follow those before.
+    /// Adds keys of table number `ty`, which follow the keys before.
     ///
     /// # Errors
     /// As [`KeysByRowBuilder::add`].
@@ -64,10 +64,10 @@ impl KeysByRowBuilder {
         self.builders.get_mut(ty).map_or(Ok(()), |builder| builder.push(keys.as_ref()))
     }
 
-    /// All nodes have passed.
+    /// Finishes after the last node.
     ///
     /// # Errors
-    /// When there is no room for temporary files.
+    /// If there is no space for temporary files.
     pub fn finish(self) -> Result<KeysByRow> {
         let keys = self.builders.into_iter().zip(self.keyless);
         let keys = keys.map(|(builder, keyless)| if keyless { Ok(None) } else { builder.finish().map(Some) });

@@ -1,4 +1,4 @@
-//! What cells mean, where their Arrow type does not say it.
+//! The meaning of cells whose Arrow type does not state it.
 
 use isomorph_model::schema::Owner;
 use isomorph_model::{Graph, Key, KeyKind, Property, ValueKind};
@@ -6,7 +6,7 @@ use isomorph_model::{Graph, Key, KeyKind, Property, ValueKind};
 use crate::schema::Role;
 use crate::table::TableKind;
 
-/// What the cells of a column mean.
+/// The meaning of the cells of a column.
 pub(crate) fn kind_of(graph: &Graph, table: TableKind, role: Role) -> ValueKind {
     let key = |key: Option<&Key>| match key.map(|key| key.kind) {
         Some(KeyKind::Term) => ValueKind::Term,

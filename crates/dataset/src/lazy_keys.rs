@@ -1,4 +1,4 @@
-//! Keys of elements that batches name by row, read when the first row is met.
+//! Keys of elements that batches refer to by row, read when the first row is needed.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,14 +15,14 @@ use crate::arrays::declared;
 use crate::keys::{KeysByRow, KeysByRowBuilder};
 use crate::schema::of_key;
 
-/// Elements that have keys by row.
+/// Elements whose keys are looked up by row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keyed {
     Nodes(usize),
     Hyperedges(usize),
 }
 
-/// Keys of tables of one sort, once they are read.
+/// The keys of tables of one sort, after they were read.
 type Known = Mutex<Option<Arc<KeysByRow>>>;
 
 /// The keys of the elements of a graph.
@@ -31,9 +31,9 @@ pub(crate) struct Keys {
     resources: Resources,
     nodes: Known,
     hyperedges: Known,
-    /// The keys of each kind; few, and of any type.
+    /// The keys of each kind of groups; few, and of any type.
     groups: Mutex<Option<Arc<Vec<ArrayRef>>>>,
-    /// The rows of keys of nodes, by type, once they were asked for; nothing where keys do not tell rows.
+    /// The rows of the keys of nodes, by node type, after the first request; `None` if keys do not identify rows.
     rows: Mutex<HashMap<usize, Option<Arc<KeyRows>>>>,
 }
 
@@ -51,16 +51,16 @@ impl Keys {
         &self.resources
     }
 
-    /// The keys of rows of a table; of a table without keys, the rows themselves.
+    /// The keys of rows of a table; for a table without keys, the rows themselves.
     ///
     /// # Errors
-    /// When a row does not exist, keys cannot be read, or there is no room for temporary files.
+    /// If a row does not exist, keys cannot be read, or there is no space for temporary files.
     pub fn gather(&self, what: Keyed, rows: &UInt64Array) -> Result<ArrayRef> {
         let (known, ty) = match what {
             Keyed::Nodes(ty) => (&self.nodes, ty),
             Keyed::Hyperedges(ty) => (&self.hyperedges, ty),
         };
-        // Others that need the same keys wait for them.
+        // Other threads that need the same keys wait for them.
         let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
         let keys = match &*known {
             Some(keys) => Arc::clone(keys),
@@ -70,10 +70,10 @@ impl Keys {
         keys.gather(ty, rows.values())
     }
 
-    /// The keys of groups by their rows.
+    /// The keys of groups by row.
     ///
     /// # Errors
-    /// As for [`Keys::gather`].
+    /// As [`Keys::gather`].
     pub fn of_groups(&self, kind: usize, rows: &UInt64Array) -> Result<ArrayRef> {
         let mut known = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
         let keys = match &*known {
@@ -81,29 +81,29 @@ impl Keys {
             None => Arc::clone(known.insert(Arc::new(self.read_groups()?))),
         };
         drop(known);
-        let keys = keys.get(kind).ok_or_else(|| Error::usage("members of no kind"))?;
+        let keys = keys.get(kind).ok_or_else(|| Error::usage("members of an unknown kind of groups"))?;
         if let Some(row) = rows.values().iter().find(|row| isomorph_error::index(**row) >= keys.len()) {
-            return Err(Error::malformed(format!("something is a member of group {row}, which there is not")));
+            return Err(Error::malformed(format!("a membership refers to group {row}, which does not exist")));
         }
         take(keys, rows, None).map_err(|error| Error::malformed(error.to_string()).caused_by(error))
     }
 
-    /// Whether the rows of keys of a node type are known, if they were asked for.
+    /// Whether the rows of the keys of a node type are known; `None` before the first request.
     pub fn knows_rows(&self, ty: usize) -> Option<bool> {
         let known = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
         known.get(&ty).map(Option::is_some)
     }
 
-    /// The rows of keys of a node type; of a type without keys, the keys themselves. Nothing where keys do not tell rows: some are there twice, or
-    /// there is no room for them.
+    /// The rows of the keys of a node type; for a type without keys, the keys themselves. `None` if keys do not
+    /// identify rows: keys are duplicated, or they do not fit into memory.
     ///
     /// # Errors
-    /// When keys cannot be read.
+    /// If keys cannot be read.
     pub fn rows_of(&self, ty: usize, keys: &Set) -> Result<Option<Set>> {
         if self.graph().nodes.get(ty).is_some_and(|ty| ty.key.kind == KeyKind::Row) {
             return Ok(Some(keys.clone()));
         }
-        // Others that need the same keys wait for them.
+        // Other threads that need the same keys wait for them.
         let mut known = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
         let found = match known.get(&ty) {
             Some(found) => found.clone(),
@@ -119,7 +119,7 @@ impl Keys {
         let mut look_up = |keys: &dyn Array| found.translate(keys, &mut rows).map(|_| ());
         match (keys.ints(), keys.texts()) {
             (Some(ints), _) => {
-                // No integer type holds all of them.
+                // No integer type can hold all of them.
                 let signed = ints.iter().filter(|int| **int < 0).filter_map(|int| i64::try_from(*int).ok());
                 look_up(&Int64Array::from_iter_values(signed))?;
                 look_up(&UInt64Array::from_iter_values(keys.rows()))?;

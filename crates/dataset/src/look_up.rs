@@ -1,4 +1,4 @@
-//! How rows are found by keys: what is asked of the format, and what it costs.
+//! How rows are found by keys: the request to the format, and its cost.
 
 use isomorph_error::Result;
 use isomorph_model::{Cost, EndForm, Narrowing, Predicate, Set, Tables, Way};
@@ -8,16 +8,17 @@ use crate::push_down::named;
 use crate::schema::Role;
 use crate::table::{Table, TableKind};
 
-/// By what a format finds the rows with some keys.
+/// The column by which a format finds the rows with given keys.
 struct Place {
     tables: Tables,
     column: String,
-    /// The node type of which the keys are turned into rows before, where the format finds those better.
+    /// The node type whose keys are first converted to rows, if the format finds rows better than keys.
     rows_of: Option<usize>,
 }
 
 impl Dataset {
-    /// What it costs to look rows of a table up by a column, by its name or `@ROLE`: see [`crate::Scan::look_up`]. Nothing is read to say so.
+    /// The cost of a look-up in a column of a table, by its name or `@ROLE`: see [`crate::Scan::look_up`]. Reads
+    /// nothing.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -32,7 +33,7 @@ impl Dataset {
     /// ```
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::Usage`] when there is no such table or column.
+    /// Returns [`isomorph_error::Kind::Usage`] if the table or column does not exist.
     pub fn look_up_cost(&self, table: &str, column: &str) -> Result<Cost> {
         let table = self.table(table)?;
         let role = table.roles().get(table.column(column)?).copied();
@@ -53,7 +54,7 @@ impl Dataset {
         Ok(Cost { rows: cost.rows.zip(nodes).map(|(rows, nodes)| rows.saturating_add(nodes)), ..cost })
     }
 
-    /// By what the format finds the rows with some values in a column; nothing where it is not told of them.
+    /// The column by which the format finds rows with given values; `None` if the format is not asked.
     fn place(&self, table: &Table, role: Role) -> Option<Place> {
         let source = self.source();
         let (tables, column) = named(source.graph(), table.kind(), role)?;
@@ -61,7 +62,7 @@ impl Dataset {
         let by_rows = |column: &str, ty| Place { tables, column: column.to_owned(), rows_of: Some(ty) };
         let is_known = |ty| self.keys().knows_rows(ty) != Some(false);
         match (table.kind(), role) {
-            // What finds rows, and keys no better than by a look at each, finds keys whose rows are kept.
+            // If the format finds rows, but has to read every key to find keys, the dataset keeps the rows of the keys.
             (TableKind::Nodes(ty), Role::Key)
                 if found_by(Narrowing::ROW) == Way::Index && found_by(Narrowing::KEY) != Way::Index && is_known(ty) =>
             {
@@ -79,17 +80,18 @@ impl Dataset {
         }
     }
 
-    /// A condition for the format that holds for all rows of `table` with one of `keys` in the column of a role; nothing where it is not told.
+    /// A condition for the format that is true of all rows of `table` with one of `keys` in the column of a role;
+    /// `None` if the format is not asked.
     ///
     /// # Errors
-    /// When keys of nodes cannot be read.
+    /// If keys of nodes cannot be read.
     pub(crate) fn located(&self, table: &Table, role: Role, keys: &Set) -> Result<Option<Predicate>> {
         let Some(place) = self.place(table, role) else { return Ok(None) };
         if let Some(ty) = place.rows_of {
             if let Some(rows) = self.keys().rows_of(ty, keys)? {
                 return Ok(Some(Predicate::In { column: place.column, set: rows }));
             }
-            // Keys do not tell rows: what is left is a look at the keys.
+            // Keys do not identify rows: the format has to search for the keys.
             let by_key = self.place(table, role).filter(|place| place.rows_of.is_none());
             return Ok(by_key.map(|place| Predicate::In { column: place.column, set: keys.clone() }));
         }

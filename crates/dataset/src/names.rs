@@ -1,6 +1,6 @@
-//! Names that are unique.
+//! Unique names.
 
-/// `name`, behind as many `_` as it takes to be none of `taken`.
+/// `name`, prefixed with `_` until it is not in `taken`.
 pub(crate) fn unique(mut name: String, taken: &[String]) -> String {
     while taken.contains(&name) {
         name.insert(0, '_');
@@ -8,7 +8,7 @@ pub(crate) fn unique(mut name: String, taken: &[String]) -> String {
     name
 }
 
-/// `name`, with `_2`, `_3`, … where it is one of `taken`.
+/// `name`, with the suffix `_2`, `_3`, … if it is taken.
 pub(crate) fn numbered(name: String, taken: impl Fn(&str) -> bool) -> String {
     if !taken(&name) {
         return name;

@@ -1,4 +1,4 @@
-//! Partitions of a scan, which own what they read from.
+//! Partitions of a scan, which own what they read.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,7 +18,7 @@ use crate::stream::BatchStream;
 use crate::table::TableKind;
 use crate::wanted_keys::{Answers, Asked};
 
-/// The parts of a scan; nothing where one is at its end.
+/// The parts of a scan; `None` for one that has ended.
 type Parts<'a> = Vec<Mutex<Option<Box<dyn Part + 'a>>>>;
 
 self_cell!(
@@ -30,42 +30,42 @@ self_cell!(
     }
 );
 
-/// What all partitions of a scan know.
+/// What the partitions of a scan share.
 pub(crate) struct Shared {
-    /// Which batches of the model are meant.
+    /// The kind of model batches that are read.
     pub kind: TableKind,
-    /// All columns that are read: those that are given first, then what filter and look-up need.
+    /// All columns that are read: first those that are returned, then those that filter and look-up need.
     pub rows: Rows,
-    /// The columns that are given; before them the question, of a look-up.
+    /// The columns that are returned; in a look-up, the question comes first.
     pub given: SchemaRef,
     pub filter: Option<Filter>,
-    /// The keys that are looked for, and the column that has them.
+    /// The position of the column that is looked up, and the keys.
     pub asked: Option<(usize, Asked)>,
-    /// Rows that may still be given.
+    /// Rows that may still be returned.
     pub left: AtomicU64,
-    /// At most so many rows in a batch.
+    /// The maximum number of rows in a batch.
     pub batch_rows: usize,
     pub cancel: Cancel,
 }
 
-/// A piece of a scan: its record batches, in order. It reads when the next is asked for; dropping it ends its reading. Behind an
-/// error there is nothing.
+/// A part of a scan: its record batches, in order. A batch is read when it is requested; dropping the partition ends
+/// reading. After an error, the iterator is at its end.
 pub struct Partition {
     held: Arc<Held>,
     at: usize,
     rows: Option<u64>,
     shared: Arc<Shared>,
-    /// Rows that were read and not yet given.
+    /// Rows that were read and not yet returned.
     waiting: Option<Waiting>,
     is_done: bool,
 }
 
-/// Rows that pass, of which some were given.
+/// Rows that pass, some of which were returned.
 struct Waiting {
     batch: RecordBatch,
-    /// Of a look-up: which of them are asked for, and by whom.
+    /// In a look-up: which of them are requested, and by which question.
     answers: Option<Answers>,
-    /// How many were given.
+    /// Number of rows that were returned.
     given: usize,
 }
 
@@ -78,7 +78,7 @@ impl std::fmt::Debug for Partition {
 /// The partitions of a scan of `source`.
 ///
 /// # Errors
-/// When the request cannot be met, or metadata cannot be read.
+/// If the source cannot serve the request, or metadata cannot be read.
 pub(crate) fn partitions(source: Arc<dyn Source>, request: &Request, shared: Shared) -> Result<Vec<Partition>> {
     let held = Held::try_new(source, |source| -> Result<Parts<'_>> {
         Ok(source.scan(request)?.into_iter().map(|part| Mutex::new(Some(part))).collect())
@@ -102,7 +102,7 @@ pub(crate) fn partitions(source: Arc<dyn Source>, request: &Request, shared: Sha
 }
 
 impl Partition {
-    /// Number of rows before the filter, if known before reading; of all tables that are read with this one.
+    /// Number of rows before the filter, if known without reading; of all tables that are read together with this one.
     pub fn rows(&self) -> Option<u64> {
         self.rows
     }
@@ -112,12 +112,12 @@ impl Partition {
         &self.shared.given
     }
 
-    /// Its batches as an asynchronous stream, for engines and servers.
+    /// Converts to an asynchronous stream, for engines and servers.
     pub fn into_stream(self) -> BatchStream {
         BatchStream::new(self)
     }
 
-    /// Ends the reading.
+    /// Ends reading.
     fn close(&self) {
         self.held.with_dependent(|_, parts| {
             if let Some(part) = parts.get(self.at) {
@@ -153,7 +153,7 @@ impl Partition {
 }
 
 impl Shared {
-    /// Of some rows those that pass.
+    /// The rows that pass.
     fn passing(&self, mut batch: RecordBatch) -> Result<Waiting> {
         if let Some(filter) = &self.filter {
             let passing = filter.passing(&batch)?;
@@ -165,7 +165,7 @@ impl Shared {
         Ok(Waiting { batch, answers, given: 0 })
     }
 
-    /// The next of them, without the columns that nobody asked for; no row when none is left.
+    /// The next of them, without the columns that were not requested; an empty batch at the end.
     fn next(&self, waiting: &mut Waiting) -> Result<RecordBatch> {
         let mut columns = Vec::new();
         let batch = match (&self.asked, &mut waiting.answers) {

@@ -1,12 +1,13 @@
-//! What of a scan is asked of the format itself. It may answer with more: columns are chosen and filters are applied here once more.
+//! The part of a scan that the format can do itself. The format may return more: columns are selected and filters
+//! applied again here.
 
 use isomorph_model::{Graph, Narrowing, Predicate, Property, Tables, ValueKind};
 
 use crate::schema::Role;
 use crate::table::{Table, TableKind};
 
-/// What is wanted of a table of nodes or edges of which the columns at `positions` are read, and rows that pass `filter` and, in the words of
-/// the description, `asked`; nothing for other tables.
+/// The request for a table of nodes or edges: the columns at `positions`, and rows that pass `filter` and `asked`,
+/// which uses the names of the description; `None` for other tables.
 pub(crate) fn narrowing(
     graph: &Graph,
     table: &Table,
@@ -34,7 +35,7 @@ pub(crate) fn narrowing(
     })
 }
 
-/// What the description calls a column that may be compared there: plain properties, keys and relations.
+/// The name in the description of a column that can be compared by the format: plain properties, keys and relations.
 fn pushed(column: &str, table: &Table, properties: &[Property]) -> Option<String> {
     let at = table.schema().index_of(column).ok()?;
     match table.roles().get(at)? {
@@ -45,13 +46,14 @@ fn pushed(column: &str, table: &Table, properties: &[Property]) -> Option<String
     }
 }
 
-/// The name of a property that may be compared; not one that is mistaken for something else.
+/// The name of a property that can be compared; `None` if the name has another meaning.
 fn property_named(property: &Property) -> Option<String> {
     let is_known = property.kind == ValueKind::Plain && !Narrowing::NAMES.contains(&property.name.as_str());
     is_known.then(|| property.name.clone())
 }
 
-/// What a table is for a format, and what it calls the column of a role there, where that may be looked up; nothing for other tables.
+/// The tables of a format that a table belongs to, and the name of the column of a role there, if it can be looked up;
+/// `None` for other tables.
 pub(crate) fn named(graph: &Graph, table: TableKind, role: Role) -> Option<(Tables, String)> {
     let (tables, properties) = match table {
         TableKind::Nodes(ty) => (Tables::Nodes(ty), &graph.nodes.get(ty)?.properties),

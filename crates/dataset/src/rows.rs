@@ -1,4 +1,4 @@
-//! Batches of the model as record batches.
+//! Converts batches of the model to record batches.
 
 use std::sync::Arc;
 
@@ -37,17 +37,17 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// The columns of `batch`, which is of that table.
+    /// The columns of `batch`, which must be a batch of that table.
     ///
     /// # Errors
-    /// When a column is missing that should be there, or its values are not of the declared type.
+    /// If a column is missing, or its values are not of the declared type.
     pub fn of(&self, batch: &Batch) -> Result<RecordBatch> {
         let rows = batch.rows();
         let fields = self.roles.iter().zip(self.schema.fields());
         let columns = fields.map(|(role, field)| {
             let column = self.column(*role, batch, rows)?;
             let column = declared(column.as_ref(), field.data_type(), rows)?;
-            // Some batches have the empty text for no bag, and some null.
+            // In some batches the empty text means no bag, in some null does.
             let is_bag = field.metadata().get(KIND).is_some_and(|kind| kind == ValueKind::Bag.word());
             if is_bag { without_empty(&column) } else { Ok(column) }
         });
@@ -57,7 +57,7 @@ impl Rows {
             .map_err(|error| Error::malformed(error.to_string()).caused_by(error))
     }
 
-    /// A column of a batch; nothing where all of it is null.
+    /// A column of a batch; `None` if all of it is null.
     fn column(&self, role: Role, batch: &Batch, rows: usize) -> Result<Option<ArrayRef>> {
         let key = |keys: Option<&ArrayRef>| keys.map(Arc::clone).ok_or_else(|| Error::usage("rows without their keys"));
         let numbers = |start: u64| -> ArrayRef { Arc::new(UInt64Array::from_iter_values((start..).take(rows))) };
@@ -70,7 +70,8 @@ impl Rows {
             (Batch::Nodes(nodes), Role::Labels) => labels(nodes.labels.as_ref(), rows),
             (Batch::Nodes(nodes), Role::Property(at)) => return property(&nodes.properties, at),
             (Batch::Edges(edges), Role::Source | Role::Target) => {
-                let ty = self.keys.graph().edges.get(edges.ty).ok_or_else(|| Error::usage("edges of no type"))?;
+                let ty =
+                    self.keys.graph().edges.get(edges.ty).ok_or_else(|| Error::usage("edges of an unknown type"))?;
                 match role {
                     Role::Source => self.ends(Owner::Nodes(ty.source), &edges.source)?,
                     _ => self.ends(Owner::Nodes(ty.target), &edges.target)?,
@@ -94,16 +95,24 @@ impl Rows {
             (Batch::Hyperedges(hyperedges), Role::Property(at)) => return property(&hyperedges.properties, at),
             (Batch::Members(members), Role::Owner) => self.ends(Owner::Hyperedges(members.ty), &members.owner)?,
             (Batch::Members(members), Role::Member) => {
-                let ty =
-                    self.keys.graph().hyperedges.get(members.ty).ok_or_else(|| Error::usage("members of no type"))?;
+                let ty = self
+                    .keys
+                    .graph()
+                    .hyperedges
+                    .get(members.ty)
+                    .ok_or_else(|| Error::usage("members of an unknown type"))?;
                 self.ends(Owner::Nodes(ty.ends), &members.member)?
             }
             (Batch::Members(members), Role::Part) => column(&members.roles),
             (Batch::Members(members), Role::Layer) => layers(members.layers.as_ref(), rows)?.0,
             (Batch::Members(members), Role::Coefficient) => coefficients(members.coefficients.as_ref(), rows),
             (Batch::Values(values), Role::Owner) => {
-                let table =
-                    self.keys.graph().values.get(values.table).ok_or_else(|| Error::usage("values of no table"))?;
+                let table = self
+                    .keys
+                    .graph()
+                    .values
+                    .get(values.table)
+                    .ok_or_else(|| Error::usage("values of an unknown table"))?;
                 self.ends(table.owner, &values.owner)?
             }
             (Batch::Values(values), Role::Value) => Arc::clone(&values.values),
@@ -118,14 +127,17 @@ impl Rows {
             (Batch::Memberships(members), Role::Member) => {
                 let table =
                     self.keys.graph().groups.get(members.kind).and_then(|kind| kind.memberships.get(members.table));
-                self.ends(table.ok_or_else(|| Error::usage("members of no kind"))?.of, &members.member)?
+                self.ends(
+                    table.ok_or_else(|| Error::usage("members of an unknown kind of groups"))?.of,
+                    &members.member,
+                )?
             }
             (Batch::Memberships(members), Role::Property(at)) => return property(&members.properties, at),
             _ => return Err(Error::usage(format!("a table without {}", role.word()))),
         }))
     }
 
-    /// Ends as keys; of elements without keys, as rows.
+    /// Ends as keys; for elements without keys, as rows.
     fn ends(&self, owner: Owner, ends: &Ends) -> Result<ArrayRef> {
         let rows = match ends {
             Ends::Keys(keys) => return Ok(Arc::clone(keys)),
@@ -140,7 +152,7 @@ impl Rows {
     }
 }
 
-/// A column of properties; nothing where all of it is null.
+/// A column of properties; `None` if all of it is null.
 fn property(columns: &Columns, at: usize) -> Result<Option<ArrayRef>> {
     Ok(columns.get(at).cloned().flatten())
 }

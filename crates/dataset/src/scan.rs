@@ -20,7 +20,7 @@ use crate::schema::{Role, field};
 use crate::table::{Table, TableKind};
 use crate::wanted_keys::Asked;
 
-/// A scan of one table: all columns of all rows, unless less is asked for.
+/// A scan of one table: by default all columns of all rows.
 #[derive(Debug, Clone)]
 pub struct Scan<'d> {
     dataset: &'d Dataset,
@@ -47,13 +47,13 @@ impl<'d> Scan<'d> {
         }
     }
 
-    /// Only these columns, in this order, by name or by `@ROLE`.
+    /// Selects columns, in this order, by name or by `@ROLE`.
     pub fn columns<S: Into<String>>(mut self, columns: impl IntoIterator<Item = S>) -> Self {
         self.columns = Some(columns.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Only rows for which `filter` is true. A second filter must hold as well.
+    /// Selects rows for which `filter` is true. If called again, both filters must be true.
     pub fn filter(mut self, filter: Predicate) -> Self {
         self.filter = Some(match self.filter.take() {
             None => filter,
@@ -62,38 +62,40 @@ impl<'d> Scan<'d> {
         self
     }
 
-    /// At most so many rows of all partitions together.
+    /// Limits the number of rows of all partitions together.
     pub fn limit(mut self, rows: u64) -> Self {
         self.limit = Some(rows);
         self
     }
 
-    /// At most so many rows in a batch, and at least one. Formats may give fewer: no more than a page or a row group holds.
+    /// Limits the number of rows in a batch; the minimum is one. Batches may be smaller: a page or a row group can end
+    /// them.
     pub fn batch_rows(mut self, rows: usize) -> Self {
         self.batch_rows = Some(rows.max(1));
         self
     }
 
-    /// Ends with [`isomorph_error::Kind::Cancelled`] at the next batch once `cancel` says so.
+    /// Ends the scan with [`isomorph_error::Kind::Cancelled`] at the next batch after `cancel` is cancelled.
     pub fn cancel(mut self, cancel: Cancel) -> Self {
         self.cancel = cancel;
         self
     }
 
-    /// Only rows whose `column` holds one of `keys`, integers or texts. A first column, `question` (`UInt64`), says
-    /// for which of the keys a row is there, from 0; a row is there as often as its key is asked for, in no order of the questions. A
-    /// text finds the integer that it spells, and the other way round; a key that the column's type does not hold finds nothing, as null
-    /// does. The rows come in the order of the table, or, of edges, in that of the end that is asked for. The keys have to fit into the budget; what
-    /// it costs says [`Dataset::look_up_cost`]. Columns that a filter does not compare are refused.
+    /// Selects rows whose `column` has one of `keys`, integers or texts. The first column, `question` (`UInt64`), is
+    /// the index of the matching key, from 0. A row is returned once for each time its key occurs, in no order of the
+    /// questions. A text matches the integer that it spells, and the other way round. Null and keys that the column's
+    /// type cannot hold match nothing. Rows are in the order of the table; edges in the order of the end that is looked
+    /// up. The keys must fit into the budget; [`Dataset::look_up_cost`] states the cost. Columns that a filter cannot
+    /// compare are refused.
     pub fn look_up(mut self, column: impl Into<String>, keys: ArrayRef) -> Self {
         self.asked = Some((column.into(), keys));
         self
     }
 
-    /// The columns that it gives.
+    /// The schema of the batches.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::Usage`] for a column that is not there, or is named twice.
+    /// Returns [`isomorph_error::Kind::Usage`] for a column that does not exist, or is named twice.
     pub fn schema(&self) -> Result<SchemaRef> {
         let given = self.project(&self.positions()?)?;
         if self.asked.is_none() {
@@ -105,10 +107,10 @@ impl<'d> Scan<'d> {
         Ok(Arc::new(Schema::new(std::iter::once(question).chain(given.fields().iter().cloned()).collect::<Vec<_>>())))
     }
 
-    /// Its partitions, in the order of the rows.
+    /// The partitions, in the order of the rows.
     ///
     /// # Errors
-    /// As for [`Scan::schema`], for a filter that does not fit the table, and when metadata cannot be read.
+    /// As [`Scan::schema`]; also for a filter that does not fit the table, and if metadata cannot be read.
     pub fn partitions(&self) -> Result<Vec<Partition>> {
         let mut positions = self.positions()?;
         let given = self.schema()?;
@@ -141,10 +143,10 @@ impl<'d> Scan<'d> {
         partitions(Arc::clone(self.dataset.source()), &request, shared)
     }
 
-    /// All batches, one partition after another.
+    /// The batches of all partitions, one partition after another.
     ///
     /// # Errors
-    /// As for [`Scan::partitions`].
+    /// As [`Scan::partitions`].
     pub fn batches(&self) -> Result<Batches> {
         Ok(Batches::new(self.schema()?, self.partitions()?))
     }
@@ -154,7 +156,7 @@ impl<'d> Scan<'d> {
         let positions = names.iter().map(|name| self.table.column(name)).collect::<Result<Vec<_>>>()?;
         let mut seen = BTreeSet::new();
         match positions.iter().zip(names).find(|(at, _)| !seen.insert(**at)) {
-            Some((_, name)) => Err(Error::usage(format!("column {name} is asked for twice"))),
+            Some((_, name)) => Err(Error::usage(format!("column {name} is requested twice"))),
             None => Ok(positions),
         }
     }
@@ -163,7 +165,7 @@ impl<'d> Scan<'d> {
         self.table.schema().project(positions).map(Arc::new).map_err(|error| Error::usage(error.to_string()))
     }
 
-    /// The keys that are asked for, and the place of their column, which is added to `positions`.
+    /// The keys that are looked up, and the position of their column, which is added to `positions`.
     fn asked_for(&self, column: &str, keys: &ArrayRef, positions: &mut Vec<usize>) -> Result<(usize, Asked)> {
         let at = self.table.column(column)?;
         let place = positions.iter().position(|position| *position == at).unwrap_or(positions.len());
@@ -172,12 +174,12 @@ impl<'d> Scan<'d> {
         }
         let field = self.table.schema().field(at);
         let data_type = field.data_type();
-        // A look-up is a comparison with each key.
+        // A look-up compares the column with each key.
         self.dataset.comparable(self.table, &Predicate::equal(field.name(), ""))?;
         Ok((place, Asked::new(keys, data_type, self.dataset.resources())?))
     }
 
-    /// A filter with the names of columns instead of roles; columns that it looks at are added to `positions`.
+    /// A filter with names of columns instead of roles; its columns are added to `positions`.
     fn bound(&self, filter: &Predicate, positions: &mut Vec<usize>) -> Result<Predicate> {
         let schema: &Schema = self.table.schema();
         let bound = filter.renamed(&mut |name| {
@@ -191,7 +193,7 @@ impl<'d> Scan<'d> {
         Ok(bound)
     }
 
-    /// The least that a source can be asked for.
+    /// The smallest set of tables that the source has to read.
     fn tables(&self, roles: &[Role]) -> Tables {
         match self.table.kind() {
             TableKind::Nodes(ty) if roles.iter().all(|role| matches!(role, Role::Key | Role::Row)) => {
@@ -207,10 +209,10 @@ impl<'d> Scan<'d> {
     }
 }
 
-/// Whether cells that mean `kind` compare as a reader expects.
+/// Checks that cells of this kind can be compared as a user expects.
 ///
 /// # Errors
-/// [`isomorph_error::Kind::Unsupported`] when they do not.
+/// Returns [`isomorph_error::Kind::Unsupported`] if they cannot.
 pub(crate) fn comparable(column: &str, kind: &ValueKind, data_type: &DataType, filter: &Predicate) -> Result<()> {
     let refused = |why: &str| {
         let message = format!("column {column} holds {why}");
@@ -224,17 +226,17 @@ pub(crate) fn comparable(column: &str, kind: &ValueKind, data_type: &DataType, f
     );
     match kind {
         ValueKind::Plain => Ok(()),
-        ValueKind::Json => refused("JSON, whose texts do not compare as its values do"),
-        ValueKind::Bag => refused("objects whose members are properties, which do not compare as one text"),
+        ValueKind::Json => refused("JSON, whose text does not compare like its values"),
+        ValueKind::Bag => refused("objects whose members are properties, which cannot be compared as one text"),
         ValueKind::Term if only_equal => Ok(()),
-        ValueKind::Term => refused("RDF terms, which are equal or not and have no order"),
+        ValueKind::Term => refused("RDF terms, which can be equal but have no order"),
         ValueKind::Literal { datatype: Some(datatype) }
             if datatype == isomorph_model::xsd::STRING && *data_type == DataType::Utf8 =>
         {
             Ok(())
         }
-        ValueKind::Literal { .. } => refused("RDF literals, whose texts do not compare as their values do"),
-        ValueKind::Tensor { .. } => refused("tensors, which do not compare"),
-        ValueKind::Raw => refused("bytes of unknown type, which do not compare"),
+        ValueKind::Literal { .. } => refused("RDF literals, whose text does not compare like their values"),
+        ValueKind::Tensor { .. } => refused("tensors, which cannot be compared"),
+        ValueKind::Raw => refused("bytes of unknown type, which cannot be compared"),
     }
 }

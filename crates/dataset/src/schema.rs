@@ -1,4 +1,4 @@
-//! Columns of a table, from the description of a graph.
+//! The columns of a table, from the description of a graph.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,16 +10,16 @@ use crate::kinds::kind_of;
 use crate::names::unique;
 use crate::table::TableKind;
 
-/// Metadata of a field: its role in the graph, the word of a [`Role`].
+/// Metadata key of a field: its role in the graph, the word of a [`Role`].
 pub const ROLE: &str = "isomorph.role";
 
-/// Metadata of a field whose cells mean more than its Arrow type says: the word of a [`ValueKind`].
+/// Metadata key of a field whose cells have a meaning that the Arrow type does not state: the word of a [`ValueKind`].
 pub const KIND: &str = "isomorph.kind";
 
-/// What a column is in the graph.
+/// The role of a column in the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// What identifies an element.
+    /// The identifier of an element.
     Key,
     /// The position of a node in its table.
     Row,
@@ -41,7 +41,7 @@ pub enum Role {
     SourceCoefficient,
     /// The signed coefficient of the target of an edge.
     TargetCoefficient,
-    /// The hyperedge that a member is of, or the element that a value is of.
+    /// The hyperedge that a member belongs to, or the element that a value belongs to.
     Owner,
     /// A member of a hyperedge or group.
     Member,
@@ -53,16 +53,16 @@ pub enum Role {
     Coefficient,
     /// One value of a property that has several.
     Value,
-    /// The group that something is a member of.
+    /// The group of a membership.
     Group,
-    /// The row of the question that an answer is to: see [`crate::Scan::look_up`].
+    /// The index of the matching key in a look-up: see [`crate::Scan::look_up`].
     Question,
     /// A property, or a qualifier of a value, by its index in the description.
     Property(usize),
 }
 
 impl Role {
-    /// The word that stands in metadata, and behind `@` where a column is named by its role.
+    /// The word in metadata, and after `@` where a column is named by its role.
     pub fn word(self) -> &'static str {
         match self {
             Role::Key => "key",
@@ -89,7 +89,7 @@ impl Role {
     }
 }
 
-/// Columns that are found, one after another.
+/// Collects columns.
 struct Builder<'g> {
     columns: Vec<(Role, String, DataType, bool)>,
     properties: &'g [Property],
@@ -196,7 +196,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Properties keep their names; others get out of their way.
+    /// Properties keep their names; other columns are renamed if necessary.
     fn finish(self, kind_of: &dyn Fn(Role) -> ValueKind) -> (Vec<Role>, SchemaRef) {
         let mut taken: Vec<String> =
             self.properties.iter().map(|property| property_name(property).to_owned()).collect();
@@ -209,7 +209,7 @@ impl Builder<'_> {
         }
         for (at, property) in self.properties.iter().enumerate() {
             roles.push(Role::Property(at));
-            // What is declared never null is null in some files.
+            // Columns that are declared as never null have nulls in some files.
             fields.push(field(
                 Role::Property(at),
                 property_name(property),
@@ -222,7 +222,7 @@ impl Builder<'_> {
     }
 }
 
-/// What a property is called: a bag of properties has no name of its own.
+/// The column name of a property: a bag of properties has no name of its own.
 pub(crate) fn property_name(property: &Property) -> &str {
     match property.name.as_str() {
         "" if property.kind == ValueKind::Bag => "properties",
@@ -243,7 +243,7 @@ pub(crate) fn texts() -> DataType {
     DataType::List(Arc::new(Field::new_list_field(DataType::Utf8, true)))
 }
 
-/// The type of a column of keys; of rows where there is no key.
+/// The type of a column of keys, or of rows if there is no key.
 pub(crate) fn of_key(key: &Key) -> DataType {
     if key.kind == KeyKind::Row { DataType::UInt64 } else { key.data_type.clone() }
 }

@@ -1,4 +1,4 @@
-//! What is known of a table without reading its rows.
+//! What is known about a table without reading its rows.
 
 use isomorph_error::Result;
 use isomorph_model::statistics::{ColumnStatistics, Known};
@@ -6,20 +6,22 @@ use isomorph_model::statistics::{ColumnStatistics, Known};
 use crate::dataset::Dataset;
 use crate::push_down::named;
 
-/// What is known of a table.
+/// What is known about a table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TableStatistics {
     /// Number of rows.
     pub rows: Known<u64>,
-    /// Of each column, in the order of the schema.
+    /// For each column, in the order of the schema.
     pub columns: Vec<ColumnStatistics>,
 }
 
 impl Dataset {
-    /// What is known of a table without reading its rows, each with whether it is exact: what reading every row gives. It costs no more than
-    /// opening a few hundred files. Views (selections, sidecars) and tables that are neither nodes nor edges say at most how many rows there are about.
+    /// What is known about a table without reading its rows. Each value states whether it is exact, that is, what
+    /// reading every row gives. This opens a few hundred files at most. For views (selections, sidecars) and for tables
+    /// of neither nodes nor edges, at most an estimate of the number of rows is known.
     ///
     /// # Errors
+    /// Returns [`isomorph_error::Kind::Usage`] if the table does not exist; and errors of reading files.
     /// [`isomorph_error::Kind::Usage`] when there is no such table; when files that are opened cannot be read.
     pub fn statistics(&self, table: &str) -> Result<TableStatistics> {
         let table = self.table(table)?;

@@ -1,4 +1,4 @@
-//! A partition for asynchronous readers.
+//! A partition as an asynchronous stream.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -15,28 +15,28 @@ use crate::partition::Partition;
 /// Batches that wait for their reader.
 const AHEAD: usize = 2;
 
-/// The batches of a partition as a stream. They are read on a thread of its own, from the first poll on, at most two ahead; dropping it ends the
-/// reading without waiting for it. It needs no runtime, and works in any.
+/// The batches of a partition as a stream. A separate thread reads them, from the first poll on, at most two batches
+/// ahead; dropping the stream ends reading without waiting. It needs no runtime, and works in any.
 pub struct BatchStream {
     schema: SchemaRef,
     queue: Arc<Queue>,
-    /// Nothing once it is being read.
+    /// The partition, before reading starts.
     partition: Option<Partition>,
 }
 
 #[derive(Default)]
 struct Queue {
     state: Mutex<State>,
-    /// Told when there is room, or nobody reads any more.
+    /// Notified when there is room, or when the stream was dropped.
     room: Condvar,
 }
 
 #[derive(Default)]
 struct State {
     batches: VecDeque<Result<RecordBatch>>,
-    /// All batches are here, or were.
+    /// All batches were produced.
     is_done: bool,
-    /// Nobody reads any more.
+    /// The stream was dropped.
     is_dropped: bool,
     reader: Option<Waker>,
 }
@@ -46,7 +46,7 @@ impl Queue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a batch when there is room for it. Whether there is somebody to read it.
+    /// Adds a batch when there is room for it. Returns whether the stream still exists.
     fn push(&self, batch: Result<RecordBatch>) -> bool {
         let mut state = self.state();
         while state.batches.len() >= AHEAD && !state.is_dropped {
@@ -70,7 +70,7 @@ fn wake(mut state: MutexGuard<'_, State>) {
     }
 }
 
-/// Says that all batches are there, also when the thread panics.
+/// Marks the end of the batches, even if the thread panics.
 struct Done(Arc<Queue>);
 
 impl Drop for Done {
@@ -78,7 +78,7 @@ impl Drop for Done {
         let mut state = self.0.state();
         state.is_done = true;
         if std::thread::panicking() {
-            state.batches.push_back(Err(Error::usage("the thread that reads a partition has panicked")));
+            state.batches.push_back(Err(Error::usage("the thread that reads a partition panicked")));
         }
         wake(state);
     }

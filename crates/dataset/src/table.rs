@@ -7,7 +7,7 @@ use isomorph_model::{Graph, schema::Owner};
 use crate::names::numbered;
 use crate::schema::{Role, columns};
 
-/// Which table of the description a table is, by index.
+/// The table of the description that a table is, by index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TableKind {
     /// Nodes of a type.
@@ -18,7 +18,7 @@ pub enum TableKind {
     Hyperedges(usize),
     /// Members of the hyperedges of a type.
     Members(usize),
-    /// Values of a property that has several, or qualified ones.
+    /// Values of a property that has several values, or qualified ones.
     Values(usize),
     /// Groups of a kind.
     Groups(usize),
@@ -47,12 +47,12 @@ impl Table {
         &self.name
     }
 
-    /// Which table of the description it is.
+    /// The table of the description that it is.
     pub fn kind(&self) -> TableKind {
         self.kind
     }
 
-    /// Its columns. Their metadata tell their [roles](crate::ROLE) and [kinds](crate::KIND).
+    /// Its columns. The metadata of a field states its [role](crate::ROLE) and [kind](crate::KIND).
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
     }
@@ -67,10 +67,10 @@ impl Table {
         self.rows
     }
 
-    /// The position of a column, by its name or, behind `@`, by its role.
+    /// The position of a column, by its name or, after `@`, by its role.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::Usage`] when there is none.
+    /// Returns [`isomorph_error::Kind::Usage`] if it does not exist.
     pub fn column(&self, name: &str) -> Result<usize> {
         let by_role = |word: &str| self.roles.iter().position(|role| role.word() == word);
         if let Some(at) = name.strip_prefix('@').and_then(by_role) {
@@ -81,7 +81,7 @@ impl Table {
         }
         let names = || self.schema.fields().iter().map(|field| field.name().as_str());
         let error = match name.strip_prefix('@') {
-            Some(role) => Error::usage(format!("{} has no column of the role {role}", self.name)),
+            Some(role) => Error::usage(format!("{} has no column with the role {role}", self.name)),
             None => {
                 let near = did_you_mean(name, names());
                 Error::usage(format!("{} has no column {name}{near}", self.name))

@@ -1,4 +1,4 @@
-//! Keys that are looked for, all in one pass.
+//! Keys that are looked up, all in one pass.
 
 use std::ops::Range;
 
@@ -13,31 +13,32 @@ use isomorph_model::predicate::value_type;
 use isomorph_storage::{Reservation, Resources};
 use isomorph_tables::lookup::{ABSENT, KeyRows, KeyRowsBuilder, Lookup, LookupOptions};
 
-/// Keys, and which questions asked for each.
+/// Keys, and the questions for each.
 pub(crate) struct Asked {
-    /// Key → place of the first question that asks for it, among those that ask for something.
+    /// Key → position of its first question, among the questions that can match.
     places: KeyRows,
-    /// Where the questions of each place begin in `questions`, and where the last ones end.
+    /// Where the questions of each position start in `questions`, and where the last ones end.
     starts: Vec<usize>,
     questions: Vec<u64>,
-    /// The keys, each once, for formats that leave rows out.
+    /// The keys, without duplicates, for formats that skip rows.
     pub set: Set,
     _memory: Reservation,
 }
 
-/// Rows of a batch that somebody asks for, each with the questions that it answers, by their places in [`Asked`]. A row may answer very
-/// many: they are handed out in pieces.
+/// Rows of a batch that match, each with the questions that it answers, by their position in [`Asked`]. A row may
+/// answer very many questions, so the answers are returned in pieces.
 pub(crate) struct Answers {
     rows: Vec<(u64, Range<usize>)>,
     at: usize,
 }
 
 impl Asked {
-    /// The questions for `keys`, which are put into the type of the column; nulls, and what that type does not hold, ask for nothing.
+    /// Creates the look-up for `keys`, which are converted to the type of the column; nulls and keys that the type
+    /// cannot hold match nothing.
     ///
     /// # Errors
-    /// [`Kind::Usage`] for keys that are neither integers nor texts, or a column that holds neither; [`Kind::TooLarge`] where they do not
-    /// fit into the budget.
+    /// Returns [`Kind::Usage`] for keys that are neither integers nor texts, or a column that holds neither;
+    /// [`Kind::TooLarge`] if they do not fit into the budget.
     pub fn new(keys: &ArrayRef, column: &DataType, resources: &Resources) -> Result<Self> {
         let keys = as_in(keys, value_type(column))?;
         let asking: Vec<u64> =
@@ -55,7 +56,7 @@ impl Asked {
             let message = format!("{} keys do not fit into the memory budget", keys.len());
             return Err(too_many(Error::new(Kind::TooLarge, message)));
         };
-        // Questions in the order of the places of their keys.
+        // Questions in the order of the positions of their keys.
         let mut firsts = Vec::with_capacity(keys.len());
         places.translate(keys.as_ref(), &mut firsts)?;
         let mut starts = vec![0; keys.len() + 1];
@@ -77,10 +78,10 @@ impl Asked {
         Ok(Asked { places, starts, questions, set, _memory: memory })
     }
 
-    /// The rows of a column that somebody asks for.
+    /// The rows of a column that match.
     ///
     /// # Errors
-    /// When the keys cannot be compared.
+    /// If the keys cannot be compared.
     pub fn answers(&self, column: &ArrayRef) -> Result<Answers> {
         let mut places = Vec::with_capacity(column.len());
         self.places.translate(column.as_ref(), &mut places)?;
@@ -92,7 +93,8 @@ impl Asked {
         Ok(Answers { rows: asked.map(|(row, place)| (row, questions(place))).collect(), at: 0 })
     }
 
-    /// The next answers, at most `count`: the rows, as often as they are asked for, and the questions. None are left when there is none.
+    /// The next answers, at most `count`: each row as often as it is requested, and the questions. Both are empty at
+    /// the end.
     pub fn next(&self, answers: &mut Answers, count: usize) -> (UInt64Array, UInt64Array) {
         let (mut rows, mut questions): (Vec<u64>, Vec<u64>) = (Vec::new(), Vec::new());
         while let Some((row, left)) = answers.rows.get_mut(answers.at).filter(|_| rows.len() < count) {
@@ -110,20 +112,20 @@ impl Asked {
 }
 
 fn too_many(error: Error) -> Error {
-    error.hint("ask for fewer keys at once")
+    error.hint("look up fewer keys at once")
 }
 
-/// `keys` in the type of a column; null where that does not hold one. A text is the integer that it spells, and an integer the text that
-/// spells it: `7` is 7, and `07` is not.
+/// Converts `keys` to the type of a column; null for keys that it cannot hold. A text matches the integer that it
+/// spells, and an integer the text that spells it: `7` is 7, but `07` is not.
 ///
 /// # Errors
-/// [`Kind::Usage`] for keys or columns that are neither integers nor texts.
+/// Returns [`Kind::Usage`] for keys or columns that are neither integers nor texts.
 fn as_in(keys: &ArrayRef, column: &DataType) -> Result<ArrayRef> {
     let is_text = |data_type: &DataType| matches!(value_type(data_type), T::Utf8 | T::LargeUtf8 | T::Utf8View);
     use DataType as T;
     let refused = |what: &str, is: &DataType| {
-        Error::usage(format!("{what} of type {is}, where integers or texts are looked up"))
-            .hint("ask for rows by a filter, where their column is of another type")
+        Error::usage(format!("{what} of type {is}; only integers and texts can be looked up"))
+            .hint("use a filter if the column is of another type")
     };
     let broken = |error: arrow_schema::ArrowError| Error::usage(error.to_string()).caused_by(error);
     let is_key = |data_type: &DataType| value_type(data_type).is_integer() || is_text(data_type);

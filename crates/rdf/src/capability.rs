@@ -1,10 +1,10 @@
-//! What RDF texts can say, as data: plans and the documentation are made from it.
+//! The capability of RDF texts, as data: plans and the documentation are made from it.
 
 use isomorph_model::KeyKind;
 use isomorph_model::capability::{Capability, Scalar, Values};
 
-/// What RDF texts can say: resources, triples between them in named graphs, and literals. Graphs without triples have no
-/// place in most of them.
+/// What RDF texts can store: resources, triples between them in named graphs, and literals. Most of them cannot store
+/// graphs without triples.
 pub const CAPABILITY: Capability =
     Capability { keys: &[KeyKind::Term], nodes: LITERALS, long_values: true, ..Capability::LEAST };
 

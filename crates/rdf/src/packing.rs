@@ -1,4 +1,4 @@
-//! Packed files: gzip and Zstandard, as names or first bytes tell.
+//! Compressed files: gzip and Zstandard, recognised by names or first bytes.
 
 use std::io::{self, BufRead, Read, Write};
 
@@ -8,19 +8,19 @@ use flate2::write::GzEncoder;
 use isomorph_error::Result;
 use isomorph_storage::{Blob, Unpacked};
 
-/// How a file is packed.
+/// The compression of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Packing {
-    /// Not at all.
+    /// Not compressed.
     None,
-    /// gzip, of one member or several.
+    /// gzip, with one or several members.
     Gzip,
     /// Zstandard.
     Zstd,
 }
 
 impl Packing {
-    /// The packing that the name of a file tells.
+    /// The compression that the name of a file shows.
     pub fn of_name(name: &str) -> Packing {
         let name = name.to_ascii_lowercase();
         if name.ends_with(".gz") {
@@ -32,7 +32,7 @@ impl Packing {
         }
     }
 
-    /// The packing that the first bytes of a file tell.
+    /// The compression that the first bytes of a file show.
     pub fn of_bytes(begin: &[u8]) -> Packing {
         match begin {
             [0x1f, 0x8b, ..] => Packing::Gzip,
@@ -41,15 +41,15 @@ impl Packing {
         }
     }
 
-    /// The bytes of a file as they were before it was packed.
+    /// Decompresses a file.
     ///
     /// # Errors
-    /// When memory for unpacking cannot be had.
+    /// If memory for decompression cannot be allocated.
     pub fn reader(self, blob: &Blob) -> Result<Box<dyn Read + Send>> {
         self.unpacked(blob.reader()).map_err(|error| error.at(blob.place()))
     }
 
-    /// The bytes of a stream as they were before it was packed.
+    /// Decompresses a stream.
     ///
     /// # Errors
     /// As [`Packing::reader`].
@@ -62,21 +62,21 @@ impl Packing {
     }
 }
 
-/// A file that is packed while it is written.
+/// A file that is compressed while it is written.
 pub enum Packed<W: Write> {
-    /// As it is.
+    /// Not compressed.
     Plain(W),
-    /// By gzip.
+    /// With gzip.
     Gzip(GzEncoder<W>),
-    /// By Zstandard.
+    /// With Zstandard.
     Zstd(zstd::Encoder<'static, W>),
 }
 
 impl<W: Write> Packed<W> {
-    /// Begins a file.
+    /// Starts a file.
     ///
     /// # Errors
-    /// When memory for packing cannot be had.
+    /// If memory for compression cannot be allocated.
     pub fn new(packing: Packing, out: W) -> Result<Self> {
         Ok(match packing {
             Packing::None => Packed::Plain(out),
@@ -84,17 +84,17 @@ impl<W: Write> Packed<W> {
             Packing::Gzip => Packed::Gzip(GzEncoder::new(out, Compression::default())),
             Packing::Zstd => {
                 let mut encoder = zstd::Encoder::new(out, 0)?;
-                // As gzip has it: a bit that flips is found.
+                // Like gzip, so that flipped bits are detected.
                 encoder.include_checksum(true)?;
                 Packed::Zstd(encoder)
             }
         })
     }
 
-    /// Writes what is left and gives the file back.
+    /// Writes what is left and returns the file.
     ///
     /// # Errors
-    /// When that cannot be written.
+    /// If it cannot be written.
     pub fn finish(self) -> Result<W> {
         Ok(match self {
             Packed::Plain(out) => out,

@@ -1,4 +1,4 @@
-//! The syntaxes of RDF, and which of them a name or the first bytes of a text tell.
+//! The syntaxes of RDF, and how a name or the first bytes of a text determine them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,16 +18,16 @@ pub enum Syntax {
     TriG,
     /// RDF 1.2 XML.
     RdfXml,
-    /// JSON-LD 1.1, with what it says itself: no context is fetched.
+    /// JSON-LD 1.1, with embedded contexts only: no context is fetched.
     JsonLd,
 }
 
 impl Syntax {
-    /// All of them.
+    /// All syntaxes.
     pub const ALL: [Syntax; 6] =
         [Syntax::NTriples, Syntax::NQuads, Syntax::Turtle, Syntax::TriG, Syntax::RdfXml, Syntax::JsonLd];
 
-    /// The id that flags use, and the ending of names.
+    /// The id in flags, and the file extension.
     pub fn id(self) -> &'static str {
         match self {
             Syntax::NTriples => "nt",
@@ -39,7 +39,7 @@ impl Syntax {
         }
     }
 
-    /// The name that people use.
+    /// The name for display.
     pub fn name(self) -> &'static str {
         match self {
             Syntax::NTriples => "N-Triples",
@@ -66,12 +66,12 @@ impl Syntax {
         self != Syntax::JsonLd
     }
 
-    /// Whether its parser tells the place of a mistake, and goes on behind it, wherever that leads.
+    /// Whether its parser reports the place of an error and continues after it.
     pub fn recovers(self) -> bool {
         !matches!(self, Syntax::RdfXml | Syntax::JsonLd)
     }
 
-    /// The syntax that the name of a file tells, packed or not: `a.ttl`, `b.nq.gz`.
+    /// The syntax that the name of a file shows, compressed or not: `a.ttl`, `b.nq.gz`.
     pub fn of_name(name: &str) -> Option<Syntax> {
         let name = name.to_ascii_lowercase();
         let stem = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
@@ -86,8 +86,8 @@ impl Syntax {
         }
     }
 
-    /// The syntax that the first bytes of a text tell. What is Turtle is TriG, and what is N-Triples is N-Quads, too: the
-    /// larger one is told, because graphs may come later.
+    /// The syntax that the first bytes of a text show. Turtle is also TriG, and N-Triples also N-Quads: the larger one
+    /// is returned, because graphs may follow.
     pub fn of_bytes(begin: &[u8]) -> Option<Syntax> {
         let text = begin.strip_prefix(b"\xef\xbb\xbf").unwrap_or(begin).trim_ascii_start();
         if text.starts_with(b"<?xml") || text.starts_with(b"<rdf:RDF") || text.starts_with(b"<!DOCTYPE") {
@@ -115,7 +115,8 @@ impl Syntax {
     }
 }
 
-/// Whether a line is the first one of a statement that goes on, or has a shorter word for a predicate: Turtle, without a prefix in front.
+/// Whether a line is the first line of a statement that continues, or has a shortened predicate: Turtle without a
+/// prefix before it.
 fn begins_statement(line: &[u8]) -> bool {
     let subject = match line.first() {
         Some(b'<') => memchr::memchr(b'>', line).map(|end| end + 1),
@@ -128,7 +129,7 @@ fn begins_statement(line: &[u8]) -> bool {
     is_apart && is_predicate && matches!(line.last(), Some(b';' | b',' | b'.'))
 }
 
-/// How many terms of N-Quads stand on a line in front of its full stop; literals count as one, with what is behind them.
+/// Number of terms of N-Quads on a line before its full stop; a literal with its datatype or language counts as one.
 fn terms_of_line(line: &[u8]) -> usize {
     let (mut terms, mut at) = (0, 0);
     while let Some(byte) = line.get(at) {
@@ -175,7 +176,7 @@ impl FromStr for Syntax {
 
     fn from_str(id: &str) -> Result<Self, Error> {
         let known = Syntax::ALL.into_iter().find(|syntax| syntax.id() == id.to_ascii_lowercase());
-        known.ok_or_else(|| Error::usage(format!("{id:?} is no syntax of RDF")).hint("nt, nq, ttl, trig, rdf, jsonld"))
+        known.ok_or_else(|| Error::usage(format!("{id:?} is not an RDF syntax")).hint("nt, nq, ttl, trig, rdf, jsonld"))
     }
 }
 

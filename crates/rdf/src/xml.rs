@@ -1,6 +1,6 @@
-//! How texts and values stand in XML, as canonical XML has them.
+//! Texts and values in XML, in the form of canonical XML.
 
-/// Longest text between two tags that is read, bytes.
+/// Maximum length of a text between two tags, in bytes.
 pub(crate) const LONGEST: usize = 64 << 20;
 
 /// Appends a text between tags.
@@ -10,7 +10,7 @@ pub(crate) fn push_text(out: &mut String, text: &str) {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
-            // Readers of XML make a line feed of it.
+            // XML readers would convert it to a line feed.
             '\r' => out.push_str("&#xD;"),
             c => out.push(c),
         }
@@ -25,7 +25,7 @@ pub(crate) fn push_value(out: &mut String, value: &str) {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '"' => out.push_str("&quot;"),
-            // Readers of XML make blanks of them.
+            // XML readers would convert them to blanks.
             '\t' => out.push_str("&#x9;"),
             '\n' => out.push_str("&#xA;"),
             '\r' => out.push_str("&#xD;"),

@@ -1,4 +1,4 @@
-//! Counts that a format does not state, found by reading where that takes no time.
+//! Row counts that a format does not state, found by reading small data.
 
 use std::collections::HashMap;
 
@@ -6,24 +6,25 @@ use arrow_array::Array;
 use isomorph_error::{Error, Result};
 use isomorph_model::{Batch, EdgeType, NodeType, Relation, Request, Source, Tables};
 
-/// Data of at most so many bytes is read.
+/// Data up to this size, in bytes, is read.
 const SMALL: u64 = 64 << 20;
 
-/// How many rows there are, as far as known.
+/// Row counts, as far as known.
 #[derive(Debug, Default)]
 pub struct Counts {
     /// By node type.
     pub nodes: Vec<Option<u64>>,
     /// By edge type.
     pub edges: Vec<Option<u64>>,
-    /// By edge type: the relations of one that leaves them to its rows, most frequent first.
+    /// By edge type: the relations, most frequent first, if rows name them.
     pub relations: Vec<Option<Vec<(String, u64)>>>,
-    /// What kept it from being counted, if something did.
+    /// The first error that prevented counting.
     pub error: Option<Error>,
 }
 
 impl Counts {
-    /// The counts of `source`, whose data has so many `bytes`. What cannot be read is not known, and the first error is kept.
+    /// Counts the rows of `source`, whose data has `bytes` bytes. What cannot be read is unknown, and the first error
+    /// is kept.
     pub fn of(source: &dyn Source, bytes: u64) -> Self {
         let small = bytes <= SMALL;
         let graph = source.graph();
@@ -31,7 +32,7 @@ impl Counts {
         let mut count = |known: Option<u64>, tables| {
             known.or_else(|| small.then(|| kept(rows(source, tables), &mut error)).flatten())
         };
-        // Where edges imply nodes a node may be stated more than once: what is known is the number of statements.
+        // If edges imply nodes, a node may be stated more than once: the known number is that of the statements.
         let known = |ty: &NodeType| ty.rows.filter(|_| !small || !ty.implied);
         let nodes = graph.nodes.iter().enumerate();
         let nodes = nodes.map(|(at, ty)| count(known(ty), Tables::NodeKeys(at)).or(ty.rows));
@@ -50,7 +51,7 @@ impl Counts {
     }
 }
 
-/// What was read; else the error is kept, if it is the first.
+/// Returns the value that was read; keeps the error if it is the first.
 fn kept<T>(read: Result<T>, first: &mut Option<Error>) -> Option<T> {
     read.map_err(|error| first.get_or_insert(error).kind()).ok()
 }

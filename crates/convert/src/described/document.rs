@@ -1,4 +1,4 @@
-//! The description of a graph as a document.
+//! The description of a graph as a JSON document.
 
 use isomorph_error::RuleFindings;
 use isomorph_model::schema::{LabelVocabulary, Owner, ValueTable};
@@ -8,7 +8,8 @@ use serde::Serialize;
 
 use super::{Beside, Described};
 
-/// What is known of a graph, to be serialized. Its members are those of `isomorph info --json`: see `docs/cli-json.md`.
+/// What is known about a graph, for serialization. The members are those of `isomorph info --json`: see
+/// `docs/cli-json.md`.
 #[derive(Debug, Serialize)]
 pub struct DescribedDocument<'a> {
     path: &'a str,
@@ -28,7 +29,7 @@ pub struct DescribedDocument<'a> {
     findings: Vec<RuleFindings<'a>>,
     carry: Option<SidecarDocument<'a>>,
     stored: Option<StoredDocument<'a>>,
-    /// Edges that a selection leaves out because an end of theirs is left out; null without a selection.
+    /// Edges that a selection leaves out because one of their ends is left out; null without a selection.
     dangling: Option<u64>,
 }
 
@@ -103,14 +104,14 @@ struct HyperedgeDocument<'a> {
     properties: Vec<PropertyDocument<'a>>,
 }
 
-/// Values that lie apart from their owners.
+/// A table of values that are stored apart from their owners.
 #[derive(Debug, Serialize)]
 struct ValuesDocument<'a> {
     /// `node`, `edge` or `hyperedge`, and the type.
     of: [String; 2],
     property: PropertyDocument<'a>,
     count: Option<u64>,
-    /// What is said of each value.
+    /// The columns that qualify each value.
     qualifiers: Vec<PropertyDocument<'a>>,
 }
 
@@ -155,7 +156,7 @@ struct SidecarDocument<'a> {
 }
 
 impl Described<'_> {
-    /// The same as a document, of the graph at `path`.
+    /// Converts to a document about the graph at `path`.
     pub fn document<'a>(&'a self, path: &'a str) -> DescribedDocument<'a> {
         let Described { opened, about, counts, beside, dangling } = self;
         let graph = opened.graph.graph();
@@ -262,7 +263,7 @@ fn property(property: &Property) -> PropertyDocument<'_> {
     }
 }
 
-/// Whose values they are, as lines of `dump` say it.
+/// The owner of the values, as in the lines of `dump`.
 fn owner(graph: &Graph, table: &ValueTable) -> [String; 2] {
     let (word, name) = match table.owner {
         Owner::Nodes(at) => ("node", graph.nodes.get(at).map(|ty| ty.name.as_str())),

@@ -1,4 +1,4 @@
-//! What is known of a graph without reading its rows.
+//! What is known about a graph without reading its rows.
 
 mod counts;
 mod document;
@@ -12,33 +12,33 @@ pub use document::DescribedDocument;
 use crate::open::{Opened, sidecar_beside};
 use crate::options::SidecarUse;
 
-/// What is known of a graph.
+/// What is known about a graph.
 pub struct Described<'a> {
-    /// It.
+    /// The graph.
     pub opened: &'a Opened,
-    /// Its files, and what was found when it was opened.
+    /// Its files, and the findings of opening it.
     pub about: About,
-    /// How many elements there are.
+    /// Row counts.
     pub counts: Counts,
-    /// What travels beside the data.
+    /// The state of the sidecar.
     pub beside: Beside,
-    /// Edges that a selection leaves out because an end of theirs is left out.
+    /// Edges that a selection leaves out because one of their ends is left out.
     pub dangling: Option<u64>,
 }
 
-/// What travels beside the data, and whether it still fits.
+/// The state of the sidecar.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Beside {
     /// There is no sidecar.
     Nothing,
-    /// It is ignored, as asked.
+    /// The sidecar is ignored, as requested.
     Ignored,
-    /// It fits the data.
+    /// The sidecar fits the data.
     Fits {
         /// The format of the graph that it describes.
         of: String,
     },
-    /// It does not fit the data any more.
+    /// The data was changed after the sidecar was written.
     Stale {
         /// The format of the graph that it describes.
         of: String,
@@ -48,10 +48,10 @@ pub enum Beside {
 }
 
 impl Opened {
-    /// What travels beside the data, compared with it by names, sizes and ends of files.
+    /// The state of the sidecar, from names, sizes and ends of files.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// If the sidecar cannot be read.
     pub fn beside(&self, wanted: SidecarUse) -> Result<Beside> {
         let (sidecar, differences) = match sidecar_beside(&self.location, self.format, &self.options.formats) {
             Ok(found) => found,
@@ -68,14 +68,14 @@ impl Opened {
 }
 
 impl<'a> Described<'a> {
-    /// What is known of `opened`, which may be a part of what `beside` and `cautions` were found of. A small graph is read where its format
-    /// states no counts; what is wrong with it then is among the findings.
+    /// Describes `opened`, which may be a part of the graph that `beside` and `cautions` belong to. If the format
+    /// states no counts, a small graph is read; problems in its data are then among the findings.
     pub fn of(opened: &'a Opened, beside: Beside, cautions: Findings, dangling: Option<u64>) -> Self {
         let mut about = opened.native.about();
         about.findings.merge(cautions);
         let mut counts = Counts::of(opened.graph.as_ref(), about.bytes);
         if let Some((error, rule)) = counts.error.as_ref().and_then(|error| Some((error, error.broken_rule()?))) {
-            // What opening found already is told once.
+            // Findings of opening are not repeated.
             if about.findings.count(rule) == 0 {
                 about.findings.push(rule, error.message().to_owned(), error.place().clone());
             }
@@ -84,7 +84,7 @@ impl<'a> Described<'a> {
         Described { opened, about, counts, beside, dangling }
     }
 
-    /// How the edges of a type are stored, where the types of the graph are those of the data.
+    /// How the edges of a type are stored, if the types of the graph are those of the data.
     pub fn stored(&self, edge: usize) -> Option<&str> {
         self.about.edge_layouts.get(edge).map(String::as_str).filter(|_| self.opened.sidecar.is_none())
     }

@@ -11,25 +11,26 @@ use isomorph_storage::{Reservation, Resources};
 use crate::digests::each_fact;
 use crate::progress::Progress;
 
-/// Facts are summed in so many buckets; only those of buckets that differ are compared one by one.
+/// Number of buckets in which facts are summed; only the facts of buckets that differ are compared one by one.
 const BUCKETS: usize = 1 << 16;
 
-/// Up to so many facts are compared without buckets.
+/// Maximum number of facts that are compared without buckets.
 const FEW: u64 = 1 << 18;
 
-/// Memory of one fact that is compared, bytes: it, and as much again while lists grow.
+/// Memory for one fact that is compared, in bytes; twice its size, because lists grow.
 const OF_FACT: u64 = 2 * size_of::<Fact>() as u64;
 
-/// The hash of a fact, the number of its line, and whether it is there (1) or taken back (-1).
+/// The hash of a fact, the number of its line, and whether it is added (1) or removed (-1).
 type Fact = (u128, u32, i8);
 
-/// How many facts only the left and only the right graph has, of each line that differs.
+/// Number of facts that only the left and only the right graph has, for each line that differs.
 pub(super) type OneSided = BTreeMap<Line, [u64; 2]>;
 
-/// Counts them. Both graphs are read once or twice; more often where the facts that may differ do not fit the memory.
+/// Counts the facts. Both graphs are read once or twice; more often if the facts that may differ do not fit into
+/// memory.
 ///
 /// # Errors
-/// When a graph cannot be read.
+/// If a graph cannot be read.
 pub(super) fn count(
     sides: [&dyn Source; 2],
     tables: [&Table; 2],
@@ -40,7 +41,7 @@ pub(super) fn count(
     count_in(sides, tables, (FEW, room), resources, progress)
 }
 
-/// The same: without buckets up to `few` facts, and `room` of them at once.
+/// The same, with limits: up to `few` facts without buckets, and `room` facts in memory.
 fn count_in(
     sides: [&dyn Source; 2],
     tables: [&Table; 2],
@@ -71,7 +72,7 @@ fn count_in(
         let buckets = buckets.clone();
         let wanted = move |hash: u128| {
             let is_open = buckets.as_ref().is_none_or(|buckets| buckets.get(bucket(hash)) == Some(&true));
-            // The upper half: buckets are told by the lower one.
+            // The upper half of the hash: the lower half selects the bucket.
             is_open && (hash >> 64) % u128::from(rounds) == round
         };
         let [left, right] = [
@@ -122,11 +123,11 @@ fn sums(
 struct Facts {
     facts: Vec<Fact>,
     held: Reservation,
-    /// Memory was short.
+    /// Set if memory was too short.
     failed: Option<Error>,
 }
 
-/// The facts of a graph that are `wanted`.
+/// The facts of a graph for which `wanted` is true.
 fn facts(
     side: &dyn Source,
     numbers: &Arc<HashMap<Line, u32>>,
@@ -159,7 +160,7 @@ fn facts(
     Ok(Facts { facts, held, failed: None })
 }
 
-/// Tells for each fact how often only one side has it: the number of its line, the side, how often.
+/// For each fact, calls `tell` with the surplus of one side: the number of its line, the side, the number of facts.
 fn compare(left: &[Fact], right: &[Fact], tell: &mut dyn FnMut(u32, usize, u64)) {
     let (mut left, mut right) = (left, right);
     while let Some((hash, line, _)) = [left.first(), right.first()].into_iter().flatten().min().copied() {

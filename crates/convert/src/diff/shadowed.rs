@@ -1,5 +1,5 @@
-//! Nodes of NOCK with the column of their partitions, whether or not one of them needs it: what a member `shadow` of their
-//! props is called must not depend on other nodes.
+//! Nodes of NOCK with the column of their partitions, whether or not a node needs it: the name of a member `shadow` of
+//! their props must not depend on other nodes.
 
 use std::borrow::Cow;
 
@@ -9,16 +9,16 @@ use isomorph_model::{
     About, Batch, EdgeOrder, EndForm, Graph, Part, Progress, Property, Request, Run, Source, well_known,
 };
 
-/// A graph to be compared: as it is, or with a column that its description leaves out.
+/// A graph to be compared: unchanged, or with a column that its description omits.
 pub(super) struct Shadowed<'a> {
     source: &'a dyn Source,
     graph: Cow<'a, Graph>,
-    /// Node types that have got the column.
+    /// Node types that have the added column.
     types: Vec<usize>,
 }
 
 impl<'a> Shadowed<'a> {
-    /// Shows `source` so.
+    /// Shows `source` in this form.
     pub fn of(source: &'a dyn Source) -> Self {
         let mut graph = Cow::Borrowed(source.graph());
         let lacks = |(number, properties): (usize, &[Property])| {

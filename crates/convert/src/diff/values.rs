@@ -10,10 +10,10 @@ use super::DiffElement;
 /// A value that differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DiffValue {
-    /// What it is of: a property, `bag.NAME` for a member of a bag that is called like a column, or a part of the element itself, such as its
-    /// labels.
+    /// The name: a property, `bag.NAME` for a member of a bag with the name of a column, or a part of the element
+    /// itself, such as its labels.
     pub name: String,
-    /// As `dump` prints it, on the left; `None` where it is missing there.
+    /// The value on the left, as `dump` prints it; `None` if it is missing there.
     pub left: Option<String>,
     /// The same on the right.
     pub right: Option<String>,
@@ -22,7 +22,7 @@ pub struct DiffValue {
 }
 
 impl DiffElement {
-    /// The values that differ; nothing where one side has not got the element at all.
+    /// The values that differ; `None` if one side does not have the element.
     pub fn values(&self) -> Option<Vec<DiffValue>> {
         let (left, right) = (members(self.left.as_deref()?)?, members(self.right.as_deref()?)?);
         let mut names: Vec<&Name> = left.keys().chain(right.keys().filter(|name| !left.contains_key(*name))).collect();
@@ -35,13 +35,13 @@ impl DiffElement {
         Some(names.into_iter().map(value).collect())
     }
 
-    /// The names and values of one of its lines, as they are in [`DiffValue`]; nothing where that is no line.
+    /// The names and values in one of its lines, as in [`DiffValue`]; `None` if the line cannot be parsed.
     pub fn values_of(line: &str) -> Option<Vec<(String, String)>> {
         Some(members(line)?.into_iter().map(|(name, value)| (shown_name(&name), value)).collect())
     }
 }
 
-/// Whether two JSON texts say the same in another order of members.
+/// Whether two JSON texts are equal except for the order of members.
 fn reordered(left: &str, right: &str) -> bool {
     let letters = |text: &str| {
         let mut bytes = text.as_bytes().to_vec();
@@ -52,7 +52,8 @@ fn reordered(left: &str, right: &str) -> bool {
     left != right && letters(left) == letters(right) && value(left).is_some_and(|left| Some(left) == value(right))
 }
 
-/// Where a line says something: beside the properties, as a property, or as a member of a bag that is called like a column.
+/// The part of a line that has a value: outside the properties, a property, or a member of a bag with the name of a
+/// column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
     Element,
@@ -60,17 +61,17 @@ enum Place {
     Bag,
 }
 
-/// What a value is of: two values of one name in different places are two.
+/// The name of a value: values with the same name in different parts are different.
 type Name = (Place, String);
 
-/// Values as they are written: a number of any length stays what it is.
+/// Values in their textual form: numbers of any length are unchanged.
 type Members = BTreeMap<Name, String>;
 
 fn shown_name((place, name): &Name) -> String {
     if *place == Place::Bag { format!("bag.{name}") } else { name.clone() }
 }
 
-/// What a canonical line says beside type and identity: labels, direction, properties by name.
+/// The content of a canonical line apart from type and identity: labels, direction, properties by name.
 fn members(line: &str) -> Option<Members> {
     let mut members = Members::new();
     let mut objects = Vec::new();

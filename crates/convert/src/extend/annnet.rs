@@ -1,4 +1,4 @@
-//! Changing an annnet graph where it lies: what is given as tables becomes vertices, edges, attributes, a slice.
+//! Changes an annnet graph in place: tables become vertices, edges, attributes, a slice.
 
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
@@ -20,40 +20,40 @@ use crate::registry::Registry;
 use crate::sidecar::Sidecar;
 use isomorph_storage::Resources;
 
-/// What an annnet graph gets. Tables are Parquet, ORC, CSV or JSON lines files; their names say which, and their columns
-/// what is meant ([`isomorph_annnet::update`]).
+/// The additions to an annnet graph. Tables are Parquet, ORC, CSV or JSON lines files; their names determine the
+/// format, and their columns the meaning ([`isomorph_annnet::update`]).
 #[derive(Debug, Clone, Default)]
 pub struct Extension {
     /// New vertices.
     pub vertices: Option<Location>,
     /// New edges.
     pub edges: Option<Location>,
-    /// An attribute table that takes the place of the one that is there.
+    /// An attribute table that replaces the existing one.
     pub table: Option<(AttributeTable, Location)>,
     /// A slice, new or with other members.
     pub slice: Option<(String, Location)>,
     /// An entry of the history: a JSON object.
     pub history: Option<String>,
-    /// Views for look-ups, made or renewed when everything else is done.
+    /// Views for look-ups, created or updated after everything else.
     pub views: bool,
-    /// Types of columns of text that the graph does not have yet: `score:double`.
+    /// Types of text columns that the graph does not have yet: `score:double`.
     pub columns: Vec<String>,
-    /// The time of the entry, instead of the clock's.
+    /// The time of the entry, instead of the current time.
     pub epoch: Option<SystemTime>,
 }
 
 impl Extension {
-    /// Whether the graph itself is to be changed.
+    /// Whether the graph itself changes.
     fn changes_something(&self) -> bool {
         let Extension { vertices, edges, table, slice, history, .. } = self;
         vertices.is_some() || edges.is_some() || table.is_some() || slice.is_some() || history.is_some()
     }
 }
 
-/// What was changed, and how long it took.
+/// What was changed, and the time it took.
 #[derive(Debug, Clone)]
 pub struct Extended {
-    /// What the format says of it; nothing when nothing but views was asked for.
+    /// The summary of the format; `None` if only views were requested.
     pub updated: Option<Updated>,
     /// The files of views that were written.
     pub views: Option<Changed>,
@@ -61,11 +61,11 @@ pub struct Extended {
     pub seconds: f64,
 }
 
-/// Changes the annnet graph at `location`. With an archive everything is written again.
+/// Changes the annnet graph at `location`. An archive is rewritten.
 ///
 /// # Errors
-/// When there is no such graph, a table does not fit it, or it carries another graph, which it would no longer be. Nothing
-/// is changed then.
+/// If there is no such graph, a table does not fit it, or its sidecar describes another graph, which the changed data
+/// would no longer hold. Nothing is changed in these cases.
 pub fn extend_annnet(
     location: &Location,
     extension: &Extension,
@@ -75,9 +75,9 @@ pub fn extend_annnet(
 ) -> Result<Extended> {
     let started = Instant::now();
     if formats.at(location)? != Format::ANNNET {
-        return Err(Error::usage("only annnet graphs get vertices, edges, slices and entries of a history")
+        return Err(Error::usage("vertices, edges, slices and history entries can only be added to annnet graphs")
             .at(location.to_string())
-            .hint("--type TYPE --table FILE    columns of a table for nodes of a GraphAr graph"));
+            .hint("--type TYPE --table FILE    add columns of a table to nodes of a GraphAr graph"));
     }
     let open = AnnnetOptions {
         budget: resources.budget.clone(),
@@ -86,9 +86,12 @@ pub fn extend_annnet(
     };
     let (home, directory) = home_of(location, Format::ANNNET);
     if Sidecar::read(&home, directory, formats)?.is_some() {
-        return Err(Error::new(Kind::WouldLose, "this graph carries another one, which has none of this")
-            .at(location.to_string())
-            .hint("isomorph sidecar drop PATH    keep it as the annnet graph that it is"));
+        return Err(Error::new(
+            Kind::WouldLose,
+            "the sidecar of this graph describes another graph, which cannot have these additions",
+        )
+        .at(location.to_string())
+        .hint("isomorph sidecar drop PATH    remove the sidecar; the data is then an ordinary annnet graph"));
     }
     let options = UpdateOptions { open, compression: None, created: extension.epoch };
     let updated = match extension.changes_something() {
@@ -105,9 +108,9 @@ pub fn extend_annnet(
             scratch: Some(resources.scratch.clone()),
             ..WriteOptions::default()
         };
-        // What was changed before stays changed.
+        // Earlier changes are kept.
         write_cache(location, &writing).map_err(|error| match updated.is_some() {
-            true => error.hint("the graph was changed; the views alone were not made"),
+            true => error.hint("the graph was changed; only the views were not written"),
             false => error,
         })
     });
@@ -115,7 +118,7 @@ pub fn extend_annnet(
     Ok(Extended { updated, views, seconds: started.elapsed().as_secs_f64() })
 }
 
-/// What is given as tables, read; with the memory that it takes.
+/// Reads the tables; also returns the memory that they use.
 fn changes(
     known: &Annnet,
     extension: &Extension,
@@ -141,8 +144,8 @@ fn changes(
     Ok((changes, held))
 }
 
-/// All rows of a table. Text has the types of the columns that the format or the graph knows, or that are given; else it is
-/// text.
+/// Reads all rows of a table. Columns of text formats have the types that the format or the graph knows, or that are
+/// given; other columns are text.
 fn read(
     file: &Location,
     known: &Annnet,
@@ -153,9 +156,9 @@ fn read(
 ) -> Result<Vec<RecordBatch>> {
     let name = file.to_string();
     let encoding = encoding_of(file.file_name()).ok_or_else(|| {
-        Error::usage("the name of the table does not say how it is encoded")
+        Error::usage("the file type of the table cannot be determined from its name")
             .at(name.as_str())
-            .hint("a name that ends with .parquet, .parq, .orc, .csv, .json, .jsonl or .ndjson")
+            .hint("use a name that ends with .parquet, .parq, .orc, .csv, .json, .jsonl or .ndjson")
     })?;
     let mut fields: Vec<Field> = Vec::new();
     for column in given {
@@ -168,7 +171,7 @@ fn read(
             if fields.iter().any(|field| *field.name() == name) {
                 continue;
             }
-            // A cell of CSV holds no list: it is taken apart where it is wanted.
+            // A cell of CSV cannot hold a list: it is parsed where it is used.
             let data_type = match encoding == Encoding::Csv && data_type.is_nested() {
                 true => arrow_schema::DataType::Utf8,
                 false => data_type,
@@ -181,7 +184,7 @@ fn read(
     let options = |fields: Vec<Field>| ReadOptions {
         csv: csv.clone(),
         refuse_unknown_keys: true,
-        // As tables of annnet are read: spans of time and names of zones stand nowhere else.
+        // As for annnet's own tables: only the embedded schema states durations and time zones.
         embedded_types: true,
         ..ReadOptions::declared(Arc::new(Schema::new(fields)))
     };

@@ -1,4 +1,4 @@
-//! Rows of a table beside the nodes that they belong to.
+//! Joins rows of a table with the nodes that they belong to.
 
 use arrow_array::{ArrayRef, RecordBatch, UInt32Array, new_null_array};
 use arrow_schema::DataType;
@@ -10,10 +10,10 @@ use isomorph_tables::sort::{EdgeStream, SortedBatch, SortedEdges};
 
 use super::rows::Table;
 
-/// Walks sorted rows of a table beside the nodes of a type.
+/// Joins sorted rows of a table with the nodes of a type.
 pub(super) struct NodeRows<'a> {
     stream: EdgeStream<'a>,
-    /// Rows that were fetched and not yet used.
+    /// Rows that were read and not yet used.
     current: Option<SortedBatch>,
     types: Vec<DataType>,
     matched: u64,
@@ -21,16 +21,17 @@ pub(super) struct NodeRows<'a> {
 }
 
 impl<'a> NodeRows<'a> {
-    /// At the first node. `sorted` has each node's row once.
+    /// Starts at the first node. `sorted` has at most one row for each node.
     pub fn new(sorted: &'a SortedEdges, table: &Table) -> Result<Self> {
         let types = table.properties().iter().map(|property| property.data_type.clone()).collect();
         Ok(NodeRows { stream: sorted.stream()?, current: None, types, matched: 0, without: 0 })
     }
 
-    /// The columns of the `rows` nodes from `start` on, which follow those before; null where the table has no row.
+    /// The columns of the `rows` nodes from `start`, which follow the nodes before; null for nodes without a row in the
+    /// table.
     ///
     /// # Errors
-    /// When a spilled run cannot be read.
+    /// If a spilled run cannot be read.
     pub fn columns(&mut self, start: u64, rows: usize) -> Result<Columns> {
         let end = start + rows as u64;
         let mut places: Vec<Option<u32>> = vec![None; rows];
@@ -67,7 +68,7 @@ impl<'a> NodeRows<'a> {
         all.columns().iter().map(column).collect()
     }
 
-    /// The rows at hand, fetched if need be.
+    /// The current rows, read if necessary.
     fn fill(&mut self) -> Result<Option<SortedBatch>> {
         match self.current.take() {
             Some(batch) => Ok(Some(batch)),
@@ -75,17 +76,17 @@ impl<'a> NodeRows<'a> {
         }
     }
 
-    /// Number of nodes that the table names.
+    /// Number of nodes that have a row in the table.
     pub fn matched(&self) -> u64 {
         self.matched
     }
 
-    /// Number of nodes that it does not name.
+    /// Number of nodes that have none.
     pub fn without(&self) -> u64 {
         self.without
     }
 }
 
 fn broken(error: impl std::fmt::Display) -> Error {
-    Error::malformed(format!("the rows of the table cannot be brought to their nodes: {error}"))
+    Error::malformed(format!("the rows of the table cannot be joined with their nodes: {error}"))
 }

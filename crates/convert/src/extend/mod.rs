@@ -1,7 +1,7 @@
-//! Adding to a graph where it lies: columns of a table as a property group, or another adjacency list.
+//! Adds to a graph in place: columns of a table as a property group, or an adjacency list.
 //!
-//! What is there is not rewritten. The rows of a table come in any order: they are sorted by the row of their node, and
-//! walked beside the nodes.
+//! Existing files are not rewritten. The rows of a table can have any order: they are sorted by the row of their node,
+//! and joined with the nodes.
 
 mod annnet;
 mod columns;
@@ -33,13 +33,13 @@ pub use rows::TableColumns;
 pub struct Added {
     /// The type that it was added to.
     pub ty: String,
-    /// Names of the new properties; none for an adjacency list.
+    /// Names of the new properties; empty for an adjacency list.
     pub properties: Vec<String>,
     /// Number of rows: nodes with a value from the table, or edges of the list.
     pub rows: u64,
-    /// Number of nodes of the type that the table does not name, and which have no value.
+    /// Number of nodes of the type that have no row in the table, and therefore no value.
     pub without: u64,
-    /// Number of files that were written, information file included.
+    /// Number of files that were written, including the information file.
     pub files: u64,
     /// Their size in bytes.
     pub bytes: u64,
@@ -56,11 +56,12 @@ pub struct GroupOptions {
     pub compression: Compression,
 }
 
-/// Adds columns of a table to node type `ty` of the GraphAr graph at `location`, as a property group of their own.
+/// Adds columns of a table to node type `ty` of the GraphAr graph at `location`, as a separate property group.
 ///
 /// # Errors
-/// When there is no such graph or type, the table names a node that is not there or one twice, a column has no place in
-/// GraphAr, or the graph carries another one, which would no longer fit. Nothing is changed then.
+/// If there is no such graph or type, the table refers to a node that does not exist or to one node twice, GraphAr
+/// cannot store a column, or the sidecar of the graph describes another graph, which would no longer fit. Nothing is
+/// changed in these cases.
 pub fn add_columns(
     location: &Location,
     ty: &str,
@@ -73,9 +74,12 @@ pub fn add_columns(
     let started = Instant::now();
     let graph = open(location, formats)?;
     if sidecar_at(location, formats)?.is_some() {
-        return Err(Error::new(Kind::WouldLose, "this graph carries another one, which has no such property")
-            .at(location.to_string())
-            .hint("isomorph sidecar drop PATH    keep it as the GraphAr graph that it is"));
+        return Err(Error::new(
+            Kind::WouldLose,
+            "the sidecar of this graph describes another graph, which does not have such a property",
+        )
+        .at(location.to_string())
+        .hint("isomorph sidecar drop PATH    remove the sidecar; the data is then an ordinary GraphAr graph"));
     }
     let at = node_type(&graph, ty)?;
     let table = Table::open(table, &graph.graph().nodes[at])?;
@@ -102,10 +106,11 @@ pub fn add_columns(
 }
 
 /// Adds the adjacency list `kind` to edge type `ty` (`knows` or `person_knows_person`) of the GraphAr graph at
-/// `location`. What the graph carries is bound to it as it is then: the list is a copy, and changes nothing that it says.
+/// `location`. A sidecar is bound to the changed files: the list is a copy, and does not change the graph.
 ///
 /// # Errors
-/// When there is no such graph or type, several types are meant, or the list is there already. Nothing is changed then.
+/// If there is no such graph or type, the name matches several types, or the list already exists. Nothing is changed in
+/// these cases.
 pub fn add_list(
     location: &Location,
     ty: &str,
@@ -138,18 +143,18 @@ fn added(written: Changed, started: Instant) -> Added {
     }
 }
 
-/// The graph, which must be GraphAr.
+/// Opens the graph, which must be GraphAr.
 fn open(location: &Location, formats: &Registry) -> Result<GraphAr> {
     let format = formats.at(location)?;
     if format != Format::GRAPHAR {
-        return Err(Error::usage(format!("{format} keeps everything in one table, which cannot be added to"))
+        return Err(Error::usage(format!("columns and lists can only be added to GraphAr graphs, not to {format}"))
             .at(location.to_string())
-            .hint("isomorph convert PATH NEW --to graphar    into a format that can"));
+            .hint("isomorph convert PATH NEW --to graphar    convert to GraphAr first"));
     }
     GraphAr::open(location, &OpenOptions::default())
 }
 
-/// What travels beside the graph; an error if it is stale, because nobody would know afterwards.
+/// The sidecar of the graph; an error if it is stale, because this could not be detected later.
 fn sidecar_at(location: &Location, formats: &Registry) -> Result<Option<Sidecar>> {
     let (home, directory) = home_of(location, Format::GRAPHAR);
     let Some(sidecar) = Sidecar::read(&home, directory, formats)? else { return Ok(None) };
@@ -183,7 +188,7 @@ fn edge_type(graph: &GraphAr, name: &str) -> Result<usize> {
         }
         several => {
             let all: Vec<String> = several.iter().map(|at| triple(graph, &graph.edges[*at])).collect();
-            Err(Error::usage(format!("{} edge types are called {name}", several.len()))
+            Err(Error::usage(format!("{} edge types have the relation {name}", several.len()))
                 .hint(format!("--type {}", all.join("|"))))
         }
     }

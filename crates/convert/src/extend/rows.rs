@@ -19,19 +19,19 @@ use crate::parallel;
 use crate::progress::Progress;
 use isomorph_storage::Resources;
 
-/// The column by which GraphAr's own chunks say which vertex a row is about.
+/// The column with the vertex row in GraphAr's own chunks.
 const INDEX: &str = "_graphArVertexIndex";
 
-/// Which columns of which table are added.
+/// The table, and the columns to add.
 #[derive(Debug, Clone)]
 pub struct TableColumns {
-    /// A Parquet, ORC, CSV or JSON lines file; its name says which.
+    /// A Parquet, ORC, CSV or JSON lines file; its name determines which.
     pub file: Location,
-    /// The column that names the node: by the key of its type, or `_graphArVertexIndex` by its row. By default the column
-    /// that is called like the key, or the index.
+    /// The column that identifies the node: by the key of its type, or `_graphArVertexIndex` by its row. Default: the
+    /// column with the name of the key, or the index.
     pub by: Option<String>,
-    /// Names of the columns, with a type behind a colon: `score:double`. By default all others. Text has no types of its
-    /// own: there a column without one is text.
+    /// Names of the columns, optionally with a type after a colon: `score:double`. Default: all other columns. In text
+    /// formats, a column without a type is text.
     pub columns: Option<Vec<String>>,
 }
 
@@ -39,16 +39,16 @@ pub struct TableColumns {
 pub(super) struct Table {
     reader: TableReader,
     name: String,
-    /// Name of the column that names the node.
+    /// Name of the column that identifies the node.
     by: String,
     properties: Vec<Property>,
 }
 
-/// What can be done about times that the unit in which a table has them does not reach.
+/// A hint for times that are outside the range of the table's unit.
 fn in_milliseconds(error: Error) -> Error {
     let is_far = error.broken_rule().is_some_and(|rule| std::ptr::eq(rule, &isomorph_tables::rules::TIME_UNIT));
     match error.place().field.clone() {
-        Some(name) if is_far => error.hint(format!("--columns {name}:timestamp    reads its times in milliseconds")),
+        Some(name) if is_far => error.hint(format!("--columns {name}:timestamp    read its times in milliseconds")),
         _ => error,
     }
 }
@@ -57,13 +57,13 @@ impl Table {
     /// Opens the table for nodes of type `ty`.
     ///
     /// # Errors
-    /// When it cannot be read, or lacks a column.
+    /// If it cannot be read, or lacks a column.
     pub fn open(table: &TableColumns, ty: &NodeType) -> Result<Self> {
         let name = table.file.to_string();
         let encoding = encoding_of(table.file.file_name()).ok_or_else(|| {
-            Error::usage("the name of the table does not say how it is encoded")
+            Error::usage("the file type of the table cannot be determined from its name")
                 .at(name.as_str())
-                .hint("a name that ends with .parquet, .parq, .orc, .csv, .json, .jsonl or .ndjson")
+                .hint("use a name that ends with .parquet, .parq, .orc, .csv, .json, .jsonl or .ndjson")
         })?;
         let wanted = table.columns.iter().flatten().map(|column| declared(column)).collect::<Result<Vec<_>>>()?;
         let key = ty.key.name.as_deref().filter(|_| ty.key.kind != KeyKind::Row);
@@ -81,12 +81,12 @@ impl Table {
         let csv = CsvDialect { keep_other_columns: true, ..CsvDialect::default() };
         let options = |fields: Vec<Field>| ReadOptions {
             csv: csv.clone(),
-            // A span of time is not the integer that Parquet has for it: GraphAr has neither, and refuses it.
+            // With the embedded schema, a duration is not read as an integer: GraphAr has no durations, and refuses it.
             embedded_types: true,
             ..ReadOptions::declared(Arc::new(Schema::new(fields)))
         };
         if encoding == Encoding::Csv {
-            // What is not there is told below, in our own words.
+            // Missing columns are reported below, with a better message.
             let header = TableReader::open(blob.clone(), encoding, &options(Vec::new()))?;
             fields.retain(|field| header.schema().field_with_name(field.name()).is_ok());
         }
@@ -99,17 +99,17 @@ impl Table {
             let all: Vec<&str> = reader.schema().fields().iter().map(|field| field.name().as_str()).collect();
             Err(Error::usage(format!("the table has no column {name}"))
                 .at(table.file.to_string())
-                .hint(format!("one of {}", all.join(", "))))
+                .hint(format!("use one of {}", all.join(", "))))
         };
         let by = match (&table.by, key) {
             (Some(by), _) => found(by)?,
             (None, Some(key)) if has(key) => key.to_owned(),
             (None, _) if has(INDEX) => INDEX.to_owned(),
             (None, key) => {
-                return Err(Error::usage("no column of the table names the nodes")
+                return Err(Error::usage("no column of the table identifies the nodes")
                     .at(name.as_str())
                     .hint(format!("--by COLUMN    the column with the key of {}{}", ty.name, called(key)))
-                    .hint(format!("a column {INDEX} with rows, from 0")));
+                    .hint(format!("or a column {INDEX} with row numbers, from 0")));
             }
         };
         let names: Vec<String> = match &table.columns {
@@ -122,13 +122,13 @@ impl Table {
         if names.is_empty() {
             return Err(Error::usage("the table has no column to add")
                 .at(name.as_str())
-                .hint("--columns score:double,note    the columns, where the file does not name them"));
+                .hint("--columns score:double,note    the columns, if the file does not name them"));
         }
         let properties = names.iter().map(|name| property(reader.schema(), name)).collect();
         Ok(Table { reader, name, by, properties })
     }
 
-    /// What the columns become.
+    /// The new properties.
     pub fn properties(&self) -> &[Property] {
         &self.properties
     }
@@ -136,7 +136,7 @@ impl Table {
     /// The rows of the table in the order of the nodes that they belong to.
     ///
     /// # Errors
-    /// When a row names no node, or one that another row names too.
+    /// If a row identifies no node, or the same node as another row.
     pub fn sorted(
         &self,
         graph: &GraphAr,
@@ -184,7 +184,7 @@ impl Table {
         Ok(sorted)
     }
 
-    /// The rows of the nodes that a column names.
+    /// The rows of the nodes that a column identifies.
     fn rows(&self, column: &ArrayRef, keys: Option<&KeyRows>, count: u64, first: u64) -> Result<Vec<u64>> {
         let broken = |message: String, at: usize| {
             Err(Error::malformed(message).at(Place::file(&self.name).row(first + at as u64).in_field(&self.by)))
@@ -196,10 +196,10 @@ impl Table {
             }
             None => {
                 if !column.data_type().is_integer() {
-                    let message = format!("rows are named by integers, not by values of type {}", column.data_type());
+                    let message = format!("row numbers must be integers, found values of type {}", column.data_type());
                     return Err(Error::malformed(message).at(Place::file(&self.name).in_field(&self.by)));
                 }
-                // A negative number is no row, as null is none.
+                // A negative number is not a row, and neither is null.
                 let numbers = cast(column, &DataType::UInt64)
                     .map_err(|error| Error::malformed(error.to_string()).at(Place::file(&self.name)))?;
                 let numbers = numbers.as_any().downcast_ref::<UInt64Array>();
@@ -207,10 +207,10 @@ impl Table {
             }
         }
         match rows.iter().position(|row| *row == ABSENT) {
-            Some(at) if column.is_null(at) => broken("the row names no node".to_owned(), at),
+            Some(at) if column.is_null(at) => broken("the row does not identify a node".to_owned(), at),
             Some(at) => {
                 let key = arrow_cast::display::array_value_to_string(column, at).unwrap_or_default();
-                broken(format!("the row names {key}, which is no node of the graph"), at)
+                broken(format!("the row refers to {key}, which is not a node of the graph"), at)
             }
             None => Ok(rows),
         }
@@ -223,7 +223,7 @@ impl Table {
             for (row, own) in batch.aligned.values().iter().zip(batch.other.values()) {
                 if last == Some(*row) {
                     let place = Place::file(&self.name).row(*own).in_field(&self.by);
-                    return Err(Error::malformed("the row names a node that another row names too").at(place));
+                    return Err(Error::malformed("the row refers to the same node as another row").at(place));
                 }
                 last = Some(*row);
             }
@@ -232,7 +232,7 @@ impl Table {
     }
 }
 
-/// The rows of the nodes of a type by their keys.
+/// The rows of the nodes of a type, by key.
 fn keys(
     graph: &GraphAr,
     ty: usize,
@@ -261,16 +261,16 @@ fn keys(
     match builder.finish()? {
         Lookup::Memory(keys) => match keys.repeats().shown().first() {
             Some(repeat) => {
-                let message = format!("rows {} and {} have one key", repeat.first, repeat.row);
+                let message = format!("rows {} and {} have the same key", repeat.first, repeat.row);
                 Err(Error::malformed(message)
                     .at(Place::file(&nodes.name).row(repeat.row))
-                    .hint(format!("--by {INDEX}    name the nodes by their rows")))
+                    .hint(format!("--by {INDEX}    identify the nodes by row number")))
             }
             None => Ok(keys),
         },
         Lookup::Spilled(_) => Err(Error::new(Kind::TooLarge, "the keys of the nodes do not fit into memory")
-            .hint("--memory 2GiB    or as much as there is")
-            .hint(format!("--by {INDEX}    name the nodes by their rows"))),
+            .hint("--memory 2GiB    or as much as is available")
+            .hint(format!("--by {INDEX}    identify the nodes by row number"))),
     }
 }
 
@@ -280,23 +280,21 @@ fn count(graph: &GraphAr, ty: usize) -> Result<u64> {
     let known: Option<u64> = parts.iter().map(|part| part.rows()).sum();
     match known.or(graph.graph().nodes[ty].rows) {
         Some(rows) => Ok(rows),
-        None => {
-            Err(Error::new(Kind::Incomplete, "nobody knows how many nodes there are").hint("isomorph validate PATH"))
-        }
+        None => Err(Error::new(Kind::Incomplete, "the number of nodes is unknown").hint("isomorph validate PATH")),
     }
 }
 
-/// Name and type of `score:double`.
+/// Name and type from `score:double`.
 pub(super) fn declared(column: &str) -> Result<(&str, Option<DataType>)> {
     let Some((name, ty)) = column.rsplit_once(':') else { return Ok((column, None)) };
     let ty = if ty == "timestamp" { "timestamp[ms]" } else { ty };
     let data_type = parse_type(ty).map_err(|_| {
-        Error::usage(format!("{ty:?} is no type")).hint("bool, int32, int64, float, double, string, date, timestamp")
+        Error::usage(format!("{ty:?} is not a type")).hint("bool, int32, int64, float, double, string, date, timestamp")
     })?;
     Ok((name, Some(data_type)))
 }
 
-/// What a column becomes: dictionaries and long texts are texts, small integers are integers.
+/// The property for a column: dictionaries and long texts become text, small integers become integers.
 fn property(schema: &Schema, name: &str) -> Property {
     let data_type = schema.field_with_name(name).map_or(DataType::Utf8, |field| field.data_type().clone());
     Property::new(name, plain(data_type))
@@ -314,7 +312,7 @@ fn plain(data_type: DataType) -> DataType {
 }
 
 fn called(key: Option<&str>) -> String {
-    key.map(|key| format!(", as {key} has it")).unwrap_or_default()
+    key.map(|key| format!(", as in {key}")).unwrap_or_default()
 }
 
 pub(super) fn encoding_of(name: &str) -> Option<Encoding> {

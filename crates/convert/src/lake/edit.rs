@@ -1,4 +1,4 @@
-//! Statements into a store, or out of it, as one transaction.
+//! Inserts statements into a store, or deletes them, in one transaction.
 
 use std::io::Read;
 use std::sync::PoisonError;
@@ -11,19 +11,19 @@ use isomorph_storage::Budget;
 
 use super::{LakeStream, LakeText, fresh_prefix};
 
-/// What is done with statements.
+/// What to do with statements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LakeEdit {
-    /// They are inserted; labels of blank nodes are those of the store.
+    /// Insert them; labels of blank nodes are those of the store.
     Insert,
-    /// They are deleted.
+    /// Delete them.
     Delete,
 }
 
-/// Inserts statements of N-Quads into a store, or deletes them, as one transaction.
+/// Inserts statements of N-Quads into a store, or deletes them, in one transaction.
 ///
 /// # Errors
-/// When a statement is broken, or something cannot be written: then nothing is changed.
+/// If a statement is malformed, or writing fails. Nothing is changed in these cases.
 pub fn edit_lake(
     lake: &Lake,
     edit: LakeEdit,
@@ -39,23 +39,25 @@ pub fn edit_lake(
     Ok((reading, transaction.commit()?))
 }
 
-/// What was read for a change, and what became of it.
+/// What was read for a change, and the result.
 #[derive(Debug, Clone, Default)]
 pub struct LakeChanges {
-    /// Statements that were to be deleted.
+    /// Number of statements to delete.
     pub deletes: u64,
-    /// Statements that were to be inserted.
+    /// Number of statements to insert.
     pub inserts: u64,
-    /// The commit; nothing when nothing changed.
+    /// The commit; `None` if nothing changed.
     pub commit: Option<Committed>,
 }
 
-/// Deletes the statements of some texts and then inserts those of others, as one transaction: a statement that is among both is
-/// there in the end. Labels of blank nodes are those of the store; a node without a label is a new one, which can be inserted and not
-/// deleted. Without `syntax` names and beginnings of files tell theirs; streams are N-Quads.
+/// Deletes the statements of some texts and then inserts those of others, in one transaction: a statement that is in
+/// both exists afterwards. Labels of blank nodes are those of the store; a node without a label is a new one, which can
+/// be inserted but not deleted. Without `syntax`, the names and beginnings of files determine the syntax; streams are
+/// N-Quads.
 ///
 /// # Errors
-/// [`isomorph_error::Kind::Usage`] when a node without a label is to be deleted; when a text cannot be read or is broken, or something cannot be written: then nothing is changed.
+/// Returns [`isomorph_error::Kind::Usage`] if a node without a label is to be deleted; also if a text cannot be read or
+/// is malformed, or writing fails. Nothing is changed in these cases.
 pub fn change_lake(
     lake: &Lake,
     deletes: &[LakeText],
@@ -70,7 +72,7 @@ pub fn change_lake(
         let options = options(Unlabelled::Refused);
         changes.deletes += statements(text, syntax, &options, &mut |quad| transaction.delete(&quad))?;
     }
-    // Nodes without a label are other ones in each text, and no nodes of the store.
+    // Nodes without a label are different in each text, and are not nodes of the store.
     let fresh = fresh_prefix()?;
     for (at, text) in inserts.iter().enumerate() {
         let options = options(Unlabelled::Called(format!("{fresh}{}_", at + 1)));
@@ -80,7 +82,7 @@ pub fn change_lake(
     Ok(changes)
 }
 
-/// Hands over the statements of a text; returns how many there are.
+/// Passes on the statements of a text. Returns their number.
 fn statements(
     text: &LakeText,
     syntax: Option<Syntax>,

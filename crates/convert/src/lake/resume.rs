@@ -1,4 +1,4 @@
-//! Loads that go on where an earlier one was stopped.
+//! Resumes interrupted loads.
 
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::{LakeLoad, LakeLoaded, LakeText};
 use isomorph_storage::Resources;
 
-/// What tells one load from another: nothing of the runs is of use when it changes.
+/// Identifies a load: if it changes, earlier runs cannot be reused.
 #[derive(Serialize)]
 struct Job<'l> {
     texts: Vec<Identity>,
@@ -23,11 +23,11 @@ struct Job<'l> {
     graph: Option<&'l str>,
     base: Option<&'l str>,
     lenient: bool,
-    /// Labels are written down only where they are wanted.
+    /// Labels are recorded only if they are requested.
     blank_map: bool,
 }
 
-/// A text as it was found.
+/// The identity of a text.
 #[derive(Serialize)]
 struct Identity {
     name: String,
@@ -48,16 +48,16 @@ struct Publishing {
     bytes: u64,
 }
 
-/// By what it can be seen that it was.
+/// How to recognise later whether it was published.
 #[derive(Serialize, Deserialize)]
 enum Made {
-    /// A new store, whose snapshot has this BLAKE3.
+    /// A new store, whose snapshot has this BLAKE3 hash.
     Store { blake3: String },
-    /// A commit on top of a version, with a file whose path nobody else has.
+    /// A commit on top of a version, with a file whose path is unique.
     Commit { since: i64, file: String },
 }
 
-/// Opens what an earlier load of the same store left, or begins anew.
+/// Opens what an earlier load of the same store left, or starts from scratch.
 pub(super) fn open(location: &Location, load: &LakeLoad, resources: &Resources) -> Result<Arc<Resume>> {
     let job = Job {
         texts: load.texts.iter().map(identity).collect::<Result<_>>()?,
@@ -75,7 +75,7 @@ fn identity(text: &LakeText) -> Result<Identity> {
     let text = match text {
         LakeText::At(location) => location,
         LakeText::Stream(_) => {
-            let error = Error::usage("what can be read once only is gone when a load is taken up again");
+            let error = Error::usage("a load from a stream cannot be resumed, because a stream can only be read once");
             return Err(error
                 .at(Place::file(text.to_string()))
                 .hint("write it to a file, or load it without --resume"));
@@ -83,16 +83,16 @@ fn identity(text: &LakeText) -> Result<Identity> {
     };
     let blob = Blob::open(text)?;
     let found = blob.opened_as();
-    // A time that cannot be counted is as good as none, which is refused below.
+    // A time that cannot be represented is treated as missing, which is refused below.
     let modified = found.modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     let modified = modified.and_then(|span| u64::try_from(span.as_nanos()).ok());
     if modified.is_none() && found.etag.is_none() {
         return Err(Error::usage(
-            "nothing tells whether this text is the same the next time: a load of it cannot be resumed",
+            "a load of this text cannot be resumed, because there is no way to tell whether it has changed",
         )
         .at(blob.place()));
     }
-    // The same words mean another file in another directory. What has no such name is a place elsewhere.
+    // The same relative path is another file in another directory. A text without such a path is a remote location.
     let path = text.as_path().and_then(|path| std::fs::canonicalize(path).ok());
     let name = path.map_or_else(|| text.to_string(), |path| path.display().to_string());
     Ok(Identity { name, size: found.size, modified, etag: found.etag.clone() })
@@ -105,13 +105,13 @@ pub(super) fn read_already(resume: Option<&Arc<Resume>>, text: usize) -> Vec<Pie
     pieces.into_iter().map(piece).collect()
 }
 
-/// A piece of a text, as stores remember it.
+/// A piece of a text, in the form of the store.
 pub(super) fn piece(text: usize, piece: Piece) -> LakePiece {
     let Piece { begin, end, lines, quads, last } = piece;
     LakePiece { text: text as u64, begin, end, lines, quads, last }
 }
 
-/// Remembers that a new store is about to be published.
+/// Records that a new store is about to be published.
 pub(super) fn note_store(resume: &Resume, staging: &Staging, loaded: &LakeLoaded, triples: u64) -> Result<()> {
     let [snapshot, _] = LakeWriter::manifests();
     let finished = staging.finished();
@@ -122,7 +122,7 @@ pub(super) fn note_store(resume: &Resume, staging: &Staging, loaded: &LakeLoaded
     note(resume, loaded, Made::Store { blake3: hex(&digest.blake3) }, (triples, files, bytes))
 }
 
-/// Remembers that a transaction is about to be committed.
+/// Records that a transaction is about to be committed.
 pub(super) fn note_commit(resume: &Resume, transaction: &Transaction<'_>, loaded: &LakeLoaded) -> Result<()> {
     let written = transaction.bulk_files();
     let Some(first) = written.first() else { return Ok(()) };
@@ -141,7 +141,8 @@ fn note(resume: &Resume, loaded: &LakeLoaded, made: Made, (triples, files, bytes
     resume.publish(&written(&Publishing { made, quads, skipped, triples, files, bytes })?)
 }
 
-/// What an earlier load has made that was stopped before it could say so; nothing where it has not.
+/// The result of an earlier load that published it and was interrupted before it could report it; `None` if it did not
+/// publish.
 pub(super) fn published(
     resume: &Resume,
     location: &Location,
@@ -157,15 +158,15 @@ pub(super) fn published(
         Err(error) => return Err(error),
     };
     let unknown = || {
-        Error::new(Kind::Conflict, "whether an earlier load was published cannot be seen any more")
+        Error::new(Kind::Conflict, "it is unknown whether an earlier load was published")
             .at(Place::file(location.to_string()))
-            .hint("look whether its quads are there, and load without --resume if they are not")
+            .hint("check whether its quads exist, and load without --resume if they do not")
     };
     let (id, version, timestamp) = match &publishing.made {
         Made::Store { blake3 } => {
             let [snapshot, _] = LakeWriter::manifests();
             let Some(blob) = root.try_file(&snapshot)? else {
-                // A store without snapshots is there for whoever fills it.
+                // A store without snapshots can be filled by anyone.
                 let lake = Lake::open(location, opening, writing)?;
                 return if lake.begin()?.base_version() == 0 { Ok(None) } else { Err(unknown()) };
             };
@@ -195,16 +196,17 @@ pub(super) fn published(
     }))
 }
 
-/// An error of a load that can be taken up again.
+/// The error of a load that can be resumed.
 pub(super) fn told(error: Error) -> Error {
     match error.kind() {
-        Kind::NoSpace | Kind::Io => error.hint("the same command goes on from here"),
+        Kind::NoSpace | Kind::Io => error.hint("repeat the command to continue from here"),
         _ => error,
     }
 }
 
 fn written(what: &impl Serialize) -> Result<String> {
-    serde_json::to_string(what).map_err(|error| Error::new(Kind::Io, "it cannot be written down").caused_by(error))
+    serde_json::to_string(what)
+        .map_err(|error| Error::new(Kind::Io, "the state of the load cannot be recorded").caused_by(error))
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -1,4 +1,4 @@
-//! A source shown with declarations that its format does not keep: names of keys, widths, kinds of values, order.
+//! A source with declarations that its format does not store: names of keys, widths, kinds of values, order.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use super::split::CARRY_FITS;
 use crate::mapping::view::{columns_alone, edges_as};
 use isomorph_model::part::shown;
 
-/// Shows `inner` as `graph`: the same types and properties, found by their names, as they were declared once.
+/// Shows `inner` as `graph`: the same types and properties, found by name, with their original declarations.
 pub struct Declared {
     inner: Arc<dyn Source>,
     graph: Graph,
@@ -24,20 +24,20 @@ pub struct Declared {
     edges: Vec<Lies>,
 }
 
-/// Where a type lies in the inner graph.
+/// The position of a type in the inner graph.
 struct Lies {
     /// Its index there.
     inner: usize,
-    /// For each property its index there, if it is there.
+    /// For each property, its index there, if it exists.
     properties: Vec<Option<usize>>,
-    /// Properties that only the inner graph has; they may have no values.
+    /// Properties that only the inner graph has; they must have no values.
     others: Vec<usize>,
 }
 
-/// `inner` as `graph`; itself, if it is that by itself.
+/// Shows `inner` as `graph`; returns `inner` itself if it already is.
 ///
 /// # Errors
-/// [`CARRY_FITS`] when it has other types or properties.
+/// Returns [`CARRY_FITS`] if it has other types or properties.
 pub fn declared(inner: Arc<dyn Source>, graph: &Graph) -> Result<Arc<dyn Source>> {
     if says_itself(inner.graph(), graph) && names(inner.graph()) == names(graph) {
         return Ok(inner);
@@ -45,19 +45,19 @@ pub fn declared(inner: Arc<dyn Source>, graph: &Graph) -> Result<Arc<dyn Source>
     Ok(Arc::new(Declared::new(inner, graph)?))
 }
 
-/// Whether a graph as it is found declares all that `graph` does, in whatever order.
+/// Whether the graph in the files declares everything that `graph` does, in any order.
 pub fn says_itself(found: &Graph, graph: &Graph) -> bool {
     documents(found) == documents(graph) && schema_json(found) == schema_json(graph)
 }
 
-/// The documents by their names: layouts keep them in different files, and their order means nothing.
+/// The documents by name: layouts store them in different files, and their order has no meaning.
 fn documents(graph: &Graph) -> Vec<&Document> {
     let mut documents: Vec<&Document> = graph.documents.iter().collect();
     documents.sort_by(|left, right| left.name.cmp(&right.name));
     documents
 }
 
-/// Types and properties in their order.
+/// Types and properties, in order.
 fn names(graph: &Graph) -> Vec<String> {
     let of = |properties: &[Property]| properties.iter().map(|property| property.name.clone()).collect::<Vec<_>>();
     let nodes = graph.nodes.iter().flat_map(|ty| [vec![ty.name.clone()], of(&ty.properties)]);
@@ -79,7 +79,7 @@ impl Lies {
         if let Some((property, _)) =
             declared.iter().zip(&places).find(|(property, place)| place.is_none() && !property.nullable)
         {
-            // Where each row has its own relation, the type has no name.
+            // If each row has its own relation, the type has no name.
             let name = if name.is_empty() { "the table of edges" } else { name };
             return Err(misfit(format!("{name} has no property {}", property.name)));
         }
@@ -87,7 +87,7 @@ impl Lies {
         Ok(Lies { inner, properties: places, others })
     }
 
-    /// What is read where so much is wanted: columns, and those that must have no values.
+    /// The request to the inner graph: the wanted columns, and those that must have no values.
     fn wanted(&self, wanted: &Narrowing) -> Narrowing {
         let places = wanted.properties.iter().filter_map(|at| self.properties.get(*at).copied().flatten());
         columns_alone(wanted.keys, wanted.labels, places.chain(self.others.iter().copied()))
@@ -99,7 +99,7 @@ impl Lies {
                 columns.get(*at).and_then(Option::as_ref).is_some_and(|column| column.null_count() < column.len());
             if has_values {
                 let name = found.get(*at).map(|property| property.name.as_str()).unwrap_or_default();
-                return Err(misfit(format!("property {name} is not among those that travel beside the data")));
+                return Err(misfit(format!("property {name} is not in the sidecar")));
             }
         }
         let column = |(property, place): (&Property, &Option<usize>)| {
@@ -111,7 +111,7 @@ impl Lies {
     }
 }
 
-/// The column in its declared type: every value must have an equal there.
+/// Casts a column to its declared type; every value must be representable.
 pub(super) fn cast(column: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
     if column.data_type() == to {
         return Ok(Arc::clone(column));
@@ -122,15 +122,15 @@ pub(super) fn cast(column: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
 }
 
 impl Declared {
-    /// Shows `inner` as `graph`. Nothing is read.
+    /// Shows `inner` as `graph`. Reads nothing.
     ///
     /// # Errors
-    /// [`CARRY_FITS`] when types or properties are missing, or there are more.
+    /// Returns [`CARRY_FITS`] if types or properties are missing, or there are additional ones.
     pub fn new(inner: Arc<dyn Source>, graph: &Graph) -> Result<Self> {
         let found = inner.graph();
         let mut shown = graph.clone();
         if found.nodes.len() != graph.nodes.len() || found.edges.len() != graph.edges.len() {
-            return Err(misfit("there are other types than those that travel beside the data".to_owned()));
+            return Err(misfit("the types of the data differ from those in the sidecar".to_owned()));
         }
         let mut nodes = Vec::new();
         for ty in &mut shown.nodes {

@@ -1,19 +1,19 @@
-//! A sink that leaves out implied nodes of which nothing is said: edges that mention them say that they exist.
+//! A sink that omits implied nodes without properties: the edges that refer to them imply that they exist.
 
 use arrow_array::{Array, BooleanArray};
 use arrow_select::filter::filter;
 use isomorph_error::{Error, Result};
 use isomorph_model::{Batch, Delivery, Graph, NodeBatch, Sink, Written};
 
-/// Gives a sink the nodes that state all that their type demands. Others come from [`super::Completed`].
+/// Passes on only the nodes that have every property that their type requires. [`super::Completed`] adds the others.
 pub struct Described<'a> {
     inner: Box<dyn Sink + 'a>,
-    /// For each node type the properties that a node must state.
+    /// For each node type, the properties that a node must have.
     required: Vec<Vec<usize>>,
 }
 
 impl<'a> Described<'a> {
-    /// Before `inner`, a sink of `graph`.
+    /// Creates a filter in front of `inner`, a sink of `graph`.
     pub fn new(inner: Box<dyn Sink + 'a>, graph: &Graph) -> Self {
         let required = graph.nodes.iter().map(|ty| {
             let stated = ty.properties.iter().enumerate().filter(|(_, property)| ty.implied && !property.nullable);
@@ -22,7 +22,7 @@ impl<'a> Described<'a> {
         Described { inner, required: required.collect() }
     }
 
-    /// The nodes of a batch that state what they must; nothing where none does.
+    /// The nodes of a batch that have all required properties; `None` if there is none.
     fn stated(&self, batch: NodeBatch) -> Result<Option<NodeBatch>> {
         let required = self.required.get(batch.ty).map(Vec::as_slice).unwrap_or_default();
         let column = |at: &usize| batch.properties.get(*at).and_then(Option::as_ref);

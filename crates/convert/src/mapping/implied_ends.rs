@@ -1,9 +1,9 @@
-//! Nodes for the ends of edges that have none: how a graph whose nodes are implied by its edges is written where both ends
-//! of an edge must be there (`docs/mapping.md`).
+//! Adds nodes for edge ends without a node: how a graph whose edges imply nodes is written to a format in which both
+//! ends of an edge must exist (`docs/mapping.md`).
 //!
-//! An edge of DeepGNN may end in an id that no line and no entry describes. [`Completed`] shows these ids as nodes without
-//! properties behind the others. Because the nodes of DeepGNN are implied, that is the same graph; on the way back
-//! nothing is to be done but to declare it as it was.
+//! An edge of DeepGNN may end at an id that no line and no entry describes. [`Completed`] shows these ids as nodes
+//! without properties, after the other nodes. Because the nodes of DeepGNN are implied, this is the same graph; on the
+//! way back, only its original declarations have to be restored.
 
 use std::sync::Arc;
 
@@ -24,22 +24,22 @@ use crate::parallel;
 use crate::pipeline::REPEATED_KEY;
 use isomorph_storage::Resources;
 
-/// Ids that are collected before those that repeat are dropped.
+/// Number of ids that are collected before duplicates are removed.
 const MANY: usize = 1 << 16;
 
-/// The relation between a graph and the same with a node for each end of an edge.
+/// The relation between a graph and the same graph with a node for each end of an edge.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Completion {
     /// The graph.
     pub found: Graph,
-    /// The same, whose nodes may lack every property.
+    /// The same graph; its nodes can lack every property.
     pub completed: Graph,
-    /// The ids of the nodes that are added, which only the way there needs.
+    /// The ids of the added nodes; needed only in the forward direction.
     #[serde(skip)]
     ids: Added,
 }
 
-/// Ids in memory that the budget knows of.
+/// Ids in memory, counted in the budget.
 #[derive(Debug, Clone, Default)]
 struct Added {
     ids: Arc<Vec<u64>>,
@@ -53,10 +53,10 @@ impl PartialEq for Added {
 }
 
 impl Completion {
-    /// The ends of edges of `source` that are no nodes; nothing where there are none. Keys and ends are read once.
+    /// Finds the ends of edges of `source` that are not nodes; `None` if there are none. Keys and ends are read once.
     ///
     /// # Errors
-    /// When they cannot be read, a key is there twice, or the ids that are missing do not fit into the memory.
+    /// If they cannot be read, a key is duplicated, or the missing ids do not fit into memory.
     pub fn of(source: &dyn Source, resources: &Resources, progress: &dyn Progress) -> Result<Option<Completion>> {
         let graph = source.graph();
         let ([node], [_]) = (graph.nodes.as_slice(), graph.edges.as_slice()) else { return Ok(None) };
@@ -79,7 +79,7 @@ impl Completion {
         read?;
         let lookup = keys.finish()?;
         if let Some(repeat) = lookup.repeats().shown().first() {
-            let message = format!("rows {} and {} have one key", repeat.first, repeat.row);
+            let message = format!("rows {} and {} have the same key", repeat.first, repeat.row);
             return Err(Error::broken(&REPEATED_KEY, message).at(Place::file(node.name.clone()).row(repeat.row)));
         }
         let ids = match &lookup {
@@ -92,12 +92,11 @@ impl Completion {
         Ok(Some(Completion::with(graph, ids)))
     }
 
-    /// The same for a graph whose nodes all have rows: a completion that came before has written rows of nodes of which
-    /// nothing is said, though the graph as it was declares that something is. Nothing where all rows say it. Nodes are
-    /// read once.
+    /// The same for a graph whose nodes all have rows: an earlier completion wrote rows of nodes without properties,
+    /// although the original graph declares these as required. `None` if all rows have them. Nodes are read once.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// If they cannot be read.
     pub fn of_rows(source: &dyn Source, resources: &Resources, progress: &dyn Progress) -> Result<Option<Completion>> {
         let graph = source.graph();
         let ([node], [_]) = (graph.nodes.as_slice(), graph.edges.as_slice()) else { return Ok(None) };
@@ -132,18 +131,18 @@ impl Completion {
         Completion { found: graph.clone(), completed, ids }
     }
 
-    /// Adds the nodes that `other` adds: which those of a record are is not written down with it.
+    /// Adds the nodes that `other` adds: a stored record does not contain them.
     pub(crate) fn add_those_of(&mut self, other: Completion) {
         self.ids = other.ids;
     }
 
-    /// Number of nodes that are added.
+    /// Number of added nodes.
     pub fn added(&self) -> u64 {
         self.ids.ids.len() as u64
     }
 }
 
-/// Ids that are collected: sorted and without repeats now and then.
+/// Ids that are being collected; they are sorted and deduplicated from time to time.
 #[derive(Default)]
 struct Ids {
     ids: Vec<u64>,
@@ -161,7 +160,7 @@ impl Ids {
         self.ids.sort_unstable();
         self.ids.dedup();
         self.distinct = self.ids.len();
-        // Until the next time there may be twice as many.
+        // Before the next deduplication, there can be twice as many.
         let bytes = (self.ids.len().max(MANY) as u64).saturating_mul(16);
         match &mut self.held {
             Some(held) if held.bytes() < bytes => held.grow(bytes - held.bytes()),
@@ -185,15 +184,15 @@ impl Ids {
 fn ends(edges: &EdgeBatch) -> Result<[&ArrayRef; 2]> {
     match (&edges.source, &edges.target) {
         (Ends::Keys(source), Ends::Keys(target)) => Ok([source, target]),
-        _ => Err(Error::usage("ends are rows where keys were announced")),
+        _ => Err(Error::usage("ends are rows, but keys were announced")),
     }
 }
 
 fn numbers(keys: &ArrayRef) -> Result<&UInt64Array> {
-    keys.as_primitive_opt::<UInt64Type>().ok_or_else(|| Error::usage("ends are no integers"))
+    keys.as_primitive_opt::<UInt64Type>().ok_or_else(|| Error::usage("ends are not integers"))
 }
 
-/// Ends that are not among `keys`.
+/// Ends that are not in `keys`.
 fn missing(source: &dyn Source, keys: &KeyRows, resources: &Resources, progress: &dyn Progress) -> Result<Added> {
     let parts = source.scan(&Request::of(Tables::EdgeEnds(0)))?;
     progress.begin("ends", parts.iter().map(|part| part.rows()).sum());
@@ -225,7 +224,7 @@ fn missing(source: &dyn Source, keys: &KeyRows, resources: &Resources, progress:
     all.finish(&resources.budget)
 }
 
-/// The same for keys that do not fit into memory: ends are sorted as these are.
+/// The same for keys that do not fit into memory: keys and ends are sorted.
 fn missing_in_bulk(
     source: &dyn Source,
     keys: &SpilledKeys,
@@ -273,16 +272,16 @@ pub struct Completed {
 }
 
 impl Completed {
-    /// Shows `inner` as `record.completed`. Nothing is read.
+    /// Shows `inner` as `record.completed`. Reads nothing.
     ///
     /// # Errors
-    /// When it is another graph than the record's.
+    /// If it is not the graph of the record.
     pub fn new(inner: Arc<dyn Source>, record: &Completion) -> Result<Self> {
         Ok(Completed { inner: declared(inner, &record.found)?, record: record.clone() })
     }
 }
 
-/// The nodes that are added, from row `start` on.
+/// The added nodes, from row `start`.
 fn added(ids: &[u64], mut start: u64, width: usize, at_once: usize) -> Box<dyn Part + '_> {
     let nodes = move |ids: &[u64]| {
         let keys: ArrayRef = Arc::new(UInt64Array::from(ids.to_vec()));

@@ -15,9 +15,9 @@ use isomorph_error::{Error, Result};
 use isomorph_model::json::{self, Members, Value};
 use isomorph_model::{Property, ValueKind};
 
-/// Builds one column from the texts of JSON values.
+/// Builds one column from JSON values.
 pub(super) enum JsonColumn {
-    /// A type without values: so many nulls.
+    /// A type without values: the number of nulls.
     Nulls(usize),
     Bool(BooleanBuilder),
     /// Any integer type: collected as i64, or u64 where that is declared.
@@ -54,7 +54,7 @@ impl JsonColumn {
     /// An empty column for `property`.
     ///
     /// # Errors
-    /// When the type has no JSON form.
+    /// If the type has no JSON form.
     pub fn new(property: &Property) -> Result<Self> {
         match property.kind {
             ValueKind::Json | ValueKind::Bag => Ok(JsonColumn::Raw(StringBuilder::new())),
@@ -67,7 +67,7 @@ impl JsonColumn {
         Ok(match data_type {
             T::Null => JsonColumn::Nulls(0),
             T::Boolean => JsonColumn::Bool(BooleanBuilder::new()),
-            // Spans of time are numbers of their unit.
+            // Durations are numbers in their unit.
             T::Int8 | T::Int16 | T::Int32 | T::Int64 | T::Duration(_) => {
                 JsonColumn::Int(Int64Builder::new(), data_type.clone())
             }
@@ -150,10 +150,10 @@ impl JsonColumn {
         }
     }
 
-    /// Adds the value of a JSON text.
+    /// Adds a JSON value.
     ///
     /// # Errors
-    /// When it is not of the column's type.
+    /// If it is not of the column's type.
     pub fn push(&mut self, raw: &str) -> Result<()> {
         if let JsonColumn::Raw(builder) = self {
             builder.append_value(raw);
@@ -241,7 +241,7 @@ impl JsonColumn {
     /// The finished column.
     ///
     /// # Errors
-    /// When a value is out of the declared type's range.
+    /// If a value is outside the range of the declared type.
     pub fn finish(self) -> Result<ArrayRef> {
         let narrowed = |array: ArrayRef, data_type: &DataType| -> Result<ArrayRef> {
             if array.data_type() == data_type {
@@ -289,8 +289,11 @@ impl JsonColumn {
     }
 }
 
-/// The same of 32 bits: nothing for numbers that are too large for them, and would become infinite.
-#[expect(clippy::cast_possible_truncation, reason = "the nearest one is meant; what is too large is found below")]
+/// The same with 32 bits: `None` for numbers that are too large for a 32-bit float and would become infinite.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the nearest float is intended; numbers that are too large are detected below"
+)]
 fn single(value: &Value<'_>) -> Option<f32> {
     let value = float(value)?;
     let single = value as f32;
@@ -301,7 +304,7 @@ fn float(value: &Value<'_>) -> Option<f64> {
     match value {
         Value::Float(value) => Some(*value),
         Value::Integer(value) => Some(*value as f64),
-        // What is too large for any float is none.
+        // A number that is too large for any float is not a value.
         Value::Number(text) => text.parse().ok().filter(|value: &f64| value.is_finite()),
         Value::Text(text) => match text.as_ref() {
             "NaN" => Some(f64::NAN),
@@ -324,7 +327,7 @@ fn time_of_day(text: &str, unit: TimeUnit) -> Option<i64> {
     }
 }
 
-/// A point in time in ticks of `unit`; without a zone it is taken as it stands.
+/// A point in time in ticks of `unit`; without a zone, it is not converted.
 fn timestamp(text: &str, unit: TimeUnit) -> Option<i64> {
     let time: NaiveDateTime = match DateTime::parse_from_rfc3339(text) {
         Ok(time) => time.naive_utc(),

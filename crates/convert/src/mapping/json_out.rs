@@ -1,9 +1,10 @@
-//! Cells as JSON: how a typed property is written where properties are JSON members.
+//! Writes cells as JSON: how a typed property is written to a format whose properties are JSON members.
 //!
-//! Every cell reads back exactly when the declared type is known: integers as such, floats in their shortest exact
-//! form, NaN and the infinities as the words that JSON has no numbers for, dates and times as ISO 8601 text, bytes in
-//! base64, lists as arrays. Decimals are numbers, spans of time numbers of their unit, structs objects. A 32-bit float is written as the 64-bit float of the same value, so that a reader without
-//! the declaration sees the very number.
+//! Every cell reads back exactly if the declared type is known: integers unchanged, floats in their shortest exact
+//! form, NaN and the infinities as text because JSON has no numbers for them, dates and times as ISO 8601 text, bytes
+//! in base64, lists as arrays. Decimals are numbers, durations are numbers in their unit, structs are objects. A 32-bit
+//! float is written as the 64-bit float of the same value, so that a reader without the declaration gets exactly this
+//! number.
 
 use std::fmt::Write;
 
@@ -27,10 +28,10 @@ pub(crate) struct JsonCells<'a> {
 }
 
 impl<'a> JsonCells<'a> {
-    /// The cells of `column`, read as `property` says.
+    /// Prepares the cells of `column`, which have the type of `property`.
     ///
     /// # Errors
-    /// When the type has no JSON form.
+    /// If the type has no JSON form.
     pub fn new(property: &Property, column: &'a dyn Array) -> Result<Self> {
         let push = match property.kind {
             ValueKind::Json | ValueKind::Bag => raw(column)?,
@@ -39,7 +40,7 @@ impl<'a> JsonCells<'a> {
         Ok(JsonCells { array: column, push })
     }
 
-    /// Appends the JSON text of a cell; false, and nothing appended, when it is null.
+    /// Appends a cell as JSON. Returns false and appends nothing if it is null.
     pub fn push(&self, row: usize, out: &mut String) -> bool {
         if has_no_value(self.array, row) {
             return false;
@@ -49,12 +50,12 @@ impl<'a> JsonCells<'a> {
     }
 }
 
-/// Whether a cell is null. Columns of nulls only have no mask that says so.
+/// Whether a cell is null. Columns of only nulls have no null mask.
 fn has_no_value(column: &dyn Array, row: usize) -> bool {
     *column.data_type() == DataType::Null || column.is_null(row)
 }
 
-/// Text that is JSON already.
+/// Text that already is JSON.
 fn raw(column: &dyn Array) -> Result<Push<'_>> {
     let texts = column.as_string_opt::<i32>().ok_or_else(|| unsupported(column.data_type()))?;
     Ok(Box::new(move |row, out| out.push_str(texts.value(row))))
@@ -64,10 +65,10 @@ fn unsupported(data_type: &DataType) -> Error {
     Error::unsupported(format!("values of type {data_type} have no JSON form"))
 }
 
-/// A float as JSON; one that JSON has no number for as text.
+/// Appends a float as JSON; as text if it is not a JSON number.
 pub(crate) fn push_float(value: f64, out: &mut String) {
     if value.is_finite() {
-        // Debug, not Display: 1e30 and 1.0 must stay recognisable as floats.
+        // Debug, not Display: 1e30 and 1.0 must remain recognisable as floats.
         let _ = write!(out, "{value:?}");
     } else {
         out.push_str(if value.is_nan() {
@@ -200,7 +201,7 @@ fn plain<'a>(column: &'a dyn Array) -> Result<Push<'a>> {
     })
 }
 
-/// An array of the items that `range` gives for a row.
+/// An array of the items in the range of each row.
 fn items<'a>(values: &'a dyn Array, range: impl Fn(usize) -> Option<(usize, usize)> + 'a) -> Result<Push<'a>> {
     let push = plain(values)?;
     Ok(Box::new(move |row, out| {
@@ -220,7 +221,7 @@ fn items<'a>(values: &'a dyn Array, range: impl Fn(usize) -> Option<(usize, usiz
     }))
 }
 
-/// An object of the fields, in their order, those without a value left out.
+/// An object of the fields, in order, without fields that are null.
 fn fields(column: &StructArray) -> Result<Push<'_>> {
     let fields = column.fields().iter().zip(column.columns());
     let fields: Vec<_> = fields
@@ -241,7 +242,7 @@ fn fields(column: &StructArray) -> Result<Push<'_>> {
     }))
 }
 
-/// Times of day as ISO 8601 text; as bare numbers of their unit beyond the day.
+/// Times of day as ISO 8601 text; times outside a day as plain numbers in their unit.
 fn times(column: &dyn Array) -> Push<'_> {
     macro_rules! of {
         ($arrow:ty, $convert:path) => {{
@@ -263,7 +264,7 @@ fn times(column: &dyn Array) -> Push<'_> {
     }
 }
 
-/// Spans of time as numbers of their unit.
+/// Durations as numbers in their unit.
 fn durations(column: &dyn Array) -> Push<'_> {
     macro_rules! of {
         ($arrow:ty) => {{
@@ -281,7 +282,7 @@ fn durations(column: &dyn Array) -> Push<'_> {
     }
 }
 
-/// A point in time as text; as a bare number of its unit where the calendar does not reach.
+/// A point in time as text; as a plain number in its unit if it is outside the calendar.
 fn iso(time: Option<chrono::NaiveDateTime>, format: &str, number: i64, out: &mut String) {
     use chrono::Datelike;
     match time {
@@ -344,7 +345,7 @@ mod tests {
     use super::super::json_in::JsonColumn;
     use super::*;
 
-    /// A column of one value for types that others differ from, with its text.
+    /// A column with one value for representative types, with its text.
     fn columns() -> Result<Vec<(ArrayRef, &'static str)>> {
         let arrow = |error: arrow_schema::ArrowError| Error::malformed(error.to_string());
         let fixed_list = {
@@ -398,7 +399,7 @@ mod tests {
         let values: ArrayRef = Arc::new(Int64Array::from(vec![1, 2]));
         let object = StructArray::try_new(fields, vec![nulls(), values], None).map_err(arrow)?;
         assert_eq!(text(&object)?.as_deref(), Some(r#"{"v":1}"#));
-        // And back.
+        // The way back.
         for (column, text) in [(&list as &dyn Array, "[null,null]"), (&object, r#"{"v":1}"#)] {
             let mut back = JsonColumn::new(&Property::new("x", column.data_type().clone()))?;
             back.push(text)?;

@@ -1,7 +1,7 @@
-//! Several typed tables shown as one of nodes and one of edges.
+//! Shows several typed tables as one of nodes and one of edges.
 //!
-//! Nodes stand one type behind the other. Where there are several types, keys begin with that of their node. What else is said of a row,
-//! and where, is up to what the tables are merged into: [`Merge`].
+//! Nodes follow each other type after type. If there are several types, keys are prefixed with the type of their node.
+//! The mapping of the other columns is defined by the kind of merge: [`Merge`].
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -22,21 +22,21 @@ use super::declared;
 use super::view::{edges_as, of_types};
 use isomorph_dataset::must_exist;
 
-/// What becomes of the rows of several types in one table.
+/// How the rows of several types are written to one table.
 pub trait Merge: Send + Sync {
     /// The typed graph.
     fn typed(&self) -> &Graph;
 
-    /// The graph with one type of nodes and one of edges.
+    /// The graph with one node type and one edge type.
     fn merged(&self) -> &Graph;
 
-    /// What stands before the keys of a node type; nothing where keys stay what they are.
+    /// The prefix of the keys of a node type; `None` if keys are unchanged.
     fn prefix(&self, ty: usize) -> Option<&str>;
 
     /// Columns and labels of nodes of a type.
     fn nodes(&self, ty: &NodeType, batch: &NodeBatch) -> Result<(Columns, Option<LabelColumn>)>;
 
-    /// What is said of edges of a type, beside their ends.
+    /// The columns of edges of a type, apart from their ends.
     fn edges(&self, ty: &EdgeType, batch: &EdgeBatch) -> Result<MergedEdges>;
 
     /// Whether an edge type has its relations in a column.
@@ -44,13 +44,13 @@ pub trait Merge: Send + Sync {
         false
     }
 
-    /// What there is beside nodes and edges.
+    /// What is neither nodes nor edges.
     fn rest(&self) -> Option<Box<dyn Part>> {
         None
     }
 }
 
-/// What is said of edges beside their ends.
+/// The columns of edges, apart from their ends.
 pub struct MergedEdges {
     pub relations: Option<Relations>,
     pub directed: Option<BooleanArray>,
@@ -61,19 +61,20 @@ pub struct MergedEdges {
 pub struct Merged<R> {
     inner: Arc<dyn Source>,
     record: R,
-    /// Where the rows of each node type begin in the one table.
+    /// The first row of each node type in the one table.
     bases: Vec<u64>,
-    /// Whether some ends are keys. Ends that are rows of a type without keys are named then, as the nodes are.
+    /// Whether some ends are keys. In that case, ends that are rows of a type without keys become names, like the
+    /// nodes.
     names_rows: bool,
 }
 
 impl<R: Merge> Merged<R> {
-    /// Shows `inner` as the merged graph of `record`. Nothing is read.
+    /// Shows `inner` as the merged graph of `record`. Reads nothing.
     ///
     /// # Errors
-    /// When the number of rows of a node type is not known, or the source is another graph than the record's.
+    /// If the row count of a node type is unknown, or the source is not the graph of the record.
     pub fn of(inner: Arc<dyn Source>, record: R) -> Result<Self> {
-        // The record counts columns as they were when it was made; files may have them in another order.
+        // The record uses the column positions at the time of its creation; files can have another order.
         let inner = declared(inner, record.typed())?;
         let bases = bases(inner.graph())?;
         let names_rows = (0..record.typed().edges.len()).any(|ty| inner.end_form(ty) == EndForm::Keys);
@@ -145,7 +146,7 @@ impl<R: Merge> Merged<R> {
             }
         };
         let keyless = types.get(ty).is_some_and(|ty| ty.key.kind == KeyKind::Row);
-        // A row has one spelling, without the sign that the parser of numbers takes.
+        // A row number has one spelling, without the sign that the number parser accepts.
         match (keyless, node.parse().ok().filter(|_| !node.starts_with('+'))) {
             (true, Some(row)) => Ok((ty, NodeId::Row(row))),
             (true, None) => Err(missing(format!("{node:?}"))),
@@ -157,7 +158,7 @@ impl<R: Merge> Merged<R> {
         shown(inner, |batch, take| match batch {
             Batch::Nodes(nodes) => take(Batch::Nodes(self.nodes(&nodes)?)),
             Batch::Edges(edges) => take(Batch::Edges(self.edges(edges)?)),
-            _ => Err(Error::unsupported("only nodes and edges of several types can become one")),
+            _ => Err(Error::unsupported("only nodes and edges of several types can be merged")),
         })
     }
 }
@@ -173,7 +174,9 @@ impl<R: Merge> Source for Merged<R> {
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
         if request.order != EdgeOrder::Any {
-            return Err(Error::usage("edges of several types come in several runs"));
+            return Err(Error::usage(
+                "edges of several types are read in several runs, and cannot be requested in order",
+            ));
         }
         let typed = self.record.typed();
         let (nodes, edges) = (0..typed.nodes.len(), 0..typed.edges.len());
@@ -181,7 +184,7 @@ impl<R: Merge> Source for Merged<R> {
             Tables::Nodes(_) => nodes.map(Tables::Nodes).collect(),
             Tables::NodeKeys(_) => nodes.map(Tables::NodeKeys).collect(),
             Tables::Edges(_) => vec![Tables::AllEdges],
-            // A column with the relation is no end.
+            // A column with the relation is not an end.
             Tables::EdgeEnds(_) => edges
                 .map(|ty| if self.record.names_relations(ty) { Tables::Edges(ty) } else { Tables::EdgeEnds(ty) })
                 .collect(),
@@ -211,7 +214,7 @@ impl<R: Merge> Source for Merged<R> {
     fn end_form(&self, _ty: usize) -> EndForm {
         let typed = self.record.typed();
         let keyless = |node: usize| typed.nodes.get(node).is_some_and(|ty| ty.key.kind == KeyKind::Row);
-        // Where some edge types name keyed nodes by row, the keys of the nodes have to be kept, whatever the others do.
+        // If some edge types refer to nodes with keys by row, the keys of the nodes must be kept for all.
         let mut keyed = typed.edges.iter().enumerate().filter(|(_, ty)| !(keyless(ty.source) && keyless(ty.target)));
         match self.names_rows && !keyed.any(|(at, _)| self.inner.end_form(at) == EndForm::Rows) {
             true => EndForm::Keys,
@@ -225,7 +228,7 @@ impl<R: Merge> Source for Merged<R> {
         let near = |edge: &EdgeType| if side == Side::Out { edge.source } else { edge.target };
         let types = self.record.typed().edges.iter().enumerate().filter(|(_, edge)| near(edge) == ty);
         let types: Vec<usize> = types.map(|(number, _)| number).collect();
-        // Where the type has no edges on this side nobody looks for the node.
+        // If the type has no edges on this side, the node is not looked up.
         if types.is_empty() {
             must_exist(self.inner.as_ref(), ty, node)?;
         }
@@ -234,17 +237,17 @@ impl<R: Merge> Source for Merged<R> {
 
     fn about(&self) -> About {
         let mut about = self.inner.about();
-        // The layouts of all types are that of the one.
+        // The layouts of all types are those of the one.
         about.edge_layouts.dedup();
         about.edge_layouts.truncate(1);
         about
     }
 }
 
-/// Where the rows of each node type begin, when all lie one after another.
+/// The first row of each node type, if all follow each other.
 ///
 /// # Errors
-/// When the number of rows of a type is not known.
+/// If the row count of a type is unknown.
 pub(super) fn bases(graph: &Graph) -> Result<Vec<u64>> {
     let mut bases = Vec::with_capacity(graph.nodes.len());
     let mut next = 0u64;
@@ -252,7 +255,7 @@ pub(super) fn bases(graph: &Graph) -> Result<Vec<u64>> {
         bases.push(next);
         let rows = match ty.rows {
             Some(rows) => rows,
-            // The last type may be of any size.
+            // The row count of the last type is not needed.
             None if bases.len() == graph.nodes.len() => 0,
             None => {
                 return Err(Error::unsupported(format!("the number of nodes of type {} is not known", ty.name)));
@@ -263,7 +266,7 @@ pub(super) fn bases(graph: &Graph) -> Result<Vec<u64>> {
     Ok(bases)
 }
 
-/// Rows that count from `base` on.
+/// Row numbers, counted from `base`.
 fn with_base(rows: UInt64Array, base: u64) -> UInt64Array {
     match base {
         0 => rows,
@@ -271,7 +274,7 @@ fn with_base(rows: UInt64Array, base: u64) -> UInt64Array {
     }
 }
 
-/// Names of nodes: the prefix and the key's text, or the row's number where there is no key.
+/// Names of nodes: the prefix and the key as text, or the row number if there is no key.
 fn names(prefix: &str, keys: Option<&ArrayRef>, start: u64, rows: usize) -> Result<ArrayRef> {
     let Some(keys) = keys else {
         return Ok(numbered(prefix, (0..rows as u64).map(|row| start + row)));
@@ -289,7 +292,7 @@ fn names(prefix: &str, keys: Option<&ArrayRef>, start: u64, rows: usize) -> Resu
         DataType::Int64 => numbered(prefix, keys.as_primitive::<Int64Type>().values().iter()),
         DataType::Int32 => numbered(prefix, keys.as_primitive::<Int32Type>().values().iter()),
         DataType::UInt64 => numbered(prefix, keys.as_primitive::<UInt64Type>().values().iter()),
-        other => return Err(Error::unsupported(format!("keys of type {other}"))),
+        other => return Err(Error::unsupported(format!("keys of type {other} are not supported"))),
     })
 }
 

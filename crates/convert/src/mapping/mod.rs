@@ -1,17 +1,17 @@
-//! Mappings: records with an inverse, made by the plan, kept in the sidecar, applied by `convert` alone.
+//! Mappings: records with an inverse, which the plan makes, the sidecar keeps, and only `convert` applies.
 //!
-//! There are two shapes of property graphs. In the *typed* shape (GraphAr) there are node types, edge types and typed
-//! columns. In the *bundled* shape (NOCK) there is one table of nodes and one of edges, the types are told by names,
-//! labels and relations, and properties lie in JSON bags. A [`Bundling`] relates one typed and one bundled graph;
-//! [`Bundled`] shows a typed source as its bundled graph, [`Shredded`] a bundled source as its typed graph. That several types are
-//! merged into one table, and that one is split into types, is the same for all formats ([`merge`], [`split`]); where the columns lie is up to the record.
-//! Where typed
-//! graphs have one node type and one edge type (annnet), a [`Fusion`] makes one of several. Where edges name their relations
-//! (DeepGNN), a [`Relating`] makes edge types of them, a [`Completion`] nodes of ends that are none, and a [`Parting`] node types of what
-//! nodes state as theirs, or of their labels. A [`Fitting`] relates names and
-//! types of a graph to the nearest that a format has. A [`Lifting`] says a graph in RDF, a
-//! [`Gathering`] makes of RDF nodes with properties. Within one shape the graph stays as it is; [`declared`] gives it
-//! back what its files do not declare.
+//! Property graphs have two shapes. The *typed* shape (GraphAr) has node types, edge types and typed columns. The
+//! *bundled* shape (NOCK) has one table of nodes and one of edges; names, labels and relations identify the types, and
+//! properties are in JSON bags. A [`Bundling`] relates a typed and a bundled graph; [`Bundled`] shows a typed source as
+//! its bundled graph, [`Shredded`] a bundled source as its typed graph. All formats share the code that merges several
+//! types into one table and splits one into types ([`merge`], [`split`]); the record determines the columns.
+//!
+//! For typed graphs with one node type and one edge type (annnet), a [`Fusion`] makes one type of several. For edges
+//! that name their relations (DeepGNN), a [`Relating`] makes edge types of the relations, a [`Completion`] adds nodes
+//! for ends without one, and a [`Parting`] makes node types of a property or of labels. A [`Fitting`] maps names and
+//! types of a graph to the nearest ones of a format. A [`Lifting`] writes a graph as RDF, a [`Gathering`] makes nodes
+//! with properties from RDF. Within one shape the graph is unchanged; [`declared`] restores what its files do not
+//! declare.
 
 mod coerce;
 mod declare;
@@ -63,7 +63,7 @@ pub use surveyed::NameRules;
 pub use types_by_label::{By, Labels, NodeTypes, Parted, Parting, TypesFrom, Unparted};
 pub(crate) use view::edges_as;
 
-/// One step from a graph to what a format can hold.
+/// One step from a graph to what a format can store.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Step {
@@ -71,43 +71,43 @@ pub enum Step {
     Bundle(Box<Bundling>),
     /// Bundled to typed.
     Shred(Box<Bundling>),
-    /// A graph with hyperedges, groups and more to nodes and edges alone.
+    /// A graph with hyperedges, groups and other constructs to nodes and edges only.
     Reify(Box<Reification>),
-    /// And back.
+    /// The inverse.
     Restore(Box<Reification>),
     /// Edges that name their relations to edge types.
     Relate(Box<Relating>),
-    /// And back.
+    /// The inverse.
     Unrelate(Box<Relating>),
-    /// One node type to several, by what nodes state as their type.
+    /// One node type to several, by a property or by labels.
     Part(Box<Parting>),
-    /// And back.
+    /// The inverse.
     Unpart(Box<Parting>),
-    /// Ends of edges that are no nodes to nodes. The way back is to declare the graph.
+    /// Adds nodes for edge ends without one. The inverse only restores the declarations.
     Complete(Box<Completion>),
-    /// To names and types that the format has.
+    /// To names and types of the format.
     Fit(Box<Fitting>),
-    /// And back.
+    /// The inverse.
     Unfit(Box<Fitting>),
     /// Several types to one.
     Fuse(Box<Fusion>),
-    /// And back.
+    /// The inverse.
     Split(Box<Fusion>),
-    /// Types and values to numbers and features. The way there is taken before the sink, by a [`Numberer`].
+    /// Types and values to numbers and features. In this direction, a [`Numberer`] before the sink does it.
     Number(Box<Numbering>),
-    /// And back.
+    /// The inverse.
     Unnumber(Box<Numbering>),
-    /// A property graph to triples. The way there is taken before the sink, by a [`Lifter`].
+    /// A property graph to triples. In this direction, a [`Lifter`] before the sink does it.
     Lift(Box<Lifting>),
-    /// And back.
+    /// The inverse.
     Lower(Box<Lifting>),
     /// RDF to nodes with bags of properties.
     Gather(Box<Gathering>),
-    /// And back.
+    /// The inverse.
     Scatter(Box<Gathering>),
-    /// This graph as it is: the format keeps all of it but some of its declarations.
+    /// No change: the format stores this graph, except some of its declarations.
     Native(Box<Graph>),
-    /// What a format keeps of this graph, with the declarations that it had.
+    /// Restores the declarations of this graph, which the format does not store.
     Declare(Box<Graph>),
 }
 
@@ -116,15 +116,15 @@ pub(crate) fn has_text(property: &Property) -> bool {
     json_in::JsonColumn::new(property).is_ok()
 }
 
-/// The way from one graph to another, and back.
+/// A mapping from one graph to another, with an inverse.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Mapping {
-    /// Steps, first one first.
+    /// The steps, in order.
     pub steps: Vec<Step>,
 }
 
 impl Mapping {
-    /// The same way in the other direction.
+    /// The inverse mapping.
     pub fn inverse(&self) -> Mapping {
         let turned = |step: &Step| match step {
             Step::Bundle(bundling) => Step::Shred(bundling.clone()),
@@ -152,7 +152,7 @@ impl Mapping {
         Mapping { steps: self.steps.iter().rev().map(turned).collect() }
     }
 
-    /// The graph that files keep as it is, where that is the whole way.
+    /// The graph that the files store unchanged, if that is the whole mapping.
     pub fn kept(&self) -> Option<&Graph> {
         match self.steps.as_slice() {
             [Step::Native(graph)] => Some(graph),
@@ -160,7 +160,7 @@ impl Mapping {
         }
     }
 
-    /// What the ids of edges that have none are made of beside their ends: the attribute with the relation, if there is one.
+    /// The attribute with the relation from which, in addition to the ends, edge ids are generated, if there is one.
     pub fn relation_of_ids(&self) -> Option<usize> {
         match self.steps.last() {
             Some(Step::Fuse(record)) => record.relation,
@@ -168,7 +168,7 @@ impl Mapping {
         }
     }
 
-    /// The graph as readers of the files are to show it, where that is no matter of course.
+    /// The graph that readers of the files show, if it is not obvious.
     pub fn shown(&self) -> Option<&Graph> {
         match self.steps.last() {
             Some(Step::Native(graph)) => Some(graph),
@@ -179,7 +179,7 @@ impl Mapping {
         }
     }
 
-    /// What everything is written as numbers by, where that is the last step.
+    /// The numbering, if it is the last step.
     pub fn numbering(&self) -> Option<&Numbering> {
         match self.steps.last() {
             Some(Step::Number(record)) => Some(record),
@@ -196,7 +196,7 @@ impl Mapping {
         })
     }
 
-    /// What bundled nodes are taken for RDF by, where that is the last step.
+    /// The gathering by which bundled nodes are read as RDF, if it is the last step.
     pub fn scattering(&self) -> Option<&Gathering> {
         match self.steps.last() {
             Some(Step::Scatter(record)) => Some(record),
@@ -204,7 +204,7 @@ impl Mapping {
         }
     }
 
-    /// What everything is written as triples by, where that is the last step.
+    /// The lifting, if it is the last step.
     pub fn lifting(&self) -> Option<&Lifting> {
         match self.steps.last() {
             Some(Step::Lift(record)) => Some(record),
@@ -212,25 +212,26 @@ impl Mapping {
         }
     }
 
-    /// The way without its first step.
+    /// The mapping without its first step.
     pub fn rest(&self) -> Mapping {
         Mapping { steps: self.steps.get(1..).unwrap_or_default().to_vec() }
     }
 
-    /// Shows `source` as what it is mapped to. Nothing is read; what has to be held later is held within `budget`.
+    /// Shows `source` as the graph that it is mapped to. Reads nothing; data that must be held later is held within
+    /// `budget`.
     ///
     /// # Errors
-    /// When the source does not fit the mapping.
+    /// If the source does not fit the mapping.
     pub fn apply(&self, source: Arc<dyn Source>, budget: &Budget) -> Result<Arc<dyn Source>> {
         self.steps.iter().try_fold(source, |source, step| step.apply(source, budget))
     }
 }
 
 impl Step {
-    /// Shows `source` as what this step makes of it. Nothing is read.
+    /// Shows `source` as the result of this step. Reads nothing.
     ///
     /// # Errors
-    /// When the source does not fit the step.
+    /// If the source does not fit the step.
     pub(crate) fn apply(&self, source: Arc<dyn Source>, budget: &Budget) -> Result<Arc<dyn Source>> {
         Ok(match self {
             Step::Bundle(bundling) => Arc::new(Bundled::new(source, bundling)?),
@@ -255,7 +256,7 @@ impl Step {
         })
     }
 
-    /// Whether the nodes of several types are put one type behind the other, so that they are read type by type.
+    /// Whether the nodes of several types are written type after type, so that they are read type by type.
     pub(crate) fn puts_types_in_line(&self) -> bool {
         matches!(self, Step::Bundle(_) | Step::Fuse(_))
     }

@@ -1,8 +1,8 @@
-//! Injective names: what a target forbids, reserves or already has is altered, once for the whole graph.
+//! Unique names: a name that the target forbids, reserves or already has is altered, once for the whole graph.
 
 use std::collections::HashSet;
 
-/// Gives each name of a graph one legal, unused name. The result depends on the set of names only, never on rows.
+/// Assigns a legal, unused name to each name of a graph. The result depends only on the set of names, never on rows.
 #[derive(Debug, Default)]
 pub struct Names {
     used: HashSet<String>,
@@ -10,18 +10,18 @@ pub struct Names {
 }
 
 impl Names {
-    /// Names that must not be given.
+    /// Creates a set of reserved names.
     pub fn reserving<'a>(reserved: impl IntoIterator<Item = &'a str>) -> Self {
         Names { used: reserved.into_iter().map(str::to_owned).collect(), reserved_prefix: "" }
     }
 
-    /// The same, and no name may begin with `prefix`.
+    /// The same, with a prefix that is reserved.
     pub fn reserving_prefix(mut self, prefix: &'static str) -> Self {
         self.reserved_prefix = prefix;
         self
     }
 
-    /// The name that stands for `name`: itself if `legal` and unused, else altered.
+    /// The new name for `name`: unchanged if `legal` and unused, otherwise altered.
     pub fn give(&mut self, name: &str, legal: impl Fn(char) -> bool) -> String {
         let mut given: String =
             name.chars().flat_map(|c| if legal(c) { vec![c] } else { escape(c).chars().collect() }).collect();
@@ -42,7 +42,7 @@ impl Names {
     }
 }
 
-/// A readable stand-in for a character that is not allowed.
+/// A readable replacement for a character that is not allowed.
 fn escape(c: char) -> String {
     match c {
         ' ' | ',' | '/' | '-' | ':' => "_".to_owned(),

@@ -1,7 +1,8 @@
-//! One table of nodes and one of edges shown as several types.
+//! Shows one table of nodes and one of edges as several types.
 //!
-//! The type of a node is told by what its key begins with, that of an edge by its relation and, where several types have that, by the
-//! types of its ends. Where the columns lie is up to what the tables were merged into: [`Split`].
+//! The prefix of a key identifies the type of a node; the relation identifies the type of an edge, together with the
+//! types of its ends if several types have the relation. The mapping of the other columns is defined by the kind of
+//! merge: [`Split`].
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -22,20 +23,20 @@ use isomorph_model::{
 use super::view::{Rows, edges_shown, one_table, rows_by_type, within};
 use super::without_row_counts::Places;
 
-/// Data that its sidecar no longer describes.
+/// The sidecar does not describe the data.
 pub static CARRY_FITS: Rule = Rule {
     id: "CARRY-FITS",
     severity: Severity::Error,
-    says: "every name, relation and value fits the types that travel beside the data",
-    remedy: "use --sidecar ignore, to read the data as what it is",
+    says: "every name, relation and value fits the types in the sidecar",
+    remedy: "use --sidecar ignore to read the data as an ordinary graph of its format",
 };
 
-/// Where what is said of the rows of several types lies in one table.
+/// How the rows of several types are stored in one table.
 pub trait Split: Send + Sync {
-    /// What stands before the keys of a node type; nothing where keys stay what they are, which those of the one type may.
+    /// The prefix of the keys of a node type; `None` if keys are unchanged, which is possible for a single type.
     fn prefix(&self, ty: usize) -> Option<&str>;
 
-    /// The relation that edges of a type have; nothing for the type of all that no other has.
+    /// The relation of edges of a type; `None` for the type of all other relations.
     fn relation(&self, number: usize, ty: &EdgeType) -> Option<String>;
 
     /// Columns and labels of nodes of a type: some rows of a batch.
@@ -59,16 +60,17 @@ pub trait Split: Send + Sync {
         rows: &Rows,
     ) -> Result<(Columns, Option<BooleanArray>)>;
 
-    /// What of the one table is read where so much of a node type is wanted. Keys, which tell types, always are.
+    /// The columns of the one table that are read if these of a node type are wanted. Keys, which identify types, are
+    /// always read.
     fn wanted_of_nodes(&self, number: usize, wanted: &Narrowing) -> Narrowing;
 
-    /// The same of an edge type.
+    /// The same for an edge type.
     fn wanted_of_edges(&self, number: usize, wanted: &Narrowing) -> Narrowing;
 
-    /// Whether the ends of an edge and its relation come where only ends are asked for.
+    /// Whether a scan of ends is enough to identify edge types.
     fn ends_tell_types(&self) -> bool;
 
-    /// What becomes of rows that are neither nodes nor edges.
+    /// Handles rows that are neither nodes nor edges.
     fn rest(&self) -> Result<()>;
 }
 
@@ -78,7 +80,7 @@ pub struct Divided<R> {
     record: R,
     typed: Graph,
     bases: Vec<u64>,
-    /// Where the nodes of each type lie, where that was looked up and is not told by the numbers of rows.
+    /// The positions of the nodes of each type, if they were determined from the keys instead of the row counts.
     places: Option<Places>,
     /// For each relation, the edge types that have it.
     relations: HashMap<String, Vec<usize>>,
@@ -87,9 +89,10 @@ pub struct Divided<R> {
 }
 
 impl<R: Split> Divided<R> {
-    /// Shows `inner`, whose rows lie as `record` says, as `typed`. Nothing is read.
+    /// Shows `inner`, which is stored as `record` says, as `typed`. Reads nothing.
     pub(super) fn of(inner: Arc<dyn Source>, record: R, mut typed: Graph) -> Self {
-        // Of one type there are as many nodes as are stored: those that edges alone imply may have been added behind what the record counts.
+        // A single type has as many nodes as are stored: nodes that only edges imply may have been added after those
+        // that the record counts.
         let stored = inner.graph().node_rows();
         if let [ty] = typed.nodes.as_mut_slice()
             && record.prefix(0).is_some()
@@ -113,10 +116,10 @@ impl<R: Split> Divided<R> {
         Divided { inner, record, typed, bases, places: None, relations, any_relation }
     }
 
-    /// The same with numbers of rows and places of nodes that are looked up in the keys, where there are several types.
+    /// The same with row counts and positions of nodes that are determined from the keys, if there are several types.
     ///
     /// # Errors
-    /// When keys cannot be read, or one is that of no type.
+    /// If keys cannot be read, or a key belongs to no type.
     pub fn placed(mut self, threads: usize) -> Result<Self> {
         if self.typed.nodes.len() > 1 {
             let places = Places::of(self.inner.as_ref(), threads, |name| self.type_of(name))?;
@@ -131,7 +134,7 @@ impl<R: Split> Divided<R> {
         self.places.as_ref().is_some_and(Places::alternate)
     }
 
-    /// Whether nodes of the one type, and ends of edges, are what they are stored as.
+    /// Whether nodes, of a single type, and ends of edges are unchanged.
     fn keeps_nodes(&self) -> bool {
         self.typed.nodes.len() == 1 && self.record.prefix(0).is_none()
     }
@@ -145,7 +148,7 @@ impl<R: Split> Divided<R> {
                 prefix.and_then(|prefix| (0..many).find(|ty| self.record.prefix(*ty) == Some(prefix)))
             }
         };
-        found.ok_or_else(|| Error::broken(&CARRY_FITS, format!("{name:?} belongs to none of the node types")))
+        found.ok_or_else(|| Error::broken(&CARRY_FITS, format!("{name:?} does not belong to any node type")))
     }
 
     /// Nodes of all types, or of one.
@@ -154,7 +157,7 @@ impl<R: Split> Divided<R> {
             return give(Batch::Nodes(batch.clone()));
         }
         let names = batch.keys.as_ref().and_then(|keys| keys.as_string_opt::<i32>());
-        let names = names.ok_or_else(|| Error::unsupported("nodes without keys of text"))?;
+        let names = names.ok_or_else(|| Error::unsupported("nodes must have text keys"))?;
         let mut row = 0;
         while row < batch.rows {
             let ty = self.type_of(names.value(row))?;
@@ -175,12 +178,15 @@ impl<R: Split> Divided<R> {
         let own = self.typed.nodes.get(ty).ok_or_else(|| Error::usage("no such node type"))?;
         let (at, rows) = (batch.start + run.start as u64, run.len());
         let mut start = match &self.places {
-            Some(places) => places.row(at).ok_or_else(|| Error::malformed("a node that was not there before"))?,
+            Some(places) => places
+                .row(at)
+                .ok_or_else(|| Error::malformed("the data has changed while it was read: a node was added"))?,
             None => at.saturating_sub(self.bases.get(ty).copied().unwrap_or_default()),
         };
         let keys = match keys(self.record.prefix(ty).unwrap_or_default(), &own.key, &names.slice(run.start, rows))? {
             Ends::Rows(numbers) => {
-                // Where several types lie in one table and their places were not looked up, the numbers tell the rows.
+                // If several types share one table and their positions were not determined, the row number is part of
+                // the name.
                 if self.places.is_none() && self.typed.nodes.len() > 1 {
                     start = numbers.values().first().copied().unwrap_or(start);
                 }
@@ -220,7 +226,7 @@ impl<R: Split> Divided<R> {
             };
             candidates.iter().find(fits).copied().ok_or_else(|| {
                 let name = relations.names.value(relation);
-                Error::broken(&CARRY_FITS, format!("relation {name:?} belongs to none of the edge types"))
+                Error::broken(&CARRY_FITS, format!("relation {name:?} does not belong to any edge type"))
             })
         };
         for (ty, rows) in rows_by_type(self.typed.edges.len(), batch.rows, type_of_edge)? {
@@ -231,15 +237,15 @@ impl<R: Split> Divided<R> {
         Ok(())
     }
 
-    /// Ends as names; nothing where they are rows, which only the rows of the one node type can be.
+    /// Ends as names; `None` if they are rows, which is possible only for a single node type.
     fn names_of<'a>(&self, ends: &'a Ends) -> Result<Option<&'a StringArray>> {
         match ends {
             _ if self.keeps_nodes() => Ok(None),
             Ends::Rows(_) if self.typed.nodes.len() == 1 => Ok(None),
-            Ends::Rows(_) => Err(Error::unsupported("edges of several node types without names")),
+            Ends::Rows(_) => Err(Error::unsupported("edges between several node types must refer to nodes by name")),
             Ends::Keys(keys) => match keys.as_string_opt::<i32>() {
                 Some(names) => Ok(Some(names)),
-                None => Err(Error::unsupported("edges whose ends are no text")),
+                None => Err(Error::unsupported("the ends of edges must be text")),
             },
         }
     }
@@ -267,7 +273,7 @@ impl<R: Split> Divided<R> {
         })
     }
 
-    /// The edges of type `edge` that the one table has of the node.
+    /// The edges of type `edge` of the node, in the one table.
     fn stored_neighbors(&self, ty: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         let own = self.typed.nodes.get(ty).ok_or_else(|| Error::usage("no such node type"))?;
         let Some(prefix) = self.record.prefix(ty) else { return self.inner.neighbors(0, node, side) };
@@ -307,7 +313,7 @@ impl<R: Split> Source for Divided<R> {
             Tables::Edges(ty) => (Tables::Edges(0), Some(ty)),
             Tables::EdgeEnds(ty) if self.record.ends_tell_types() => (Tables::EdgeEnds(0), Some(ty)),
             Tables::EdgeEnds(ty) => (Tables::Edges(0), Some(ty)),
-            // Nodes and edges are all that there is.
+            // There are only nodes and edges.
             Tables::Rest => return Ok(Vec::new()),
             other => (other, None),
         };
@@ -333,7 +339,7 @@ impl<R: Split> Source for Divided<R> {
     }
 
     fn end_form(&self, ty: usize) -> EndForm {
-        // Types without a key are told by numbers: those are rows.
+        // For types without a key, names contain row numbers.
         let keyless = |node: usize| self.typed.nodes.get(node).is_some_and(|ty| ty.key.kind == KeyKind::Row);
         match self.typed.edges.get(ty) {
             Some(ty) if keyless(ty.source) && keyless(ty.target) => EndForm::Rows,
@@ -342,7 +348,7 @@ impl<R: Split> Source for Divided<R> {
         }
     }
 
-    /// The edges of the node that the one table has, as far as they are of this type.
+    /// The edges of the node in the one table that are of this type.
     fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         let ty = self.typed.edges.get(edge).ok_or_else(|| Error::usage("no such edge type"))?;
         let near = if side == Side::Out { ty.source } else { ty.target };
@@ -355,17 +361,17 @@ impl<R: Split> Source for Divided<R> {
     }
 }
 
-/// Keys of names: without the prefix, in the key's own type; rows where the type has no key.
+/// Keys from names: without the prefix, in the key's own type; rows if the type has no key.
 fn keys(prefix: &str, key: &Key, names: &StringArray) -> Result<Ends> {
     let strip = |name: &str| -> Result<usize> {
         name.starts_with(prefix)
             .then_some(prefix.len())
-            .ok_or_else(|| Error::broken(&CARRY_FITS, format!("{name:?} does not begin with {prefix:?}")))
+            .ok_or_else(|| Error::broken(&CARRY_FITS, format!("{name:?} does not start with {prefix:?}")))
     };
     let number = |name: &str| -> Result<i128> {
         let text = name.get(strip(name)?..).unwrap_or_default();
         let number = text.parse::<i64>().map(i128::from).or_else(|_| text.parse::<u64>().map(i128::from));
-        number.map_err(|_| Error::broken(&CARRY_FITS, format!("{name:?} holds no number")))
+        number.map_err(|_| Error::broken(&CARRY_FITS, format!("{name:?} does not contain a number")))
     };
     let range = || Error::broken(&CARRY_FITS, "a key is out of its type's range");
     let unsigned = || -> Result<_> {
@@ -398,15 +404,15 @@ fn keys(prefix: &str, key: &Key, names: &StringArray) -> Result<Ends> {
     Ok(Ends::Keys(array))
 }
 
-/// Makes sure that nodes which are known by their rows have the numbers of these rows, which names and ends of edges state.
+/// Checks that the names of nodes without keys contain their row numbers, which edges refer to.
 ///
 /// # Errors
-/// [`CARRY_FITS`] when somebody has moved them, or taken some out.
+/// Returns [`CARRY_FITS`] if nodes were moved or removed.
 pub(super) fn in_order(numbers: &[u64], start: u64) -> Result<()> {
     match numbers.iter().zip(start..).find(|(number, row)| *number != row) {
         None => Ok(()),
         Some((number, row)) => {
-            let what = format!("numbered nodes are out of order: node {number} stands where node {row} is expected");
+            let what = format!("numbered nodes are out of order: expected node {row}, found node {number}");
             Err(Error::broken(&CARRY_FITS, what))
         }
     }

@@ -1,4 +1,4 @@
-//! What is said of subjects, brought together by sorting on all threads.
+//! Collects the data of subjects by sorting, on all threads.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -17,31 +17,32 @@ use crate::arrow_limits::halves;
 use crate::mapping::reify::malformed;
 use crate::parallel;
 
-/// Rows that are handed to the sort at once.
+/// Rows that are passed to the sort at once.
 const TOGETHER: usize = 1 << 15;
 
-/// Subjects that a thread remembers to have mentioned: a power of two.
+/// Number of mentioned subjects that a thread remembers: a power of two.
 const REMEMBERED: usize = 1 << 16;
 
-/// What stands for the number of a predicate where a subject is only mentioned, and where a class is said. No graph has so many predicates.
+/// Stands in for the number of a predicate in rows that only mention a subject, or state a class. No graph has this
+/// many predicates.
 const MENTIONED: u32 = u32::MAX;
 const CLASS: u32 = u32::MAX - 1;
 
-/// What a row says of its subject.
+/// The content of a row about a subject.
 pub(super) enum Said<'s> {
-    /// That it is there.
+    /// The subject exists.
     Mentioned,
-    /// A class of it.
+    /// A class of the subject.
     Class(&'s str),
     /// A value of the predicate with this number, as text.
     Value(u32, &'s str),
 }
 
-/// Subjects of a source that are sorted when they are first asked for.
+/// Subjects of a source, which are sorted on first use.
 #[derive(Default)]
 pub(super) struct Sorted {
     subjects: OnceLock<Subjects>,
-    /// Held by who sorts, so that nobody does it twice.
+    /// Held while sorting, so that it happens only once.
     sorting: Mutex<()>,
 }
 
@@ -52,10 +53,11 @@ impl From<Subjects> for Sorted {
 }
 
 impl Sorted {
-    /// The subjects; if need be, those that `see` hands over of ends of triples and of literals. The triples themselves are not asked for:
-    /// they are read once, by who wants them.
+    /// The subjects. On first use they are read; `see` handles ends of triples. Triples themselves are not requested:
+    /// their consumer reads them.
     ///
     /// # Errors
+    /// As [`Subjects::collect`].
     /// As [`Subjects::collect`].
     pub fn get(
         &self,
@@ -77,17 +79,17 @@ impl Sorted {
     }
 }
 
-/// What is said of subjects, those of one subject together, in the order of the source.
+/// Sorted rows about subjects; the rows of a subject are adjacent, in the order of the source.
 pub(super) struct Subjects {
     sorted: SortedEdges,
 }
 
 impl Subjects {
-    /// Reads `parts` on all threads. `see` hands rows over to those of its thread, and may keep in a state of its own what it sees; these
-    /// states are given back. What is found does not depend on the number of threads.
+    /// Reads `parts` on all threads. `see` adds rows to those of its thread, and can keep a state; these states are
+    /// returned. The result does not depend on the number of threads.
     ///
     /// # Errors
-    /// Those of the parts and of `see`; when there is no room for temporary files.
+    /// Returns the errors of the parts and of `see`; also if there is no space for temporary files.
     pub fn collect<'a, W: Send>(
         parts: Vec<Box<dyn Part + 'a>>,
         resources: &Resources,
@@ -116,30 +118,30 @@ impl Subjects {
         Ok((sorter.finish()?, states))
     }
 
-    /// All rows, in so many streams: what is said of one subject is in one of them.
+    /// All rows, in this number of streams; the rows of a subject are in one of them.
     ///
     /// # Errors
-    /// When temporary files cannot be read.
+    /// If temporary files cannot be read.
     pub fn streams(&self, parts: usize) -> Result<Vec<EdgeStream<'_>>> {
         self.sorted.streams(parts)
     }
 }
 
-/// Sorts what is said by subjects.
+/// Sorts rows by subject.
 pub(super) struct SubjectSorter(EdgeSorter);
 
 impl SubjectSorter {
-    /// Nothing yet; to be sorted in `memory` bytes of the budget and temporary files.
+    /// Creates an empty sorter that uses `memory` bytes of the budget and temporary files.
     ///
     /// # Errors
-    /// When the budget has next to nothing left.
+    /// If almost nothing of the budget is left.
     pub fn new(resources: &Resources, memory: u64) -> Result<Self> {
         let Resources { threads, budget, scratch } = resources;
         let options = SortOptions::new(budget, scratch).payload(schema()).memory(memory).threads(*threads);
         EdgeSorter::new(options).map(SubjectSorter)
     }
 
-    /// What collects rows for it on one thread, and hands over the last of them when it is flushed.
+    /// Creates a collector of rows for one thread. It must be flushed at the end.
     pub fn rows(&self) -> Rows<'_> {
         Rows {
             sorter: &self.0,
@@ -153,10 +155,10 @@ impl SubjectSorter {
         }
     }
 
-    /// All rows have come, and were flushed.
+    /// Finishes after all rows were added and flushed.
     ///
     /// # Errors
-    /// When there is no room for temporary files.
+    /// If there is no space for temporary files.
     pub fn finish(self) -> Result<Subjects> {
         Ok(Subjects { sorted: self.0.finish()? })
     }
@@ -177,9 +179,9 @@ pub(super) struct Rows<'s> {
     subjects: StringBuilder,
     predicates: Vec<u32>,
     values: StringBuilder,
-    /// Hashes of subjects that were mentioned, each in the slot that its last bits name.
+    /// Hashes of mentioned subjects, each in the slot given by its last bits.
     mentioned: Vec<u128>,
-    /// The part that is read, and how many rows of it came.
+    /// The part that is being read, and the number of its rows so far.
     part: (usize, u64),
 }
 
@@ -190,10 +192,10 @@ impl Rows<'_> {
         }
     }
 
-    /// Adds a row. A subject that was mentioned lately is not mentioned again.
+    /// Adds a row. A subject that was mentioned recently is not added again.
     ///
     /// # Errors
-    /// When there is no room for temporary files.
+    /// If there is no space for temporary files.
     pub fn push(&mut self, subject: &str, said: Said<'_>) -> Result<()> {
         let hash = xxh3_128(subject.as_bytes());
         let (first, second) = halves(hash);
@@ -224,7 +226,7 @@ impl Rows<'_> {
         if self.sequence.len() >= TOGETHER { self.flush() } else { Ok(()) }
     }
 
-    /// Hands over to the sort what was collected.
+    /// Passes the collected rows to the sort.
     ///
     /// # Errors
     /// As [`Rows::push`].
@@ -243,10 +245,10 @@ impl Rows<'_> {
     }
 }
 
-/// The rows of a sorted batch: subjects, and what is said of them.
+/// The rows of a sorted batch: subjects, and the content of each row.
 ///
 /// # Errors
-/// When a temporary file is not as it was written.
+/// If a temporary file was changed.
 pub(super) fn rows(batch: &SortedBatch) -> Result<impl Iterator<Item = (&str, Said<'_>)>> {
     let column = |at: usize| batch.payload.columns().get(at);
     let texts = |at: usize| -> Option<&StringArray> { column(at)?.as_string_opt::<i32>() };

@@ -1,4 +1,4 @@
-//! How a bundled graph is typed, from what a survey found in it.
+//! How a bundled graph is typed, based on a survey.
 
 use std::collections::BTreeMap;
 
@@ -13,18 +13,18 @@ use super::{Bundling, EdgeSlots, Names, NodeSlots, Slot};
 use crate::options::Typing;
 use crate::survey::{Found, Kinds, Survey};
 
-/// The one edge type, where there are too many relations for a type each.
+/// The one edge type, if there are too many relations for separate types.
 const EDGE: &str = "edge";
 
-/// The column that says the relation there.
+/// The column of relations in that type.
 const PREDICATE: &str = "predicate";
 
-/// What a typed target allows in names.
+/// The naming rules of a typed target.
 #[derive(Debug, Clone, Copy)]
 pub struct NameRules {
-    /// Characters of types, properties and labels.
+    /// Characters that are allowed in types, properties and labels.
     pub legal: fn(char) -> bool,
-    /// What the names of properties that the target keeps for itself begin with.
+    /// The prefix of property names that the target reserves.
     pub reserved_prefix: &'static str,
     /// Name of the property that holds the key.
     pub key: &'static str,
@@ -32,19 +32,19 @@ pub struct NameRules {
 
 impl Bundling {
     /// The typing of a bundled graph: one node type, one edge type for each relation, one column for each member whose
-    /// values agree, JSON text for the others.
+    /// values have one type, JSON text for the other members.
     ///
-    /// Beyond so many relations as `typing` says there is one edge type with the relation in a column, beyond so many labels a
-    /// property, beyond so many members one column of JSON.
+    /// Above the limits in `typing`, there is one edge type with the relation in a column, a property for labels, and
+    /// one column of JSON for members.
     ///
     /// # Errors
-    /// When the graph is no bundled one.
+    /// If the graph is not bundled.
     pub fn surveyed(bundled: &Graph, survey: &Survey, typing: Typing, rules: &NameRules) -> Result<Self> {
         let most = typing.columns;
         let ([node], [edge]) = (bundled.nodes.as_slice(), bundled.edges.as_slice()) else {
             return Err(Error::usage("only one table of nodes and one of edges can be typed"));
         };
-        // Nothing of such a table says which of its edges have no direction.
+        // Such a table does not state which of its edges are undirected.
         if edge.direction != Direction::Directed {
             return Err(Error::usage("only a table of directed edges can be typed"));
         }
@@ -94,8 +94,8 @@ impl Bundling {
         Ok(Bundling { typed, bundled: bundled.clone(), nodes, edges })
     }
 
-    /// The same with all columns, also those that say nothing, and the own name of each member of a bag that no column and no labels have,
-    /// `bag.NAME` for those others: for who shows it, where no target keeps names for itself.
+    /// The same with all columns, even those without values, and with unchanged names of bag members. A member with the
+    /// name of a column or of the labels is called `bag.NAME`. For display, where no target reserves names.
     pub(crate) fn with_own_names(mut self) -> Self {
         let of_nodes = self.bundled.nodes.first().map(|ty| ty.properties.as_slice()).unwrap_or_default();
         for (ty, slots) in self.typed.nodes.iter_mut().zip(&mut self.nodes) {
@@ -112,7 +112,7 @@ impl Bundling {
 }
 
 impl Bundling {
-    /// The columns of the typed graph that are no members of a bag, as `TYPE.NAME`.
+    /// The columns of the typed graph that are not members of a bag, as `TYPE.NAME`.
     pub(crate) fn besides_members(&self) -> Vec<String> {
         let named = |ty: &str, properties: &[Property], slots: &[Slot]| -> Vec<String> {
             let others = properties.iter().zip(slots).filter(|(_, slot)| !matches!(slot, Slot::Member(_)));
@@ -127,7 +127,7 @@ impl Bundling {
         nodes.chain(edges).collect()
     }
 
-    /// The same of a part of the typed graph: of fewer rows, with fewer columns.
+    /// The same for a part of the typed graph, with fewer rows and columns.
     pub(crate) fn narrow(&mut self, part: &Graph) {
         let left = |before: &[Property], after: &[Property], slots: &mut Vec<Slot>| {
             let mut names = before.iter().map(|property| property.name.as_str());
@@ -146,8 +146,8 @@ impl Bundling {
     }
 }
 
-/// Adds the columns of the bundled table that are left out, and gives members their own names, or what stands for these where one of the
-/// columns has them, or they are `taken`.
+/// Adds the columns of the bundled table that are omitted, and restores the names of members; a member whose name is a
+/// column or is `taken` gets a qualified name.
 fn own_names<'a>(
     (properties, slots): (&mut Vec<Property>, &mut Vec<Slot>),
     bundled: &[Property],
@@ -177,12 +177,12 @@ fn own_names<'a>(
     }
 }
 
-/// Whether nodes have a column of partitions that is left out where no node needs it.
+/// Whether nodes have a column of partitions that is omitted if no node needs it.
 fn lacks_shadow(nodes: &[Property]) -> bool {
     well_known::keep_shadow(nodes) && !nodes.iter().any(|property| property.name == well_known::SHADOW)
 }
 
-/// The edge type of a relation, and where its properties come from.
+/// The edge type of a relation, and the sources of its properties.
 fn edge_type(
     name: &str,
     relation: &str,
@@ -193,7 +193,7 @@ fn edge_type(
 ) -> (EdgeType, EdgeSlots, Names) {
     let mut ty = EdgeType::new(0, name, 0);
     ty.rows = Some(found.rows);
-    // "directed": false on every row is how NOCK says that a relation has no direction.
+    // In NOCK, "directed": false in every row means that a relation is undirected.
     let mut found = found.clone();
     let marker = found.members.get(well_known::DIRECTED).filter(|kinds| kinds.is_always_false(found.rows));
     let directed = marker.map(|_| well_known::DIRECTED.to_owned());
@@ -207,7 +207,7 @@ fn edge_type(
     (ty, EdgeSlots { relation: relation.to_owned(), directed, properties: slots }, names)
 }
 
-/// The columns of a type, and where each comes from; `most` members have one of their own.
+/// The columns of a type, and the source of each; at most `most` members have their own column.
 fn columns(
     bundled: &[Property],
     found: &Found,
@@ -221,7 +221,7 @@ fn columns(
         if property.kind == ValueKind::Bag {
             continue;
         }
-        // Also that of a column which no row needs: what a member of that name is called must not depend on rows.
+        // Also the name of a column without values: the names of members must not depend on rows.
         let name = names.give(&property.name, rules.legal);
         let wanted = match property.name.as_str() {
             well_known::TRUTH => found.truth,
@@ -248,7 +248,7 @@ fn columns(
     (properties, slots)
 }
 
-/// A name for each; those that need no change keep theirs, whatever else there is.
+/// Assigns a name to each; those that need no change are kept, whatever other names exist.
 fn give_all<'a>(
     all: impl Iterator<Item = &'a String> + Clone,
     names: &mut Names,

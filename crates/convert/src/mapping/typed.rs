@@ -1,4 +1,4 @@
-//! How a typed graph is bundled, as an expert would by hand (`docs/mapping.md`).
+//! How a typed graph is bundled (`docs/mapping.md`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,15 +11,15 @@ use isomorph_model::{
 use super::json_in::JsonColumn;
 use super::{Bundling, EdgeSlots, Names, NodeSlots, Slot};
 
-/// Names of the one node type of bundled graphs.
+/// Names in bundled graphs.
 const NODE: &str = "node";
 
 impl Bundling {
-    /// The bundling of a typed graph: each node type is a label and, where there are several, the prefix of the names of
-    /// its nodes; each edge type is a relation; properties are members of the bag, but for the well-known ones.
+    /// The bundling of a typed graph: each node type is a label and, if there are several, the prefix of the names of
+    /// its nodes; each edge type is a relation; properties are members of the bag, except the well-known ones.
     ///
     /// # Errors
-    /// When the graph has something that a bundled graph has no place for.
+    /// If the graph has something that a bundled graph cannot store.
     pub fn of_typed(typed: &Graph) -> Result<Self> {
         if !typed.hyperedges.is_empty() || !typed.values.is_empty() || !typed.groups.is_empty() {
             return Err(Error::unsupported("only nodes and edges can be bundled"));
@@ -48,7 +48,7 @@ impl Bundling {
         for ty in &typed.edges {
             let (_, relation, _) = typed.edge_name(ty);
             if ty.key.is_some() || ty.layered {
-                return Err(Error::unsupported("edges with keys or layers cannot be bundled as they are")
+                return Err(Error::unsupported("edges with keys or layers cannot be bundled without conversion")
                     .at(Place::field(relation)));
             }
             let directed = (ty.direction != Direction::Directed).then(|| {
@@ -85,7 +85,7 @@ fn bundled(typed: &Graph) -> Graph {
     Graph { name: typed.name.clone(), nodes: vec![node], edges: vec![edge], ..Graph::default() }
 }
 
-/// Only a truth that is stated for every row is the well-known one.
+/// `truth` is the well-known column only if every row has it.
 fn is_truth(property: &Property) -> bool {
     let float = matches!(property.data_type, DataType::Float32 | DataType::Float64);
     property.name == well_known::TRUTH && float && is_stated(property)
@@ -95,7 +95,7 @@ fn is_stated(property: &Property) -> bool {
     !property.nullable && property.kind == ValueKind::Plain && property.cardinality == Cardinality::Single
 }
 
-/// Where the properties of a type go; the well-known columns begin at 0, and `is_rdf` exists only for nodes.
+/// Where the properties of a type are stored; the well-known columns begin at 0, and `is_rdf` exists only for nodes.
 fn slots(properties: &[Property], edge: usize) -> Result<Vec<Slot>> {
     properties
         .iter()
@@ -113,14 +113,14 @@ fn slots(properties: &[Property], edge: usize) -> Result<Vec<Slot>> {
             if property.kind == ValueKind::Bag {
                 return Ok(Slot::Rest);
             }
-            // What cannot be read back must not be written.
+            // Data that cannot be read back must not be written.
             JsonColumn::new(property).map_err(|error| error.at(Place::field(property.name.clone())))?;
             Ok(Slot::Member(property.name.clone()))
         })
         .collect()
 }
 
-/// The label that stands for each real label: itself, unless a comma forbids.
+/// The bundled name of each label: unchanged, unless it has a comma.
 fn label_names(typed: &Graph) -> BTreeMap<String, String> {
     let real: BTreeSet<&String> = typed
         .nodes
@@ -134,7 +134,7 @@ fn label_names(typed: &Graph) -> BTreeMap<String, String> {
     let legal = |name: &str| !name.is_empty() && !name.contains(',');
     let mut names = Names::default();
     let mut given = BTreeMap::new();
-    // Legal names first: they keep theirs whatever else there is.
+    // Legal names first: they are kept, whatever other names exist.
     for name in real.iter().filter(|name| legal(name)).chain(real.iter().filter(|name| !legal(name))) {
         given.insert((*name).clone(), names.give(name, |c| c != ','));
     }

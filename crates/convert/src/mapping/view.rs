@@ -1,4 +1,4 @@
-//! What the views of a source share: parts whose batches are shown as others, and look-ups in one table for several types.
+//! Code that the views of a source share: converting the batches of parts, and look-ups in one table for several types.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use isomorph_model::{
 
 use crate::arrow_limits::narrow;
 
-/// `inner`, each of whose batches of edges `show` hands on as it is seen through a view: as one, as several, or not at all.
+/// Converts each batch of edges in `inner` by `show`, to one, several or no batches.
 pub(crate) fn edges_shown<'a>(
     inner: Box<dyn Part + 'a>,
     show: impl Fn(&EdgeBatch, Take<'_>) -> Result<()> + Send + 'a,
@@ -25,7 +25,7 @@ pub(crate) fn edges_shown<'a>(
     })
 }
 
-/// `inner`, each of whose batches of edges is seen as one that `show` makes of it.
+/// Converts each batch of edges in `inner` to the batch that `show` returns.
 pub(crate) fn edges_as<'a>(
     inner: Box<dyn Part + 'a>,
     show: impl Fn(EdgeBatch) -> Result<EdgeBatch> + Send + 'a,
@@ -36,7 +36,7 @@ pub(crate) fn edges_as<'a>(
     })
 }
 
-/// The edges of several types that leave (or reach) a node, type by type.
+/// The edges of several types from (or to) a node, type by type.
 ///
 /// # Errors
 /// As [`Source::neighbors`].
@@ -56,11 +56,11 @@ pub(crate) fn of_types<'a>(
     }))
 }
 
-/// Fails where `node` is named by a row that nodes of type number `ty` do not reach: in one table of several types the row behind the
-/// last is a node of another type. Behind the last type there is none, and the table itself says what there is.
+/// Checks that a row number of a node is within the rows of node type `ty`: in one table of several types, the next row
+/// is a node of another type. After the last type there is none, and the table itself reports this.
 ///
 /// # Errors
-/// [`Kind::NotFound`].
+/// Returns [`Kind::NotFound`] if it is not.
 pub(crate) fn within(types: &[NodeType], ty: usize, node: NodeId<'_>) -> Result<()> {
     let Some(ty) = types.get(ty).filter(|_| ty + 1 < types.len()) else { return Ok(()) };
     match (node, ty.rows) {
@@ -71,7 +71,7 @@ pub(crate) fn within(types: &[NodeType], ty: usize, node: NodeId<'_>) -> Result<
     }
 }
 
-/// What is known of a source whose one table of edges is shown as that of `types` types.
+/// Describes a source whose one table of edges is shown as `types` types.
 pub(crate) fn one_table(mut about: About, types: usize) -> About {
     if let Some(layout) = about.edge_layouts.first().cloned() {
         about.edge_layouts = vec![layout; types];
@@ -79,7 +79,7 @@ pub(crate) fn one_table(mut about: About, types: usize) -> About {
     about
 }
 
-/// These columns of a table, of all rows.
+/// A request for these columns of all rows.
 pub(super) fn columns_alone(keys: bool, labels: bool, properties: impl Iterator<Item = usize>) -> Narrowing {
     let properties: BTreeSet<usize> = properties.collect();
     Narrowing { keys, labels, properties: properties.into_iter().collect(), filter: None }
@@ -87,7 +87,7 @@ pub(super) fn columns_alone(keys: bool, labels: bool, properties: impl Iterator<
 
 /// Some rows of a batch.
 pub struct Rows {
-    /// Their numbers; nothing where these are all.
+    /// Their numbers; `None` if these are all rows.
     picked: Option<UInt32Array>,
     rows: usize,
 }
@@ -104,10 +104,10 @@ impl Rows {
         (0..self.rows).map(number)
     }
 
-    /// These rows of a column.
+    /// Selects these rows of a column.
     ///
     /// # Errors
-    /// When it has fewer rows than the batch.
+    /// If it has fewer rows than the batch.
     pub fn of(&self, column: &dyn Array) -> Result<ArrayRef> {
         match &self.picked {
             Some(rows) => take(column, rows, None).map_err(|error| Error::malformed(error.to_string())),
@@ -115,7 +115,7 @@ impl Rows {
         }
     }
 
-    /// The same of columns.
+    /// The same for columns.
     ///
     /// # Errors
     /// As [`Rows::of`].
@@ -123,7 +123,7 @@ impl Rows {
         columns.iter().map(|column| column.as_ref().map(|column| self.of(column.as_ref())).transpose()).collect()
     }
 
-    /// The same of ends, as they are.
+    /// The same for ends, unchanged.
     ///
     /// # Errors
     /// As [`Rows::of`].
@@ -134,7 +134,7 @@ impl Rows {
         })
     }
 
-    /// The same of edges.
+    /// The same for edges.
     ///
     /// # Errors
     /// As [`Rows::of`].
@@ -156,7 +156,7 @@ impl Rows {
         })
     }
 
-    /// The same of directions.
+    /// The same for directions.
     ///
     /// # Errors
     /// As [`Rows::of`].
@@ -165,10 +165,11 @@ impl Rows {
     }
 }
 
-/// The rows of a batch by their types, of which there are `types`, as `type_of` tells; types without rows are left out.
+/// Groups the rows of a batch by type. There are `types` types; `type_of` returns the type of a row. Types without rows
+/// are omitted.
 ///
 /// # Errors
-/// Those of `type_of`.
+/// Returns the errors of `type_of`.
 pub(super) fn rows_by_type(
     types: usize,
     rows: usize,
@@ -176,7 +177,7 @@ pub(super) fn rows_by_type(
 ) -> Result<Vec<(usize, Rows)>> {
     let mut all: Vec<Vec<u32>> = vec![Vec::new(); types];
     for row in 0..rows {
-        let own = all.get_mut(type_of(row)?).ok_or_else(|| Error::usage("a row of no type"))?;
+        let own = all.get_mut(type_of(row)?).ok_or_else(|| Error::usage("a row of an unknown type"))?;
         own.push(narrow(row));
     }
     let some = |own: Vec<u32>| Rows { rows: own.len(), picked: (own.len() < rows).then(|| UInt32Array::from(own)) };

@@ -1,7 +1,8 @@
-//! A mapping seen without what its records say of numbers of rows: the data may have others by now.
+//! Applies a mapping without the row counts of its records, because the data may have changed.
 //!
-//! Nodes of several types lie in one table one type behind the other when a conversion has written them, and the numbers of their rows tell
-//! where each begins. Whoever edited the table since may have added and removed rows anywhere, so that only the keys tell it: they are read once.
+//! A conversion writes nodes of several types to one table type after type, so that the row counts show where each type
+//! begins. If the table was edited since, rows may have been added and removed anywhere, so only the keys identify the
+//! types: they are read once.
 
 use std::sync::Arc;
 
@@ -13,34 +14,34 @@ use isomorph_storage::Budget;
 use super::{Ids, Mapping, Shredded, Step, Unfused, Unnumbered};
 use crate::parallel;
 
-/// Up to so many runs of nodes of one type are remembered: more take more memory than a look at their order is worth.
+/// Maximum number of runs that are remembered: more would take too much memory.
 const MOST: usize = 1 << 24;
 
-/// Nodes of one type that follow one another in the table.
+/// Nodes of one type that follow each other in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Run {
-    /// The row of the first in the table.
+    /// The row of the first one in the table.
     at: u64,
-    /// How many.
+    /// Number of nodes.
     rows: u64,
     /// Their type.
     ty: usize,
-    /// The row of the first among the nodes of the type.
+    /// The row of the first one within its type.
     start: u64,
 }
 
-/// Where the nodes of each type lie in one table of several types.
+/// The positions of the nodes of each type in one table of several types.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Places {
-    /// By the first row.
+    /// Ordered by the first row.
     runs: Vec<Run>,
 }
 
 impl Places {
-    /// Reads the keys of the one node type of `inner`, whose nodes `type_of` tells apart.
+    /// Reads the keys of the one node type of `inner`; `type_of` returns the type of a key.
     ///
     /// # Errors
-    /// When a key is that of no type, the keys cannot be read, or types alternate too often.
+    /// If a key belongs to no type, the keys cannot be read, or types alternate too often.
     pub(super) fn of(
         inner: &dyn Source,
         threads: usize,
@@ -50,7 +51,7 @@ impl Places {
         let found = parallel::fold(parts, threads, Vec::new, |runs: &mut Vec<Run>, _, batch| {
             let Batch::Nodes(nodes) = batch else { return Ok(()) };
             let keys = nodes.keys.as_ref().and_then(|keys| keys.as_string_opt::<i32>());
-            let keys = keys.ok_or_else(|| Error::unsupported("nodes without keys of text"))?;
+            let keys = keys.ok_or_else(|| Error::unsupported("nodes must have text keys"))?;
             for (at, key) in (nodes.start..).zip(keys.iter()) {
                 add(runs, Run { at, rows: 1, ty: type_of(key.unwrap_or_default())?, start: 0 })?;
             }
@@ -71,24 +72,24 @@ impl Places {
         Ok(Places { runs })
     }
 
-    /// The row among the nodes of its type of the node in this row of the table.
+    /// The row within its type of the node at this row of the table.
     pub(super) fn row(&self, at: u64) -> Option<u64> {
         let run = self.runs.get(self.runs.partition_point(|run| run.at <= at).checked_sub(1)?)?;
         (at - run.at < run.rows).then(|| run.start + (at - run.at))
     }
 
-    /// The row of the table with the node of type number `ty` in row `row`.
+    /// The row of the table of the node of type `ty` in row `row`.
     pub(super) fn at(&self, ty: usize, row: u64) -> Option<u64> {
         let run = self.runs.iter().find(|run| run.ty == ty && (run.start..run.start + run.rows).contains(&row))?;
         Some(run.at + (row - run.start))
     }
 
-    /// Whether the nodes lie otherwise than one type behind the other: then the numbers of rows do not tell where each begins.
+    /// Whether nodes are not stored type after type, so that row counts do not show where each type begins.
     pub(super) fn alternate(&self) -> bool {
         self.runs.windows(2).any(|runs| matches!(runs, [one, other] if one.ty >= other.ty))
     }
 
-    /// Writes down how many nodes each type has.
+    /// Sets the number of nodes of each type.
     pub(super) fn count(&self, types: &mut [NodeType]) {
         for (at, ty) in types.iter_mut().enumerate() {
             ty.rows = Some(self.runs.iter().filter(|run| run.ty == at).map(|run| run.rows).sum());
@@ -96,21 +97,21 @@ impl Places {
     }
 }
 
-/// Adds a run to those before it, of which it may be a part.
+/// Adds a run; extends the last run if possible.
 fn add(runs: &mut Vec<Run>, run: Run) -> Result<()> {
     if let Some(last) = runs.last_mut().filter(|last| last.ty == run.ty && last.at + last.rows == run.at) {
         last.rows += run.rows;
         return Ok(());
     }
     if runs.len() >= MOST {
-        return Err(Error::unsupported("nodes of several types alternate too often to be told by their rows")
+        return Err(Error::unsupported("nodes of several types alternate too often to be identified by their rows")
             .hint("--sidecar ignore    read the data without it"));
     }
     runs.push(run);
     Ok(())
 }
 
-/// Forgets how many rows there are, but for what `found`, a graph with the same elements in other types, says of all of them.
+/// Removes row counts, except as `found`, a graph with the same elements in other types, states them for all.
 fn forget(graph: &mut Graph, found: Option<&Graph>) {
     graph.nodes.iter_mut().for_each(|ty| ty.rows = None);
     graph.edges.iter_mut().for_each(|ty| ty.rows = None);
@@ -123,11 +124,12 @@ fn forget(graph: &mut Graph, found: Option<&Graph>) {
 }
 
 impl Mapping {
-    /// Shows `source` as what it is mapped to, with numbers of rows that are counted now, on so many threads: keys of nodes are read where
-    /// several types lie in one table. Says also whether these alternate there.
+    /// Shows `source` as the graph that it is mapped to, with row counts that are determined now, on this number of
+    /// threads: the keys of nodes are read if several types share one table. Also returns whether the types alternate
+    /// there.
     ///
     /// # Errors
-    /// As [`Mapping::apply`]; when keys cannot be read, or belong to none of the types.
+    /// As [`Mapping::apply`]; also if keys cannot be read, or belong to no type.
     pub(crate) fn apply_anew(
         &self,
         source: Arc<dyn Source>,

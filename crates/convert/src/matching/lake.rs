@@ -1,4 +1,4 @@
-//! What patterns find in a store.
+//! Matches patterns in a store.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -13,10 +13,11 @@ use super::pattern::{QuadPattern, Query};
 use super::solutions::{self, Solutions};
 use super::triple::{Triple, Triples, push_line};
 
-/// Lines of N-Quads that are handed over at once, bytes.
+/// Lines of N-Quads that are passed on at once, in bytes.
 const PIECE: usize = 512 << 10;
 
-/// Patterns that a store is asked for. Quoted triples are found and given as triple terms, however the store has them.
+/// Patterns that are matched in a store. Quoted triples are matched and returned as triple terms, however the store
+/// represents them.
 #[derive(Clone)]
 pub struct LakeMatches<'l> {
     pub(super) lake: &'l GraphLake,
@@ -32,10 +33,10 @@ impl std::fmt::Debug for LakeMatches<'_> {
 }
 
 impl<'l> LakeMatches<'l> {
-    /// `lake`, to be asked for `query` on so many threads.
+    /// Prepares to match `query` in `lake` on this number of threads.
     ///
     /// # Errors
-    /// When the store has two names for a quoted triple, or cannot be read.
+    /// If the store has two names for a quoted triple, or cannot be read.
     pub fn new(lake: &'l GraphLake, mut query: Query, threads: usize) -> Result<Self> {
         query.patterns.iter_mut().try_for_each(|pattern| pattern.store(|term| lake.stored(term)))?;
         Ok(LakeMatches { lake, query, threads, ids: false })
@@ -47,21 +48,21 @@ impl<'l> LakeMatches<'l> {
         self
     }
 
-    /// What is asked.
+    /// The patterns.
     pub fn query(&self) -> &Query {
         &self.query
     }
 
-    /// The one pattern.
+    /// The pattern, if there is only one.
     fn one(&self) -> Result<&QuadPattern> {
         match self.query.patterns.as_slice() {
             [one] => Ok(one),
-            _ => Err(Error::usage("several patterns have solutions, and no triples")),
+            _ => Err(Error::usage("several patterns return solutions, not triples")),
         }
     }
 
-    /// Hands over a quad that was found as it is meant, with quoted triples as triple terms, where it fits; with its id, where that is
-    /// wanted. Gives what `take` gives.
+    /// Passes a quad on if it fits, with quoted triples as triple terms, and with its id if requested. Returns the
+    /// result of `take`.
     fn meant<T>(
         &self,
         pattern: &QuadPattern,
@@ -71,24 +72,24 @@ impl<'l> LakeMatches<'l> {
         if pattern.agrees(quad) { self.spelt(quad, self.ids, take).map(Some) } else { Ok(None) }
     }
 
-    /// Hands over a quad as it is meant.
+    /// Passes a quad on with quoted triples as triple terms.
     fn spelt<T>(
         &self,
         quad: &Quad<'_>,
         ids: bool,
         take: impl FnOnce(&Quad<'_>, Option<TripleId>) -> Result<T>,
     ) -> Result<T> {
-        // Ids are of triples as the store has them.
+        // Ids identify triples as the store represents them.
         let id = ids.then(|| TripleId::of(quad.subject, quad.predicate, &quad.object));
         let object = if let Object::Term(term) = quad.object { self.lake.spelt(term)? } else { None };
         let quad = Quad { object: object.as_deref().map_or(quad.object, Object::Term), ..*quad };
         take(&quad, id)
     }
 
-    /// Hands over what fits the one pattern until `take` says that it wants no more.
+    /// Passes all matches of the one pattern to `take`, until it returns false.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::Usage`] for several patterns; when the store cannot be read; those of `take`.
+    /// Returns [`isomorph_error::Kind::Usage`] for several patterns; and errors of reading the store and of `take`.
     pub fn each(&self, take: &mut dyn FnMut(&Quad<'_>, Option<TripleId>) -> Result<bool>) -> Result<()> {
         let asked = self.one()?;
         let pattern = asked.pattern();
@@ -104,16 +105,16 @@ impl<'l> LakeMatches<'l> {
         Ok(())
     }
 
-    /// How many triples fit, where files tell without being read.
+    /// The number of matches, if the files state it.
     fn known(&self, pattern: &QuadPattern) -> Option<u64> {
         let estimate = self.lake.estimate(&pattern.question());
         (estimate.is_exact() && self.query.is_free()).then_some(estimate.high)
     }
 
-    /// How many triples fit the one pattern, or how many solutions several have, on all threads.
+    /// Counts the matches of the one pattern, or the solutions of several, on all threads.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// If the store cannot be read.
     pub fn count(&self) -> Result<u64> {
         let [asked] = self.query.patterns.as_slice() else {
             let (patterns, variables) = self.query.joined();
@@ -128,10 +129,11 @@ impl<'l> LakeMatches<'l> {
         self.lake.matching_count(self.threads, &asked.pattern(), |quad| asked.agrees(quad))
     }
 
-    /// The first `limit` triples that fit the one pattern. The others are not looked for; what files tell of their number is told.
+    /// The first `limit` matches of the one pattern. Further matches are not searched for; their number is returned if
+    /// the files state it.
     ///
     /// # Errors
-    /// As for [`LakeMatches::each`].
+    /// As [`LakeMatches::each`].
     pub fn triples(&self, limit: u64) -> Result<Triples> {
         let (mut triples, mut ended) = (Vec::new(), false);
         self.each(&mut |quad, id| {
@@ -146,28 +148,28 @@ impl<'l> LakeMatches<'l> {
         Ok(Triples { triples, more })
     }
 
-    /// The first `limit` solutions: the last of them ends the work.
+    /// The first `limit` solutions; reading ends after the last of them.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// If the store cannot be read.
     pub fn solutions(&self, limit: u64) -> Result<Solutions> {
         solutions::of_lake(self, limit)
     }
 
-    /// In which order the patterns would be asked, and what is expected of each. No triple is read.
+    /// The order in which the patterns would be matched, and the expected number of matches for each. Reads no triple.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// If the store cannot be read.
     pub fn plan(&self) -> Result<Vec<JoinStep>> {
         let (patterns, variables) = self.query.joined();
         Ok(Join::new(self.lake, &patterns, variables)?.plan().to_vec())
     }
 
-    /// The triples that have the ids, once for each graph that they are in, and the same as lines of N-Quads. One that is in no graph and
-    /// that others quote comes once: it is no statement, and its line is a comment.
+    /// The triples with these ids, once for each graph that contains them, and the same as lines of N-Quads. A triple
+    /// that is only quoted and in no graph is returned once; as it is not a statement, its line is a comment.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// If the store cannot be read.
     pub fn by_ids(&self, ids: &[TripleId]) -> Result<(Vec<Triple>, String)> {
         let (mut found, mut lines) = (Vec::new(), String::new());
         for id in ids {
@@ -194,11 +196,11 @@ impl<'l> LakeMatches<'l> {
         Ok((found, lines))
     }
 
-    /// Writes what fits the one pattern as lines of N-Quads, as it comes: the first `limit`, or all, which the threads that read make lines
-    /// of as well.
+    /// Writes the matches of the one pattern as lines of N-Quads: the first `limit`, or all. Without a limit, the
+    /// reading threads also format the lines.
     ///
     /// # Errors
-    /// As for [`LakeMatches::each`], and when `out` cannot be written.
+    /// As [`LakeMatches::each`]; also if `out` cannot be written.
     pub fn lines(&self, limit: Option<u64>, out: &mut dyn Write) -> Result<()> {
         let asked = self.one()?;
         match limit {

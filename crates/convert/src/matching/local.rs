@@ -1,13 +1,13 @@
-//! What stands behind a prefix, as Turtle has it (`PN_LOCAL`): what ends or separates names there is no part of them here either, unless it
-//! has a backslash before it.
+//! The part of a prefixed name after the prefix, as in Turtle (`PN_LOCAL`): characters that end or separate names there
+//! must be escaped with a backslash here too.
 
-/// Characters that a backslash makes part of a name (`PN_LOCAL_ESC`).
+/// Characters that can be escaped with a backslash (`PN_LOCAL_ESC`).
 const ESCAPED: &str = "_~.-!$&'()*+,;=/?#@%";
 
-/// The name, with the characters that its escapes stand for.
+/// Resolves the escapes of a name.
 ///
 /// # Errors
-/// Why it is none.
+/// Returns the reason if the name is invalid.
 pub(super) fn unescaped(name: &str) -> Result<String, String> {
     let mut out = String::with_capacity(name.len());
     let mut rest = name.chars();
@@ -15,18 +15,18 @@ pub(super) fn unescaped(name: &str) -> Result<String, String> {
         match c {
             '\\' => match rest.next().filter(|c| ESCAPED.contains(*c)) {
                 Some(c) => out.push(c),
-                None => return Err(format!("a backslash stands before one of {ESCAPED} only")),
+                None => return Err(format!("a backslash can only escape one of {ESCAPED}")),
             },
             '%' => {
                 let digits: String = rest.by_ref().take(2).collect();
                 if digits.len() != 2 || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-                    return Err("two hexadecimal digits follow %".to_owned());
+                    return Err("% must be followed by two hexadecimal digits".to_owned());
                 }
                 out.push('%');
                 out.push_str(&digits);
             }
-            '-' | '.' if out.is_empty() => return Err(format!("at its beginning {c} must be written \\{c}")),
-            '.' if rest.as_str().is_empty() => return Err("at its end . must be written \\.".to_owned()),
+            '-' | '.' if out.is_empty() => return Err(format!("at the beginning, {c} must be written \\{c}")),
+            '.' if rest.as_str().is_empty() => return Err("at the end, . must be written \\.".to_owned()),
             c if is_of_name(c) => out.push(c),
             c if ESCAPED.contains(c) => return Err(format!("{c} must be written \\{c}, or the IRI in angle brackets")),
             c => return Err(format!("{c} is not allowed")),
@@ -35,7 +35,7 @@ pub(super) fn unescaped(name: &str) -> Result<String, String> {
     Ok(out)
 }
 
-/// Whether a character is part of names as it is: `PN_CHARS`, the colon and the full stop.
+/// Whether a character can be in a name without an escape: `PN_CHARS`, the colon and the full stop.
 fn is_of_name(c: char) -> bool {
     match c {
         '_' | '-' | ':' | '.' => true,

@@ -1,7 +1,8 @@
-//! Patterns of triples as people type them, and what they find in a GraphLake store or an RDF text.
+//! Triple patterns as users type them, and their matches in a GraphLake store or an RDF text.
 //!
-//! [`Query::parse`] reads patterns (`?s a ex:Person . ?s ex:name ?n`) with [`Prefixes`]. [`LakeMatches`] asks a store for them: for triples, for
-//! solutions, for their number, or for the plan alone. [`first_of_text`] reads a text as far as is wanted, and [`solutions`] serves both.
+//! [`Query::parse`] reads patterns (`?s a ex:Person . ?s ex:name ?n`) with [`Prefixes`]. [`LakeMatches`] matches them
+//! in a store: it returns triples, solutions, their number, or only the plan. [`first_of_text`] reads a text as far as
+//! needed, and [`solutions`] works for both.
 
 mod lake;
 mod local;

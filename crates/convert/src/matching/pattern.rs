@@ -1,4 +1,4 @@
-//! Patterns as somebody types them: `ex:alice ?p _`, `<urn:s> a "text"@en`; several, with variables that they share.
+//! Patterns as users type them: `ex:alice ?p _`, `<urn:s> a "text"@en`; several patterns can share variables.
 
 use isomorph_error::{Error, Result};
 use isomorph_graphlake::{GraphNode, Graphs, InGraph, JoinPattern, Node, Pattern, Question};
@@ -12,28 +12,28 @@ use super::triple::text;
 /// A pattern: subject, predicate, object and graph.
 #[derive(Debug, Clone)]
 pub struct QuadPattern {
-    /// As it was typed.
+    /// The text that was typed.
     text: String,
     parts: Vec<Part>,
-    /// In the default graph.
+    /// Whether it matches the default graph.
     default: bool,
 }
 
-/// Patterns that are asked for together, and the names of their variables.
+/// Patterns that are matched together, and the names of their variables.
 #[derive(Debug, Clone, Default)]
 pub struct Query {
-    /// The patterns, in their order.
+    /// The patterns, in the order of the input.
     pub patterns: Vec<QuadPattern>,
-    /// In the order in which they come, without those that have no name.
+    /// The named variables, in order of appearance.
     pub variables: Vec<String>,
 }
 
 impl Query {
-    /// Reads the patterns of a command line: three or four terms each, all terms as one argument, each pattern as one, or each term.
-    /// A full stop ends a pattern, too. `graph` is the graph of those that name none.
+    /// Parses the patterns of a command line: three or four terms each. All terms can be one argument, or each pattern,
+    /// or each term. A full stop also ends a pattern. `graph` is the graph of patterns without one.
     ///
     /// # Errors
-    /// When terms are fewer or more, or no terms.
+    /// If a pattern has fewer or more terms, or an invalid term.
     pub fn parse(arguments: &[String], graph: Option<&str>, prefixes: &Prefixes) -> Result<Self> {
         let mut patterns: Vec<Vec<Word>> = vec![Vec::new()];
         let whole = arguments.first().map(|first| words(first)).transpose()?.is_some_and(|words| words.len() >= 3);
@@ -64,13 +64,13 @@ impl Query {
         Ok(Query { patterns, variables })
     }
 
-    /// Whether no name stands in two places.
+    /// Whether no variable occurs twice.
     pub fn is_free(&self) -> bool {
         let named = |part: &&Part| matches!(part, Part::Free(Some(_)));
         self.patterns.iter().flat_map(|asked| &asked.parts).filter(named).count() == self.variables.len()
     }
 
-    /// The patterns with their variables by number, and how many there are: behind those that have names come the others.
+    /// The patterns with numbered variables, and the number of variables: the named ones come first.
     pub fn joined(&self) -> (Vec<JoinPattern<'_>>, usize) {
         let mut count = self.variables.len();
         let mut number = |name: &Option<String>| match name {
@@ -110,8 +110,11 @@ impl QuadPattern {
             words.pop();
         }
         if !matches!(words.len(), 3 | 4) {
-            return Err(Error::usage(format!("a pattern has three terms, or four with a graph, not {}", words.len()))
-                .hint("isomorph match PATH '?s rdf:type ?o'"));
+            return Err(Error::usage(format!(
+                "a pattern must have three terms, or four with a graph, found {}",
+                words.len()
+            ))
+            .hint("isomorph match PATH '?s rdf:type ?o'"));
         }
         let parts = words.iter().map(|word| word.part(prefixes)).collect::<Result<Vec<_>>>()?;
         let places = [
@@ -140,7 +143,7 @@ impl QuadPattern {
         Ok(QuadPattern { text, parts, default })
     }
 
-    /// The quad, if there is nothing left open.
+    /// The quad, if it has no variables.
     pub fn quad(&self) -> Option<Quad<'_>> {
         let pattern = self.pattern();
         let graph = match pattern.graph {
@@ -157,10 +160,10 @@ impl QuadPattern {
         &self.text
     }
 
-    /// Puts terms as a store has them in the place of triple terms.
+    /// Replaces triple terms by the terms that a store uses for them.
     ///
     /// # Errors
-    /// Those of `stored`.
+    /// Returns the errors of `stored`.
     pub fn store(&mut self, stored: impl Fn(&str) -> Result<Option<String>>) -> Result<()> {
         for part in &mut self.parts {
             if let Part::Resource(term) = part
@@ -172,7 +175,7 @@ impl QuadPattern {
         Ok(())
     }
 
-    /// What a store is asked.
+    /// The pattern in the form of the store.
     pub fn pattern(&self) -> Pattern<'_> {
         let resource = |at: usize| match self.parts.get(at) {
             Some(Part::Resource(text)) => Some(text.as_str()),
@@ -187,14 +190,14 @@ impl QuadPattern {
         Pattern { subject: resource(0), predicate: resource(1), object, graph }
     }
 
-    /// The same as a question: a variable in the place of the graph is a named graph, as in SPARQL's `GRAPH ?g` and in joins.
+    /// The same as a question: a variable as graph matches named graphs, as in SPARQL's `GRAPH ?g` and in joins.
     pub fn question(&self) -> Question<'_> {
         let question = Question::from(&self.pattern());
         if self.wants_named_graph() { Question { graph: Graphs::AnyNamed, ..question } } else { question }
     }
 
-    /// What a variable stands for in a quad that fits, as in N-Triples; nothing where it does not stand in the pattern, or for the
-    /// default graph.
+    /// The value of a variable in a matching quad, as in N-Triples; `None` if the variable is not in the pattern, or
+    /// for the default graph.
     pub(super) fn value(&self, name: &str, quad: &Quad<'_>) -> Option<String> {
         let is_it = |part: &Part| matches!(part, Part::Free(Some(own)) if own == name);
         match self.parts.iter().position(is_it)? {
@@ -209,7 +212,7 @@ impl QuadPattern {
         matches!(self.parts.get(3), Some(Part::Free(Some(_))))
     }
 
-    /// Whether a quad is as the pattern says.
+    /// Whether a quad matches the pattern.
     pub fn fits(&self, quad: &Quad<'_>) -> bool {
         let resource = |at: usize, text: Option<&str>| match self.parts.get(at) {
             Some(Part::Resource(wanted)) => text == Some(wanted),
@@ -223,14 +226,14 @@ impl QuadPattern {
         resource(0, Some(quad.subject)) && resource(1, Some(quad.predicate)) && object && graph && self.agrees(quad)
     }
 
-    /// Whether what has one name in the pattern is the same in a quad, and its graph is a named one where a variable stands for it.
+    /// Whether places with the same variable have the same value in a quad, and a variable as graph has a named graph.
     pub fn agrees(&self, quad: &Quad<'_>) -> bool {
         if quad.graph.is_none() && self.wants_named_graph() {
             return false;
         }
         let object = match quad.object {
             Object::Term(term) => Some(term),
-            // No other place has literals.
+            // Literals occur only as objects.
             Object::Literal { .. } => None,
         };
         let texts = [Some(quad.subject), Some(quad.predicate), object, quad.graph];
@@ -248,7 +251,7 @@ impl QuadPattern {
     }
 }
 
-/// Whether two terms are one: the datatype of plain text need not be said, and languages are the same in any case.
+/// Whether two terms are equal: the datatype of plain text can be omitted, and the case of languages is ignored.
 fn same(one: &Object<'_>, other: &Object<'_>) -> bool {
     let plain = |datatype: &str| datatype.is_empty() || datatype == "http://www.w3.org/2001/XMLSchema#string";
     match (one, other) {

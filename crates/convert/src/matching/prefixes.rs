@@ -1,4 +1,4 @@
-//! Prefixes of names, and what single words name.
+//! Prefixes of names, and the meaning of single words.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use isomorph_model::faces::RDF_TYPE;
 
 use super::term::{Part, Word};
 
-/// Prefixes that everybody uses in one way.
+/// Well-known prefixes.
 const KNOWN: [(&str, &str); 12] = [
     ("dc", "http://purl.org/dc/elements/1.1/"),
     ("dcterms", "http://purl.org/dc/terms/"),
@@ -23,18 +23,18 @@ const KNOWN: [(&str, &str); 12] = [
     ("xsd", "http://www.w3.org/2001/XMLSchema#"),
 ];
 
-/// Prefixes and what they stand for.
+/// Prefixes and their IRIs.
 #[derive(Debug, Clone)]
 pub struct Prefixes(BTreeMap<String, String>);
 
 impl Prefixes {
-    /// The known ones and those of the user, which count more.
+    /// Combines the well-known prefixes and those of the user, which take precedence.
     pub fn new(own: &BTreeMap<String, String>) -> Self {
         let known = KNOWN.iter().map(|(prefix, iri)| ((*prefix).to_owned(), (*iri).to_owned()));
         Prefixes(known.chain(own.clone()).collect())
     }
 
-    /// The resource that a word names as in a pattern; the word itself, where it could be nothing but an IRI or a label.
+    /// The resource for a word, as in a pattern; the word itself if it can only be an IRI or a label.
     pub fn resource(&self, word: &str) -> String {
         match Word::alone(word).part(self) {
             Ok(Part::Resource(text)) => text,
@@ -42,10 +42,10 @@ impl Prefixes {
         }
     }
 
-    /// The graph that a word names: an IRI or a blank node; nothing is the default graph.
+    /// The graph for a word: an IRI or a blank node; `None` is the default graph.
     ///
     /// # Errors
-    /// When it names none.
+    /// If the word is not the name of a graph.
     pub fn graph(&self, word: &str) -> Result<Option<String>> {
         if word == "default" {
             return Ok(None);
@@ -57,13 +57,13 @@ impl Prefixes {
         }
     }
 
-    /// What the prefix of a name stands for, and the rest of the name.
+    /// The IRI of a name's prefix, and the rest of the name.
     pub(super) fn known<'a>(&'a self, name: &'a str) -> Option<(&'a str, &'a str)> {
         let (prefix, local) = name.split_once(':')?;
         Some((self.0.get(prefix)?, local))
     }
 
-    /// A term of N-Triples, shorter where a prefix fits and nothing but a name is left.
+    /// Shortens a term of N-Triples, if a prefix matches and the rest is a valid name.
     pub fn shorten(&self, term: &str) -> String {
         let Some(iri) = term.strip_prefix('<').and_then(|term| term.strip_suffix('>')) else { return term.to_owned() };
         if iri == RDF_TYPE {

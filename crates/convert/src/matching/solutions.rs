@@ -1,4 +1,4 @@
-//! Solutions: what the variables of patterns stand for.
+//! Solutions: the values of the variables of patterns.
 
 use isomorph_error::{Error, Kind, Result};
 use isomorph_graphlake::{Bindings, GraphLake, Join, JoinPattern, Node, TripleId};
@@ -13,21 +13,22 @@ use super::triple::text;
 /// The first solutions of patterns.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Solutions {
-    /// The names of the variables, in the order in which they come.
+    /// The names of the variables, in order of appearance.
     pub variables: Vec<String>,
-    /// For each solution the terms of the variables, as in N-Triples.
+    /// For each solution, the values of the variables, as in N-Triples.
     pub rows: Vec<Vec<String>>,
-    /// For each solution the ids of the triples that the patterns found, where they were asked for.
+    /// For each solution, the ids of the matching triples, if requested.
     pub ids: Vec<Vec<String>>,
-    /// Whether these are all.
+    /// Whether these are all solutions.
     pub all: bool,
 }
 
-/// The first `limit` solutions in a graph of triples as it is stored: several patterns in a GraphLake store, one in an RDF text, which is read
-/// from its beginning. The last of them ends the reading.
+/// The first `limit` solutions in a graph of triples: several patterns in a GraphLake store, one in an RDF text, which
+/// is read from the beginning. Reading ends after the last solution.
 ///
 /// # Errors
-/// [`Kind::Unsupported`] for graphs of other formats, and for several patterns in a text; when the graph cannot be read.
+/// Returns [`Kind::Unsupported`] for graphs of other formats, and for several patterns in a text; and errors of
+/// reading.
 pub fn solutions(native: &dyn Source, query: Query, limit: u64, threads: usize) -> Result<Solutions> {
     let any = native.as_any();
     if let Some(lake) = any.and_then(|any| any.downcast_ref::<GraphLake>()) {
@@ -35,7 +36,7 @@ pub fn solutions(native: &dyn Source, query: Query, limit: u64, threads: usize) 
     }
     match any.and_then(|any| any.downcast_ref::<RdfText>()) {
         Some(text) => of_text(text, query, limit),
-        None => Err(Error::unsupported("patterns are matched in stores of GraphLake and in RDF texts only")),
+        None => Err(Error::unsupported("patterns can only be matched in GraphLake stores and RDF texts")),
     }
 }
 
@@ -77,7 +78,7 @@ pub(super) fn of_lake(matches: &LakeMatches<'_>, limit: u64) -> Result<Solutions
 /// The first solutions of one pattern in a text.
 fn of_text(source: &RdfText, query: Query, limit: u64) -> Result<Solutions> {
     let [pattern] = query.patterns.as_slice() else {
-        return Err(Error::unsupported("a text is asked for one pattern, which is read off it; joins are for stores"));
+        return Err(Error::unsupported("only one pattern can be matched in a text; joins need a store"));
     };
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let mut solved = Solutions { variables: query.variables.clone(), ..Solutions::default() };
@@ -86,7 +87,7 @@ fn of_text(source: &RdfText, query: Query, limit: u64) -> Result<Solutions> {
             return Ok(());
         }
         if solved.rows.len() >= limit {
-            return Err(Error::new(Kind::Cancelled, "no more solutions are wanted"));
+            return Err(Error::new(Kind::Cancelled, "the limit of solutions is reached"));
         }
         solved.rows.push(query.variables.iter().map(|name| pattern.value(name, &quad).unwrap_or_default()).collect());
         Ok(())
@@ -99,17 +100,17 @@ fn of_text(source: &RdfText, query: Query, limit: u64) -> Result<Solutions> {
     Ok(solved)
 }
 
-/// Whether a variable may be a quoted triple: only objects are, an id elsewhere is an IRI.
+/// Whether a variable can be a quoted triple: only objects can, an id in another place is an IRI.
 fn may_quote(patterns: &[JoinPattern<'_>], variable: usize) -> bool {
     patterns.iter().any(|pattern| matches!(pattern.nodes.last(), Some(Node::Variable(object)) if *object == variable))
 }
 
-/// What a variable has in a row.
+/// The value of a variable in a row.
 fn term<'b>(batch: &'b Bindings, columns: &[Option<usize>], variable: usize, row: usize) -> Option<Object<'b>> {
     batch.columns().get(columns.get(variable).copied().flatten()?)?.get(row)
 }
 
-/// The id of the triple that a pattern found in a solution.
+/// The id of the triple that a pattern matched in a solution.
 fn id<'t>(pattern: &JoinPattern<'t>, value: impl Fn(usize) -> Option<Object<'t>>) -> String {
     let [subject, predicate, object] = pattern.nodes.map(|node| match node {
         Node::Term(term) => Some(term),

@@ -1,5 +1,5 @@
-//! Terms as users type them: `<urn:s>`, `ex:name`, `"text"@en`, `42`, `<<( s p o )>>`. Every term is read by the parser of N-Quads in
-//! the end, so that what no text can say is refused here and finds nothing nowhere.
+//! Terms as users type them: `<urn:s>`, `ex:name`, `"text"@en`, `42`, `<<( s p o )>>`. In the end, the N-Quads parser
+//! reads every term, so that a term that no text can contain is refused here instead of matching nothing.
 
 use isomorph_error::{Error, Result};
 use isomorph_graphlake::TripleId;
@@ -10,21 +10,21 @@ use isomorph_rdf::{ReadOptions, Syntax, read};
 use super::Prefixes;
 use super::local;
 
-/// Characters that no IRI has, beside blanks and control characters.
+/// Characters that are not allowed in IRIs, besides blanks and control characters.
 const NOT_IN_IRIS: &str = "<>\"{}|^`\\";
 
-/// A term as it was typed, and where.
+/// A term as it was typed, and its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Word {
     pub text: String,
-    /// Characters before it in the pattern, and one.
+    /// Its column in the pattern, from 1.
     pub column: usize,
 }
 
-/// One place of a pattern.
+/// One position of a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Part {
-    /// Anything; the same wherever the name comes again.
+    /// A variable; the same value wherever the name occurs.
     Free(Option<String>),
     /// An IRI, a blank node or a triple term.
     Resource(String),
@@ -32,7 +32,7 @@ pub(super) enum Part {
     Literal {
         /// Its text.
         lexical: String,
-        /// The IRI of its datatype; empty for plain text.
+        /// The IRI of the datatype; empty for plain text.
         datatype: String,
         /// In lower case.
         language: Option<String>,
@@ -42,7 +42,7 @@ pub(super) enum Part {
 }
 
 impl Part {
-    /// What it is, unless it may be anything.
+    /// The term, unless it is a variable.
     pub fn term(&self) -> Object<'_> {
         match self {
             Part::Free(_) => Object::Term(""),
@@ -67,15 +67,15 @@ impl Part {
 }
 
 impl Word {
-    /// A word that stands alone.
+    /// A word outside a pattern.
     pub fn alone(text: &str) -> Self {
         Word { text: text.to_owned(), column: 1 }
     }
 
-    /// The term that it is.
+    /// Parses the word.
     ///
     /// # Errors
-    /// When it is none; the error has the column, and a term that would be read.
+    /// If it is not a term; the error states the column, and an example of a valid term.
     pub fn part(&self, prefixes: &Prefixes) -> Result<Part> {
         if self.text == "_" {
             return Ok(Part::Free(None));
@@ -84,7 +84,7 @@ impl Word {
             if name.chars().all(|c| c.is_alphanumeric() || c == '_') {
                 return Ok(Part::Free(Some(name.to_owned()).filter(|name| !name.is_empty())));
             }
-            return Err(self.refused("a variable", "names have letters, digits and _ only", "?name"));
+            return Err(self.refused("a variable", "names can only contain letters, digits and _", "?name"));
         }
         let line = format!("<urn:s> <urn:p> {} .\n", self.ntriples(prefixes)?);
         let mut found = Vec::new();
@@ -101,7 +101,7 @@ impl Word {
         }
     }
 
-    /// The same as a resource, as [`Word::part`].
+    /// The same in N-Triples, as for [`Word::part`].
     fn ntriples(&self, prefixes: &Prefixes) -> Result<String> {
         let word = self.text.as_str();
         if word.starts_with("<<") {
@@ -121,7 +121,7 @@ impl Word {
         self.iri(word, prefixes)
     }
 
-    /// An IRI in angle brackets: one that stands there, one that is named with a prefix, or that of the id of a triple.
+    /// An IRI in angle brackets, from an IRI, a prefixed name, or the id of a triple.
     fn iri(&self, word: &str, prefixes: &Prefixes) -> Result<String> {
         if word == "a" {
             return Ok(format!("<{RDF_TYPE}>"));
@@ -132,14 +132,14 @@ impl Word {
             };
             return self.sound(iri);
         }
-        // Digits alone are the id of a triple, and no term but here (R32).
+        // Digits alone are the id of a triple, and are not valid elsewhere (R32).
         if let Some(id) = Some(word).filter(|word| !word.contains(':')).and_then(|word| word.parse::<TripleId>().ok()) {
             return Ok(format!("<{}>", id.iri()));
         }
-        // What stands behind a prefix never begins with slashes.
+        // A prefixed name never has slashes directly after the colon.
         let bare = word.split_once("://").is_some() || word.starts_with("urn:");
         if bare && word.ends_with([',', ';']) {
-            return Err(self.no_iri("without brackets it does not end with , or ;"));
+            return Err(self.no_iri("without brackets it must not end with , or ;"));
         }
         match prefixes.known(word) {
             Some((namespace, name)) if !bare => match local::unescaped(name) {
@@ -156,9 +156,9 @@ impl Word {
         }
     }
 
-    /// The IRI in angle brackets, if it is an absolute one.
+    /// The IRI in angle brackets, if it is an absolute IRI.
     fn sound(&self, iri: &str) -> Result<String> {
-        // An escape is one character.
+        // An escape counts as one character.
         let escapes = |text: &str| text.starts_with("\\u") || text.starts_with("\\U");
         let wrong = |(at, c): &(usize, char)| {
             let escape = *c == '\\' && iri.get(*at..).is_some_and(escapes);
@@ -173,7 +173,7 @@ impl Word {
         if !scheme.is_some_and(|scheme| {
             scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(of_scheme)
         }) {
-            return Err(self.no_iri("it is not absolute: it does not begin with a scheme such as http:"));
+            return Err(self.no_iri("it is not absolute: it does not start with a scheme such as http:"));
         }
         Ok(format!("<{iri}>"))
     }
@@ -188,7 +188,7 @@ impl Word {
         let (lexical, behind) = end
             .and_then(|(end, _)| Some((self.text.get(1..end)?, self.text.get(end + 1..)?)))
             .ok_or_else(|| self.no_literal("it does not end"))?;
-        // Somebody's shell passes line ends as they are.
+        // Some shells pass line ends on unchanged.
         let lexical = lexical.replace('\n', "\\n").replace('\r', "\\r");
         let behind = match behind.strip_prefix("^^") {
             Some(name) if name.starts_with("_:") || name.starts_with("<<") || name == "a" => {
@@ -202,7 +202,7 @@ impl Word {
         Ok(format!("\"{lexical}\"{behind}"))
     }
 
-    /// A language, with a direction or without.
+    /// A language, with or without a direction.
     fn language(&self, behind: &str) -> Result<String> {
         let tag = behind.trim_start_matches('@');
         let (language, direction) = tag.split_once("--").map_or((tag, None), |(tag, way)| (tag, Some(way)));
@@ -244,7 +244,7 @@ impl Word {
         Ok(text + ")>>")
     }
 
-    /// The error for a word that is not `what`, because of this.
+    /// The error for a word that is not `what`, for the reason `because`.
     pub fn refused(&self, what: &str, because: &str, example: &str) -> Error {
         let error = Error::usage(format!("{} in column {} is not {what}: {because}", self.text, self.column));
         if example.is_empty() { error } else { error.hint(example) }
@@ -259,7 +259,7 @@ impl Word {
     }
 
     fn no_blank_node(&self) -> Error {
-        self.refused("a blank node", "labels have letters, digits, _, - and . only", "_:label1    a blank node")
+        self.refused("a blank node", "labels can only contain letters, digits, _, - and .", "_:label1    a blank node")
     }
 
     fn no_triple(&self, because: &str) -> Error {
@@ -274,10 +274,10 @@ fn quoted(word: &str) -> String {
     text
 }
 
-/// Divides a text at blanks that are in no IRI, no literal and no triple term.
+/// Splits a text at blanks outside IRIs, literals and triple terms.
 ///
 /// # Errors
-/// When an IRI, a literal or a triple term does not end.
+/// If an IRI, a literal or a triple term does not end.
 pub(super) fn words(text: &str) -> Result<Vec<Word>> {
     let mut words = Vec::new();
     let mut rest = text.trim_start();
@@ -316,10 +316,11 @@ pub(super) fn words(text: &str) -> Result<Vec<Word>> {
                 ")>>"
             };
             return Err(Error::usage(format!("{rest} in column {column} does not end: {wanted} is missing"))
-                .hint("<http://example.org/name>, \"text\"    as a whole in the quotation marks of the shell"));
+                .hint("<http://example.org/name>, \"text\"    quoted as a whole for the shell"));
         }
         let (word, behind) = rest.split_at(end.unwrap_or(rest.len()));
-        // A full stop right behind a term ends the pattern, as in texts; in names with a prefix one may be meant, with a backslash.
+        // A full stop directly after a term ends the pattern, as in texts; to include one in a prefixed name, write a
+        // backslash before it.
         let ends = word.starts_with(['<', '"']) || word.contains(':') && !word.ends_with("\\.");
         let (word, stop) = match word.strip_suffix('.').filter(|_| ends) {
             Some(word) => (word, Some(Word { text: ".".to_owned(), column: column + word.chars().count() })),
@@ -332,7 +333,7 @@ pub(super) fn words(text: &str) -> Result<Vec<Word>> {
     Ok(words)
 }
 
-/// What a number or a truth value without quotes is, as in Turtle.
+/// The datatype of a number or truth value without quotes, as in Turtle.
 fn datatype_of(word: &str) -> Option<&'static str> {
     if matches!(word, "true" | "false") {
         return Some("boolean");

@@ -1,4 +1,4 @@
-//! What a pattern describes of an RDF text, which is read from its beginning: to its end, or to the last triple that is wanted.
+//! Matches a pattern in an RDF text, which is read from the beginning to the end, or to the last triple that is needed.
 
 use std::collections::HashSet;
 
@@ -10,10 +10,11 @@ use isomorph_storage::Location;
 use super::pattern::QuadPattern;
 use super::triple::push_line;
 
-/// Hands over the first `most` triples that fit, each once, and reads no further; but to the end of the text, where broken statements
-/// are skipped: all of them are told. Returns whether these are all, and what was skipped.
+/// Passes the first `most` matching triples on, each once, and then stops reading. If broken statements are skipped, it
+/// reads to the end of the text and reports all of them. Returns whether these are all matches, and what was skipped.
 ///
 /// # Errors
+/// If the text cannot be read, or is malformed in the part that is read; and errors of `take`.
 /// When the text cannot be read or is broken, as far as it is read; those of `take`.
 pub fn first_of_text(
     location: &Location,
@@ -35,7 +36,7 @@ pub fn first_of_text(
             ended = seen.len() as u64 >= most;
         }
         if ended && !options.read.lenient {
-            Err(Error::new(Kind::Cancelled, "no more triples are wanted"))
+            Err(Error::new(Kind::Cancelled, "the limit of triples is reached"))
         } else {
             Ok(())
         }

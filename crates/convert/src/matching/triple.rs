@@ -1,4 +1,4 @@
-//! Triples that were found, as texts.
+//! Matching triples, as texts.
 
 use isomorph_graphlake::{TripleId, push_quad};
 use isomorph_model::faces::{Object, Quad};
@@ -8,7 +8,7 @@ use serde::Serialize;
 /// A triple; its terms as in N-Triples.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Triple {
-    /// Its id, where it was asked for.
+    /// The id, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// The subject.
@@ -17,19 +17,19 @@ pub struct Triple {
     pub predicate: String,
     /// The object.
     pub object: String,
-    /// The graph; none in the default graph.
+    /// The graph; `None` for the default graph.
     pub graph: Option<String>,
-    /// Whether it is in no graph, and others quote it.
+    /// Whether it is only quoted, and in no graph.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub only_quoted: bool,
 }
 
-/// The first triples that fit.
+/// The first matching triples.
 #[derive(Debug, Clone, Default)]
 pub struct Triples {
-    /// They.
+    /// The triples.
     pub triples: Vec<Triple>,
-    /// How many more there are, if that is known without looking for them.
+    /// Number of further matches, if known without searching for them.
     pub more: Option<u64>,
 }
 
@@ -59,7 +59,7 @@ pub(super) fn text(object: &Object<'_>) -> String {
     }
 }
 
-/// Appends a quad as a line of N-Quads, with its id as a comment behind it.
+/// Appends a quad as a line of N-Quads, followed by its id as a comment.
 pub fn push_line(lines: &mut String, quad: &Quad<'_>, id: Option<TripleId>) {
     push_quad(lines, quad);
     if let Some(id) = id {

@@ -1,4 +1,5 @@
-//! Nodes of several types that lie in one table, where they are wanted type by type: read once, and kept apart.
+//! Nodes of several types that share one table, for sinks that need them type by type: they are read once, and stored
+//! by type.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ use crate::mapping::{label_lists, labels_of};
 use crate::parallel;
 use crate::progress::Progress;
 
-/// Of the memory, this part may hold nodes that are kept.
+/// The share of the memory that these nodes may use, as a divisor.
 const SHARE: u64 = 8;
 
 /// Whether a pass over the nodes of each type reads all of them each time.
@@ -28,7 +29,7 @@ pub(crate) fn is_mixed(source: &dyn Source) -> bool {
     source.graph().nodes.len() > 1 && source.is_one_table(Tables::AllNodes)
 }
 
-/// A source whose nodes have been read and are kept by type; everything else is read where it lies.
+/// A source whose nodes have been read and are stored by type; everything else is read from the source.
 pub(crate) struct NodesApart<S> {
     inner: S,
     nodes: Apart,
@@ -42,7 +43,7 @@ where
     /// Reads the nodes of all types, once.
     ///
     /// # Errors
-    /// When they cannot be read, or there is no room for temporary files.
+    /// If they cannot be read, or there is no space for temporary files.
     pub fn read(inner: S, resources: &Resources, progress: &dyn Progress) -> Result<Self> {
         let types = inner.graph().nodes.as_slice();
         let memory = resources.budget.limit() / SHARE;
@@ -50,7 +51,7 @@ where
         let parts = inner.scan(&Request::of(Tables::AllNodes))?;
         progress.begin("nodes", parts.iter().map(|part| part.rows()).sum());
         let prepare = |batch: Batch| {
-            let Batch::Nodes(batch) = batch else { return Err(Error::usage("a scan of nodes gave something else")) };
+            let Batch::Nodes(batch) = batch else { return Err(Error::usage("expected a batch of nodes")) };
             let ty = types.get(batch.ty).ok_or_else(|| Error::usage("no such node type"))?;
             Ok((batch.ty, columns(ty, batch)?))
         };
@@ -64,7 +65,7 @@ where
         Ok(NodesApart { nodes, inner })
     }
 
-    /// The nodes of a type: one part for each block.
+    /// The nodes of a type, in one part for each block.
     fn parts<'a>(&'a self, ty: usize, at_once: usize) -> Result<Run<'a>> {
         let own = self.inner.graph().nodes.get(ty).ok_or_else(|| Error::usage("no such node type"))?;
         let mut start = 0;
@@ -90,7 +91,7 @@ where
     }
 }
 
-/// The columns that say all of a node of this type.
+/// The columns that represent a node of this type completely.
 fn schema(ty: &NodeType) -> SchemaRef {
     let field = |name: String, data_type: &DataType| Field::new(name, data_type.clone(), true);
     let key = (ty.key.kind != KeyKind::Row).then(|| field("key".to_owned(), &ty.key.data_type));
@@ -99,7 +100,7 @@ fn schema(ty: &NodeType) -> SchemaRef {
     Arc::new(Schema::new(key.into_iter().chain(labels).chain(properties).collect::<Vec<_>>()))
 }
 
-/// Nodes as these columns.
+/// Converts nodes to these columns.
 fn columns(ty: &NodeType, batch: NodeBatch) -> Result<RecordBatch> {
     let (schema, rows) = (schema(ty), batch.rows);
     let mut found: Vec<Option<ArrayRef>> = Vec::with_capacity(schema.fields().len());
@@ -123,7 +124,7 @@ fn columns(ty: &NodeType, batch: NodeBatch) -> Result<RecordBatch> {
     RecordBatch::try_new_with_options(schema, columns, &options).map_err(arrow)
 }
 
-/// These columns as nodes again, the first of which has row `start`.
+/// Converts these columns back to nodes, the first of which has row `start`.
 fn nodes(own: &NodeType, ty: usize, start: u64, batch: &RecordBatch) -> Result<NodeBatch> {
     let mut columns = batch.columns().iter().cloned();
     let keys = if own.key.kind == KeyKind::Row { None } else { columns.next() };

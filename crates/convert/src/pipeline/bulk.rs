@@ -1,4 +1,4 @@
-//! Edges whose ends are keys that do not fit into memory: translated in bulk, one end after the other.
+//! Edges with ends whose keys do not fit into memory: translated in bulk, one end after the other.
 
 use std::sync::Arc;
 
@@ -19,14 +19,14 @@ use crate::parallel;
 use crate::progress::Progress;
 use isomorph_storage::Resources;
 
-/// Edge types that are translated together: they join the same node types and have the same columns. At least one of
-/// their ends is a key that does not fit into memory.
+/// Edge types that are translated together: they connect the same node types and have the same columns. At least one of
+/// their ends has keys that do not fit into memory.
 pub(super) struct BulkTypes<'k> {
     pub types: Vec<usize>,
     /// Node types of sources and targets.
     ends: (usize, usize),
     way: Way<'k>,
-    /// What travels with the edges into the sort.
+    /// The columns that are sorted together with the edges.
     columns: SchemaRef,
 }
 
@@ -40,7 +40,7 @@ enum Way<'k> {
 }
 
 impl<'k> BulkTypes<'k> {
-    /// Those of `types` that are translated in bulk.
+    /// The edge types in `types` that are translated in bulk.
     pub fn of(source: &dyn Source, types: &[usize], rows: &'k RowsByKey) -> Vec<BulkTypes<'k>> {
         let mut all: Vec<BulkTypes<'k>> = Vec::new();
         for &number in types.iter().filter(|&&ty| source.end_form(ty) == EndForm::Keys) {
@@ -60,10 +60,10 @@ impl<'k> BulkTypes<'k> {
         all
     }
 
-    /// Begins the first look-up with `memory` bytes.
+    /// Starts the first look-up with `memory` bytes.
     ///
     /// # Errors
-    /// When there is too little memory even for spilling.
+    /// If there is too little memory even for spilling.
     pub fn collect(self, rows: &'k RowsByKey, memory: u64) -> Result<BulkEdges<'k>> {
         let (keys, other) = match self.way {
             Way::Source(keys) | Way::Target(keys) => (keys, DataType::UInt64),
@@ -74,7 +74,7 @@ impl<'k> BulkTypes<'k> {
         Ok(BulkEdges { of: self, rows, first, tags })
     }
 
-    /// What travels through a look-up: the type where there are several, the other end, the columns.
+    /// The columns that are kept during a look-up: the type if there are several, the other end, the columns.
     fn tags(&self, other: DataType) -> SchemaRef {
         let ty = (self.types.len() > 1).then(|| Arc::new(Field::new("type", DataType::UInt32, false)));
         let other = Arc::new(Field::new("other", other, true));
@@ -82,13 +82,13 @@ impl<'k> BulkTypes<'k> {
         Arc::new(Schema::new(ty.into_iter().chain([other]).chain(columns).collect::<Vec<_>>()))
     }
 
-    /// Where the other end is among the tags.
+    /// The position of the other end in these columns.
     fn other(&self) -> usize {
         usize::from(self.types.len() > 1)
     }
 }
 
-/// Edges on their way through look-ups.
+/// Edges during the look-ups.
 pub(super) struct BulkEdges<'k> {
     of: BulkTypes<'k>,
     rows: &'k RowsByKey,
@@ -115,7 +115,7 @@ impl BulkEdges<'_> {
     /// Adds edges with consecutive sequence numbers.
     ///
     /// # Errors
-    /// When an end is no node, as far as that is known now, or there is no room for temporary files.
+    /// If an end is not a node, as far as this is known now, or there is no space for temporary files.
     pub fn add(&self, edges: &EdgeBatch, columns: Option<&RecordBatch>, sequence: u64) -> Result<()> {
         let (sources, targets) = self.of.ends;
         let (keys, other): (&ArrayRef, ArrayRef) = match self.of.way {
@@ -146,11 +146,11 @@ impl BulkEdges<'_> {
         RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options).map_err(arrow)
     }
 
-    /// Hands over all edges, from several threads, in no order. `begin` makes what takes them, given the memory that is
-    /// left for it, bytes: only when the last look-up has all its probes.
+    /// Passes on all edges, from several threads, in no order. `begin` creates their consumer, given the memory that is
+    /// left for it, in bytes; it is called when the last look-up has all its probes.
     ///
     /// # Errors
-    /// When an end is no node, temporary files cannot be written or read, or `begin` or `take` return an error.
+    /// If an end is not a node, temporary files cannot be written or read, or `begin` or `take` return an error.
     pub fn each<T: Sync>(
         self,
         resources: &Resources,
@@ -187,7 +187,7 @@ impl BulkEdges<'_> {
     }
 }
 
-/// Reads answers on all threads, for the last time: what they become takes the space of what they were.
+/// Reads answers on all threads, for the last time: their space is released while they are read.
 fn each_answer(
     answers: &mut Answers<'_>,
     stage: &str,
@@ -205,7 +205,7 @@ fn each_answer(
     read
 }
 
-/// Fails if an end is no node of type `ty`.
+/// Checks that ends are nodes of type `ty`.
 fn known(rows: &RowsByKey, ty: usize, answer: &AnswerBatch) -> Result<()> {
     match answer.misses.nulls + answer.misses.not_found {
         0 => Ok(()),
@@ -213,7 +213,7 @@ fn known(rows: &RowsByKey, ty: usize, answer: &AnswerBatch) -> Result<()> {
     }
 }
 
-/// Hands over edges both of whose ends are known, type by type; `sources` says that those were looked up last.
+/// Passes on edges whose ends are both known, type by type; `sources` states that the sources were looked up last.
 fn hand_over(
     of: &BulkTypes<'_>,
     answer: &AnswerBatch,
@@ -249,13 +249,13 @@ fn hand_over(
 }
 
 fn untagged() -> Error {
-    Error::usage("an edge has lost its tags in a look-up")
+    Error::usage("an edge has lost its columns in a look-up")
 }
 
 fn keys(ends: &Ends) -> Result<&ArrayRef> {
     match ends {
         Ends::Keys(keys) => Ok(keys),
-        Ends::Rows(_) => Err(Error::usage("ends are rows where keys were announced")),
+        Ends::Rows(_) => Err(Error::usage("ends are rows, but keys were announced")),
     }
 }
 
@@ -267,11 +267,11 @@ fn key_type(keys: &SpilledKeys) -> DataType {
     }
 }
 
-/// The keys in the type of `kept`; none when they are of another sort altogether, so that none of them is there. What
-/// has no place in that type becomes null, which is not there either.
+/// Converts keys to the type of `kept`; returns `None` if they are of an unrelated type, so that none of them exists.
+/// Keys that this type cannot represent become null, which does not exist either.
 ///
 /// # Errors
-/// When keys of this type cannot be brought to another one.
+/// If keys of this type cannot be converted.
 fn as_kept(keys: &ArrayRef, kept: &SpilledKeys) -> Result<Option<ArrayRef>> {
     let own = match keys.data_type() {
         DataType::Dictionary(_, values) => values.as_ref(),

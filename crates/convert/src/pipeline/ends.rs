@@ -8,7 +8,7 @@ use isomorph_tables::lookup::{KeyRowsBuilder, Lookup, LookupOptions, SpilledKeys
 
 use isomorph_storage::Resources;
 
-/// An edge ends in a node that is not there.
+/// An edge refers to a node that does not exist.
 pub static DANGLING_END: Rule = Rule {
     id: "MODEL-DANGLING-END",
     severity: Severity::Error,
@@ -16,18 +16,18 @@ pub static DANGLING_END: Rule = Rule {
     remedy: "isomorph validate PATH    list every finding",
 };
 
-/// Two nodes have one key.
+/// Two nodes have the same key.
 pub static REPEATED_KEY: Rule = Rule {
     id: "MODEL-REPEATED-KEY",
     severity: Severity::Error,
     says: "the keys of a node type are unique",
-    remedy: "use --key row, to identify the nodes by their position",
+    remedy: "use --key row to identify the nodes by their position",
 };
 
 /// Key → row, for the node types that edges refer to by key.
 pub(super) struct RowsByKey {
     names: Vec<String>,
-    /// Whether a type has no key: then its keys are its rows.
+    /// For each type, whether it has no key: its keys are its rows.
     keyless: Vec<bool>,
     builders: Vec<Option<KeyRowsBuilder>>,
     lookups: Vec<Option<Lookup>>,
@@ -35,14 +35,15 @@ pub(super) struct RowsByKey {
 }
 
 impl RowsByKey {
-    /// Nothing known yet.
+    /// Creates empty maps.
     pub fn new(source: &dyn Source, resources: &Resources) -> Result<Self> {
         let graph = source.graph();
         let mut needed = vec![false; graph.nodes.len()];
         for (at, ty) in graph.edges.iter().enumerate().filter(|(at, _)| source.end_form(*at) == EndForm::Keys) {
             for end in [ty.source, ty.target] {
-                *needed.get_mut(end).ok_or_else(|| Error::usage(format!("edge type {at} ends in no node type")))? =
-                    true;
+                *needed
+                    .get_mut(end)
+                    .ok_or_else(|| Error::usage(format!("edge type {at} refers to an unknown node type")))? = true;
             }
         }
         let keyless: Vec<bool> = graph.nodes.iter().map(|ty| ty.key.kind == KeyKind::Row).collect();
@@ -61,7 +62,7 @@ impl RowsByKey {
         })
     }
 
-    /// Adds the keys of nodes, which follow those before.
+    /// Adds the keys of nodes, which follow the nodes before.
     pub fn add(&mut self, nodes: &NodeBatch) -> Result<()> {
         if let Some(rows) = self.rows.get_mut(nodes.ty) {
             *rows += nodes.rows as u64;
@@ -72,15 +73,15 @@ impl RowsByKey {
         }
     }
 
-    /// All nodes have passed.
+    /// Finishes after the last node.
     ///
     /// # Errors
-    /// When a key is there twice, or there is too little memory even for spilling.
+    /// If a key is duplicated, or there is too little memory even for spilling.
     pub fn finish(&mut self) -> Result<()> {
         for (ty, builder) in self.builders.drain(..).enumerate() {
             let lookup = builder.map(KeyRowsBuilder::finish).transpose()?;
             if let Some(repeat) = lookup.as_ref().and_then(|lookup| lookup.repeats().shown().first()) {
-                let message = format!("rows {} and {} have one key", repeat.first, repeat.row);
+                let message = format!("rows {} and {} have the same key", repeat.first, repeat.row);
                 let name = self.names.get(ty).cloned().unwrap_or_default();
                 return Err(Error::broken(&REPEATED_KEY, message).at(Place::file(name).row(repeat.row)));
             }
@@ -97,10 +98,10 @@ impl RowsByKey {
         }
     }
 
-    /// The rows of ends, unless they are keys that do not fit into memory.
+    /// The rows of ends, unless their keys do not fit into memory.
     ///
     /// # Errors
-    /// When an end is no node.
+    /// If an end is not a node.
     pub fn rows(&self, ty: usize, ends: &Ends) -> Result<UInt64Array> {
         let keys = match ends {
             Ends::Rows(rows) => {
@@ -113,10 +114,10 @@ impl RowsByKey {
             Ends::Keys(keys) => keys,
         };
         if self.keyless.get(ty).copied().unwrap_or_default() {
-            return Err(Error::usage("keys of a type that has none"));
+            return Err(Error::usage("keys for a type that has none"));
         }
         let Some(Some(Lookup::Memory(lookup))) = self.lookups.get(ty) else {
-            return Err(Error::usage("ends are keys where rows were announced"));
+            return Err(Error::usage("ends are keys, but rows were announced"));
         };
         let mut rows = Vec::with_capacity(keys.len());
         let misses = lookup.translate(keys.as_ref(), &mut rows)?;
@@ -127,11 +128,11 @@ impl RowsByKey {
         Ok(rows.into())
     }
 
-    /// The error for an edge that ends in `missing`, if that is known.
+    /// The error for an edge that refers to `missing`, if that is known.
     pub fn dangling(&self, ty: usize, missing: Option<&str>) -> Error {
         let message = match missing {
-            Some(missing) => format!("an edge ends in {missing:?}, which is no node"),
-            None => "an edge has an end that is no node".to_owned(),
+            Some(missing) => format!("an edge refers to {missing:?}, which is not a node"),
+            None => "an edge refers to a node that does not exist".to_owned(),
         };
         Error::broken(&DANGLING_END, message).at(self.names.get(ty).cloned().unwrap_or_default())
     }

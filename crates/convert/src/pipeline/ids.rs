@@ -1,10 +1,11 @@
-//! Ids for edges that have none, where a sink keeps edges by id.
+//! Generates ids for edges without an id, for sinks that store edges by id.
 //!
-//! An id is made of what tells the edge from others: its relation where there are several, and its ends, `knows:1>2`.
-//! Of parallel edges the second is `knows:1>2~2`. So an edge keeps its id when the graph grows elsewhere, and the same
-//! graph gives the same ids on any number of threads. `:` in relations, `>` in sources, `~` in targets and `\` in all have a
-//! `\` before them: no two edges have one id. Where several nodes have one key, which the sink takes for one node, the rows
-//! of the ends are part of the id: `knows:1>2~0-5`. Else edges of two such nodes would have one id.
+//! An id is made of what distinguishes the edge from others: its relation if there are several, and its ends,
+//! `knows:1>2`. The second of parallel edges is `knows:1>2~2`. So an edge keeps its id when the graph grows elsewhere,
+//! and the same graph has the same ids on any number of threads. `:` in relations, `>` in sources, `~` in targets and
+//! `\` anywhere are escaped with `\`, so that no two edges have the same id. If several nodes have the same key, which
+//! the sink treats as one node, the rows of the ends are part of the id: `knows:1>2~0-5`. Otherwise edges of two such
+//! nodes would have the same id.
 
 use std::fmt::Write;
 
@@ -14,39 +15,39 @@ use arrow_array::{Array, ArrayRef, StringArray};
 use isomorph_error::{Error, Result};
 use isomorph_model::{EdgeBatch, Ends};
 
-/// What ids are made of beside the keys of the ends.
+/// The parts of ids, in addition to the keys of the ends.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct IdParts {
-    /// The property that names the relation of an edge, if there is one.
+    /// The property with the relation of an edge, if there is one.
     pub relation: Option<usize>,
-    /// Whether several nodes may have one key, so that only rows tell their edges apart.
+    /// Whether several nodes can have the same key, so that only rows distinguish their edges.
     pub rows: bool,
 }
 
-/// Makes ids of edges that come sorted by their ends.
+/// Generates ids for edges that are sorted by their ends.
 pub(super) struct Ids {
     parts: IdParts,
-    /// Rows of the ends of the edge before.
+    /// Rows of the ends of the previous edge.
     last: Option<(u64, u64)>,
-    /// How many edges each relation had between these ends: the first `relations` of these.
+    /// Number of edges of each relation between these ends: the first `relations` entries.
     seen: Vec<(String, u64)>,
     relations: usize,
     text: String,
 }
 
 impl Ids {
-    /// Ids that are made of these parts.
+    /// Creates a generator for ids of these parts.
     pub fn new(parts: IdParts) -> Self {
         Ids { parts, last: None, seen: Vec::new(), relations: 0, text: String::new() }
     }
 
-    /// The ids of edges that follow those before; `source` and `target` are the keys of their ends.
+    /// The ids of the next edges; `source` and `target` are the keys of their ends.
     ///
     /// # Errors
-    /// When ends are no rows, or keys and relations no text.
+    /// If ends are not rows, or keys and relations are not text.
     pub fn of(&mut self, edges: &EdgeBatch, source: &ArrayRef, target: &ArrayRef) -> Result<StringArray> {
         let (Ends::Rows(from), Ends::Rows(to)) = (&edges.source, &edges.target) else {
-            return Err(Error::usage("ids are made of edges whose ends are rows"));
+            return Err(Error::usage("ids can only be generated for edges whose ends are rows"));
         };
         let (source, target) = (text(source)?, text(target)?);
         let relations = self.parts.relation.and_then(|at| edges.properties.get(at)?.as_ref()).map(text).transpose()?;
@@ -68,7 +69,7 @@ impl Ids {
             self.text.push('>');
             push(&mut self.text, target.value(row), '~');
             if self.parts.rows {
-                // Writing into a text does not fail.
+                // Writing to a string cannot fail.
                 let _ = write!(self.text, "~{}-{}", ends.0, ends.1);
             }
             let count = self.count(relation);
@@ -80,14 +81,14 @@ impl Ids {
         Ok(ids.finish())
     }
 
-    /// How many edges of this relation there are between the ends, with this one.
+    /// Number of edges of this relation between the ends so far, including this one.
     fn count(&mut self, relation: &str) -> u64 {
         let known = self.seen.iter_mut().take(self.relations).find(|(known, _)| known == relation);
         if let Some((_, count)) = known {
             *count += 1;
             return *count;
         }
-        // The texts of other ends are used again: nearly every edge comes here.
+        // The strings of previous ends are reused: nearly every edge comes here.
         if self.relations == self.seen.len() {
             self.seen.push(Default::default());
         }
@@ -102,7 +103,7 @@ impl Ids {
 }
 
 fn text(column: &ArrayRef) -> Result<&StringArray> {
-    column.as_string_opt::<i32>().ok_or_else(|| Error::usage("ids of edges are made of text"))
+    column.as_string_opt::<i32>().ok_or_else(|| Error::usage("ids of edges can only be generated from text"))
 }
 
 /// Appends `part`, with a `\` before each `end` and each `\`.
@@ -129,7 +130,7 @@ mod tests {
 
     use super::*;
 
-    /// Ids of edges between nodes of these keys, in pieces of `step`.
+    /// Ids of edges between nodes with these keys, in pieces of `step`.
     fn ids(edges: &[(u64, u64, &str)], keys: &[&str], relation: Option<usize>, step: usize) -> Vec<String> {
         ids_of(edges, keys, IdParts { relation, rows: false }, step)
     }

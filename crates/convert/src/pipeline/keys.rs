@@ -1,4 +1,4 @@
-//! Keys of what members and memberships name by row, where a sink wants them named by key.
+//! Keys of elements that members and memberships refer to by row, for sinks that need keys.
 
 use std::sync::Arc;
 
@@ -13,16 +13,16 @@ use super::sorted::arrow;
 use isomorph_dataset::{KeysByRow, KeysByRowBuilder};
 use isomorph_storage::Resources;
 
-/// Keys of nodes, hyperedges and groups, collected as these pass. Rows count from 0 in each table, in the order in which
-/// they come.
+/// Keys of nodes, hyperedges and groups, collected while these are delivered. Rows are counted from 0 in each table, in
+/// the order of delivery.
 pub(super) struct Keys {
     nodes: Table,
     hyperedges: Table,
-    /// Groups of each kind, which are few: their keys may be lists, which the other tables cannot hold.
+    /// Groups of each kind, which are few: their keys can be lists, which the other tables cannot store.
     groups: Vec<Vec<ArrayRef>>,
 }
 
-/// Keys that are collected, or can be looked up.
+/// Keys that are being collected, or can be looked up.
 enum Table {
     Collecting(KeysByRowBuilder),
     Known(KeysByRow),
@@ -33,7 +33,7 @@ impl Table {
     fn push(&mut self, ty: usize, keys: &ArrayRef) -> Result<()> {
         match self {
             Table::Collecting(builder) => builder.push(ty, keys),
-            _ => Err(Error::usage("elements come after the ends that name them by row")),
+            _ => Err(Error::usage("elements were delivered after ends that refer to them by row")),
         }
     }
 
@@ -49,13 +49,13 @@ impl Table {
     fn known(&self) -> Result<&KeysByRow> {
         match self {
             Table::Known(keys) => Ok(keys),
-            _ => Err(Error::usage("ends are rows, and the keys of their elements are not known yet")),
+            _ => Err(Error::usage("ends are rows, but the keys of their elements are not known yet")),
         }
     }
 }
 
 impl Keys {
-    /// Nothing known yet.
+    /// Creates empty tables.
     pub fn new(graph: &Graph, resources: &Resources) -> Self {
         let hyperedges = graph.hyperedges.iter().map(|ty| ty.key.kind).collect();
         Keys {
@@ -65,18 +65,18 @@ impl Keys {
         }
     }
 
-    /// Adds the keys of nodes, which follow those before.
+    /// Adds the keys of nodes, which follow the nodes before.
     ///
     /// # Errors
-    /// When nodes were asked for already, or there is no room for temporary files.
+    /// If nodes were already looked up, or there is no space for temporary files.
     pub fn add_nodes(&mut self, nodes: &NodeBatch) -> Result<()> {
         nodes.keys.as_ref().map_or(Ok(()), |keys| self.nodes.push(nodes.ty, keys))
     }
 
-    /// All nodes have passed.
+    /// Finishes the nodes.
     ///
     /// # Errors
-    /// When there is no room for temporary files.
+    /// If there is no space for temporary files.
     pub fn nodes_done(&mut self) -> Result<&KeysByRow> {
         self.nodes.settle()
     }
@@ -84,15 +84,15 @@ impl Keys {
     /// The keys of nodes, after [`Keys::nodes_done`].
     ///
     /// # Errors
-    /// Before that.
+    /// If called before.
     pub fn nodes(&self) -> Result<&KeysByRow> {
         self.nodes.known()
     }
 
-    /// The batch with keys for ends, where it is neither nodes nor edges; keys of hyperedges and groups are collected.
+    /// Replaces row ends by keys in batches of neither nodes nor edges; keys of hyperedges and groups are collected.
     ///
     /// # Errors
-    /// When what a row names has not passed, or there is no room for temporary files.
+    /// If the element of a row was not delivered yet, or there is no space for temporary files.
     pub fn of_rest(&mut self, batch: Batch, graph: &Graph) -> Result<Batch> {
         Ok(match batch {
             Batch::Hyperedges(batch) => {
@@ -129,7 +129,7 @@ impl Keys {
         let (table, ty) = match owner {
             Some(Owner::Nodes(ty)) => (&mut self.nodes, ty),
             Some(Owner::Hyperedges(ty)) => (&mut self.hyperedges, ty),
-            _ => return Err(Error::usage("edges are members by key, not by row")),
+            _ => return Err(Error::usage("edges must be members by key, not by row")),
         };
         Ok(Ends::Keys(table.settle()?.gather(ty, rows.values())?))
     }
@@ -144,9 +144,9 @@ impl Keys {
             let pieces: Vec<&dyn Array> = groups.iter().map(AsRef::as_ref).collect();
             *groups = vec![concat(&pieces).map_err(arrow)?];
         }
-        let keys = groups.first().ok_or_else(|| Error::malformed("members of groups that are not there"))?;
+        let keys = groups.first().ok_or_else(|| Error::malformed("members refer to groups that do not exist"))?;
         if rows.values().iter().any(|row| *row >= keys.len() as u64) {
-            return Err(Error::malformed("a member is in a group that is not there"));
+            return Err(Error::malformed("a member refers to a group that does not exist"));
         }
         Ok(Ends::Keys(take(keys, &rows, None).map_err(arrow)?))
     }

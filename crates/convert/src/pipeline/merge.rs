@@ -1,4 +1,4 @@
-//! Pieces of ordered edges, merged into one.
+//! Merges pieces of ordered edges into one.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use isomorph_model::{EdgeBatch, Ends, Relations};
 use super::as_rows;
 use crate::arrow_limits::narrow;
 
-/// One batch of all pieces, each of which ascends by its source row: sorted by source row, among equal ones in the order
-/// of the pieces. The pieces are of one type, with rows as sources and keys as targets.
+/// One batch of all pieces, each of which is ascending by source row. The result is sorted by source row; edges with
+/// equal rows are in the order of the pieces. The pieces are of one type, with rows as sources and keys as targets.
 ///
 /// # Errors
-/// When the pieces are not alike, or too large for one batch.
+/// If the pieces differ in form, or are too large for one batch.
 pub(super) fn merge(pieces: Vec<EdgeBatch>) -> Result<Option<EdgeBatch>> {
     let mut pieces = pieces;
     let Some(first) = pieces.first() else { return Ok(None) };
@@ -24,16 +24,17 @@ pub(super) fn merge(pieces: Vec<EdgeBatch>) -> Result<Option<EdgeBatch>> {
     }
     let (ty, width) = (first.ty, first.properties.len());
     if pieces.iter().any(|piece| piece.ty != ty || piece.properties.len() != width || piece.layers.is_some()) {
-        return Err(Error::unsupported("edges of several tables in one stream"));
+        return Err(Error::unsupported("edges of several types in one stream are not supported"));
     }
     let mut sources: Vec<u64> = Vec::new();
     for piece in &pieces {
-        let rows = as_rows(&piece.source).ok_or_else(|| Error::usage("sources that are no rows"))?;
+        let rows = as_rows(&piece.source).ok_or_else(|| Error::usage("sources must be rows"))?;
         sources.extend_from_slice(rows.values());
     }
-    let total = u32::try_from(sources.len()).map_err(|_| Error::unsupported("2^32 edges of a few nodes"))?;
+    let total = u32::try_from(sources.len())
+        .map_err(|_| Error::unsupported("more than 2^32 edges of a few nodes are not supported"))?;
     let mut order: Vec<u32> = (0..total).collect();
-    // Stable, and the input is a few ascending runs: what this sort is quick at.
+    // A stable sort; the input consists of a few ascending runs, for which this sort is fast.
     order.sort_by_key(|&row| sources.get(row as usize).copied());
     let order = UInt32Array::from(order);
     let gather = |columns: Vec<ArrayRef>| -> Result<ArrayRef> {
@@ -43,7 +44,7 @@ pub(super) fn merge(pieces: Vec<EdgeBatch>) -> Result<Option<EdgeBatch>> {
     };
     let targets = pieces.iter().map(|piece| match &piece.target {
         Ends::Keys(keys) => Ok(Arc::clone(keys)),
-        Ends::Rows(_) => Err(Error::usage("targets that are no keys")),
+        Ends::Rows(_) => Err(Error::usage("targets must be keys")),
     });
     let target = Ends::Keys(gather(targets.collect::<Result<_>>()?)?);
     let relations = relations(&pieces, &order)?;

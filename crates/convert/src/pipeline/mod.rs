@@ -1,8 +1,8 @@
-//! The pipeline: what a sink asked for, brought from a source in bounded memory.
+//! The pipeline: delivers from a source what a sink has requested, in bounded memory.
 //!
-//! Data flows one way. Nodes come first, in the source's order; their keys are kept only as far as edges need them:
-//! key → row where the source names ends by key and the sink wants rows, row → key the other way round. Edges are sorted
-//! where the source does not have them in the order that is wanted.
+//! Data flows one way. Nodes come first, in the order of the source; their keys are kept only as far as edges need
+//! them: key → row if the source refers to ends by key and the sink needs rows, row → key in the opposite case. Edges
+//! are sorted if the source does not have them in the requested order.
 
 mod apart;
 mod bulk;
@@ -32,19 +32,18 @@ use run::Cursor;
 pub use run::EDGE_ORDER;
 use sorted::{Sorted, Wanted, sort};
 
-/// So many nodes are delivered at once with the edges that leave them: these edges are held in memory.
+/// Number of nodes that are delivered together with their outgoing edges: these edges are held in memory.
 const TOGETHER: usize = 8_192;
 
-/// Brings `sink` all that it asks for.
+/// Delivers to `sink` all that it requests.
 ///
 /// # Errors
-/// When the source cannot be read or is not sound, when the sink cannot write, or when memory is too short even for
-/// spilling.
+/// If the source cannot be read or is invalid, the sink cannot write, or there is too little memory even for spilling.
 pub fn run(source: &dyn Source, sink: &mut dyn Sink, resources: &Resources, progress: &dyn Progress) -> Result<()> {
     run_with_ids(source, sink, IdParts::default(), resources, progress)
 }
 
-/// The same, where the ids that edges get which have none are made of `ids`.
+/// The same; edges without an id get ids made of the parts `ids`.
 ///
 /// # Errors
 /// As [`run`].
@@ -67,7 +66,7 @@ pub(crate) fn run_with_ids(
     };
     if deliveries.contains(&Delivery::NodesWithOutEdges) {
         if deliveries.len() != 1 {
-            return Err(Error::usage("nodes with their edges are a delivery of their own"));
+            return Err(Error::usage("nodes with their edges must be a separate delivery"));
         }
         return nodes_with_out_edges(source, sink, resources, progress);
     }
@@ -156,21 +155,21 @@ fn edges_as_they_come(
     brought
 }
 
-/// The nodes of a batch, which must be of the announced type and follow those before.
+/// The nodes of a batch, which must be of the announced type and follow the nodes before.
 fn nodes_of(batch: Batch, ty: usize, next: &mut u64) -> Result<NodeBatch> {
     let Batch::Nodes(mut nodes) = batch else {
-        return Err(Error::usage("a scan of nodes gave something else"));
+        return Err(Error::usage("expected a batch of nodes"));
     };
     if nodes.ty != ty {
-        return Err(Error::usage("a scan of one node type gave another"));
+        return Err(Error::usage("a scan of one node type returned another"));
     }
-    // A selection leaves gaps; rows are numbered as they are delivered.
+    // Row numbers of a selection have gaps; rows are renumbered on delivery.
     nodes.start = *next;
     *next += nodes.rows as u64;
     Ok(nodes)
 }
 
-/// For sinks that keep each node together with the edges that leave it.
+/// For sinks that store each node together with its outgoing edges.
 fn nodes_with_out_edges(
     source: &dyn Source,
     sink: &mut dyn Sink,

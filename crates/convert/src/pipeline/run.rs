@@ -9,7 +9,7 @@ use isomorph_model::{Batch, EdgeBatch, Graph, Run};
 use super::as_rows;
 use super::sorted::Sorted;
 
-/// A source promised an order and broke it.
+/// A source does not keep its declared order.
 pub static EDGE_ORDER: Rule = Rule {
     id: "MODEL-EDGE-ORDER",
     severity: Severity::Error,
@@ -20,7 +20,7 @@ pub static EDGE_ORDER: Rule = Rule {
 /// Batches of a run that may wait.
 const WAITING: usize = 2;
 
-/// A place in a run of edges that ascend by their source row.
+/// A position in a run of edges that are ascending by source row.
 pub(super) struct Cursor {
     batches: Receiver<Result<EdgeBatch>>,
     current: Option<EdgeBatch>,
@@ -29,18 +29,18 @@ pub(super) struct Cursor {
 }
 
 impl Cursor {
-    /// Reads `run` on a thread of its own.
+    /// Reads `run` on a separate thread.
     pub fn of_run<'scope, 'env>(scope: &'scope Scope<'scope, 'env>, run: Run<'env>) -> Self {
         let (send, batches) = sync_channel(WAITING);
         scope.spawn(move || {
-            let gone = || Error::new(Kind::Cancelled, "nobody waits for this any more");
+            let gone = || Error::new(Kind::Cancelled, "the consumer has stopped");
             for mut part in run {
                 let read = part.read(&mut |batch| match batch {
                     Batch::Edges(edges) => send.send(Ok(edges)).map_err(|_| gone()),
                     _ => Ok(()),
                 });
                 if let Err(error) = read {
-                    // If nobody listens any more there is nobody to tell.
+                    // If the consumer has stopped, nobody needs the error.
                     let _ = send.send(Err(error));
                     return;
                 }
@@ -49,11 +49,11 @@ impl Cursor {
         Cursor { batches, current: None, done: false, last: 0 }
     }
 
-    /// Reads sorted edges on a thread of its own.
+    /// Reads sorted edges on a separate thread.
     pub fn of_sorted<'scope, 'env>(scope: &'scope Scope<'scope, 'env>, sorted: &'env Sorted) -> Self {
         let (send, batches) = sync_channel(WAITING);
         scope.spawn(move || {
-            let gone = || Error::new(Kind::Cancelled, "nobody waits for this any more");
+            let gone = || Error::new(Kind::Cancelled, "the consumer has stopped");
             if let Err(error) = sorted.each(|edges| send.send(Ok(edges)).map_err(|_| gone())) {
                 let _ = send.send(Err(error));
             }
@@ -61,21 +61,21 @@ impl Cursor {
         Cursor { batches, current: None, done: false, last: 0 }
     }
 
-    /// The next edges of node type `ty` whose source row is below `end`, if there are any left.
+    /// The next edges of node type `ty` with a source row below `end`, if any are left.
     ///
     /// # Errors
-    /// When the run cannot be read or is not ascending.
+    /// If the run cannot be read or is not ascending.
     pub fn below(&mut self, ty: usize, end: u64, graph: &Graph) -> Result<Option<EdgeBatch>> {
         let Some(batch) = self.fill()?.cloned() else { return Ok(None) };
         if graph.edges.get(batch.ty).is_none_or(|edge| edge.source != ty) {
             return Ok(None);
         }
-        let rows = as_rows(&batch.source).ok_or_else(|| Error::usage("a run of edges has no rows as sources"))?;
+        let rows = as_rows(&batch.source).ok_or_else(|| Error::usage("the sources in a run of edges must be rows"))?;
         let count = rows.values().partition_point(|row| *row < end);
         let mut last = self.last;
         for &row in rows.values().iter().take(count) {
             if row < last {
-                let message = format!("the source row {row} comes after {last}");
+                let message = format!("source row {row} follows source row {last}");
                 return Err(Error::broken(&EDGE_ORDER, message));
             }
             last = row;
@@ -89,7 +89,7 @@ impl Cursor {
         Ok(Some(piece))
     }
 
-    /// The batch at hand, fetched if need be.
+    /// The current batch, read if necessary.
     fn fill(&mut self) -> Result<Option<&EdgeBatch>> {
         while !self.done && self.current.as_ref().is_none_or(|batch| batch.rows == 0) {
             match self.batches.recv() {
@@ -103,16 +103,19 @@ impl Cursor {
         Ok(self.current.as_ref())
     }
 
-    /// An error if edges are left when all nodes have passed.
+    /// Checks that no edges are left after the last node.
     ///
     /// # Errors
-    /// When an edge leaves a node that does not exist, or came too late for its node.
+    /// If an edge starts at a node that does not exist, or came too late for its node.
     pub fn must_be_done(&mut self) -> Result<()> {
         match self.fill()? {
             None => Ok(()),
             Some(batch) => {
                 let row = as_rows(&batch.source).and_then(|rows| rows.values().first().copied()).unwrap_or_default();
-                Err(Error::broken(&EDGE_ORDER, format!("an edge leaves row {row}, which has passed or does not exist")))
+                Err(Error::broken(
+                    &EDGE_ORDER,
+                    format!("an edge starts at row {row}, which has passed or does not exist"),
+                ))
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Edges that must be sorted: one pass over the source feeds every order that is wanted.
+//! Edges that must be sorted: one pass over the source feeds all requested orders.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::parallel;
 use crate::progress::Progress;
 use isomorph_storage::Resources;
 
-/// Edges of one type, wanted in one order for one delivery.
+/// Edges of one type in one order for one delivery.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wanted {
     /// Number of the delivery.
@@ -39,7 +39,7 @@ pub(super) struct Sorted {
     directed: bool,
 }
 
-/// Sorters for some of what is wanted; several threads may push at once.
+/// Sorters for some of the requested orders; several threads may push at once.
 struct Sorters<'w> {
     wanted: &'w [Wanted],
     /// Each with its index in `wanted`.
@@ -47,10 +47,10 @@ struct Sorters<'w> {
 }
 
 impl<'w> Sorters<'w> {
-    /// Sorters for what `shares` names by index, each with so many bytes of memory.
+    /// Creates sorters for the entries that `shares` lists by index, with this many bytes of memory each.
     ///
     /// # Errors
-    /// When there is too little memory even for spilling, or a column cannot be sorted along.
+    /// If there is too little memory even for spilling, or a column cannot be part of the sort.
     fn new(graph: &Graph, wanted: &'w [Wanted], shares: &[(usize, u64)], resources: &Resources) -> Result<Self> {
         let mut sorters = Vec::with_capacity(shares.len());
         for &(at, memory) in shares {
@@ -65,7 +65,7 @@ impl<'w> Sorters<'w> {
     /// Adds edges of type `ty`.
     ///
     /// # Errors
-    /// When there is no room for temporary files.
+    /// If there is no space for temporary files.
     fn push<'s>(
         &self,
         ty: usize,
@@ -85,14 +85,14 @@ impl<'w> Sorters<'w> {
         Ok(())
     }
 
-    /// Puts the sorted edges in the places of `sorted`.
+    /// Stores the sorted edges in `sorted`.
     ///
     /// # Errors
-    /// When there is no room for temporary files.
+    /// If there is no space for temporary files.
     fn finish(self, graph: &Graph, sorted: &mut [Option<Sorted>]) -> Result<()> {
         for (at, sorter) in self.sorters {
             let (Some(wanted), Some(place)) = (self.wanted.get(at), sorted.get_mut(at)) else {
-                return Err(Error::usage("edges were sorted that nobody wants"));
+                return Err(Error::usage("edges were sorted that were not requested"));
             };
             let ty = graph.edges.get(wanted.ty);
             let relations = ty.is_some_and(|ty| ty.relation.fixed().is_none());
@@ -103,10 +103,10 @@ impl<'w> Sorters<'w> {
     }
 }
 
-/// Reads the edges of `source` once and sorts them for each of `wanted`.
+/// Reads the edges of `source` once and sorts them for each entry of `wanted`.
 ///
 /// # Errors
-/// When the source cannot be read, an end does not exist, or memory is too short even for spilling.
+/// If the source cannot be read, an end does not exist, or there is too little memory even for spilling.
 pub(super) fn sort(
     source: &dyn Source,
     wanted: &[Wanted],
@@ -128,7 +128,7 @@ pub(super) fn sort(
     };
     let direct: Vec<usize> =
         types.iter().copied().filter(|ty| !bulk.iter().any(|bulk| bulk.types.contains(ty))).collect();
-    // All that collects edges during the pass shares the memory.
+    // Everything that collects edges during the pass shares the memory.
     let sorted_now = of_types(&direct);
     let rows_of = |ty: usize| graph.edges.get(ty).and_then(|ty| ty.rows);
     let rows_now = sorted_now.iter().map(|&at| wanted.get(at).and_then(|wanted| rows_of(wanted.ty)));
@@ -140,7 +140,7 @@ pub(super) fn sort(
     let bulk = bulk.into_iter().zip(memory_bulk).map(|(bulk, memory)| bulk.collect(rows, memory));
     let bulk = bulk.collect::<Result<Vec<_>>>()?;
 
-    // One pass over everything; or over the types that are wanted, where only some are.
+    // One pass over everything; or over the requested types, if these are only some.
     let requests: Vec<Tables> = match types.len() == graph.edges.len() {
         true => vec![Tables::AllEdges],
         false => types.into_iter().map(Tables::Edges).collect(),
@@ -154,7 +154,7 @@ pub(super) fn sort(
             if *last != part {
                 (*last, *offset) = (part, 0);
             }
-            // Parallel edges keep the order in which they were read, whoever read them.
+            // Parallel edges keep the order of the source, whichever thread reads them.
             let sequence = ((pass as u64) << 56) | ((part as u64) << 36) | *offset;
             *offset += edges.rows as u64;
             progress.advance(edges.rows as u64)?;
@@ -184,12 +184,12 @@ pub(super) fn sort(
         )?;
         sorters.finish(graph, &mut sorted)?;
     }
-    // Deliveries take what was sorted by position: none may be missing.
+    // Deliveries take the sorted edges by position: none may be missing.
     let all: Option<Vec<Sorted>> = sorted.into_iter().collect();
     all.ok_or_else(|| Error::usage("edges of a type were not sorted"))
 }
 
-/// What travels with the ends: relation and direction where rows have their own, then the properties.
+/// The columns that are sorted with the ends: relation and direction if rows have their own, then the properties.
 pub(super) fn columns_of(ty: &EdgeType) -> SchemaRef {
     let relation = ty.relation.fixed().is_none().then(|| Field::new("relation", DataType::Utf8, false));
     let directed = (ty.direction == Direction::PerRow).then(|| Field::new("directed", DataType::Boolean, true));
@@ -221,7 +221,7 @@ fn columns(ty: &EdgeType, edges: &EdgeBatch) -> Result<Option<RecordBatch>> {
     batch.map(Some).map_err(|error| Error::usage(format!("an edge batch does not fit its type: {error}")))
 }
 
-/// An error of the column library.
+/// Converts an error of the Arrow library.
 pub(super) fn arrow(error: ArrowError) -> Error {
     Error::malformed(error.to_string())
 }
@@ -232,10 +232,10 @@ impl Sorted {
         self.edges.rows()
     }
 
-    /// Hands over the edges in order.
+    /// Passes on the edges in order.
     ///
     /// # Errors
-    /// When a spilled run cannot be read, or `take` returns an error.
+    /// If a spilled run cannot be read, or `take` returns an error.
     pub fn each(&self, mut take: impl FnMut(EdgeBatch) -> Result<()>) -> Result<()> {
         let mut stream = self.edges.stream()?;
         while let Some(batch) = stream.next_batch()? {
@@ -263,7 +263,7 @@ impl Sorted {
 
 /// Relation names of rows, as a dictionary.
 fn relations(names: &ArrayRef) -> Result<Relations> {
-    let names = names.as_string_opt::<i32>().ok_or_else(|| Error::usage("relations are text"))?;
+    let names = names.as_string_opt::<i32>().ok_or_else(|| Error::usage("relations must be text"))?;
     let mut distinct: Vec<&str> = Vec::new();
     let mut known: std::collections::HashMap<&str, u32> = std::collections::HashMap::new();
     let index = names.iter().map(|name| {

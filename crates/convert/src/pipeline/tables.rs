@@ -1,5 +1,5 @@
-//! For sinks that keep whole tables: nodes, edges with their ends as keys, and the rest, each in the source's order. Edges
-//! without keys have no order: they come sorted by their ends, with an id each.
+//! For sinks that store whole tables: nodes, edges with keys as ends, and everything else, each in the order of the
+//! source. Edges without keys have no order: they are sorted by their ends, and each gets an id.
 
 use std::sync::Arc;
 
@@ -15,11 +15,11 @@ use crate::parallel;
 use crate::progress::Progress;
 use isomorph_storage::Resources;
 
-/// Brings `deliveries` one after another. Ends that are rows become keys, which are kept while their elements pass. Edges
-/// without keys get ids that are made of `parts`.
+/// Delivers `deliveries` one after another. Ends that are rows become keys, which are kept while their elements are
+/// delivered. Edges without keys get ids made of `parts`.
 ///
 /// # Errors
-/// As [`super::run`]; [`isomorph_error::Kind::Usage`] when ends are asked for before the elements that they name.
+/// As [`super::run`]; [`isomorph_error::Kind::Usage`] if ends are requested before the elements that they refer to.
 pub(super) fn tables(
     source: &dyn Source,
     sink: &mut dyn Sink,
@@ -37,7 +37,7 @@ pub(super) fn tables(
     };
     let of_rows = rows.is_some() || (0..graph.edges.len()).any(|ty| source.end_form(ty) == EndForm::Rows);
     let mut keys = of_rows.then(|| Keys::new(graph, resources));
-    // Edges of all types in one table come mixed, with the first of them.
+    // Edges of all types in one table are delivered together, with the first of these types.
     let place_of = |ty: usize| deliveries.iter().position(|delivery| *delivery == Delivery::EdgesAsTheyCome(ty));
     let are_mixed = graph.edges.len() > 1
         && source.is_one_table(Tables::AllEdges)
@@ -53,11 +53,13 @@ pub(super) fn tables(
             Delivery::EdgesWithKeys(ty) | Delivery::EdgesAsTheyCome(ty) => ("edges", Tables::Edges(ty)),
             Delivery::Rest => ("rest", Tables::Rest),
             Delivery::Edges { .. } | Delivery::NodesWithOutEdges => {
-                return Err(Error::usage("whole tables are a delivery of their own"));
+                return Err(Error::usage("whole tables must be a separate delivery"));
             }
         };
         if let (true, Tables::Edges(ty), Some(keys)) = (keyless(delivery), wanted, &mut keys) {
-            let mut of_keys = rows.take().ok_or_else(|| Error::usage("edges of two types cannot get ids yet"))?;
+            let mut of_keys = rows
+                .take()
+                .ok_or_else(|| Error::usage("generating ids for edges of two types is not supported yet"))?;
             of_keys.finish()?;
             let wanted = Wanted { number, ty, order: EdgeOrder::Source };
             with_ids(source, sink, wanted, (&of_keys, keys), parts, resources, progress)?;
@@ -108,14 +110,14 @@ pub(super) fn tables(
     Ok(())
 }
 
-/// Edges with keys for ends.
+/// Edges with keys as ends.
 fn with_keys(mut edges: EdgeBatch, graph: &Graph, keys: Option<&Keys>) -> Result<EdgeBatch> {
     let ty = graph.edges.get(edges.ty).ok_or_else(|| Error::usage("no such edge type"))?;
     let by_key = |ends: Ends, node: usize| -> Result<Ends> {
         match ends {
             Ends::Keys(_) => Ok(ends),
             Ends::Rows(rows) => {
-                let keys = keys.ok_or_else(|| Error::usage("ends are rows where keys were announced"))?;
+                let keys = keys.ok_or_else(|| Error::usage("ends are rows, but keys were announced"))?;
                 Ok(Ends::Keys(keys.nodes()?.gather(node, rows.values())?))
             }
         }
@@ -125,7 +127,7 @@ fn with_keys(mut edges: EdgeBatch, graph: &Graph, keys: Option<&Keys>) -> Result
     Ok(edges)
 }
 
-/// Brings edges that have no keys: sorted by their ends, with ids.
+/// Delivers edges that have no keys: sorted by their ends, with ids.
 fn with_ids(
     source: &dyn Source,
     sink: &mut dyn Sink,

@@ -1,4 +1,4 @@
-//! What a plan does about names and types that the target does not have.
+//! Plans the conversion of names and types that the target does not have.
 
 use isomorph_error::Result;
 use isomorph_model::type_name::type_name;
@@ -9,10 +9,10 @@ use crate::mapping::{Allowed, Fitting, Step};
 use crate::plan::{Plan, counted, edge_text};
 
 impl Plan {
-    /// Writes names and types that the target does not have as the nearest that it has; returns what is written then.
+    /// Replaces names and types that the target does not have by the nearest that it has; returns the resulting graph.
     ///
     /// # Errors
-    /// When there is no text for values either.
+    /// If values have no text form either.
     pub(crate) fn fit(&mut self, graph: &Graph) -> Result<Option<Graph>> {
         let plain = graph.hyperedges.is_empty() && graph.values.is_empty() && graph.groups.is_empty();
         let own = self.from == self.to && self.to.has_one_type();
@@ -22,10 +22,10 @@ impl Plan {
         self.fit_to(graph, &self.to.allowed())
     }
 
-    /// The same of a graph of another shape, for a target that allows this.
+    /// The same for a graph of another shape, for a target that allows this.
     ///
     /// # Errors
-    /// When there is no text for values either.
+    /// If values have no text form either.
     pub(crate) fn fit_to(&mut self, graph: &Graph, allowed: &Allowed) -> Result<Option<Graph>> {
         let Some(record) = Fitting::of(graph, allowed)? else { return Ok(None) };
         self.describe_fitting(&record);
@@ -72,7 +72,7 @@ impl Plan {
         }
         let labels = |graph: &Graph| graph.nodes.iter().map(|ty| ty.labels.clone()).collect::<Vec<_>>();
         if labels(graph) != labels(fitted) {
-            self.carried.push(format!("labels that {} cannot spell", self.to));
+            self.carried.push(format!("labels that {} cannot store", self.to));
         }
         for (number, what) in [(names, "name"), (types, "column type")] {
             if number > 0 {
@@ -84,7 +84,7 @@ impl Plan {
     }
 }
 
-/// What becomes of a property, if it changes.
+/// The description of a change to a property; `None` if it is unchanged.
 fn change(own: &Property, given: &Property) -> Option<String> {
     let text = match given.kind {
         ValueKind::Json if own.kind == ValueKind::Plain => "JSON text".to_owned(),

@@ -1,4 +1,4 @@
-//! What a plan costs, as far as that can be told before it runs.
+//! The cost of a plan, as far as it is known before it runs.
 
 use arrow_schema::DataType;
 use isomorph_model::{EdgeOrder, EdgeType, EndForm};
@@ -12,32 +12,32 @@ use crate::options::ConvertOptions;
 use crate::plan::Plan;
 use isomorph_storage::Resources;
 
-/// Bytes of a text or list beside an edge, guessed.
+/// Assumed size of a text or list of an edge, in bytes.
 const GUESSED_BYTES: u64 = 24;
 
-/// What a plan costs.
+/// The cost of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct PlanCost {
-    /// Size of the source's files in bytes, which every pass reads at most; 0 where nobody tells it.
+    /// Size of the source's files in bytes: the maximum that each pass reads; 0 if unknown.
     pub source_bytes: u64,
-    /// Edges to sort, if their number is known.
+    /// Number of edges to sort, if known.
     pub sorted_edges: Option<u64>,
-    /// In how many orders they are wanted.
+    /// Number of requested orders.
     pub orders: u64,
-    /// Memory that the job may take, bytes.
+    /// Memory limit of the job in bytes.
     pub memory: u64,
-    /// Temporary files that the sort takes because they do not fit into the memory, bytes: a guess from the types of the
+    /// Size of temporary files for sorting what does not fit into memory, in bytes: an estimate from the types of the
     /// columns.
     pub temporary_bytes: Option<u64>,
 }
 
 impl Plan {
-    /// What the plan costs when it is carried out on `opened`.
+    /// The cost of carrying out the plan on `opened`.
     pub fn cost(&self, opened: &Opened, options: &ConvertOptions, resources: &Resources) -> PlanCost {
         if self.to.has_numbers_only() {
             return self.cost_of_numbers(opened, resources);
         }
-        // What becomes nodes and edges adds edge types behind those of the graph.
+        // Constructs that become nodes and edges add edge types after those of the graph.
         let plain = self.mapping.steps.iter().find_map(|step| match step {
             Step::Reify(record) => Some(&record.plain),
             Step::Relate(record) => Some(&record.typed),
@@ -99,7 +99,7 @@ impl Plan {
     }
 }
 
-/// Bytes of an edge while it is sorted: two ends, its number, its properties.
+/// Size of an edge during sorting, in bytes: two ends, its number, its properties.
 fn row_bytes(ty: &EdgeType) -> u64 {
     let width = |data_type: &DataType| data_type.primitive_width().map_or(GUESSED_BYTES, |width| width as u64);
     24 + ty.properties.iter().map(|property| width(&property.data_type)).sum::<u64>()

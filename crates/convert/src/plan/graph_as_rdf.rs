@@ -1,4 +1,4 @@
-//! What a plan does about property graphs that become triples.
+//! Plans the conversion of property graphs to triples.
 
 use isomorph_error::{Place, Result};
 use isomorph_model::faces::push_encoded;
@@ -11,13 +11,13 @@ use crate::options::ConvertOptions;
 use crate::plan::{Plan, counted, edge_text};
 
 impl Plan {
-    /// Writes nodes and edges as triples.
+    /// Plans to write nodes and edges as triples.
     ///
     /// # Errors
-    /// When the graph has what cannot be written so, or the base of its IRIs is none.
+    /// If the graph has something that cannot be written as triples, or the base is not an IRI.
     pub(crate) fn lift(&mut self, graph: &Graph, destination: &Location, options: &ConvertOptions) -> Result<()> {
         let syntax = self.to.syntax(destination, &options.write)?;
-        // What is typed was fitted before, bundled graphs are not.
+        // Typed graphs were fitted before; bundled graphs were not.
         let fitted = Fitting::of(graph, &self.to.allowed())?;
         let graph = fitted.as_ref().map_or(graph, |record| &record.fitted);
         let mut record = Lifting::of(graph, options.base.as_deref())?;
@@ -67,13 +67,13 @@ impl Plan {
     }
 }
 
-/// Whether edges of a type have more than triples say: then each has a reifier.
+/// Whether edges of a type have more than a triple can state: then each has a reifier.
 fn has_reifiers(ty: &EdgeType) -> bool {
     !ty.properties.is_empty() || ty.key.is_some() || ty.direction != Direction::Directed
 }
 
-/// Fails where the syntax has no words for what is known of the graph beforehand: its types, properties and relations. Parallel edges, and
-/// what rows alone name, are found when they are written.
+/// Refuses what the syntax cannot represent, as far as the graph is known in advance: its types, properties and
+/// relations. Parallel edges, and names that only rows contain, are checked during writing.
 fn check(record: &Lifting, syntax: Syntax) -> Result<()> {
     let of_edges = record.graph.edges.iter().flat_map(|ty| {
         let properties = ty.properties.iter().filter(|property| property.kind != ValueKind::Bag);
@@ -85,7 +85,7 @@ fn check(record: &Lifting, syntax: Syntax) -> Result<()> {
         let mut predicate = record.base.clone();
         push_encoded(&mut predicate, name);
         syntax.check_predicate(&predicate).map_err(|error| {
-            error.hint("--base http://example.org/x_    begins names with a letter").at(Place::field(name))
+            error.hint("--base http://example.org/x_    then names start with a letter").at(Place::field(name))
         })?;
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! What a plan does about what a format with one node type and one edge type has no place for.
+//! Plans what is dropped if a format with one node type and one edge type cannot store it.
 
 use std::sync::Arc;
 
@@ -14,23 +14,24 @@ use crate::plan::{Plan, PlanLine, counted};
 use crate::progress::Progress;
 
 impl Plan {
-    /// Whether types become one, of which some name ends of edges by row and others by key: what is one type names them in one way.
+    /// Whether types are merged of which some refer to ends of edges by row and others by key: one type must use one
+    /// form.
     pub(crate) fn mixes_ends(&self, graph: &Arc<dyn Source>) -> bool {
         let by_row = |ty: usize| graph.end_form(ty) == EndForm::Rows;
         let edges = 0..graph.graph().edges.len();
         self.becomes_plain() && edges.clone().any(by_row) && !edges.clone().all(by_row)
     }
 
-    /// Whether the target has one node type and nothing of annnet's own.
+    /// Whether the target has one node type and none of annnet's own constructs.
     pub(crate) fn becomes_plain(&self) -> bool {
         self.to.has_one_type() && !self.to.has_numbers_only() && self.to.fusing() == Fusing::Plain
     }
 
-    /// Refuses what the target has no place for, or says with `--lossy` that it is lost. Nodes that no edge names are counted where the
-    /// target has none of those, which reads keys and ends once.
+    /// Refuses what the target cannot store, or lists it as lost with `--lossy`. If the target has no nodes without
+    /// edges, these are counted, which reads keys and ends once.
     ///
     /// # Errors
-    /// [`Kind::WouldLose`]; when the graph cannot be read.
+    /// Returns [`Kind::WouldLose`]; also if the graph cannot be read.
     pub(crate) fn leave_out(
         &mut self,
         opened: &Opened,
@@ -47,18 +48,19 @@ impl Plan {
         if may_be_alone && (unheld.is_empty() || options.loses()) {
             let alone = self.alone(opened, resources, progress)?;
             let subject = counted(usize::try_from(alone).unwrap_or(usize::MAX), "node");
-            let why = format!("no edge names it, and there is no place for nodes alone in {}", self.to);
+            let why = format!("no edge refers to it, and nodes without edges cannot be stored in {}", self.to);
             unheld.extend((alone > 0).then_some((subject, why)));
         }
         if let Some((subject, why)) = unheld.first().filter(|_| !options.loses()) {
-            return Err(Error::new(Kind::WouldLose, format!("{subject} would be lost: {why}"))
-                .hint("--lossy    write it without"));
+            return Err(
+                Error::new(Kind::WouldLose, format!("{subject} would be lost: {why}")).hint("--lossy    drop it")
+            );
         }
         self.losses.extend(unheld.into_iter().map(|(subject, becomes)| PlanLine { subject, becomes }));
         Ok(())
     }
 
-    /// The number of nodes of the target that no edge names.
+    /// The number of nodes of the target without edges.
     fn alone(&mut self, opened: &Opened, resources: &Resources, progress: &dyn Progress) -> Result<u64> {
         self.passes.push("ends");
         let target = self.mapped(self.source(&opened.graph), resources)?;
@@ -69,7 +71,7 @@ impl Plan {
     }
 }
 
-/// Which nodes are ends of edges: a bit for each row.
+/// The nodes that are ends of edges: a bit for each row.
 struct Seen {
     named: Vec<u64>,
     nodes: u64,
@@ -91,7 +93,7 @@ impl Sink for Seen {
                     self.named = vec![0; index(self.nodes / 64 + 1)];
                 }
                 for ends in [&edges.source, &edges.target] {
-                    let Ends::Rows(rows) = ends else { return Err(Error::usage("ends come as rows")) };
+                    let Ends::Rows(rows) = ends else { return Err(Error::usage("ends must be rows")) };
                     for row in rows.values() {
                         if let Some(word) = self.named.get_mut(index(row / 64)) {
                             *word |= 1 << (row % 64);

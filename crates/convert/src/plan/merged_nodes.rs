@@ -1,4 +1,4 @@
-//! What a plan does about nodes that have one key, where the target knows nodes by their keys.
+//! Plans the merging of nodes with the same key, for targets that identify nodes by key.
 
 use arrow_cast::display::array_value_to_string;
 use isomorph_error::{Error, Place, Result};
@@ -16,11 +16,12 @@ use crate::progress::Progress;
 use isomorph_storage::Resources;
 
 impl Plan {
-    /// Looks for nodes that the target would take for one, where reading the result back does not find them. With `--lossy` they are told
-    /// as lost, and so is what opening has left out.
+    /// Finds nodes that the target would merge, if verification would not find them. With `--lossy` they are listed as
+    /// lost, as are those that opening the source has merged.
     ///
     /// # Errors
-    /// [`REPEATED_KEY`], or what the source's own format says of it, without `--lossy`; when the keys cannot be read.
+    /// Without `--lossy`, returns [`REPEATED_KEY`] or the corresponding error of the source's format; also if the keys
+    /// cannot be read.
     pub(crate) fn merge_nodes(
         &mut self,
         opened: &Opened,
@@ -44,9 +45,9 @@ impl Plan {
         progress: &dyn Progress,
     ) -> Result<()> {
         let by_key = self.to.knows_nodes_by_key();
-        // Opening NOCK unites its nodes by name, and a resource is its name.
+        // Opening NOCK merges its nodes by name, and a resource is identified by its name.
         let may_repeat = self.from.shape() == Shape::Typed;
-        // Who writes nodes as they come reads them back as they came.
+        // A target that writes nodes in order reads them back in order, so verification would not detect this.
         let is_asked = options.loses() || options.no_verify || self.becomes_plain();
         if !by_key || !may_repeat || !is_asked {
             return Ok(());
@@ -56,12 +57,12 @@ impl Plan {
             let Some(found) = SameKey::of(source.as_ref(), number, resources, progress)? else { continue };
             if !options.loses() {
                 let error = blame(opened, found.error());
-                return Err(error.hint("--lossy    make one node of those with the same key"));
+                return Err(error.hint("--lossy    merge the nodes with the same key"));
             }
             self.repeats_keys = true;
-            // Triples are a set: what tells parallel edges apart knows rows, not keys.
+            // Triples are a set: what distinguishes parallel edges depends on rows, not keys.
             let and = match self.to.shape() {
-                Shape::Triples if !source.graph().edges.is_empty() => "; of edges that are equal then, one is left",
+                Shape::Triples if !source.graph().edges.is_empty() => "; of edges that are equal then, one is kept",
                 _ => "",
             };
             self.merged.push(format!("{}{and}", found.lost()));
@@ -70,21 +71,21 @@ impl Plan {
     }
 }
 
-/// An error for nodes with one key that has no place yet, with the place of one of them.
+/// Adds the place of a node to an error about nodes with the same key that has none.
 pub(crate) fn with_place(error: Error, source: &dyn Source, resources: &Resources, progress: &dyn Progress) -> Error {
     if error.broken_rule() != Some(&REPEATED_KEY) || !error.place().is_empty() {
         return error;
     }
     let of = |number| SameKey::of(source, number, resources, progress);
-    // What was wrong is known: that it cannot be read again is not the reason.
+    // The error is known: if reading again fails, that is not the reason.
     let found = (0..source.graph().nodes.len()).find_map(|number| of(number).ok().flatten());
     found.map_or(error, |found| found.error())
 }
 
-/// Nodes of one type that have one key.
+/// Nodes of one type with the same key.
 struct SameKey {
     ty: String,
-    /// Number of nodes whose key another one before them has.
+    /// Number of nodes whose key an earlier node has.
     count: u64,
     /// Rows of the first two, and their key.
     rows: (u64, u64),
@@ -92,7 +93,7 @@ struct SameKey {
 }
 
 impl SameKey {
-    /// Those of node type number `ty`, if there are some.
+    /// The nodes with the same key of node type `ty`, if there are any.
     fn of(source: &dyn Source, ty: usize, resources: &Resources, progress: &dyn Progress) -> Result<Option<SameKey>> {
         let Some(node) = source.graph().nodes.get(ty).filter(|ty| ty.key.kind != KeyKind::Row && !ty.implied) else {
             return Ok(None);
@@ -117,7 +118,7 @@ impl SameKey {
     }
 }
 
-/// Nodes of a type whose key another one has.
+/// Nodes of a type with a key that another node has.
 fn repeats(source: &dyn Source, ty: usize, resources: &Resources, progress: &dyn Progress) -> Result<Repeats> {
     let options = LookupOptions::new(&resources.budget, &resources.scratch).memory(resources.budget.limit() / 2);
     let mut builder = KeyRowsBuilder::new(options.threads(resources.threads));
@@ -135,7 +136,7 @@ fn repeats(source: &dyn Source, ty: usize, resources: &Resources, progress: &dyn
     Ok(builder.finish()?.repeats().clone())
 }
 
-/// The key of a node, as an example: a text in quotation marks, of which a long one is cut.
+/// The key of a node, as an example: a text in quotation marks, truncated if it is long.
 fn key_of(source: &dyn Source, ty: usize, row: u64, resources: &Resources) -> Result<String> {
     const MOST: usize = 60;
     let parts = source.scan(&Request::of(Tables::NodeKeys(ty)))?;

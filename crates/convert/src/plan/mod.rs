@@ -1,4 +1,4 @@
-//! What a conversion will do, said before a byte is written.
+//! The plan of a conversion, which is shown before a byte is written.
 
 pub(crate) mod coercion;
 pub(crate) mod cost;
@@ -39,82 +39,83 @@ use crate::running::{Running, State};
 use crate::sidecar;
 use crate::survey::Survey;
 
-/// What is carried where files do not declare all that the graph does.
+/// The sidecar entry if files do not declare everything that the graph does.
 pub(crate) const UNDECLARED: &str = "declarations that the files do not have";
 
-/// One line of a plan: a part of the graph and what becomes of it.
+/// One line of a plan: a part of the graph and its form in the output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PlanLine {
-    /// What it is about: a type, a property.
+    /// The part: a type, a property.
     pub subject: String,
-    /// What becomes of it.
+    /// Its form in the output.
     pub becomes: String,
 }
 
-/// What a conversion will do.
+/// The plan of a conversion.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// Format of the graph.
     pub from: Format,
-    /// Format of the result.
+    /// Format of the output.
     pub to: Format,
     /// Passes over the source, in order: `survey`, `keys`, `nodes`, `edges`.
     pub passes: Vec<&'static str>,
-    /// Orders in which edges are sorted, by edge type's name.
+    /// Orders in which edges are sorted, by the name of the edge type.
     pub sorts: Vec<String>,
-    /// What becomes of each part.
+    /// The form of each part.
     pub lines: Vec<PlanLine>,
-    /// What the target cannot say.
+    /// What goes into the sidecar because the target cannot store it.
     pub carried: Vec<String>,
-    /// Those of [`Plan::carried`] that are nodes which become one: lost whatever the result says by itself.
+    /// The entries of [`Plan::carried`] about nodes that are merged: they are lost even if the output declares
+    /// everything itself.
     pub merged: Vec<String>,
-    /// Whether nodes of one type have one key, which the target takes for one node.
+    /// Whether nodes of one type have the same key, which the target merges.
     pub repeats_keys: bool,
-    /// What of it the format has no words for, by type and property: lost without the sidecar.
+    /// What the format cannot store, by type and property: lost without the sidecar.
     pub losses: Vec<PlanLine>,
-    /// What is left out of the graph before anything else: its hyperedges, where they are not to be written as nodes.
+    /// What is dropped from the graph before anything else: its hyperedges, unless they become nodes.
     pub projection: Option<Arc<Projection>>,
-    /// RDF as pynock has it, where that is asked for.
+    /// RDF in the mode pynock, if requested.
     pub pynock: Option<Arc<PynockView>>,
-    /// The keys of nodes, where their types are told by keys and edges name rows.
+    /// The keys of nodes, if their types are determined from keys and edges refer to rows.
     pub(crate) keying: Option<Keying>,
     /// RDF as nodes with properties, whose resources were sorted for the plan.
     pub(crate) gathered: Option<Arc<Gathered>>,
-    /// The way from the graph to the result.
+    /// The mapping from the graph to the output.
     pub mapping: Mapping,
-    /// The graph as the target will hold it.
+    /// The graph as the target stores it.
     pub target: Graph,
-    /// Digests of the source, where a survey has read it already.
+    /// Digests of the source, if a survey has already read it.
     pub digested: Option<Digested>,
-    /// What readers will hold against the layout that was asked for.
+    /// What readers will object to in the requested layout.
     pub findings: Findings,
-    /// Wall time that planning took, in seconds: a survey reads the whole source.
+    /// Wall time of planning in seconds: a survey reads the whole source.
     pub seconds: f64,
 }
 
-/// The target format: as asked for, as the destination's name says, or as what the sidecar came from; where the name has no ending, that of
-/// the source.
+/// The target format: as requested, as the name of the destination indicates, or the format that the sidecar describes;
+/// if the name has no extension, that of the source.
 ///
 /// # Errors
-/// When nothing says it.
+/// If none of these determines it.
 pub fn target_format(opened: &Opened, destination: &Location, options: &ConvertOptions) -> Result<Format> {
     let carried = Some(opened.format_of_graph()).filter(|format| *format != opened.format);
     let own = Some(opened.format).filter(|_| !destination.file_name().contains('.'));
     let formats = &opened.options.formats;
     options.to.or_else(|| formats.of_name(destination.file_name())).or(carried).or(own).ok_or_else(|| {
-        Error::usage("the destination's name does not say which format is wanted")
+        Error::usage("the format cannot be determined from the name of the destination")
             .at(destination.to_string())
             .hint(format!("--to {}", formats.ids("|")))
     })
 }
 
 impl Plan {
-    /// Plans the conversion of `opened` into `destination`. A source that must be surveyed is read once; one of which
-    /// the sidecar gives names and types alone is read more often, to find what the sidecar does not read.
+    /// Plans the conversion of `opened` to `destination`. A source that needs a survey is read once. If only names and
+    /// types of the sidecar are used, the source is read more often, to find what the sidecar does not read.
     ///
     /// # Errors
-    /// When the target is not known, cannot hold the graph, the survey finds the source unsound, or what the sidecar does not
-    /// read would be lost.
+    /// If the target is unknown or cannot hold the graph, the survey finds the source invalid, or data that the sidecar
+    /// does not read would be lost.
     pub fn new(
         opened: &Opened,
         destination: &Location,
@@ -134,7 +135,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// The plan of writing a graph by a mapping that is known, as `target`.
+    /// The plan of writing a graph by a known mapping, as `target`.
     pub(crate) fn known(from: Format, to: Format, mapping: Mapping, target: Graph) -> Plan {
         Plan {
             from,
@@ -161,7 +162,7 @@ impl Plan {
     /// The plan of a graph as it is shown.
     ///
     /// # Errors
-    /// As [`Plan::new`], but for what a sidecar does not read.
+    /// As [`Plan::new`], except for data that a sidecar does not read.
     pub(crate) fn of(
         opened: &Opened,
         destination: &Location,
@@ -246,14 +247,14 @@ impl Plan {
                     plan.unite(&typed, options)?;
                 }
             }
-            // Hyperedges have become types of their own.
+            // Hyperedges have become separate types.
             _ if to.has_one_type() && (from != to || graph.nodes.len() > 1) => plan.unite(graph, options)?,
             (Shape::Bundled, Shape::Bundled) if fitted.is_some() => {
                 plan.target = graph.clone();
                 plan.carried.extend(to.undeclared(graph, &write).map(str::to_owned));
                 plan.mapping.steps.push(Step::Native(Box::new(graph.clone())));
             }
-            // What became of it has been said.
+            // The lines were added before.
             _ if reified.is_some() || related.is_some() || parted.is_some() || fitted.is_some() => {
                 plan.target = graph.clone();
             }
@@ -276,10 +277,10 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Says what becomes of the files of a graph that no layout of its format names.
+    /// Plans what happens to the files of a graph that no layout of its format lists.
     ///
     /// # Errors
-    /// [`Kind::WouldLose`] for those that are too large to travel.
+    /// Returns [`Kind::WouldLose`] for those that are too large for the sidecar.
     fn keep_files(&mut self, opened: &Opened, options: &ConvertOptions) -> Result<()> {
         if self.to == opened.format {
             return Ok(());
@@ -290,7 +291,7 @@ impl Plan {
         }
         let Some(first) = left.first() else { return Ok(()) };
         if options.loses() {
-            self.carried.push(format!("files {}, which are large", left.join(", ")));
+            self.carried.push(format!("files {}, which are too large for the sidecar", left.join(", ")));
             return Ok(());
         }
         let more = match left.len() {
@@ -300,19 +301,19 @@ impl Plan {
         Err(Error::new(
             Kind::WouldLose,
             format!(
-                "{first}{more} would be lost: no layout of {} names it, and it is too large to travel",
+                "{first}{more} would be lost: not part of any layout of {}, and too large for the sidecar",
                 opened.format
             ),
         )
         .at(opened.location.to_string())
         .hint("move it elsewhere first")
-        .hint("--lossy    write it without"))
+        .hint("--lossy    drop it"))
     }
 
-    /// Leaves hyperedges out of the graph, or makes edges of them, as asked for.
+    /// Drops the hyperedges of the graph, or makes edges of them, as requested.
     ///
     /// # Errors
-    /// When the target has hyperedges, or those of the graph cannot be read.
+    /// If the target has hyperedges, or those of the graph cannot be read.
     fn project(
         &mut self,
         opened: &Opened,
@@ -321,7 +322,7 @@ impl Plan {
         progress: &dyn Progress,
     ) -> Result<()> {
         if how != Hyperedges::Reify && self.to.capability().hyperedges {
-            return Err(Error::usage(format!("{} has hyperedges: they are written as what they are", self.to)));
+            return Err(Error::usage(format!("{} has hyperedges, so --hyperedges does not apply", self.to)));
         }
         let Some(projection) = Projection::of(opened.graph.as_ref(), how, resources, progress)? else { return Ok(()) };
         self.passes.push("hyperedges");
@@ -336,7 +337,7 @@ impl Plan {
         Ok(())
     }
 
-    /// `graph` without what is left out before anything else: what the mapping begins with.
+    /// `graph` without what is dropped before anything else: the input of the mapping.
     pub(crate) fn source(&self, graph: &Arc<dyn Source>) -> Arc<dyn Source> {
         let graph: Arc<dyn Source> = match &self.projection {
             Some(projection) => Arc::new(Projected::new(Arc::clone(graph), Arc::clone(projection))),
@@ -364,23 +365,23 @@ impl Plan {
         mapping.apply(source, &resources.budget)
     }
 
-    /// Writes as nodes and edges what the target has no other place for; returns what is written then.
+    /// Plans to write as nodes and edges what the target cannot store otherwise; returns the resulting graph.
     ///
     /// # Errors
-    /// When the graph has what cannot be written so.
+    /// If the graph has something that cannot be written in this way.
     fn reify(&mut self, source: &dyn Source) -> Result<Option<Graph>> {
         let graph = source.graph();
         let (bundled, capability) = (self.to.shape() == Shape::Bundled, self.to.capability());
         let to_rdf = self.to.shape() == Shape::Triples;
         let by_row = bundled || to_rdf || capability.directions == Directions::ByRow;
-        // What a format has of hyperedges and groups is of its own shape: a graph of another format does not have that.
+        // The hyperedges and groups of a format have its own shape, which a graph of another format does not have.
         let holds_it = self.from == self.to && capability.hyperedges && capability.edge_keys && capability.layers;
         if self.from.shape() != Shape::Typed || holds_it || !Reification::is_needed(graph, by_row) {
             return Ok(None);
         }
         let mut record = Reification::of(graph)?;
         if bundled || self.to.has_one_type() {
-            // One table of all nodes has to know where each type begins.
+            // One table of all nodes needs the first row of each type.
             record = record.counted(source)?;
         }
         self.describe_reification(&record);
@@ -389,10 +390,10 @@ impl Plan {
         Ok(Some(plain))
     }
 
-    /// Writes several types as one.
+    /// Plans to write several types as one.
     ///
     /// # Errors
-    /// When the graph has what cannot be written so.
+    /// If the graph has something that cannot be written in this way.
     pub(crate) fn unite(&mut self, graph: &Graph, options: &ConvertOptions) -> Result<()> {
         if self.to.has_numbers_only() {
             return self.number(graph, options);
@@ -402,7 +403,7 @@ impl Plan {
         let written = record.written();
         let is_plain = record.fusing == Fusing::Plain;
         self.mapping.steps.push(Step::Fuse(Box::new(record)));
-        // Labels are a list, for which there may be no place.
+        // Labels are a list, which the target may not be able to store.
         let fitted = if is_plain { self.fit_to(&written, &self.to.allowed())? } else { None };
         self.target = fitted.unwrap_or(written);
         Ok(())
@@ -438,7 +439,7 @@ impl Plan {
             }
         }
         let documents = record.rich.documents.iter().map(|document| document.name.as_str()).collect::<Vec<_>>();
-        self.carried.push("what of this is a hyperedge, a group, a key".to_owned());
+        self.carried.push("which of these are hyperedges, groups, keys".to_owned());
         if !documents.is_empty() {
             self.carried.push(format!("documents {}", documents.join(", ")));
         }
@@ -488,7 +489,7 @@ impl Plan {
         let (nodes, edges) = (counted(typed.nodes.len(), "node type"), counted(typed.edges.len(), "edge type"));
         self.carried.push(format!("schema of {nodes} and {edges}"));
         if types > 0 {
-            self.carried.push(format!("{} that JSON does not tell apart", counted(types, "type")));
+            self.carried.push(format!("{} that JSON cannot represent", counted(types, "column type")));
         }
         self.carried.extend(typed.documents.iter().map(|document| format!("document {}", document.name)));
         if let Some(name) = &typed.name {
@@ -525,22 +526,21 @@ impl Plan {
         let properties = typed.nodes.iter().map(|ty| &ty.properties).chain(typed.edges.iter().map(|ty| &ty.properties));
         let mixed = properties.flatten().filter(|property| property.kind == ValueKind::Json).count();
         if mixed > 0 {
-            self.carried
-                .push(format!("{} of JSON text, whose values do not agree on a type", counted(mixed, "column")));
+            self.carried.push(format!("{} of JSON text, whose values have different types", counted(mixed, "column")));
         }
-        self.carried.push("names, and that all of this was one table".to_owned());
+        self.carried.push("names, and that the graph was one table".to_owned());
     }
 }
 
-/// Fails where positions of nodes mean something.
+/// Refuses a meaningful order of nodes.
 fn refuse_order(graph: &Graph, to: Format) -> Result<()> {
     match graph.nodes.iter().find(|ty| ty.ordered || ty.key.kind == KeyKind::Row) {
         None => Ok(()),
         Some(ty) => {
-            let what = format!("this layout does not keep the order of nodes, which means something in {}", ty.name);
-            let error = Error::new(Kind::WouldLose, what).hint("--lossy    write it without the order");
+            let what = format!("this layout does not keep the order of nodes, which has a meaning in {}", ty.name);
+            let error = Error::new(Kind::WouldLose, what).hint("--lossy    drop the order");
             Err(match to.shape() {
-                Shape::Bundled => error.hint("one file that is not sorted keeps it"),
+                Shape::Bundled => error.hint("a single file without sorting keeps it"),
                 _ => error,
             })
         }
@@ -587,7 +587,7 @@ fn push_columns(text: &mut String, properties: &[Property], slots: &[Slot]) {
     }
 }
 
-/// Whether a JSON value of this property tells its type by itself.
+/// Whether a JSON value of this property shows its type.
 fn json_says(property: &Property) -> bool {
     use arrow_schema::DataType;
     property.nullable
@@ -595,7 +595,7 @@ fn json_says(property: &Property) -> bool {
         && matches!(property.data_type, DataType::Int64 | DataType::Float64 | DataType::Utf8 | DataType::Boolean)
 }
 
-/// One pass over a source without a schema: what is in it, and its digests.
+/// One pass over a source without a schema: its content, and its digests.
 pub(crate) fn survey(
     opened: &Opened,
     typing: Typing,
@@ -605,7 +605,7 @@ pub(crate) fn survey(
     survey_of(&opened.graph, typing, resources, progress)
 }
 
-/// The same of a source.
+/// The same for a source.
 pub(crate) fn survey_of(
     source: &Arc<dyn Source>,
     typing: Typing,
@@ -614,7 +614,7 @@ pub(crate) fn survey_of(
 ) -> Result<(Survey, Digested)> {
     let running = Running::new(source.as_ref(), resources)?;
     let graph = source.graph();
-    // Edges that name rows need the keys of all nodes.
+    // If edges refer to rows, the keys of all nodes are needed.
     let by_row = (0..graph.edges.len()).any(|ty| source.end_form(ty) == EndForm::Rows);
     let passes: &[Tables] = if by_row { &[Tables::AllNodes, Tables::AllEdges] } else { &[Tables::All] };
     let mut survey = Survey::new(typing);

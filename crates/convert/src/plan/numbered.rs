@@ -1,4 +1,4 @@
-//! What a plan does for formats that know types and values by numbers.
+//! Plans for formats that identify types and values by numbers.
 
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::{Direction, Graph, Property};
@@ -8,12 +8,12 @@ use crate::options::ConvertOptions;
 use crate::plan::{Plan, PlanLine, counted, edge_text};
 
 impl Plan {
-    /// Writes types as numbers and values as features.
+    /// Plans to write types as numbers and values as features.
     ///
     /// # Errors
-    /// When the graph has what cannot be written so.
+    /// If the graph has something that cannot be written in this way.
     pub(crate) fn number(&mut self, graph: &Graph, options: &ConvertOptions) -> Result<()> {
-        // What a survey found is fitted here, the rest was before.
+        // The result of a survey is fitted here; everything else was fitted before.
         let fitted = Fitting::of(graph, &self.to.allowed())?;
         let graph = fitted.as_ref().map_or(graph, |record| &record.fitted);
         let record = Numbering::of(graph)?;
@@ -25,8 +25,9 @@ impl Plan {
         }
         let unheld = self.to.not_stored(&features, &options.write)?;
         if let Some((subject, why)) = unheld.first().filter(|_| !options.loses()) {
-            return Err(Error::new(Kind::WouldLose, format!("{subject} would be lost: {why}"))
-                .hint("--lossy    write it without them"));
+            return Err(
+                Error::new(Kind::WouldLose, format!("{subject} would be lost: {why}")).hint("--lossy    drop them")
+            );
         }
         self.losses.extend(unheld.into_iter().map(|(subject, becomes)| PlanLine { subject, becomes }));
         self.describe_numbering(&record);
@@ -83,7 +84,7 @@ impl Plan {
             }
         }
         let (nodes, edges) = (counted(typed.nodes.len(), "node type"), counted(typed.edges.len(), "edge type"));
-        self.carried.push(format!("schema of {nodes} and {edges}, and which feature is what"));
+        self.carried.push(format!("schema of {nodes} and {edges}, and the meaning of each feature"));
         self.carried.extend(typed.documents.iter().map(|document| format!("document {}", document.name)));
         if let Some(name) = &typed.name {
             self.carried.push(format!("the graph's name, {name}"));
@@ -91,7 +92,7 @@ impl Plan {
     }
 }
 
-/// Properties that are features, with these.
+/// Properties with their features.
 fn named<'a>(properties: &'a [Property], places: &'a [usize]) -> impl Iterator<Item = (&'a str, usize)> {
     let all = properties.iter().zip(places).filter(|(_, at)| **at > 0);
     all.map(|(property, at)| (property.name.as_str(), *at))

@@ -1,4 +1,4 @@
-//! What a plan says of types that become one.
+//! The lines of a plan about types that become one.
 
 use isomorph_model::{Direction, Graph, KeyKind, LabelVocabulary, Property};
 
@@ -6,7 +6,7 @@ use crate::mapping::{Fusing, Fusion};
 use crate::plan::{Plan, counted, edge_text};
 
 impl Plan {
-    /// A line for each type, and what is carried.
+    /// Adds a line for each type, and the entries for the sidecar.
     pub(crate) fn describe_fusion(&mut self, record: &Fusion) {
         let (typed, fused) = (&record.typed, &record.fused);
         let name = |at: Option<usize>, of_nodes: bool| {
@@ -51,7 +51,7 @@ impl Plan {
         self.carried.push(format!("schema of {nodes} and {edges}"));
         let keys = typed.nodes.iter().filter(|ty| ty.key.kind != KeyKind::Utf8).count();
         if keys > 0 {
-            self.carried.push(format!("{} whose keys are no text", counted(keys, "node type")));
+            self.carried.push(format!("{} whose keys are not text", counted(keys, "node type")));
         }
         self.carried.extend(typed.documents.iter().map(|document| format!("document {}", document.name)));
         if let Some(name) = &typed.name {

@@ -1,4 +1,4 @@
-//! What a plan does about RDF that becomes nodes with properties.
+//! Plans the conversion of RDF to nodes with properties.
 
 use std::sync::Arc;
 
@@ -14,17 +14,17 @@ use crate::options::{ConvertOptions, RdfMode, Typing};
 use crate::plan::{Plan, counted, survey};
 use crate::progress::Progress;
 
-/// RDF and NOCK as pynock has them.
+/// RDF and NOCK in the mode pynock.
 #[derive(Debug, Clone)]
 pub enum PynockView {
     /// RDF whose terms are all nodes, sorted within a budget.
     Flattened(Box<Gathering>, Budget),
-    /// Edges as triples; names that are no IRIs are put behind a base.
+    /// Edges as triples; names that are not IRIs are appended to a base.
     Exported(String),
 }
 
 impl PynockView {
-    /// `graph`, seen so.
+    /// Shows `graph` in this form.
     pub(crate) fn of(&self, graph: Arc<dyn Source>) -> Arc<dyn Source> {
         match self {
             PynockView::Flattened(record, budget) => Arc::new(Flattened::new(graph, record, budget)),
@@ -34,29 +34,29 @@ impl PynockView {
 }
 
 impl Plan {
-    /// Fails where a choice is for RDF that becomes something else, or the other way round, and this is not.
+    /// Checks that options for RDF that becomes something else, or the other way round, apply.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::Usage`] then.
+    /// Returns [`isomorph_error::Kind::Usage`] if they do not.
     pub(crate) fn check_rdf(&self, options: &ConvertOptions) -> Result<()> {
         let (from, to) = (self.from.shape(), self.to.shape());
         if options.labels_from_type && (from != Shape::Triples || to == Shape::Triples) {
-            return Err(Error::usage("--labels-from is for RDF that becomes a property graph"));
+            return Err(Error::usage("--labels-from applies only to RDF that becomes a property graph"));
         }
         let between = matches!((from, to), (Shape::Triples, Shape::Bundled) | (Shape::Bundled, Shape::Triples));
         if options.rdf_mode.is_some() && !between {
-            return Err(Error::usage("--rdf-mode is for RDF that becomes NOCK, and for NOCK that becomes RDF"));
+            return Err(Error::usage("--rdf-mode applies only to RDF that becomes NOCK, and to NOCK that becomes RDF"));
         }
         if options.rdf_mode == Some(RdfMode::Pynock) && options.labels_from_type {
-            return Err(Error::usage("pynock makes no labels of classes"));
+            return Err(Error::usage("the mode pynock makes no labels of classes"));
         }
         Ok(())
     }
 
-    /// Writes every term as a node called by its text, as pynock does.
+    /// Plans to write every term as a node named by its text, as pynock does.
     ///
     /// # Errors
-    /// When the graph is no RDF.
+    /// If the graph is not RDF.
     pub(crate) fn flatten(&mut self, graph: &Graph, resources: &Resources) -> Result<()> {
         let record = Gathering::of(graph, true, false, true)?;
         self.passes.push("resources");
@@ -66,8 +66,8 @@ impl Plan {
         self.carried.extend(
             [
                 "datatypes and languages",
-                "whether a term is an IRI, a blank node or a literal: those of one text become one node",
-                "named graphs and what is in them",
+                "whether a term is an IRI, a blank node or a literal: terms with the same text become one node",
+                "named graphs with their triples",
             ]
             .map(str::to_owned),
         );
@@ -76,10 +76,10 @@ impl Plan {
         Ok(())
     }
 
-    /// Writes NOCK whose nodes are RDF as that RDF.
+    /// Plans to write NOCK whose nodes are RDF as that RDF.
     ///
     /// # Errors
-    /// When nodes are no RDF, or there is what RDF has no words for.
+    /// If nodes are not RDF, or there is something that RDF cannot represent.
     pub(crate) fn scatter(
         &mut self,
         opened: &Opened,
@@ -92,8 +92,8 @@ impl Plan {
         self.passes.push("survey");
         self.digested = Some(digested);
         if survey.nodes.other {
-            return Err(Error::usage("there are nodes that are no RDF: is_rdf does not say true of them")
-                .hint("without --rdf-mode names become IRIs below --base"));
+            return Err(Error::usage("some nodes are not RDF: their is_rdf is not true")
+                .hint("without --rdf-mode, names become IRIs below --base"));
         }
         let truths = survey.nodes.truth || survey.edges().any(|found| found.truth);
         let columns = !survey.nodes.columns.is_empty() || survey.edges().any(|found| !found.columns.is_empty());
@@ -102,10 +102,10 @@ impl Plan {
         let unsaid: Vec<&str> = unsaid.into_iter().filter(|(is, _)| *is).map(|(_, what)| what).collect();
         self.carried.extend(unsaid.iter().map(|what| (*what).to_owned()));
         if !unsaid.is_empty() && !options.loses() {
-            let what = format!("the RDF that these nodes are has no place for {}", unsaid.join(", "));
+            let what = format!("RDF in the mode rich cannot store {}", unsaid.join(", "));
             return Err(Error::new(Kind::WouldLose, what)
-                .hint("--lossy    write it without")
-                .hint("without --rdf-mode everything becomes RDF, with IRIs below --base"));
+                .hint("--lossy    drop it")
+                .hint("without --rdf-mode, everything becomes RDF, with IRIs below --base"));
         }
         let labels = survey.many_labels || !survey.labels.is_empty();
         if options.rdf_mode == Some(RdfMode::Pynock) {
@@ -130,11 +130,11 @@ impl Plan {
         Ok(())
     }
 
-    /// Writes resources as nodes, literals as their properties and the other triples as edges. For formats that declare
-    /// properties what is there is surveyed.
+    /// Plans to write resources as nodes, literals as their properties and all other triples as edges. For formats that
+    /// declare properties, the result is surveyed.
     ///
     /// # Errors
-    /// When the source is not sound, or has what cannot be written so.
+    /// If the source is invalid, or has something that cannot be written in this way.
     pub(crate) fn gather(
         &mut self,
         source: &Arc<dyn Source>,
@@ -148,10 +148,10 @@ impl Plan {
         let labels = options.labels_from_type || options.node_types.is_some();
         let record = Gathering::of(source.graph(), bundled, labels, options.loses())?;
         self.passes.push("resources");
-        self.sorts.push("what is said of resources".to_owned());
+        self.sorts.push("literals of resources".to_owned());
         if bundled {
             self.line("resources", "nodes, name = term, is_rdf");
-            self.line("literals", "props, by predicate; what JSON does not say is an object of JSON-LD");
+            self.line("literals", "props, by predicate; literals that JSON cannot represent are JSON-LD objects");
             if labels {
                 self.line("rdf:type in the default graph", "labels");
             }

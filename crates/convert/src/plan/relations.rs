@@ -1,4 +1,4 @@
-//! What a plan does about edges that name their relations and may end where no node is.
+//! Plans for edges that name their relations and may end at ids without a node.
 
 use std::sync::Arc;
 
@@ -14,11 +14,11 @@ use crate::progress::Progress;
 use isomorph_storage::Resources;
 
 impl Plan {
-    /// Writes relations as edge types, and ends of edges that are no nodes as nodes; returns what is written then. The
-    /// source is read once for the first and its ends once for the second.
+    /// Plans to write relations as edge types, and ends of edges without a node as nodes; returns the resulting source.
+    /// The source is read once for the first and its ends once for the second.
     ///
     /// # Errors
-    /// When the source is not sound, or cannot be read.
+    /// If the source is invalid, or cannot be read.
     pub(crate) fn relate(
         &mut self,
         opened: &Opened,
@@ -31,14 +31,14 @@ impl Plan {
             return Ok(None);
         }
         let record = match Completion::of(source.as_ref(), resources, progress)? {
-            // What a sidecar shows may have been completed before.
+            // A graph that a sidecar shows may have been completed before.
             None if opened.sidecar.is_some() => Completion::of_rows(source.as_ref(), resources, progress)?,
             record => record,
         };
         if let Some(record) = record {
             if record.added() > 0 {
                 self.passes.push("ends");
-                self.carried.push(format!("that {} ends of edges are no nodes", record.added()));
+                self.carried.push(format!("that {} ends of edges are not nodes", record.added()));
             }
             source = Arc::new(Completed::new(source, &record)?);
             self.mapping.steps.push(Step::Complete(Box::new(record)));
@@ -53,38 +53,39 @@ impl Plan {
         Ok(Some(typed))
     }
 
-    /// Fails where types of nodes are asked for that this conversion does not give.
+    /// Checks that this conversion can produce the requested node types.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::Usage`] then.
+    /// Returns [`isomorph_error::Kind::Usage`] if it cannot.
     pub(crate) fn check_node_types(&self, options: &ConvertOptions) -> Result<()> {
         let Some(how) = &options.node_types else { return Ok(()) };
         let (from, to) = (self.from.shape(), self.to.shape());
         match how.from {
-            TypesFrom::Property(_) if self.to == self.from || self.to.has_numbers_only() => {
-                Err(Error::usage(format!("{} is to be written, where nodes have the types that they had", self.to)))
-            }
+            TypesFrom::Property(_) if self.to == self.from || self.to.has_numbers_only() => Err(Error::usage(format!(
+                "--node-type-from does not apply to output in {}, where nodes keep their types",
+                self.to
+            ))),
             TypesFrom::Property(_) => Ok(()),
             TypesFrom::Label if self.to == self.from || to == Shape::Triples || from == Shape::Typed => {
                 Err(Error::usage(
-                    "--node-type-from label is for RDF that becomes a property graph, and for NOCK that becomes another",
+                    "--node-type-from label needs RDF that becomes a property graph, or NOCK that becomes another",
                 ))
             }
             TypesFrom::Label if to == Shape::Bundled && !how.names.is_empty() => {
                 Err(Error::usage("in NOCK the types of nodes are their labels, which keep their names"))
             }
             TypesFrom::Label if options.rdf_mode == Some(RdfMode::Pynock) => {
-                Err(Error::usage("pynock makes no labels of classes"))
+                Err(Error::usage("the mode pynock makes no labels of classes"))
             }
             TypesFrom::Label => Ok(()),
         }
     }
 
-    /// Gives nodes types of their own by a property, where that is asked for; returns what is written then. Nodes and ends of edges are
-    /// read once.
+    /// Plans node types by a property, if requested; returns the resulting source. Nodes and ends of edges are read
+    /// once.
     ///
     /// # Errors
-    /// When the graph has no such types, or the target no node types.
+    /// If the graph has no such types, or the target no node types.
     pub(crate) fn part(
         &mut self,
         opened: &Opened,
@@ -97,7 +98,7 @@ impl Plan {
         };
         let source = self.mapping.apply(self.source(&opened.graph), &resources.budget)?;
         let record = Parting::of_values(source.as_ref(), how, name, resources, progress)?;
-        // What was said of one type is said of its parts.
+        // The lines about the one type are replaced by lines about its parts.
         self.lines.clear();
         let values = match &record.by {
             By::Property { values, .. } => values.iter().map(|value| value.map(|value| value.to_string())).collect(),
@@ -106,11 +107,11 @@ impl Plan {
         Ok(Some(self.parted(record, name, values)))
     }
 
-    /// Types what is `bundled` as `bundling` says, and gives nodes types of their own by their labels, where that is asked for; returns
-    /// what is written then.
+    /// Plans to type `bundled` as `bundling` states, with node types by label if requested; returns the resulting
+    /// graph.
     ///
     /// # Errors
-    /// When labels cannot be types, or the graph cannot be read.
+    /// If labels cannot be types, or the graph cannot be read.
     pub(crate) fn shred(
         &mut self,
         bundled: &Arc<dyn Source>,
@@ -131,7 +132,7 @@ impl Plan {
                 let typed = Shredded::new(Arc::clone(bundled), &bundling)?;
                 let record = Parting::of_labels(&typed, &labels, resources, progress)?;
                 self.sorts.push("edges by their ends".to_owned());
-                self.carried.push("names, and that all of this was one table".to_owned());
+                self.carried.push("names, and that the graph was one table".to_owned());
                 self.mapping.steps.push(Step::Shred(Box::new(bundling)));
                 let values = match &record.by {
                     By::Label { labels: own, .. } => {
@@ -145,7 +146,7 @@ impl Plan {
         Ok(typed)
     }
 
-    /// Says what becomes of the parts, which stand for these values of `what`; returns what is written then.
+    /// Adds lines for the parts, which represent these values of `what`; returns the resulting graph.
     fn parted(&mut self, record: Parting, what: &str, values: Vec<Option<String>>) -> Graph {
         self.passes.push("types");
         let typed = record.typed.clone();

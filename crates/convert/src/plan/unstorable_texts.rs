@@ -1,4 +1,4 @@
-//! What a plan finds out of values before anything is written: texts that the format cannot hold.
+//! Finds texts that the format cannot store, before anything is written.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::plan::Plan;
 use crate::progress::Progress;
 use isomorph_storage::Resources;
 
-/// Whether these are texts that are written as they are.
+/// Whether these are texts that are written unchanged.
 fn is_text(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Utf8 | DataType::LargeUtf8)
 }
@@ -38,7 +38,7 @@ fn check(column: &ArrayRef, check_text: &TextCheck) -> Result<(), (usize, Error)
     }
 }
 
-/// What names a row of keys.
+/// The name of a row of keys.
 fn name(keys: Option<&ArrayRef>, row: usize) -> Option<String> {
     let keys = keys.filter(|keys| keys.is_valid(row))?;
     match keys.data_type() {
@@ -57,7 +57,7 @@ fn end(ends: &Ends, row: usize) -> String {
     }
 }
 
-/// Checks the texts of some rows; `named` names a row.
+/// Checks the texts of some rows; `named` returns the name of a row.
 fn rows(
     columns: &Columns,
     properties: &[Property],
@@ -89,11 +89,11 @@ fn edges(batch: &EdgeBatch, properties: &[Property], check_text: &TextCheck) -> 
 }
 
 impl Plan {
-    /// Reads the texts of `source`, where the format that is to be written cannot hold every text. What is written as JSON text (labels,
-    /// lists, cells that are empty) is not among them: that is found while it is written.
+    /// Reads the texts of `source`, if the target format cannot store every text. Values that are written as JSON text
+    /// (labels, lists, empty cells) are not included: they are checked during writing.
     ///
     /// # Errors
-    /// When one cannot be held, with its element and another format; when they cannot be read.
+    /// If a text cannot be stored, with its element and another format; also if the texts cannot be read.
     pub(crate) fn read_texts(
         &mut self,
         source: Arc<dyn Source>,

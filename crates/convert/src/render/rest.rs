@@ -19,7 +19,7 @@ use isomorph_model::{
 use super::{Element, KeyTexts, LineOf, PropertyTexts, Renderer};
 use crate::mapping::json_out::push_float;
 
-/// Keys of hyperedges and groups by their rows, where something refers to them so.
+/// Keys of hyperedges and groups by row, if something refers to them by row.
 #[derive(Default)]
 pub(super) struct KeysBeside {
     hyperedges: Vec<Option<ArrayRef>>,
@@ -30,7 +30,7 @@ impl KeysBeside {
     /// Reads the keys of all hyperedges and groups.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// If they cannot be read.
     pub(super) fn read(source: &dyn Source) -> Result<Self> {
         let graph = source.graph();
         let mut hyperedges: Vec<Vec<(u64, ArrayRef)>> = vec![Vec::new(); graph.hyperedges.len()];
@@ -51,7 +51,7 @@ impl KeysBeside {
     }
 }
 
-/// Pieces of a column in the order of their rows.
+/// Joins pieces of a column, in the order of their rows.
 fn join(mut pieces: Vec<(u64, ArrayRef)>) -> Result<Option<ArrayRef>> {
     pieces.sort_by_key(|(start, _)| *start);
     let arrays: Vec<&dyn Array> = pieces.iter().map(|(_, keys)| keys.as_ref()).collect();
@@ -63,7 +63,7 @@ fn join(mut pieces: Vec<(u64, ArrayRef)>) -> Result<Option<ArrayRef>> {
 
 /// The keys at `rows` of a table.
 fn gather(keys: Option<&Option<ArrayRef>>, rows: &UInt64Array) -> Result<ArrayRef> {
-    let keys = keys.and_then(Option::as_ref).ok_or_else(|| Error::usage("rows are named where keys were announced"))?;
+    let keys = keys.and_then(Option::as_ref).ok_or_else(|| Error::usage("ends are rows, but keys were announced"))?;
     take(keys, rows, None).map_err(|error| Error::malformed(error.to_string()))
 }
 
@@ -81,7 +81,7 @@ fn table_of(graph: &Graph, owner: Owner) -> Result<(&'static str, String, Key)> 
     .ok_or_else(none)
 }
 
-/// Layers, and coefficients where there are some, of one end of edges.
+/// Layers, and coefficients if there are any, of one end of edges.
 pub(super) fn split_details(details: &ArrayRef) -> (ArrayRef, Option<ArrayRef>) {
     match details.as_struct_opt() {
         Some(both) => {
@@ -93,14 +93,14 @@ pub(super) fn split_details(details: &ArrayRef) -> (ArrayRef, Option<ArrayRef>) 
     }
 }
 
-/// What is said of the ends of edges, as JSON.
+/// Layers and coefficients of the ends of edges, as JSON.
 pub(super) struct DetailTexts<'a> {
     layers: [KeyTexts<'a>; 2],
     coefficients: Option<[&'a Float64Array; 2]>,
 }
 
 impl<'a> DetailTexts<'a> {
-    /// Of what [`split_details`] gives for source and target.
+    /// Created from the results of [`split_details`] for source and target.
     pub(super) fn new(
         source: &'a (ArrayRef, Option<ArrayRef>),
         target: &'a (ArrayRef, Option<ArrayRef>),
@@ -112,7 +112,7 @@ impl<'a> DetailTexts<'a> {
         })
     }
 
-    /// Adds the members for a row; `swapped` says that the target is told first.
+    /// Appends the JSON members for a row; `swapped` states that the target comes first.
     pub(super) fn push(&self, row: usize, swapped: bool, line: &mut String) {
         let order = if swapped { [1, 0] } else { [0, 1] };
         for (at, end) in order.into_iter().enumerate() {
@@ -141,7 +141,7 @@ impl Renderer {
             Batch::Groups(batch) => self.groups(batch, each),
             Batch::Memberships(batch) => self.memberships(batch, each),
             Batch::Values(batch) => self.values(batch, each),
-            Batch::Nodes(_) | Batch::Edges(_) => Err(Error::usage("nodes and edges are rendered apart")),
+            Batch::Nodes(_) | Batch::Edges(_) => Err(Error::usage("nodes and edges are rendered separately")),
         }
     }
 
@@ -151,7 +151,9 @@ impl Renderer {
             (Ends::Keys(keys), _) => Ok(keys.clone()),
             (Ends::Rows(rows), Owner::Nodes(ty)) => self.keys.gather(ty, rows.values()),
             (Ends::Rows(rows), Owner::Hyperedges(ty)) => gather(self.beside.hyperedges.get(ty), rows),
-            (Ends::Rows(_), Owner::Edges(_)) => Err(Error::unsupported("edges that are named by rows, as text")),
+            (Ends::Rows(_), Owner::Edges(_)) => {
+                Err(Error::unsupported("edges that are given by row cannot be rendered"))
+            }
         }
     }
 

@@ -1,4 +1,4 @@
-//! Binding a sidecar to files: whether all their bytes are those that it was made for; anew; not any more.
+//! Binds a sidecar to files: verifies all bytes, binds again, and removes.
 
 use std::fs;
 use std::io::Write;
@@ -18,22 +18,23 @@ use crate::progress::{Progress, Silent};
 use crate::registry::Registry;
 use isomorph_storage::Resources;
 
-/// Bytes read at once.
+/// Bytes that are read at once.
 const PIECE: u64 = 4 << 20;
 
 fn nothing(location: &Location) -> Error {
-    Error::new(Kind::NotFound, "nothing travels beside this data").at(location.to_string())
+    Error::new(Kind::NotFound, "this data has no sidecar").at(location.to_string())
 }
 
-/// The sidecar of the data at `location`, and what differs: names, sizes, and the BLAKE3 of every byte. Reads all files.
+/// The sidecar of the data at `location`, and the differences: names, sizes, and the BLAKE3 hash of all bytes. Reads
+/// all files.
 ///
 /// # Errors
-/// [`Kind::NotFound`] when there is no sidecar; when a file cannot be read.
+/// Returns [`Kind::NotFound`] if there is no sidecar; and errors of reading.
 pub fn verify(location: &Location, formats: &Registry) -> Result<(Sidecar, Vec<String>)> {
     verify_as(location, formats.at(location)?, formats)
 }
 
-/// The same of data that is known to be of `format`.
+/// The same for data of a known format.
 ///
 /// # Errors
 /// As [`verify`].
@@ -41,7 +42,7 @@ pub fn verify_as(location: &Location, format: Format, formats: &Registry) -> Res
     let (home, directory) = home_of(location, format);
     let sidecar = Sidecar::read(&home, directory, formats)?.ok_or_else(|| nothing(location))?;
     let mut differences = sidecar.differences(&home, directory)?;
-    // What a look at the ends of files has found needs no second look.
+    // A difference at the end of a file is not reported twice.
     let found = |name: &str| differences.iter().any(|difference| difference.starts_with(&format!("{name} ")));
     let unseen = Sidecar {
         files: sidecar.files.iter().filter(|bound| !found(&bound.name)).cloned().collect(),
@@ -52,10 +53,10 @@ pub fn verify_as(location: &Location, format: Format, formats: &Registry) -> Res
     Ok((sidecar, differences))
 }
 
-/// What differs of the bytes of the files that `carry` is bound to. Reads all of them, on so many threads.
+/// The files that the sidecar is bound to whose bytes differ. Reads all of them, on this number of threads.
 ///
 /// # Errors
-/// When a file cannot be read.
+/// If a file cannot be read.
 pub(super) fn other_bytes(
     sidecar: &Sidecar,
     home: &Location,
@@ -70,7 +71,7 @@ pub(super) fn other_bytes(
         let Some(bound) = sidecar.files.get(at) else { return Ok(false) };
         let place = if directory { home.join(&bound.name)? } else { home.clone() };
         if hashed(&bound.name, &Blob::open(&place)?, progress)?.blake3 != bound.blake3 {
-            let difference = format!("{} has other bytes", bound.name);
+            let difference = format!("{} has different bytes", bound.name);
             found.lock().unwrap_or_else(PoisonError::into_inner).push((at, difference));
         }
         Ok(true)
@@ -80,8 +81,8 @@ pub(super) fn other_bytes(
     Ok(found.into_iter().map(|(_, difference)| difference).collect())
 }
 
-/// The options to look at the files at `location` as what they are, with what these cannot be read without and only the sidecar tells. A
-/// carry that cannot be read tells nothing.
+/// The options for opening the files at `location` without the sidecar, with whatever only the sidecar states and
+/// opening needs. A sidecar that cannot be read has no effect.
 pub fn told(location: &Location, options: OpenOptions) -> OpenOptions {
     let mut options = OpenOptions { sidecar: SidecarUse::Ignore, ..options };
     if let Some(format) = options.from {
@@ -96,11 +97,12 @@ pub fn told(location: &Location, options: OpenOptions) -> OpenOptions {
     options
 }
 
-/// Binds the sidecar of the data at `location` to the files as they are now, when they still hold the graph that it
-/// states, and nothing that it does not read. Reads all of them, and writes the graph anew to temporary files.
+/// Binds the sidecar of the data at `location` to the current files, if they still hold the graph that it states, and
+/// nothing that it does not read. Reads all files, and writes the graph to temporary files.
 ///
 /// # Errors
-/// [`Kind::NotFound`] when there is no sidecar; [`CARRY_OTHER`] when the graph is another one: then nothing is changed.
+/// Returns [`Kind::NotFound`] if there is no sidecar, and [`CARRY_OTHER`] if the graph is a different one. Nothing is
+/// changed in these cases.
 pub fn rebind(
     location: &Location,
     formats: &Registry,
@@ -113,7 +115,7 @@ pub fn rebind(
     let stated = sidecar.digests.ok_or_else(|| {
         Error::new(
             Kind::StaleSidecar,
-            "the sidecar was written without a proof (--no-verify) and cannot tell what graph it belongs to",
+            "the sidecar was written without verification (--no-verify) and does not state which graph it belongs to",
         )
         .rule(&CARRY_OTHER)
         .at(location.to_string())
@@ -121,17 +123,19 @@ pub fn rebind(
     let Reread { graph: digests, unread } = reread(&opened, &sidecar, resources, progress)?;
     if digests != stated {
         let what = if digests.content == stated.content { "order or schema" } else { "content" };
-        let message = format!("this is not the graph any more that was carried: its {what} differs");
+        let message = format!("this is no longer the graph that the sidecar was written for: its {what} differs");
         return Err(Error::new(Kind::StaleSidecar, message)
             .rule(&CARRY_OTHER)
             .at(location.to_string())
-            .hint("isomorph convert PATH NEW --sidecar schema    use its names and types, and nothing else of it"));
+            .hint("isomorph convert PATH NEW --sidecar schema    use only its names and types"));
     }
     if !unread.is_empty() {
-        return Err(says_more(location, &unread).hint("isomorph sidecar drop PATH    the data as what it is"));
+        return Err(says_more(location, &unread).hint(
+            "isomorph sidecar drop PATH    remove the sidecar; the data is then an ordinary graph of its format",
+        ));
     }
     sidecar.schema_only = false;
-    // Rows that were moved between those of other types are looked up from now on.
+    // From now on, rows that were moved between rows of other types are found by their keys.
     let native = Arc::clone(&opened.native);
     (_, sidecar.alternate) = sidecar.mapping.inverse().apply_anew(native, &resources.budget, resources.threads)?;
     sidecar.version = if sidecar.alternate { VERSION_ALTERNATE } else { VERSION };
@@ -145,37 +149,37 @@ pub fn rebind(
     Ok(bound)
 }
 
-/// Removes the sidecar of the data at `location`, and its folder if nothing else is there. Gives the place of what was
+/// Removes the sidecar of the data at `location`, and its folder if it is empty then. Returns the location of what was
 /// removed.
 ///
 /// # Errors
-/// [`Kind::NotFound`] when there is none; [`Kind::Unsupported`] in an object store.
+/// Returns [`Kind::NotFound`] if there is none; [`Kind::Unsupported`] in an object store.
 pub fn remove(location: &Location, formats: &Registry) -> Result<Location> {
     let (home, directory) = home_of(location, formats.at(location)?);
     let sidecar = Sidecar::read(&home, directory, formats)?.ok_or_else(|| nothing(location))?;
     let document = location_of(&home, directory)?;
     let path = document.as_path().ok_or_else(|| {
-        Error::unsupported("a sidecar in an object store is not removed here")
+        Error::unsupported("removing a sidecar from an object store is not supported")
             .at(document.to_string())
-            .hint("remove the object with the tools of the store")
+            .hint("remove the object with the store's own tools")
     })?;
     fs::remove_file(path).map_err(|error| Error::from(error).at(document.to_string()))?;
     if let Some(folder) = path.parent() {
         let ours = format!("{FOLDER}/");
         for name in sidecar.files.iter().filter_map(|bound| bound.name.strip_prefix(&ours)) {
-            // Only what lies in the folder itself is ours.
+            // Only files in the folder itself are removed.
             if !name.contains('/') && name != ".." {
                 let _ = fs::remove_file(folder.join(name));
             }
         }
-        // The folder may hold something else, and then it stays.
+        // The folder is kept if it holds other files.
         let _ = fs::remove_dir(folder);
     }
     Ok(document)
 }
 
-/// The files of the data as they are now. What lies in our own folder and was not bound before is kept there for speed alone
-/// and may change at any time.
+/// The current files of the data. Files in our own folder that were not bound before are caches, and may change at any
+/// time.
 fn files(home: &Location, directory: bool, before: &Sidecar) -> Result<Vec<Bound>> {
     if !directory {
         return Ok(vec![hashed(home.file_name(), &Blob::open(home)?, &Silent)?]);
@@ -192,7 +196,7 @@ fn hashed(name: &str, blob: &Blob, progress: &dyn Progress) -> Result<Bound> {
     let mut hasher = FileHasher::new();
     let mut at = 0;
     while at < blob.size() {
-        // The last moment to turn back.
+        // The last point at which the operation can be cancelled.
         progress.advance(0)?;
         let end = blob.size().min(at + PIECE);
         hasher.update(&blob.read(at..end)?);

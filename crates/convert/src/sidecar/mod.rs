@@ -1,7 +1,7 @@
-//! What travels beside the data: what the target cannot say, bound to the files it belongs to.
+//! The sidecar: what the target format cannot store, bound to the files that it belongs to.
 //!
-//! One small JSON document, `_isomorph/carry.json` inside a directory, `<name>.isomorph/carry.json` beside a file. The
-//! format's own readers never look there; whoever moves the data without it has an ordinary graph of that format.
+//! One small JSON document: `_isomorph/carry.json` inside a directory, `<name>.isomorph/carry.json` next to a file.
+//! Other readers of the format ignore it; data that is moved without it is an ordinary graph of that format.
 
 mod bind;
 mod precheck;
@@ -28,23 +28,24 @@ pub const DOCUMENT: &str = "carry.json";
 /// Version of the document.
 pub const VERSION: u32 = 1;
 
-/// Version of a document of which [`Carry::alternate`] is true: who knows only [`VERSION`] would take rows for those of other nodes.
+/// Version of a document with [`Sidecar::alternate`]: readers that know only [`VERSION`] would assign rows to the wrong
+/// nodes.
 pub const VERSION_ALTERNATE: u32 = 2;
 
 /// The data was changed after the sidecar was written.
 pub static CARRY_STALE: Rule = Rule {
     id: "CARRY-STALE",
     severity: Severity::Error,
-    says: "what travels beside the data belongs to exactly these files",
+    says: "a sidecar belongs to exactly the files that it was written for",
     remedy: "isomorph sidecar rebind PATH    if the graph is still the same",
 };
 
-/// The data has what the sidecar does not read.
+/// The data contains something that the sidecar does not read.
 pub static CARRY_UNREAD: Rule = Rule {
     id: "CARRY-UNREAD",
     severity: Severity::Error,
-    says: "the data says nothing that its sidecar does not read",
-    remedy: "use --sidecar ignore, to read the data without its sidecar",
+    says: "data with a sidecar contains nothing that the sidecar does not read",
+    remedy: "use --sidecar ignore to read the data without its sidecar",
 };
 
 /// The data holds another graph than its sidecar states.
@@ -52,40 +53,40 @@ pub static CARRY_OTHER: Rule = Rule {
     id: "CARRY-OTHER",
     severity: Severity::Error,
     says: "a sidecar is bound to files that hold the graph it was written for",
-    remedy: "isomorph sidecar drop PATH    keep the data as what it is",
+    remedy: "isomorph sidecar drop PATH    remove the sidecar; the data is then an ordinary graph of its format",
 };
 
-/// Only a part of what the data says is shown, because its sidecar does not read the rest.
+/// Only a part of the data is shown, because its sidecar does not read the rest.
 pub static CARRY_IN_PART: Rule = Rule {
     id: "CARRY-IN-PART",
     severity: Severity::Warning,
-    says: "what is read by the names and types of a sidecar is all that the data says",
-    remedy: "isomorph digest PATH --sidecar schema    looks at all of it and names what the sidecar does not read",
+    says: "data that is read by the names and types of a sidecar contains nothing else",
+    remedy: "isomorph digest PATH --sidecar schema    reads all data and lists what the sidecar does not read",
 };
 
-/// What travels beside the data.
+/// The sidecar of a graph.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sidecar {
     /// [`VERSION`] or [`VERSION_ALTERNATE`].
     pub version: u32,
     /// Version of isomorph that wrote it.
     pub written_by: String,
-    /// Format of the graph that is carried, by its id.
+    /// The format of the graph that it describes, by its id.
     pub of: String,
-    /// Format of the data beside it, by its id.
+    /// The format of the data next to it, by its id.
     pub format: String,
-    /// The way from the carried graph to the data.
+    /// The mapping from the described graph to the data.
     pub mapping: Mapping,
-    /// Digests of the carried graph; nothing where it was not asked for to know them.
+    /// Digests of the described graph; `None` if they were not computed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digests: Option<Digests>,
-    /// The files of the data, and of what is too large for this document and lies beside it.
+    /// The files of the data, and further files of the sidecar that are too large for this document.
     pub files: Vec<Bound>,
-    /// Whether nodes of several types lie otherwise than one type behind the other, because somebody has moved them: their keys are read
+    /// Whether nodes of several types are not stored type after type, because rows were moved: then their keys are read
     /// when the data is opened.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub alternate: bool,
-    /// Whether its names and types are used, whatever the files are that it is bound to.
+    /// Whether only names and types are used, even if the files have changed.
     #[serde(skip)]
     pub schema_only: bool,
 }
@@ -97,14 +98,14 @@ pub struct Bound {
     pub name: String,
     /// Size in bytes.
     pub size: u64,
-    /// BLAKE3 of its last 64 KiB, hexadecimal: looked at whenever the data is opened.
+    /// BLAKE3 of its last 64 KiB, hexadecimal: compared whenever the data is opened.
     pub tail: String,
     /// BLAKE3 of all of it, hexadecimal.
     pub blake3: String,
 }
 
 impl Bound {
-    /// The binding of a file that was just written.
+    /// Binds a file that was just written.
     pub fn new(name: impl Into<String>, digest: &FileDigest) -> Self {
         Bound { name: name.into(), size: digest.size, tail: hex(&digest.tail), blake3: hex(&digest.blake3) }
     }
@@ -114,10 +115,10 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Where the sidecar of the data at `location` is, as a location of the document.
+/// The location of the sidecar document of the data at `location`.
 ///
 /// # Errors
-/// When the name cannot have a companion.
+/// If the name cannot have a companion.
 pub fn location_of(location: &Location, directory: bool) -> Result<Location> {
     if directory {
         return location.join(FOLDER)?.join(DOCUMENT);
@@ -129,21 +130,21 @@ pub fn location_of(location: &Location, directory: bool) -> Result<Location> {
 }
 
 impl Sidecar {
-    /// The document.
+    /// Serializes the document.
     ///
     /// # Errors
-    /// When it cannot be written as JSON.
+    /// If it cannot be written as JSON.
     pub fn to_json(&self) -> Result<String> {
         let mut text = serde_json::to_string_pretty(self)
-            .map_err(|error| Error::unsupported(format!("this cannot be carried: {error}")))?;
+            .map_err(|error| Error::unsupported(format!("the sidecar cannot be written: {error}")))?;
         text.push('\n');
         Ok(text)
     }
 
-    /// Reads the sidecar of the data at `location`, if there is one.
+    /// Reads the sidecar of the data at `location`, if it has one.
     ///
     /// # Errors
-    /// When it is there and cannot be read.
+    /// If it exists and cannot be read.
     pub fn read(location: &Location, directory: bool, formats: &Registry) -> Result<Option<Sidecar>> {
         if location.scheme() == Scheme::Stream {
             return Ok(None);
@@ -162,22 +163,23 @@ impl Sidecar {
         })?;
         if formats.find(&sidecar.of).is_none() {
             return Err(Error::unsupported(format!(
-                "the sidecar is of a graph in {:?}, a format that is not known",
+                "the sidecar describes a graph of the unknown format {:?}",
                 sidecar.of
             ))
             .at(place.to_string())
             .hint("--sidecar ignore    read the data without it"));
         }
         if ![VERSION, VERSION_ALTERNATE].contains(&sidecar.version) {
-            return Err(Error::unsupported(format!("a sidecar of version {}", sidecar.version)).at(place.to_string()));
+            return Err(Error::unsupported(format!("sidecar version {} is not supported", sidecar.version))
+                .at(place.to_string()));
         }
         Ok(Some(sidecar))
     }
 
-    /// Compares names, sizes and tails with the files as they are; reads no file whole. Says what differs.
+    /// Compares names, sizes and tails with the current files, without reading whole files. Returns the differences.
     ///
     /// # Errors
-    /// When a file cannot be read.
+    /// If a file cannot be read.
     pub fn differences(&self, location: &Location, directory: bool) -> Result<Vec<String>> {
         let mut differences = Vec::new();
         for bound in &self.files {
@@ -185,7 +187,7 @@ impl Sidecar {
             let blob = match Blob::open(&place) {
                 Ok(blob) => blob,
                 Err(error) if error.kind() == Kind::NotFound => {
-                    differences.push(format!("{} is gone", bound.name));
+                    differences.push(format!("{} does not exist", bound.name));
                     continue;
                 }
                 Err(error) => return Err(error),
@@ -198,7 +200,7 @@ impl Sidecar {
             let mut hasher = FileHasher::new();
             hasher.update(&tail);
             if hex(&hasher.finish().blake3) != bound.tail {
-                differences.push(format!("{} has other bytes", bound.name));
+                differences.push(format!("{} has different bytes", bound.name));
             }
         }
         if directory {
@@ -213,7 +215,7 @@ impl Sidecar {
         Ok(differences)
     }
 
-    /// The error that a stale carry is.
+    /// The error for a stale sidecar.
     pub fn stale(location: &Location, differences: &[String]) -> Error {
         let more = differences.len().saturating_sub(1);
         let first = differences.first().map(String::as_str).unwrap_or_default();
@@ -221,7 +223,7 @@ impl Sidecar {
         Error::new(Kind::StaleSidecar, format!("the data was changed after its sidecar was written: {first}{more}"))
             .rule(&CARRY_STALE)
             .at(location.to_string())
-            .hint("--sidecar schema    use its names and types, and nothing else of it")
-            .hint("--sidecar ignore    read the data as what it is")
+            .hint("--sidecar schema    use only its names and types")
+            .hint("--sidecar ignore    read the data as an ordinary graph of its format")
     }
 }

@@ -1,7 +1,8 @@
-//! What is looked at before all of a graph is read through its sidecar, where an answer is to be relied on.
+//! Checks before all of a graph is read through its sidecar, for results that must be reliable.
 //!
-//! Opening compares names, sizes and the ends of files, because a look-up is to read little. Who reads everything anyway can hold every byte
-//! against its hash as well: a value that was edited in place, without a byte more or less, is nothing that the sidecar need read.
+//! Opening compares names, sizes and the ends of files, because a look-up should read little. An operation that reads
+//! everything can also compare every byte with its hash: this finds values that were edited in place without a change
+//! of size, which the sidecar may not read.
 
 use isomorph_error::{Findings, Kind, Place, Result};
 
@@ -12,11 +13,12 @@ use crate::progress::Progress;
 use isomorph_storage::Resources;
 
 impl Opened {
-    /// Makes sure that the data still is what the sidecar was made for, before all of it is read: every byte, or, where only names and types
-    /// of the sidecar are used, that it reads all that the data says. With `lenient` what it does not read is a finding.
+    /// Checks that the data is still what the sidecar was written for, before all of it is read: every byte; or, if
+    /// only names and types of the sidecar are used, that it reads everything that the data contains. With `lenient`,
+    /// what it does not read is a finding.
     ///
     /// # Errors
-    /// [`CARRY_STALE`](super::CARRY_STALE), [`CARRY_UNREAD`](super::CARRY_UNREAD), or when the data cannot be read.
+    /// Returns [`CARRY_STALE`](super::CARRY_STALE), [`CARRY_UNREAD`](super::CARRY_UNREAD), and errors of reading.
     pub fn check_whole(&self, lenient: bool, resources: &Resources, progress: &dyn Progress) -> Result<Findings> {
         let mut findings = Findings::default();
         let Some(sidecar) = self.sidecar.as_ref().filter(|sidecar| sidecar.schema_only) else {
@@ -24,7 +26,7 @@ impl Opened {
         };
         let unread = reread(self, sidecar, resources, progress)?.unread;
         if !unread.is_empty() && !lenient {
-            return Err(says_more(&self.location, &unread).hint("--lenient    go on without it"));
+            return Err(says_more(&self.location, &unread).hint("--lenient    continue without it"));
         }
         for what in unread {
             findings.push(&CARRY_IN_PART, what, self.location.to_string());
@@ -32,10 +34,10 @@ impl Opened {
         Ok(findings)
     }
 
-    /// Compares every byte of the data with the hashes of a sidecar that is used as a whole.
+    /// Compares every byte of the data with the hashes of the sidecar, unless only its names and types are used.
     ///
     /// # Errors
-    /// [`CARRY_STALE`](super::CARRY_STALE) where one differs; when the data cannot be read.
+    /// Returns [`CARRY_STALE`](super::CARRY_STALE) if one differs; and errors of reading.
     pub fn check_bytes(&self, resources: &Resources, progress: &dyn Progress) -> Result<()> {
         let Some(sidecar) = self.sidecar.as_ref().filter(|sidecar| !sidecar.schema_only) else { return Ok(()) };
         let (home, directory) = home_of(&self.location, self.format);
@@ -43,11 +45,11 @@ impl Opened {
         if differences.is_empty() { Ok(()) } else { Err(Sidecar::stale(&home, &differences)) }
     }
 
-    /// That only names and types of the sidecar are used, of data that was changed since or is another version of it: who asks for a part of
-    /// it is not told what the sidecar does not read, which only a look at everything finds.
+    /// A finding that only names and types of the sidecar are used, for data that was changed or is another version: a
+    /// look-up does not show what the sidecar does not read, which only reading everything would find.
     ///
     /// # Errors
-    /// When the ends of files cannot be read.
+    /// If the ends of files cannot be read.
     pub fn cautions(&self) -> Result<Findings> {
         let mut findings = Findings::default();
         let Some(sidecar) = self.sidecar.as_ref().filter(|sidecar| sidecar.schema_only) else { return Ok(findings) };
@@ -55,7 +57,7 @@ impl Opened {
         let why = match sidecar.differences(&home, directory)?.first() {
             Some(first) => format!("the data was changed after its sidecar was written: {first}"),
             None if self.format.may_differ_from_sidecar(self.native.as_ref(), &self.options) => {
-                "the sidecar was written for the newest version of the data, read as it is".to_owned()
+                "the sidecar was written for the newest version of the data, read with default options".to_owned()
             }
             None => return Ok(findings),
         };
@@ -64,10 +66,10 @@ impl Opened {
         Ok(findings)
     }
 
-    /// Adds what is wrong with what travels beside the data, if something does: every byte is compared.
+    /// Adds findings about the sidecar, if there is one: every byte is compared.
     ///
     /// # Errors
-    /// When it, or the data, cannot be read.
+    /// If the sidecar or the data cannot be read.
     pub fn validate_sidecar(&self, findings: &mut Findings) -> Result<()> {
         match super::verify_as(&self.location, self.format, &self.options.formats) {
             Ok((_, differences)) => {

@@ -1,7 +1,7 @@
-//! What the data says that its sidecar does not read.
+//! Finds data that its sidecar does not read.
 //!
-//! A sidecar reads what its mapping knows: a value that another tool added somewhere else is invisible through it. So the graph that the
-//! carry shows is written once more, as the data beside the sidecar is laid out, and both are compared as what they are without a sidecar.
+//! A sidecar reads what its mapping knows: a value that another tool added elsewhere is invisible through it. So the
+//! graph that the sidecar shows is written again, in the layout of the data, and both are compared without a sidecar.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -22,18 +22,18 @@ use crate::parallel;
 use crate::plan::{Plan, edge_text};
 use crate::progress::Progress;
 
-/// What a look at all of the data found.
+/// The result of reading all of the data.
 pub(crate) struct Reread {
     /// Digests of the graph, as the sidecar shows it.
     pub(crate) graph: Digests,
-    /// What the data says otherwise than the graph does, one line each.
+    /// The differences between the data and the graph, one line each.
     pub(crate) unread: Vec<String>,
 }
 
-/// Reads the graph that `opened` shows through `carry`, and finds what the data beside it says otherwise. Writes temporary files.
+/// Reads the graph that `opened` shows through its sidecar, and compares it with the data. Writes temporary files.
 ///
 /// # Errors
-/// When the data cannot be read, or the graph not be written.
+/// If the data cannot be read, or the graph cannot be written.
 pub(crate) fn reread(
     opened: &Opened,
     sidecar: &Sidecar,
@@ -46,7 +46,8 @@ pub(crate) fn reread(
     let read = digest(opened.graph.as_ref(), resources, progress).map_err(described)?;
     let graph = read.digests;
     if let Some(Step::Part(record)) = sidecar.mapping.steps.last() {
-        // The way there needs the types of all nodes, which are not kept. The way back reads all that was declared.
+        // The mapping to the data needs the types of all nodes, which are not kept. The way back reads everything that
+        // was declared.
         let unread = unknown.into_iter().chain(undeclared(native.graph(), &record.typed)).collect();
         return Ok(Reread { graph, unread });
     }
@@ -55,7 +56,7 @@ pub(crate) fn reread(
     if let Some(Step::Complete(record)) = mapping.steps.first_mut()
         && let Some(anew) = Completion::of(opened.graph.as_ref(), resources, progress)?
     {
-        // Which nodes were added is not kept.
+        // The record does not list the nodes that were added.
         record.add_those_of(anew);
     }
     let mut target = match mapping.steps.last() {
@@ -65,7 +66,7 @@ pub(crate) fn reread(
     };
     target.name.clone_from(&native.graph().name);
     target.metadata.extend(native.graph().metadata.clone());
-    // What tells of the rows of the data may not fit those of the graph.
+    // Row information of the data may not fit the rows of the graph.
     isomorph_annnet::forget_rows(&mut target);
     let mut plan = Plan::known(opened.format_of_graph(), opened.format, mapping, target);
     plan.digested = Some(read);
@@ -89,7 +90,7 @@ pub(crate) fn reread(
     Ok(Reread { graph, unread: unknown.into_iter().chain(unread).collect() })
 }
 
-/// Labels that nodes have and their types do not declare.
+/// Labels of nodes that their types do not declare.
 fn unknown_labels(source: &dyn Source, resources: &Resources) -> Result<Vec<String>> {
     let mut unknown = Vec::new();
     for (at, ty) in source.graph().nodes.iter().enumerate() {
@@ -111,7 +112,7 @@ fn unknown_labels(source: &dyn Source, resources: &Resources) -> Result<Vec<Stri
     Ok(unknown)
 }
 
-/// Types, properties and labels that `data` has and the graph that was written has not.
+/// Types, properties and labels that `data` has and the written graph does not.
 fn undeclared(data: &Graph, written: &Graph) -> Vec<String> {
     let mut found = Vec::new();
     let mut properties = |ty: String, of_data: &[Property], of_graph: Option<&[Property]>| match of_graph {
@@ -138,7 +139,7 @@ fn undeclared(data: &Graph, written: &Graph) -> Vec<String> {
     found
 }
 
-/// The labels that are declared.
+/// The declared labels.
 fn labels(vocabulary: &LabelVocabulary) -> &[String] {
     match vocabulary {
         LabelVocabulary::Declared(labels) => labels,
@@ -146,29 +147,29 @@ fn labels(vocabulary: &LabelVocabulary) -> &[String] {
     }
 }
 
-/// How the data of `opened` is opened without its sidecar: the same snapshot, the same part of it, read in the same way.
+/// Options to open the data of `opened` without its sidecar: the same snapshot, the same part, the same reading mode.
 fn of_data(opened: &Opened, resources: &Resources) -> OpenOptions {
     let mut options = of_copy(opened, resources);
     opened.format.reopen_options(opened, &mut options);
     options
 }
 
-/// How a copy of the graph is opened without a sidecar that is laid out like the data of `opened`, whose name need not tell of that, and
-/// that holds only what was selected of it.
+/// Options to open a copy of the graph without a sidecar. It has the layout of the data of `opened`, which its name may
+/// not show, and holds only what was selected.
 fn of_copy(opened: &Opened, resources: &Resources) -> OpenOptions {
     let mut options = native_options(opened, opened.format, &Mapping::default(), resources);
     opened.format.copy_options(opened, &mut options);
     options
 }
 
-/// The error for data that says more than the graph that its sidecar shows.
+/// The error for data that contains more than its sidecar shows.
 pub(crate) fn says_more(location: &Location, unread: &[String]) -> Error {
     let more = match unread.len().saturating_sub(1) {
         0 => String::new(),
         more => format!(", and {more} more"),
     };
     let first = unread.first().map(String::as_str).unwrap_or_default();
-    Error::new(Kind::StaleSidecar, format!("the data says what its sidecar does not read: {first}{more}"))
+    Error::new(Kind::StaleSidecar, format!("the data contains something that its sidecar does not read: {first}{more}"))
         .rule(&CARRY_UNREAD)
         .at(location.to_string())
 }

@@ -1,4 +1,4 @@
-//! Whether a sidecar fits what is read beside it, and what is to blame where it does not.
+//! Whether a sidecar fits the data, and which error to report if it does not.
 
 use isomorph_error::Error;
 use isomorph_graphar::OpenOptions as GraphArOptions;
@@ -17,7 +17,7 @@ pub(crate) fn misfit(error: Error, options: &OpenOptions) -> Error {
     }
 }
 
-/// The error of reading `opened`, where it is that names and types of its sidecar do not describe the data.
+/// The error of reading `opened`, if the cause is that names and types of its sidecar do not describe the data.
 pub(crate) fn of_reading(opened: &Opened, error: Error) -> Error {
     let is_misfit = error.broken_rule().is_some_and(|rule| std::ptr::eq(rule, &CARRY_FITS));
     match &opened.sidecar {
@@ -26,15 +26,16 @@ pub(crate) fn of_reading(opened: &Opened, error: Error) -> Error {
     }
 }
 
-/// The error for data without keys that does not show the carried graph: the option is to blame, and not the data.
+/// The error for data that is read without keys and does not show the described graph: the option is the cause, not the
+/// data.
 pub(crate) fn keyless(error: Error, options: &OpenOptions) -> Error {
     let is_misfit = error.broken_rule().is_some_and(|rule| std::ptr::eq(rule, &CARRY_FITS));
     if !is_misfit || !options.get::<GraphArOptions>().key_row {
         return error;
     }
-    let message = format!("--key row leaves out keys that the sidecar reads: {}", error.message());
+    let message = format!("--key row ignores keys that the sidecar reads: {}", error.message());
     Error::usage(message)
         .at(error.place().clone())
-        .hint("--sidecar ignore    reads the data as what it is")
-        .hint("without --key row    the graph as its sidecar shows it")
+        .hint("--sidecar ignore    read the data as an ordinary graph of its format")
+        .hint("without --key row    read the graph as its sidecar shows it")
 }

@@ -1,4 +1,4 @@
-//! From format to format: each graph through files of one, then of another, and back into its own.
+//! From format to format: each graph through files of one format, then of another, and back.
 
 use isomorph_convert::sidecar::Sidecar;
 use isomorph_convert::{Format, SidecarUse};
@@ -6,7 +6,7 @@ use isomorph_convert::{Format, SidecarUse};
 use crate::formats::{MEMBERS, member};
 use crate::stage::{is_heavy, stage, zoo};
 
-/// Layouts are taken in turn, so that all pairs of them meet some graph.
+/// Layouts alternate, so that all pairs of them are used for some graph.
 #[test]
 fn graphs_survive_a_journey() {
     for (number, case) in zoo().iter().enumerate().filter(|(_, case)| !is_heavy(case)) {
@@ -33,8 +33,8 @@ fn graphs_survive_a_journey() {
                 kept.push(staged);
             }
             assert_eq!(opened.format_of_graph(), case.shape, "{}", case.name);
-            // Back home, the files say all of the content without help, unless they hold it as something else.
-            // A binary of DeepGNN does not say types of features.
+            // On the way back, the files state all of the content without a sidecar, unless they store it in another
+            // form. A binary of DeepGNN does not state the types of features.
             let is_told = |sidecar: &Sidecar| sidecar.mapping.kept().is_none() || case.shape == Format::DEEPGNN;
             if opened.sidecar.as_ref().is_some_and(is_told) {
                 continue;

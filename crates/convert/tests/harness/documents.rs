@@ -1,4 +1,4 @@
-//! What the documentation says of formats.
+//! The statements of the documentation about formats.
 
 use std::path::Path;
 
@@ -20,8 +20,8 @@ fn the_table_of_what_formats_can_say_is_true() {
     assert_eq!(found.map(|(found, _)| found), Some(expected.as_str()), "docs/mapping.md has another table");
 }
 
-/// What a format's capability says is lost beyond schema and order is written as something else, and what travels beside it
-/// brings it back; or the graph is refused, or the capability is wrong.
+/// What the capability of a format lacks, beyond schema and order, is written in another form, and the sidecar restores
+/// it; or the graph is refused. Otherwise the capability is wrong.
 #[test]
 fn what_cannot_be_said_is_carried_or_refused() {
     for member in MEMBERS {

@@ -1,4 +1,4 @@
-//! Edge lists: what they hold comes back, and of everything else they leave what the plan says.
+//! Edge lists: what they can store is restored, and of everything else they keep what the plan says.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::stage::{Case, is_heavy, stage, stage_as, zoo};
 /// Reasons why an edge list cannot store a graph.
 const REASONS: &[&str] = &[
     "an edge list has no node properties",
-    "no edge names it",
+    "no edge refers to it",
     "an edge list cannot store the name",
     "all edges of an edge list are directed, or all are undirected",
     "this layout does not keep the order of nodes",
@@ -30,7 +30,8 @@ fn assert_reason(what: &str, error: &isomorph_error::Error) {
     assert!(matches!(error.kind(), Kind::WouldLose | Kind::Unsupported), "{what}: {error:?}");
 }
 
-/// Held with equal digests, or refused for a reason; and with `--lossy` all edges are left, by the names of their ends. Whether it is held.
+/// Checks that a graph is stored with equal digests, or refused for a reason, and that with `--lossy` all edges are
+/// kept, by the names of their ends. Returns whether it is stored.
 pub fn check(case: &Case, turn: usize) -> bool {
     let layouts = (EDGELIST.layouts)(case.rows());
     let layout = &layouts[turn % layouts.len()];
@@ -57,7 +58,7 @@ pub fn check(case: &Case, turn: usize) -> bool {
     held
 }
 
-/// Names of nodes by row: of several types with the type in front.
+/// Names of nodes by row: if there are several types, with the type as prefix.
 fn names(graph: &Graph, batches: &[Batch]) -> Vec<BTreeMap<u64, String>> {
     let mut all = vec![BTreeMap::new(); graph.nodes.len()];
     for batch in batches {
@@ -82,7 +83,7 @@ fn prefixed(graph: &Graph, ty: usize, key: String) -> String {
     if graph.nodes.len() > 1 { format!("{}/{key}", graph.nodes[ty].name.replace('/', "_")) } else { key }
 }
 
-/// The ends of all edges; those of an edge without a direction in the order of their names.
+/// The ends of all edges; those of an undirected edge are sorted by name.
 fn edges(memory: &MemoryGraph) -> Vec<[String; 2]> {
     let (graph, names) = (&memory.graph, names(&memory.graph, &memory.batches));
     let mut all = Vec::new();
@@ -110,7 +111,7 @@ fn the_zoo_survives_edge_lists_or_is_refused() {
     assert!(held > 1, "{held}");
 }
 
-/// A graph that an edge list has held goes on to every format and comes back.
+/// A graph from an edge list is converted to every format and back.
 #[test]
 fn an_edge_list_goes_everywhere() {
     let home = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The formats, their layouts, and what each refuses.
+//! The formats, their layouts, and what each of them refuses.
 
 use isomorph_convert::{Format, WriteOptions};
 use isomorph_graphar::info::{AdjListType, FileType};
@@ -11,9 +11,9 @@ use crate::stage::Case;
 /// A format in the harness.
 pub struct Member {
     pub format: Format,
-    /// The layouts that are tried; the argument is the number of rows of the largest table.
+    /// The layouts to test; the argument is the number of rows of the largest table.
     pub layouts: fn(u64) -> Vec<Layout>,
-    /// Graphs of the zoo that cannot be held, and some words of the reason.
+    /// Graphs of the zoo that cannot be stored, and some words of the reason.
     pub refuses: &'static [(&'static str, &'static str)],
 }
 
@@ -23,18 +23,18 @@ pub struct Layout {
     /// Name of the file or directory.
     pub file: &'static str,
     pub write: WriteOptions,
-    /// Whether positions of nodes survive in it; graphs where they mean something are refused otherwise.
+    /// Whether it keeps the positions of nodes; otherwise graphs with meaningful positions are refused.
     pub keeps_order: bool,
 }
 
 impl Member {
-    /// The layouts that can hold a graph.
+    /// The layouts that can store a graph.
     pub fn layouts_for(&self, case: &Case) -> Vec<Layout> {
         let all = (self.layouts)(case.rows()).into_iter();
         all.filter(|layout| layout.keeps_order || !case.has_order()).collect()
     }
 
-    /// Whether the graph is one that cannot be held.
+    /// Whether the graph cannot be stored.
     pub fn refuses(&self, case: &Case) -> bool {
         self.refuses.iter().any(|(name, _)| *name == case.name)
     }
@@ -52,7 +52,7 @@ const GRAPHAR: Member = Member {
     format: Format::GRAPHAR,
     layouts: graphar_layouts,
     refuses: &[
-        // In chunks of Parquet they are held.
+        // Parquet chunks can store them.
         ("wide types", "finer than the milliseconds"),
         ("rdf", "cannot be written as nodes and edges"),
         ("triples and an empty graph", "without triples would be lost"),
@@ -62,7 +62,7 @@ const GRAPHAR: Member = Member {
 
 fn graphar_layouts(rows: u64) -> Vec<Layout> {
     use AdjListType::{OrderedByDest, OrderedBySource, UnorderedByDest, UnorderedBySource};
-    // Chunk sizes that cut every graph into several chunks with a partial last one; and the defaults.
+    // Chunk sizes that split every graph into several chunks with a partial last one; and the defaults.
     let (small, other) = (Some((rows / 3 + 1, rows / 5 + 1)), Some((rows / 7 + 1, rows / 2 + 1)));
     let all = &AdjListType::ALL[..];
     type Way = (FileType, Option<(u64, u64)>, &'static [AdjListType], Option<Grouping>, Compression);
@@ -162,7 +162,7 @@ fn annnet_layouts(_: u64) -> Vec<Layout> {
     ]
 }
 
-/// Edge lists say nothing of nodes, so they hold few graphs: see `edge_lists.rs`.
+/// Edge lists have no data about nodes, so they can store few graphs: see `edge_lists.rs`.
 pub const EDGELIST: Member = Member {
     format: Format::EDGELIST,
     layouts: |_| {
@@ -211,7 +211,7 @@ const GRAPHLAKE: Member = Member {
 
 const RDF: Member = Member {
     format: Format::RDF,
-    // The syntaxes that say everything that triples say; the others have tests of their own.
+    // The syntaxes that can state everything that triples can; the others have separate tests.
     layouts: |_| {
         let layout = |name: &str, file| Layout {
             name: format!("RDF {name}"),
@@ -223,7 +223,7 @@ const RDF: Member = Member {
     },
     refuses: &[
         ("rdf", "cannot be written as nodes and edges"),
-        ("triples and an empty graph", "no words for the graph"),
+        ("triples and an empty graph", "cannot store the graph"),
         ("deepgnn", "only nodes and edges with columns can be lifted"),
     ],
 };
@@ -268,7 +268,7 @@ fn deepgnn_layouts(_: u64) -> Vec<Layout> {
     vec![
         binary("", 1, Dispatch::Line, true),
         binary("in three partitions", 3, Dispatch::Line, true),
-        // The other texts have no place for every text.
+        // The other texts cannot store every text.
         text(TextFormat::Json, "graph.json"),
         binary("in two partitions by id, without tables", 2, Dispatch::Id, false),
         parts(3, Dispatch::Line),

@@ -1,4 +1,5 @@
-//! What `docs/mapping.md` says of annnet, and of names and types that GraphAr lacks: the result, read without its sidecar.
+//! The statements of `docs/mapping.md` about annnet, and about names and types that GraphAr lacks: the output, read
+//! without its sidecar.
 
 use isomorph_convert::Format;
 use isomorph_model::zoo::{Build, Edges, Nodes, bools, bytes, float32, int32, int64, lists, text, uint64};
@@ -29,7 +30,7 @@ fn types_labels_and_relations_are_attributes() {
     );
     has(&lines, &[r#""key":"person/1""#, r#""labels":["Admin"]"#]);
     has_not(&lines, r#""labels":[]"#);
-    // A slash in a type would end it; a type of cells is a column.
+    // A slash in a type would end it; a property `type` is a column.
     has(&lines, &[r#""key":"a_b/Rome""#, r#""type_2":"a/b""#, r#""age_2":"old""#]);
     has(&lines, &[r#""key":"row/1""#]);
     has(&lines, &[r#""key":"knows:person/1>person/2""#, r#""directed":false"#, r#""weight":0.5"#, r#""kind_2":"k""#]);

@@ -1,4 +1,4 @@
-//! Types that lie in one table: how often that is read does not depend on how many of them there are.
+//! Types that share one table: the number of passes over it does not depend on the number of types.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -15,7 +15,7 @@ use isomorph_model::{
 use crate::formats::{MEMBERS, member};
 use crate::stage::{Case, resources, stage};
 
-/// A graph, how often its nodes and its edges were read, and which columns were wanted last.
+/// A graph, the number of passes over its nodes and its edges, and the columns that were requested last.
 struct Counting {
     inner: Arc<dyn Source>,
     wanted: Mutex<Option<Narrowing>>,
@@ -87,7 +87,7 @@ impl Source for Counting {
     }
 }
 
-/// So many node types, each with edges to itself and to the next.
+/// This number of node types, each with edges to itself and to the next.
 fn typed(types: usize) -> MemoryGraph {
     const ROWS: usize = 7;
     let mut graph = Graph::default();
@@ -132,8 +132,8 @@ fn typed(types: usize) -> MemoryGraph {
     MemoryGraph { graph, batches }
 }
 
-/// How often nodes and edges of a graph of so many types in a file of format `at` are read while it is digested, and then while it is
-/// converted to each other format.
+/// The number of passes over nodes and edges of a graph with this number of types, in a file of format `at`, while it
+/// is digested, and while it is converted to each other format.
 fn reads(at: Format, types: usize) -> Vec<(String, (usize, usize))> {
     let case = Case::new(format!("{types} types"), Format::GRAPHAR, typed(types));
     let expected = case.digests();
@@ -147,7 +147,7 @@ fn reads(at: Format, types: usize) -> Vec<(String, (usize, usize))> {
     let found = digest(opened.graph.as_ref(), &resources(), &isomorph_convert::Silent).unwrap().digests;
     assert_eq!(found, expected, "{at} of {types} types");
     let mut all = vec![("the digest".to_owned(), counting.read())];
-    // For GraphML the keys of nodes are read to find repeats, still type by type.
+    // For GraphML, the keys of nodes are read to find duplicates, still type by type.
     for to in MEMBERS.iter().filter(|to| to.format != at && to.format != Format::GRAPHML) {
         let staged = stage(&opened, to, &to.layouts_for(&case)[0]).unwrap_or_else(|error| panic!("{at}: {error:?}"));
         assert_eq!(staged.certificate.source, Some(expected), "{at} to {}", to.format);
@@ -168,7 +168,7 @@ fn one_table_of_many_types_is_read_as_often_as_one_of_two() {
 #[test]
 fn of_one_table_only_the_columns_of_what_is_wanted_are_read() {
     let case = Case::new("two types", Format::GRAPHAR, typed(2));
-    // The property that both types have, and that of the second; in NOCK both lie in the bag.
+    // The property that both types have, and that of the second; in NOCK both are in the bag.
     for (at, property, columns) in [(Format::NOCK, None, 0), (Format::ANNNET, Some(0), 1), (Format::ANNNET, Some(1), 1)]
     {
         let home = member(at);

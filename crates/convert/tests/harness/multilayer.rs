@@ -1,4 +1,4 @@
-//! Multilayer hypergraphs that are made up, through annnet and through the formats that have nodes and edges alone.
+//! Generated multilayer hypergraphs, through annnet and through the formats with only nodes and edges.
 
 use isomorph_convert::{Format, SidecarUse};
 use isomorph_model::zoo::multilayer;
@@ -6,14 +6,14 @@ use isomorph_model::zoo::multilayer;
 use crate::formats::{MEMBERS, Member, member};
 use crate::stage::{Case, Staged, stage};
 
-/// The same graphs each time: `MULTILAYER_CASES` makes more of them, `MULTILAYER_SEED` others.
+/// The same graphs in every run: `MULTILAYER_CASES` generates more of them, `MULTILAYER_SEED` others.
 fn seeds() -> std::ops::Range<u64> {
     let number = |name: &str, usual| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual);
     let first = number("MULTILAYER_SEED", 0);
     first..first + number("MULTILAYER_CASES", 20)
 }
 
-/// Written with equal digests; nothing where the format says why it cannot.
+/// Writes with equal digests; `None` if the format says why it cannot.
 fn written(what: &str, case: &Case, from: &isomorph_convert::Opened, member: &Member, at: usize) -> Option<Staged> {
     let layouts = member.layouts_for(case);
     let layout = &layouts[at % layouts.len()];

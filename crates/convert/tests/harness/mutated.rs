@@ -1,4 +1,4 @@
-//! One thing changed: the digest differs, and `diff` names it.
+//! With one change, the digest differs, and `diff` names the change.
 
 use isomorph_convert::{Diff, Opened, SidecarUse, Silent, diff};
 use isomorph_model::digest::LineKind;
@@ -7,7 +7,7 @@ use isomorph_model::zoo::{Mutation, mutations};
 use crate::formats::{MEMBERS, Member};
 use crate::stage::{Case, is_heavy, resources, stage, zoo};
 
-/// So many changes of a graph are tried in each format, spread over all of them; others in each layout.
+/// Number of changes of a graph that are tested in each format, spread over all of them; different ones in each layout.
 const CHANGES: usize = 8;
 
 #[test]
@@ -43,17 +43,17 @@ fn one_change_is_found_and_named() {
             }
         }
     }
-    // A change that is only noticed when the result is read back was written wrong.
+    // A change that only verification detects was written incorrectly.
     assert!(unknown.is_empty(), "{} not named: {unknown:#?}", unknown.len());
     assert!(named > 2 * refused.len(), "{named} named, {} refused: {refused:#?}", refused.len());
 }
 
-/// Changes that are refused before anything is written: lost nodes that edges still name, names twice, what the format
-/// lacks.
+/// Changes that are refused before anything is written: missing nodes that edges refer to, duplicate names, constructs
+/// that the format lacks.
 const NOTICED: &[&str] = &[
     "MODEL-DANGLING-END",
     "MODEL-REPEATED-KEY",
-    "keys of a type that has none",
+    "keys for a type that has none",
     "GAR-LABEL-MISSING",
     "CARRY-FITS",
     "the graph does not have the shape of NOCK",
@@ -61,16 +61,16 @@ const NOTICED: &[&str] = &[
     "GraphAr has no documents",
     "extra_info must be an object of texts",
     "GraphAr has one direction for each edge type",
-    // What no store of GraphLake has.
+    // What no GraphLake store can have.
     "GRAPHLAKE-IRI",
     "it must be ltr or rtl, with a language",
     "quads cannot represent qualifiers other than the named graph",
-    // What no text of RDF has.
+    // What no RDF text can have.
     "only resources, triples and literals in graphs are RDF",
     "RDF-SYNTAX",
-    "is no absolute IRI",
-    "is no label of a blank node",
-    // What no graph of DeepGNN has.
+    "is not an absolute IRI",
+    "is not a label of a blank node",
+    // What no graph of DeepGNN can have.
     "relations by row cannot be written as edge types here",
     "edges of DeepGNN must be directed, without keys and layers",
     "nodes of DeepGNN have no labels",
@@ -102,7 +102,7 @@ fn is_named(what: &str, mutation: &Mutation, before: &Opened, after: &Opened) {
         lines.filter(|line| property.is_none_or(|property| line.line.property == property)).count() > 0
     };
     assert!(differs(mutation.kind, mutation.property.as_deref()), "{what}: {:#?}", found.lines);
-    // What a table in long form says of a node or an edge is named as a value.
+    // A row of a value table about a node or an edge is named as a value.
     let kind = match mutation.kind {
         LineKind::Nodes => "node",
         LineKind::Edges => "edge",
@@ -115,7 +115,7 @@ fn is_named(what: &str, mutation: &Mutation, before: &Opened, after: &Opened) {
     }
 }
 
-/// Some element differs in what it says of `property`.
+/// Some element differs in `property`.
 fn says(what: &str, property: &str, found: &Diff) {
     let quoted = serde_json::to_string(property).unwrap();
     let mentions = |text: &Option<String>| text.as_ref().is_some_and(|text| text.contains(&quoted));

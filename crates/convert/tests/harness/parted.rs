@@ -1,12 +1,12 @@
-//! Labels and classes as node types: every graph that has or could have some, through each format that has types, and back.
+//! Labels and classes as node types: every graph that has or could have some, through each format with types, and back.
 
 use isomorph_convert::{ConvertOptions, Format, NodeTypes, SidecarUse, TypesFrom};
 
 use crate::formats::{Layout, member};
 use crate::stage::{Case, digests, is_heavy, stage, stage_as, zoo};
 
-/// Held with equal digests by each format, and again in the graph's own; or refused for a reason.
-/// `turn` says which layouts are taken.
+/// Each format stores the graph with equal digests, and so does the graph's own format afterwards; or it is refused for
+/// a reason. `turn` selects the layouts.
 pub fn check(case: &Case, turn: usize, is_reason: &dyn Fn(&str) -> bool) {
     let expected = case.digests();
     for to in [Format::GRAPHAR, Format::ANNNET, Format::DEEPGNN].map(member) {
@@ -41,7 +41,7 @@ fn labels_of_the_zoo_are_types() {
             continue;
         }
         let is_reason =
-            |error: &str| case.name == "more labels than files" && error.contains("labels that are a property");
+            |error: &str| case.name == "more labels than files" && error.contains("labels are written as a property");
         check(case, checked, &is_reason);
         checked += 1;
     }

@@ -35,7 +35,7 @@ fn survives(member: &Member) {
             }
         }
     }
-    // Nothing is listed that was held after all, in this shape or the other.
+    // No graph is listed that was stored nevertheless, in this shape or the other.
     let listed = member.refuses.iter().map(|(name, _)| *name);
     let held: Vec<&str> = listed.filter(|name| !refused.contains(name)).collect();
     assert!(held.is_empty(), "{} holds {held:?}", member.format);

@@ -33,7 +33,7 @@ impl Case {
         self.memory.batches.iter().map(|batch| batch.rows() as u64).max().unwrap_or_default()
     }
 
-    /// Whether positions of nodes mean something.
+    /// Whether positions of nodes have a meaning.
     pub fn has_order(&self) -> bool {
         self.memory.graph.nodes.iter().any(|ty| ty.ordered || ty.key.kind == KeyKind::Row)
     }
@@ -95,7 +95,7 @@ pub fn zoo() -> Vec<Case> {
     typed.chain(bundled).chain(five).chain([more_relations, more_labels, triples, with_empty]).chain(texts).collect()
 }
 
-/// RDF as stores have it: all triples in one table.
+/// RDF as in stores: all triples in one table.
 fn one_table(mut memory: MemoryGraph) -> MemoryGraph {
     let relations: Vec<String> =
         memory.graph.edges.iter().filter_map(|ty| ty.relation.fixed().map(str::to_owned)).collect();
@@ -115,14 +115,14 @@ pub fn resources() -> Resources {
     Resources { threads: 2, budget: Budget::new(1 << 30), ..Resources::of_this_machine().unwrap() }
 }
 
-/// A graph in files. They are gone with this.
+/// A graph in files, which are deleted with this value.
 pub struct Staged {
     _home: TempDir,
     pub path: PathBuf,
     pub certificate: Certificate,
 }
 
-/// Writes a graph; nothing is left where that fails.
+/// Writes a graph; if that fails, no files are left.
 pub fn stage(opened: &Opened, member: &Member, layout: &Layout) -> Result<Staged, Error> {
     stage_as(opened, member, layout, ConvertOptions::default())
 }
@@ -147,7 +147,7 @@ pub fn stage_as(opened: &Opened, member: &Member, layout: &Layout, options: Conv
 
 impl Staged {
     pub fn open(&self, sidecar: SidecarUse) -> Opened {
-        // A text of DeepGNN without nodes tells nobody what it is.
+        // A text of DeepGNN without nodes cannot be recognised.
         let from = Some(Format::DEEPGNN).filter(|format| format.id() == self.certificate.to);
         self.open_with(&OpenOptions { sidecar, from, ..OpenOptions::default() })
     }
@@ -156,8 +156,8 @@ impl Staged {
         Opened::open(&Location::from_path(&self.path), options).unwrap_or_else(|error| panic!("{error:?}"))
     }
 
-    /// Checks that the files hold the graph: what the certificate says, what is read with the sidecar, by every adjacency
-    /// list, and as much as the format can say without it.
+    /// Checks that the files contain the graph: the certificate, the graph read with the sidecar, by every adjacency
+    /// list, and as much as the format can state without it.
     pub fn check(&self, what: &str, expected: &Digests, graph: &Graph, layout: &Layout) {
         assert_eq!(self.certificate.source, Some(*expected), "{what}: what went in");
         assert_eq!(self.certificate.result, Some(*expected), "{what}: what came out");
@@ -180,7 +180,7 @@ impl Staged {
         let is_rdf = [Format::GRAPHLAKE, Format::RDF].contains(&opened.format);
         if !is_rdf && graph.hyperedges.is_empty() && graph.groups.is_empty() {
             let (nodes, edges) = counts(&table);
-            // An edge without a direction is two in DeepGNN.
+            // An undirected edge is two edges in DeepGNN.
             let edges = if opened.format == Format::DEEPGNN { edges.min(self.certificate.edges) } else { edges };
             assert_eq!((nodes, edges), (self.certificate.nodes, self.certificate.edges), "{what}: without its sidecar");
         }
@@ -191,7 +191,7 @@ pub fn digests(opened: &Opened) -> Digests {
     digest(opened.graph.as_ref(), &resources(), &Silent).unwrap_or_else(|error| panic!("{error:?}")).digests
 }
 
-/// Whether writing this in every way would take too long: many types, many files.
+/// Whether writing this in every layout would take too long: many types, many files.
 pub fn is_heavy(case: &Case) -> bool {
     case.memory.batches.len() > 50
         || case.memory.batches.iter().any(|batch| {

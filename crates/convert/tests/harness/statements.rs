@@ -1,4 +1,4 @@
-//! What `docs/mapping.md` says of GraphAr and NOCK, statement by statement: the native result, read without its sidecar.
+//! The statements of `docs/mapping.md` about GraphAr and NOCK: the output, read without its sidecar.
 
 use isomorph_convert::{Format, SidecarUse, Silent, dump};
 use isomorph_model::zoo::{
@@ -31,7 +31,7 @@ fn as_graphar(memory: MemoryGraph) -> (Vec<String>, Graph) {
     written(memory, Format::NOCK, Format::GRAPHAR)
 }
 
-/// Some line has all of these parts.
+/// Checks that some line has all of these parts.
 #[track_caller]
 pub fn has(lines: &[String], parts: &[&str]) {
     assert!(lines.iter().any(|line| parts.iter().all(|part| line.contains(part))), "{parts:?}: {lines:#?}");
@@ -48,7 +48,7 @@ fn types_are_labels_and_keys_are_names() {
     one.nodes(Nodes::keyed("person", int64([7])));
     has(&as_nock(one), &[r#""key":"7""#, r#""labels":["person"]"#]);
     let mut several = Build::default();
-    // A real label of the type's name, a comma, a slash: names are altered, and only those that must be.
+    // A real label with the name of the type, a comma, a slash: only names that must be altered are altered.
     several.nodes(Nodes::keyed("person", text(["a"])).declare(&["person"]).labels(&[&["person"]]));
     several.nodes(Nodes::keyed("a,b", text(["x"])));
     several.nodes(Nodes::keyed("c/d", int32([5])));
@@ -115,7 +115,7 @@ fn truth_and_is_rdf_are_columns_where_they_are_stated() {
     has(&lines, &[r#""truth":0.1"#, r#""is_rdf":true"#]);
     // A double makes the column a double.
     assert_eq!(graph.nodes[0].properties[0].data_type, arrow_schema::DataType::Float64);
-    // Where null is legal, or the type is another, it is a member like any other, beside a truth of 1.
+    // If null is legal, or the type is another, it is an ordinary member, in addition to a truth of 1.
     let mut build = Build::default();
     let node = build.nodes(Nodes::keyed("n", int64([1])).column("truth", float32([0.5])));
     build.edges(Edges::rows(node, "r", node, [(0, 0)]).column("truth", text(["high"])));

@@ -1,4 +1,4 @@
-//! Graphs in the shape of DeepGNN, as its texts are read: ids, types and relations in numbers, features of every kind.
+//! Graphs in the shape of DeepGNN's texts: ids, types and relations as numbers, features of every kind.
 
 use std::path::Path;
 
@@ -7,21 +7,21 @@ use isomorph_model::{MemoryGraph, Request, Tables};
 use isomorph_storage::Location;
 use proptest::prelude::*;
 
-/// Two types of nodes, three of edges, features of all kinds, holes, parallel edges, loops, ids of 64 bits.
+/// Two types of nodes, three of edges, features of all kinds, missing features, parallel edges, loops, 64-bit ids.
 const EVERYTHING: &str = "\
 -1 7 0 1.5 float32 3 0.5 -0.0 nan uint64 2 18446744073709551615 0 binary_feature 1 seven int32 2 5 -2 uint16 3,2,3 0 1 2 3 4 5 7 8 9 7 9 0 0.1 float64 1 3.5 7 9 0 0.2 7 18446744073709551615 10 1.0 uint8 0 binary_feature 1 edge
 -1 9 1 0.0 uint8 0 uint8 0 binary_feature 1 \u{3b2},\"x\" uint8 0 uint8 0 int8 3 -128 0 127 9 7 2 0.3 uint8 0 uint8 0 int64 2,2 5 9 -1 1 9 9 2 1e-3
 -1 18446744073709551615 0 2.0 float32 1 1e30
 ";
 
-/// Times of nodes and edges, some of which edges have from their nodes, and values of several types under one id.
+/// Times of nodes and edges, some of which edges inherit from their nodes, and values of several types under one id.
 const TIMES: &str = r#"
 {"node_id": 3, "node_type": 0, "node_weight": 0.25, "created_at": 2, "removed_at": 90, "float_feature": {"0": [1, 2]}, "edge": [{"src_id": 3, "dst_id": 8, "edge_type": 1, "weight": 1}, {"src_id": 3, "dst_id": 3, "edge_type": 1, "weight": 2, "created_at": 4, "removed_at": 9, "int64_feature": {"0": [7]}}]}
 {"node_id": 8, "node_type": 1, "node_weight": 1, "binary_feature": {"0": "ab"}, "sparse_int8_feature": {"1": {"coordinates": [[1, 2]], "values": [3]}}, "edge": [{"src_id": 8, "dst_id": 3, "edge_type": 0, "weight": 1, "created_at": 5, "binary_feature": {"0": "x"}}]}
 {"node_id": 9, "node_type": 1, "node_weight": 1, "created_at": -4, "float_feature": {"0": [4]}, "edge": []}
 "#;
 
-/// The graphs that are always tried.
+/// The graphs that are tested in every run.
 pub fn cases() -> Vec<(String, MemoryGraph)> {
     let all =
         [("numbers and features", EVERYTHING), ("numbers alone", "-1 1 0 1.0 1 1 0 1.0\n"), ("a text of nothing", "")];
@@ -51,7 +51,7 @@ fn graph_at(path: &Path) -> MemoryGraph {
     memory
 }
 
-/// A feature of one of eight kinds as words, or a hole.
+/// A feature of one of eight kinds as text, or a missing one.
 fn feature(kind: usize) -> BoxedStrategy<String> {
     fn numbers<T: ToString + std::fmt::Debug + 'static>(
         name: &'static str,
@@ -80,14 +80,14 @@ fn feature(kind: usize) -> BoxedStrategy<String> {
     prop_oneof![1 => Just("uint8 0".to_owned()), 3 => value].boxed()
 }
 
-/// Up to two features of these kinds, and now and then of another.
+/// Up to two features of these kinds, and occasionally of another.
 fn features(kinds: [usize; 2]) -> BoxedStrategy<String> {
     let one = |kind: usize| prop_oneof![5 => feature(kind), 1 => (0usize..8).prop_flat_map(feature)];
     let both = (one(kinds[0]), one(kinds[1]), 0usize..3);
     both.prop_map(|(first, second, count)| [first, second][..count.min(2)].join(" ")).boxed()
 }
 
-/// Graphs of such texts, whose edges end in nodes.
+/// Graphs of such texts, whose edges end at nodes.
 pub fn graphs() -> BoxedStrategy<MemoryGraph> {
     let kinds = || [0usize..8, 0usize..8];
     let text = (kinds(), kinds()).prop_flat_map(|(of_nodes, of_edges)| {

@@ -1,4 +1,4 @@
-//! annnet graphs through what works over any format: detection, digests, dumps.
+//! annnet graphs through operations of any format: detection, digests, dumps.
 #![allow(clippy::unwrap_used)]
 
 use std::path::{Path, PathBuf};

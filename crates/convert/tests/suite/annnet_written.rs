@@ -1,4 +1,4 @@
-//! annnet graphs from one form into the other: equal digests at every step.
+//! Converts annnet graphs from one form to the other: equal digests at every step.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use isomorph_error::Error;
 use isomorph_storage::{Budget, Location, Resources};
 use isomorph_tables::{Compression, Encoding, TableWriter};
 
-/// Graphs of the layout that is written too.
+/// Graphs of the layout that is also written.
 const V2: [&str; 16] = [
     "aspects_without_nodes",
     "attr_types",
@@ -33,7 +33,7 @@ const V2: [&str; 16] = [
     "stale_overwrite",
 ];
 
-/// Graphs of older layouts, which are written in the newest.
+/// Graphs of older layouts, which are written in the newest layout.
 const OLDER: [&str; 4] = ["v1_0.1.1/empty", "v1_0.1.1/flat", "v1_0.1.1/multilayer", "v1_0.1.1/weighted_slices"];
 
 fn fixture(name: &str) -> PathBuf {
@@ -94,7 +94,7 @@ fn threads_and_repetition_change_no_byte() {
     assert!(archives[0] == archives[1]);
 }
 
-/// Graphs with names or attributes that the format has no place for.
+/// Graphs with names or attributes that the format cannot store.
 const REFUSED_ABROAD: [(Format, &str); 0] = [];
 
 #[test]
@@ -119,7 +119,7 @@ fn every_graph_comes_back_from_the_files_of_other_formats() {
                 .unwrap_or_else(|error| panic!("{name} from {abroad}: {error:?}"));
             assert_eq!((certificate.source, certificate.result), (Some(before), Some(before)), "{name} from {abroad}");
             assert!(certificate.carried.is_empty(), "{name}: {:?}", certificate.carried);
-            // The file says all of it without a sidecar.
+            // The file declares everything without a sidecar.
             assert_eq!(digested(&back).digests, before, "{name} from {abroad}");
         }
     }
@@ -152,7 +152,7 @@ fn weighted(root: &Path, weights: [(&str, ArrayRef); 2]) {
     std::fs::write(root.join("g.graph.yml"), graph).unwrap();
 }
 
-/// The weight of edges is a column of its own; weights of nodes are attributes, one for each type of number.
+/// The weight of edges has its own column; weights of nodes are attributes, one for each type of number.
 #[test]
 fn weights_of_two_types_of_nodes_are_two_attributes() {
     let integer = || ("int64", Arc::new(Int64Array::from(vec![2])) as ArrayRef);

@@ -1,4 +1,4 @@
-//! Conditions on the graph that is shown, whatever its files have.
+//! Conditions on the graph that is shown, whatever its files contain.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::path::Path;
@@ -41,7 +41,7 @@ fn by_label() -> ConvertOptions {
     ConvertOptions { node_types: Some(NodeTypes::of(TypesFrom::Label)), ..graphar() }
 }
 
-/// A text as the GraphAr graph `g`.
+/// Converts a text to the GraphAr graph `g`.
 fn written(text: &str, name: &str, options: &ConvertOptions) -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
     let from = home.path().join(name);
@@ -70,7 +70,7 @@ fn lines(opened: &Opened) -> Vec<String> {
     String::from_utf8(out).unwrap().lines().map(str::to_owned).collect()
 }
 
-/// The keys of the nodes that a condition leaves.
+/// The keys of the nodes that pass a condition.
 fn nodes(opened: &Opened) -> Vec<String> {
     let mut keys: Vec<String> = ["a", "b", "c", "d", "m"].map(|key| format!("\"{key}\"")).into();
     let lines = lines(opened);
@@ -89,7 +89,7 @@ fn members_whose_types_disagree_are_not_compared_whatever_makes_the_types() {
                 assert!(error.message().contains("JSON"), "{condition}: {error}");
             }
         }
-        // What is stored are texts.
+        // The stored values are texts.
         let ty = if options.node_types.is_some() { "L" } else { "node" };
         chosen(&home.path().join("g"), &format!("{ty}: q = '1'"), SidecarUse::Ignore).unwrap();
     }
@@ -142,13 +142,13 @@ fn groups_are_chosen_but_those_that_edges_name_themselves() {
         let all = lines(&opened(at, SidecarUse::Auto)).join("\n");
         assert!(all.contains("\"s1\"") && all.contains("\"s2 ünïcode\""), "{all}");
         let some = chosen(at, "slice: key = 's1'", SidecarUse::Auto).unwrap();
-        // What documents say of the whole stays.
+        // Documents about the whole graph are kept.
         let mut left = lines(&some);
         left.retain(|line| !line.starts_with("{\"document\""));
         let left = left.join("\n");
         assert!(left.contains("\"s1\"") && !left.contains("\"s2 ünïcode\""), "{left}");
         converted(&some, &home.path().join(format!("{}", all.len() + usize::from(at == to))), &graphar()).unwrap();
-        // What is in a slice can be chosen.
+        // Members of a slice can be selected.
         let few = lines(&chosen(at, "node: key = 'nothing'", SidecarUse::Auto).unwrap());
         assert!(!few.iter().any(|line| line.starts_with("{\"edge\"") || line.starts_with("{\"membership\"")));
     }
@@ -173,7 +173,7 @@ fn resources_that_triples_name_are_not_chosen() {
             assert!(error.hints().any(|hint| hint.contains("isomorph match")), "{error:?}");
         }
     }
-    // Without its sidecar it is what its files say.
+    // Without its sidecar it is what its files declare.
     let stored = opened(&home.path().join("g"), SidecarUse::Ignore);
     assert!(stored.graph.graph().nodes.iter().any(|ty| ty.properties.iter().any(|own| own.name == "http___e_age")));
 }

@@ -1,4 +1,5 @@
-//! Every graph of the fixtures as tables: all rows are there, of the declared types, and filters find what a look at each row finds.
+//! Every graph of the fixtures as tables: all rows exist and have the declared types, and filters return the same as a
+//! check of each row.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::collections::BTreeMap;
@@ -16,7 +17,7 @@ use isomorph_storage::{Location, Resources};
 
 type Row = BTreeMap<String, Option<String>>;
 
-/// The graphs with golden sidecars, seen through these and as what they are stored as.
+/// The graphs with golden sidecars, read with and without these.
 fn graphs() -> Vec<(String, Arc<dyn Source>)> {
     let folder = fixture("sidecars");
     let expected = std::fs::read(folder.join("expected.json")).unwrap();
@@ -33,7 +34,7 @@ fn graphs() -> Vec<(String, Arc<dyn Source>)> {
     graphs
 }
 
-/// Graphs as the published libraries wrote them, and one in small chunks of every format.
+/// Graphs that the published libraries wrote, and one in small chunks of every format.
 fn others() -> Vec<(String, Arc<dyn Source>)> {
     let mut graphs = Vec::new();
     let mut add = |path: &std::path::Path| {
@@ -56,7 +57,7 @@ fn others() -> Vec<(String, Arc<dyn Source>)> {
 
 fn rows(batches: &[RecordBatch]) -> Vec<Row> {
     let cells = |column: &ArrayRef| -> Vec<Option<String>> {
-        // Zones have no names here.
+        // The comparison ignores the names of zones.
         let column = match column.data_type() {
             DataType::Timestamp(_, Some(_)) => arrow_cast::cast(column, &DataType::Int64).unwrap(),
             _ => Arc::clone(column),
@@ -174,7 +175,7 @@ fn what_is_no_bag_is_null_in_batches_of_any_size() {
     }
 }
 
-/// A graph of which everything is read, whatever is asked for.
+/// A source that reads everything, whatever is requested.
 struct Whole(Arc<dyn Source>);
 
 impl Source for Whole {
@@ -245,7 +246,7 @@ fn what_a_format_leaves_out_nobody_misses() {
     assert!(compared > 1000, "{compared}");
 }
 
-/// Rows as texts, in an order of their own: what is found by an end comes in the order of that end.
+/// Rows as texts, sorted: edges that are found by an end are in the order of that end.
 fn sorted(batches: &[RecordBatch]) -> Vec<Row> {
     let mut rows = rows(batches);
     let schema = batches.first().map(RecordBatch::schema);
@@ -262,7 +263,8 @@ fn sorted(batches: &[RecordBatch]) -> Vec<Row> {
     rows
 }
 
-/// Keys of one column: some of its own, some twice, some that are nowhere, nulls; as they are, and as texts and integers that spell the same.
+/// Keys of one column: some of its values, some duplicates, some missing ones, nulls; unchanged, and as texts and
+/// integers with the same spelling.
 fn keys(state: &mut u64, column: &[Option<String>], data_type: &DataType) -> Vec<ArrayRef> {
     let mut random = |below: usize| {
         *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -336,7 +338,7 @@ fn exact_statistics_are_what_a_scan_gives() {
             let said = dataset.statistics(table.name()).unwrap();
             let all: Result<Vec<RecordBatch>, _> = dataset.scan(table.name()).unwrap().batches().unwrap().collect();
             let Ok(all) = all else { continue };
-            // What was found out while reading may say more.
+            // What was learnt while reading may add statistics.
             for said in [said, dataset.statistics(table.name()).unwrap()] {
                 let rows: usize = all.iter().map(RecordBatch::num_rows).sum();
                 near += usize::from(said.rows.exact().is_none() && said.rows.value().is_some());

@@ -1,4 +1,4 @@
-//! What a binary of DeepGNN has no place for travels with it: a text is the same text after its binary.
+//! The sidecar keeps what a binary of DeepGNN cannot store: a text is the same text after a conversion to a binary.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::path::Path;
@@ -11,7 +11,8 @@ use isomorph_deepgnn::{BESIDE, TextFormat};
 use isomorph_error::Kind;
 use isomorph_storage::{Budget, Location, Resources};
 
-/// Sorted as the writer sorts; features of several types, a hole alone under its id, weights of all kinds, ids that only edges know.
+/// Sorted like the output; features of several types, a missing feature that is alone under its id, weights of all
+/// kinds, ids that only edges mention.
 const JSON: &str = r#"{"node_id": 1, "node_type": 0, "node_weight": 0.1, "float_feature": {"1": [1, 2.5]}, "edge": [{"src_id": 1, "dst_id": 2, "edge_type": 0, "weight": 0.5, "int64_feature": {"0": [7]}}, {"src_id": 1, "dst_id": 9, "edge_type": 1, "weight": 2}]}
 {"node_id": 2, "node_type": 1, "node_weight": 0, "sparse_float_feature": {"2": {"coordinates": [[0, 3], [1, 4]], "values": [1, 2]}}, "edge": []}
 {"node_id": 5, "node_type": 1, "node_weight": 1, "binary_feature": {"3": "ab"}, "edge": [{"src_id": 5, "dst_id": 1, "edge_type": 1, "weight": 1}]}
@@ -58,7 +59,7 @@ fn a_text_is_the_same_after_its_binary() {
         assert_eq!(digests(&open(&binary)), expected);
         let carried = sidecar::verify(&Location::from_path(&binary), &Registry::standard()).unwrap();
         assert_eq!((carried.0.digests, carried.1), ((!no_verify).then_some(expected), Vec::new()));
-        // From one binary to another, where weights have other places, and back to the text.
+        // From one binary to another, with weights in another order, and back to the text.
         write(&binary, &again, |options| {
             options.write.get_mut::<isomorph_deepgnn::WriteOptions>().binary.partitions = 2
         });
@@ -69,7 +70,7 @@ fn a_text_is_the_same_after_its_binary() {
         });
         assert_eq!((done.source, done.result), (Some(expected), Some(expected)));
         assert_eq!(digests(&open(&back)), expected);
-        // What nobody else knows of is not needed for weights, which are recovered from the tables.
+        // Without a sidecar, weights are recovered from the tables.
         let alone = OpenOptions { sidecar: SidecarUse::Ignore, ..OpenOptions::default() };
         let alone = Opened::open(&Location::from_path(&binary), &alone).unwrap();
         assert!(alone.graph.graph().nodes[0].properties.iter().any(|property| property.name == "weight"));
@@ -88,11 +89,11 @@ fn weights_lie_beside_only_where_one_is_not_1() {
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     names.sort();
-    // Entry 17 of the third partition; those behind it weigh 1.
+    // Entry 17 of the third partition; those after it have weight 1.
     assert_eq!(names, ["carry.json", "node_weights_2"]);
     assert_eq!(std::fs::metadata(binary.join(BESIDE).join("node_weights_2")).unwrap().len(), 18 * 4);
     assert_eq!(digests(&open(&binary)), digests(&open(&text)));
-    // A weight that was changed is found out, and a file that is too long for its partition.
+    // A changed weight is detected, and a file that is too long for its partition.
     let weights = binary.join(BESIDE).join("node_weights_2");
     std::fs::write(&weights, [0; 18 * 4]).unwrap();
     let stale = Opened::open(&Location::from_path(&binary), &OpenOptions::default()).map(|_| ()).unwrap_err();
@@ -101,7 +102,7 @@ fn weights_lie_beside_only_where_one_is_not_1() {
     let schema = OpenOptions { sidecar: SidecarUse::Schema, ..OpenOptions::default() };
     let long = Opened::open(&Location::from_path(&binary), &schema).map(|_| ()).unwrap_err();
     assert_eq!(long.kind(), Kind::Malformed, "{long:?}");
-    // Dropped, all of it is gone.
+    // Dropping the sidecar removes all of its files.
     sidecar::remove(&Location::from_path(&binary), &Registry::standard()).unwrap();
     assert!(!binary.join(BESIDE).exists());
     let lossy = home.path().join("lossy");
@@ -109,7 +110,7 @@ fn weights_lie_beside_only_where_one_is_not_1() {
     assert!(done.carried.is_empty() && !lossy.join(BESIDE).exists());
 }
 
-/// Times of nodes and edges, with and without what edges inherit, and several types under one id.
+/// Times of nodes and edges, including inherited ones, and several types under one id.
 const TIMES: &str = r#"{"node_id": 1, "node_type": 0, "node_weight": 1, "created_at": 3, "removed_at": 20, "float_feature": {"0": [1, 2.5]}, "edge": [{"src_id": 1, "dst_id": 2, "edge_type": 0, "weight": 0.5, "created_at": 4, "removed_at": 9, "int64_feature": {"1": [7]}}, {"src_id": 1, "dst_id": 9, "edge_type": 1, "weight": 2}]}
 {"node_id": 2, "node_type": 1, "node_weight": 0.5, "created_at": -5, "binary_feature": {"0": "ab"}, "edge": [{"src_id": 2, "dst_id": 1, "edge_type": 0, "weight": 1, "created_at": 0, "binary_feature": {"1": "x"}}]}
 {"node_id": 4, "node_type": 1, "node_weight": 1, "sparse_float_feature": {"0": {"coordinates": [[0, 3]], "values": [1]}}, "edge": []}
@@ -133,7 +134,7 @@ fn times_and_several_types_come_back() {
         assert!(done.lost.is_empty(), "{:?}", done.lost);
         assert_eq!((done.source, done.result), (Some(expected), Some(expected)));
         assert_eq!(digests(&open(&binary)), expected);
-        // What other readers see is what it always was.
+        // Other readers see the same as before.
         let lossy = write(&text, &plain, |options| {
             into(options);
             options.lossy = true;
@@ -147,7 +148,7 @@ fn times_and_several_types_come_back() {
             let same = std::fs::read(plain.join(&name)).unwrap() == std::fs::read(binary.join(&name)).unwrap();
             assert!(same, "{}", name.display());
         }
-        // From binary to binary, which stores the times of edges then, and back to the text.
+        // From binary to binary, which then stores the times of edges, and back to the text.
         let done = write(&binary, &again, |options| {
             options.write.get_mut::<isomorph_deepgnn::WriteOptions>().binary.partitions = 2
         });
@@ -187,7 +188,7 @@ fn graphs_from_elsewhere_keep_times_and_types() {
     }
 }
 
-/// What is damaged beside a binary is an error, also where the sidecar is not asked whether it is stale.
+/// Damaged sidecar files are an error, even if the sidecar is not checked.
 #[test]
 fn damaged_files_beside_are_errors() {
     let home = tempfile::tempdir().unwrap();
@@ -213,7 +214,8 @@ fn damaged_files_beside_are_errors() {
     open(&binary);
 }
 
-/// Values at times, dense, sparse and text, some since their element is, and one without them under the same id.
+/// Values at times: dense, sparse and text, some from the creation of their element, and one without times under the
+/// same id.
 const VALUES_AT_TIMES: &str = r#"{"node_id": 1, "node_type": 0, "node_weight": 1, "created_at": 3, "float_feature": {"0": [{"values": [1, 2.5], "created_at": 9}, {"values": [3]}]}, "binary_feature": {"1": [{"values": "b", "created_at": 4}, {"values": "a: \u2028", "created_at": 3}]}, "edge": [{"src_id": 1, "dst_id": 2, "edge_type": 0, "weight": 1, "sparse_int8_feature": {"0": [{"coordinates": [[1, 2]], "values": [3], "created_at": 5}, {"coordinates": [4, 5], "values": [6, 7], "created_at": 6}]}}]}
 {"node_id": 2, "node_type": 0, "node_weight": 1, "float_feature": {"0": [4]}, "edge": []}
 "#;
@@ -233,7 +235,7 @@ fn values_at_times_become_json_again() {
     write(&text, &binary, watermark);
     let done = write(&binary, &json, into_json);
     assert_eq!(done.result, Some(expected));
-    // The same bytes as the text had.
+    // The same bytes as the text.
     write(&json, &again, watermark);
     for name in ["node_features_0_0.data", "edge_features_0_0.data"] {
         assert_eq!(std::fs::read(binary.join(name)).unwrap(), std::fs::read(again.join(name)).unwrap(), "{name}");
@@ -243,7 +245,7 @@ fn values_at_times_become_json_again() {
         write(&text, &there, |options| options.to = Some(format));
         assert_eq!(write(&there, &back, into_json).result, Some(expected), "{name}");
     }
-    // Without the sidecar, types that are declared are enough; bytes that are something else are an error.
+    // Without the sidecar, declared types are enough; bytes of another kind are an error.
     let declared = |node: &[(u32, &str)]| {
         let mut options = OpenOptions { sidecar: SidecarUse::Ignore, ..OpenOptions::default() };
         options.get_mut::<isomorph_deepgnn::OpenOptions>().node_features =
@@ -265,7 +267,7 @@ fn values_at_times_become_json_again() {
         let error = done.map(|_| ()).unwrap_err();
         assert!(error.kind() == Kind::WouldLose && format!("{error:?}").contains(wrong), "{error:?}");
     }
-    // The other texts have no place for them, and the plan says so.
+    // The other texts cannot store them, and the plan says so.
     for format in [TextFormat::Linear, TextFormat::EdgeList, TextFormat::Tsv] {
         options.write.get_mut::<isomorph_deepgnn::WriteOptions>().text = Some(format);
         let error = Plan::new(&open(&json), &destination, &options, &resources(), &Silent).map(|_| ()).unwrap_err();
@@ -277,8 +279,8 @@ fn into_json(options: &mut ConvertOptions) {
     options.write.get_mut::<isomorph_deepgnn::WriteOptions>().text = Some(TextFormat::Json);
 }
 
-/// A binary has the statements of its partitions one after another, and the first one counts: if that is another than the first line, it
-/// is another graph.
+/// A binary has the statements of its partitions one after another, and the first one counts: if this is not the first
+/// line of the text, the graph differs.
 #[test]
 fn statements_that_change_their_order_are_refused() {
     let home = tempfile::tempdir().unwrap();
@@ -307,7 +309,7 @@ fn statements_that_change_their_order_are_refused() {
         options.lossy = true;
     });
     assert!(lossy.lost.iter().any(|lost| lost.contains("several statements")), "{:?}", lossy.lost);
-    // Statements that agree make the same graph, wherever they lie.
+    // Equal statements make the same graph, wherever they are.
     std::fs::write(&text, "5,-1,0,1\n7,-1,0,4\n5,-1,0,1\n5,0,7,1\n").unwrap();
     let expected = digests(&open(&text));
     let same = write(&text, &home.path().join("same"), |options| {
@@ -317,7 +319,7 @@ fn statements_that_change_their_order_are_refused() {
     assert_eq!(digests(&open(&home.path().join("same"))), expected);
 }
 
-/// Weights beside a binary serve nobody who is not told that they are there.
+/// Weights in the sidecar are not used without the sidecar.
 #[test]
 fn weights_beside_a_binary_of_any_graph_are_read() {
     let home = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! DeepGNN's texts and binaries through GraphAr, NOCK and annnet, and back to their digests.
+//! Texts and binaries of DeepGNN through GraphAr, NOCK and annnet, and back with equal digests.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::path::{Path, PathBuf};
@@ -11,8 +11,8 @@ use isomorph_deepgnn::FeatureType;
 use isomorph_error::{Error, Result};
 use isomorph_storage::{Budget, Location, Resources};
 
-/// Two types of nodes, three of edges, features of several kinds, holes, parallel edges, ids beyond 63 bits, and an edge
-/// that ends in an id without a line.
+/// Two types of nodes, three of edges, features of several kinds, missing features, parallel edges, ids beyond 63 bits,
+/// and an edge that ends at an id without a line.
 const LINEAR: &str = "\
 -1 7 0 1.5 float32 3 0.5 -0.0 nan uint64 2 18446744073709551615 0 binary_feature 1 seven float16 2 0.5 -2 uint16 3,2,3 0 1 2 3 4 5 7 8 9 7 9 0 0.1 float64 1 3.5 7 9 0 0.2 7 18446744073709551615 10 1.0 uint8 0 binary_feature 1 edge
 -1 9 1 0.0 uint8 0 uint8 0 binary_feature 1 \u{3b2},\"x\" uint8 0 uint8 0 int8 3 -128 0 127 9 7 2 0.3 int64 2,2 5 9 -1 1
@@ -115,7 +115,8 @@ fn fixtures_survive() {
     }
 }
 
-/// Nodes that several lines and several partitions describe are one, in every format, and in files of DeepGNN again.
+/// Nodes that several lines and several partitions describe are one node, in every format, and again in files of
+/// DeepGNN.
 #[test]
 fn split_nodes_are_united() {
     let home = tempfile::tempdir().unwrap();
@@ -177,7 +178,8 @@ fn what_others_read_is_a_good_graph() {
         write(&opened, to, &there, &ConvertOptions::default()).unwrap();
         alone(&there)
     });
-    // Lists of numbers, text as it is, sparse features as JSON; ids of the same 64 bits; a node for the end without a line.
+    // Lists of numbers, unchanged text, sparse features as JSON; ids with the same 64 bits; a node for the end without
+    // a line.
     has(&graphar, &[r#""key":7"#, r#""type":0"#, r#""0":[0.5,-0.0,"NaN"]"#, r#""1":[-1,0]"#, r#""2":"seven""#]);
     has(&graphar, &[r#""key":-1"#, r#""weight":2.0"#]);
     has(&graphar, &[r#""key":99"#]);
@@ -220,7 +222,7 @@ fn many_relations_are_a_column() {
     has(&self::alone(&there), &[r#""predicate":"1199""#]);
 }
 
-/// A text with everything becomes other formats, and what they hold becomes texts and binaries of DeepGNN again.
+/// A text with every construct is converted to other formats, and from these to texts and binaries of DeepGNN.
 #[test]
 fn what_was_a_text_becomes_files_of_deepgnn_again() {
     let home = tempfile::tempdir().unwrap();
@@ -282,7 +284,7 @@ fn what_deepgnn_reads_is_a_good_graph() {
     let done = write(&opened, Format::DEEPGNN, &there, &options).unwrap();
     assert_eq!(done.result, Some(digests(&opened)));
     let lines = alone(&there);
-    // Ids are rows through both types; features are counted in the order of the description, the key comes behind them.
+    // Ids are rows across both types; features are numbered in the order of the description, followed by the key.
     has(
         &lines,
         &[r#""key":0"#, r#""type":0"#, r#""0":[30]"#, r#""1":"ann""#, r#""2":[0]"#, r#""3":[1]"#, r#""4":[70]"#],
@@ -290,7 +292,7 @@ fn what_deepgnn_reads_is_a_good_graph() {
     has(&lines, &[r#""key":0"#, r#""5":"[\"Admin\"]""#]);
     has(&lines, &[r#""key":1"#, r#""4":[5]"#, r#""7":"{\"name\":\"\"}""#]);
     has(&lines, &[r#""key":2"#, r#""type":1"#, r#""1":"Roma""#, r#""6":"Rome""#]);
-    // Both directions, the second one marked; a loop is there once; a weight that nothing can be drawn by is 1.
+    // Both directions, the second one marked; a loop is written once; a weight that cannot be used for sampling is 1.
     has(&lines, &[r#""edge":"0""#, r#""ends":[0,1]"#, r#""0":[0.1]"#, r#""weight":0.10000000149011612"#]);
     has(&lines, &[r#""edge":"0""#, r#""ends":[1,0]"#, r#""2":[1]"#]);
     has(&lines, &[r#""edge":"0""#, r#""ends":[1,1]"#, r#""0":["NaN"]"#, r#""weight":1.0"#]);
@@ -298,7 +300,7 @@ fn what_deepgnn_reads_is_a_good_graph() {
     assert_eq!(lines.iter().filter(|line| line.contains("\"edge\"")).count(), 4, "{lines:#?}");
 }
 
-/// Where each row says whether it has a direction, those that have none are there in both.
+/// If each row states whether it is directed, undirected edges are written in both directions.
 #[test]
 fn rows_without_a_direction_are_there_in_both() {
     use isomorph_model::zoo::{Build, Edges, Nodes, bools, int64};
@@ -328,7 +330,7 @@ fn rows_without_a_direction_are_there_in_both() {
     assert_eq!(["[3,4]", "[4,3]", "[3,3]", "[4,4]"].map(ends), [2, 1, 1, 1], "{lines:#?}");
 }
 
-/// Integer keys are ids, also where rows are in another order, and in several partitions.
+/// Integer keys are ids, also if rows are in another order, and in several partitions.
 #[test]
 fn integer_keys_stay_and_so_does_the_order_of_rows() {
     use isomorph_model::zoo::{Build, Edges, Nodes, int64, text};
@@ -363,14 +365,14 @@ fn integer_keys_stay_and_so_does_the_order_of_rows() {
         let lines = alone(&there);
         has(&lines, &["\"key\":356,"]);
         has(&lines, &["\"key\":18446744073709551116,"]);
-        // From there into a format whose rows have an order.
+        // From there to a format whose rows have an order.
         let back = home.path().join(format!("g{partitions}.graphar"));
         let done = write(&open(&there, &OpenOptions::default()), Format::GRAPHAR, &back, &ConvertOptions::default());
         assert_eq!(done.unwrap().result, Some(expected));
     }
 }
 
-/// Memory that holds neither the keys nor the rows of the graphs here.
+/// Memory that can hold neither the keys nor the rows of the graphs here.
 fn little() -> Resources {
     Resources { threads: 2, budget: Budget::new(4 << 20), ..Resources::of_this_machine().unwrap() }
 }
@@ -380,7 +382,7 @@ fn ends_are_looked_up_beyond_memory() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("graph.linear");
     let nodes = 200_000u64;
-    // Nodes are odd, every third edge ends in an even id; the last node is stated twice.
+    // Nodes are odd, every third edge ends at an even id; the last node is stated twice.
     let id = |node: u64| (node * 7919 % 200_003) * 2 + 1;
     let mut lines: String = (0..nodes)
         .map(|node| {
@@ -437,7 +439,7 @@ fn rows_are_put_in_order_beyond_memory() {
     assert!(little.scratch.peak() > 0);
 }
 
-/// `diff --as deepgnn`: a graph of another format as DeepGNN would hold it.
+/// `diff --as deepgnn`: a graph of another format as DeepGNN would store it.
 #[test]
 fn a_graph_is_seen_as_deepgnn_holds_it() {
     use isomorph_model::zoo::{Build, Edges, Nodes, int64, text};
@@ -464,7 +466,7 @@ fn a_graph_is_seen_as_deepgnn_holds_it() {
     has(&lines, &[r#""key":0"#, r#""0":[30]"#, r#""1":"ann""#]);
     has(&lines, &[r#""ends":[0,1]"#]);
     has(&lines, &[r#""ends":[1,0]"#]);
-    // What is written is the same graph, and nothing of the view is left.
+    // The output is the same graph, without the view.
     let binary = home.path().join("binary");
     write(&opened, Format::DEEPGNN, &binary, &ConvertOptions::default()).unwrap();
     let native = open(&binary, &OpenOptions::default()).native;
@@ -478,7 +480,7 @@ fn types_from(property: &str) -> NodeTypes {
     NodeTypes::of(TypesFrom::Property(property.to_owned()))
 }
 
-/// Nodes with types of their own: a good graph of several types, and the same graph again.
+/// Nodes with separate types: an ordinary graph of several types, and the same graph again.
 #[test]
 fn nodes_are_given_types_of_their_own() {
     let home = tempfile::tempdir().unwrap();
@@ -503,7 +505,7 @@ fn nodes_are_given_types_of_their_own() {
     let there =
         open(&home.path().join("g.graphar"), &OpenOptions { sidecar: SidecarUse::Ignore, ..OpenOptions::default() });
     let graph = there.graph.graph();
-    // Type 0 has a name, 1 is called by its number, 99 has no line and so no type.
+    // Type 0 has a name, 1 is named by its number, 99 has no line and so no type.
     let nodes: Vec<(&str, Option<u64>)> = graph.nodes.iter().map(|ty| (ty.name.as_str(), ty.rows)).collect();
     assert_eq!(nodes, [("person", Some(2)), ("1", Some(1)), ("node", Some(1))]);
     let mut edges: Vec<(String, String, String)> = graph.edges.iter().map(|ty| graph.edge_name(ty)).collect();
@@ -513,7 +515,7 @@ fn nodes_are_given_types_of_their_own() {
         [of("1", "2", "person"), of("person", "0", "1"), of("person", "10", "person"), of("person", "2", "node")];
     assert_eq!(edges, known);
     assert!(graph.nodes.iter().flat_map(|ty| &ty.properties).all(|property| property.name != "type"));
-    // What has no such property, or is written as what it is, is refused.
+    // A graph without such a property, or without a change of format, is refused.
     let other = ConvertOptions { node_types: Some(types_from("age")), ..ConvertOptions::default() };
     for (to, how) in [(Format::GRAPHAR, &other), (Format::DEEPGNN, &options)] {
         let mut how = how.clone();
@@ -523,13 +525,13 @@ fn nodes_are_given_types_of_their_own() {
     }
 }
 
-/// Their ids take more than the memory: they are sorted and looked up in temporary files.
+/// The ids take more than the memory: they are sorted and looked up in temporary files.
 #[test]
 fn many_nodes_are_given_types_in_little_memory() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("graph.linear");
     const NODES: u64 = 300_000;
-    // Ids are spread, and not in their order.
+    // Ids are spread, and not in order.
     let id = |n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 8;
     let lines: String = (0..NODES)
         .map(|n| format!("-1 {} {} 1 {} {} {} 1\n", id(n), n % 5, id(n), id((n * 7 + 1) % NODES), n % 2))

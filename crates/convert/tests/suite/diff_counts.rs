@@ -1,4 +1,4 @@
-//! What `diff` counts on one side only, compared with sets made of the lines of `dump`.
+//! The facts that `diff` counts on one side only, compared with sets made of the lines of `dump`.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use isomorph_storage::Resources;
@@ -11,14 +11,14 @@ use isomorph_model::zoo::{self, mutations};
 use isomorph_model::{Graph, MemoryGraph};
 use serde_json::Value;
 
-/// How often each fact is there, by the line that counts it.
+/// Number of occurrences of each fact, by the line that counts it.
 type Facts = BTreeMap<Line, HashMap<String, i64>>;
 
 fn resources() -> Resources {
     Resources { threads: 2, ..Resources::of_this_machine().unwrap() }
 }
 
-/// The facts of a graph, read from its dump. Documents are left out: a dump does not show all of their bodies.
+/// The facts of a graph, read from its dump. Documents are omitted: a dump does not show all of their bodies.
 fn facts(graph: &MemoryGraph) -> Facts {
     let mut out = Vec::new();
     dump(graph, &mut out, &resources(), &Silent).unwrap();
@@ -44,11 +44,11 @@ fn add(graph: &Graph, line: &Value, facts: &mut Facts) {
         let mut rest = line.clone();
         rest.as_object_mut().unwrap().remove("properties");
         rest.as_object_mut().unwrap().remove("bag");
-        // That a group has everything is told of its members.
+        // A group that contains everything is stated for each of its members.
         rest.as_object_mut().unwrap().remove("all");
         rest
     };
-    // A member of a bag that is called like a column is a property of its own.
+    // A member of a bag with the name of a column is a separate property.
     let bag = line["bag"].as_object().into_iter().flatten();
     let bag: Vec<(String, &Value)> = bag.map(|(name, value)| (format!("{name}\0"), value)).collect();
     let properties = || {
@@ -90,7 +90,7 @@ fn add(graph: &Graph, line: &Value, facts: &mut Facts) {
         }
     } else if line["member"].is_string() {
         let of = line["of"].as_str().unwrap();
-        // The type of the node is part of its identity, and not of the line.
+        // The type of the node is part of its identity, but not of the line.
         let ends = graph.hyperedges.iter().find(|own| own.name == of).map(|own| &graph.nodes[own.ends].name);
         fact(LineKind::Members, &[of], "", format!("{ends:?} {line}"));
     } else if let Some(kind) = name("membership") {
@@ -118,7 +118,8 @@ fn add(graph: &Graph, line: &Value, facts: &mut Facts) {
     }
 }
 
-/// Compares the counts of `diff` with those of the dumps; returns how many lines had something on both sides only.
+/// Compares the counts of `diff` with those of the dumps; returns the number of lines with facts on only one side, for
+/// both sides.
 fn compare(what: &str, left: &MemoryGraph, right: &MemoryGraph, skipped: &mut usize) -> usize {
     let found = diff(left, right, 3, &resources(), &Silent).unwrap();
     let [of_left, of_right] = [facts(left), facts(right)];
@@ -130,7 +131,7 @@ fn compare(what: &str, left: &MemoryGraph, right: &MemoryGraph, skipped: &mut us
         let none = HashMap::new();
         let [a, b] = [&of_left, &of_right].map(|facts| facts.get(&line.line).unwrap_or(&none));
         let total = |side: &HashMap<String, i64>| side.values().sum::<i64>() as u64;
-        // What belongs to groups by a rule, and values in several tables, are not told line by line.
+        // Memberships by a rule, and values in several tables, are not compared line by line.
         if (total(a), total(b)) != (line.left, line.right) {
             *skipped += 1;
             continue;
@@ -169,7 +170,7 @@ fn what_is_on_one_side_only_is_counted_as_the_dumps_tell() {
     assert!(both > 50 && lines > 100, "{both} lines have facts on both sides only, {skipped} skipped, {lines} pairs");
 }
 
-/// Compares what ends at a limit with what looks for everything; returns whether it ended before.
+/// Compares a search with a limit to one without; returns whether it ended earlier.
 fn compare_first(what: &str, left: &MemoryGraph, right: &MemoryGraph, limit: usize) -> bool {
     let whole = diff(left, right, usize::MAX, &resources(), &Silent).unwrap();
     let first = diff_first(left, right, limit, &resources(), &Silent).unwrap();
@@ -180,7 +181,7 @@ fn compare_first(what: &str, left: &MemoryGraph, right: &MemoryGraph, limit: usi
         let at = others.iter().position(|other| other == element);
         others.swap_remove(at.unwrap_or_else(|| panic!("{what}, {limit}: {element:?} does not differ")));
     }
-    // A limit of 0 looks for none.
+    // A limit of 0 searches for none.
     assert!(first.ended || limit == 0 || all <= limit as u64, "{what}, {limit} of {all}");
     assert!(first.differing <= whole.differing, "{what}, {limit}");
     if !first.ended {

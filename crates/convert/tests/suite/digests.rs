@@ -1,4 +1,4 @@
-//! The digests of a source that is read in parts on several threads are those of the same graph in memory.
+//! The digests of a source that is read in parts on several threads equal those of the same graph in memory.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use isomorph_convert::{Digested, Silent, digest};
@@ -11,7 +11,7 @@ fn digested(graph: &MemoryGraph, threads: usize, what: &str) -> Digested {
     digest(graph, &resources, &Silent).unwrap_or_else(|error| panic!("{what}: {error:?}"))
 }
 
-/// Nodes in the order of their rows: rows of a table come in theirs, whatever the order of the tables.
+/// Nodes in the order of their rows, whatever the order of the tables.
 fn in_row_order(mut graph: MemoryGraph) -> MemoryGraph {
     graph.batches.sort_by_key(|batch| match batch {
         Batch::Nodes(nodes) => nodes.start,
@@ -30,7 +30,7 @@ fn graphs_with_everything_have_their_digest() {
             assert_eq!(found.table.differences(&table), [], "{name}");
             assert_eq!((found.digests.content, found.digests.order), (table.digest(), order), "{name}");
         }
-        // The same in other batches, orders and forms: what refers to something by row and what does by key.
+        // The same in other batches, orders and forms: references by row and by key.
         for (what, graph) in same(&graph) {
             let graph = in_row_order(graph);
             assert_eq!(digested(&graph, 2, what).table.differences(&table), [], "{name}, {what}");

@@ -26,7 +26,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Types that Parquet alone does not tell: spans of time, and zones.
+/// Types that Parquet alone does not state: durations, and zones.
 fn types() -> Vec<(&'static str, DataType)> {
     let span = |unit| DataType::Duration(unit);
     let moment = |zone: &str| DataType::Timestamp(TimeUnit::Microsecond, Some(zone.into()));

@@ -1,4 +1,4 @@
-//! A node with very many edges: whoever wants some of them need not wait for all.
+//! A node with very many edges: a reader of some of them does not wait for all.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use isomorph_storage::{Location, Resources};
 /// Edges of the hub.
 const EDGES: usize = 40_000;
 
-/// The rows of each batch of the hub's edges, which say what they are.
+/// The number of rows of each batch of the hub's edges, after checking their contents.
 fn batches(opened: &Opened, key: &str, side: Side) -> Vec<usize> {
     let batches = opened.graph.neighbors(0, NodeId::Key(key), side).unwrap().map(Result::unwrap);
     let rows = |batch| match batch {
@@ -26,7 +26,7 @@ fn the_edges_of_a_hub_come_in_batches() {
     let home = tempfile::tempdir().unwrap();
     let mut build = Build::default();
     let node = build.nodes(Nodes::keyed("node", int64((0..=EDGES as i64).collect::<Vec<_>>())));
-    // Node 0 is the one end of all of them.
+    // Node 0 is one end of all of them.
     let ends = (1..=EDGES as u64).map(|other| (0, other));
     let weights = int64((0..EDGES as i64).collect::<Vec<_>>());
     build.edges(Edges::rows(node, "near", node, ends).column("weight", weights));
@@ -53,7 +53,7 @@ fn the_edges_of_a_hub_come_in_batches() {
         let plan = Plan::new(&memory, &place, &options, &resources, &Silent).unwrap();
         convert(&memory, &plan, &place, &options, &resources, &Silent).unwrap();
         let opened = Opened::open(&place, &OpenOptions::default()).unwrap();
-        // A store finds the edges of a property graph by the triples of the node, which belong together.
+        // A store finds the edges of a property graph by the triples of the node, which are read together.
         let of_graph = match format == Format::GRAPHLAKE {
             true => Opened { graph: Arc::clone(&opened.native), ..opened },
             false => opened,

@@ -1,4 +1,4 @@
-//! Files of other tools, held against what NetworkX reads of them (`fixtures/inout`).
+//! Files of other tools, compared with what NetworkX reads from them (`fixtures/inout`).
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ fn fixtures(folder: &str) -> Vec<(PathBuf, Value)> {
         let path = entry.unwrap().path();
         let expected = PathBuf::from(format!("{}.expected.json", path.display()));
         if expected.exists() {
-            // Python writes NaN where JSON has none.
+            // Python writes NaN although JSON has none.
             let text = std::fs::read_to_string(expected).unwrap().replace(": NaN", ": \"NaN\"");
             all.push((path, serde_json::from_str(&text).unwrap()));
         }
@@ -67,7 +67,7 @@ fn attributes(properties: &[Property], columns: &[Option<ArrayRef>], row: usize)
     columns.filter_map(|(own, column)| Some((own.name.clone(), cell(own, column.as_ref()?, row)?))).collect()
 }
 
-/// Nodes with attributes, edges with attributes, whether these have a direction.
+/// Nodes with attributes, edges with attributes, and whether these are directed.
 #[derive(Debug, PartialEq)]
 struct Plain {
     directed: bool,
@@ -146,7 +146,7 @@ fn edge_lists_are_what_networkx_reads() {
             continue;
         }
         let mut options = OpenOptions::default();
-        // The lines do not say it, and NetworkX has to be told as well.
+        // The lines do not state it, and NetworkX must be told as well.
         options.get_mut::<isomorph_edgelist::OpenOptions>().undirected = expected["directed"] == false;
         let opened = open(&path, &options);
         assert_eq!(opened.format, Format::EDGELIST, "{name}");
@@ -181,7 +181,7 @@ fn what_a_third_column_is_has_to_be_said() {
     assert_eq!((table.format, table.graph.graph().edges[0].properties[0].name.as_str()), (Format::EDGELIST, "amount"));
 }
 
-/// igraph writes 15 digits: of its files that many are compared.
+/// igraph writes 15 digits: for its files, this many are compared.
 fn rounded(plain: Plain) -> Plain {
     let round = |text: &str| -> String {
         let mut own: BTreeMap<String, Value> = serde_json::from_str(text).unwrap();
@@ -207,7 +207,7 @@ fn graphml_is_what_networkx_and_igraph_say() {
         let opened = open(&path, &OpenOptions::default());
         assert_eq!(opened.format, Format::GRAPHML, "{name}");
         let mut found = read(&opened);
-        // NetworkX takes the id of an edge for the number of a parallel one, and no data.
+        // NetworkX treats the id of an edge as the number of a parallel edge, not as data.
         let ids = found.graph.edges[0].properties.iter().position(|own| own.declared.contains_key("graphml.attribute"));
         if let Some(at) = ids {
             found.graph.edges[0].properties.remove(at);
@@ -229,7 +229,7 @@ fn graphml_is_what_networkx_and_igraph_say() {
     }
 }
 
-/// A typed graph as an edge list with `--lossy`: what is left is what the plan leaves.
+/// A typed graph as an edge list with `--lossy`: the output is what the plan keeps.
 #[test]
 fn an_edge_list_loses_what_the_plan_says() {
     use isomorph_convert::{ConvertOptions, Plan, Silent, convert};

@@ -1,4 +1,5 @@
-//! Snapshots of one store are compared by what they do not share: the answer is that of reading both.
+//! Snapshots of one store are compared by the files that they do not share: the result is the same as that of reading
+//! both.
 #![allow(clippy::unwrap_used)]
 
 use std::path::Path;
@@ -10,7 +11,7 @@ use isomorph_model::faces::{Object, Quad};
 use isomorph_model::{Graph, Part, Request, Source};
 use isomorph_storage::{Location, Mode, Resources, Staging};
 
-/// A source of which nobody knows what it is.
+/// A source that hides its format.
 struct Unknown<'a>(&'a GraphLake);
 
 impl Source for Unknown<'_> {
@@ -54,7 +55,7 @@ fn change(numbers: &mut Numbers, transaction: &mut Transaction<'_>) {
         0 => transaction.clear_graph(graph).unwrap(),
         1 => transaction.drop_graph(graph).unwrap(),
         2 => transaction.create_graph(graph).unwrap(),
-        // There may be none to be copied.
+        // There may be none to copy.
         3 => drop(transaction.copy_graph(graph, Some("urn:g:2"))),
         kind => {
             let [subject, predicate, object, graph] = [40, 4, 12, 3].map(|limit| numbers.below(limit));
@@ -89,7 +90,7 @@ fn snapshots_differ_by_what_reading_them_tells() {
         let mut versions = Vec::new();
         for round in 0..8 {
             let mut transaction = lake.begin().unwrap();
-            // Much first, then little.
+            // Many operations first, then few.
             let operations = if round == 0 { 400 } else { 1 + numbers.below(6) };
             (0..operations).for_each(|_| change(&mut numbers, &mut transaction));
             versions.extend(transaction.commit().unwrap().map(|done| done.version));
@@ -125,7 +126,7 @@ fn what_snapshots_share_is_not_read() {
     let place = Location::from_path(&path);
     let staging = Staging::directory(&place, Mode::CreateNew).unwrap();
     let mut writer = LakeWriter::create(&staging, &WriteOptions::default()).unwrap();
-    // 500 predicates in both orders, and one of which there is so much that an index lies beside its file.
+    // 500 predicates in both orders, and one that is so large that its file has an index.
     for predicate in 0..500 {
         (0..20).for_each(|n| with_quad(n, predicate, n, 0, |quad| writer.push(quad)).unwrap());
     }
@@ -173,7 +174,7 @@ fn a_file_that_two_snapshots_read_in_two_ways_is_no_shared_one() {
     let mut snapshot: serde_json::Value = serde_json::from_slice(&std::fs::read(&name).unwrap()).unwrap();
     let graphs = snapshot["graphs"].as_object_mut().unwrap().values_mut();
     for file in graphs.flat_map(|graph| graph["so_data_files"].as_array_mut().unwrap()) {
-        // The subjects of the first snapshot's file are others now.
+        // The subjects of the first snapshot's file have changed.
         let said = file.to_string();
         let other = said.replace("urn:s:", "urn:S:");
         assert_ne!(said, other);

@@ -1,4 +1,4 @@
-//! Who wants no more ends the work: told by counting the batches that are read.
+//! Reading ends when no more is needed: tested by counting the batches that are read.
 #![allow(clippy::unwrap_used)]
 
 use isomorph_storage::Resources;
@@ -12,10 +12,10 @@ use isomorph_error::Result;
 use isomorph_model::zoo::{Build, Edges, Nodes};
 use isomorph_model::{Batch, EndForm, Graph, MemoryGraph, NodeBatch, Part, Request, Source, part};
 
-/// Rows of nodes, each a batch of its own.
+/// Rows of nodes, each in a separate batch.
 const ROWS: u64 = 2_000;
 
-/// A graph that counts the batches that are read of it. Its ends are rows, for which all keys have to be read.
+/// A graph that counts the batches that are read from it. Its ends are rows, for which all keys must be read.
 struct Counting {
     inner: MemoryGraph,
     pulled: AtomicUsize,
@@ -64,7 +64,7 @@ fn counting() -> Counting {
     Counting { inner, pulled: AtomicUsize::new(0) }
 }
 
-/// Somebody who reads so many lines and goes.
+/// A reader of this number of lines, which then stops.
 struct Pipe(usize);
 
 impl Write for Pipe {
@@ -104,7 +104,7 @@ fn a_closed_pipe_ends_a_dump() {
         let resources = Resources { threads, ..Resources::of_this_machine().unwrap() };
         dump(&graph, &mut Pipe(3), &resources, &Silent).unwrap_err();
         let pulled = graph.pulled.into_inner();
-        // Some may wait to be taken, none is read for the keys of edges.
+        // Some may wait to be consumed, none is read for the keys of edges.
         assert!(pulled <= if threads == 1 { 4 } else { 100 }, "{pulled} of {ROWS} batches");
     }
 }

@@ -1,6 +1,6 @@
-//! Random quads in stores with a history, and random patterns: what is found is what a naive evaluation finds.
+//! Random quads in stores with a history, and random patterns: the result equals that of a naive evaluation.
 //!
-//! `MATCH_CASES` asks more than 240 times, `MATCH_SEED` makes other quads and patterns.
+//! `MATCH_CASES` runs more than 240 cases, `MATCH_SEED` generates other quads and patterns.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used)]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +13,7 @@ use isomorph_model::faces::Object;
 use isomorph_model::term::{Part, ntriples, parts};
 use isomorph_storage::{Budget, Location};
 
-/// Questions to one store.
+/// Questions for one store.
 const OF_STORE: u64 = 40;
 
 const SUBJECTS: [&str; 5] = ["<urn:a>", "<urn:b>", "<urn:c>", "_:x", "_:y"];
@@ -55,12 +55,12 @@ impl Numbers {
     }
 }
 
-/// Subject, predicate, object and graph as in N-Quads; the default graph has no text.
+/// Subject, predicate, object and graph as in N-Quads; the default graph is an empty text.
 type Texts = [String; 4];
 type Set = BTreeSet<Texts>;
 
 fn quad(numbers: &mut Numbers) -> Texts {
-    // Some graphs, predicates and objects come more often than others, so that patterns meet.
+    // Some graphs, predicates and objects are more frequent than others, so that patterns join.
     let graph = if numbers.below(2) == 0 { "" } else { numbers.of(&GRAPHS) };
     let object = if numbers.below(3) == 0 { numbers.of(&OBJECTS[..3]) } else { numbers.of(&OBJECTS) };
     [numbers.of(&SUBJECTS), numbers.of(&PREDICATES), object, graph].map(str::to_owned)
@@ -71,7 +71,7 @@ fn line(quad: &Texts) -> String {
     format!("{} .\n", words.join(" "))
 }
 
-/// A store, and what each of its versions has.
+/// A store, and the quads of each of its versions.
 fn store(path: &std::path::Path, numbers: &mut Numbers) -> Vec<(i64, Set)> {
     let lake = Lake::create(&Location::from_path(path), &OpenOptions::default(), &WriteOptions::default()).unwrap();
     let (mut set, mut versions) = (Set::new(), Vec::new());
@@ -119,7 +119,7 @@ fn pattern(numbers: &mut Numbers) -> Vec<String> {
 
 type Env = BTreeMap<String, String>;
 
-/// The variables of a pattern as a quad gives them, with those that are known; nothing where it does not fit.
+/// The values of a pattern's variables in a quad, added to the known ones; `None` if it does not match.
 fn bound(words: &[String], quad: &Texts, known: &Env) -> Option<Env> {
     let mut env = known.clone();
     for (at, word) in words.iter().enumerate() {
@@ -128,7 +128,7 @@ fn bound(words: &[String], quad: &Texts, known: &Env) -> Option<Env> {
             "_" => {}
             "default" => text.is_empty().then_some(())?,
             name if name.starts_with('?') => {
-                // A variable in the place of the graph is a named graph.
+                // A variable as the graph matches named graphs.
                 if text.is_empty() {
                     return None;
                 }
@@ -180,21 +180,21 @@ fn id_of([subject, predicate, object, _]: &Texts) -> String {
     TripleId::of(&resource(subject), &resource(predicate), &Object::Term(&object)).to_string()
 }
 
-/// How often each is there.
+/// The number of occurrences of each.
 fn bag<T: Ord>(all: impl IntoIterator<Item = T>) -> BTreeMap<T, usize> {
     let mut bag = BTreeMap::new();
     all.into_iter().for_each(|one| *bag.entry(one).or_default() += 1);
     bag
 }
 
-/// Whether `some` are `all`, or so many of them as the limit lets through.
+/// Whether `some` are `all`, or as many of them as the limit allows.
 fn is_first<T: Ord + Clone>(some: &[T], all: &[T], limit: usize) -> bool {
     let (some_bag, all_bag) = (bag(some.iter().cloned()), bag(all.iter().cloned()));
     let within = some_bag.iter().all(|(one, times)| all_bag.get(one).is_some_and(|all| times <= all));
     within && some.len() == all.len().min(limit)
 }
 
-/// Asks one question in every way, and compares the answers.
+/// Matches the patterns in every way, and compares the results.
 fn ask(lake: &GraphLake, set: &Set, patterns: &[Vec<String>], limit: usize, threads: usize) -> usize {
     let texts: Vec<String> = patterns.iter().map(|words| words.join(" ")).collect();
     let prefixes = Prefixes::new(&BTreeMap::new());
@@ -222,7 +222,7 @@ fn ask(lake: &GraphLake, set: &Set, patterns: &[Vec<String>], limit: usize, thre
         let printed = String::from_utf8(out).unwrap();
         let expected = all.iter().map(|(quad, id)| format!("{} # {id}", line(quad).trim_end()));
         assert_eq!(bag(printed.lines().map(str::to_owned)), bag(expected), "{texts:?}");
-        // Everything that was found is found by its id.
+        // Every triple in the result is found by its id.
         for (quad, id) in found.iter().take(2) {
             let (found, _) = limited.by_ids(&[id.parse().unwrap()]).unwrap();
             let graphs = found.iter().map(|one| one.graph.clone().unwrap_or_default());

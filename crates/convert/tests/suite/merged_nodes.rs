@@ -1,4 +1,4 @@
-//! Nodes that have one key: what a conversion makes of them, and that it says so. Compared with counts by hand.
+//! Nodes with the same key: how a conversion merges them, and that it reports this. Compared with counts by hand.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,7 +27,7 @@ fn write(opened: &Opened, place: &Path, options: &ConvertOptions) -> Result<(Pla
     Ok((plan, certificate))
 }
 
-/// Keys of the types of a graph, and between which rows of the first and the last type its edges lead.
+/// Keys of the types of a graph, and the rows of the first and the last type that its edges connect.
 struct Case {
     name: &'static str,
     types: Vec<(&'static str, Keys)>,
@@ -48,7 +48,7 @@ impl Keys {
         }
     }
 
-    /// How many come after another of the same text, and the first of those.
+    /// The number of keys that an earlier node of the type has, and the first of them.
     fn repeats(&self) -> Option<(usize, String)> {
         let mut seen = BTreeSet::new();
         let all: Vec<String> = self.texts().into_iter().filter(|text| !seen.insert(text.clone())).collect();
@@ -68,7 +68,7 @@ fn cases() -> Vec<Case> {
             types: vec![("n", numbers(&[1, 2, 3])), ("m", texts(&["x", "y", "y"]))],
             edges: edges.clone(),
         },
-        // What is one key in two types is no key twice, though a format has no types.
+        // The same key in two types is not a duplicate, even in a format without types.
         Case { name: "equal across types", types: vec![("n", numbers(&[1, 2, 3])), ("m", numbers(&[1, 2, 3]))], edges },
         Case { name: "a slash", types: vec![("a", texts(&["b/c", "d"])), ("a/b", texts(&["c", "d"]))], edges: vec![] },
     ]
@@ -114,7 +114,7 @@ impl Case {
         self.types.iter().filter_map(|(name, keys)| Some((*name, keys.repeats()?))).collect()
     }
 
-    /// What of a list of what is lost speaks of nodes of one key.
+    /// Checks the entries about nodes with the same key in a list of losses.
     fn check(&self, what: &str, lost: &[String], merges: bool) {
         let told: Vec<&String> = lost.iter().filter(|line| line.contains("the key of another")).collect();
         let repeats = if merges { self.repeats() } else { BTreeMap::new() };
@@ -127,7 +127,7 @@ impl Case {
     }
 }
 
-/// Each target, what its files are called, and whether it knows nodes by their keys.
+/// Each target, the names of its files, and whether it identifies nodes by key.
 const TARGETS: [(Format, &str, bool); 9] = [
     (Format::GRAPHAR, "graphar", false),
     (Format::NOCK, "parq", true),
@@ -140,14 +140,14 @@ const TARGETS: [(Format, &str, bool); 9] = [
     (Format::RDF, "jsonld", true),
 ];
 
-/// The number of nodes that anybody finds who opens it.
+/// The number of nodes that readers of the output see.
 fn nodes(place: &Path, to: Format) -> usize {
     let opened = open(place, SidecarUse::Ignore);
     let mut out = Vec::new();
     dump(opened.graph.as_ref(), &mut out, &resources(), &Silent).unwrap();
     let text = String::from_utf8(out).unwrap();
     if [Format::GRAPHLAKE, Format::RDF].contains(&to) {
-        // Each node has its class, and nothing else has one but statements.
+        // Each node has its class, and nothing else has one except statements.
         let of_class = |line: &&str| line.contains("22-rdf-syntax-ns#type") && !line.contains("#Statement");
         return text.lines().filter(of_class).collect::<BTreeSet<_>>().len();
     }
@@ -165,7 +165,7 @@ fn nodes_that_become_one_are_lost_and_told() {
         for (to, suffix, by_key) in TARGETS {
             let what = format!("{}, {to}, {suffix}", case.name);
             let options = ConvertOptions { to: Some(to), ..ConvertOptions::default() };
-            // Ids of DeepGNN are the keys where they are numbers of one type; else rows.
+            // Ids of DeepGNN are the keys if these are numbers of one type; otherwise rows.
             let ids = to == Format::DEEPGNN && matches!(case.types.as_slice(), [(_, Keys::Numbers(_))]);
             let merges = (by_key || ids) && more > 0;
             for no_verify in [false, true] {

@@ -1,4 +1,4 @@
-//! The neighbours of every node of every fixture, compared with what a scan of all edges says.
+//! The neighbours of every node of every fixture, compared with a scan of all edges.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used)]
 
@@ -22,17 +22,17 @@ use serde_json::Value;
 /// A node: its type, and its key or row as JSON.
 type Node = (String, String);
 
-/// What a scan says.
+/// The result of a scan.
 #[derive(Default)]
 struct Expected {
     nodes: BTreeSet<Node>,
     /// The rows of nodes.
     rows: BTreeMap<Node, u64>,
-    /// Of each end, edges that leave it, that reach it, and that have no direction.
+    /// For each end, its outgoing, its incoming and its undirected edges.
     edges: BTreeMap<Node, [Vec<String>; 3]>,
 }
 
-/// Nodes of a large graph that are looked up; of one of many copies.
+/// Number of nodes of a large graph that are looked up, and of one of many copies.
 const MOST_NODES: usize = 150;
 const MOST_OF_COPY: usize = 12;
 
@@ -52,7 +52,7 @@ fn graphs(path: &Path, found: &mut Vec<(PathBuf, Opened)>) {
     }
 }
 
-/// How an edge is shown to one of its ends.
+/// An edge as seen from one of its ends.
 fn shown(relation: &str, ty: &str, key: &Value, facts: &str) -> String {
     format!("{relation} {ty} {key} {facts}")
 }
@@ -76,7 +76,7 @@ fn facts_of_line(line: &str) -> String {
     facts(&both[0], &both[1])
 }
 
-/// The edges of a batch as they are compared.
+/// The edges of a batch in the compared form.
 fn edges_of(batch: &NeighborBatch<'_>, found: &mut Vec<String>) {
     let keys = KeyTexts::new(&batch.node_type.key, &batch.neighbors).unwrap();
     let mut properties = PropertyTexts::new(&batch.edge_type.properties, &batch.properties).unwrap();
@@ -92,10 +92,10 @@ fn edges_of(batch: &NeighborBatch<'_>, found: &mut Vec<String>) {
 }
 
 impl Expected {
-    /// What a scan of all nodes and edges says.
+    /// The result of a scan of all nodes and edges.
     ///
     /// # Errors
-    /// When the graph is broken, or has no data.
+    /// If the graph is invalid, or has no data.
     fn of(opened: &Opened, resources: &Resources) -> isomorph_error::Result<Self> {
         let source = opened.graph.as_ref();
         let renderer = Renderer::new(source, resources, &Silent)?;
@@ -115,7 +115,7 @@ impl Expected {
                 })?;
             }
         }
-        // Some formats imply the nodes that edges end in, and have no rows for them.
+        // Some formats imply the nodes at the ends of edges, and have no rows for them.
         let implied = |ty: &String| source.graph().nodes.iter().any(|own| own.name == *ty && own.implied);
         expected.nodes.extend(expected.edges.keys().filter(|(ty, _)| implied(ty)).cloned());
         Ok(expected)
@@ -148,7 +148,7 @@ impl Expected {
     }
 }
 
-/// All neighbours as they are compared, and how many more there are.
+/// All neighbours in the compared form, and the number beyond the limit.
 fn found_by(asked: &Neighbors<'_>) -> isomorph_error::Result<(Vec<String>, Option<u64>)> {
     let (mut batches, mut found) = (asked.batches(), Vec::new());
     while let Some(batch) = batches.next().transpose()? {
@@ -157,7 +157,7 @@ fn found_by(asked: &Neighbors<'_>) -> isomorph_error::Result<(Vec<String>, Optio
     Ok((found, batches.more()))
 }
 
-/// That a limit gives the first of `all` and counts the others, and that fewer columns give the same edges.
+/// Checks that a limit returns the first of `all` and counts the others, and that fewer columns return the same edges.
 fn check_less(asked: &Neighbors<'_>, all: &[String], what: &str) {
     let (first, more) = found_by(&asked.clone().limit(2)).unwrap();
     assert_eq!(first, all[..all.len().min(2)], "{what}");
@@ -192,12 +192,13 @@ fn check_less(asked: &Neighbors<'_>, all: &[String], what: &str) {
     }
 }
 
-/// The properties of a batch as a table has them.
+/// The properties of a batch under the names in a table.
 fn narrow_names(batch: &NeighborBatch<'_>) -> Vec<String> {
     batch.to_record_batch().unwrap().schema().fields().iter().skip(3).map(|field| field.name().clone()).collect()
 }
 
-/// Compares all nodes of a graph, by key and by row; how many were compared, or nothing where it cannot be scanned or has no look-ups.
+/// Compares all nodes of a graph, by key and by row; returns their number, or `None` if the graph cannot be scanned or
+/// has no look-ups.
 fn compare(path: &Path, opened: &Opened, most: usize, resources: &Resources) -> Option<usize> {
     let expected = Expected::of(opened, resources).ok()?;
     let step = expected.nodes.len().div_ceil(most).max(1);
@@ -221,7 +222,7 @@ fn compare(path: &Path, opened: &Opened, most: usize, resources: &Resources) -> 
             ] {
                 let asked = asked.clone().sides(sides);
                 let found = match found_by(&asked) {
-                    // Not every format finds nodes in both ways.
+                    // Not every format supports both ways.
                     Err(error) if error.kind() == Kind::Unsupported => {
                         refused[way] = true;
                         break;
@@ -230,7 +231,7 @@ fn compare(path: &Path, opened: &Opened, most: usize, resources: &Resources) -> 
                 };
                 let what = format!("{} {ty} {id} {row:?} {sides:?}", path.display());
                 assert_eq!(found.1, Some(0), "{what}");
-                // It reads a node four times: not of every one.
+                // It reads a node four times, so not every node is checked.
                 if compared % 8 == 0 {
                     check_less(&asked, &found.0, &what);
                 }
@@ -250,7 +251,7 @@ fn compare(path: &Path, opened: &Opened, most: usize, resources: &Resources) -> 
     Some(compared)
 }
 
-/// Compares all nodes of all graphs at and below `path`, of which there are at least `least`.
+/// Compares all nodes of all graphs at and below `path`; there must be at least `least` graphs.
 fn compare_all(path: &Path, least: usize) {
     let resources = Resources::of_this_machine().unwrap();
     let mut all = Vec::new();
@@ -288,7 +289,8 @@ fn every_node_of_the_graphs_that_older_versions_wrote() {
     compare_all(&fixture("reifiers"), 1);
 }
 
-/// Nodes with labels, without, and without edges; edges in both directions, parallel ones and loops; nodes without rows of their own.
+/// Nodes with labels, without, and without edges; edges in both directions, parallel edges and loops; nodes without a
+/// row.
 const LABELS: &str = "src_name,edge_id,rel_name,dst_name,truth,shadow,is_rdf,labels,props
 \"a\",-1,\"\",\"\",1.0,-1,False,\"P,Q\",\"{\"\"x\"\":1}\"
 \"a\",0,\"r\",\"b\",1.0,-1,False,\"\",\"\"
@@ -331,7 +333,7 @@ fn every_node_of_what_conversions_write() {
             let options = ConvertOptions { to: Some(to), node_types, ..ConvertOptions::default() };
             let plan = Plan::new(&from, &place, &options, &resources, &Silent);
             let written = plan.and_then(|plan| convert(&from, &plan, &place, &options, &resources, &Silent));
-            // Not everything can be written everywhere, nor has types to part by.
+            // Not every graph can be written in every format, or has types to separate.
             if written.is_err() {
                 continue;
             }
@@ -417,7 +419,7 @@ fn properties_that_nobody_asked_for_are_not_read() {
         (Location::from_path(&path), ConvertOptions { to: Some(Format::GRAPHAR), ..ConvertOptions::default() });
     let plan = Plan::new(&from, &place, &options, &resources, &Silent).unwrap();
     convert(&from, &plan, &place, &options, &resources, &Silent).unwrap();
-    // The data alone: its own columns, in the files of GraphAr.
+    // The data without its sidecar: its own columns, in the files of GraphAr.
     let native = || {
         let options = OpenOptions { sidecar: SidecarUse::Ignore, ..OpenOptions::default() };
         Dataset::new(Opened::open(&place, &options).unwrap().graph, resources.clone())
@@ -427,7 +429,7 @@ fn properties_that_nobody_asked_for_are_not_read() {
         asked.batches().map(|batch| Ok(batch?.to_record_batch()?.num_columns())).collect()
     };
     assert_eq!(asked(&native(), &["truth", "x"]).unwrap(), [5]);
-    // Without the files of properties everything but these can be read.
+    // Without the files of properties, everything except these can be read.
     std::fs::remove_dir_all(path.join("edge/node_r_node/ordered_by_source/truth_x")).unwrap();
     assert!(asked(&native(), &["x"]).is_err());
     assert_eq!(asked(&native(), &[]).unwrap(), [3]);

@@ -1,4 +1,4 @@
-//! Further columns of NOCK, of any type, in formats that have fewer.
+//! Further columns of NOCK, of any type, in formats with fewer types.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::path::Path;
@@ -52,7 +52,7 @@ fn converted(from: &Path, to: &Path, options: &ConvertOptions) -> Result<Vec<Str
     convert(&opened, &plan, &to, options, &resources, &Silent).map(|certificate| certificate.lost)
 }
 
-/// Columns of many types, with null and without.
+/// Columns of many types, with and without nulls.
 fn columns() -> Vec<ArrayRef> {
     let strukt = StructArray::from(vec![(
         Arc::new(Field::new("q", DataType::Int64, true)),
@@ -213,7 +213,7 @@ fn columns_that_stand_for_other_values_are_compared_as_these() {
     let columns: [(&str, ArrayRef, Literal); 4] = [
         // Stored as -1.
         ("unsigned", Arc::new(UInt64Array::from(vec![9, u64::MAX])), Literal::Int(10)),
-        // As texts, 9.00 is behind 10.00.
+        // As texts, 9.00 sorts after 10.00.
         ("decimals", Arc::new(decimals), Literal::Number("9.5".to_owned())),
         ("small", Arc::new(Int8Array::from(vec![9, 11])), Literal::Int(10)),
         ("texts", Arc::new(StringArray::from(vec!["10", "9"])), Literal::Text("10".to_owned())),

@@ -1,4 +1,4 @@
-//! Property graphs as RDF texts, RDF as property graphs with labels, and both ways in which RDF lies in NOCK.
+//! Property graphs as RDF texts, RDF as property graphs with labels, and both ways of storing RDF in NOCK.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::fs;
@@ -113,7 +113,7 @@ fn property_graphs_become_every_syntax_and_come_back() {
 #[test]
 fn edges_of_which_something_is_said_become_every_syntax_and_come_back() {
     let (home, graph) = (tempfile::tempdir().unwrap(), social(true));
-    // Parallel edges have reifiers too, though nothing else is said of them.
+    // Parallel edges have reifiers too, even without properties.
     let mut build = Build::default();
     let node = build.nodes(Nodes::keyed("n", int64([1])));
     build.edges(Edges::rows(node, "r", node, [(0, 0), (0, 0)]));
@@ -151,7 +151,7 @@ fn statements_of_other_rdf_stay_triples() {
     let there = home.path().join("a.jsonld");
     let (_, certificate) = write(&open(&place, SidecarUse::Auto), &there, &ConvertOptions::default()).unwrap();
     assert_eq!((certificate.source, certificate.triples), (certificate.result, Some(4)));
-    // What has triple terms by itself is refused as before.
+    // A text that itself has triple terms is refused as before.
     let quoted = home.path().join("b.nt");
     fs::write(&quoted, format!("_:e <{rdf}reifies> <<( <urn:a> <urn:b> <urn:c> )>> .\n")).unwrap();
     let error = write(&open(&quoted, SidecarUse::Auto), &home.path().join("b.jsonld"), &ConvertOptions::default());
@@ -171,13 +171,13 @@ fn a_plan_says_what_a_syntax_has_no_words_for() {
         Plan::new(opened, &destination, &ConvertOptions::default(), &resources(), &Silent)
     };
     let error = plan(&open(&lake, SidecarUse::Auto), "b.ttl").unwrap_err();
-    assert_eq!((error.kind(), error.message()), (Kind::WouldLose, "Turtle has no named graphs"));
+    assert_eq!((error.kind(), error.message()), (Kind::WouldLose, "Turtle does not support named graphs"));
     let (_keep, place) = self::home("c.nq", "<urn:a> <http://example.org/1> \"b\" .\n");
     let lake = home.path().join("c.lake");
     write(&open(&place, SidecarUse::Auto), &lake, &ConvertOptions::default()).unwrap();
     for from in [&lake, &place] {
         let error = plan(&open(from, SidecarUse::Auto), "d.rdf").unwrap_err();
-        assert_eq!(error.message(), "http://example.org/1 does not end in a name of XML");
+        assert_eq!(error.message(), "http://example.org/1 does not end in an XML name");
         let lines = plan(&open(from, SidecarUse::Auto), "d.jsonld").unwrap().lines;
         assert!(lines.iter().any(|line| line.subject == "statements about triples"), "{lines:?}");
     }
@@ -187,7 +187,7 @@ fn a_plan_says_what_a_syntax_has_no_words_for() {
     build.edges(Edges::rows(node, "7", node, [(0, 1)]));
     let graph = memory(Format::GRAPHAR, build.finish());
     let error = plan(&graph, "e.rdf").unwrap_err();
-    assert_eq!((error.kind(), error.message()), (Kind::WouldLose, "urn:x-isomorph:7 does not end in a name of XML"));
+    assert_eq!((error.kind(), error.message()), (Kind::WouldLose, "urn:x-isomorph:7 does not end in an XML name"));
     let options = ConvertOptions { base: Some("http://example.org/x_".to_owned()), ..ConvertOptions::default() };
     let (_, certificate) = write(&graph, &home.path().join("e.rdf"), &options).unwrap();
     assert_eq!(certificate.source, certificate.result);
@@ -234,7 +234,7 @@ fn classes_become_labels_and_come_back() {
     // A comma would make two labels of one: that class stays an edge, and is a node.
     assert!(found.iter().any(|line| line.contains(r#""key":"http://example.org/a,b""#)), "{found:#?}");
     assert!(!found.iter().any(|line| line.contains(r#""key":"http://example.org/Person""#)), "{found:#?}");
-    // Nothing but classes: no edge is left.
+    // Nothing but classes: no edge remains.
     let (classes, alone) =
         self::home("classes.nt", "<urn:a> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:C> .\n");
     for name in ["a.parq", "a.graphar", "a.annnet", "a.deepgnn"] {
@@ -244,7 +244,7 @@ fn classes_become_labels_and_come_back() {
         assert_eq!(certificate.source, certificate.result, "{name}");
         assert_eq!(content(&open(&there, SidecarUse::Auto)), content(&open(&alone, SidecarUse::Auto)), "{name}");
     }
-    // From a file with labels into one with labels of another format.
+    // From a file with labels to a file with labels in another format.
     let again = home.path().join("again.graphar");
     write(&open(&home.path().join("people.parq"), SidecarUse::Auto), &again, &labelled()).unwrap();
     assert_eq!(content(&open(&again, SidecarUse::Auto)), expected);
@@ -252,7 +252,7 @@ fn classes_become_labels_and_come_back() {
     assert_eq!(error.kind(), Kind::Usage);
 }
 
-/// All files below a place, by their paths; without what names the time.
+/// All files below a place, by path; without those that contain the time.
 fn files(place: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let (mut found, mut open) = (Vec::new(), vec![place.to_owned()]);
     while let Some(path) = open.pop() {
@@ -267,7 +267,8 @@ fn files(place: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 
 #[test]
 fn what_is_gathered_does_not_depend_on_threads() {
-    // Some 20 MiB, so that the text is read in parts; what is said of one resource is in many of them, in several graphs.
+    // Some 20 MiB, so that the text is read in parts; the triples of one resource are in many of them, in several
+    // graphs.
     let padding = "x".repeat(1_500);
     let mut text = String::new();
     for n in 0_usize..12_000 {
@@ -293,7 +294,7 @@ fn what_is_gathered_does_not_depend_on_threads() {
         for (to, options) in [("graphar", labelled()), ("parq", ConvertOptions::default()), ("annnet", labelled())] {
             let mut before = None;
             for threads in [1, 2, 5] {
-                // A graph is called by its destination, if it has no name.
+                // A graph without a name is named after its destination.
                 let folder = home.path().join(format!("{name}-{threads}"));
                 fs::create_dir_all(&folder).unwrap();
                 let there = folder.join(format!("a.{to}"));
@@ -354,7 +355,8 @@ fn classes_become_node_types_and_come_back() {
                 assert_eq!(content(&open(&back, SidecarUse::Auto)), expected, "{stem} {name} {text}");
             }
         }
-        // Ann is both; the first in the order of bytes is her type, the other stays a label. Who has no class is a resource.
+        // Ann has both classes; the first in byte order is her type, the other stays a label. A resource without a
+        // class is a `resource`.
         let alone = open(&home.path().join(format!("{stem}.people.graphar")), SidecarUse::Ignore);
         let altered = |name: &str| example(name).replace([':', '/'], "_");
         let columns = |names: &[&str]| names.iter().map(|name| altered(name)).collect::<Vec<_>>();
@@ -374,7 +376,7 @@ fn classes_become_node_types_and_come_back() {
         let knows = |from: &str, to: &str| (altered(from), altered("knows"), altered(to));
         assert!(edges.contains(&knows("Author", "Person")) && edges.contains(&knows("Person", "Author")), "{edges:?}");
     }
-    // Names say which class is the type of who has several, too.
+    // The names determine which class is the type of a resource with several.
     let [person, author] = [example("Person"), example("Author")];
     let names = [(person.as_str(), "person"), (author.as_str(), "author")];
     let there = home.path().join("named.graphar");
@@ -416,7 +418,7 @@ fn labels_of_nock_become_node_types_and_come_back() {
         let owned = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>();
         (name.to_owned(), Some(1), owned(columns), owned(labels))
     };
-    // Truth is stated by all.
+    // Every row states its truth.
     let known = [
         of("Dish", &["truth", "n"], &["Soup"]),
         of("Soup", &["truth"], &[]),
@@ -424,7 +426,7 @@ fn labels_of_nock_become_node_types_and_come_back() {
         of("node_2", &["truth", "m"], &[]),
     ];
     assert_eq!(found, known);
-    // What has types, and what has none, is refused.
+    // A graph with types, and one without labels, is refused.
     for (graph, name) in [(social(false), "x.parq"), (open(&place, SidecarUse::Auto), "x.csv"), (social(false), "x.nq")]
     {
         let error = write(&graph, &home.path().join(name), &typed_by_label(&[])).unwrap_err();
@@ -460,8 +462,8 @@ fn nock_with_more_than_rdf_is_refused() {
     let there = home.path().join("a.nq");
     let plain = memory(Format::NOCK, zoo::bundled(&[("urn:a", &[], 1.0, "")], &[]));
     let error = write(&plain, &there, &in_mode(RdfMode::Rich)).unwrap_err();
-    assert!(error.to_string().contains("no RDF"), "{error}");
-    // A node of which nothing is said.
+    assert!(error.to_string().contains("not RDF"), "{error}");
+    // A node without triples.
     let (_keep, place) = self::home("a.nq", "<urn:a> <urn:p> <urn:b> .\n");
     let nock = home.path().join("a.parq");
     write(&open(&place, SidecarUse::Auto), &nock, &ConvertOptions { lossy: true, ..ConvertOptions::default() })
@@ -500,7 +502,7 @@ fn pynock_has_no_node_for_an_empty_literal() {
     for (text, fits) in [
         ("<urn:a> <urn:p> \"\" .\n", false),
         ("<urn:a> <urn:p> \"\"@en .\n", false),
-        // What is in a named graph is lost anyway.
+        // Literals in a named graph are lost in any case.
         ("<urn:a> <urn:p> \"x\" .\n<urn:a> <urn:p> \"\" <urn:g> .\n", true),
     ] {
         let (home, place) = home("empty.nq", text);

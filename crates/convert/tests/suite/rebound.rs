@@ -1,4 +1,4 @@
-//! Binding sidecars anew: those of older versions too, and only where the files say nothing that they do not read.
+//! Binds sidecars again: those of older versions too, and only if the files contain nothing that they do not read.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::fs;
@@ -35,7 +35,7 @@ fn document(path: &Path) -> Option<PathBuf> {
     [inside, beside].into_iter().find(|document| document.is_file())
 }
 
-/// Makes a sidecar say of one file that it had other bytes; says whether it has the digests of its graph.
+/// Changes the hash of one file in a sidecar; returns whether the sidecar has the digests of its graph.
 fn made_stale(document: &Path) -> bool {
     let mut sidecar: Value = serde_json::from_slice(&fs::read(document).unwrap()).unwrap();
     sidecar["files"][0]["tail"] = "0".repeat(64).into();

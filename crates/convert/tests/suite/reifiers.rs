@@ -1,4 +1,4 @@
-//! The names of reifiers: what was written with the older ones reads back for ever as the graph that it was.
+//! The names of reifiers: data with the older names remains readable as the same graph.
 #![allow(clippy::unwrap_used)]
 
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Every format, there and back: the same graph, and a good graph without its sidecar.
+//! Every format, there and back: the same graph, and an ordinary graph without its sidecar.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ fn convert_to(from: &Path, to: &Path, format: Format) -> Certificate {
     convert_with(from, to, &ConvertOptions { to: Some(format), ..ConvertOptions::default() }).unwrap()
 }
 
-/// The graph, through the other format and back: equal digests at every step.
+/// Converts the graph to the other format and back: equal digests at every step.
 fn there_and_back(graph: &Path) {
     let home = tempfile::tempdir().unwrap();
     let before = digested(&open(graph));
@@ -51,13 +51,13 @@ fn there_and_back(graph: &Path) {
     assert_eq!(digested(&open(&middle)).digests, before.digests, "{}", graph.display());
     let certificate = convert_to(&middle, &end, from);
     assert_eq!(certificate.result, Some(before.digests), "{}", graph.display());
-    // The end is a graph of the first format by itself.
+    // The final output is a graph of the first format without its sidecar.
     let native = open_with(&end, SidecarUse::Ignore).unwrap();
     assert_eq!(native.format, from);
     let after = digested(&native);
     assert_eq!(after.digests.content, before.digests.content, "{}", graph.display());
     assert_eq!(after.digests.order, before.digests.order, "{}", graph.display());
-    // The middle alone is a good graph too: all its nodes and edges are there.
+    // The intermediate output without its sidecar is an ordinary graph too, with all nodes and edges.
     let alone = digested(&open_with(&middle, SidecarUse::Ignore).unwrap());
     assert_eq!(counts(&alone.table), counts(&before.table), "{}", graph.display());
 }

@@ -1,4 +1,4 @@
-//! What a selection leaves of files is what it leaves of the same graph in memory; and what it saves.
+//! A selection of files is the same as that of the same graph in memory; and what it does not read.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ fn copied(from: &Path, to: &Path, options: &ConvertOptions) {
     convert(&opened, &plan, &to, options, &resources, &Silent).map(|_| ()).unwrap();
 }
 
-/// Always the same numbers.
+/// The same numbers in every run.
 struct Dice(u64);
 
 impl Dice {
@@ -46,7 +46,7 @@ impl Dice {
     }
 }
 
-/// A condition on a property, most often with a value that it has somewhere.
+/// A condition on a property, usually with a value that it has in some row.
 fn condition(dice: &mut Dice, whole: &MemoryGraph, of: (bool, usize), properties: &[Property]) -> Option<Predicate> {
     use Comparison::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual};
     let at = dice.below(properties.len().max(1));
@@ -117,7 +117,8 @@ fn random(dice: &mut Dice, whole: &MemoryGraph) -> Selection {
     selection
 }
 
-/// What there is to know of what is left: the description with its numbers, the digests, the edges in each order, the ends alone.
+/// Everything about the selected part: the description with its counts, the digests, the edges in each order, the ends
+/// alone.
 fn known(source: Arc<dyn Source>, selection: &Selection) -> Result<Vec<String>, Error> {
     let resources = resources();
     let selected = Selected::new(source, selection, &resources, &Silent)?;
@@ -145,7 +146,7 @@ fn known(source: Arc<dyn Source>, selection: &Selection) -> Result<Vec<String>, 
     Ok(found)
 }
 
-/// Selections of a graph on disk against the same of it in memory; how many of them leave something.
+/// Compares selections of a graph on disk with those in memory; returns how many of them are not empty.
 fn compare(name: &str, at: &Path, sidecar: SidecarUse, seed: u64, rounds: usize) -> usize {
     let opened = Opened::open(&Location::from_path(at), &OpenOptions { sidecar, ..OpenOptions::default() }).unwrap();
     let whole = Arc::new(MemoryGraph::read(opened.graph.as_ref()).unwrap());

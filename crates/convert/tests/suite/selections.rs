@@ -1,4 +1,4 @@
-//! Selections of the graphs of the fixtures: what comes of conditions on members of properties, and conversions of what is left.
+//! Selections of the fixtures: the effect of conditions on members of properties, and conversions of the selected part.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::collections::BTreeSet;
@@ -22,7 +22,7 @@ fn opened(place: &Path, sidecar: SidecarUse) -> Opened {
     Opened::open(&Location::from_path(place), &options).unwrap_or_else(|error| panic!("{place:?}: {error}"))
 }
 
-/// The graphs with golden sidecars, seen through these and as what they are stored as.
+/// The graphs with golden sidecars, read with and without these.
 fn graphs() -> Vec<(String, Box<dyn Fn() -> Opened>)> {
     let folder = fixture("sidecars");
     let expected = std::fs::read(folder.join("expected.json")).unwrap();
@@ -54,7 +54,8 @@ impl Dice {
     }
 }
 
-/// A selection of what `opened` shows: a condition with a value of its column, types, columns, numbers of nodes.
+/// A selection of the graph that `opened` shows: a condition with a value of its column, types, columns, numbers of
+/// nodes.
 fn random(dice: &mut Dice, opened: &Opened) -> Selection {
     let graph = opened.graph.graph();
     let dataset = Dataset::new(opened.graph.clone(), resources());
@@ -104,10 +105,10 @@ fn random(dice: &mut Dice, opened: &Opened) -> Selection {
     selection
 }
 
-/// What is left of every graph is converted into every format, and what is read back is the same; or it is refused for a reason.
+/// The selected part of every graph is converted to every format and verified; or it is refused for a reason.
 #[test]
 fn what_is_left_is_a_graph_like_any_other() {
-    // More are drawn by hand: ISOMORPH_SELECTIONS=20 cargo test --test selections
+    // For more: ISOMORPH_SELECTIONS=20 cargo test --test selections
     let seeds = std::env::var("ISOMORPH_SELECTIONS").ok().and_then(|text| text.parse().ok()).unwrap_or(2u64);
     let (mut converted, mut selections, mut refused) = (0, 0, BTreeSet::new());
     for (at, (name, open)) in graphs().into_iter().enumerate() {
@@ -146,7 +147,7 @@ fn what_is_left_is_a_graph_like_any_other() {
                     Err(error) => {
                         let is_reason = matches!(error.kind(), Kind::Usage | Kind::Unsupported | Kind::WouldLose);
                         assert!(is_reason, "{name} to {to}: {error}: {selection:?}");
-                        // A layer without a node has no place in annnet.
+                        // annnet cannot store a layer without a node.
                         if error.message().contains("groups layer") {
                             continue;
                         }
@@ -178,7 +179,7 @@ const NOCK: &str = r#"src_name,edge_id,rel_name,dst_name,truth,shadow,is_rdf,lab
 "tea",-1,"","",1.0,-1,False,"","{""age"":3,""id"":""bob""}"
 "#;
 
-/// The elements that a selection of [`NOCK`] leaves, each as `key` or `source relation target`, and all text.
+/// The elements that a selection of [`NOCK`] keeps, each as `key` or `source relation target`, and all text.
 fn left(selection: &Selection) -> Result<(Vec<String>, String), Error> {
     let home = tempfile::tempdir().unwrap();
     let place = home.path().join("n.csv");
@@ -213,7 +214,7 @@ fn members_of_properties_are_columns() {
     assert_eq!(elements(&["node: age > 5 and truth = 1"]).unwrap(), ["bob"]);
     assert_eq!(elements(&["node: has label \"Person\""]).unwrap(), ["bob", "may", "may LIKES may"]);
     assert_eq!(elements(&["node: not age > 5"]).unwrap(), ["tea"]);
-    // What edges of other relations have is not asked.
+    // Properties of edges of other relations are not tested.
     let likes = elements(&["LIKES: w > 5"]).unwrap();
     assert_eq!(likes.iter().filter(|element| element.contains(' ')).count(), 2, "{likes:?}");
     assert!(elements(&["node: agee > 5"]).unwrap_err().message().contains("did you mean age?"));
@@ -230,7 +231,7 @@ fn members_of_properties_are_columns() {
     assert!(columns(&["wage"]).is_err());
 }
 
-/// A member that is called like a column of the format is another thing, and so is null where no member is.
+/// A member with the name of a column of the format is a different property, and so is null if there is no member.
 #[test]
 fn edges_that_lose_an_end_are_counted_or_kept() {
     let home = tempfile::tempdir().unwrap();
@@ -253,7 +254,7 @@ fn edges_that_lose_an_end_are_counted_or_kept() {
     assert!(text.contains(bare), "{text}");
 }
 
-/// What a text says under a name, opened and selected.
+/// The lines of a text under a name, opened and selected.
 fn lines_of(name: &str, text: &str, selection: &Selection) -> Result<Vec<String>, Error> {
     let home = tempfile::tempdir().unwrap();
     let place = home.path().join(name);
@@ -282,7 +283,7 @@ fn predicates_that_are_not_there_are_refused() {
     assert!(lines_of("t.ttl", text, &types).unwrap_err().hints().any(|hint| hint.contains("--columns")));
 }
 
-/// Members that are called like what every element has: the plain name is the member, `@` and the role the other.
+/// Members with the name of a column that every element has: the plain name is the member, `@` and the role the column.
 #[test]
 fn members_called_like_roles_are_members() {
     let text = format!(
@@ -305,7 +306,7 @@ fn members_called_like_roles_are_members() {
     assert!(shown.contains("\"source\":\"wiki\"") && !shown.contains("year"), "{shown}");
     assert!(lines_of("e.csv", &text, &columns(&["relation"])).unwrap().join("\n").contains("\"relation\":1"));
     assert!(lines_of("e.csv", &text, &columns(&["target"])).is_err());
-    // One graph, one answer.
+    // One graph, one result.
     let home = tempfile::tempdir().unwrap();
     let place = home.path().join("e.csv");
     std::fs::write(&place, &text).unwrap();
@@ -335,12 +336,12 @@ fn types_are_chosen_before_nodes_are_kept_for_edges() {
     let by_member = lines(&knows(&["node: age > 35"], true)).unwrap();
     assert_eq!(by_member, lines(&knows(&["node: @key = \"ann\""], true)).unwrap());
     assert_eq!(by_member.len(), 3, "{by_member:?}");
-    // A node at the other end is still what it is.
+    // A node at the other end is unchanged.
     assert!(by_member.iter().any(|line| line.contains("\"bob\"") && line.contains("\"is_rdf\":true")), "{by_member:?}");
-    // That no edge is left is no reason to say that there is no such relation.
+    // That no edge is selected does not mean that the relation does not exist.
     assert_eq!(lines(&knows(&["node: age < 35"], false)).unwrap().len(), 2);
     assert_eq!(lines(&with(&["node: has label \"P\" and age > 1"])).unwrap().len(), 0);
-    // What is left is certified in every format.
+    // The selected part is verified in every format.
     let home = tempfile::tempdir().unwrap();
     let place = home.path().join("k.csv");
     std::fs::write(&place, &text).unwrap();
@@ -369,7 +370,7 @@ fn more_members_and_relations_than_have_columns_elsewhere() {
     assert_eq!(lines_of("m.csv", &text, &with(&["rel5: w = 4"])).unwrap().len(), 2_399);
 }
 
-/// Relations that lie in a column of the files are those of the edges, also where their ends alone are asked for.
+/// Relations in a column of the files are those of the edges, also if only their ends are requested.
 #[test]
 fn relations_in_a_column_are_relations() {
     let home = tempfile::tempdir().unwrap();
@@ -397,7 +398,7 @@ fn relations_in_a_column_are_relations() {
     }
 }
 
-/// A graph without edge types, whose members are named by their rows, and slices of which one holds everything.
+/// A graph without edge types, whose members are given by row, and slices of which one contains everything.
 #[test]
 fn hyperedges_alone_and_slices_alone() {
     let place = fixture("annnet/everything_flat/graph.annnet.d");
@@ -415,7 +416,7 @@ fn hyperedges_alone_and_slices_alone() {
         let part = opened(&place, SidecarUse::Auto).select(&selection, true, &resources(), &Silent).unwrap().opened;
         for (to, file) in [(Format::GRAPHAR, "g"), (Format::NOCK, "g.parq"), (Format::ANNNET, "g.annnet")] {
             if let Err(error) = write(&part, to, &home.path().join(file)) {
-                // It wants a table of edges, which a graph of hyperedges alone has not.
+                // It needs a table of edges, which a graph of only hyperedges does not have.
                 assert!(to == Format::ANNNET && part.graph.graph().edges.is_empty(), "{to}: {error}: {selection:?}");
                 continue;
             }

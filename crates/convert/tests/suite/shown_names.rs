@@ -1,4 +1,5 @@
-//! Selections by the names of the graph that is shown, where the files of a copy have others, or the same for something else.
+//! Selections by the names of the graph that is shown, if the files of a copy have other names, or the same names for
+//! something else.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::path::Path;
@@ -13,7 +14,8 @@ use serde_json::Value;
 
 const HEAD: &str = "src_name,edge_id,rel_name,dst_name,truth,shadow,is_rdf,labels,props\n";
 
-/// Two nodes of the type Person and two of none, with edges of two relations, one of them called like the type of all edges.
+/// Two nodes of the type Person and two without a type, with edges of two relations, one of which has the name of the
+/// type of all edges.
 const NOCK: &str = r#""bob",-1,"","",1.0,-1,False,"Person","{""age"":7,""id"":""tea"",""a b"":1}"
 "bob",0,"edge","tea",1.0,-1,False,"","{""w"":9}"
 "cup",-1,"","",1.0,-1,False,"","{""age"":90,""a_b"":5,""id"":""cup""}"
@@ -104,7 +106,7 @@ fn a_condition_is_on_the_type_that_is_shown() {
             found(&copy, condition).into_iter().filter(|name| !name.contains('>')).collect()
         };
         assert_eq!(nodes("node: age > 5"), ["bob", "cup"]);
-        // What the nodes of a type never have is null there.
+        // Properties that the nodes of a type never have are null there.
         assert_eq!(nodes("node: only = 2"), ["may"]);
         assert!(nodes("node: not only = 2").is_empty());
         assert_eq!(nodes("node: only is null"), ["bob", "cup", "tea"]);
@@ -126,7 +128,7 @@ fn a_condition_is_on_the_type_that_is_shown() {
             assert_eq!(edges(&format!("{name}: w > 5")), ["bob>tea", "cup>bob"], "{name}");
         }
     }
-    // Names that the files alone have mean nothing in the graph that is shown.
+    // Names that exist only in the files do not exist in the graph that is shown.
     for (copy, condition) in [
         ("several", "Person: age > 5"),
         ("one", "node: id_2 = 'bob'"),

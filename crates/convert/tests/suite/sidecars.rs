@@ -1,4 +1,4 @@
-//! Sidecars of older versions: whatever was written opens for ever with the digests that it had.
+//! Sidecars of older versions remain readable, with the same digests.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! Graphs whose keys do not fit into memory: the same result as with plenty of it.
+//! Graphs whose keys do not fit into memory: the same output as with plenty of memory.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::collections::BTreeMap;
@@ -12,9 +12,9 @@ use isomorph_model::zoo::{Build, Edges, Nodes};
 use isomorph_model::{Batch, MemoryGraph};
 use isomorph_storage::{Budget, Location, Resources};
 
-/// Persons, whose names take more than either of the small budgets gives them.
+/// Number of persons, whose names take more than either of the small budgets has.
 const PERSONS: u64 = 30_000;
-/// Places, whose numbers fit into every budget.
+/// Number of places, whose numbers fit into every budget.
 const PLACES: u64 = 300;
 const SMALL: [u64; 2] = [768 << 10, 1 << 20];
 
@@ -38,13 +38,13 @@ fn numbers(from: u64, count: u64) -> ArrayRef {
     Arc::new(Int64Array::from_iter_values((from..from + count).map(|number| number as i64)))
 }
 
-/// Something that looks like no order at all.
+/// A number sequence that looks random.
 fn mixed(number: u64, step: u64) -> u64 {
     number.wrapping_mul(step) ^ (number >> 3)
 }
 
-/// Both ends beyond memory, the source alone, the target alone, neither; several types that are alike; parallel edges
-/// that only their columns tell apart. In pieces, as a file has them.
+/// Both ends beyond memory, only the source, only the target, neither; several similar types; parallel edges that only
+/// their columns distinguish. In pieces, as in a file.
 fn graph() -> MemoryGraph {
     let mut build = Build::default();
     let node = build.nodes(Nodes::keyed("person", persons(0..PERSONS)).ordered().column("age", numbers(7, PERSONS)));
@@ -114,14 +114,14 @@ fn the_result_depends_neither_on_the_memory_nor_on_the_threads() {
     for (memory, threads) in [(SMALL[0], 2), (SMALL[1], 1), (SMALL[1], 4)] {
         let small = home.path().join(format!("{memory}-{threads}"));
         let resources = convert_within(&graph, &small, memory, threads).unwrap();
-        // Two look-ups of 40,000 edges with two names of 30 bytes: the keys of persons were no look-up in memory.
+        // Two look-ups of 40,000 edges with two names of 30 bytes: the keys of persons were not looked up in memory.
         assert!(resources.scratch.peak() > 2 << 20, "{} bytes", resources.scratch.peak());
         assert!(resources.budget.peak() <= memory && resources.budget.used() == 0);
         assert!(files(&small) == ample, "{memory} bytes and {threads} threads give another result");
     }
 }
 
-/// The error of a conversion within little memory, which leaves nothing behind.
+/// The error of a conversion with little memory, which leaves no files.
 fn refused(graph: &MemoryGraph) -> Error {
     let home = tempfile::tempdir().unwrap();
     let error = convert_within(graph, &home.path().join("result"), SMALL[1], 2).unwrap_err();
@@ -152,7 +152,7 @@ fn an_edge_that_ends_in_no_node_is_named() {
         assert!(error.message().contains("\"nobody\""), "{error}");
         assert_eq!(error.place().file.as_deref(), Some("person"), "{error}");
     }
-    // Numbers where the keys are names: none of them is there.
+    // Numbers where the keys are names: none of them exists.
     refused(&with(Edges::keys(0, "knows", 0, numbers(0, 3), known())));
     refused(&with(Edges::keys(0, "knows", 0, known(), numbers(0, 3))));
 }

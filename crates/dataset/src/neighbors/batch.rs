@@ -11,24 +11,25 @@ use crate::arrays::declared;
 use crate::names::unique;
 use crate::schema::{Role, field, of_key, property_name};
 
-/// Edges of one type that leave the node or reach it, with the nodes at their other ends: one row each.
+/// Edges of one type from or to the node, with the nodes at their other ends, one per row.
 #[derive(Debug, Clone)]
 pub struct NeighborBatch<'d> {
-    /// Which end of the edges the node is. Those without a direction are found at either end, as they happen to be stored.
+    /// The end of the edges that the node is. Undirected edges appear at the end at which they are stored.
     pub side: Side,
     /// The type of the edges.
     pub edge_type: &'d EdgeType,
     /// The type of the neighbours.
     pub node_type: &'d NodeType,
-    /// The keys of the neighbours; of a type without a key their rows, as `UInt64`.
+    /// The keys of the neighbours; row numbers as `UInt64` for a type without a key.
     pub neighbors: ArrayRef,
     /// The relation of each edge.
     pub relations: StringArray,
     /// Whether each edge has a direction; never null.
     pub directed: BooleanArray,
-    /// The properties, in the order of the edge type's: `None` for one that was not asked for, or is null throughout.
+    /// The properties, in the order of the edge type; `None` for a property that was not requested, or that is always
+    /// null.
     pub properties: Columns,
-    /// Which properties were asked for, in the same order.
+    /// Whether each property was requested, in the same order.
     pub(super) wanted: Vec<bool>,
 }
 
@@ -38,16 +39,17 @@ impl NeighborBatch<'_> {
         self.neighbors.len()
     }
 
-    /// Whether the neighbours are named by rows, because their type has no key.
+    /// Whether the neighbours are given by row number, because their type has no key.
     pub fn by_row(&self) -> bool {
         self.node_type.key.kind == KeyKind::Row
     }
 
-    /// The same as one record batch: `neighbor` (the type's key, or `UInt64`), `relation` (`Utf8`), `direction` (`Utf8`: `out`, `in`, or
-    /// `none`), and the properties that were asked for. A property that is called like one of the first keeps its name, and that one gets
-    /// `_` before it.
+    /// Converts to one record batch: `neighbor` (the type's key, or `UInt64`), `relation` (`Utf8`), `direction`
+    /// (`Utf8`: `out`, `in`, or `none`), and the requested properties. If a property has one of the first three names,
+    /// it keeps the name, and the other column is prefixed with `_`.
     ///
     /// # Errors
+    /// If values are not of the declared type.
     /// When values are not of the declared type.
     pub fn to_record_batch(&self) -> Result<RecordBatch> {
         let rows = self.rows();

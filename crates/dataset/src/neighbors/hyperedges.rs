@@ -21,11 +21,11 @@ use crate::schema::property_name;
 /// The hyperedges of a node.
 #[derive(Debug, Clone, Default)]
 pub struct HyperedgesOf {
-    /// The key of the node as text, also where it was named by its row; empty where the graph has no hyperedges.
+    /// The key of the node as text, even if the node was given by row; empty if the graph has no hyperedges.
     pub node: String,
-    /// The first of them, in the order of their types' names and their keys as texts.
+    /// The first of them, ordered by type name and then by key as text.
     pub hyperedges: Vec<HyperedgeOf>,
-    /// How many there are beyond the limit.
+    /// Number of hyperedges beyond the limit.
     pub more: u64,
 }
 
@@ -38,25 +38,26 @@ pub struct HyperedgeOf {
     pub key: ArrayRef,
     /// Whether it has a direction.
     pub directed: bool,
-    /// What each member is: `head`, `tail` or `member`.
+    /// The role of each member: `head`, `tail` or `member`.
     pub roles: Vec<String>,
-    /// What the keys of its members are.
+    /// The kind of the members' keys.
     pub member_key: Key,
-    /// The keys of its members, in the same order.
+    /// The keys of the members, in the same order.
     pub members: ArrayRef,
-    /// Its properties, one row each, in the order of the type's; `None` for one that was not asked for, or is null.
+    /// The properties, one row each, in the order of the type; `None` for a property that was not requested, or that is
+    /// null.
     pub properties: Columns,
 }
 
 /// A hyperedge by the name of its type and its key as text.
 type Name = (String, String);
 
-/// The hyperedges of the node that is asked for.
+/// Reads the hyperedges of the requested node.
 pub(super) fn read(asked: &Neighbors<'_>) -> Result<HyperedgesOf> {
     let own = asked.dataset.source();
     let key = match &asked.node {
         Named::Key(key) => key.clone(),
-        // The key of a row is read, which takes its time.
+        // Finding the key of a row takes time.
         Named::Row(_) if own.graph().hyperedges.is_empty() => return Ok(HyperedgesOf::default()),
         Named::Row(row) => {
             let keys = keys::of_rows(own.as_ref(), asked.ty, &UInt64Array::from(vec![*row]))?;
@@ -114,7 +115,7 @@ fn of_key(asked: &Neighbors<'_>, source: &dyn Source, keys: &Keys, key: String) 
     Ok(found)
 }
 
-/// A hyperedge while it is read.
+/// A hyperedge while it is being read.
 struct Pieces {
     ty: Arc<HyperedgeType>,
     key: ArrayRef,
@@ -144,7 +145,7 @@ impl Pieces {
 struct Reading<'a> {
     source: &'a dyn Source,
     keys: &'a Keys,
-    /// Those types that count.
+    /// The types that are requested.
     types: Vec<Option<Arc<HyperedgeType>>>,
 }
 
@@ -179,7 +180,7 @@ impl Reading<'_> {
         }
     }
 
-    /// The members of these hyperedges.
+    /// Reads the members of these hyperedges.
     fn pieces(&self, names: &BTreeSet<Name>) -> Result<BTreeMap<Name, Pieces>> {
         let mut all: BTreeMap<Name, Pieces> = BTreeMap::new();
         self.members(&mut |ty, batch| {
@@ -214,7 +215,7 @@ impl Reading<'_> {
         Ok(all)
     }
 
-    /// Direction and properties of these hyperedges.
+    /// Reads direction and properties of these hyperedges.
     fn describe(&self, names: &BTreeSet<Name>, all: &mut BTreeMap<Name, Pieces>) -> Result<()> {
         self.each(&mut |batch| {
             let Batch::Hyperedges(batch) = &batch else { return Ok(()) };
@@ -240,7 +241,7 @@ fn is_directed(ty: &HyperedgeType, batch: &HyperedgeBatch, row: usize) -> bool {
     }
 }
 
-/// Keys as somebody types them.
+/// Keys as text.
 fn texts(keys: &ArrayRef) -> Result<StringArray> {
     Ok(cast(keys, &DataType::Utf8).map_err(broken)?.as_string::<i32>().clone())
 }

@@ -1,4 +1,4 @@
-//! Keys of a few nodes that are known by their rows, and whether a node exists.
+//! Keys of a few nodes that are given by row, and whether a node exists.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use arrow_select::take::take;
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::{Batch, KeyKind, NodeId, Request, Source, Tables};
 
-/// The keys of nodes of type `ty`, in the order of `rows`. Only the pieces of the input that hold one of them are read, where pieces say
-/// which rows they have.
+/// The keys of nodes of type `ty`, in the order of `rows`. If parts state which rows they have, only the parts with one
+/// of these rows are read.
 ///
 /// # Errors
-/// When there is no such row, or keys cannot be read.
+/// If a row does not exist, or keys cannot be read.
 pub(super) fn of_rows(source: &dyn Source, ty: usize, rows: &UInt64Array) -> Result<ArrayRef> {
     if source.graph().nodes.get(ty).is_none_or(|ty| ty.key.kind == KeyKind::Row) {
         return Ok(Arc::new(rows.clone()));
@@ -25,7 +25,7 @@ pub(super) fn of_rows(source: &dyn Source, ty: usize, rows: &UInt64Array) -> Res
     wanted.dedup();
     let mut found: Vec<ArrayRef> = Vec::new();
     let parts = source.scan(&Request::of(Tables::NodeKeys(ty)))?;
-    // Where other rows lie between the nodes, as edges do in NOCK, a piece counts them, too.
+    // If other rows are stored between the nodes, as edges are in NOCK, a part counts these too.
     let all: Option<u64> = parts.iter().map(|part| part.rows()).sum();
     let counts_nodes = all.is_some() && all == source.graph().nodes.get(ty).and_then(|ty| ty.rows);
     let mut start = Some(0u64).filter(|_| counts_nodes);
@@ -51,7 +51,7 @@ pub(super) fn of_rows(source: &dyn Source, ty: usize, rows: &UInt64Array) -> Res
     }
     let found: Vec<&dyn Array> = found.iter().map(AsRef::as_ref).collect();
     if found.iter().map(|keys| keys.len()).sum::<usize>() != wanted.len() {
-        return Err(Error::malformed("an edge ends in a node that is not there").hint("isomorph validate PATH"));
+        return Err(Error::malformed("an edge refers to a node that does not exist").hint("isomorph validate PATH"));
     }
     if found.is_empty() {
         return Ok(Arc::new(UInt64Array::from(Vec::<u64>::new())));
@@ -61,15 +61,15 @@ pub(super) fn of_rows(source: &dyn Source, ty: usize, rows: &UInt64Array) -> Res
     take(keys.as_ref(), &at, None).map_err(broken)
 }
 
-/// Fails unless the node exists, for nodes whose type has no edges to look among: reads the keys of the type.
+/// Checks that the node exists, for nodes whose type has no edges to search: reads the keys of the type.
 ///
 /// # Errors
-/// [`Kind::NotFound`] when it is not; when keys cannot be read.
+/// Returns [`Kind::NotFound`] if it does not exist; and errors of reading the keys.
 pub fn must_exist(source: &dyn Source, ty: usize, node: NodeId<'_>) -> Result<()> {
     let own = source.graph().nodes.get(ty).ok_or_else(|| Error::usage("no such node type"))?;
     let row = match node {
         NodeId::Row(row) => Some(row),
-        // A text that is no number names no row.
+        // A text that is not a number is not a row.
         NodeId::Key(key) if own.key.kind == KeyKind::Row => key.parse().ok(),
         NodeId::Key(_) => None,
     };
@@ -95,7 +95,7 @@ pub fn must_exist(source: &dyn Source, ty: usize, node: NodeId<'_>) -> Result<()
     }
 }
 
-/// The part of `sorted` from `start` to before `end`.
+/// The part of `sorted` from `start` to `end`, exclusive.
 fn within(sorted: &[u64], start: u64, end: u64) -> &[u64] {
     let from = sorted.partition_point(|row| *row < start);
     let to = sorted.partition_point(|row| *row < end);
@@ -103,7 +103,7 @@ fn within(sorted: &[u64], start: u64, end: u64) -> &[u64] {
 }
 
 fn broken(error: impl std::fmt::Display) -> Error {
-    Error::malformed(format!("keys cannot be taken: {error}"))
+    Error::malformed(format!("keys cannot be selected: {error}"))
 }
 
 #[cfg(test)]

@@ -16,26 +16,26 @@ pub use read::NeighborBatches;
 use crate::dataset::Dataset;
 use crate::schema::property_name;
 
-/// Which edges of a node are wanted. Edges without a direction always are.
+/// The requested edges of a node. Undirected edges are always included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sides {
-    /// Those that leave it.
+    /// Edges from the node.
     Out,
-    /// Those that reach it.
+    /// Edges to the node.
     In,
-    /// All of them.
+    /// All edges.
     #[default]
     Both,
 }
 
 impl Sides {
-    /// Whether directed edges are wanted of which the node is this end.
+    /// Whether directed edges with the node at this end are included.
     pub fn include(self, side: Side) -> bool {
         self == Sides::Both || (self == Sides::Out) == (side == Side::Out)
     }
 }
 
-/// A node's name, owned.
+/// A node's key or row, owned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Named {
     Key(String),
@@ -51,7 +51,7 @@ impl Named {
     }
 }
 
-/// The neighbours of one node: over all edges with all properties, unless less is asked for.
+/// The neighbours of one node: by default over all edges, with all properties.
 #[derive(Debug, Clone)]
 pub struct Neighbors<'d> {
     dataset: &'d Dataset,
@@ -65,10 +65,10 @@ pub struct Neighbors<'d> {
 }
 
 impl Dataset {
-    /// The neighbours of a node. Its type need not be given where there is only one. Nothing is read.
+    /// The neighbours of a node. The type can be omitted if there is only one. Reads nothing.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::Usage`] when there is no such type, or there are several and none is given.
+    /// Returns [`isomorph_error::Kind::Usage`] if the type does not exist, or if there are several and none is given.
     pub fn neighbors(&self, node_type: Option<&str>, node: NodeId<'_>) -> Result<Neighbors<'_>> {
         let graph = self.source().graph();
         let types = || graph.nodes.iter().map(|ty| ty.name.as_str()).collect::<Vec<_>>().join("|");
@@ -92,11 +92,11 @@ impl Dataset {
 }
 
 impl<'d> Neighbors<'d> {
-    /// Only over edges of this relation, and hyperedges of this type.
+    /// Restricts to edges of this relation, and hyperedges of this type.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::Usage`] when the description has neither. Where edges name their relations in their rows, only reading
-    /// tells which there are: see [`NeighborBatches::others`].
+    /// Returns [`isomorph_error::Kind::Usage`] if the description has neither. If the rows of edges name the relations,
+    /// only reading shows which relations exist: see [`NeighborBatches::others`].
     pub fn relation(mut self, relation: &str) -> Result<Self> {
         let graph = self.graph();
         let known = graph.edges.iter().any(|edge| edge.relation.fixed().is_none_or(|fixed| fixed == relation))
@@ -110,16 +110,16 @@ impl<'d> Neighbors<'d> {
         Ok(self)
     }
 
-    /// Only edges that leave it, or only those that reach it; both by default.
+    /// Restricts to edges from the node, or to edges to the node; the default is both.
     pub fn sides(mut self, sides: Sides) -> Self {
         self.sides = sides;
         self
     }
 
-    /// Only these properties of the edges and hyperedges, by their names. Formats that can leave the others unread do so.
+    /// Restricts to these properties of edges and hyperedges, by name. Formats that can skip the others do so.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::Usage`] for a name that no property of an edge or hyperedge has.
+    /// Returns [`isomorph_error::Kind::Usage`] for a name that no edge or hyperedge has as a property.
     pub fn columns<S: Into<String>>(mut self, columns: impl IntoIterator<Item = S>) -> Result<Self> {
         let columns: Vec<String> = columns.into_iter().map(Into::into).collect();
         let graph = self.graph();
@@ -134,8 +134,8 @@ impl<'d> Neighbors<'d> {
         Ok(self)
     }
 
-    /// At most so many neighbours, and as many hyperedges: the last one ends the reading, but for a bounded number of edges that are
-    /// counted.
+    /// Limits the number of neighbours, and that of hyperedges. Reading ends at the limit, except that a bounded number
+    /// of further edges is counted.
     pub fn limit(mut self, limit: usize) -> Self {
         self.limit = limit;
         self
@@ -146,17 +146,18 @@ impl<'d> Neighbors<'d> {
         self.dataset.source().graph().nodes.get(self.ty)
     }
 
-    /// The edges with the nodes at their other ends, a batch after another. An edge without a direction counts from both of its ends,
-    /// whatever the sides are, and a loop without a direction once.
+    /// The edges with the nodes at their other ends, in batches. An undirected edge counts from both ends, whichever
+    /// sides are requested, and an undirected loop counts once.
     pub fn batches(&self) -> NeighborBatches<'d> {
         NeighborBatches::new(self.clone())
     }
 
-    /// The hyperedges that the node is a member of, by type and key. Of directed ones those in whose head it is leave it, and those in
-    /// whose tail it is reach it. It costs passes over hyperedges and their members, unless the format knows that there are none.
+    /// The hyperedges that the node is a member of, ordered by type and key. Directed ones with the node in their head
+    /// count as outgoing, those with the node in their tail as incoming. This needs passes over hyperedges and their
+    /// members, unless the format knows that there are none.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// If they cannot be read.
     pub fn hyperedges(&self) -> Result<HyperedgesOf> {
         hyperedges::read(self)
     }
@@ -165,12 +166,12 @@ impl<'d> Neighbors<'d> {
         self.dataset.source().graph()
     }
 
-    /// Whether the property is asked for.
+    /// Whether the property is requested.
     fn wants(&self, property: &str) -> bool {
         self.columns.as_ref().is_none_or(|columns| columns.iter().any(|name| name == property))
     }
 
-    /// What is asked of the format for edges of one type.
+    /// The request to the format for edges of one type.
     fn narrowing(&self, edge: usize) -> Option<Narrowing> {
         self.columns.as_ref()?;
         let properties = &self.graph().edges.get(edge)?.properties;

@@ -1,4 +1,4 @@
-//! Reading the edges of one node, as far as they are wanted.
+//! Reads the edges of one node, up to the limit.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,10 +16,10 @@ use crate::arrays::relations;
 use crate::schema::property_name;
 use crate::selected::Rows;
 
-/// Edges of one type that are read, so that those beyond the limit can be counted.
+/// Edges of one type that are read to count those beyond the limit.
 const COUNTED: usize = 1 << 14;
 
-/// Other relations that are remembered.
+/// Number of other relations that are remembered.
 const OTHERS: usize = 1000;
 
 /// A look-up among the edges of one type, from one side.
@@ -29,19 +29,19 @@ struct LookUp {
     side: Side,
 }
 
-/// The edges of one node, a batch after another. They are read as they are asked for; the last that is wanted ends the reading, but for a
-/// bounded number of edges that are counted. After an error there is nothing more.
+/// The edges of one node, in batches that are read on request. Reading ends at the limit, except that a bounded number
+/// of further edges is counted. After an error, the iterator is at its end.
 pub struct NeighborBatches<'d> {
     asked: Neighbors<'d>,
     look_ups: std::vec::IntoIter<LookUp>,
-    /// The look-up that is read, and how many of its edges were.
+    /// The look-up that is being read, and the number of edges read.
     current: Option<(LookUp, Box<dyn Part + 'd>, usize)>,
     is_looked_up: bool,
     given: usize,
     more: u64,
     is_cut: bool,
     others: BTreeSet<String>,
-    /// What a format said that has no row for a node which edges imply.
+    /// The error of a format that has no row for a node which edges imply.
     missing: Option<Error>,
     is_done: bool,
 }
@@ -84,13 +84,13 @@ impl<'d> NeighborBatches<'d> {
         }
     }
 
-    /// How many neighbours there are beyond the limit, once all batches are read; nothing where some edges were not looked at because
-    /// there were enough.
+    /// The number of neighbours beyond the limit, after all batches were read; `None` if the limit was reached before
+    /// all edges were read.
     pub fn more(&self) -> Option<u64> {
         (!self.is_cut).then_some(self.more)
     }
 
-    /// Some relations of edges that were passed over because another one is asked for: at most a thousand.
+    /// Some relations of edges that were skipped because another relation is requested: at most a thousand.
     pub fn others(&self) -> &BTreeSet<String> {
         &self.others
     }
@@ -127,7 +127,7 @@ impl<'d> NeighborBatches<'d> {
         }
     }
 
-    /// The edges of a look-up; nothing where the node may still be an end of other edges.
+    /// The edges of a look-up; `None` if the node may still be an end of other edges.
     fn open(&mut self, look_up: LookUp) -> Result<Option<Box<dyn Part + 'd>>> {
         let source = self.asked.dataset.source();
         let node = self.asked.node.id();
@@ -148,7 +148,7 @@ impl<'d> NeighborBatches<'d> {
         self.asked.node_type().is_some_and(|ty| ty.implied)
     }
 
-    /// That the node exists, where no edge has shown it.
+    /// Checks that the node exists, if no edge has shown it.
     fn finish(&mut self) -> Result<()> {
         let Neighbors { dataset, ty, node, .. } = &self.asked;
         if !self.is_looked_up {
@@ -160,7 +160,7 @@ impl<'d> NeighborBatches<'d> {
         }
     }
 
-    /// Whether an edge of any type leaves or reaches the node.
+    /// Whether an edge of any type starts or ends at the node.
     fn is_an_end(&self) -> Result<bool> {
         let Neighbors { dataset, ty, node, .. } = &self.asked;
         for (edge, edges) in self.asked.graph().edges.iter().enumerate() {
@@ -179,9 +179,9 @@ impl<'d> NeighborBatches<'d> {
         Ok(false)
     }
 
-    /// Those edges of a batch that are wanted, as far as there is room; the others of these are counted.
+    /// Selects the requested edges of a batch, up to the limit; edges beyond it are counted.
     fn wanted(&mut self, batch: EdgeBatch, look_up: LookUp) -> Result<Option<NeighborBatch<'d>>> {
-        let broken = || Error::malformed("edges of no type");
+        let broken = || Error::malformed("edges of an unknown type");
         let graph = self.asked.graph();
         let edge_type = graph.edges.get(look_up.edge).ok_or_else(broken)?;
         let far = near(edge_type, opposite(look_up.side));
@@ -233,15 +233,15 @@ impl<'d> NeighborBatches<'d> {
         Ok(Some(NeighborBatch { side, edge_type, node_type, neighbors, relations, directed, properties, wanted }))
     }
 
-    /// Which edges of a batch are wanted by their direction. Those without one are, on either side; but a loop among them only once: its
-    /// two ends are the same node.
+    /// Which edges of a batch are requested, by direction. Undirected edges are requested on either side, but an
+    /// undirected loop only once: its two ends are the same node.
     fn kept(&self, batch: &EdgeBatch, edge: &EdgeType, side: Side) -> Result<Vec<bool>> {
         let undirected: Vec<bool> = match (edge.direction, &batch.directed) {
             (Direction::Undirected, _) => vec![true; batch.rows],
             (Direction::PerRow, Some(directed)) => directed.iter().map(|directed| directed == Some(false)).collect(),
             _ => vec![false; batch.rows],
         };
-        // Between two types the same row number is two nodes.
+        // Between two types, equal row numbers are different nodes.
         let can_loop = side == Side::In && edge.source == edge.target && undirected.contains(&true);
         let loops = if can_loop { self.loops(batch, edge.source)? } else { vec![false; batch.rows] };
         let keep = undirected.iter().zip(loops);
@@ -250,7 +250,7 @@ impl<'d> NeighborBatches<'d> {
             .collect())
     }
 
-    /// Which edges of a batch between nodes of type `ty` end where they begin.
+    /// Which edges of a batch between nodes of type `ty` are loops.
     fn loops(&self, batch: &EdgeBatch, ty: usize) -> Result<Vec<bool>> {
         if let (Ends::Rows(sources), Ends::Rows(targets)) = (&batch.source, &batch.target) {
             return Ok(sources

@@ -1,4 +1,4 @@
-//! Rows of batches that stay.
+//! Rows of batches that are kept.
 
 use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, StringArray, UInt32Array, UInt64Array};
 use arrow_buffer::BooleanBuffer;
@@ -24,25 +24,25 @@ impl Rows {
         self.filter.count()
     }
 
-    /// These rows of a column.
+    /// Selects these rows of a column.
     ///
     /// # Errors
-    /// When it has another number of rows.
+    /// If it has another number of rows.
     pub fn of(&self, column: &dyn Array) -> Result<ArrayRef> {
         self.filter.filter(column).map_err(|error| Error::malformed(error.to_string()).caused_by(error))
     }
 
-    /// The same of one whose type is known.
+    /// The same for a column whose type is known.
     ///
     /// # Errors
     /// As [`Rows::of`].
     pub fn of_typed<A: Array + Clone + 'static>(&self, column: &A) -> Result<A> {
         let rows = self.of(column)?;
         let typed = rows.as_any().downcast_ref::<A>();
-        typed.cloned().ok_or_else(|| Error::usage("rows of another type than their column"))
+        typed.cloned().ok_or_else(|| Error::usage("the type of the rows differs from that of their column"))
     }
 
-    /// The same of properties.
+    /// The same for properties.
     ///
     /// # Errors
     /// As [`Rows::of`].
@@ -50,12 +50,12 @@ impl Rows {
         columns.into_iter().map(|column| column.map(|column| self.of(&column)).transpose()).collect()
     }
 
-    /// The same of labels.
+    /// The same for labels.
     pub fn of_labels(&self, labels: &LabelColumn) -> LabelColumn {
         labels.keep(&self.mask)
     }
 
-    /// The same of ends, as they are.
+    /// The same for ends, without renumbering.
     ///
     /// # Errors
     /// As [`Rows::of`].
@@ -66,7 +66,7 @@ impl Rows {
         })
     }
 
-    /// The same of a batch of edges, whose ends stay as they are.
+    /// The same for a batch of edges, whose ends are not renumbered.
     ///
     /// # Errors
     /// As [`Rows::of`].
@@ -89,7 +89,7 @@ impl Rows {
         })
     }
 
-    /// The same of coefficients.
+    /// The same for coefficients.
     ///
     /// # Errors
     /// As [`Rows::of`].

@@ -1,4 +1,4 @@
-//! Finding out which elements a selection leaves.
+//! Determines which elements a selection keeps.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,8 @@ use super::type_names::{Named, unknown_among};
 use super::view::Selected;
 use crate::table::TableKind;
 
-/// What every row of a table has to pass, and which rows stay: by the index of the table in the whole graph, where there is something to say.
+/// The test that each table has, and the rows that are kept: by the index of the table in the whole graph, for tables
+/// that are not kept whole.
 #[derive(Default)]
 pub(super) struct Built {
     node_tests: BTreeMap<usize, Test>,
@@ -56,7 +57,7 @@ impl Built {
         self.groups.get(&kind)
     }
 
-    /// The elements of a table that stay, if not all do.
+    /// The elements of a table that are kept; `None` if all are.
     pub fn kept(&self, of: Owner) -> Option<&Kept> {
         match of {
             Owner::Nodes(ty) => self.nodes.get(&ty),
@@ -75,7 +76,7 @@ struct ByTable {
     groups: BTreeMap<usize, Conditions>,
 }
 
-/// Reads what has to be known before anything of the selection can be shown.
+/// Reads what must be known before the selection can be shown.
 pub(super) fn build(selected: &mut Selected, selection: &Selection, progress: &dyn Progress) -> Result<()> {
     let conditions = conditions(selected, selection)?;
     relations(selected, progress)?;
@@ -90,7 +91,7 @@ pub(super) fn build(selected: &mut Selected, selection: &Selection, progress: &d
     describe(selected, selection)
 }
 
-/// The conditions, by the tables that they are on.
+/// The conditions, by table.
 fn conditions(selected: &mut Selected, selection: &Selection) -> Result<ByTable> {
     let mut all = ByTable::default();
     for (name, predicate) in &selection.conditions {
@@ -112,7 +113,7 @@ fn conditions(selected: &mut Selected, selection: &Selection) -> Result<ByTable>
     Ok(all)
 }
 
-/// Makes sure that each relation which only rows can have is that of a row. The last one that is missing ends the reading.
+/// Checks that each relation which only rows can have occurs in a row. Reading ends when the last one is found.
 fn relations(selected: &Selected, progress: &dyn Progress) -> Result<()> {
     let mut missing = selected.shape.open.clone();
     let mut seen = std::collections::BTreeSet::new();
@@ -161,10 +162,11 @@ fn tests(selected: &mut Selected, conditions: &ByTable) -> Result<()> {
     Ok(())
 }
 
-/// Kinds of groups that ends and rows of edges name by themselves: choosing from them would leave edges in groups that are gone.
+/// Kinds of groups that ends and rows of edges refer to: removing some of these groups would leave edges in groups that
+/// do not exist.
 const NAMED_BY_EDGES: [&str; 4] = ["graph", "layer", "aspect", "elementary"];
 
-/// The groups that everything is in: these stay, as no element says that it is in them.
+/// The groups that contain everything: these are kept, as no element states that it is in them.
 fn in_all(keys: &ArrayRef, all: &[String]) -> BooleanBuffer {
     match keys.as_string_opt::<i32>() {
         Some(keys) => keys.iter().map(|key| key.is_some_and(|key| all.iter().any(|own| own == key))).collect(),
@@ -179,7 +181,7 @@ fn groups(selected: &mut Selected, conditions: &BTreeMap<usize, Conditions>, pro
         let Some(kind) = selected.inner().groups.get(*at) else { continue };
         if NAMED_BY_EDGES.contains(&kind.kind.as_str()) || kind.key.kind == KeyKind::Tuple {
             let message =
-                format!("edges say themselves which {} they are in: a condition cannot choose from these", kind.kind);
+                format!("edges state which {} they are in, so a condition cannot select from these", kind.kind);
             return Err(Error::unsupported(message).hint("conditions on nodes, edges and hyperedges are possible"));
         }
         let Some(test) = Test::new(&selected.dataset, TableKind::Groups(*at), conditions)? else { continue };
@@ -204,7 +206,7 @@ fn groups(selected: &mut Selected, conditions: &BTreeMap<usize, Conditions>, pro
     Ok(())
 }
 
-/// Whether something may name nodes of this type by their keys.
+/// Whether other tables can refer to nodes of this type by key.
 fn named_by_keys(selected: &Selected, ty: usize) -> bool {
     let graph = selected.inner();
     let by_key = |at: usize| selected.dataset.source().end_form(at) == EndForm::Keys;
@@ -216,17 +218,17 @@ fn named_by_keys(selected: &Selected, ty: usize) -> bool {
             || selected.shape.is_owner(graph, Owner::Nodes(ty)))
 }
 
-/// That nodes of a type are rows, and not only named by triples.
+/// Checks that nodes of a type are rows, and not only mentioned in triples.
 ///
 /// # Errors
-/// [`isomorph_error::Kind::Unsupported`] when they are not.
+/// Returns [`isomorph_error::Kind::Unsupported`] if they are not.
 fn is_listed(selected: &Selected, ty: usize) -> Result<()> {
     let named = selected.inner().nodes.get(ty).filter(|ty| ty.implied && ty.key.kind == KeyKind::Term);
     let Some(ty) = named else { return Ok(()) };
-    let message = format!("{} is what triples name, and no table of nodes to choose from", ty.name);
+    let message = format!("{} nodes exist only in triples, so there is no table of nodes to select from", ty.name);
     Err(Error::unsupported(message)
         .hint("isomorph match PATH PATTERN    finds triples")
-        .hint("--types and --columns    choose predicates"))
+        .hint("--types and --columns    select predicates"))
 }
 
 fn nodes(selected: &mut Selected, selection: &Selection, progress: &dyn Progress) -> Result<()> {
@@ -240,7 +242,7 @@ fn nodes(selected: &mut Selected, selection: &Selection, progress: &dyn Progress
         chosen.iter().filter_map(|ty| graph.nodes.get(*ty)).find(|ty| ty.implied && selection.keep_dangling)
     {
         let message = format!(
-            "edges of this format may end in {} that are no rows, which cannot be told from those that are left out",
+            "edges of this format may refer to {} without rows, which look like those that are left out",
             ty.name
         );
         return Err(Error::unsupported(message).hint("without --keep-dangling    such edges are left out"));
@@ -257,7 +259,7 @@ fn nodes(selected: &mut Selected, selection: &Selection, progress: &dyn Progress
     Ok(())
 }
 
-/// The edges that stay, where something refers to edges.
+/// The edges that are kept, if other tables refer to edges.
 fn edges(selected: &mut Selected, progress: &dyn Progress) -> Result<()> {
     let reader = Reader { dataset: &selected.dataset, progress };
     let mut all = BTreeMap::new();
@@ -273,7 +275,7 @@ fn edges(selected: &mut Selected, progress: &dyn Progress) -> Result<()> {
         let (mut bits, mut keys, mut start) = (Bits::default(), ty.key.as_ref().map(|_| reader.keys(2)), 0u64);
         let prepare = |batch: Batch| {
             let rows = selected.whole(&batch)?;
-            let Batch::Edges(edges) = batch else { return Err(Error::usage("edges were asked for")) };
+            let Batch::Edges(edges) = batch else { return Err(Error::usage("expected edges")) };
             let keys = edges.keys.as_ref().map(|keys| super::batches::Rows::new(rows.clone()).of(keys)).transpose()?;
             Ok((rows, keys))
         };
@@ -293,7 +295,7 @@ fn edges(selected: &mut Selected, progress: &dyn Progress) -> Result<()> {
     Ok(())
 }
 
-/// Says in the description what is known now.
+/// Updates the description with the row counts that are now known.
 fn describe(selected: &mut Selected, selection: &Selection) -> Result<()> {
     let Selected { shape, built, dataset, .. } = selected;
     let inner: &Graph = dataset.source().graph();

@@ -1,4 +1,4 @@
-//! Hyperedges that stay.
+//! Hyperedges that are kept.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::test::{Conditions, Test};
 use super::view::Selected;
 use crate::table::TableKind;
 
-/// The hyperedges that stay: those that pass and whose members all stay.
+/// The hyperedges that are kept: those that pass the conditions and whose members are all kept.
 pub(super) fn hyperedges(
     selected: &mut Selected,
     conditions: &BTreeMap<usize, Conditions>,
@@ -31,7 +31,7 @@ pub(super) fn hyperedges(
             continue;
         }
         if ends.is_some() && keep_dangling {
-            let message = "hyperedges of which members are left out cannot be kept";
+            let message = "hyperedges with members that are left out cannot be kept";
             return Err(Error::unsupported(message).hint("without --keep-dangling    they are left out"));
         }
         let (mut bits, mut keys) = (Bits::default(), reader.keys(2));
@@ -93,8 +93,8 @@ pub(super) fn hyperedges(
     Ok(())
 }
 
-/// Takes hyperedges out that have no members and are called like a node that is left out: an edge that is an entity of annnet and nothing else
-/// is both.
+/// Removes hyperedges that have no members and the key of a node that is left out: an annnet edge that is only an
+/// entity is both.
 fn without_nodes(
     reader: &Reader<'_>,
     (ty, ends): (usize, usize),
@@ -126,7 +126,7 @@ fn translated(keys: &KeyRows, own: &ArrayRef) -> Result<Vec<u64>> {
     Ok(rows)
 }
 
-/// Key → rank of the elements in `rows`.
+/// Key → rank for the elements in `rows`.
 fn remaining(
     reader: &Reader<'_>,
     rows: &RowSet,

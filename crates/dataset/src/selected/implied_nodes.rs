@@ -1,4 +1,4 @@
-//! Nodes that are there because edges name them.
+//! Nodes that exist because edges refer to them.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,8 @@ use super::kept_rows::{Kept, Reader, read};
 use super::row_set::{Bits, RowSet};
 use super::view::Selected;
 
-/// Adds the nodes at the other ends of edges, and the other members of hyperedges, of which one end is chosen.
+/// Adds the nodes at the other ends of edges with one selected end, and the other members of hyperedges with a selected
+/// member.
 pub(super) fn bare_ends(selected: &mut Selected, progress: &dyn Progress) -> Result<()> {
     let reader = Reader { dataset: &selected.dataset, progress };
     let graph = selected.inner();
@@ -20,13 +21,13 @@ pub(super) fn bare_ends(selected: &mut Selected, progress: &dyn Progress) -> Res
     for (ty, _) in kept.iter().filter(|(_, kept)| kept.keys.is_some()) {
         rows.insert(*ty, reader.keys_of(*ty, None, several)?);
     }
-    // The row of each end in the whole table, and whether it is chosen.
+    // The row of each end in the whole table, and whether it is selected.
     let rows_of = |ty: usize, ends: &Ends| -> Result<Option<Vec<u64>>> {
         match (kept.get(&ty), ends) {
             (None, _) => Ok(None),
             (Some(_), Ends::Rows(rows)) => Ok(Some(rows.values().to_vec())),
             (Some(_), Ends::Keys(keys)) => {
-                let own = rows.get(&ty).ok_or_else(|| Error::usage("ends are keys where rows were announced"))?;
+                let own = rows.get(&ty).ok_or_else(|| Error::usage("ends are keys, but rows were announced"))?;
                 let mut found = Vec::new();
                 own.translate(keys.as_ref(), &mut found)?;
                 Ok(Some(found))
@@ -39,7 +40,7 @@ pub(super) fn bare_ends(selected: &mut Selected, progress: &dyn Progress) -> Res
         let Some(ty) = graph.edges.get(shown.inner) else { continue };
         let ends = [ty.source, ty.target];
         let prepare = |batch: Batch| {
-            let Batch::Edges(edges) = &batch else { return Err(Error::usage("edges were asked for")) };
+            let Batch::Edges(edges) = &batch else { return Err(Error::usage("expected edges")) };
             let wanted = selected.wanted(edges, &batch)?;
             let rows = [rows_of(ty.source, &edges.source)?, rows_of(ty.target, &edges.target)?];
             let mut found = Vec::new();

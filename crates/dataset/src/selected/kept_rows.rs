@@ -1,4 +1,4 @@
-//! Which rows of a table stay.
+//! Which rows of a table are kept.
 
 use std::collections::BinaryHeap;
 
@@ -20,11 +20,11 @@ use crate::table::TableKind;
 /// Batches of one part that may wait for their consumer.
 const AHEAD: usize = 4;
 
-/// The rows of a table that stay.
+/// The rows of a table that are kept.
 pub(super) struct Kept {
-    /// By their numbers in the whole table.
+    /// Their numbers in the whole table.
     pub rows: RowSet,
-    /// Nodes that are there because edges name them, by rank.
+    /// Nodes that are kept only because edges refer to them, by rank.
     pub bare: Option<Bits>,
     /// Key → rank.
     pub keys: Option<KeyRows>,
@@ -34,12 +34,12 @@ impl Kept {
     /// The rank of each end: [`ABSENT`] for one that is left out.
     ///
     /// # Errors
-    /// When keys are of a type that has no look-up.
+    /// If keys are of a type that cannot be looked up.
     pub fn ranks(&self, ends: &Ends) -> Result<Vec<u64>> {
         match ends {
             Ends::Rows(rows) => Ok(rows.values().iter().map(|row| self.rows.rank(*row).unwrap_or(ABSENT)).collect()),
             Ends::Keys(keys) => {
-                let own = self.keys.as_ref().ok_or_else(|| Error::usage("ends are keys where rows were announced"))?;
+                let own = self.keys.as_ref().ok_or_else(|| Error::usage("ends are keys, but rows were announced"))?;
                 let mut ranks = Vec::new();
                 own.translate(keys.as_ref(), &mut ranks)?;
                 Ok(ranks)
@@ -47,13 +47,13 @@ impl Kept {
         }
     }
 
-    /// Whether the element of this rank was chosen itself.
+    /// Whether the element of this rank was selected itself.
     pub fn is_chosen(&self, rank: u64) -> bool {
         rank != ABSENT && self.bare.as_ref().is_none_or(|bare| !bare.has(rank))
     }
 }
 
-/// Reads `parts`, and hands what `prepare` makes of their batches over in order.
+/// Reads `parts`, and passes the results of `prepare` on in order.
 pub(super) fn read<T: Send>(
     parts: Vec<Box<dyn Part + '_>>,
     threads: usize,
@@ -74,7 +74,7 @@ pub(super) fn read<T: Send>(
     done
 }
 
-/// What reads nodes, edges and so on to find out which of them stay.
+/// Reads nodes, edges and other tables to determine which of their rows are kept.
 pub(super) struct Reader<'a> {
     pub dataset: &'a Dataset,
     pub progress: &'a dyn Progress,
@@ -92,7 +92,7 @@ impl Reader<'_> {
         self.dataset.resources().threads
     }
 
-    /// A builder of look-ups from keys to ranks. So many of these may be made.
+    /// A builder of look-ups from keys to ranks; `several` is the number of such look-ups.
     pub fn keys(&self, several: usize) -> KeyRowsBuilder {
         let resources = self.dataset.resources();
         let options = LookupOptions::new(&resources.budget, &resources.scratch);
@@ -100,11 +100,11 @@ impl Reader<'_> {
         KeyRowsBuilder::new(options.memory(memory).threads(resources.threads))
     }
 
-    /// The nodes of a type that stay: those that pass, of these a sample, and of that the first. `with_keys` says how many look-ups by
-    /// keys there will be, if one of them is to be made here.
+    /// The nodes of a type that are kept: those that pass, of these a sample, and of these the first. `with_keys` is
+    /// the number of look-ups by key, if this one is to be built here.
     ///
     /// # Errors
-    /// When nodes cannot be read, or their keys do not fit into the budget.
+    /// If nodes cannot be read, or their keys do not fit into the budget.
     pub fn nodes(
         &self,
         ty: usize,
@@ -115,7 +115,7 @@ impl Reader<'_> {
         let graph = self.dataset.source().graph();
         let is_ordered = graph.nodes.get(ty).is_some_and(|ty| ty.ordered);
         let mut request = Request::of(if test.is_some() { Tables::Nodes(ty) } else { Tables::NodeKeys(ty) });
-        // Of other types rows that are left out are not counted.
+        // For other types, rows that are left out are not counted.
         if let Some(test) = test
             && let Some(narrowing) = asked_for_test(self.dataset, TableKind::Nodes(ty), test, is_ordered)?
         {
@@ -127,7 +127,7 @@ impl Reader<'_> {
                 Some(test) => test.passing(&batch)?,
                 None => BooleanBuffer::new_set(batch.rows()),
             };
-            let Batch::Nodes(nodes) = batch else { return Err(Error::usage("nodes were asked for")) };
+            let Batch::Nodes(nodes) = batch else { return Err(Error::usage("expected nodes")) };
             let numbers: Vec<u64> = mask.set_indices().map(|at| number(&nodes, at)).collect();
             let rows = super::batches::Rows::new(mask);
             let keys = nodes.keys.as_ref().map(|keys| rows.of(keys)).transpose()?;
@@ -162,7 +162,7 @@ impl Reader<'_> {
             read(parts, self.threads(), "selection", self.progress, prepare, take)
         };
         match done {
-            // That no more is wanted is no failure.
+            // Ending because no more is needed is not a failure.
             Err(error) if left == 0 && error.kind() == Kind::Cancelled => {}
             done => done?,
         }
@@ -179,14 +179,14 @@ impl Reader<'_> {
         Ok(Kept { rows, bare: None, keys })
     }
 
-    /// Key → rank of the nodes in `rows`, or of all.
+    /// Key → rank for the nodes in `rows`, or for all nodes.
     ///
     /// # Errors
-    /// When keys cannot be read, or do not fit into the budget.
+    /// If keys cannot be read, or do not fit into the budget.
     pub fn keys_of(&self, ty: usize, rows: Option<&RowSet>, several: usize) -> Result<KeyRows> {
         let mut builder = self.keys(several);
         let prepare = |batch: Batch| -> Result<Option<ArrayRef>> {
-            let Batch::Nodes(nodes) = batch else { return Err(Error::usage("nodes were asked for")) };
+            let Batch::Nodes(nodes) = batch else { return Err(Error::usage("expected nodes")) };
             let Some(keys) = &nodes.keys else { return Ok(None) };
             let Some(rows) = rows else { return Ok(Some(keys.clone())) };
             let stays = |at| rows.rank(number(&nodes, at)).is_some();
@@ -199,7 +199,7 @@ impl Reader<'_> {
     }
 }
 
-/// The number of a row of a batch in its table.
+/// The row number in its table of a row of a batch.
 pub(super) fn number(nodes: &NodeBatch, at: usize) -> u64 {
     let stated = nodes.numbers.as_ref().and_then(|numbers: &UInt64Array| numbers.values().get(at).copied());
     stated.unwrap_or(nodes.start + at as u64)
@@ -208,18 +208,18 @@ pub(super) fn number(nodes: &NodeBatch, at: usize) -> u64 {
 /// The look-up, if it fits into the budget.
 ///
 /// # Errors
-/// [`Kind::TooLarge`] where it does not.
+/// Returns [`Kind::TooLarge`] if it does not.
 pub(super) fn in_memory(keys: KeyRowsBuilder) -> Result<KeyRows> {
     match keys.finish()? {
         Lookup::Memory(keys) => Ok(keys),
         Lookup::Spilled(_) => {
-            let message = "the keys of the nodes that are selected do not fit into the memory";
-            Err(Error::new(Kind::TooLarge, message).hint("--memory SIZE    gives it more"))
+            let message = "the keys of the selected nodes do not fit into the memory budget";
+            Err(Error::new(Kind::TooLarge, message).hint("--memory SIZE    raise the budget"))
         }
     }
 }
 
-/// A hash of each key, or of each row where there are none.
+/// A hash of each key, or of each row number if there are no keys.
 fn hashes(keys: Option<&ArrayRef>, numbers: &[u64], seed: u64) -> Result<Vec<u64>> {
     let Some(keys) = keys else {
         return Ok(numbers.iter().map(|row| xxh3_64_with_seed(&row.to_le_bytes(), seed)).collect());
@@ -231,7 +231,7 @@ fn hashes(keys: Option<&ArrayRef>, numbers: &[u64], seed: u64) -> Result<Vec<u64
     let hash = |row| {
         text.clear();
         let written = std::fmt::write(&mut text, format_args!("{}", texts.value(row)));
-        written.map_err(|_| Error::malformed("a key has no text"))?;
+        written.map_err(|_| Error::malformed("a key cannot be written as text"))?;
         Ok(xxh3_64_with_seed(text.as_bytes(), seed))
     };
     (0..keys.len()).map(hash).collect()
@@ -258,7 +258,7 @@ impl Drawn {
         }
     }
 
-    /// Them, in ascending order.
+    /// The rows, in ascending order.
     fn rows(self) -> Vec<u64> {
         let mut rows: Vec<u64> = self.heap.into_iter().map(|(_, row)| row).collect();
         rows.sort_unstable();

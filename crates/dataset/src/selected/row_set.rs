@@ -1,9 +1,9 @@
-//! Sets of rows, and the row that each has once the others are gone.
+//! Sets of rows, and the position of each row within a set.
 
-/// Bits of a word.
+/// Bits in a word.
 const WORD: u64 = 64;
 
-/// Rows that are collected, in any order.
+/// A set of rows that is being built, in any order.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Bits(Vec<u64>);
 
@@ -19,14 +19,14 @@ impl Bits {
         }
     }
 
-    /// Takes a row out.
+    /// Removes a row.
     pub fn remove(&mut self, row: u64) {
         if let Some(word) = self.0.get_mut(isomorph_error::index(row / WORD)) {
             *word &= !(1 << (row % WORD));
         }
     }
 
-    /// Whether a row is in it.
+    /// Whether the set contains a row.
     pub fn has(&self, row: u64) -> bool {
         self.0.get(isomorph_error::index(row / WORD)).is_some_and(|word| word & (1 << (row % WORD)) != 0)
     }
@@ -48,7 +48,7 @@ impl Bits {
 #[derive(Debug, Clone, Default)]
 pub(super) struct RowSet {
     bits: Bits,
-    /// Members before each word.
+    /// Number of members before each word.
     ranks: Vec<u64>,
     len: u64,
 }

@@ -1,4 +1,4 @@
-//! The description of what is left, and which tables and columns of the whole graph it means.
+//! The description of the selected graph, and the tables and columns of the whole graph that it refers to.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ use crate::table::TableKind;
 pub(super) struct Shown {
     /// Its index in the whole graph.
     pub inner: usize,
-    /// The properties that are shown, by their positions there, ascending; nothing where all of them are.
+    /// The positions there of the properties that are shown, ascending; `None` if all are.
     properties: Option<Vec<usize>>,
 }
 
@@ -32,7 +32,7 @@ impl Shown {
         self.properties.is_some()
     }
 
-    /// Of the columns those that are shown.
+    /// Selects the columns that are shown.
     pub fn project(&self, columns: Cells) -> Cells {
         match &self.properties {
             None => columns,
@@ -46,7 +46,7 @@ impl Shown {
 pub(super) struct Tables(pub Vec<Shown>);
 
 impl Tables {
-    /// The index under which a table of the whole graph is shown, with what is shown of it.
+    /// The index under which a table of the whole graph is shown, and what is shown of it.
     pub fn find(&self, inner: usize) -> Option<(usize, &Shown)> {
         self.0.iter().enumerate().find(|(_, shown)| shown.inner == inner)
     }
@@ -60,7 +60,7 @@ impl Tables {
     }
 }
 
-/// What is left of a graph.
+/// The selected part of a graph.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Shape {
     pub graph: Graph,
@@ -71,13 +71,14 @@ pub(super) struct Shape {
     pub groups: Tables,
     /// The membership tables of each kind of groups that is shown.
     pub memberships: Vec<Tables>,
-    /// Of edges that name their relations in their rows, by the index in the whole graph: the relations that are wanted, if not all.
+    /// For edge types whose rows name their relations, by the index in the whole graph: the selected relations; `None`
+    /// if all are.
     pub relations: Vec<Option<BTreeSet<String>>>,
-    /// Names of relations that are there only if a row has one of those that they may mean.
+    /// Names of relations that exist only if a row has one of the relations that the name may refer to.
     pub open: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// Which types are wanted, by their indexes.
+/// The selected types, by index.
 #[derive(Debug, Default)]
 struct Wanted {
     nodes: BTreeSet<usize>,
@@ -97,10 +98,10 @@ impl From<Owner> for TableKind {
 }
 
 impl Shape {
-    /// What `selection` leaves of a graph, as far as types and columns go.
+    /// Applies the types and columns of `selection` to a graph.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::Usage`] for names that mean nothing.
+    /// Returns [`isomorph_error::Kind::Usage`] for names that do not exist.
     pub fn new(dataset: &Dataset, selection: &Selection) -> Result<Shape> {
         let graph = dataset.source().graph();
         let mut shape = Shape { relations: vec![None; graph.edges.len()], ..Shape::default() };
@@ -133,7 +134,7 @@ impl Shape {
         }
         for (at, ty) in graph.edges.iter().enumerate().filter(|(at, _)| wanted.edges.contains(at)) {
             let (Some(source), Some(target)) = (shape.nodes.index(ty.source), shape.nodes.index(ty.target)) else {
-                return Err(Error::usage("edges between nodes that are left out"));
+                return Err(Error::usage("edges refer to a node type that is left out"));
             };
             let (mut ty, properties) = (ty.clone(), chosen(TableKind::Edges(at), &ty.properties));
             keep(&mut ty.properties, &properties);
@@ -146,7 +147,7 @@ impl Shape {
         }
         for (at, ty) in graph.hyperedges.iter().enumerate().filter(|(at, _)| wanted.hyperedges.contains(at)) {
             let Some(ends) = shape.nodes.index(ty.ends) else {
-                return Err(Error::usage("hyperedges between nodes that are left out"));
+                return Err(Error::usage("hyperedges refer to a node type that is left out"));
             };
             let (mut ty, properties) = (ty.clone(), chosen(TableKind::Hyperedges(at), &ty.properties));
             keep(&mut ty.properties, &properties);
@@ -227,7 +228,7 @@ impl Shape {
             groups.extend(&named.groups);
             whole.extend(named.edges);
         }
-        // A table that is named by itself is wanted whole.
+        // A table that is selected by its own name is selected whole.
         for (_, relations) in self.relations.iter_mut().enumerate().filter(|(at, _)| whole.contains(at)) {
             *relations = None;
         }
@@ -251,7 +252,7 @@ impl Shape {
 }
 
 impl Shape {
-    /// Whether anything of nodes of this type is shown but themselves: hyperedges, values, groups.
+    /// Whether other tables of this owner are shown: hyperedges, values, groups.
     pub fn is_owner(&self, graph: &Graph, of: Owner) -> bool {
         let values = self.values.0.iter().filter_map(|shown| graph.values.get(shown.inner));
         let groups = self.groups.0.iter().filter_map(|shown| graph.groups.get(shown.inner));

@@ -1,4 +1,4 @@
-//! Batches as a selection shows them: without the rows and columns that are left out, with rows numbered anew.
+//! Batches as a selection shows them: only the selected rows and columns, with renumbered rows.
 
 use arrow_array::{Array, UInt64Array};
 use arrow_buffer::BooleanBuffer;
@@ -14,7 +14,7 @@ use super::kept_rows::number;
 use super::view::Selected;
 
 impl Selected {
-    /// A batch as it is shown; nothing where no row of it is.
+    /// A batch as it is shown; `None` if no row of it is.
     pub(super) fn show(&self, batch: Batch) -> Result<Option<Batch>> {
         match batch {
             Batch::Nodes(nodes) => self.show_nodes(nodes).map(|nodes| nodes.map(Batch::Nodes)),
@@ -103,7 +103,7 @@ impl Selected {
         Ok(Some(edges))
     }
 
-    /// The ranks of elements that something refers to, where some of them are left out.
+    /// The ranks of elements that are referred to; `None` if all elements are kept.
     fn ranks(&self, of: Owner, ends: &Ends) -> Result<Option<Vec<u64>>> {
         self.built.kept(of).map(|kept| kept.ranks(ends)).transpose()
     }
@@ -111,7 +111,7 @@ impl Selected {
     fn show_members(&self, mut members: MemberBatch) -> Result<Option<MemberBatch>> {
         let Some((ty, _)) = self.shape.hyperedges.find(members.ty) else { return Ok(None) };
         let ends = self.inner().hyperedges.get(members.ty).map(|ty| ty.ends);
-        let ends = ends.ok_or_else(|| Error::usage("members of no type"))?;
+        let ends = ends.ok_or_else(|| Error::usage("members of an unknown type"))?;
         let owner = self.ranks(Owner::Hyperedges(members.ty), &members.owner)?;
         let member = self.ranks(Owner::Nodes(ends), &members.member)?;
         let Some((rows, [owner, member])) = left(members.roles.len(), [owner, member]) else { return Ok(None) };
@@ -127,7 +127,7 @@ impl Selected {
     fn show_values(&self, mut values: ValueBatch) -> Result<Option<ValueBatch>> {
         let Some((table, _)) = self.shape.values.find(values.table) else { return Ok(None) };
         let of = self.inner().values.get(values.table).map(|table| table.owner);
-        let owner = self.ranks(of.ok_or_else(|| Error::usage("values of no table"))?, &values.owner)?;
+        let owner = self.ranks(of.ok_or_else(|| Error::usage("values of an unknown table"))?, &values.owner)?;
         let Some((rows, [owner])) = left(values.values.len(), [owner]) else { return Ok(None) };
         values.owner = shown_ends(&rows, &values.owner, owner)?;
         values.values = rows.of(&values.values)?;
@@ -143,7 +143,7 @@ impl Selected {
             return Ok(None);
         };
         let of = self.inner().groups.get(members.kind).and_then(|kind| kind.memberships.get(members.table));
-        let of = of.map(|table| table.of).ok_or_else(|| Error::usage("members of no kind"))?;
+        let of = of.map(|table| table.of).ok_or_else(|| Error::usage("members of an unknown kind of groups"))?;
         let group = self.built.groups_kept(members.kind).map(|kept| kept.ranks(&members.group)).transpose()?;
         let member = self.ranks(of, &members.member)?;
         let Some((rows, [group, member])) = left(members.member.len(), [group, member]) else { return Ok(None) };
@@ -155,7 +155,8 @@ impl Selected {
     }
 }
 
-/// Rows that refer to elements that are left out are left out: the rows that stay, and the ranks of theirs.
+/// Leaves out rows that refer to elements that are left out: returns the rows that are kept, and the ranks of their
+/// elements.
 fn left<const N: usize>(rows: usize, ranks: [Option<Vec<u64>>; N]) -> Option<(Rows, [Option<Vec<u64>>; N])> {
     let is_there = |row: usize| ranks.iter().flatten().all(|ranks| ranks.get(row).is_some_and(|rank| *rank != ABSENT));
     let mask: BooleanBuffer = (0..rows).map(is_there).collect();
@@ -164,7 +165,7 @@ fn left<const N: usize>(rows: usize, ranks: [Option<Vec<u64>>; N]) -> Option<(Ro
     (rows.len() > 0).then(|| (rows, ranks.map(|ranks| ranks.map(of))))
 }
 
-/// Ends of rows that stay, under their new numbers.
+/// Ends of the rows that are kept, renumbered.
 fn shown_ends(rows: &Rows, ends: &Ends, ranks: Option<Vec<u64>>) -> Result<Ends> {
     match (ends, ranks) {
         (Ends::Rows(_), Some(ranks)) => Ok(Ends::Rows(ranks.into())),
@@ -172,7 +173,7 @@ fn shown_ends(rows: &Rows, ends: &Ends, ranks: Option<Vec<u64>>) -> Result<Ends>
     }
 }
 
-/// The same nodes; of those that are bare nothing but the key, and the properties that stay.
+/// The same nodes; bare nodes have only the key, and the properties that are inseparable.
 fn without_what_is_said(
     mut nodes: NodeBatch,
     is_bare: &dyn Fn(u64) -> bool,

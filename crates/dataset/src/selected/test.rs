@@ -14,7 +14,7 @@ use crate::rows::Rows;
 use crate::schema::Role;
 use crate::table::{Table, TableKind};
 
-/// The relations whose rows a condition is for; nothing for all rows.
+/// The relations that a condition applies to; `None` for all rows.
 type Relation = Option<BTreeSet<String>>;
 
 /// Conditions on a table, each for all of its rows or for those of some relations.
@@ -22,7 +22,7 @@ type Relation = Option<BTreeSet<String>>;
 pub(super) struct Conditions(Vec<(Relation, Predicate)>);
 
 impl Conditions {
-    /// Adds one.
+    /// Adds a condition.
     pub fn add(&mut self, relation: Relation, predicate: Predicate) {
         self.0.push((relation, predicate));
     }
@@ -32,27 +32,27 @@ impl Conditions {
     }
 }
 
-/// What rows of a table have to pass.
+/// The test that rows of a table must pass.
 pub(super) struct Test {
     rows: Rows,
     filters: Vec<(Relation, Filter)>,
-    /// The columns that are looked at, by their positions in the table.
+    /// The columns that it uses, by position in the table.
     positions: Vec<usize>,
-    /// What every row that passes fulfils.
+    /// A condition that is true of every row that passes.
     pushed: Option<Predicate>,
 }
 
-/// The table of the dataset that is this one of the graph.
+/// The table of the dataset for this table of the graph.
 fn table(dataset: &Dataset, kind: TableKind) -> Result<&Table> {
     let mut tables = dataset.tables().iter();
     tables.find(|table| table.kind() == kind).ok_or_else(|| Error::usage("there is no such table"))
 }
 
 impl Test {
-    /// What rows of a table have to pass; nothing where there is no condition.
+    /// The test for a table; `None` if there is no condition.
     ///
     /// # Errors
-    /// When a condition does not fit the table.
+    /// If a condition does not fit the table.
     pub fn new(dataset: &Dataset, kind: TableKind, conditions: &Conditions) -> Result<Option<Test>> {
         if conditions.is_empty() {
             return Ok(None);
@@ -84,7 +84,7 @@ impl Test {
     /// The rows that pass.
     ///
     /// # Errors
-    /// When a column cannot be read, or its values are not of the declared type.
+    /// If a column cannot be read, or its values are not of the declared type.
     pub fn passing(&self, batch: &Batch) -> Result<BooleanBuffer> {
         let columns = self.rows.of(batch)?;
         let mut all = BooleanBuffer::new_set(batch.rows());
@@ -96,22 +96,22 @@ impl Test {
                     let others = !&having(edges.relations.as_ref(), &|own| relation.contains(own))?;
                     &all & &(&others | &passing)
                 }
-                (Some(_), _) => return Err(Error::usage("a condition on a relation of what is no edge")),
+                (Some(_), _) => return Err(Error::usage("a condition on a relation of a table that is not of edges")),
             };
         }
         Ok(all)
     }
 
-    /// Whether the labels or layers of a node or edge are looked at, and so on: the columns by their positions.
+    /// The columns that are used, by position.
     fn positions(&self) -> &[usize] {
         &self.positions
     }
 }
 
-/// The rows whose relation is one that is meant.
+/// The rows with a matching relation.
 ///
 /// # Errors
-/// When rows do not name their relations.
+/// If rows do not name their relations.
 pub(super) fn having(relations: Option<&Relations>, is_meant: &dyn Fn(&str) -> bool) -> Result<BooleanBuffer> {
     let Relations { names, index } = relations.ok_or_else(|| Error::usage("rows without a relation"))?;
     let meant: Vec<bool> = names.iter().map(|name| name.is_some_and(is_meant)).collect();
@@ -119,11 +119,11 @@ pub(super) fn having(relations: Option<&Relations>, is_meant: &dyn Fn(&str) -> b
     Ok(index.values().iter().map(is).collect())
 }
 
-/// What is asked of a format for a table of which the properties at `properties` (in the description) are shown and that has to pass
-/// `test`. `push` says whether rows that do not pass may be left out.
+/// The request to a format for a table of which the properties at `properties` (in the description) are shown and whose
+/// rows must pass `test`. `push` states whether rows that do not pass may be skipped.
 ///
 /// # Errors
-/// When there is no such table.
+/// If the table does not exist.
 pub(super) fn asked(
     dataset: &Dataset,
     kind: TableKind,
@@ -144,7 +144,7 @@ pub(super) fn asked(
     Ok(narrowing(dataset.source().graph(), table, &positions, filter, None))
 }
 
-/// The same for a scan of keys, or ends, alone.
+/// The same for a scan of only keys, or only ends.
 ///
 /// # Errors
 /// As [`asked`].

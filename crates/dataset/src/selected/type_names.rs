@@ -1,4 +1,4 @@
-//! What names of types mean.
+//! The meaning of type names.
 
 use std::collections::BTreeSet;
 
@@ -9,25 +9,26 @@ use crate::dataset::Dataset;
 use crate::schema::Role;
 use crate::table::{Table, TableKind};
 
-/// The types that a name means.
+/// The types that a name refers to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Named {
     pub nodes: Vec<usize>,
     pub edges: Vec<usize>,
     pub hyperedges: Vec<usize>,
     pub groups: Vec<usize>,
-    /// Edge types whose rows may have this relation, each with the names that it may go by there.
+    /// Edge types whose rows may have this relation, each with the names that it may have there.
     pub in_rows: Vec<(usize, BTreeSet<String>)>,
 }
 
-/// Whether `name` means this edge type: by its relation, or by all three names.
+/// Whether `name` refers to this edge type: by its relation, or by all three names.
 fn is_edge(graph: &Graph, ty: &EdgeType, name: &str) -> bool {
     let (source, relation, target) = graph.edge_name(ty);
     let joined = |by: &str| [source.as_str(), relation.as_str(), target.as_str()].join(by);
     ty.relation.fixed().is_some() && (name == relation || ["_", "-", " "].iter().any(|by| name == joined(by)))
 }
 
-/// The relations that a name may mean in the rows of an edge type: itself, and what stands between the names of the node types.
+/// The relations that a name may refer to in the rows of an edge type: the name itself, and the part between the names
+/// of the node types.
 fn relations_of(graph: &Graph, ty: &EdgeType, name: &str) -> BTreeSet<String> {
     let (source, _, target) = graph.edge_name(ty);
     let between = |by: &&str| {
@@ -37,10 +38,10 @@ fn relations_of(graph: &Graph, ty: &EdgeType, name: &str) -> BTreeSet<String> {
 }
 
 impl Named {
-    /// Everything that a name means.
+    /// Everything that a name refers to.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::Usage`] where it means nothing.
+    /// Returns [`isomorph_error::Kind::Usage`] if it refers to nothing.
     pub fn new(dataset: &Dataset, name: &str) -> Result<Named> {
         let graph = dataset.source().graph();
         let mut found = Named {
@@ -62,9 +63,9 @@ impl Named {
                     TableKind::Hyperedges(ty) => found.hyperedges.push(ty),
                     TableKind::Groups(kind) => found.groups.push(kind),
                     TableKind::Members(_) | TableKind::Values(_) | TableKind::Memberships { .. } => {
-                        let message = format!("{name} is no type of nodes, edges, hyperedges or groups");
+                        let message = format!("{name} is not a type of nodes, edges, hyperedges or groups");
                         return Err(
-                            Error::usage(message).hint("types are chosen, and what belongs to them comes along")
+                            Error::usage(message).hint("select types; the tables that belong to them are included")
                         );
                     }
                 }
@@ -80,7 +81,7 @@ impl Named {
         if found == Named::default() { Err(unknown(graph, name)) } else { Ok(found) }
     }
 
-    /// Of several meanings the one of a condition: nodes before edges, these before hyperedges, and groups last.
+    /// If there are several meanings, the one for a condition: nodes before edges before hyperedges before groups.
     pub fn first(mut self) -> Named {
         if !self.nodes.is_empty() {
             (self.edges, self.hyperedges, self.groups) = Default::default();
@@ -92,7 +93,7 @@ impl Named {
         self
     }
 
-    /// All tables that are meant.
+    /// All tables that the name refers to.
     pub fn tables(&self) -> impl Iterator<Item = TableKind> + '_ {
         let edges = self.edges.iter().chain(self.in_rows.iter().map(|(at, _)| at)).map(|at| TableKind::Edges(*at));
         let others = self.hyperedges.iter().map(|at| TableKind::Hyperedges(*at));
@@ -100,7 +101,7 @@ impl Named {
         self.nodes.iter().map(|at| TableKind::Nodes(*at)).chain(edges).chain(others).chain(groups)
     }
 
-    /// The relations of which a row has to have one, where only reading can tell whether there is such a type.
+    /// The relations of which a row must have one, if only reading can show whether the type exists.
     pub fn open(&self) -> Option<BTreeSet<String>> {
         let is_open = self.edges.is_empty() && !self.in_rows.is_empty();
         is_open.then(|| self.in_rows.iter().flat_map(|(_, names)| names.iter().cloned()).collect())
@@ -111,7 +112,7 @@ fn positions<T>(all: &[T], is_meant: impl Fn(&T) -> bool) -> Vec<usize> {
     all.iter().enumerate().filter(|(_, one)| is_meant(one)).map(|(at, _)| at).collect()
 }
 
-/// The error for a name that means nothing in `graph`; `also` are relations that rows have.
+/// The error for a name that refers to nothing in `graph`; `also` are relations that rows have.
 pub(super) fn unknown_among(graph: &Graph, name: &str, also: &BTreeSet<String>) -> Error {
     let nodes = graph.nodes.iter().map(|ty| ty.name.as_str());
     let edges = graph.edges.iter().filter_map(|ty| ty.relation.fixed());
@@ -126,7 +127,7 @@ pub(super) fn unknown_among(graph: &Graph, name: &str, also: &BTreeSet<String>) 
     let shown = all.iter().take(20).copied().collect::<Vec<_>>().join(", ");
     let error = Error::usage(format!("there is no type {name}{near}")).hint(format!("one of {shown}"));
     match graph.values.iter().any(|table| table.property.name == name) {
-        true => error.hint(format!("--columns {name}    chooses what literals say")),
+        true => error.hint(format!("--columns {name}    select literals")),
         false => error,
     }
 }
@@ -135,7 +136,7 @@ fn unknown(graph: &Graph, name: &str) -> Error {
     unknown_among(graph, name, &BTreeSet::new())
 }
 
-/// The properties that are wanted, by name or as `TYPE.NAME`.
+/// The selected properties, by name or as `TYPE.NAME`.
 pub(super) struct Columns<'a> {
     names: Option<&'a [String]>,
     graph: &'a Graph,
@@ -143,13 +144,13 @@ pub(super) struct Columns<'a> {
 
 impl<'a> Columns<'a> {
     /// # Errors
-    /// [`isomorph_error::Kind::Usage`] for a name that no type has.
+    /// Returns [`isomorph_error::Kind::Usage`] for a name that no type has.
     pub fn new(dataset: &'a Dataset, names: Option<&'a [String]>) -> Result<Self> {
         let graph = dataset.source().graph();
         for name in names.into_iter().flatten() {
             let one = Columns { names: Some(std::slice::from_ref(name)), graph };
             if !dataset.tables().iter().any(|table| one.knows(table)) {
-                // TYPE.NAME: the name that is not there is that behind the dot, or all of it.
+                // In TYPE.NAME, the missing name is the part after the dot, or the whole.
                 let wanted = name.rsplit_once('.').map_or(name.as_str(), |(_, property)| property);
                 let columns =
                     dataset.tables().iter().flat_map(|table| table.roles().iter().zip(table.schema().fields()));
@@ -163,7 +164,7 @@ impl<'a> Columns<'a> {
         Ok(Columns { names, graph })
     }
 
-    /// Whether the table has a property of one of these names; keys are columns too, as they always come.
+    /// Whether the table has a property with one of these names; keys count as columns, as they are always included.
     fn knows(&self, table: &Table) -> bool {
         let own = match table.kind() {
             TableKind::Values(at) => {
@@ -176,7 +177,7 @@ impl<'a> Columns<'a> {
         columns.any(|(role, field)| matches!(role, Role::Property(_) | Role::Key) && self.shows(own, field.name()))
     }
 
-    /// Whether the property `name` of a table is wanted.
+    /// Whether the property `name` of a table is selected.
     pub fn shows(&self, of: TableKind, name: &str) -> bool {
         let Some(names) = self.names else { return true };
         let is_type = |ty: &str| match of {

@@ -1,4 +1,4 @@
-//! Conditions on what columns stand for.
+//! Conditions on the values that columns represent.
 
 use isomorph_error::{Error, Place, Result};
 use isomorph_model::{Literal, Predicate, ValueKind};
@@ -7,13 +7,13 @@ use crate::dataset::Dataset;
 use crate::kinds::kind_of;
 use crate::table::Table;
 
-/// JSON for no value.
+/// JSON for null.
 const NULL: &str = "null";
 
-/// A condition as one on the values that the columns of `table` stand for: JSON null is null.
+/// Converts a condition to one on the values that the columns of `table` represent: JSON null is null.
 ///
 /// # Errors
-/// [`isomorph_error::Kind::Usage`] for a comparison with NaN, which nothing passes.
+/// Returns [`isomorph_error::Kind::Usage`] for a comparison with NaN, which is never true.
 pub(super) fn on_values(dataset: &Dataset, table: &Table, condition: &Predicate) -> Result<Predicate> {
     let all = |list: &[Predicate]| list.iter().map(|one| on_values(dataset, table, one)).collect::<Result<Vec<_>>>();
     let at = |column: &str| table.schema().index_of(column).map_err(|error| Error::usage(error.to_string()));
@@ -37,9 +37,11 @@ pub(super) fn on_values(dataset: &Dataset, table: &Table, condition: &Predicate)
                 single => single.is_floating(),
             };
             if is_float {
-                return Err(Error::usage(format!("nothing compares with NaN, not {column} either"))
-                    .at(Place::field(column))
-                    .hint(format!("write not ({column} < 0 or {column} >= 0)    is true of NaN alone")));
+                return Err(Error::usage(format!(
+                    "no value compares with NaN, so this condition on {column} is never true"
+                ))
+                .at(Place::field(column))
+                .hint(format!("write not ({column} < 0 or {column} >= 0)    is true only of NaN")));
             }
             condition.clone()
         }

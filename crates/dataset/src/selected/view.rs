@@ -1,4 +1,4 @@
-//! A graph as a selection leaves it.
+//! The view of a graph that a selection shows.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use super::test::{Test, asked, asked_for_test, having};
 use crate::dataset::Dataset;
 use crate::table::TableKind;
 
-/// A graph as a [`Selection`] leaves it: a source like any other.
+/// The part of a graph that a [`Selection`] keeps: a source like any other.
 pub struct Selected {
     pub(super) dataset: Dataset,
     pub(super) shape: Shape,
@@ -30,32 +30,34 @@ pub struct Selected {
     pub(super) inseparable: Vec<String>,
 }
 
-/// Edges of a type that a selection leaves.
+/// Number of edges of a type that a selection keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct EdgesLeft {
     /// Those that are shown.
     pub shown: u64,
-    /// Those that would be, were it not for an end that is left out.
+    /// Edges that would be shown if both of their ends were kept.
     pub dangling: u64,
 }
 
-/// Which edges of a batch are wanted, and their ends.
+/// Which edges of a batch are selected, and their ends.
 pub(super) struct Marked {
-    /// Wanted by their type, relation and condition.
+    /// Selected by type, relation and condition.
     wanted: BooleanBuffer,
-    /// Of these, those whose ends are there.
+    /// Of these, the edges whose ends are kept.
     pub whole: BooleanBuffer,
-    /// The ranks of ends of which some are left out.
+    /// The ranks of the ends; `None` if all are kept.
     pub source: Option<Vec<u64>>,
     pub target: Option<Vec<u64>>,
 }
 
 impl Selected {
-    /// What `selection` leaves of `source`. Of types with a condition, a limit or a sample the nodes are read once, with the columns that it
-    /// takes; their numbers are known then. The keys of nodes that stay have to fit into the budget where edges name them.
+    /// Applies `selection` to `source`. Nodes of types with a condition, a limit or a sample are read once, with the
+    /// columns that it uses; their number is known then. If edges refer to nodes by key, the keys of the selected nodes
+    /// must fit into the budget.
     ///
     /// # Errors
-    /// [`Kind::Usage`] for names that mean nothing and conditions that do not fit; [`Kind::Unsupported`] for a selection that this graph
+    /// Returns [`Kind::Usage`] for unknown names and conditions that do not fit; [`Kind::Unsupported`] for a selection
+    /// that this graph does not allow; and errors of reading.
     /// does not allow; when the graph cannot be read.
     pub fn new(
         source: Arc<dyn Source>,
@@ -73,15 +75,16 @@ impl Selected {
         Ok(selected)
     }
 
-    /// The edges that are shown of each type, and those that an end is missing for. It costs a pass over their ends.
+    /// Counts the edges of each type that are shown, and those with an end that is left out. This needs a pass over
+    /// their ends.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// If they cannot be read.
     pub fn edges_left(&self, progress: &dyn Progress) -> Result<Vec<EdgesLeft>> {
         let reader = Reader { dataset: &self.dataset, progress };
         let mut all = vec![EdgesLeft::default(); self.shape.edges.0.len()];
         let marked = |batch: Batch| {
-            let Batch::Edges(edges) = &batch else { return Err(Error::usage("edges were asked for")) };
+            let Batch::Edges(edges) = &batch else { return Err(Error::usage("expected edges")) };
             let Some((ty, _)) = self.shape.edges.find(edges.ty) else { return Ok(None) };
             let marked = self.mark(edges, &batch)?;
             Ok(Some((ty, marked.wanted.count_set_bits() as u64, marked.whole.count_set_bits() as u64)))
@@ -106,13 +109,13 @@ impl Selected {
         Ok(all)
     }
 
-    /// The same with the numbers of edges in its description.
+    /// The same view with the numbers of edges in its description.
     pub fn with_rows(mut self, edges: &[EdgesLeft]) -> Selected {
         self.shape.graph.edges.iter_mut().zip(edges).for_each(|(ty, left)| ty.rows = Some(left.shown));
         self
     }
 
-    /// The request for ends of edges, and for what their condition looks at.
+    /// The request for the ends of edges and the columns of their condition.
     pub(super) fn ends_of(&self, inner: usize) -> Result<Request> {
         let test = self.built.edge_test(inner);
         let asked = test.map(|test| asked_for_test(&self.dataset, TableKind::Edges(inner), test, true)).transpose()?;
@@ -126,7 +129,7 @@ impl Selected {
         self.dataset.source().graph()
     }
 
-    /// The edges of a batch that are wanted, whatever their ends.
+    /// The selected edges of a batch, whatever their ends.
     pub(super) fn wanted(&self, edges: &EdgeBatch, batch: &Batch) -> Result<BooleanBuffer> {
         let mut wanted = BooleanBuffer::new_set(edges.rows);
         if let Some(Some(relations)) = self.shape.relations.get(edges.ty) {
@@ -138,15 +141,15 @@ impl Selected {
         Ok(wanted)
     }
 
-    /// The edges of a batch that are wanted and whose ends are there.
+    /// The selected edges of a batch whose ends are kept.
     pub(super) fn whole(&self, batch: &Batch) -> Result<BooleanBuffer> {
-        let Batch::Edges(edges) = batch else { return Err(Error::usage("edges were asked for")) };
+        let Batch::Edges(edges) = batch else { return Err(Error::usage("expected edges")) };
         Ok(self.mark(edges, batch)?.whole)
     }
 
     pub(super) fn mark(&self, edges: &EdgeBatch, batch: &Batch) -> Result<Marked> {
         let wanted = self.wanted(edges, batch)?;
-        let ty = self.inner().edges.get(edges.ty).ok_or_else(|| Error::usage("edges of no type"))?;
+        let ty = self.inner().edges.get(edges.ty).ok_or_else(|| Error::usage("edges of an unknown type"))?;
         let (from, to) = (self.built.nodes_kept(ty.source), self.built.nodes_kept(ty.target));
         let source = from.map(|kept| kept.ranks(&edges.source)).transpose()?;
         let target = to.map(|kept| kept.ranks(&edges.target)).transpose()?;
@@ -168,13 +171,13 @@ impl Selected {
         Ok(Marked { wanted, whole, source, target })
     }
 
-    /// What is asked of a format for the rows of a table.
+    /// The request to a format for the rows of a table.
     fn asked(&self, kind: TableKind, shown: &Shown, all: usize, test: Option<&Test>) -> Result<Option<Narrowing>> {
         if !shown.is_narrower() && test.is_none() {
             return Ok(None);
         }
         let push = match kind {
-            // Of other types rows that are left out are not counted.
+            // For other types, rows that are left out are not counted.
             TableKind::Nodes(ty) => {
                 let ty = self.inner().nodes.get(ty);
                 ty.is_some_and(|ty| ty.ordered) && !self.keep_dangling
@@ -216,7 +219,7 @@ impl Selected {
         part::shown(inner, move |batch, take| self.show(batch)?.map_or(Ok(()), take))
     }
 
-    /// Whether these tables are best read at once: where that is all that is wanted of them, and where one costs as much as all.
+    /// Whether these tables should be read together: nothing else is needed of them, and one costs as much as all.
     fn reads_at_once(&self, tables: Tables) -> bool {
         let is_narrower = |all: &[Shown]| all.iter().any(Shown::is_narrower);
         let (nodes, edges) = (&self.shape.nodes.0, &self.shape.edges.0);
@@ -242,7 +245,7 @@ impl Source for Selected {
         let (nodes, edges) = (0..self.shape.nodes.0.len(), 0..self.shape.edges.0.len());
         let mut parts = Vec::new();
         match request.tables {
-            // A text is read once, and not once for each type.
+            // A text is read once, not once for each type.
             tables if self.reads_at_once(tables) => return self.parts(&request.whole()),
             Tables::All => {
                 for ty in nodes {
@@ -343,10 +346,10 @@ impl Source for Selected {
 }
 
 impl Selected {
-    /// That the node with this key stays. It costs a pass over the keys.
+    /// Checks that the node with this key is kept. This needs a pass over the keys.
     ///
     /// # Errors
-    /// [`Kind::NotFound`] when it does not.
+    /// Returns [`Kind::NotFound`] if it is not.
     fn check_key(&self, ty: usize, kept: &Kept, key: &str) -> Result<()> {
         for batch in self.dataset.source().scan(&Request::of(Tables::NodeKeys(ty)))?.into_iter().flatten() {
             let Batch::Nodes(nodes) = batch? else { continue };

@@ -1,7 +1,6 @@
 //! Columns of a chunk against the declared type: read, or refused with the rule and the place.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;

@@ -1,7 +1,6 @@
 //! A scan compares the offsets of an ordered list with its edges: wrong offsets are an error, wherever they are.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-
 use std::fs;
 use std::path::Path;
 

@@ -1,31 +1,31 @@
-//! One line of N-Triples or N-Quads, as it mostly is.
+//! Parses one line of N-Triples or N-Quads in its common form.
 //!
-//! Taken are lines that the grammar allows beyond doubt: IRIs of letters, digits and signs that need no thought, labels and
-//! languages of ASCII, literals with or without escapes, triple terms of these without literals. Of any other line nothing is said; it goes to the parser that
-//! knows everything. So there is one place that decides what is wrong, and it is not here.
+//! It accepts only lines that are certainly valid: IRIs of letters, digits and characters that need no check, labels
+//! and languages of ASCII, literals with or without escapes, and triple terms of these without literals. Any other line
+//! goes to the full parser. So errors are determined in one place, and not here.
 
 use std::ops::Range;
 
 use isomorph_model::faces::{Object, Quad};
 use isomorph_model::xsd;
 
-/// The namespace of RDF, whose datatypes have rules of their own.
+/// The namespace of RDF, whose datatypes have special rules.
 const RDF: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 
 /// The datatype of literals with a language.
 const LANG_STRING: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString";
 
-/// What a line is.
+/// The result for a line.
 pub(super) enum Line<'l> {
     /// A quad.
     Quad(Quad<'l>),
-    /// Nothing, or a comment.
+    /// An empty line, or a comment.
     Empty,
-    /// Something that is to be looked at with more care.
+    /// A line for the full parser.
     Unusual,
 }
 
-/// Where a text is: in the line, or in the buffer of what was unescaped.
+/// The position of a text: in the line, or in the buffer of unescaped text.
 #[derive(Clone)]
 enum Text {
     There(Range<usize>),
@@ -39,17 +39,17 @@ enum ObjectText {
     Language(Text, Text),
 }
 
-/// Reads lines, with a buffer that is filled again and again.
+/// Reads lines, with a buffer that is reused.
 #[derive(Default)]
 pub(super) struct Lines {
     buffer: String,
 }
 
-/// Bytes of IRIs behind their scheme and authority that need no thought.
+/// Bytes of IRIs after scheme and authority that need no check.
 const PLAIN: u8 = 1;
-/// Bytes of schemes behind the first, which is a letter.
+/// Bytes of schemes after the first, which is a letter.
 const SCHEME: u8 = 2;
-/// Bytes of authorities that need no thought: no user, no port, no address in brackets.
+/// Bytes of authorities that need no check: no user, no port, no address in brackets.
 const AUTHORITY: u8 = 4;
 /// Bytes of labels and languages.
 const LABEL: u8 = 8;
@@ -110,7 +110,7 @@ fn is(byte: u8, class: u8) -> bool {
     CLASS[byte as usize] & class != 0
 }
 
-/// How many bytes from `at` on are of a class.
+/// Number of bytes from `at` that are of a class.
 fn run(bytes: &[u8], at: usize, class: u8) -> usize {
     bytes.get(at..).map_or(0, |rest| rest.iter().take_while(|byte| is(**byte, class)).count())
 }
@@ -123,7 +123,7 @@ fn blanks(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// An IRI from its `<` on: what is between the brackets, and where the text goes on.
+/// An IRI, starting at its `<`: the range between the brackets, and the position after it.
 fn iri(bytes: &[u8], at: usize) -> Option<(Range<usize>, usize)> {
     let start = at + 1;
     if !bytes.get(start)?.is_ascii_alphabetic() {
@@ -157,7 +157,7 @@ fn iri(bytes: &[u8], at: usize) -> Option<(Range<usize>, usize)> {
     }
 }
 
-/// A blank node from its `_:` on, those included.
+/// A blank node, starting at its `_:`, which is included.
 fn blank(bytes: &[u8], at: usize) -> Option<(Range<usize>, usize)> {
     if bytes.get(at + 1) != Some(&b':') {
         return None;
@@ -179,7 +179,7 @@ fn resource(bytes: &[u8], at: usize) -> Option<(Text, usize)> {
     Some((Text::There(range), at))
 }
 
-/// A triple term of IRIs and blank nodes from its `<<(` on, as its canonical form has it: with one blank between its parts.
+/// A triple term of IRIs and blank nodes, starting at its `<<(`, in canonical form: with one blank between its parts.
 fn triple(bytes: &[u8], at: usize) -> Option<(ObjectText, usize)> {
     let blank = |at: usize| (bytes.get(at) == Some(&b' ')).then_some(at + 1);
     if bytes.get(at..at + 4)? != b"<<( " {
@@ -197,7 +197,7 @@ fn triple(bytes: &[u8], at: usize) -> Option<(ObjectText, usize)> {
 }
 
 impl Lines {
-    /// What `line` is, which has no line feed. `graphs` says whether graphs are named.
+    /// Reads `line`, which has no line feed. `graphs` states whether graphs can be named.
     pub(super) fn read<'l>(&'l mut self, line: &'l str, graphs: bool) -> Line<'l> {
         let bytes = line.as_bytes();
         let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
@@ -279,7 +279,7 @@ impl Lines {
         ended.then_some((subject, Text::There(predicate), object, graph))
     }
 
-    /// A literal behind its first quotation mark.
+    /// A literal, after its first quotation mark.
     fn literal(&mut self, line: &str, bytes: &[u8], start: usize) -> Option<(ObjectText, usize)> {
         let mut at = start;
         let mut made: Option<usize> = None;
@@ -309,7 +309,7 @@ impl Lines {
         match bytes.get(at) {
             Some(b'^') if bytes.get(at + 1..at + 3) == Some(b"^<") => {
                 let (datatype, at) = iri(bytes, at + 2)?;
-                // Some datatypes of RDF want more than a text.
+                // Some datatypes of RDF need more than a text.
                 if line.get(datatype.clone())?.starts_with(RDF) {
                     return None;
                 }
@@ -347,7 +347,7 @@ fn is_usual(tag: &[u8]) -> bool {
     matches!(language.len(), 2 | 3) && letters(language) && country.is_none_or(|part| part.len() == 2 && letters(part))
 }
 
-/// The character of an escape behind its backslash, and where the text goes on.
+/// The character of an escape, after its backslash, and the position after it.
 fn escaped(bytes: &[u8], at: usize) -> Option<(char, usize)> {
     let (digits, at) = match bytes.get(at)? {
         b't' => return Some(('\t', at + 1)),

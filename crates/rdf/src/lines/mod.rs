@@ -1,9 +1,9 @@
-//! N-Triples and N-Quads at the speed of a bulk load: cut into chunks at ends of lines, read on several threads, without
-//! copying what needs no unescaping.
+//! Reads N-Triples and N-Quads at the speed of a bulk load: split into chunks at line ends, read on several threads,
+//! without copying what needs no unescaping.
 //!
-//! Lines that are as lines mostly are do not go through a parser at all, see [`line`]. Any other line does, through the one
-//! that reads every syntax: it says what is meant or what is wrong. So both accept the same texts, say the same of what they
-//! do not, and differ in speed only. `tests/suite/fast.rs` compares them.
+//! Lines in their common form do not go through a parser at all, see [`line`]. Any other line goes through the parser
+//! that reads every syntax: it determines the meaning or the error. So both accept the same texts, report the same
+//! errors, and differ only in speed. `tests/suite/fast.rs` compares them.
 
 mod line;
 
@@ -18,16 +18,16 @@ use self::line::{Line, Lines};
 use crate::read::{MARK, Piece, ReadOptions, Reading, Take, read_line};
 use crate::{Syntax, rules};
 
-/// Bytes that a thread gets at once; more where a line is longer.
+/// Bytes that a thread gets at once; more if a line is longer.
 const CHUNK: usize = 1 << 20;
 
-/// Memory that a thread takes, bytes: the chunk that it reads, one that waits and one that is being filled.
+/// Memory that a thread uses, in bytes: the chunk that it reads, one that waits and one that is being filled.
 pub(crate) const MEMORY: u64 = 3 * CHUNK as u64;
 
-/// Findings that are kept when broken statements are skipped.
+/// Number of findings that are kept when malformed statements are skipped.
 const KEPT: usize = 8;
 
-/// Whole lines, and where they stand.
+/// Whole lines, and their position.
 struct Chunk {
     bytes: Vec<u8>,
     number: u64,
@@ -35,26 +35,26 @@ struct Chunk {
     lines: u64,
     /// Bytes before it.
     offset: u64,
-    /// Whether the text ends with it.
+    /// Whether it is the end of the text.
     last: bool,
 }
 
-/// A text from some line on: its file, and what stands before that line.
+/// A text from some line on: its file, and the position of that line.
 pub(crate) struct Part<'p> {
     pub(crate) file: &'p Place,
     pub(crate) lines: u64,
-    /// Bytes.
+    /// Number of bytes before it.
     pub(crate) offset: u64,
 }
 
 impl<'p> Part<'p> {
-    /// All of it.
+    /// The whole text.
     pub(crate) fn all(file: &'p Place) -> Self {
         Part { file, lines: 0, offset: 0 }
     }
 }
 
-/// What one thread has read.
+/// The result of one thread.
 struct Sum {
     file: Place,
     lines: u64,
@@ -80,7 +80,7 @@ impl Sum {
         }
     }
 
-    /// Reads a line that is not as lines mostly are.
+    /// Reads a line that is not in the common form.
     fn take(
         &mut self,
         line: &[u8],
@@ -106,7 +106,7 @@ impl Sum {
         }
     }
 
-    /// What was read, and how many lines.
+    /// The result, and the number of lines.
     fn finish(self, fed: Result<()>) -> Result<(Reading, u64)> {
         match self.failed {
             Some((_, error)) => Err(error),
@@ -118,13 +118,13 @@ impl Sum {
     }
 }
 
-/// Whether a syntax is one of lines.
+/// Whether a syntax is line-based.
 pub(crate) fn is_of_lines(syntax: Syntax) -> bool {
     matches!(syntax, Syntax::NTriples | Syntax::NQuads)
 }
 
-/// Reads a text of N-Triples or N-Quads on this thread and hands it over, quad by quad, in the order of the text. `done` is told
-/// of each chunk without mistakes. Returns also how many lines there are.
+/// Reads a text of N-Triples or N-Quads on this thread and passes it on, quad by quad, in the order of the text. `done`
+/// is called for each chunk without errors. Also returns the number of lines.
 pub(crate) fn read_here<T>(
     input: &mut dyn Read,
     syntax: Syntax,
@@ -147,11 +147,11 @@ pub(crate) fn read_here<T>(
     sum.finish(fed)
 }
 
-/// Reads a text of N-Triples or N-Quads and hands its quads to `takers`, each on a thread of its own. Which of them gets
-/// which part of the text is left to chance; each part comes in its order.
+/// Reads a text of N-Triples or N-Quads and passes its quads to `takers`, each on a separate thread. The distribution
+/// of the parts of the text is arbitrary; each part is read in order.
 ///
 /// # Errors
-/// As [`crate::read`]; of several mistakes the first in the text is told. [`Kind::Usage`] for another syntax.
+/// As [`crate::read`]; of several errors, the first in the text is returned. [`Kind::Usage`] for another syntax.
 pub fn read_lines<T: Send>(
     input: &mut dyn Read,
     syntax: Syntax,
@@ -160,14 +160,14 @@ pub fn read_lines<T: Send>(
     take: &(dyn Fn(&mut T, Quad<'_>) -> Result<()> + Sync),
 ) -> Result<Reading> {
     if !is_of_lines(syntax) {
-        return Err(Error::usage(format!("{syntax} is no syntax of lines")));
+        return Err(Error::usage(format!("{syntax} is not a line-based syntax")));
     }
     let (file, done) = (Place::default(), |_: &mut T, _| Ok(()));
     read_shared(input, syntax, options, &Part::all(&file), takers, take, &done).map(|(reading, _)| reading)
 }
 
-/// The same of a part of a text that is known to be one of lines; `done` is told of each chunk without mistakes, on the thread of
-/// its taker. Returns also how many lines there are.
+/// The same for a part of a text in a line-based syntax; `done` is called for each chunk without errors, on the thread
+/// of its taker. Also returns the number of lines.
 pub(crate) fn read_shared<T: Send>(
     input: &mut dyn Read,
     syntax: Syntax,
@@ -180,7 +180,7 @@ pub(crate) fn read_shared<T: Send>(
     let file = part.file;
     let threads = takers.len().max(1);
     let mut held = options.budget.reserve(threads as u64 * MEMORY + CHUNK as u64)?;
-    // Chunks behind this one need not be read any more.
+    // Chunks after this one need not be read any more.
     let last = AtomicU64::new(u64::MAX);
     let (send, receive) = mpsc::sync_channel::<Chunk>(threads);
     let (give_back, spare) = mpsc::channel::<Vec<u8>>();
@@ -205,7 +205,7 @@ pub(crate) fn read_shared<T: Send>(
                                 sum.fail(chunk.number, error);
                             }
                         }
-                        // Nobody wants it back where the text has ended.
+                        // At the end of the text, it is not needed any more.
                         let _ = give_back.send(chunk.bytes);
                     }
                 })
@@ -214,7 +214,7 @@ pub(crate) fn read_shared<T: Send>(
         drop(give_back);
         let fed = feed(input, part, &mut |bytes| held.grow(bytes), &mut |chunk| {
             let wanted = chunk.number < last.load(Relaxed) && send.send(chunk).is_ok();
-            // Where none came back yet, a new one is made.
+            // If none was returned yet, a new one is created.
             wanted.then(|| spare.try_recv().unwrap_or_default())
         });
         drop(send);
@@ -229,8 +229,8 @@ pub(crate) fn read_shared<T: Send>(
     all.finish(fed)
 }
 
-/// Cuts the text into chunks that end with a line. `give` takes each and returns memory for another one, or nothing when no
-/// more are wanted.
+/// Splits the text into chunks that end with a line. `give` takes each chunk and returns memory for another one, or
+/// `None` if no more are needed.
 fn feed(
     input: &mut dyn Read,
     part: &Part<'_>,
@@ -279,17 +279,17 @@ fn feed(
     }
 }
 
-/// How far a line was read that begins behind `lines` lines and `offset` bytes, and has `bytes` so far.
+/// The position up to which a line was read; it starts after `lines` lines and `offset` bytes, and has `bytes` so far.
 fn reached(bytes: &[u8], lines: u64, offset: u64) -> Place {
     let seen = if offset == 0 { bytes.strip_prefix(MARK).unwrap_or(bytes) } else { bytes };
-    // Columns are signs, as the parsers count them.
+    // Columns are characters, as the parsers count them.
     let column = 1 + seen.iter().filter(|byte| **byte & 0xc0 != 0x80).count();
     let place = Place::default().line(lines + 1).offset(offset + bytes.len() as u64);
     place.in_field(format!("column {column}"))
 }
 
 impl Chunk {
-    /// Hands its quads over and says which piece of the text it is; nothing, where some of it was skipped.
+    /// Passes its quads on and returns the piece of the text; `None` if some of it was skipped.
     fn hand_over(
         &self,
         lines: &mut Lines,
@@ -306,7 +306,7 @@ impl Chunk {
         Ok((sum.skipped == skipped).then_some(piece))
     }
 
-    /// Returns how many lines it has.
+    /// Returns its number of lines.
     fn read(
         &self,
         lines: &mut Lines,
@@ -315,7 +315,7 @@ impl Chunk {
         sum: &mut Sum,
         take: &mut Take<'_>,
     ) -> Result<u64> {
-        // Looking at all of it at once is quicker; where it is not text, each line is tried by itself.
+        // Checking all of it at once is faster; if it is not UTF-8, each line is checked separately.
         let whole = std::str::from_utf8(&self.bytes).ok();
         let marked = self.offset == 0 && self.bytes.starts_with(MARK);
         let (mut start, mut number) = (if marked { MARK.len() } else { 0 }, self.lines);
@@ -335,7 +335,7 @@ impl Chunk {
                 Line::Empty => {}
                 Line::Unusual => {
                     let mut begin = self.offset + start as u64;
-                    // Carriage returns end lines, too; what is broken is left out by these.
+                    // Carriage returns also end lines; each of these is skipped separately if malformed.
                     for line in rest[..length].split(|byte| options.lenient && *byte == b'\r') {
                         let place = Place::default().line(number + 1).offset(begin);
                         sum.take(line, &place, syntax, options, take)?;
@@ -350,8 +350,8 @@ impl Chunk {
     }
 }
 
-/// Reads a line. Leniently, nothing of one that is broken is handed over: what the parser could read of it may say something
-/// else than was meant, as the statement of a graph whose name is broken.
+/// Reads a line. In lenient mode, nothing of a malformed line is passed on: what the parser could read of it may have
+/// another meaning than intended, such as the statement of a graph whose name is malformed.
 fn read_whole(line: &[u8], syntax: Syntax, options: &ReadOptions, take: &mut Take<'_>) -> Result<Reading> {
     if options.lenient {
         let tried = read_line(line, syntax, options, &mut |_| Ok(()))?;
@@ -362,13 +362,13 @@ fn read_whole(line: &[u8], syntax: Syntax, options: &ReadOptions, take: &mut Tak
     read_line(line, syntax, options, take)
 }
 
-/// An error of a line as one of the text.
+/// Converts an error of a line to one of the text.
 fn moved(error: Error, line: &Place) -> Error {
     match (error.kind(), error.broken_rule()) {
         (Kind::Malformed, Some(rule)) if !error.place().is_empty() => {
             Error::broken(rule, error.message()).at(at(error.place(), line))
         }
-        // What a line needs too much memory for has its place in the line, too, and what to try.
+        // If a line needs too much memory, the error has its position in the line too, and a hint.
         (Kind::TooLarge, None) if error.place().line.is_some() => {
             let moved = Error::new(Kind::TooLarge, error.message()).at(at(error.place(), line));
             error.hints().fold(moved, Error::hint)
@@ -377,7 +377,7 @@ fn moved(error: Error, line: &Place) -> Error {
     }
 }
 
-/// A place in a line as one in the text.
+/// Converts a place in a line to one in the text.
 fn at(inner: &Place, line: &Place) -> Place {
     Place { field: inner.field.clone(), offset: inner.offset.and_then(|at| Some(at + line.offset?)), ..line.clone() }
 }

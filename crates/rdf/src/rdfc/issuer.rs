@@ -1,8 +1,8 @@
-//! Labels in the order in which they were asked for.
+//! Labels in the order in which they were requested.
 
 use std::collections::HashMap;
 
-/// Issues labels (section 4.5). Copies are made at every step of a path: what two have in common is small.
+/// Issues labels (section 4.5). It is copied at every step of a path; most of the data is shared between copies.
 #[derive(Debug, Clone)]
 pub(super) struct Issuer {
     prefix: &'static str,
@@ -19,7 +19,7 @@ impl Issuer {
         self.issued.get(&node).map(String::as_str)
     }
 
-    /// The label of a node, a new one the first time.
+    /// The label of a node; a new one on the first call.
     pub(super) fn issue(&mut self, node: u32) -> String {
         if let Some(label) = self.issued.get(&node) {
             return label.clone();

@@ -1,7 +1,8 @@
-//! RDFC-1.0: the same labels for the same graph, whatever its blank nodes are called.
+//! RDFC-1.0: the same labels for the same graph, whatever labels its blank nodes have.
 //!
-//! The algorithm is that of the W3C recommendation "RDF Dataset Canonicalization" (May 2024) with SHA-256. Section numbers
-//! are its own. Blank nodes inside triple terms, which it does not know, are treated like objects, at places of their own.
+//! The algorithm is that of the W3C recommendation "RDF Dataset Canonicalization" (May 2024) with SHA-256. Section
+//! numbers refer to it. Blank nodes inside triple terms, which it does not define, are treated like objects, at
+//! separate positions.
 
 mod issuer;
 mod pieces;
@@ -18,19 +19,20 @@ use self::pieces::{Line, Piece};
 
 pub use self::pieces::relabelled;
 
-/// Steps that are allowed beside those for each blank node; a step is one order of neighbours that is tried.
+/// Number of steps that are allowed in addition to those for each blank node; a step is one order of neighbours that is
+/// tried.
 const STEPS: u64 = 1 << 16;
 
-/// Steps for each blank node.
+/// Number of steps for each blank node.
 const STEPS_EACH: u64 = 64;
 
-/// How far a path of blank nodes that look alike is followed.
+/// Maximum length of a path of similar blank nodes.
 const DEPTH: usize = 256;
 
-/// Bytes of the budget for a line beside its text.
+/// Bytes of the budget for a line, apart from its text.
 const EACH: u64 = 160;
 
-/// Gathers the quads that speak of blank nodes.
+/// Collects the quads with blank nodes.
 pub struct Canonicalizer {
     numbers: HashMap<String, u32>,
     labels: Vec<String>,
@@ -43,19 +45,19 @@ pub struct Canonicalizer {
 pub struct CanonicalLabels(HashMap<String, String>);
 
 impl Canonicalizer {
-    /// No quads yet; what they take counts in `budget`.
+    /// Creates an empty canonicalizer; its memory counts in `budget`.
     ///
     /// # Errors
-    /// When the budget is used up.
+    /// If the budget is used up.
     pub fn new(budget: &Budget) -> Result<Self> {
         let memory = budget.reserve(0)?;
         Ok(Canonicalizer { numbers: HashMap::new(), labels: Vec::new(), lines: Vec::new(), memory })
     }
 
-    /// Takes a quad. Each must come once.
+    /// Adds a quad. Each must be added once.
     ///
     /// # Errors
-    /// [`Kind::TooLarge`] when the quads with blank nodes do not fit into the budget.
+    /// Returns [`Kind::TooLarge`] if the quads with blank nodes do not fit into the budget.
     pub fn push(&mut self, quad: &Quad<'_>) -> Result<()> {
         let (numbers, labels) = (&mut self.numbers, &mut self.labels);
         let line = Line::of(quad, &mut |label| match numbers.get(label) {
@@ -77,7 +79,7 @@ impl Canonicalizer {
     /// The labels (section 4.4).
     ///
     /// # Errors
-    /// [`Kind::TooLarge`] when the blank nodes look so much alike that telling them apart would take too long.
+    /// Returns [`Kind::TooLarge`] if the blank nodes are so similar that distinguishing them would take too long.
     pub fn finish(self) -> Result<CanonicalLabels> {
         let count = self.labels.len();
         // 2: the quads of each blank node.
@@ -97,18 +99,18 @@ impl Canonicalizer {
             canonical: Issuer::new("c14n"),
             steps: STEPS.saturating_add(STEPS_EACH.saturating_mul(count as u64)),
         };
-        // 3: hashes of nodes by what is said of them.
+        // 3: hashes of nodes by their quads.
         let mut by_hash: BTreeMap<String, Vec<u32>> = BTreeMap::new();
         for node in 0..narrow(count) {
             let hash = state.first_degree(node);
             by_hash.entry(hash.clone()).or_default().push(node);
             state.first.push(hash);
         }
-        // 4: nodes that nothing looks like.
+        // 4: nodes with a unique hash.
         for nodes in by_hash.values().filter(|nodes| nodes.len() == 1) {
             nodes.iter().for_each(|node| drop(state.canonical.issue(*node)));
         }
-        // 5: the others, by what their neighbours look like.
+        // 5: the others, by their neighbours.
         for nodes in by_hash.values().filter(|nodes| nodes.len() > 1) {
             let mut paths = Vec::new();
             for node in nodes {
@@ -130,7 +132,7 @@ impl Canonicalizer {
 }
 
 /// The number of a blank node.
-#[expect(clippy::cast_possible_truncation, reason = "a text is held for each: there are fewer than 2^32")]
+#[expect(clippy::cast_possible_truncation, reason = "a text is held for each, so there are fewer than 2^32")]
 fn narrow(number: usize) -> u32 {
     number as u32
 }
@@ -151,7 +153,7 @@ impl CanonicalLabels {
         self.0.is_empty()
     }
 
-    /// A term with the canonical labels of the blank nodes in it; nothing where it has none.
+    /// A term with the canonical labels of its blank nodes; `None` if it has none.
     pub fn term(&self, text: &str) -> Option<String> {
         relabelled(text, &mut |label| self.get(label))
     }
@@ -196,7 +198,7 @@ impl State<'_> {
         sha256(&input)
     }
 
-    /// Hash n-degree quads (section 4.8): the hash, and what was issued on the way.
+    /// Hash n-degree quads (section 4.8): the hash, and the labels that were issued for it.
     fn n_degree(&mut self, node: u32, mut issuer: Issuer, depth: usize) -> Result<(String, Issuer)> {
         let deeper = depth.checked_sub(1).ok_or_else(too_alike)?;
         // 3: related nodes by hash.
@@ -272,11 +274,8 @@ impl State<'_> {
 }
 
 fn too_alike() -> Error {
-    Error::new(
-        Kind::TooLarge,
-        "the blank nodes of this graph look so much alike that telling them apart takes too long",
-    )
-    .hint("without --rdfc their labels count as they are")
+    Error::new(Kind::TooLarge, "the blank nodes of this graph are so similar that distinguishing them takes too long")
+        .hint("without --rdfc, labels are compared unchanged")
 }
 
 /// All orders of some nodes, one after another (Heap's algorithm, without recursion).
@@ -374,7 +373,7 @@ mod tests {
             canonical(&hexagon).unwrap(),
             canonical(&edges(&[(3, 1), (1, 0), (0, 4), (4, 2), (2, 5), (5, 3)])).unwrap()
         );
-        // Inside triple terms, subjects are not objects.
+        // Inside triple terms, subjects differ from objects.
         let quoted = |s: &str, o: &str| {
             format!("<urn:s> <urn:p> <<( _:{s} <urn:p> _:{o} )>> . _:{s} <urn:p> 1 . _:{o} <urn:p> 1 .")
         };

@@ -1,4 +1,4 @@
-//! Quads as lines whose blank nodes can be called anything.
+//! Quads as lines with replaceable labels of blank nodes.
 
 use isomorph_model::faces::{Object, Quad};
 use isomorph_model::ntriples;
@@ -8,11 +8,11 @@ use isomorph_model::term::{self, TermKind};
 #[derive(Debug)]
 pub(super) enum Piece {
     Text(String),
-    /// A blank node, and the position that it has: `s`, `o`, `g`, and inside triple terms `os`, `oo`, `oos` and so on.
+    /// A blank node, and its position: `s`, `o`, `g`, and inside triple terms `os`, `oo`, `oos` and so on.
     Node(u32, String),
 }
 
-/// A quad that speaks of blank nodes.
+/// A quad with blank nodes.
 #[derive(Debug)]
 pub(super) struct Line {
     pub(super) pieces: Vec<Piece>,
@@ -20,7 +20,7 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// A quad as a line; nothing where it has no blank nodes.
+    /// A quad as a line; `None` if it has no blank nodes.
     pub(super) fn of(quad: &Quad<'_>, number: &mut dyn FnMut(&str) -> u32) -> Option<Line> {
         let blank = |text: &str| text.starts_with("_:") || text.starts_with("<<(") && text.contains("_:");
         let object = if let Object::Term(object) = quad.object { Some(object) } else { None };
@@ -47,12 +47,12 @@ impl Line {
         speaks_of_one.then_some(line)
     }
 
-    /// Its blank nodes, each as often as it stands there.
+    /// Its blank nodes, with repetitions.
     pub(super) fn nodes(&self) -> impl Iterator<Item = u32> + '_ {
         self.pieces.iter().filter_map(|piece| if let Piece::Node(node, _) = piece { Some(*node) } else { None })
     }
 
-    /// The line as it looks to one of its blank nodes: itself is `_:a`, all others are `_:z`.
+    /// The line from the view of one of its blank nodes: this node is `_:a`, all others are `_:z`.
     pub(super) fn seen_from(&self, node: u32) -> String {
         let mut line = String::new();
         for piece in &self.pieces {
@@ -107,8 +107,8 @@ impl Pieces<'_> {
     }
 }
 
-/// A term with other labels for its blank nodes, those inside triple terms included: `label_of` has the new label of each, without
-/// `_:`. Nothing where `text` is or has no blank node.
+/// A term with other labels for its blank nodes, including those inside triple terms: `label_of` returns the new label
+/// of each, without `_:`. `None` if `text` neither is nor contains a blank node.
 pub fn relabelled<L: AsRef<str>>(text: &str, label_of: &mut dyn FnMut(&str) -> Option<L>) -> Option<String> {
     if let Some(label) = text.strip_prefix("_:") {
         return label_of(label).map(|label| term::blank(label.as_ref()));
@@ -126,10 +126,11 @@ pub fn relabelled<L: AsRef<str>>(text: &str, label_of: &mut dyn FnMut(&str) -> O
     Some(out)
 }
 
-/// The blank nodes of a triple term: where they stand, their labels, and whether they are subject or object at each level.
+/// The blank nodes of a triple term: their positions, their labels, and whether they are subject or object at each
+/// level.
 fn blanks(text: &str) -> Vec<(usize, &str, String)> {
     let mut found = Vec::new();
-    // How many terms were seen of each triple that is open.
+    // For each open triple, the number of its terms so far.
     let mut open: Vec<usize> = Vec::new();
     let mut at = 0;
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
@@ -161,7 +162,7 @@ fn blanks(text: &str) -> Vec<(usize, &str, String)> {
     found
 }
 
-/// Bytes of the literal that a text begins with, its datatype and language included.
+/// Number of bytes of the literal at the start of a text, including datatype and language.
 fn literal(text: &str) -> usize {
     let bytes = text.as_bytes();
     let mut end = 1;

@@ -1,33 +1,34 @@
-//! What the parsers below do otherwise than their specifications say, made good on both sides of them: by the base that they are given,
-//! and in the quads that they give.
+//! Corrects differences between the parsers and their specifications, both in the base that a parser gets and in the
+//! quads that it returns.
 //!
-//! - A base with dot segments in its path: the parsers leave them where they are, and let `..` of a reference take them away.
-//!   RFC 3986 (5.2.4) takes them out of the merged path. So a parser is given another base, in a scheme of its own, without them.
-//! - JSON-LD without a base: statements with relative IRIs are left out silently. With a base in a scheme that nobody has they are seen.
-//! - RDF/XML: `xml:lang=""`, which says that a text has no language, is refused. The text has a language of its own for that.
+//! - A base with dot segments in its path: the parsers keep them, and let `..` of a reference remove them. RFC 3986
+//!   (5.2.4) removes them from the merged path. So a parser gets another base without them, in a special scheme.
+//! - JSON-LD without a base: statements with relative IRIs are dropped silently. With a base in an unused scheme they
+//!   can be detected.
+//! - RDF/XML: `xml:lang=""`, which states that a text has no language, is refused. A special language replaces it.
 
 use oxrdf::{GraphName, Literal, NamedNode, NamedOrBlankNode, Quad, Term, Triple};
 
 use crate::Syntax;
 
-/// The scheme of bases that are given to parsers; IRIs of it are relative to the base.
+/// The scheme of bases for parsers; IRIs of this scheme are relative to the base.
 const SCHEME: &str = "x-isomorph-base:";
 
-/// What a base is given to parsers as where there is none.
+/// The base for parsers if there is none.
 const NO_BASE: &str = "x-isomorph-base://relative/";
 
-/// What stands for the last segment of a base's path: a reference without a path of its own leaves the path as it is.
+/// Replaces the last segment of a base's path: a reference without a path keeps the path.
 const LAST: &str = "x-isomorph-last-segment";
 
 /// The language of a text of RDF/XML that has none.
 pub(super) const NO_LANGUAGE: &str = "x-isomorph-nolang";
 
-/// What is done with the quads of a parser.
+/// The correction of a parser's quads.
 pub(super) enum Mend {
     Nothing,
-    /// Texts in [`NO_LANGUAGE`] are plain.
+    /// Texts in [`NO_LANGUAGE`] have no language.
     Languages,
-    /// IRIs of [`SCHEME`] are relative, and have no base.
+    /// IRIs of [`SCHEME`] are relative, without a base.
     NoBase,
     /// IRIs of [`SCHEME`] are relative to a base with dot segments.
     Dotted(Dotted),
@@ -36,9 +37,10 @@ pub(super) enum Mend {
 /// A base with dot segments in its path.
 pub(super) struct Dotted {
     languages: bool,
-    /// With the colon.
+    /// Including the colon.
     scheme: String,
-    /// What its path is in the base that the parser has, behind [`SCHEME`], and in itself behind its scheme: with the authority.
+    /// The path in the base that the parser has, after [`SCHEME`], and in the actual base after its scheme: both with
+    /// the authority.
     given: String,
     own: String,
     /// Query and fragment.
@@ -46,7 +48,7 @@ pub(super) struct Dotted {
 }
 
 impl Mend {
-    /// For texts of `syntax`, which is read relative to `base`; a sound one, if any.
+    /// For texts of `syntax` that are read relative to `base`, which must be valid, if there is one.
     pub(super) fn of(syntax: Syntax, base: Option<&str>) -> Self {
         let languages = syntax == Syntax::RdfXml;
         match base.map(|base| Dotted::of(base, languages)) {
@@ -67,7 +69,7 @@ impl Mend {
         }
     }
 
-    /// An IRI that a parser tells; nothing, where it is one that it was given.
+    /// The actual IRI for one that a parser reports; `None` if it is an artificial one.
     pub(super) fn iri(&self, iri: &str) -> Option<String> {
         match self {
             Mend::Dotted(dotted) => Some(dotted.meant(iri).unwrap_or_else(|| iri.to_owned())),
@@ -76,14 +78,14 @@ impl Mend {
         }
     }
 
-    /// A quad as it is meant.
+    /// Corrects a quad.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Returns the error of the quad.
     pub(super) fn quad(&self, quad: Quad) -> Result<Quad, String> {
         match self {
             Mend::Nothing => return Ok(quad),
-            // Most quads have nothing of it.
+            // Most quads need no correction.
             Mend::Languages if !in_no_language(&quad.object) => return Ok(quad),
             Mend::Languages | Mend::NoBase | Mend::Dotted(_) => {}
         }
@@ -111,7 +113,7 @@ impl Mend {
             Term::NamedNode(iri) => Term::NamedNode(self.named(iri)?),
             Term::Literal(literal) => Term::Literal(self.literal(literal)?),
             blank @ Term::BlankNode(_) => blank,
-            // They nest no deeper than the guard lets through.
+            // They nest no deeper than the guard allows.
             Term::Triple(triple) => Term::Triple(Box::new(Triple {
                 subject: self.subject(triple.subject)?,
                 predicate: self.named(triple.predicate)?,
@@ -173,7 +175,7 @@ impl Dotted {
         })
     }
 
-    /// The IRI that is meant by one of [`SCHEME`].
+    /// The actual IRI for one of [`SCHEME`].
     fn meant(&self, iri: &str) -> Option<String> {
         let rest = iri.strip_prefix(SCHEME)?;
         Some(match rest.strip_prefix(&self.given) {
@@ -183,11 +185,11 @@ impl Dotted {
     }
 }
 
-/// An IRI with a path that begins with a slash.
+/// An IRI with a path that starts with a slash.
 struct Parts<'a> {
-    /// With its colon.
+    /// Including the colon.
     scheme: &'a str,
-    /// With its slashes; nothing where there is none.
+    /// Including the slashes; empty if there is none.
     authority: &'a str,
     path: &'a str,
     behind: &'a str,
@@ -207,7 +209,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// A base as it should be written: without dot segments in the folder that relative IRIs are in. Nothing, where it has none.
+/// A base in its recommended form: without dot segments in the folder that relative IRIs are in. `None` if it has none.
 pub(super) fn undotted(base: &str) -> Option<String> {
     let Parts { scheme, authority, path, behind } = Parts::of(base)?;
     let (folder, last) = path.rsplit_once('/')?;
@@ -215,13 +217,13 @@ pub(super) fn undotted(base: &str) -> Option<String> {
     Some(format!("{scheme}{authority}{without}/{last}{behind}"))
 }
 
-/// A path to a folder without dot segments; nothing where it has none.
+/// A path to a folder without dot segments; `None` if it has none.
 fn without_dots(folder: &str) -> Option<String> {
     if !folder.split('/').any(|segment| matches!(segment, "." | "..")) {
         return None;
     }
     let mut kept: Vec<&str> = Vec::new();
-    // In front of the first slash there is nothing.
+    // There is nothing before the first slash.
     for segment in folder.split('/').skip(1) {
         match segment {
             "." => {}
@@ -234,8 +236,8 @@ fn without_dots(folder: &str) -> Option<String> {
     Some(kept.iter().flat_map(|segment| ["/", *segment]).collect())
 }
 
-/// What would be relative to a base with dot segments that a text gives itself, if it is relative: then the parser has resolved it
-/// wrongly. The base as it should be written, and the IRI.
+/// Finds an IRI that may be relative to a base with dot segments that the text itself sets: the parser has resolved
+/// such an IRI incorrectly. Returns the base in its recommended form, and the IRI.
 pub(super) fn misread<'q>(base: &str, quad: &'q Quad) -> Option<(String, &'q str)> {
     let better = undotted(base)?;
     let Parts { scheme, authority, path, .. } = Parts::of(base)?;
@@ -247,14 +249,14 @@ pub(super) fn misread<'q>(base: &str, quad: &'q Quad) -> Option<(String, &'q str
     let object = match &quad.object {
         Term::NamedNode(iri) => Some(iri.as_str()),
         Term::Literal(literal) => Some(literal.datatype().as_str()),
-        // Whatever it has inside is looked at as a text.
+        // The contents of a triple term are checked as text.
         Term::Triple(_) | Term::BlankNode(_) => None,
     };
     let graph = match &quad.graph_name {
         GraphName::NamedNode(iri) => Some(iri.as_str()),
         GraphName::BlankNode(_) | GraphName::DefaultGraph => None,
     };
-    // A reference without a path is read rightly.
+    // A reference without a path is read correctly.
     let own = [&begin, path].concat();
     let wrong = |iri: &&str| {
         iri.strip_prefix(&begin).is_some_and(|rest| rest.starts_with('/'))

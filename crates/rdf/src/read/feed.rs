@@ -1,7 +1,8 @@
-//! Feeding the parsers of the Turtle family, so that a token may be as long as memory allows.
+//! Feeds the parsers of the Turtle family, so that the length of a token is limited only by memory.
 //!
-//! A parser of theirs that reads for itself holds no more than 16 MiB. Fed by hand it has no such limit, but looks at a token that is not
-//! whole from its beginning again each time. So it gets as much again as it has when a statement has not ended.
+//! If such a parser reads by itself, it holds at most 16 MiB. Fed with bytes it has no such limit, but scans an
+//! incomplete token from its beginning each time. So each time a statement has not ended, it gets as many bytes again
+//! as it already has.
 
 use std::io;
 
@@ -16,10 +17,11 @@ use oxttl::turtle::LowLevelTurtleParser;
 
 use super::guard::{CHUNK, Guarded};
 
-/// Memory for what waits for its end, by its length: the parser's buffer and the value, which grow by doubling.
+/// Memory for an incomplete token, as a multiple of its length: the parser's buffer and the value, which grow by
+/// doubling.
 const EXPANSION: u64 = 4;
 
-/// A parser that is given bytes.
+/// A parser that is fed with bytes.
 pub(super) trait Low {
     fn extend(&mut self, bytes: &[u8]);
     fn end(&mut self);
@@ -54,13 +56,13 @@ low!(LowLevelNQuadsParser, |quad| quad);
 low!(LowLevelTurtleParser, |triple| triple.in_graph(GraphName::DefaultGraph));
 low!(LowLevelTriGParser, |quad| quad);
 
-/// A parser with the text that it gets.
+/// A parser with its text.
 pub(super) struct Pushed<'a, P> {
     pub(super) parser: P,
     text: Guarded<'a>,
-    /// Bytes that it got since it last said something.
+    /// Number of bytes since its last result.
     since: usize,
-    /// Bytes that it got at once last, and those of before that it may have still.
+    /// Number of bytes in the last feed, and of earlier bytes that it may still hold.
     last: usize,
     rest: usize,
     held: Reservation,
@@ -71,7 +73,7 @@ impl<'a, P: Low> Pushed<'a, P> {
         Ok(Pushed { parser, text, since: 0, last: 0, rest: 0, held: budget.reserve(0)? })
     }
 
-    /// The next quad or mistake.
+    /// The next quad or error.
     pub(super) fn next(&mut self) -> Option<io::Result<Result<Quad, TurtleSyntaxError>>> {
         while !self.parser.is_end() {
             if let Some(next) = self.parser.parse() {
@@ -104,12 +106,12 @@ impl<'a, P: Low> Pushed<'a, P> {
     /// Counts what is held. Two chunks are the buffers that every parser has.
     fn hold(&mut self) -> io::Result<()> {
         let more = (self.since + self.rest).saturating_sub(2 * CHUNK) as u64 * EXPANSION;
-        // The parser keeps its buffer when it needs less.
+        // The parser keeps its buffer even if it needs less.
         let missing = more.saturating_sub(self.held.bytes());
         if missing == 0 || self.held.try_grow(missing) {
             return Ok(());
         }
-        let message = format!("more than {} bytes without a statement, which have to be held in memory", self.since);
+        let message = format!("more than {} bytes without a statement, which must be held in memory", self.since);
         Err(self.text.fail(Error::new(Kind::TooLarge, message).hint("raise --memory")))
     }
 }

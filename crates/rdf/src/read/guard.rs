@@ -1,8 +1,8 @@
-//! What a text is looked through for before a parser sees it: what would cost a parser more than the text is worth.
+//! Checks a text before a parser reads it, for constructs that are far more expensive than their length.
 //!
-//! The parsers keep a state for each level of nesting, and give back terms that are nested values. A text of a few
-//! megabytes could nest so deep that letting go of such a value overflows the stack. XML can moreover name an entity that
-//! stands for a text that names entities.
+//! The parsers keep a state for each level of nesting, and return terms as nested values. A text of a few megabytes
+//! could nest so deep that freeing such a value overflows the stack. XML can also use an entity whose text refers to
+//! other entities.
 
 mod json;
 mod triples;
@@ -17,7 +17,7 @@ use isomorph_error::{Error, Place, Result};
 use super::labels::Seen;
 use crate::{Syntax, rules};
 
-/// Most levels of nesting.
+/// Maximum nesting depth.
 pub(super) const DEPTH: usize = 128;
 
 pub(super) use self::json::JsonGuard;
@@ -25,17 +25,17 @@ pub(crate) use self::json::LONGEST as LONGEST_STRING;
 pub(super) use self::triples::TripleGuard;
 pub(super) use self::xml::XmlGuard;
 
-/// Bytes that are read and looked through at a time.
+/// Number of bytes that are read and checked at a time.
 pub(super) const CHUNK: usize = 64 << 10;
 
-/// What looks through the bytes of a syntax, chunk by chunk.
+/// The check for a syntax, chunk by chunk.
 enum Guard {
     Triples(TripleGuard),
     Xml(Box<XmlGuard>),
     Json(JsonGuard),
 }
 
-/// Reads a text for a parser; the first thing that is too much ends it.
+/// Reads a text for a parser; the first violation ends it.
 pub(super) struct Guarded<'a> {
     input: &'a mut dyn Read,
     guard: Guard,
@@ -43,30 +43,30 @@ pub(super) struct Guarded<'a> {
     buffer: Vec<u8>,
     from: usize,
     to: usize,
-    /// Behind what was read and looked through.
+    /// The position after what was read and checked.
     here: Start,
     by_line: bool,
-    /// Why no more is read behind what was handed out.
+    /// The reason why nothing is read after what was passed on.
     ahead: Option<Error>,
 }
 
-/// What was seen of a text that a parser is reading.
+/// The observations about a text that a parser is reading.
 #[derive(Default)]
 pub(super) struct Watch {
-    /// Labels that look like those which parsers invent.
+    /// Labels that look like those that parsers generate.
     pub(super) seen: Option<RefCell<Seen>>,
-    /// Why no more was read: the parser's own error says less.
+    /// The reason why reading ended: it is more precise than the parser's own error.
     pub(super) failed: RefCell<Option<Error>>,
-    /// How far the parser has come, of syntaxes whose parsers do not tell.
+    /// The position of the parser, for syntaxes whose parsers do not report it.
     pub(super) at: Cell<At>,
-    /// The line that it reads, as far as it is no longer than [`CHUNK`].
+    /// The line that it reads, up to a length of [`CHUNK`].
     pub(super) line: RefCell<Vec<u8>>,
-    /// Bytes of the file before the text: its byte order mark, which no parser sees.
+    /// Bytes of the file before the text: its byte order mark, which no parser gets.
     pub(super) before: u64,
 }
 
 impl Watch {
-    /// The line that was handed out last, and in it the column of the last sign before the byte `end`.
+    /// The last line that was passed on, and in it the column of the last character before the byte `end`.
     pub(super) fn place(&self, end: Option<u64>) -> Place {
         let at = self.at.get();
         let place = Place::default().line(at.line.max(1));
@@ -75,18 +75,18 @@ impl Watch {
             end.and_then(|end| end.checked_sub(at.start)).and_then(|length| line.get(..usize::try_from(length).ok()?));
         let offset = self.before + at.start;
         let Some(before) = before.filter(|before| !before.is_empty()) else { return place.offset(offset) };
-        // Columns are signs, as the other parsers count them.
+        // Columns are characters, as the other parsers count them.
         let column = before.iter().filter(|byte| **byte & 0xc0 != 0x80).count();
         place.offset(offset + before.len() as u64 - 1).in_field(format!("column {column}"))
     }
 
-    /// A place that a parser tells, in the file.
+    /// Converts a place that a parser reports to one in the file.
     pub(super) fn in_file(&self, place: Place) -> Place {
         Place { offset: place.offset.map(|offset| offset + self.before), ..place }
     }
 }
 
-/// Where something begins: its line and column, counted from 1, and bytes before it in the file.
+/// The beginning of something: its line and column, counted from 1, and the number of bytes before it in the file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Start {
     line: u64,
@@ -95,12 +95,12 @@ pub(super) struct Start {
 }
 
 impl Start {
-    /// A text that begins `before` bytes behind the beginning of its file.
+    /// The beginning of a text that starts `before` bytes after the beginning of its file.
     pub(super) fn of_text(before: u64) -> Self {
         Start { line: 1, column: 1, offset: before }
     }
 
-    /// Behind these bytes.
+    /// Moves on after these bytes.
     pub(super) fn pass(&mut self, bytes: &[u8]) {
         self.offset += bytes.len() as u64;
         let last = match memchr::memrchr(b'\n', bytes) {
@@ -111,11 +111,11 @@ impl Start {
             }
             None => bytes,
         };
-        // Columns are signs, as the parsers count them.
+        // Columns are characters, as the parsers count them.
         self.column += last.iter().filter(|byte| **byte & 0xc0 != 0x80).count() as u64;
     }
 
-    /// The same behind the first of these bytes.
+    /// The position after the first of these bytes.
     pub(super) fn behind(mut self, bytes: &[u8], count: usize) -> Self {
         self.pass(bytes.get(..count).unwrap_or(bytes));
         self
@@ -126,21 +126,21 @@ impl Start {
     }
 }
 
-/// A place in a text that is handed out line by line.
+/// A position in a text that is passed on line by line.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct At {
-    /// Lines that were begun.
+    /// Number of lines that were started.
     line: u64,
-    /// Where the last of them begins, bytes.
+    /// Offset of the last of them.
     start: u64,
-    /// Where the next read begins, bytes.
+    /// Offset of the next read.
     end: u64,
-    /// Whether the next read begins a line.
+    /// Whether the next read is within a line.
     within: bool,
 }
 
 impl<'a> Guarded<'a> {
-    /// A text of `syntax`; one of JSON is refused when it is longer than `largest` bytes.
+    /// Creates the guard for a text of `syntax`; JSON is refused if it is longer than `largest` bytes.
     pub(super) fn new(input: &'a mut dyn Read, syntax: Syntax, watch: &'a Watch, largest: u64) -> Self {
         let guard = match syntax {
             Syntax::RdfXml => Guard::Xml(Box::new(XmlGuard::strict())),
@@ -151,17 +151,17 @@ impl<'a> Guarded<'a> {
         Guarded { input, guard, watch, buffer: vec![0; CHUNK], from: 0, to: 0, here, by_line, ahead: None }
     }
 
-    /// What comes next, all that was read of it; nothing at the end.
+    /// The next bytes, all that were read; empty at the end.
     ///
     /// # Errors
-    /// When no more can be read; the [`Watch`] knows why.
+    /// If no more can be read; the [`Watch`] has the reason.
     pub(super) fn chunk(&mut self) -> io::Result<&[u8]> {
         self.refill()?;
         let from = std::mem::replace(&mut self.from, self.to);
         Ok(self.buffer.get(from..self.to).unwrap_or_default())
     }
 
-    /// Ends the text for this reason, at the place that was read last.
+    /// Ends the text with this error, at the last position that was read.
     pub(super) fn fail(&self, error: Error) -> io::Error {
         self.watch.failed.replace(Some(error.at(self.here.place())));
         io::Error::other("no more can be read")
@@ -198,12 +198,12 @@ impl<'a> Guarded<'a> {
             if at == 0 || error.broken_rule() != Some(&rules::SYNTAX) {
                 return Err(error);
             }
-            // What stands before a mistake is read, and there may be another.
+            // The text before an error is read, and may contain another error.
             self.here.pass(bytes.get(..at).unwrap_or_default());
             (self.to, self.ahead) = (at, Some(error));
             return Ok(());
         }
-        // The parser below takes what is open at the end for closed.
+        // The parser treats what is open at the end as closed.
         if let Guard::Xml(guard) = &self.guard
             && read == 0
         {
@@ -215,7 +215,7 @@ impl<'a> Guarded<'a> {
     }
 }
 
-/// What is too much, and how many bytes behind the beginning of the chunk.
+/// The violation, and its offset in the chunk.
 pub(super) type TooMuch = (usize, Error);
 
 impl Read for Guarded<'_> {
@@ -223,7 +223,7 @@ impl Read for Guarded<'_> {
         self.refill()?;
         let mut length = (self.to - self.from).min(out.len());
         if self.by_line {
-            // One line at a time, so that the line of an error is the last that was handed out.
+            // One line at a time, so that the line of an error is the last that was passed on.
             let rest = &self.buffer[self.from..self.from + length];
             let end = memchr::memchr(b'\n', rest);
             length = end.map_or(length, |end| end + 1);

@@ -1,8 +1,8 @@
-//! Labels of blank nodes: those of a text are kept, nodes without one get a label that is the same every time.
+//! Labels of blank nodes: labels of a text are kept, and nodes without one get a label that is the same in every run.
 //!
-//! Parsers give a node without a label one that they draw by lot: 128 bits, in hexadecimal digits. A text may have such
-//! labels of its own, where it was written by a store that keeps them. So a text is looked through for such digits before
-//! the parser sees them: what is not among them was drawn.
+//! Parsers give a node without a label a random one: 128 bits, in hexadecimal digits. A text may have such labels
+//! itself, if it was written by a store that keeps them. So a text is searched for such digits before the parser reads
+//! it: a label that is not among them is random.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,20 +13,21 @@ use oxrdf::BlankNodeRef;
 use super::guard::Watch;
 use super::{ReadOptions, Unlabelled};
 
-/// What is drawn has 128 bits; whatever is shorter than this is a label. That a drawn one is shorter does not happen.
+/// Random labels have 128 bits; a shorter number is a label of the text. The probability of a random one this short is
+/// negligible.
 const DRAWN: u128 = 1 << 76;
 
-/// Hexadecimal digits of the shortest number of that size, and of the longest.
+/// Number of hexadecimal digits of the shortest number of that size, and of the longest.
 const DIGITS: std::ops::RangeInclusive<usize> = 20..=32;
 
-/// What the labels of nodes without a label begin with.
+/// The prefix of labels for nodes without a label.
 const STEM: &str = "anon";
 
-/// Bytes of the budget for one label that is kept, and how many are asked for at once.
+/// Bytes of the budget for one label that is kept, and the number of labels that are reserved at once.
 const EACH: u64 = 64;
 const AT_ONCE: u64 = 1 << 10;
 
-/// Numbers in a text that could be drawn labels, so that they are known not to be.
+/// Numbers in a text that look like random labels, so that they are recognised as labels of the text.
 pub(super) struct Seen {
     numbers: HashSet<u128>,
     memory: Room,
@@ -34,7 +35,7 @@ pub(super) struct Seen {
     digits: usize,
 }
 
-/// Memory of the budget, asked for a thousand labels at a time.
+/// Memory of the budget, reserved for a thousand labels at a time.
 struct Room {
     memory: Reservation,
     left: u64,
@@ -60,7 +61,7 @@ impl Seen {
         Ok(Seen { numbers: HashSet::new(), memory: Room::new(budget)?, value: 0, digits: 0 })
     }
 
-    /// Looks through the next bytes.
+    /// Searches the next bytes.
     pub(super) fn look(&mut self, bytes: &[u8]) -> Result<()> {
         for byte in bytes {
             let digit = match byte {
@@ -82,11 +83,11 @@ impl Seen {
     }
 }
 
-/// Gives blank nodes of one text their labels.
+/// Assigns the labels of the blank nodes of one text.
 pub(super) struct Labels {
     drawn: HashMap<u128, u64>,
     next: u64,
-    /// Labels of the text that look like ours, with what they became.
+    /// Labels of the text that look like ours, with their replacements.
     kept: HashMap<String, String>,
     given: HashSet<String>,
     unlabelled: Unlabelled,
@@ -137,7 +138,7 @@ impl Labels {
         Ok(number)
     }
 
-    /// The label of the text itself, unless a node without one was given it before.
+    /// The label of the text itself, unless it was already assigned to a node without one.
     fn kept<'l>(&'l mut self, label: &'l str) -> Result<&'l str> {
         let Some(rest) = label.strip_prefix(STEM) else { return Ok(label) };
         if rest.is_empty() || !rest.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') {
@@ -155,7 +156,7 @@ impl Labels {
         Ok(self.kept.get(label).map_or(label, String::as_str))
     }
 
-    /// Whether this is what a node without a label was given.
+    /// Whether this label was assigned to a node without one.
     fn is_number(&self, label: &str) -> bool {
         let number = label.strip_prefix(STEM).and_then(|number| number.parse::<u64>().ok());
         number.is_some_and(|number| number < self.next && format!("{STEM}{number}") == label)
@@ -163,8 +164,8 @@ impl Labels {
 }
 
 fn no_label() -> Error {
-    Error::usage("a blank node without a label is a new one, and not one of those that are there")
-        .hint("give the node its label, as isomorph match LAKE '_ _ _' shows it: _:b0")
+    Error::usage("a blank node without a label is a new node, so it cannot refer to an existing one")
+        .hint("write the label of the node, as isomorph match LAKE '_ _ _' shows it: _:b0")
 }
 
 #[cfg(test)]
@@ -196,7 +197,7 @@ mod tests {
         assert_eq!(label(&mut labels, &first, &watch), "_:anon0");
         assert_eq!(label(&mut labels, &BlankNode::new(own).unwrap(), &watch), format!("_:{own}"));
         assert_eq!(label(&mut labels, &BlankNode::new("abc").unwrap(), &watch), "_:abc");
-        // Taken before the text names it, and named before it is taken.
+        // Assigned before the text uses it, and used before it is assigned.
         assert_eq!(label(&mut labels, &BlankNode::new("anon0").unwrap(), &watch), "_:anon0-");
         assert_eq!(label(&mut labels, &BlankNode::new("anon0-").unwrap(), &watch), "_:anon0--");
         assert_eq!(label(&mut labels, &BlankNode::new("anon1").unwrap(), &watch), "_:anon1");

@@ -1,10 +1,11 @@
-//! Lenient reading of syntaxes that are no syntaxes of lines.
+//! Lenient reading of syntaxes that are not line-based.
 //!
-//! The text is cut where the grammar is sure to begin anew: RDF/XML between the elements inside `rdf:RDF`, JSON-LD between the
-//! members of the array that is the text or its `@graph`, Turtle and TriG between statements. Each piece is read in the frame of the text,
-//! which has the prefixes, entities and contexts, or the graph; what a broken piece says is left out as a whole, because a part of it may say
-//! something else than was meant. Many pieces are read at once, and one by one only where one of them is broken. The parsers of Turtle
-//! and TriG go on behind a mistake themselves, but at the next full stop, wherever that stands, and without the graph.
+//! The text is split where the grammar certainly starts anew: RDF/XML between the elements inside `rdf:RDF`, JSON-LD
+//! between the members of the array that is the text or its `@graph`, Turtle and TriG between statements. Each piece is
+//! read in the frame of the text, which has the prefixes, entities and contexts, or the graph; a malformed piece is
+//! skipped as a whole, because a part of it may have another meaning than intended. Many pieces are read at once, and
+//! one by one only if one of them is malformed. The parsers of Turtle and TriG continue after an error themselves, but
+//! at the next full stop, wherever it is, and outside the graph.
 
 mod json;
 mod known;
@@ -29,10 +30,10 @@ use super::terms::Terms;
 use super::{KEPT, ReadOptions, Reading, Take, keep_prefixes};
 use crate::{Syntax, rules};
 
-/// Bytes of pieces that are read at once.
+/// Number of bytes of pieces that are read at once.
 const AT_ONCE: u64 = 128 << 10;
 
-/// Memory for a piece, its quads included, by its length.
+/// Memory for a piece, including its quads, as a multiple of its length.
 const EXPANSION: u64 = 8;
 
 /// A part of a text that can be read in its frame.
@@ -43,20 +44,20 @@ struct Piece {
     doubt: Option<Doubt>,
 }
 
-/// Why it is not known where a piece ends, if it is broken.
+/// The reason why the end of a piece is unknown, if it is malformed.
 struct Doubt {
     what: &'static str,
     place: Place,
 }
 
 impl Piece {
-    /// One that others do not depend on.
+    /// A piece that others do not depend on.
     fn new(text: Vec<u8>, start: Start) -> Self {
         Piece { text, start, says: Says::default(), doubt: None }
     }
 }
 
-/// What stands around all pieces.
+/// The text around all pieces.
 #[derive(Default)]
 struct Frame {
     before: Vec<u8>,
@@ -64,19 +65,19 @@ struct Frame {
     after: Vec<u8>,
 }
 
-/// How a text was cut.
+/// The result of splitting a text.
 enum Cut<'a> {
-    /// It has a frame; pieces follow, or have followed.
+    /// It has a frame; the pieces were passed on.
     Framed,
     /// It is one piece: here it is from its beginning.
     Whole(Box<dyn Read + 'a>),
 }
 
-/// Reads a text that begins `before` bytes behind the beginning of its file; hands over what its sound pieces say.
+/// Reads a text that starts `before` bytes after the beginning of its file; passes on the quads of its valid pieces.
 ///
 /// # Errors
-/// Where nobody can say where the next piece begins, because the text is not well-formed, with what was read before; and as
-/// [`super::read`].
+/// If the start of the next piece is unknown because the text is not well-formed, with the amount that was read before;
+/// otherwise as [`super::read`].
 pub(super) fn read(
     input: &mut dyn Read,
     before: u64,
@@ -107,7 +108,7 @@ pub(super) fn read(
         Syntax::Turtle | Syntax::TriG => turtle::cut(input, &watch, memory / (2 * EXPANSION), &mut pieces),
         _ => xml::cut(input, &watch, memory / (2 * EXPANSION), &mut pieces),
     };
-    // What waits stands before the place where it could not be cut.
+    // The waiting pieces are before the position at which the text could not be split.
     let cut = pieces.read_waiting().and(cut).map_err(|error| {
         let read = pieces.reading.quads;
         match error.broken_rule() {
@@ -128,7 +129,7 @@ pub(super) fn read(
     }
 }
 
-/// Pieces that are read.
+/// Pieces that are being read.
 struct Pieces<'a, 't> {
     syntax: Syntax,
     options: &'a ReadOptions,
@@ -136,11 +137,11 @@ struct Pieces<'a, 't> {
     /// Bytes of the file before the text.
     before: u64,
     frame: Option<Frame>,
-    /// What the pieces depend on that stand before them, in syntaxes where these may say it.
+    /// What later pieces depend on, in syntaxes where pieces can set it.
     known: Option<Known>,
-    /// Whether the last piece was left out.
+    /// Whether the last piece was skipped.
     skipped_last: bool,
-    /// Prefixes where the first quad stands.
+    /// The prefixes at the position of the first quad.
     first: Option<Vec<(String, String)>>,
     /// Pieces that will be read at once, and memory for them.
     waiting: Vec<Piece>,
@@ -151,7 +152,7 @@ struct Pieces<'a, 't> {
 }
 
 impl Pieces<'_, '_> {
-    /// Tells what stands around the pieces. It has to be sound by itself.
+    /// Sets the text around the pieces. It must be valid by itself.
     fn begin(&mut self, frame: Frame) -> Result<()> {
         self.frame = Some(frame);
         match self.attempt(&[])? {
@@ -160,14 +161,14 @@ impl Pieces<'_, '_> {
         }
     }
 
-    /// Tells what stands around the next pieces.
+    /// Sets the text around the next pieces.
     fn frame(&mut self, frame: Frame) -> Result<()> {
         self.read_waiting()?;
         self.frame = Some(frame);
         Ok(())
     }
 
-    /// Reads what stands in front of a graph; whether it is sound.
+    /// Reads the text before a graph; returns whether it is valid.
     fn header(&mut self, piece: Piece) -> Result<bool> {
         self.frame(Frame { after: b"{}".to_vec(), ..Frame::default() })?;
         let broken = self.attempt(std::slice::from_ref(&piece))?;
@@ -201,7 +202,7 @@ impl Pieces<'_, '_> {
         Ok(())
     }
 
-    /// Leaves out a broken piece, and counts it.
+    /// Skips a malformed piece, and counts it.
     fn skip(&mut self, piece: &Piece, (message, place): (String, Place)) -> Result<()> {
         if let Some(doubt) = &piece.doubt {
             return Err(Error::broken(&rules::SYNTAX, doubt.what).at(doubt.place.clone()));
@@ -213,7 +214,7 @@ impl Pieces<'_, '_> {
         Ok(())
     }
 
-    /// What a piece may have said that is left out is not known any more.
+    /// Whatever a skipped piece may have set is unknown from now on.
     fn forget(&mut self, says: &Says) {
         if let Some(known) = &mut self.known {
             known.forget(says);
@@ -223,8 +224,8 @@ impl Pieces<'_, '_> {
         }
     }
 
-    /// Reads pieces in their frame, and hands over what they say if they are sound. Else it is the first mistake that is returned, with
-    /// its place in the text if there is one piece.
+    /// Reads pieces in their frame, and passes on their quads if they are valid. Otherwise returns the first error,
+    /// with its place in the text if there is one piece.
     fn attempt(&mut self, pieces: &[Piece]) -> Result<Option<(String, Place)>> {
         let Some(frame) = &self.frame else { return Ok(None) };
         let texts: Vec<&[u8]> = pieces.iter().map(|piece| piece.text.as_slice()).collect();
@@ -298,7 +299,7 @@ impl Pieces<'_, '_> {
     }
 }
 
-/// The last sign before the byte `end` of a text that has `before` bytes in front of the piece.
+/// The last character before the byte `end` of a text that has `before` bytes before the piece.
 fn place_in(piece: &Piece, before: usize, end: u64) -> Place {
     let end = usize::try_from(end).unwrap_or(usize::MAX).saturating_sub(before);
     piece.start.behind(&piece.text, end.saturating_sub(1)).place()

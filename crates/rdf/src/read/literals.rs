@@ -1,8 +1,9 @@
 //! XML literals as texts.
 //!
-//! The parser of RDF/XML writes what stands in an element with `rdf:parseType="Literal"` in a form that is neither canonical nor
-//! always XML. So it is given another text: the same element with `rdf:datatype`, and the canonical form as its text. Where there is no
-//! such form, because the text is broken, it gets the text as it is, and says what is wrong.
+//! The parser of RDF/XML writes the content of an element with `rdf:parseType="Literal"` in a form that is neither
+//! canonical nor always XML. So it gets another text: the same element with `rdf:datatype`, and the canonical form as
+//! its text. If there is no such form, because the content is malformed, it gets the original text, and reports the
+//! error.
 
 mod canonical;
 
@@ -18,22 +19,22 @@ use crate::xml::push_text;
 const RDF: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 const ITS: &str = "http://www.w3.org/2005/11/its";
 
-/// What an element with a literal may have beside it: with anything else it is not what it seems, and the parser shall say so.
+/// Attributes that an element with a literal may have; with any other attribute the parser must report the error.
 const BESIDE: [&str; 4] = ["ID", "annotation", "annotationNodeID", "version"];
 
 /// Bytes that are read at a time.
 const CHUNK: usize = 16 << 10;
 
-/// How many bytes more a parser was given than were read.
+/// How many more bytes the parser was given than were read.
 pub(super) type Shift = Rc<Cell<i64>>;
 
 /// RDF/XML without XML literals.
 pub(super) struct Literals<R> {
     inner: R,
-    /// Tells tags, comments and texts apart. What is too much was refused before.
+    /// Distinguishes tags, comments and texts. Violations were refused before.
     guard: XmlGuard,
     entities: Entities,
-    /// Prefixes of the elements that declare some, with how many are open there; nothing where they are too many.
+    /// Prefixes of the elements that declare some, with the depth; `None` if there are too many.
     scopes: Vec<(usize, Option<Rc<Namespaces>>)>,
     /// The tag, comment or instruction that is being read.
     token: Vec<u8>,
@@ -46,7 +47,7 @@ pub(super) struct Literals<R> {
 
 /// A literal that is being read.
 struct Literal {
-    /// The tag before it, and the same for the parser.
+    /// The tag before it, and its replacement for the parser.
     tag: Vec<u8>,
     given: String,
     content: Vec<u8>,
@@ -71,7 +72,7 @@ impl<R: Read> Literals<R> {
         }
     }
 
-    /// Reads on until there is something for the parser, or nothing more.
+    /// Reads on until there is something for the parser, or the text ends.
     fn fill(&mut self) -> io::Result<()> {
         self.ready.clear();
         self.from = 0;
@@ -81,7 +82,7 @@ impl<R: Read> Literals<R> {
             self.pass(buffer.get(..read).unwrap_or_default());
             self.buffer = buffer;
             if read == 0 {
-                // What was not ended goes to the parser as it is.
+                // An incomplete literal goes to the parser unchanged.
                 if let Some(literal) = self.literal.take() {
                     self.ready.extend([literal.tag, literal.content].concat());
                 }
@@ -105,7 +106,7 @@ impl<R: Read> Literals<R> {
             }
             rest = rest.get(1..).unwrap_or_default();
             self.token.push(*byte);
-            // It was looked at before.
+            // It was checked before.
             let _ = self.guard.look(&[*byte]);
             if self.guard.is_text() {
                 self.end_token();
@@ -113,12 +114,12 @@ impl<R: Read> Literals<R> {
         }
     }
 
-    /// Where bytes go.
+    /// The buffer for the current bytes.
     fn out(&mut self) -> &mut Vec<u8> {
         self.literal.as_mut().map_or(&mut self.ready, |literal| &mut literal.content)
     }
 
-    /// A tag, comment or instruction was read.
+    /// Processes a tag, comment or instruction.
     fn end_token(&mut self) {
         let token = std::mem::take(&mut self.token);
         let token = if self.literal.is_none() { self.spoken(token) } else { token };
@@ -143,7 +144,7 @@ impl<R: Read> Literals<R> {
         self.out().extend_from_slice(&token);
     }
 
-    /// A tag whose language is one that the parser can read: it refuses the empty one, which says that there is none.
+    /// A tag with a language that the parser accepts: it refuses the empty one, which means no language.
     fn spoken(&self, token: Vec<u8>) -> Vec<u8> {
         if memchr::memmem::find(&token, b"xml:lang").is_none() || matches!(token.get(1), Some(b'/' | b'?' | b'!')) {
             return token;
@@ -161,17 +162,17 @@ impl<R: Read> Literals<R> {
         given
     }
 
-    /// Takes note of a start tag; the literal that it begins, if it does.
+    /// Records a start tag; returns the literal that it starts, if it does.
     fn begin(&mut self, token: &[u8], depth: usize) -> Option<Literal> {
         let has = |word: &[u8]| memchr::memmem::find(token, word).is_some();
         if !has(b"xmlns") && !has(b"parseType") {
             return None;
         }
-        // What is no UTF-8 stays as it is, and the parser behind refuses it; so below.
+        // Invalid UTF-8 is unchanged, and the parser refuses it; also below.
         let tag = Tag::of(std::str::from_utf8(token).ok()?)?;
         let outer = self.scopes.last().and_then(|(_, scope)| scope.clone());
         let scope = self.scope(&tag, outer);
-        // An empty element is closed again, and so is what it declares.
+        // An empty element ends at once, and so do its declarations.
         let inside = depth + usize::from(tag.empty);
         if !tag.empty {
             self.scopes.push((depth, scope.clone()));
@@ -205,7 +206,7 @@ impl<R: Read> Literals<R> {
                     if local == "parseType" && resolved(value, &self.entities)? == "Literal" && place.is_none() =>
                 {
                     let from = (name.as_ptr() as usize).checked_sub(token.as_ptr() as usize)?;
-                    // Up to the quote behind the value.
+                    // Up to the quotation mark after the value.
                     let to = (value.as_ptr() as usize + value.len() + 1).checked_sub(token.as_ptr() as usize)?;
                     place = Some((from, to, prefix));
                 }
@@ -221,7 +222,7 @@ impl<R: Read> Literals<R> {
         Some(format!("{before}{prefix}:datatype=\"{RDF}XMLLiteral\"{behind}"))
     }
 
-    /// Hands over a literal that was read.
+    /// Passes on a literal that was read.
     fn end_literal(&mut self, literal: &Literal) {
         let form = std::str::from_utf8(&literal.content).ok();
         let form = form.and_then(|content| canonical(content, &literal.scope, &self.entities));
@@ -238,7 +239,7 @@ impl<R: Read> Literals<R> {
         self.ready.extend_from_slice(given.as_bytes());
     }
 
-    /// Takes note of the entities of a document type.
+    /// Records the entities of a document type.
     fn declare(&mut self, token: &[u8]) {
         let Ok(text) = std::str::from_utf8(token) else { return };
         for entity in text.split("<!ENTITY").skip(1) {

@@ -33,55 +33,55 @@ use self::version::Unversioned;
 use crate::packing::Packing;
 use crate::{Syntax, lines, rules};
 
-/// Bytes of a file that are looked at to tell its syntax.
+/// Number of bytes of a file that are examined to determine its syntax.
 const LOOK: u64 = 64 << 10;
 
-/// A byte order mark, which is no part of the text behind it (Unicode, section 23.8).
+/// A byte order mark, which is not part of the text after it (Unicode, section 23.8).
 pub(crate) const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Findings of each rule that are kept when broken statements are skipped.
+/// Number of findings for each rule that are kept when malformed statements are skipped.
 const KEPT: usize = 8;
 
 /// How a text is read.
 #[derive(Debug, Clone, Default)]
 pub struct ReadOptions {
-    /// What relative IRIs are relative to, where the text does not say it itself.
+    /// The base of relative IRIs, if the text does not set it.
     pub base: Option<String>,
-    /// Leave out what is broken, and count it: lines; statements and directives, with what depends on these; of RDF/XML elements inside
-    /// `rdf:RDF`; of JSON-LD members of the array that is the text or its `@graph`. A text of these two that is no such thing, or is not
-    /// well-formed, ends at the first mistake all the same; so does one of Turtle or TriG where nothing tells where the broken statement ends.
-    /// The error says how much was read before.
+    /// Skip malformed parts, and count them: lines; statements and directives, with those that depend on them; in
+    /// RDF/XML elements inside `rdf:RDF`; in JSON-LD members of the array that is the text or its `@graph`. A text of
+    /// the last two without this structure, or one that is not well-formed, still ends at the first error; so does
+    /// Turtle or TriG if the end of the malformed statement is unknown. The error states how much was read before.
     pub lenient: bool,
-    /// Memory for labels of blank nodes; a text of JSON-LD may be as long as a quarter of it, and read leniently an element of RDF/XML
-    /// or a statement of Turtle or TriG as long as a sixteenth.
+    /// Memory for labels of blank nodes. A text of JSON-LD can be as long as a quarter of it; with lenient reading, an
+    /// element of RDF/XML or a statement of Turtle or TriG as long as a sixteenth.
     pub budget: Budget,
-    /// What becomes of nodes without a label.
+    /// What to do with nodes without a label.
     pub unlabelled: Unlabelled,
 }
 
-/// What becomes of blank nodes that have no label in the text: `[]` in Turtle, objects without `@id` in JSON-LD.
+/// What to do with blank nodes that have no label in the text: `[]` in Turtle, objects without `@id` in JSON-LD.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Unlabelled {
-    /// They are called `anon0`, `anon1` and so on.
+    /// Label them `anon0`, `anon1` and so on.
     #[default]
     Numbered,
-    /// They are called by this and a number, so that they are no node of anything else. Whoever gives it sees to it that nothing
-    /// else begins so; labels of the text stay as they are.
+    /// Label them with this prefix and a number, so that they are not nodes of anything else. The caller ensures that
+    /// no other label has this prefix; labels of the text are unchanged.
     Called(String),
-    /// They are an error: what is read names nodes of something else, and a node without a label is none of them.
+    /// Refuse them: the text refers to existing nodes, and a node without a label cannot be one of them.
     Refused,
 }
 
-/// What was read.
+/// The result of reading.
 #[derive(Debug, Clone, Default)]
 pub struct Reading {
-    /// Quads that were handed over, equal ones each time.
+    /// Number of quads that were passed on, including duplicates.
     pub quads: u64,
-    /// Mistakes that were skipped.
+    /// Number of errors that were skipped.
     pub skipped: u64,
-    /// Prefixes of the text and what they stand for, in the order of their names.
+    /// Prefixes of the text and their IRIs, sorted by name.
     pub prefixes: Vec<(String, String)>,
-    /// What relative IRIs at the end of the text are relative to.
+    /// The base of relative IRIs at the end of the text.
     pub base: Option<String>,
     /// What was skipped, as [`rules::SKIPPED`]: the first places.
     pub findings: Findings,
@@ -112,15 +112,15 @@ pub struct Text {
 }
 
 impl Text {
-    /// Opens a file. Without a `syntax` its name tells it, or its first bytes.
+    /// Opens a file. Without a `syntax`, its name or its first bytes determine it.
     ///
     /// # Errors
-    /// When there is no file, or nothing tells the syntax.
+    /// If the file does not exist, or the syntax cannot be determined.
     pub fn open(location: &Location, syntax: Option<Syntax>) -> Result<Text> {
         Text::open_as(location, syntax, None)
     }
 
-    /// The same of a file whose name does not tell how it is packed.
+    /// The same for a file whose name does not show its compression.
     ///
     /// # Errors
     /// As [`Text::open`].
@@ -130,7 +130,7 @@ impl Text {
         let syntax = match syntax.or_else(|| Syntax::of_name(blob.name())) {
             Some(syntax) => syntax,
             None => Syntax::of_bytes(&begin(&blob, packing)?).ok_or_else(|| {
-                untold("neither its name nor its beginning tells which syntax of RDF this is").at(blob.place())
+                untold("the RDF syntax cannot be determined from the name or the beginning").at(blob.place())
             })?,
         };
         Ok(Text { blob, syntax, packing })
@@ -141,7 +141,7 @@ impl Text {
         self.syntax
     }
 
-    /// How it is packed.
+    /// Its compression.
     pub fn packing(&self) -> Packing {
         self.packing
     }
@@ -151,11 +151,11 @@ impl Text {
         &self.blob
     }
 
-    /// Reads everything and hands it over, quad by quad, in the order of the text.
+    /// Reads the whole text and passes it on, quad by quad, in the order of the text.
     ///
     /// # Errors
-    /// [`rules::SYNTAX`] with line and column where the text is broken, [`rules::LIMIT`] where it is too much,
-    /// [`isomorph_error::Kind::Conflict`] when the file changed meanwhile, and the errors of `take`.
+    /// Returns [`rules::SYNTAX`] with line and column if the text is malformed, [`rules::LIMIT`] if it exceeds a limit,
+    /// [`isomorph_error::Kind::Conflict`] if the file changes during reading, and the errors of `take`.
     pub fn read(&self, options: &ReadOptions, take: &mut Take<'_>) -> Result<Reading> {
         self.read_by(options, |input, place| match lines::is_of_lines(self.syntax) {
             true => {
@@ -175,11 +175,12 @@ impl Text {
         })
     }
 
-    /// Reads everything and hands it to `takers`: each has a thread of its own where the syntax is one of lines and the budget has
-    /// room, and gets parts of the text that are left to chance, each part in its order. Else the first taker gets everything.
+    /// Reads the whole text and passes it to `takers`: if the syntax is line-based and the budget is large enough, each
+    /// runs on a separate thread and gets parts of the text in an arbitrary distribution, each part in order. Otherwise
+    /// the first taker gets everything.
     ///
     /// # Errors
-    /// As [`Text::read`]; of several mistakes the first in the text is told.
+    /// As [`Text::read`]; of several errors, the first in the text is returned.
     pub fn read_shared<T: Send>(
         &self,
         options: &ReadOptions,
@@ -189,8 +190,8 @@ impl Text {
         self.read_pieces(options, &[], takers, take, &|_, _| Ok(()))
     }
 
-    /// A mistake with a nearer place: the parser of JSON-LD tells none of what is no mistake of JSON itself. The text is read once more,
-    /// piece by piece, up to the one that is wrong.
+    /// Adds a more precise place to an error: the parser of JSON-LD reports places only for errors of JSON itself. The
+    /// text is read again, piece by piece, up to the malformed one.
     fn nearer(&self, error: Error, options: &ReadOptions) -> Error {
         let is_far = error.broken_rule() == Some(&rules::SYNTAX) && error.place().field.is_none();
         if self.syntax != Syntax::JsonLd || !is_far || options.lenient {
@@ -201,7 +202,7 @@ impl Text {
             .packing
             .reader(&self.blob)
             .and_then(|mut input| read_of(&mut input, self.syntax, &options, &Place::default(), &mut |_| Ok(())));
-        // A second reading that fails tells nothing more: the first error stands.
+        // If the second reading fails, it adds nothing: the first error is kept.
         let findings = reading.map(|reading| reading.findings).unwrap_or_default();
         match findings.by_rule().flat_map(|(_, kept)| kept).next() {
             Some(first) => Error::broken(&rules::SYNTAX, first.message.clone()).at(first.place.clone()),
@@ -222,15 +223,15 @@ impl Text {
     }
 }
 
-/// Nothing tells a syntax.
+/// The error if the syntax cannot be determined.
 fn untold(message: &str) -> Error {
     Error::unsupported(message).hint("--syntax nt|nq|ttl|trig|rdf|jsonld")
 }
 
-/// Whether a text of RDF is at `location`: as its name says, or its first bytes.
+/// Whether `location` is an RDF text, judged by its name or its first bytes.
 ///
 /// # Errors
-/// When there is nothing, or it cannot be read.
+/// If it does not exist, or cannot be read.
 pub fn detect(location: &Location) -> Result<bool> {
     if location.scheme().has_listing() && isomorph_storage::Root::open(location).is_ok() {
         return Ok(false);
@@ -240,11 +241,11 @@ pub fn detect(location: &Location) -> Result<bool> {
         return Ok(true);
     }
     let packing = packing_of(&blob)?;
-    // What cannot be unpacked is something else.
+    // Data that cannot be decompressed is something else.
     Ok(begin(&blob, packing).is_ok_and(|begin| Syntax::of_bytes(&begin).is_some()))
 }
 
-/// How a file is packed: as its name says, or else its first bytes, with which no text of any syntax begins.
+/// The compression of a file, from its name or its first bytes, with which no text of any syntax starts.
 fn packing_of(blob: &Blob) -> Result<Packing> {
     match Packing::of_name(blob.name()) {
         Packing::None => Ok(Packing::of_bytes(&blob.read(0..blob.size().min(4))?)),
@@ -259,10 +260,10 @@ fn begin(blob: &Blob, packing: Packing) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads a text from its first byte to its last and hands it over, quad by quad.
+/// Reads a text from its first to its last byte and passes it on, quad by quad.
 ///
-/// Labels of blank nodes are kept. Nodes without a label are called `anon0`, `anon1` and so on as they come, also where
-/// the text has such labels: then these get a dash.
+/// Labels of blank nodes are kept. Nodes without a label are called `anon0`, `anon1` and so on in the order of the
+/// text; if the text itself has such labels, these get a dash.
 ///
 /// # Errors
 /// As [`Text::read`].
@@ -270,7 +271,7 @@ pub fn read(input: &mut dyn Read, syntax: Syntax, options: &ReadOptions, take: &
     read_of(input, syntax, options, &Place::default(), take)
 }
 
-/// The same of a text at `file`.
+/// The same for a text at `file`.
 fn read_of(
     input: &mut dyn Read,
     syntax: Syntax,
@@ -295,17 +296,17 @@ fn read_of(
     }
 }
 
-/// Reads a line of a text of N-Triples or N-Quads that is not as lines mostly are.
+/// Reads a line of a text of N-Triples or N-Quads that is not in the common form.
 pub(crate) fn read_line(line: &[u8], syntax: Syntax, options: &ReadOptions, take: &mut Take<'_>) -> Result<Reading> {
     read_through(&mut &*line, 0, syntax, options, &Place::default(), take)
 }
 
-/// Where leniency ends.
+/// The message where lenient reading ends.
 fn end_of(syntax: Syntax, read: u64) -> String {
-    format!("nothing behind this mistake in {syntax} can be read, leniently neither; statements before it: {read}")
+    format!("reading {syntax} cannot continue after this error, not even leniently; statements before it: {read}")
 }
 
-/// Reads a text by one parser from its beginning, which is `before` bytes behind that of the file, to its end.
+/// Reads a text by one parser from its beginning, which is `before` bytes after that of the file, to its end.
 fn read_through(
     input: &mut dyn Read,
     before: u64,
@@ -362,7 +363,7 @@ fn read_through(
         terms.with(&quad, take)?;
     }
     reading.base = parser.base();
-    // XML forgets prefixes at the end of the element that has them.
+    // XML discards prefixes at the end of the element that declares them.
     keep_prefixes(&mut reading.prefixes, parser.prefixes(), first);
     Ok(reading)
 }

@@ -1,4 +1,4 @@
-//! The six parsers as one.
+//! The six parsers behind one interface.
 
 use std::io;
 
@@ -23,7 +23,7 @@ use crate::Syntax;
 pub(super) struct Parser<'a> {
     below: Below<'a>,
     mend: Mend,
-    /// The base of the text as it was last looked at, and whether it has dot segments.
+    /// The base of the text when it was last checked, and whether it has dot segments.
     base: String,
     dotted: bool,
 }
@@ -38,42 +38,42 @@ enum Below<'a> {
     JsonLd(Box<ReaderJsonLdParser<Guarded<'a>>>),
 }
 
-/// Where a text is broken, as far as the parser knows.
+/// The position of an error, as far as the parser knows.
 pub(super) enum Where {
-    /// There.
+    /// At this place.
     At(Place),
-    /// In what ends before this byte.
+    /// In the token that ends before this byte.
     Before(u64),
-    /// Where it stands.
+    /// At the current position.
     Here,
 }
 
-/// Why there is no quad.
+/// The reason why there is no quad.
 pub(super) enum Fault {
-    /// The text cannot be read on.
+    /// The text cannot be read further.
     Input(io::Error),
-    /// It is broken: what is wrong, and where.
+    /// The text is malformed: the reason, and the position.
     Syntax(String, Where),
 }
 
-/// Tries whether relative IRIs can be relative to `base`.
+/// Checks whether relative IRIs can be relative to `base`.
 ///
 /// # Errors
-/// [`isomorph_error::Kind::Usage`] when it is no absolute IRI.
+/// Returns [`isomorph_error::Kind::Usage`] if it is not an absolute IRI.
 pub fn check_base(base: &str) -> Result<()> {
     oxrdf::NamedNode::new(base).map(drop).map_err(|error| unsound(base, &error))
 }
 
 fn unsound(base: &str, error: &oxrdf::IriParseError) -> Error {
-    Error::usage(format!("the base {base:?} is no absolute IRI: {error}")).hint("--base http://example.org/")
+    Error::usage(format!("the base {base:?} is not an absolute IRI: {error}")).hint("--base http://example.org/")
 }
 
 impl<'a> Parser<'a> {
     /// # Errors
-    /// [`isomorph_error::Kind::Usage`] when the base is no absolute IRI.
+    /// Returns [`isomorph_error::Kind::Usage`] if the base is not an absolute IRI.
     pub(super) fn new(syntax: Syntax, text: Guarded<'a>, options: &ReadOptions) -> Result<Self> {
         let (base, budget) = (options.base.as_deref(), &options.budget);
-        // Also where the syntax has no relative IRIs: what is asked for makes no sense there either.
+        // Also if the syntax has no relative IRIs: such a base makes no sense there either.
         base.map_or(Ok(()), check_base)?;
         let unsound = |error: oxrdf::IriParseError| unsound(options.base.as_deref().unwrap_or_default(), &error);
         let mend = Mend::of(syntax, base);
@@ -130,18 +130,19 @@ impl<'a> Parser<'a> {
         Some(self.mend.quad(quad).map_err(|message| Fault::Syntax(message, self.below.here())))
     }
 
-    /// Prefixes that are known where the parser stands.
+    /// The prefixes that are known at the position of the parser.
     pub(super) fn prefixes(&self) -> Vec<(String, String)> {
         let prefixes = self.below.prefixes().into_iter();
         prefixes.filter_map(|(name, iri)| self.mend.iri(&iri).map(|iri| (name, iri))).collect()
     }
 
-    /// The base where the parser stands, as it stands there.
+    /// The base at the position of the parser, in its original spelling.
     pub(super) fn own_base(&self) -> Option<String> {
         self.below.base().and_then(|base| self.mend.iri(base))
     }
 
-    /// The base where the parser stands, without dot segments: who writes it beside whole IRIs shall be read again.
+    /// The base at the position of the parser, without dot segments, so that it can be written next to whole IRIs and
+    /// read again.
     pub(super) fn base(&self) -> Option<String> {
         let base = self.below.base().and_then(|base| self.mend.iri(base))?;
         Some(undotted(&base).unwrap_or(base))
@@ -149,11 +150,11 @@ impl<'a> Parser<'a> {
 }
 
 impl Below<'_> {
-    /// Where something is wrong that the parser has let pass.
+    /// The position of an error that the parser did not detect.
     fn here(&self) -> Where {
         match self {
             Below::RdfXml(..) | Below::JsonLd(_) => Where::Here,
-            // Nothing but the parser knows the line, and it does not tell.
+            // Only the parser knows the line, and it does not report it.
             _ => Where::At(Place::default()),
         }
     }
@@ -181,10 +182,10 @@ impl Below<'_> {
                     let place = place.map(|start| Where::At(at(start.line, start.column, start.offset)));
                     let message = error.to_string();
                     let message = match message.split_once(": ") {
-                        // The place is said beside the message.
+                        // The place is reported separately.
                         Some((before, message)) if before.starts_with("Parser error at line") => message,
                         _ if message.contains("LoadDocumentCallback") => {
-                            "a context is named by its URL, and none is fetched"
+                            "a context is given by URL, and contexts are not fetched"
                         }
                         _ => &message,
                     };
@@ -223,16 +224,16 @@ fn of_turtle(next: io::Result<Result<Quad, TurtleSyntaxError>>) -> Result<Quad, 
     })
 }
 
-/// A place from numbers that begin with 0.
+/// A place from numbers that start at 0.
 fn at(line: u64, column: u64, offset: u64) -> Place {
     Place::default().line(line + 1).offset(offset).in_field(format!("column {}", column + 1))
 }
 
-/// A message as ours are: one line, lower case, no full stop, and not without end.
+/// A message in our style: one line, lower case, no full stop, limited length.
 fn sentence(message: &str) -> String {
     let line = message.lines().next().unwrap_or_default().trim().trim_end_matches('.');
     let mut chars = line.chars();
-    // XML and IRI stay what they are.
+    // XML and IRI are unchanged.
     let is_word = line.chars().nth(1).is_none_or(|second| !second.is_ascii_uppercase());
     let first = chars.next().map(|c| if is_word { c.to_ascii_lowercase() } else { c });
     let mut text: String = first.into_iter().chain(chars.by_ref().take(300)).collect();

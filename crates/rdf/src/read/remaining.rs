@@ -1,4 +1,4 @@
-//! Reading what is left of a text of which pieces were read before.
+//! Reads the rest of a text of which pieces were read before.
 
 use std::io::{self, Read};
 
@@ -11,34 +11,34 @@ use crate::Syntax;
 use crate::lines::{self, Part};
 use crate::packing::Packing;
 
-/// Quads of a text that is no text of lines between two pieces.
+/// Number of quads between two pieces of a text that is not line-based.
 const QUADS: u64 = 1 << 12;
 
-/// A piece of a text whose quads were all handed over.
+/// A piece of a text whose quads were all passed on.
 ///
-/// Texts of lines are counted in bytes, as they are when they are unpacked; others in quads, because nothing behind a place can be
-/// understood without what stands before it.
+/// Positions in line-based texts are bytes of the decompressed text. In other texts they are numbers of quads, because
+/// the text after a position can only be read with everything before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Piece {
-    /// Where it begins.
+    /// Its start.
     pub begin: u64,
-    /// Where it ends.
+    /// Its end.
     pub end: u64,
-    /// Lines in it; 0 in a text that is counted in quads.
+    /// Number of lines in it; 0 if positions are numbers of quads.
     pub lines: u64,
-    /// Quads in it, equal ones each time.
+    /// Number of quads in it, including duplicates.
     pub quads: u64,
-    /// Whether the text ends with it.
+    /// Whether it is the end of the text.
     pub last: bool,
 }
 
 impl Text {
-    /// Reads as [`Text::read_shared`] what is not in `before`, pieces of the same text in their order, and tells `done` of each piece
-    /// whose quads a taker has got, on the thread of that taker; not of those with mistakes that were skipped, so that they
-    /// are told again. The quads of `before` count as read.
+    /// Reads, like [`Text::read_shared`], what is not in `before`, pieces of the same text in order. Calls `done` for
+    /// each piece whose quads were all passed on, on the thread of its taker; but not for pieces with errors that were
+    /// skipped, so that these are reported again. The quads of `before` count as read.
     ///
     /// # Errors
-    /// As [`Text::read_shared`], and those of `done`.
+    /// As [`Text::read_shared`], and the errors of `done`.
     pub fn read_pieces<T: Send>(
         &self,
         options: &ReadOptions,
@@ -51,7 +51,7 @@ impl Text {
             true => self.read_gaps(options, before, takers, take, done),
             false => match takers.first_mut() {
                 Some(first) => self.read_rest(options, before, first, take, done),
-                None => Err(Error::usage("nobody takes what is read")),
+                None => Err(Error::usage("there must be at least one taker")),
             },
         };
         let reading = reading.map_err(|error| self.nearer(error, options).at(self.blob.place()))?;
@@ -59,7 +59,8 @@ impl Text {
         Ok(reading)
     }
 
-    /// Reads one of the pieces that make up a text of lines which is not packed, behind so many lines, and hands its quads over in their order.
+    /// Reads one of the pieces that make up a line-based, uncompressed text, which starts after this number of lines,
+    /// and passes its quads on in order.
     ///
     /// # Errors
     /// As [`Text::read`].
@@ -83,7 +84,7 @@ impl Text {
         read().map_err(|error| error.at(self.blob.place()))
     }
 
-    /// The rest of a text that must be understood from its beginning: what was read before is read again, and not handed over.
+    /// The rest of a text that must be read from its beginning: what was read before is read again, but not passed on.
     fn read_rest<T>(
         &self,
         options: &ReadOptions,
@@ -92,7 +93,7 @@ impl Text {
         take: &dyn Fn(&mut T, Quad<'_>) -> Result<()>,
         done: &dyn Fn(&mut T, Piece) -> Result<()>,
     ) -> Result<Reading> {
-        // There is one piece at most: quads come in their order.
+        // There is at most one piece: quads are read in order.
         let before = before.first().filter(|piece| piece.begin == 0);
         if let Some(piece) = before.filter(|piece| piece.last) {
             return Ok(Reading { quads: piece.quads, ..Reading::default() });
@@ -119,7 +120,7 @@ impl Text {
         Ok(reading)
     }
 
-    /// What lies between pieces of a text of lines, and behind them.
+    /// The parts between and after the pieces of a line-based text.
     fn read_gaps<T: Send>(
         &self,
         options: &ReadOptions,
@@ -133,7 +134,7 @@ impl Text {
         let mut all = Reading { quads: before.iter().map(|piece| piece.quads).sum(), ..Reading::default() };
         let (mut begin, mut lines) = (0, 0);
         let file = self.blob.place();
-        // Behind the last piece there may be more, up to an end that nobody knows.
+        // There may be more after the last piece, up to an unknown end.
         for piece in before.iter().map(Some).chain([None]) {
             let end = piece.map(|piece| piece.begin);
             if end.is_none_or(|end| end > begin) {
@@ -159,19 +160,19 @@ impl Text {
     }
 }
 
-/// The error for a text that is not as it was when it was opened.
+/// The error for a text that has changed since it was opened.
 pub(crate) fn changed() -> Error {
     Error::new(Kind::Conflict, "the text changed while it was read")
 }
 
-/// Those of `takers` that share the work: each needs memory for its part, and where there is little, they are fewer.
+/// The `takers` that share the work: each needs memory for its part, so with little memory there are fewer.
 pub(super) fn sharing<'t, T>(options: &ReadOptions, takers: &'t mut [T]) -> &'t mut [T] {
     let many = usize::try_from(options.budget.available() / 4 / lines::MEMORY).unwrap_or(usize::MAX);
     let used = takers.len().min(many).max(1);
     takers.get_mut(..used).unwrap_or_default()
 }
 
-/// Reads a part of a text of lines on as many threads as there are takers.
+/// Reads a part of a line-based text on as many threads as there are takers.
 pub(super) fn read_part<T: Send>(
     input: &mut dyn Read,
     syntax: Syntax,
@@ -182,16 +183,16 @@ pub(super) fn read_part<T: Send>(
     done: &(dyn Fn(&mut T, Piece) -> Result<()> + Sync),
 ) -> Result<(Reading, u64)> {
     match takers {
-        [] => Err(Error::usage("nobody takes what is read")),
+        [] => Err(Error::usage("there must be at least one taker")),
         [only] => lines::read_here(input, syntax, options, part, only, take, done),
         takers => lines::read_shared(input, syntax, options, part, takers, take, done),
     }
 }
 
-/// A text that is read from places further and further behind.
+/// A text that is read from increasing positions.
 enum Passing {
     Plain(BlobReader),
-    /// What is passed over is unpacked all the same.
+    /// Skipped parts must be decompressed as well.
     Packed(Box<dyn Read + Send>, u64),
 }
 

@@ -1,4 +1,4 @@
-//! Reading what comes once and has no name: a pipe, standard input.
+//! Reads streams that have no name: a pipe, standard input.
 
 use std::io::{BufReader, Cursor, Read};
 
@@ -11,18 +11,20 @@ use crate::Syntax;
 use crate::lines::{self, Part};
 use crate::packing::Packing;
 
-/// First bytes that tell how something is packed.
+/// Number of first bytes that show the compression.
 const MAGIC: u64 = 4;
 
-/// Bytes of what is packed that are read at once.
+/// Number of compressed bytes that are read at once.
 const ROOM: usize = 64 << 10;
 
-/// Reads a text that can be read once only, and hands it to `takers` as [`super::Text::read_shared`] does. Its first bytes tell
-/// how it is packed, and without a `syntax` those that are unpacked tell which it is. `name` is what errors call it.
+/// Reads a text that can be read only once, and passes it to `takers` as [`super::Text::read_shared`] does. Its first
+/// bytes determine the compression and, without a `syntax`, the first decompressed bytes determine the syntax. `name`
+/// is its name in errors.
 ///
 /// # Errors
-/// [`crate::rules::SYNTAX`] with line and column where the text is broken, for a mistake in JSON-LD that is none of JSON without them;
-/// [`crate::rules::LIMIT`] where it is too much; [`isomorph_error::Kind::Unsupported`] when nothing tells the syntax; and the errors of `take`.
+/// Returns [`crate::rules::SYNTAX`] if the text is malformed, with line and column, except for errors in JSON-LD that
+/// are not errors of JSON; [`crate::rules::LIMIT`] if it exceeds a limit; [`isomorph_error::Kind::Unsupported`] if the
+/// syntax cannot be determined; and the errors of `take`.
 pub fn read_stream<T: Send>(
     name: &str,
     input: &mut (dyn Read + Send),
@@ -49,18 +51,18 @@ fn read_unpacked<T: Send>(
     let mut text = packing.unpacked(whole)?;
     let begin = if syntax.is_some() { Vec::new() } else { beginning(&mut text, LOOK)? };
     let told = syntax.or_else(|| Syntax::of_bytes(&begin));
-    let syntax = told.ok_or_else(|| untold("its beginning does not tell which syntax of RDF this is"))?;
+    let syntax = told.ok_or_else(|| untold("the RDF syntax cannot be determined from the beginning"))?;
     let mut text = Cursor::new(begin).chain(text);
     if lines::is_of_lines(syntax) {
         let takers = sharing(options, takers);
         let part = Part::all(place);
         return read_part(&mut text, syntax, options, &part, takers, take, &|_, _| Ok(())).map(|(reading, _)| reading);
     }
-    let Some(taker) = takers.first_mut() else { return Err(Error::usage("nobody takes what is read")) };
+    let Some(taker) = takers.first_mut() else { return Err(Error::usage("there must be at least one taker")) };
     read_of(&mut text, syntax, options, place, &mut |quad| take(taker, quad))
 }
 
-/// The first bytes, `count` of them where there are so many.
+/// The first bytes, up to `count` of them.
 fn beginning(input: &mut dyn Read, count: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     input.take(count).read_to_end(&mut bytes)?;

@@ -9,7 +9,7 @@ use super::Take;
 use super::guard::Watch;
 use super::labels::Labels;
 
-/// Makes quads of the model, with buffers that are filled again and again.
+/// Converts quads to the model, with buffers that are reused.
 pub(super) struct Terms<'w> {
     labels: Labels,
     watch: &'w Watch,
@@ -23,9 +23,9 @@ impl<'w> Terms<'w> {
         Terms { labels, watch, subject: String::new(), object: String::new(), graph: String::new() }
     }
 
-    /// Hands over a quad.
+    /// Passes a quad on.
     pub(super) fn with(&mut self, quad: &oxrdf::Quad, take: &mut Take<'_>) -> Result<()> {
-        // Labels are given in the order of the text: subject, object, graph.
+        // Labels are assigned in the order of the text: subject, object, graph.
         let subject = match &quad.subject {
             NamedOrBlankNode::NamedNode(iri) => iri.as_str(),
             NamedOrBlankNode::BlankNode(node) => {
@@ -70,7 +70,7 @@ fn of_literal(literal: &Literal) -> Object<'_> {
     Object::Literal { lexical: literal.value(), datatype, language: literal.language(), direction }
 }
 
-/// Appends a triple term. What a parser gives nests no deeper than its guard lets through.
+/// Appends a triple term. Parsers return terms no deeper than the guard allows.
 fn push_triple(out: &mut String, triple: &Triple, labels: &mut Labels, watch: &Watch) -> Result<()> {
     out.push_str("<<( ");
     match &triple.subject {

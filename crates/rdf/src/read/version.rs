@@ -1,15 +1,15 @@
-//! `VERSION "1.2"` in N-Triples and N-Quads: a line of RDF 1.2 that states nothing. The parsers below do not know it there, so they get
-//! blanks in its place, as many as it has bytes: places behind it stay what they are.
+//! `VERSION "1.2"` in N-Triples and N-Quads: a line of RDF 1.2 that states nothing. The parsers do not support it
+//! there, so they get as many blanks in its place as it has bytes: the positions after it are unchanged.
 
 use std::io::{self, Read};
 
-/// The longest line that may be one, bytes: what is longer goes to the parser.
+/// Maximum length of such a line in bytes: a longer line goes to the parser.
 const LONGEST: usize = 256;
 
 /// Bytes that are read at a time.
 const CHUNK: usize = 16 << 10;
 
-/// A text of lines without the lines that tell a version.
+/// A line-based text without version lines.
 pub(super) struct Unversioned<R> {
     inner: R,
     /// The beginning of a line that may be one.
@@ -24,7 +24,7 @@ impl<R: Read> Unversioned<R> {
         Unversioned { inner, line: Some(Vec::new()), ready: Vec::new(), from: 0, buffer: vec![0; CHUNK] }
     }
 
-    /// Reads on until there is something for the parser, or nothing more.
+    /// Reads on until there is something for the parser, or the text ends.
     fn fill(&mut self) -> io::Result<()> {
         self.ready.clear();
         self.from = 0;
@@ -66,7 +66,7 @@ impl<R: Read> Unversioned<R> {
         }
     }
 
-    /// A line has ended that may tell a version; what ends it goes through.
+    /// Processes the end of a line that may be a version line; the line end itself is kept.
     fn end_line(&mut self) {
         let Some(mut line) = self.line.take() else { return };
         if is_version(&line) {
@@ -76,7 +76,7 @@ impl<R: Read> Unversioned<R> {
     }
 }
 
-/// Whether a line is the directive: the word, a string without escapes, and nothing or a comment behind it.
+/// Whether a line is the directive: the word, a string without escapes, and optionally a comment.
 fn is_version(line: &[u8]) -> bool {
     let Some(rest) = std::str::from_utf8(line).ok().and_then(|line| trimmed(line).strip_prefix("VERSION")) else {
         return false;

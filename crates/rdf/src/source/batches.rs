@@ -12,10 +12,10 @@ use isomorph_model::{Batch, EdgeBatch, Ends, Graph, Relations, xsd};
 
 use crate::read::changed;
 
-/// Text after which batches are full, whatever their rows.
+/// Size of the text at which batches are full, whatever their rows.
 const FULL: usize = 64 << 20;
 
-/// What a scan is asked for.
+/// The columns that a scan needs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wanted {
     pub(super) edges: bool,
@@ -27,9 +27,9 @@ pub(super) struct Wanted {
 pub struct Collectors {
     wanted: Wanted,
     edges: Edges,
-    /// Tables of values by predicate.
+    /// Value tables by predicate.
     tables: HashMap<String, usize>,
-    /// In their order, so that batches come in the same one every time.
+    /// Sorted, so that the order of batches is the same in every run.
     values: BTreeMap<usize, Values>,
     bytes: usize,
 }
@@ -42,10 +42,10 @@ impl Collectors {
         Collectors { wanted, edges: Edges::default(), tables, values: BTreeMap::new(), bytes: 0 }
     }
 
-    /// Adds a quad; hands over a batch when one is full.
+    /// Adds a quad; passes on a batch when one is full.
     ///
     /// # Errors
-    /// When the text did not have the predicate of a literal when it was opened, and those of `take`.
+    /// If the predicate of a literal was not in the text when it was opened; and the errors of `take`.
     pub fn push(&mut self, quad: &Quad<'_>, take: &mut Take<'_>) -> Result<()> {
         match quad.object {
             Object::Term(object) if self.wanted.edges => {
@@ -57,11 +57,11 @@ impl Collectors {
             }
             Object::Literal { lexical, datatype, language, direction } if self.wanted.values => {
                 let Some(table) = self.tables.get(quad.predicate).copied() else {
-                    // The text was read before, and all of its predicates are known.
+                    // The text was read before, so all of its predicates are known.
                     return Err(changed());
                 };
                 let values = self.values.entry(table).or_default();
-                // xsd:string goes without saying, and so does the datatype of what has a language.
+                // xsd:string is the default, and the datatype of a literal with a language is implied.
                 let stated = language.is_none() && !matches!(datatype, "" | xsd::STRING);
                 values.push(quad, [Some(lexical), Some(datatype).filter(|_| stated), language, direction]);
                 self.bytes += lexical.len() + datatype.len();
@@ -75,10 +75,10 @@ impl Collectors {
         if self.bytes > FULL { self.finish(take) } else { Ok(()) }
     }
 
-    /// Hands over what is left.
+    /// Passes on what is left.
     ///
     /// # Errors
-    /// Those of `take`.
+    /// Returns the errors of `take`.
     pub fn finish(&mut self, take: &mut Take<'_>) -> Result<()> {
         self.bytes = 0;
         if self.edges.rows > 0 {
@@ -93,7 +93,7 @@ impl Collectors {
     }
 }
 
-/// Nothing is asked for beforehand: there may be a hundred thousand predicates.
+/// Nothing is reserved in advance: there may be a hundred thousand predicates.
 fn texts() -> StringBuilder {
     StringBuilder::with_capacity(0, 0)
 }
@@ -127,7 +127,7 @@ impl Edges {
         let number = match self.numbers.get(quad.predicate) {
             Some(number) => *number,
             None => {
-                #[expect(clippy::cast_possible_truncation, reason = "there are no more names than edges in a batch")]
+                #[expect(clippy::cast_possible_truncation, reason = "a batch has at most as many names as edges")]
                 let number = self.names.len() as u32;
                 self.names.push(quad.predicate.to_owned());
                 self.numbers.insert(quad.predicate.to_owned(), number);

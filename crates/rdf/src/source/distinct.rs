@@ -1,4 +1,4 @@
-//! Which quads a text says more than once: a graph has each once.
+//! Finds duplicate quads in a text: a graph has each quad once.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -8,26 +8,27 @@ use isomorph_error::{Error, Result};
 use isomorph_model::faces::{Object, Quad};
 use isomorph_storage::{Budget, Reservation, Scratch, ScratchFile};
 
-/// Hashes are parted by their first byte.
+/// Hashes are partitioned by their first byte.
 const PARTS: usize = 256;
 
-/// Hashes that are gathered for a part before they are written, and what each takes, bytes.
+/// Number of hashes of a partition that are collected before they are written, and the size of each in bytes.
 const AT_ONCE: usize = 4 << 10;
 const WIDTH: usize = size_of::<u128>();
 
-/// Bytes of a set for one hash.
+/// Size of a set for one hash, in bytes.
 const EACH: u64 = 48;
 
-/// Hashes quads by two keys that were drawn by lot, so that nobody can make two that are taken for one.
+/// Hashes quads with two random keys, so that nobody can construct two quads with the same hash.
 #[derive(Clone, Default)]
 pub(super) struct Keys(RandomState, RandomState);
 
 impl Keys {
-    /// The hash of a quad, of which `buffer` holds the parts: one long text is hashed much faster than many short ones.
+    /// The hash of a quad, whose parts are copied to `buffer`: hashing one long text is much faster than hashing many
+    /// short ones.
     pub(super) fn hash(&self, quad: &Quad<'_>, buffer: &mut Vec<u8>) -> u128 {
         buffer.clear();
         let mut part = |text: Option<&str>| {
-            // No text is so long as one that is not there.
+            // A missing text is marked by a length that no text has.
             buffer.extend_from_slice(&text.map_or(u64::MAX, |text| text.len() as u64).to_le_bytes());
             buffer.extend_from_slice(text.unwrap_or_default().as_bytes());
         };
@@ -47,13 +48,13 @@ impl Keys {
     }
 }
 
-/// Gathers the hashes of all quads, 16 bytes each: in memory, then in temporary files.
+/// Collects the hashes of all quads, 16 bytes each: in memory, then in temporary files.
 pub(super) struct Gather {
     keys: Keys,
     parts: Vec<Vec<u128>>,
     files: Vec<ScratchFile>,
     memory: Reservation,
-    /// Hashes for which memory was asked, and those that were gathered in it.
+    /// Number of hashes for which memory was reserved, and number of hashes in it.
     room: u64,
     held: u64,
     scratch: Option<Scratch>,
@@ -74,7 +75,7 @@ impl Gather {
         })
     }
 
-    /// How quads are hashed here.
+    /// The keys of the hashes.
     pub(super) fn keys(&self) -> &Keys {
         &self.keys
     }
@@ -82,7 +83,7 @@ impl Gather {
     /// Adds the hash of a quad.
     pub(super) fn push(&mut self, hash: u128) -> Result<()> {
         if self.held == self.room {
-            // Vectors double: half of what they have may be empty.
+            // Vectors double, so up to half of their memory may be unused.
             let more = (PARTS * AT_ONCE) as u64;
             let may = self.budget.available() / 4 > more * WIDTH as u64 * 2;
             if may && self.memory.try_grow(more * WIDTH as u64 * 2) {
@@ -117,7 +118,7 @@ impl Gather {
         Ok(())
     }
 
-    /// Finds out which hashes are there more than once.
+    /// Finds the hashes that occur more than once.
     pub(super) fn finish(mut self) -> Result<Distinct> {
         let mut distinct =
             Distinct { keys: self.keys.clone(), repeated: HashSet::new(), surplus: 0, memory: self.budget.reserve(0)? };
@@ -132,7 +133,7 @@ impl Gather {
             if let Some(file) = self.files.get(at) {
                 memory.grow(file.size().saturating_mul(2))?;
                 let bytes = file.read_at(0..file.size())?;
-                // Chunks are as wide as a hash: none is left out.
+                // Chunks have the size of a hash, so none is missed.
                 hashes = bytes
                     .chunks_exact(WIDTH)
                     .filter_map(|hash| Some(u128::from_le_bytes(hash.try_into().ok()?)))
@@ -150,7 +151,7 @@ impl Gather {
     }
 }
 
-/// Which quads are there more than once.
+/// The quads that occur more than once.
 pub(super) struct Distinct {
     keys: Keys,
     repeated: HashSet<u128>,
@@ -159,12 +160,12 @@ pub(super) struct Distinct {
 }
 
 impl Distinct {
-    /// Quads that were there before.
+    /// Number of quads that are duplicates of earlier ones.
     pub(super) fn surplus(&self) -> u64 {
         self.surplus
     }
 
-    /// Tells for each quad of a pass over the text whether it is the first of its kind.
+    /// Determines for each quad in a pass over the text whether it is the first of its kind.
     pub(super) fn once(&self, budget: &Budget) -> Result<Once<'_>> {
         let memory = budget.reserve(self.repeated.len() as u64 * EACH).map_err(|error| too_many(error, self))?;
         Ok(Once { distinct: self, seen: HashSet::new(), buffer: Vec::new(), _memory: memory })
@@ -173,7 +174,7 @@ impl Distinct {
 
 fn too_many(error: Error, distinct: &Distinct) -> Error {
     let many = distinct.repeated.len();
-    error.hint(format!("{many} statements are there more than once: sort -u leaves one of each line"))
+    error.hint(format!("{many} statements are duplicated: sort -u removes duplicate lines"))
 }
 
 /// One pass over a text.
@@ -199,7 +200,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    /// A number of quads of which each third is there again later, in a budget.
+    /// A number of quads of which every third occurs again later, with this budget.
     fn surplus(count: u64, budget: u64) -> (u64, u64) {
         let budget = Budget::new(budget);
         let mut gather = Gather::new(&budget, None).unwrap();

@@ -17,28 +17,28 @@ use self::batches::Wanted;
 use self::distinct::{Distinct, Gather};
 use crate::{Packing, Piece, ReadOptions, Reading, Syntax, Text};
 
-/// Batches of a text that may wait until they are taken.
+/// Batches of a text that may wait for their consumer.
 const AHEAD: usize = 2;
 
-/// Hashes of quads that a thread gathers before it hands them over.
+/// Number of hashes that a thread collects before it passes them on.
 const HASHES: usize = 1 << 10;
 
 /// How a text is opened as a graph.
 #[derive(Debug, Clone, Default)]
 pub struct OpenOptions {
-    /// Its syntax, instead of what its name or its beginning tells.
+    /// Its syntax, instead of the one that its name or beginning shows.
     pub syntax: Option<Syntax>,
-    /// How it is packed, instead of what its name or its beginning tells.
+    /// Its compression, instead of the one that its name or beginning shows.
     pub packing: Option<Packing>,
     /// How it is read.
     pub read: ReadOptions,
-    /// Where what does not fit into memory goes; the system's directory for temporary files if nothing is given.
+    /// The directory for data that does not fit into memory; by default the system's directory for temporary files.
     pub scratch: Option<Scratch>,
-    /// Threads that read a text of lines when it is opened; one, if nothing is said.
+    /// Number of threads that read a line-based text when it is opened; default: one.
     pub threads: usize,
 }
 
-/// A text of RDF as a graph. It is read once when it is opened, to find out what it speaks of and what it says twice.
+/// A text of RDF as a graph. It is read once when it is opened, to find its predicates and its duplicates.
 ///
 /// ```no_run
 /// use isomorph_rdf::{OpenOptions, RdfText};
@@ -55,12 +55,12 @@ pub struct RdfText {
     graph: Graph,
 }
 
-/// A text of which each quad is read once.
+/// The state of a text for reading each quad once.
 struct Once {
     text: Text,
     options: ReadOptions,
     distinct: Distinct,
-    /// All pieces of the text, where each can be read by itself, with how many lines stand before them.
+    /// All pieces of the text, if they can be read independently, with the number of lines before each.
     pieces: Vec<(Piece, u64)>,
 }
 
@@ -75,7 +75,8 @@ impl RdfText {
     /// Opens and reads a text.
     ///
     /// # Errors
-    /// As [`Text::open`] and [`Text::read`]; [`isomorph_error::Kind::NoSpace`] and [`isomorph_error::Kind::Io`] from temporary files.
+    /// As [`Text::open`] and [`Text::read`]; [`isomorph_error::Kind::NoSpace`] and [`isomorph_error::Kind::Io`] from
+    /// temporary files.
     pub fn open(location: &Location, options: &OpenOptions) -> Result<RdfText> {
         let text = Text::open_as(location, options.syntax, options.packing)?;
         let gather = Gather::new(&options.read.budget, options.scratch.as_ref())?;
@@ -110,20 +111,20 @@ impl RdfText {
         }
         let distinct = gather.into_inner().unwrap_or_else(PoisonError::into_inner).finish()?;
         let repeated = distinct.surplus() > 0;
-        // What is there twice is one triple; how many of which kind is not worth another pass.
+        // Duplicates are one triple; counting them by kind would need another pass.
         let rows = |rows: u64| (!repeated).then_some(rows);
         let tables = survey.literals.iter().map(|(predicate, count)| (predicate.as_str(), rows(*count)));
         let mut graph = description(rows(survey.edges), tables);
         graph.metadata.extend(reading.base.iter().map(|base| ("base".to_owned(), base.clone())));
         let prefixes = reading.prefixes.iter().map(|(name, iri)| (format!("prefix {name}"), iri.clone()));
         graph.metadata.extend(prefixes);
-        // Which of equal statements is the first is known only to who reads them in their order.
+        // Which of several equal statements is the first is known only if they are read in order.
         let pieces = if repeated { Vec::new() } else { parts::of_all(pieces, text.blob().size()) };
         let once = Arc::new(Once { text, options: options.read.clone(), distinct, pieces });
         Ok(RdfText { once, reading, graph })
     }
 
-    /// The same text with the description of another place with the same triples.
+    /// The same text with the description of another graph with the same triples.
     pub fn described_as(mut self, graph: &Graph) -> Self {
         self.graph = graph.clone();
         self
@@ -134,12 +135,12 @@ impl RdfText {
         &self.once.text
     }
 
-    /// What was found when it was opened: prefixes, base, what was skipped.
+    /// The result of opening: prefixes, base, what was skipped.
     pub fn reading(&self) -> &Reading {
         &self.reading
     }
 
-    /// Hands over its quads in the order of the text, each once.
+    /// Passes on its quads in the order of the text, without duplicates.
     ///
     /// # Errors
     /// As [`Text::read`].
@@ -148,16 +149,17 @@ impl RdfText {
     }
 }
 
-/// Rows of the batches that are made of quads while these go elsewhere: few, because each thread has some of each predicate.
+/// Number of rows of the batches that are made of quads while these are also passed on: few, because each thread has
+/// some of each predicate.
 const ROWS: usize = 4096;
 
 impl RdfText {
-    /// Whether the text says something more than once.
+    /// Whether the text has duplicate statements.
     pub fn repeats(&self) -> bool {
         self.once.distinct.surplus() > 0
     }
 
-    /// Hands over its quads to `takers`, as [`Text::read_shared`] does: those that the text says more than once come each time.
+    /// Passes its quads to `takers`, as [`Text::read_shared`] does, including duplicates.
     ///
     /// # Errors
     /// As [`Text::read`].
@@ -169,17 +171,18 @@ impl RdfText {
         self.once.text.read_shared(&self.once.options, takers, take).map(|_| ())
     }
 
-    /// What makes batches of its quads, as a scan does, while they go elsewhere: whoever reads them anyway need not read them twice.
+    /// Creates collectors that make the batches of a scan from quads that are read for another purpose, so that the
+    /// text need not be read twice.
     pub fn collectors(&self) -> Collectors {
         Collectors::new(&self.graph, Wanted { edges: true, values: true, rows: ROWS })
     }
 }
 
-/// What a text speaks of.
+/// The contents of a text.
 #[derive(Clone, Default)]
 struct Survey {
     edges: u64,
-    /// Predicates with literals, in the order of their names.
+    /// Predicates with literals, sorted by name.
     literals: std::collections::BTreeMap<String, u64>,
 }
 
@@ -209,14 +212,14 @@ impl Source for RdfText {
         &self.graph
     }
 
-    /// A text of lines in parts of some megabytes; any other, and one that says something twice, in one part.
+    /// A line-based text in parts of some megabytes; any other text, and one with duplicates, in one part.
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
         if request.order != EdgeOrder::Any {
-            return Err(isomorph_error::Error::unsupported("triples of a text come in its order"));
+            return Err(isomorph_error::Error::unsupported("the triples of a text can only be read in its order"));
         }
         let (edges, values) = match request.tables {
             Tables::All => (true, true),
-            // A triple in two graphs is two: with its ends comes its graph.
+            // A triple in two graphs is two edges, so its graph is read with its ends.
             Tables::AllEdges | Tables::Edges(0) | Tables::EdgeEnds(0) => (true, false),
             Tables::Rest => (false, true),
             _ => return Ok(Vec::new()),
@@ -227,7 +230,7 @@ impl Source for RdfText {
         }
         let rows = self.reading.quads - self.once.distinct.surplus();
         let (once, mut collectors) = (Arc::clone(&self.once), Collectors::new(&self.graph, wanted));
-        // Parsers go through a text at their own pace: what they give is taken from a thread.
+        // Parsers read a text at their own pace: their output is pulled from a thread.
         let open = move || {
             let read = move |take: &mut dyn FnMut(Batch) -> Result<()>| {
                 once.quads(&mut |quad| collectors.push(&quad, take))?;
@@ -242,7 +245,7 @@ impl Source for RdfText {
         let syntax = self.once.text.syntax();
         let mut layout = format!("{} statements", self.reading.quads);
         if self.repeats() {
-            layout.push_str(&format!(", {} of them said before", self.once.distinct.surplus()));
+            layout.push_str(&format!(", {} of them duplicates", self.once.distinct.surplus()));
         }
         if self.reading.skipped > 0 {
             let what = if self.reading.skipped == 1 { "mistake" } else { "mistakes" };
@@ -259,7 +262,7 @@ impl Source for RdfText {
             files: 1,
             bytes: self.once.text.blob().size(),
             layout,
-            edge_layouts: vec!["as they come".to_owned()],
+            edge_layouts: vec!["unsorted".to_owned()],
             findings: self.reading.findings.clone(),
         }
     }
@@ -268,7 +271,7 @@ impl Source for RdfText {
         Some(self)
     }
 
-    /// A text that could be opened is sound; what was skipped is said.
+    /// A text that could be opened is valid; what was skipped is reported.
     fn validate(&self, findings: &mut Findings) -> Result<()> {
         findings.merge(self.reading.findings.clone());
         Ok(())

@@ -1,4 +1,4 @@
-//! A text of lines in parts that are read each by itself.
+//! A line-based text in parts that are read independently.
 
 use isomorph_error::Result;
 use isomorph_model::{Graph, Part, part};
@@ -7,15 +7,16 @@ use super::Once;
 use super::batches::{Collectors, Wanted};
 use crate::{Packing, Piece, Text, lines};
 
-/// Pieces in a part, about 8 MiB of text: how a text is divided depends on it alone.
+/// Number of pieces in a part, about 8 MiB of text: the division of a text depends only on this.
 const PIECES: usize = 8;
 
-/// Whether the pieces of a text can be read each by itself.
+/// Whether the pieces of a text can be read independently.
 pub(super) fn has_pieces(text: &Text) -> bool {
     lines::is_of_lines(text.syntax()) && text.packing() == Packing::None
 }
 
-/// The pieces of a text in their order, each behind so many lines; nothing where they are not all of it, because something was skipped.
+/// The pieces of a text in order, with the number of lines before each; empty if they are not the whole text, because
+/// something was skipped.
 pub(super) fn of_all(mut pieces: Vec<Piece>, size: u64) -> Vec<(Piece, u64)> {
     pieces.sort_unstable_by_key(|piece| piece.begin);
     let (mut end, mut lines) = (0, 0);
@@ -30,7 +31,7 @@ pub(super) fn of_all(mut pieces: Vec<Piece>, size: u64) -> Vec<(Piece, u64)> {
     if end == size { numbered } else { Vec::new() }
 }
 
-/// The parts that pieces make up.
+/// The parts that consist of these pieces.
 pub(super) fn of<'a>(once: &'a Once, graph: &Graph, wanted: Wanted) -> Vec<Box<dyn Part + 'a>> {
     let part = |pieces: &'a [(Piece, u64)]| {
         let (mut left, mut collectors) = (pieces.iter(), Collectors::new(graph, wanted));

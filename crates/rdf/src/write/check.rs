@@ -1,4 +1,4 @@
-//! What no syntax can say, found before it is written.
+//! Checks for what no syntax can express, before it is written.
 
 use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_model::faces::{Object, Quad};
@@ -8,9 +8,9 @@ use isomorph_model::term::{self, TermKind};
 pub(super) fn quad(quad: &Quad<'_>) -> Result<()> {
     match term::kind(quad.subject) {
         TermKind::Triple => {
-            return Err(Error::new(Kind::WouldLose, "a triple term is a subject, which RDF 1.2 has no syntax for")
+            return Err(Error::new(Kind::WouldLose, "a triple term is a subject, which no syntax of RDF 1.2 allows")
                 .at(Place::field("subject"))
-                .hint("rdf:reifies names a triple with a node of its own"));
+                .hint("use rdf:reifies, which gives a triple a node of its own"));
         }
         _ => resource(quad.subject, "subject")?,
     }
@@ -23,7 +23,7 @@ pub(super) fn quad(quad: &Quad<'_>) -> Result<()> {
                 .split('-')
                 .all(|part| (1..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric()));
             if !sound || !language.starts_with(|c: char| c.is_ascii_alphabetic()) {
-                return Err(unsaid(format!("{language:?} is no language"), "object"));
+                return Err(unsaid(format!("{language:?} is not a language"), "object"));
             }
         }
         Object::Literal { datatype, language: None, .. } => {
@@ -38,12 +38,12 @@ pub(super) fn quad(quad: &Quad<'_>) -> Result<()> {
 fn resource(text: &str, what: &str) -> Result<()> {
     match text.strip_prefix("_:") {
         Some(label) if is_label(label) => Ok(()),
-        Some(label) => Err(unsaid(format!("{label:?} is no label of a blank node"), what)),
+        Some(label) => Err(unsaid(format!("{label:?} is not a label of a blank node"), what)),
         None => iri(text, what),
     }
 }
 
-/// An IRI is absolute and has nothing that no IRI has.
+/// Checks that an IRI is absolute and has only characters that IRIs allow.
 fn iri(text: &str, what: &str) -> Result<()> {
     let scheme = text.bytes().position(|byte| byte == b':').and_then(|end| text.get(..end));
     let sound = scheme.is_some_and(|scheme| {
@@ -52,19 +52,19 @@ fn iri(text: &str, what: &str) -> Result<()> {
     });
     let forbidden =
         |byte: u8| byte <= b' ' || matches!(byte, b'<' | b'>' | b'"' | b'{' | b'}' | b'|' | b'^' | b'`' | b'\\');
-    // No early end: then the compiler looks at many bytes at once.
+    // Without an early exit, the compiler can check many bytes at once.
     if sound && !text.bytes().fold(false, |found, byte| found | forbidden(byte)) {
         return Ok(());
     }
     let shown: String = text.chars().take(80).collect();
-    Err(unsaid(format!("{shown:?} is no absolute IRI"), what))
+    Err(unsaid(format!("{shown:?} is not an absolute IRI"), what))
 }
 
 fn unsaid(message: String, what: &str) -> Error {
     Error::new(Kind::WouldLose, message).at(Place::field(what))
 }
 
-/// Whether a blank node may be called so in N-Triples and Turtle.
+/// Whether a blank node can have this label in N-Triples and Turtle.
 pub(super) fn is_label(label: &str) -> bool {
     let letter = |c: char| c.is_ascii_alphabetic() || c == '_' || c == ':' || (c >= '\u{c0}' && is_letter(c));
     let inside = |c: char| {
@@ -75,7 +75,7 @@ pub(super) fn is_label(label: &str) -> bool {
     label.starts_with(|c: char| letter(c) || c.is_ascii_digit()) && label.chars().all(inside) && !label.ends_with('.')
 }
 
-/// The letters beyond ASCII of names in Turtle and XML.
+/// The non-ASCII letters of names in Turtle and XML.
 pub(super) fn is_letter(c: char) -> bool {
     matches!(c,
         '\u{c0}'..='\u{d6}' | '\u{d8}'..='\u{f6}' | '\u{f8}'..='\u{2ff}' | '\u{370}'..='\u{37d}'

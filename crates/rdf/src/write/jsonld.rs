@@ -10,10 +10,10 @@ use isomorph_model::xsd;
 
 use crate::read::LONGEST_STRING;
 
-/// Most predicates of one node object: a node with more has several, so that no set grows without end.
+/// Maximum number of predicates in one node object: a node with more has several, so that memory is bounded.
 const MEMBERS: usize = 1_000;
 
-/// Writes node objects. A predicate that comes again later begins another object of the same node.
+/// Writes node objects. If a predicate occurs again later, another object of the same node is started.
 pub(super) struct JsonLdWriter {
     /// Subject, member and graph of the statement before.
     before: Option<(String, String, Option<String>)>,
@@ -30,7 +30,7 @@ impl JsonLdWriter {
         if matches!(quad.object, Object::Term(text) if term::kind(text) == TermKind::Triple) {
             return Err(unsaid("JSON-LD has no triple terms"));
         }
-        // Values of `@type` are names; a type that is a literal stays what every other predicate is.
+        // Values of `@type` are names; a type that is a literal is written like any other predicate.
         let member = match quad.object {
             Object::Term(_) if quad.predicate == RDF_TYPE => "@type",
             _ => quad.predicate,
@@ -101,7 +101,7 @@ fn object(out: &mut String, quad: &Quad<'_>) -> Result<()> {
             // Two of them are quotation marks.
             if out.len() - before > LONGEST_STRING + 2 {
                 return Err(unsaid(format!(
-                    "a literal of more than {LONGEST_STRING} bytes, which is not read in JSON-LD"
+                    "a literal of more than {LONGEST_STRING} bytes, which cannot be read in JSON-LD"
                 )));
             }
             let mut member = |name: &str, text: &str| {
@@ -127,5 +127,5 @@ fn object(out: &mut String, quad: &Quad<'_>) -> Result<()> {
 fn unsaid(message: impl Into<String>) -> Error {
     Error::new(Kind::WouldLose, message)
         .at(Place::field("object"))
-        .hint("every other syntax can say it: a name that ends in .nq, .trig, .ttl, .nt or .rdf")
+        .hint("use another syntax: .nq, .trig, .ttl, .nt or .rdf")
 }

@@ -1,4 +1,4 @@
-//! Writing quads as a text of any syntax, in the order in which they come.
+//! Writes quads as a text of any syntax, in the order of arrival.
 
 mod check;
 mod jsonld;
@@ -21,15 +21,15 @@ use crate::Syntax;
 
 pub use sink::TextSink;
 
-/// Bytes that are gathered before they are written.
+/// Number of bytes that are collected before they are written.
 const BUFFER: usize = 64 << 10;
 
 /// How a text is written.
 #[derive(Debug, Clone, Default)]
 pub struct WriteOptions {
-    /// Prefixes and what they stand for, for Turtle, TriG and RDF/XML. Names that a syntax does not allow are left out.
+    /// Prefixes and their IRIs, for Turtle, TriG and RDF/XML. Names that a syntax does not allow are ignored.
     pub prefixes: Vec<(String, String)>,
-    /// The base to state in Turtle, TriG and RDF/XML. IRIs are written whole all the same.
+    /// The base to state in Turtle, TriG and RDF/XML. IRIs are written in full nevertheless.
     pub base: Option<String>,
 }
 
@@ -68,10 +68,10 @@ enum Form {
 }
 
 impl<W: Write> QuadWriter<W> {
-    /// Begins a text.
+    /// Starts a text.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If it cannot be written.
     pub fn new(syntax: Syntax, out: W, options: &WriteOptions) -> Result<Self> {
         let mut text = String::with_capacity(BUFFER + BUFFER / 4);
         let form = match syntax {
@@ -88,8 +88,8 @@ impl<W: Write> QuadWriter<W> {
     /// Writes a quad.
     ///
     /// # Errors
-    /// [`Kind::WouldLose`] when the syntax cannot say it: a named graph without graphs, a triple term as subject, a
-    /// label or a predicate that is no name there; and when the text cannot be written.
+    /// Returns [`Kind::WouldLose`] if the syntax cannot express it: a named graph without support for graphs, a triple
+    /// term as subject, a label or a predicate that is not a valid name there; also if the text cannot be written.
     pub fn push(&mut self, quad: &Quad<'_>) -> Result<()> {
         if quad.graph.is_some() {
             self.syntax.check_graphs()?;
@@ -112,20 +112,20 @@ impl<W: Write> QuadWriter<W> {
         Ok(())
     }
 
-    /// What it writes to, with what was written so far but for the last pieces.
+    /// The output, with everything written so far except the last pieces.
     pub fn out(&mut self) -> &mut W {
         &mut self.out
     }
 
-    /// Quads that were written.
+    /// Number of quads that were written.
     pub fn quads(&self) -> u64 {
         self.quads
     }
 
-    /// Ends the text and gives back what it was written to.
+    /// Ends the text and returns the output.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If it cannot be written.
     pub fn finish(mut self) -> Result<W> {
         match self.form {
             Form::Lines => {}
@@ -140,22 +140,22 @@ impl<W: Write> QuadWriter<W> {
 }
 
 impl Syntax {
-    /// What is known of a text before it is written: whether it can have named graphs.
+    /// Checks, before a text is written, whether it can have named graphs.
     ///
     /// # Errors
-    /// [`Kind::WouldLose`] where it cannot.
+    /// Returns [`Kind::WouldLose`] if it cannot.
     pub fn check_graphs(self) -> Result<()> {
         if self.has_graphs() {
             return Ok(());
         }
-        Err(Error::new(Kind::WouldLose, format!("{self} has no named graphs"))
-            .hint("N-Quads, TriG and JSON-LD have: a name that ends in .nq, .trig or .jsonld"))
+        Err(Error::new(Kind::WouldLose, format!("{self} does not support named graphs"))
+            .hint("use N-Quads, TriG or JSON-LD: .nq, .trig or .jsonld"))
     }
 
-    /// The same of a predicate: in RDF/XML it has to end in a name of XML.
+    /// The same for a predicate: in RDF/XML it must end in an XML name.
     ///
     /// # Errors
-    /// [`Kind::WouldLose`] where it cannot be named.
+    /// Returns [`Kind::WouldLose`] if it does not.
     pub fn check_predicate(self, predicate: &str) -> Result<()> {
         if self == Syntax::RdfXml { xml::split(predicate).map(|_| ()) } else { Ok(()) }
     }

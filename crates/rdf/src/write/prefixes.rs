@@ -1,4 +1,4 @@
-//! Namespaces with short names.
+//! Prefixes for namespaces.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use super::WriteOptions;
 /// Prefixes by namespace.
 pub(super) struct Prefixes {
     by_namespace: HashMap<String, String>,
-    /// In the order of their names.
+    /// Sorted by name.
     all: Vec<(String, String)>,
 }
 
@@ -33,7 +33,7 @@ impl Prefixes {
         self.by_namespace.get(namespace).map(String::as_str)
     }
 
-    /// An IRI as prefix and local name, where the local name needs no escapes in Turtle.
+    /// An IRI as prefix and local name, if the local name needs no escapes in Turtle.
     pub(super) fn shorten<'a>(&'a self, iri: &'a str) -> Option<(&'a str, &'a str)> {
         if self.all.is_empty() {
             return None;
@@ -46,7 +46,7 @@ impl Prefixes {
     }
 }
 
-/// Whether a prefix may be called so, in Turtle and XML.
+/// Whether a name is a valid prefix in Turtle and XML.
 fn is_prefix(name: &str) -> bool {
     let sound = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
     name.is_empty()

@@ -1,4 +1,4 @@
-//! A text in the making, as a sink of quads.
+//! A text that is being written, as a sink of quads.
 
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::Written;
@@ -8,7 +8,7 @@ use isomorph_storage::{StagedFile, Staging};
 use super::{QuadWriter, WriteOptions};
 use crate::{Packed, Packing, Syntax};
 
-/// Writes quads to the only file of a [`Staging`], in the order in which they come.
+/// Writes quads to the only file of a [`Staging`], in the order of arrival.
 pub struct TextSink<'a> {
     staging: &'a Staging,
     writer: QuadWriter<Packed<StagedFile>>,
@@ -16,10 +16,10 @@ pub struct TextSink<'a> {
 }
 
 impl<'a> TextSink<'a> {
-    /// Begins a text. With `leaves_out`, graphs without triples are left out; else they are an error.
+    /// Starts a text. With `leaves_out`, graphs without triples are dropped; otherwise they are an error.
     ///
     /// # Errors
-    /// When the file cannot be begun.
+    /// If the file cannot be created.
     pub fn create(
         staging: &'a Staging,
         (syntax, packing): (Syntax, Packing),
@@ -35,10 +35,8 @@ impl QuadSink for TextSink<'_> {
     fn graph(&mut self, name: &str) -> Result<()> {
         match self.leaves_out {
             true => Ok(()),
-            false => {
-                Err(Error::new(Kind::WouldLose, format!("a text has no words for the graph {name} without triples"))
-                    .hint("--lossy    write it without graphs that have no triples"))
-            }
+            false => Err(Error::new(Kind::WouldLose, format!("a text cannot store the graph {name} without triples"))
+                .hint("--lossy    drop graphs without triples")),
         }
     }
 

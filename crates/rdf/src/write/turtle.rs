@@ -6,10 +6,10 @@ use isomorph_model::{ntriples, xsd};
 
 use super::prefixes::Prefixes;
 
-/// Writes statements, and what they have in common with the one before only once.
+/// Writes statements; what a statement shares with the one before is written only once.
 pub(super) struct TurtleWriter {
     prefixes: Prefixes,
-    /// Subject, predicate and graph of the statement before.
+    /// Subject, predicate and graph of the previous statement.
     before: Option<(String, String, Option<String>)>,
 }
 
@@ -63,7 +63,7 @@ impl TurtleWriter {
             out.push(' ');
         }
         self.object(out, &quad.object);
-        // The texts of before are filled again where they have changed.
+        // The strings are reused if they have changed.
         let (subject, predicate, graph) = before.get_or_insert_default();
         if !same_subject {
             subject.clear();
@@ -112,7 +112,7 @@ impl TurtleWriter {
     }
 }
 
-/// Ends the statement before, and its graph where another begins.
+/// Ends the previous statement, and its graph if another one starts.
 fn end(out: &mut String, graph: Option<Option<&str>>, same_graph: bool) {
     match graph {
         None => {}
@@ -121,7 +121,7 @@ fn end(out: &mut String, graph: Option<Option<&str>>, same_graph: bool) {
     }
 }
 
-/// Whether a number stands for itself: its lexical form is kept as it is.
+/// Whether a number can be written without quotes: its lexical form is preserved.
 fn is_integer(lexical: &str) -> bool {
     let digits = lexical.strip_prefix(['+', '-']).unwrap_or(lexical);
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())

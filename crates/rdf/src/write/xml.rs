@@ -15,7 +15,7 @@ use crate::xml::{LONGEST, push_text, push_value};
 const RDF: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 const ITS: &str = "http://www.w3.org/2005/11/its";
 
-/// Names of the namespace of RDF that are no predicates in XML.
+/// Names of the RDF namespace that are not predicates in XML.
 const RESERVED: [&str; 12] = [
     "RDF",
     "Description",
@@ -31,10 +31,10 @@ const RESERVED: [&str; 12] = [
     "bagID",
 ];
 
-/// Namespaces that get a name of their own; all others share one, which is declared wherever it is used.
+/// Number of namespaces with their own names; all others share one, which is declared wherever it is used.
 const NAMED: usize = 1 << 10;
 
-/// Names for namespaces that have no prefix: `ns1`, `ns2` and so on, as they come.
+/// Names for namespaces that have no prefix: `ns1`, `ns2` and so on, in order of appearance.
 struct Named {
     by_namespace: HashMap<String, String>,
     number: usize,
@@ -50,7 +50,7 @@ impl Named {
         Named { by_namespace: HashMap::new(), number: 0, others }
     }
 
-    /// The next name that no prefix of the text has.
+    /// The next name that is not a prefix of the text.
     fn fresh(&mut self, prefixes: &Prefixes) -> String {
         loop {
             self.number += 1;
@@ -74,7 +74,7 @@ fn is_taken(name: &str, prefixes: &Prefixes) -> bool {
     prefixes.all().iter().any(|(other, _)| other == name)
 }
 
-/// Writes an element for each subject that comes, with an element for each statement.
+/// Writes an element for each subject, with an element for each statement.
 pub(super) struct XmlWriter {
     prefixes: Prefixes,
     named: Named,
@@ -133,14 +133,14 @@ impl XmlWriter {
         };
         out.push_str(&name);
         if known.is_none() {
-            // Here, because what stands at the beginning is written before anybody knows which there are.
+            // Declared here, because the beginning is written before the namespaces are known.
             out.push_str(" xmlns:");
             out.push_str(self.named.of(namespace, &self.prefixes));
             attribute(out, "", namespace);
         }
         match object {
             Object::Term(text) if term::kind(text) == TermKind::Triple => {
-                let unread = || Error::malformed(format!("{text:?} is no triple term"));
+                let unread = || Error::malformed(format!("{text:?} is not a triple term"));
                 let oxrdf::Term::Triple(triple) = oxrdf::Term::from_str(text).map_err(|_| unread())? else {
                     return Err(unread());
                 };
@@ -201,7 +201,7 @@ impl XmlWriter {
     }
 }
 
-/// Namespace and local name of a predicate: the longest end that is a name.
+/// Namespace and local name of a predicate: the longest suffix that is a name.
 pub(super) fn split(predicate: &str) -> Result<(&str, &str)> {
     let inside = |c: char| {
         c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '\u{b7}' | '\u{300}'..='\u{36f}') || is_letter(c)
@@ -212,24 +212,24 @@ pub(super) fn split(predicate: &str) -> Result<(&str, &str)> {
     let parts = begin.map(|begin| predicate.split_at(begin));
     match parts {
         Some((RDF, local)) if RESERVED.contains(&local) => {
-            Err(unsaid(format!("rdf:{local} is no predicate in RDF/XML"), "predicate"))
+            Err(unsaid(format!("rdf:{local} is not a predicate in RDF/XML"), "predicate"))
         }
         Some(("http://www.w3.org/XML/1998/namespace" | "http://www.w3.org/2000/xmlns/", _)) | None => {
-            Err(unsaid(format!("{predicate} does not end in a name of XML"), "predicate"))
+            Err(unsaid(format!("{predicate} does not end in an XML name"), "predicate"))
         }
         Some(parts) => Ok(parts),
     }
 }
 
 fn unsaid(message: String, what: &str) -> Error {
-    Error::new(Kind::WouldLose, message).at(Place::field(what)).hint("N-Quads and TriG can say it")
+    Error::new(Kind::WouldLose, message).at(Place::field(what)).hint("use N-Quads or TriG")
 }
 
 /// An IRI or a blank node as an attribute.
 fn node(out: &mut String, name: &str, text: &str) -> Result<()> {
     match text.strip_prefix("_:") {
         Some(label) if is_name(label) => attribute(out, " rdf:nodeID", label),
-        Some(label) => return Err(unsaid(format!("the label {label:?} is no name of XML"), "blank node")),
+        Some(label) => return Err(unsaid(format!("the label {label:?} is not an XML name"), "blank node")),
         None => attribute(out, name, text),
     }
     Ok(())
@@ -248,12 +248,12 @@ fn attribute(out: &mut String, name: &str, value: &str) {
 fn text(out: &mut String, lexical: &str) -> Result<()> {
     let unsound = |c: char| matches!(c, '\0'..='\x1f' | '\u{fffe}' | '\u{ffff}') && !matches!(c, '\t' | '\n' | '\r');
     if let Some(c) = lexical.chars().find(|c| unsound(*c)) {
-        return Err(unsaid(format!("XML has no character U+{:04X}", u32::from(c)), "object"));
+        return Err(unsaid(format!("XML does not allow the character U+{:04X}", u32::from(c)), "object"));
     }
     let before = out.len();
     push_text(out, lexical);
     if out.len() - before > LONGEST {
-        return Err(unsaid(format!("a text of more than {LONGEST} bytes, which is not read in XML"), "object"));
+        return Err(unsaid(format!("a text of more than {LONGEST} bytes, which cannot be read in XML"), "object"));
     }
     Ok(())
 }

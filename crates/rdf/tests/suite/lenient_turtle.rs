@@ -43,7 +43,7 @@ fn refuses(syntax: Syntax, cases: &[(&str, u64)]) {
         let error = lenient(text, syntax).map(|(lines, _)| lines).expect_err(text);
         assert_eq!((error.broken_rule(), error.place().line), (Some(&rules::SYNTAX), Some(*line)), "{text}\n{error}");
         assert!(
-            error.hints().any(|hint| hint.contains("leniently neither; statements before it: ")),
+            error.hints().any(|hint| hint.contains("not even leniently; statements before it: ")),
             "{text}\n{error:?}"
         );
     }

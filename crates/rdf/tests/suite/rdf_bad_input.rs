@@ -56,13 +56,13 @@ fn mistakes_are_named_with_line_and_column() {
         ("<x:é\n  x:é='a' rdf:about='b c'/></rdf:RDF>", 3, 27, "IRI"),
         ("<x:a\n  é='a' rdf:about='urn:b'/></rdf:RDF>", 3, 27, "XML namespaces"),
         // What no XML has is wrong where it stands.
-        ("<!-- é\u{1} --></rdf:RDF>", 2, 7, "a character that XML does not have"),
+        ("<!-- é\u{1} --></rdf:RDF>", 2, 7, "a character that XML does not allow"),
         // A sign of several bytes is known with its last.
-        ("<x:a>\u{fffe}</x:a></rdf:RDF>", 2, 7, "a character that XML does not have"),
+        ("<x:a>\u{fffe}</x:a></rdf:RDF>", 2, 7, "a character that XML does not allow"),
         ("<!-- a -- b --></rdf:RDF>", 2, 10, "--"),
         ("<x:a rdf:about='urn:a'x:b='c'/></rdf:RDF>", 2, 23, "no blank"),
         ("<x:a x:b='<'/></rdf:RDF>", 2, 11, "&lt;"),
-        ("<x:a;b/></rdf:RDF>", 2, 5, "does not have there"),
+        ("<x:a;b/></rdf:RDF>", 2, 5, "not allowed in a name here"),
         ("<x:a><x:p>&#1;</x:p></x:a></rdf:RDF>", 2, 14, "&#1;"),
         ("<x:a x:p='a & b'/></rdf:RDF>", 2, 14, "&amp;"),
         ("<x:a x:p='&b'/></rdf:RDF>", 2, 13, "&amp;"),
@@ -168,7 +168,7 @@ fn rdf_xml_goes_on_behind_a_broken_element() {
     for end in ["<x:a>", "</x:a></rdf:RDF>", "<x:a rdf:about='urn:a", "</rdf:rdf>"] {
         let error = lenient(&format!("{XML}{}{end}", good("a")), Syntax::RdfXml).unwrap_err();
         assert_eq!(error.broken_rule(), Some(&rules::SYNTAX), "{end}: {error}");
-        let hint = "nothing behind this mistake in RDF/XML can be read, leniently neither; statements before it: 2";
+        let hint = "reading RDF/XML cannot continue after this error, not even leniently; statements before it: 2";
         assert!(error.hints().any(|found| found == hint), "{end}: {error:?}");
     }
     // One element that is the text is one piece.
@@ -197,7 +197,7 @@ fn json_ld_goes_on_behind_a_broken_node() {
     // One node that is the text, and what is no JSON, end at the first mistake.
     for text in [r#"{"@id":"urn:a","urn:p":"b","@type":1}"#, r#"[{"@id":"urn:a","urn:p":"b"},"#] {
         let error = lenient(text, Syntax::JsonLd).unwrap_err();
-        assert!(error.hints().any(|hint| hint.contains("leniently neither; statements before it: ")), "{error:?}");
+        assert!(error.hints().any(|hint| hint.contains("not even leniently; statements before it: ")), "{error:?}");
     }
     // Read strictly, a file tells the node that is wrong.
     let home = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Cells in another type, and back.
+//! Converts cells to another type, and back.
 
 use std::sync::Arc;
 
@@ -16,18 +16,18 @@ use super::has_plain;
 use crate::mapping::json_in::JsonColumn;
 use crate::mapping::json_out::JsonCells;
 
-/// How a column becomes one of another type.
+/// How a column is converted to another type.
 pub(super) enum Way {
     Same,
     /// To an equal value.
     Cast(DataType),
-    /// To the value of the same bits.
+    /// To the value with the same bits.
     Bits(DataType),
-    /// To no value.
+    /// To null.
     Nothing,
     /// Item by item.
     Items(Box<Way>, DataType),
-    /// One way, then another.
+    /// One conversion, then another.
     Both(Box<Way>, Box<Way>),
     /// To text.
     Write(Property),
@@ -36,7 +36,7 @@ pub(super) enum Way {
 }
 
 impl Way {
-    /// From a property of the graph to what it is in the format.
+    /// From a property of the graph to its form in the format.
     pub fn there(from: &Property, to: &Property) -> Way {
         let plain = has_plain(&from.kind);
         if plain && is_text(&to.data_type) && !is_text(&normal(&from.data_type)) && from.data_type != DataType::Null {
@@ -46,7 +46,7 @@ impl Way {
         Way::between(&from.data_type, &to.data_type)
     }
 
-    /// The way back.
+    /// The inverse.
     pub fn back(from: &Property, to: &Property) -> Way {
         let plain = has_plain(&from.kind);
         if plain && is_text(&to.data_type) && !is_text(&normal(&from.data_type)) && from.data_type != DataType::Null {
@@ -57,7 +57,7 @@ impl Way {
         Way::between(&to.data_type, &from.data_type)
     }
 
-    /// From a type to another that holds its values, or back.
+    /// From a type to another that can hold its values, or back.
     pub fn between(from: &DataType, to: &DataType) -> Way {
         use DataType as T;
         match (from, to) {
@@ -67,7 +67,7 @@ impl Way {
             }
             (T::Timestamp(one, _), T::Timestamp(other, _)) if one == other => Way::Bits(to.clone()),
             (T::Timestamp(_, Some(_)), T::Timestamp(unit, None)) => {
-                // The calendar of UTC, whatever the zone.
+                // In the UTC calendar, whatever the zone.
                 let same = T::Timestamp(*unit, Some("UTC".into()));
                 then(Way::Cast(same), Way::Bits(to.clone()))
             }
@@ -93,10 +93,10 @@ impl Way {
         }
     }
 
-    /// The column in the other type.
+    /// Converts the column.
     ///
     /// # Errors
-    /// [`Kind::WouldLose`] when a value has no equal there, [`Kind::Malformed`] when a text is no value.
+    /// Returns [`Kind::WouldLose`] if a value cannot be represented, [`Kind::Malformed`] if a text is not a value.
     pub fn convert(&self, column: &ArrayRef) -> Result<ArrayRef> {
         Ok(match self {
             Way::Same => Arc::clone(column),
@@ -112,7 +112,7 @@ impl Way {
             Way::Nothing => new_null_array(&DataType::Null, column.len()),
             Way::Items(way, to) => {
                 let (Some(lists), DataType::List(field)) = (column.as_list_opt::<i32>(), to) else {
-                    return Err(Error::usage("a column is no list"));
+                    return Err(Error::usage("a column is not a list"));
                 };
                 let items = way.convert(lists.values())?;
                 let lists =
@@ -141,7 +141,7 @@ fn malformed(error: impl std::fmt::Display) -> Error {
     Error::malformed(error.to_string())
 }
 
-/// The type of the same values that has no variants: of text, bytes and lists the common one, of fields as well.
+/// The common variant of a type: of text, bytes and lists, also within fields.
 pub(super) fn normal(data_type: &DataType) -> DataType {
     use DataType as T;
     match data_type {
@@ -165,10 +165,10 @@ fn normal_of(property: &Property) -> Property {
     Property { data_type: normal(&property.data_type), ..property.clone() }
 }
 
-/// Fails where a property cannot be read back from its text.
+/// Checks that a property can be read back from its text.
 ///
 /// # Errors
-/// [`Kind::Unsupported`] when its type has no text.
+/// Returns [`Kind::Unsupported`] if its type has no text form.
 pub(super) fn check(from: &Property, to: &Property) -> Result<()> {
     match Way::there(from, to) {
         Way::Write(property) => JsonColumn::new(&property).map(|_| ()),
@@ -180,7 +180,7 @@ pub(super) fn check(from: &Property, to: &Property) -> Result<()> {
     }
 }
 
-/// Values as JSON text; a single one that is text in JSON as that text.
+/// Values as JSON text; a single value that is text in JSON as that text.
 fn write(property: &Property, column: &ArrayRef) -> Result<ArrayRef> {
     let cells = JsonCells::new(property, column.as_ref())?;
     let mut texts = StringBuilder::with_capacity(column.len(), column.len() * 16);
@@ -201,9 +201,9 @@ fn write(property: &Property, column: &ArrayRef) -> Result<ArrayRef> {
     Ok(Arc::new(texts.finish()))
 }
 
-/// The values of texts that [`write`] wrote.
+/// Reads the values of texts that [`write`] wrote.
 fn read(property: &Property, column: &ArrayRef) -> Result<ArrayRef> {
-    let texts = column.as_string_opt::<i32>().ok_or_else(|| Error::usage("a column is no text"))?;
+    let texts = column.as_string_opt::<i32>().ok_or_else(|| Error::usage("a column is not text"))?;
     let is_spelled = matches!(
         property.data_type,
         DataType::Binary | DataType::Time32(_) | DataType::Time64(_) | DataType::Date32 | DataType::Timestamp(..)
@@ -238,7 +238,7 @@ mod tests {
 
     use super::*;
 
-    /// There and back, with what it is in between.
+    /// Converts there and back; returns the intermediate column.
     fn survives(column: ArrayRef, to: DataType) -> ArrayRef {
         let from = Property::new("p", column.data_type().clone());
         let to = Property::new("p", to);

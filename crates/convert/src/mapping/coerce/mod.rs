@@ -1,8 +1,8 @@
-//! The nearest names and types that a format has: how a graph is written that has others (`docs/mapping.md`).
+//! The nearest names and types that a format has: how a graph with others is written (`docs/mapping.md`).
 //!
-//! A column of a type that the format lacks becomes one of the nearest that it has, and text where there is none; a name
-//! that it forbids becomes one that it allows; documents that it has no place for stay with the record. Each value comes
-//! back exactly, because the record has both descriptions: [`Converted`] shows the graph in either.
+//! A column type that the format lacks becomes one of the nearest that it has, or text if there is none; a name that it
+//! forbids becomes one that it allows; documents that it cannot store stay in the record. Each value is restored
+//! exactly, because the record has both descriptions: [`Converted`] shows the graph as either.
 
 mod cells;
 mod names;
@@ -20,31 +20,31 @@ use self::names::given;
 
 pub use source::Converted;
 
-/// What a format allows, as far as graphs may have more.
+/// What a format allows.
 #[derive(Clone, Copy)]
 pub struct Allowed {
-    /// Types of columns, by whether they are of edges.
+    /// Whether it has a column of this type; the flag is true for edges.
     pub holds: fn(&Property, bool) -> bool,
-    /// Whether a name may be that of a node type.
+    /// Whether a name is allowed for a node type.
     pub is_type: fn(&str) -> bool,
-    /// Of a relation.
+    /// The same for a relation.
     pub is_relation: fn(&str) -> bool,
-    /// Whether there may be an edge type of this source, relation and target, whose names are allowed.
+    /// Whether an edge type with this source, relation and target, whose names are allowed, is allowed.
     pub is_edge: fn(&str, &str, &str) -> bool,
-    /// Of a property.
+    /// The same for a property.
     pub is_property: fn(&str) -> bool,
-    /// Of a label.
+    /// The same for a label.
     pub is_label: fn(&str) -> bool,
-    /// Whether keys may be integers from 2^63 on.
+    /// Whether keys can be integers from 2^63 on.
     pub wide_keys: bool,
-    /// What no name of a property begins with.
+    /// The prefix that names of properties must not have.
     pub reserved_prefix: &'static str,
-    /// Documents.
+    /// Whether it can store a document.
     pub documents: fn(&Document) -> bool,
 }
 
 impl Allowed {
-    /// Whatever the model has.
+    /// Everything that the model has.
     pub fn anything() -> Self {
         Allowed {
             holds: |_, _| true,
@@ -60,7 +60,7 @@ impl Allowed {
     }
 }
 
-/// The relation between a graph and the same in names and types of a format.
+/// The relation between a graph and the same graph with names and types of a format.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Fitting {
     /// The graph.
@@ -70,10 +70,10 @@ pub struct Fitting {
 }
 
 impl Fitting {
-    /// The fitting of a graph of nodes and edges; nothing where it fits as it is. Names depend on the description alone.
+    /// The fitting of a graph of nodes and edges; `None` if no change is needed. Names depend only on the description.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::Unsupported`] for values that have no text either.
+    /// Returns [`isomorph_error::Kind::Unsupported`] for values that have no text form either.
     pub fn of(graph: &Graph, allowed: &Allowed) -> Result<Option<Fitting>> {
         let mut fitted = graph.clone();
         let (types, relations) = names::of_types(graph, allowed);
@@ -96,7 +96,7 @@ impl Fitting {
                 rename(name, &names);
             }
             if !allowed.wide_keys && ty.key.data_type == DataType::UInt64 {
-                // Of the same bits: what is above 2^63 is negative there.
+                // The same bits: negative from 2^63 on.
                 ty.key.data_type = DataType::Int64;
             }
             ty.properties.iter_mut().try_for_each(|property| fit(property, false, allowed, &names, &of))?;
@@ -122,7 +122,7 @@ fn rename(name: &mut String, names: &BTreeMap<String, String>) {
     }
 }
 
-/// Gives a property the name and the type that it has in the format.
+/// Sets the name and type of a property in the format.
 fn fit(
     property: &mut Property,
     of_edge: bool,
@@ -144,7 +144,7 @@ fn fit(
             }
         }
     }
-    let what = format!("there is no place for values of type {}", type_name(&original.data_type));
+    let what = format!("values of type {} cannot be stored", type_name(&original.data_type));
     Err(Error::unsupported(what).at(place(of, &original.name)))
 }
 
@@ -152,16 +152,16 @@ fn place(of: &str, name: &str) -> Place {
     Place::field(format!("{of}.{name}"))
 }
 
-/// Whether values of a kind are what their type says, or are read from such by who knows what they are.
+/// Whether values of a kind are as their type says, or can be restored from such values if the kind is known.
 pub(super) fn has_plain(kind: &ValueKind) -> bool {
     matches!(kind, ValueKind::Plain | ValueKind::Tensor { .. } | ValueKind::Raw)
 }
 
-/// Types that hold every value of a property, the nearest first; text at last.
+/// Types that hold every value of a property, the nearest first; text is last.
 fn candidates(property: &Property) -> Vec<(DataType, ValueKind)> {
     let mut all = vec![(property.data_type.clone(), property.kind.clone())];
     if has_plain(&property.kind) {
-        // What a tensor or raw bytes are is in the record.
+        // The record contains the type of tensors and raw bytes.
         if property.kind != ValueKind::Plain {
             all.push((property.data_type.clone(), ValueKind::Plain));
         }
@@ -172,7 +172,7 @@ fn candidates(property: &Property) -> Vec<(DataType, ValueKind)> {
     all
 }
 
-/// Types of columns that hold every value of `data_type`, the nearest first.
+/// Column types that hold every value of `data_type`, the nearest first.
 fn nearest(data_type: &DataType) -> Vec<DataType> {
     use DataType as T;
     let normal = cells::normal(data_type);
@@ -184,14 +184,14 @@ fn nearest(data_type: &DataType) -> Vec<DataType> {
         T::UInt8 => vec![T::UInt16, T::Int16, T::Int32, T::Int64],
         T::UInt16 => vec![T::UInt32, T::Int32, T::Int64],
         T::UInt32 => vec![T::UInt64, T::Int64],
-        // Of the same bits: what is above 2^63 is negative there.
+        // The same bits: negative from 2^63 on.
         T::UInt64 => vec![T::Int64],
         T::Float32 => vec![T::Float64],
         T::Time32(TimeUnit::Second) => vec![T::Time32(TimeUnit::Millisecond)],
         T::Timestamp(TimeUnit::Second, zone) => {
             vec![T::Timestamp(TimeUnit::Millisecond, zone.clone()), T::Timestamp(TimeUnit::Millisecond, None)]
         }
-        // The same moments in UTC.
+        // The same instants in UTC.
         T::Timestamp(unit, Some(_)) => vec![T::Timestamp(*unit, Some("UTC".into())), T::Timestamp(*unit, None)],
         T::Duration(_) => vec![T::Int64],
         T::Null => vec![T::Utf8],

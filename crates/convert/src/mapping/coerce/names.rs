@@ -1,4 +1,4 @@
-//! Names that a format allows, for those that it does not.
+//! Names that a format allows, for names that it does not.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,16 +7,16 @@ use isomorph_model::Graph;
 use super::Allowed;
 use crate::mapping::Names;
 
-/// Bytes that are left of a name that is too long. Three such names and numbers behind them fit into the name of one file.
+/// Bytes that are kept of a name that is too long. Three such names with numbers fit into one file name.
 const SHORT: usize = 64;
 
-/// What may stand behind a name that is taken.
+/// The longest suffix of a name that is taken.
 const NUMBER: &str = "_999999";
 
-/// What is called otherwise, by what it is called in the graph.
+/// Changed names, by the name in the graph.
 pub(super) type Called = BTreeMap<String, String>;
 
-/// Names of node types and of relations. Those of an edge type that are too long together are shortened, the longest parts of them.
+/// Names of node types and of relations. If the names of an edge type are too long together, the longest are shortened.
 pub(super) fn of_types(graph: &Graph, allowed: &Allowed) -> (Called, Called) {
     let types = graph.nodes.iter().map(|ty| ty.name.as_str());
     let relations = graph.edges.iter().filter_map(|ty| ty.relation.fixed());
@@ -40,8 +40,8 @@ pub(super) fn of_types(graph: &Graph, allowed: &Allowed) -> (Called, Called) {
     if long.is_empty() { (of_types, of_relations) } else { all(&long) }
 }
 
-/// A name for each that is not allowed; the others keep theirs, whatever else there is. No name that is given begins with
-/// `prefix`.
+/// Assigns a name to each name that is not allowed; the others are kept, whatever other names exist. No assigned name
+/// starts with `prefix`.
 pub(super) fn given<'a>(
     names: impl Iterator<Item = &'a str> + Clone,
     is_allowed: fn(&str) -> bool,
@@ -50,7 +50,7 @@ pub(super) fn given<'a>(
     given_where(names, is_allowed, is_allowed, prefix)
 }
 
-/// The same of names that do not stay as they are, though some of them may be allowed: these are too long.
+/// The same for names that must change, even if they are allowed: these are too long.
 fn given_where<'a>(
     names: impl Iterator<Item = &'a str> + Clone,
     stays: impl Fn(&str) -> bool,
@@ -68,8 +68,9 @@ fn given_where<'a>(
     given
 }
 
-/// The nearest name that is allowed, also with a number behind it: what begins or ends as no name may is altered there; else letters,
-/// digits and `_` alone are left, which every format allows; of what is too long, the end.
+/// The nearest name that is allowed, also with a number appended. If only its ends are not allowed, they are altered;
+/// otherwise only letters, digits and `_` remain, which every format allows; of a name that is too long, the end is
+/// kept.
 fn altered(name: &str, is_allowed: fn(&str) -> bool) -> String {
     let fits = |name: &str| is_allowed(name) && is_allowed(&format!("{name}{NUMBER}"));
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -77,13 +78,13 @@ fn altered(name: &str, is_allowed: fn(&str) -> bool) -> String {
     let has_only = name.chars().all(|c| plain(c) || matches!(c, '-' | '.'));
     let near = if has_only { at_its_ends(name) } else { escaped.clone() };
     let shortened = short(&near);
-    // What is allowed and is altered all the same is too long.
+    // A name that is allowed but must be altered is too long.
     let with_letter = format!("x{escaped}");
     let all = if is_allowed(name) { Vec::new() } else { vec![near, escaped, with_letter] };
     all.into_iter().find(|name| fits(name)).unwrap_or(shortened)
 }
 
-/// A name without dots where it begins and ends.
+/// A name without dots at its ends.
 fn at_its_ends(name: &str) -> String {
     let inner = name.trim_matches('.');
     let begin = name.len() - name.trim_start_matches('.').len();
@@ -91,7 +92,7 @@ fn at_its_ends(name: &str) -> String {
     format!("{}{inner}{}", dots(begin), dots(name.len() - begin - inner.len()))
 }
 
-/// The end of a name of ASCII: names that are made of others differ there.
+/// The end of an ASCII name: composed names usually differ there.
 fn short(name: &str) -> String {
     let end = name.get(name.len().saturating_sub(SHORT)..).unwrap_or(name);
     let end = end.trim_start_matches(['.', '-', '_']);
@@ -133,7 +134,7 @@ mod tests {
         given.dedup();
         assert_eq!(given.len(), 5);
         assert!(given.iter().all(|name| name.len() <= SHORT + 2), "{given:?}");
-        // Each for itself is short enough, and all three are not.
+        // Each is short enough alone, but not all three together.
         let (types, relations) = called(&[&"a".repeat(100), &"b".repeat(60)], &"r".repeat(80));
         assert_eq!((types.len(), relations.len()), (1, 1), "{types:?} {relations:?}");
         assert_eq!(called(&[&"a".repeat(100), "b"], "r"), (Called::new(), Called::new()));

@@ -1,4 +1,4 @@
-//! A graph shown in the names and types of a format, and what is in these shown as the graph.
+//! Shows a graph with the names and types of a format, and back.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,31 +16,31 @@ use crate::mapping::declared;
 use crate::mapping::view::{columns_alone, edges_as};
 use isomorph_model::part::shown;
 
-/// Shows a graph as one of the two that a record relates, from the other.
+/// Shows one of the two graphs of a record as the other.
 pub struct Converted {
     inner: Arc<dyn Source>,
     shown: Graph,
     nodes: Vec<Vec<Way>>,
     edges: Vec<Vec<Way>>,
-    /// Of the keys of each node type, where they are of another type.
+    /// For each node type, the conversion of keys, if their type differs.
     keys: Vec<Option<Way>>,
-    /// Labels whose names differ, by that of the inner graph.
+    /// Labels whose names differ, by the label in the inner graph.
     labels: BTreeMap<String, String>,
 }
 
 impl Converted {
-    /// Shows `inner` as `record.fitted`. Nothing is read.
+    /// Shows `inner` as `record.fitted`. Reads nothing.
     ///
     /// # Errors
-    /// When it is another graph than the record's.
+    /// If it is not the graph of the record.
     pub fn fitted(inner: Arc<dyn Source>, record: &Fitting) -> Result<Self> {
         Converted::new(inner, (&record.graph, &record.fitted), Way::there)
     }
 
-    /// Shows `inner`, which is `record.fitted`, as `record.graph`. Nothing is read.
+    /// Shows `inner`, which is `record.fitted`, as `record.graph`. Reads nothing.
     ///
     /// # Errors
-    /// [`crate::mapping::CARRY_FITS`] when types or columns of the record are missing.
+    /// Returns [`crate::mapping::CARRY_FITS`] if types or columns of the record are missing.
     pub fn original(inner: Arc<dyn Source>, record: &Fitting) -> Result<Self> {
         Converted::new(inner, (&record.fitted, &record.graph), |original, fitted| Way::back(fitted, original))
     }
@@ -106,16 +106,17 @@ impl Converted {
         self.keys.get(node).and_then(Option::as_ref)
     }
 
-    /// A node as the inner graph names it; nothing where it has the same name there.
+    /// The key of a node in the inner graph; `None` if it is the same.
     ///
     /// # Errors
-    /// [`Kind::NotFound`] when no node can have the key.
+    /// Returns [`Kind::NotFound`] if no node can have the key.
     fn inner_id(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Option<String>> {
         let ty = self.shown.edges.get(edge);
         let near = ty.map(|ty| if side == Side::Out { ty.source } else { ty.target });
         let shown = near.filter(|near| self.way_of_keys(*near).is_some()).and_then(|near| self.shown.nodes.get(near));
         let (Some(shown), NodeId::Key(key)) = (shown, node) else { return Ok(None) };
-        // Integers of 64 bits, with a sign on one side only: a key that is none here may be another node's there.
+        // 64-bit integers that are signed on one side only: a key that is invalid on one side can be another node's key
+        // on the other.
         let inner = match shown.key.data_type {
             DataType::UInt64 => key.parse::<u64>().ok().map(|key| key.cast_signed().to_string()),
             _ => key.parse::<i64>().ok().map(|key| key.cast_unsigned().to_string()),
@@ -155,7 +156,7 @@ impl Source for Converted {
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
         let inner = match request.narrowing() {
-            // Columns stand where they stood; what filters compare may have another type.
+            // Columns keep their positions; columns of filters can have another type.
             Some(wanted) => {
                 request.whole().narrowed(columns_alone(wanted.keys, wanted.labels, wanted.properties.iter().copied()))
             }

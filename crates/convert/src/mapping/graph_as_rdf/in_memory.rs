@@ -1,4 +1,4 @@
-//! Triples as the property graph that they say, where all of them fit into memory: nothing is sorted, and nothing is written.
+//! Reads triples as a property graph, if everything fits into memory: nothing is sorted or written.
 
 use std::ops::Range;
 
@@ -14,10 +14,10 @@ use super::lowered::misfit;
 use super::statements::FromStatements;
 use crate::arrow_limits::narrow;
 
-/// Quads between two looks at the memory that they take.
+/// Quads between two checks of memory use.
 const AT_ONCE: u64 = 1 << 14;
 
-/// Rows of a part: these are read again by one thread.
+/// Rows of a part: one thread reads them again.
 const PART: usize = 1 << 16;
 
 /// All rows of a graph.
@@ -26,24 +26,24 @@ pub(super) struct InMemory {
     _held: Reservation,
 }
 
-/// What is being collected.
+/// The graph that is being collected.
 struct Filling<'p> {
     columns: QuadColumns,
     held: Reservation,
-    /// Memory that it may take, bytes.
+    /// Memory limit in bytes.
     most: u64,
-    /// Quads since the last look.
+    /// Quads since the last check.
     quads: u64,
     fits: bool,
     progress: &'p dyn Progress,
 }
 
 impl InMemory {
-    /// Reads all triples of `inner` within half of what is left of `budget`; nothing where they do not fit, are no store and no text,
-    /// or say a graph with other than plain columns.
+    /// Reads all triples of `inner` within half of what is left of `budget`. Returns `None` if they do not fit, are
+    /// neither a store nor a text, or describe a graph with other than plain columns.
     ///
     /// # Errors
-    /// When the triples cannot be read, or are none of the graph of the record.
+    /// If the triples cannot be read, or do not describe a graph of the record.
     pub fn read(
         inner: &dyn Source,
         record: &Lifting,
@@ -60,7 +60,7 @@ impl InMemory {
         }
     }
 
-    /// The same of quads that `read` hands over, some of them more than once.
+    /// The same for quads that `read` passes on, some of them more than once.
     ///
     /// # Errors
     /// As [`InMemory::read`].
@@ -103,7 +103,7 @@ impl InMemory {
         Ok(Some(InMemory { rows: filling.columns.finish().map_err(misfit)?, _held: filling.held }))
     }
 
-    /// What is to be read of these node types and edge types.
+    /// The parts of these node types and edge types.
     pub fn parts(&self, nodes: Range<usize>, edges: Range<usize>, batch_rows: usize) -> Vec<Box<dyn Part + '_>> {
         let (rows, at_once) = (&self.rows, batch_rows.max(1));
         let mut parts: Vec<Box<dyn Part + '_>> = Vec::new();
@@ -142,7 +142,7 @@ impl Filling<'_> {
             self.columns.take(quad);
             return Ok(());
         }
-        // A triple term as a subject is spelt out where it matters: not here.
+        // A triple term as a subject is resolved where it is needed: not here.
         if TripleId::of_term(quad.subject).is_some_and(|id| ids.get(&id).is_some()) {
             return Err(self.stop());
         }
@@ -157,13 +157,13 @@ impl Filling<'_> {
         Ok(())
     }
 
-    /// Counts a quad, beside which so much memory is taken.
+    /// Counts a quad; `beside` is further memory in use.
     fn count(&mut self, beside: u64) -> Result<()> {
         self.quads += 1;
         if self.quads < AT_ONCE { Ok(()) } else { self.look(beside) }
     }
 
-    /// Looks whether all is still within the memory.
+    /// Checks that memory use is within the limit.
     fn look(&mut self, beside: u64) -> Result<()> {
         self.progress.advance(std::mem::take(&mut self.quads))?;
         let needed = self.columns.memory() / 2 * 3 + beside;
@@ -174,19 +174,19 @@ impl Filling<'_> {
         Ok(())
     }
 
-    /// The end of an attempt.
+    /// Ends the attempt.
     fn stop(&mut self) -> Error {
         self.fits = false;
         Error::usage("not all triples fit into memory")
     }
 }
 
-/// Triples by their ids.
+/// Triples by id.
 struct Ids {
     ids: Vec<(TripleId, Triple)>,
-    /// Numbers of ids by their hashes, each one more than it is; 0 where there is none. Its length is a power of two.
+    /// Positions of ids by hash, each plus one; 0 is empty. The length is a power of two.
     table: Vec<u32>,
-    /// Drawn by lot, and odd: who chooses triples cannot choose which of them collide.
+    /// Random and odd, so that whoever chooses triples cannot choose which of them collide.
     factor: u64,
 }
 
@@ -204,7 +204,7 @@ impl Ids {
         (self.ids.capacity() * size_of::<(TripleId, Triple)>() + 4 * self.table.len()) as u64
     }
 
-    /// The slot of an id: its own, or where it would have its place.
+    /// The slot of an id: where it is, or where it would be inserted.
     fn slot(&self, id: &TripleId) -> usize {
         let half = id.0.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
         let mask = self.table.len() - 1;

@@ -1,4 +1,4 @@
-//! A sink for a property graph before one for the triples that say it.
+//! A sink for a property graph in front of a sink for its triples.
 
 use isomorph_error::{Error, Result};
 use isomorph_model::faces::{JsonDigits, Quad, QuadSink, Quads};
@@ -9,7 +9,7 @@ use crate::progress::Progress;
 use isomorph_dataset::{KeysByRow, KeysByRowBuilder};
 use isomorph_storage::Resources;
 
-/// Takes the rows of a property graph and gives a sink the quads that say them.
+/// Converts the rows of a property graph to quads, and passes them to a sink.
 pub struct Lifter<'a> {
     inner: Box<dyn QuadSink + 'a>,
     graph: &'a Graph,
@@ -18,16 +18,16 @@ pub struct Lifter<'a> {
     progress: &'a dyn Progress,
 }
 
-/// Keys of nodes by their rows: sorted edges name rows.
+/// Keys of nodes by row: sorted edges refer to rows.
 enum Keys {
     Collecting(KeysByRowBuilder),
     Complete(KeysByRow),
-    /// While the one becomes the other.
+    /// During the change from the one to the other.
     None,
 }
 
 impl<'a> Lifter<'a> {
-    /// Before `inner`.
+    /// Creates a lifter in front of `inner`.
     pub fn new(
         inner: Box<dyn QuadSink + 'a>,
         record: &'a Lifting,
@@ -44,7 +44,7 @@ impl<'a> Lifter<'a> {
         }
     }
 
-    /// Ends as keys; as rows where a type has none.
+    /// Ends as keys; as rows if a type has none.
     fn ends(&mut self, ty: usize, ends: Ends) -> Result<Ends> {
         let is_row = self.graph.nodes.get(ty).is_none_or(|ty| ty.key.kind == KeyKind::Row);
         let Ends::Rows(rows) = &ends else { return Ok(ends) };
@@ -58,7 +58,7 @@ impl<'a> Lifter<'a> {
         }
         match &self.keys {
             Keys::Complete(keys) => Ok(Ends::Keys(keys.gather(ty, rows.values())?)),
-            _ => Err(Error::usage("edges came after the keys of nodes were lost")),
+            _ => Err(Error::usage("edges were delivered after the keys of nodes were lost")),
         }
     }
 }
@@ -66,7 +66,7 @@ impl<'a> Lifter<'a> {
 impl Sink for Lifter<'_> {
     fn deliveries(&self) -> Vec<Delivery> {
         let nodes = (0..self.graph.nodes.len()).map(Delivery::Nodes);
-        // Parallel edges come together so.
+        // This order makes parallel edges adjacent.
         let edges = (0..self.graph.edges.len()).map(|ty| Delivery::Edges { ty, order: EdgeOrder::Source });
         nodes.chain(edges).collect()
     }

@@ -1,4 +1,4 @@
-//! Triples shown as the property graph that they say.
+//! Shows triples as the property graph that they describe.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -18,7 +18,7 @@ use crate::mapping::CARRY_FITS;
 use crate::mapping::subjects::{Said, SubjectSorter, Subjects, rows};
 use crate::progress::Silent;
 
-/// Quads that become rows at once: these are held in memory.
+/// Quads that become rows at once: they are held in memory.
 const TOGETHER: usize = 1 << 15;
 
 /// Shows triples as the property graph that was lifted to them.
@@ -27,7 +27,7 @@ pub struct Lowered {
     record: Lifting,
     budget: Budget,
     shown: OnceLock<Shown>,
-    /// Held by who reads everything, so that nobody does it twice.
+    /// Held while everything is read, so that it happens only once.
     reading: Mutex<()>,
 }
 
@@ -38,19 +38,19 @@ enum Shown {
 }
 
 impl Lowered {
-    /// Shows `inner` as `record.graph`. Nothing is read before it is asked for; then everything is, within `budget`.
+    /// Shows `inner` as `record.graph`. Nothing is read before the first request; then everything is, within `budget`.
     ///
     /// # Errors
-    /// [`CARRY_FITS`] when it is no RDF.
+    /// Returns [`CARRY_FITS`] if it is not RDF.
     pub fn new(inner: Arc<dyn Source>, record: &Lifting, budget: &Budget) -> Result<Self> {
         if inner.graph().nodes.iter().any(|ty| ty.key.kind != KeyKind::Term) {
-            return Err(Error::broken(&CARRY_FITS, "what was lifted to RDF is none"));
+            return Err(Error::broken(&CARRY_FITS, "the data is not RDF"));
         }
         let (record, budget) = (record.clone(), budget.clone());
         Ok(Lowered { inner, record, budget, shown: OnceLock::new(), reading: Mutex::new(()) })
     }
 
-    /// The same graph with its rows sorted, though they fit into memory.
+    /// The same graph with its rows sorted, although they fit into memory.
     #[cfg(test)]
     pub(super) fn sorted(self) -> Result<Self> {
         let sorted = self.sort(1, &Silent)?;
@@ -58,13 +58,13 @@ impl Lowered {
         Ok(self)
     }
 
-    /// Whether its rows are in memory, when they were read.
+    /// Whether its rows are in memory, if they were read.
     #[cfg(test)]
     pub(super) fn is_in_memory(&self) -> bool {
         matches!(self.shown.get(), Some(Shown::InMemory(_)))
     }
 
-    /// The rows of all tables, read when they are first asked for.
+    /// The rows of all tables, read on the first request.
     fn shown(&self, threads: usize, progress: &dyn Progress) -> Result<&Shown> {
         let _alone = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(shown) = self.shown.get() {
@@ -113,12 +113,12 @@ impl Lowered {
     }
 }
 
-/// What tells rows of the graph of a record.
+/// The reader of rows for the graph of a record.
 pub(super) fn reader(record: &Lifting) -> FromQuads<'_> {
     FromQuads::new(&record.graph, Some(&record.base))
 }
 
-/// Puts the rows that the quads of `chunk` say into their tables.
+/// Moves the rows of the quads in `chunk` to their tables.
 fn put(chunk: &mut FromQuads<'_>, tables: &mut Tables<'_>) -> Result<()> {
     let put = chunk.rows(&mut |rows| match rows {
         Rows::Nodes(batch, positions) => tables.nodes(*batch, positions),
@@ -127,7 +127,7 @@ fn put(chunk: &mut FromQuads<'_>, tables: &mut Tables<'_>) -> Result<()> {
     put.map_err(misfit)
 }
 
-/// The error for what triples say that is not of the graph which was lifted to them: a key that is no number, a node without a row.
+/// The error for triples that do not describe a graph of the record: a key that is not a number, a node without a row.
 pub(super) fn misfit(error: Error) -> Error {
     match (error.kind(), error.broken_rule()) {
         (Kind::Malformed, None) => error.rule(&CARRY_FITS),
@@ -136,7 +136,7 @@ pub(super) fn misfit(error: Error) -> Error {
 }
 
 impl Lowered {
-    /// Reads everything; edges that no subject has to be known for go to their tables at once.
+    /// Reads everything; edges for which no subject has to be known are added to their tables at once.
     fn collect(
         &self,
         tables: &mut Tables<'_>,
@@ -168,7 +168,7 @@ impl Lowered {
             part.read(&mut |batch| {
                 progress.advance(batch.rows() as u64)?;
                 match batch {
-                    // Nodes of RDF are implied, and a graph by itself says nothing of a property graph.
+                    // Nodes of RDF are implied, and a graph without triples has no part in a property graph.
                     Batch::Edges(_) | Batch::Values(_) => quads.batch(&batch, &mut take),
                     _ => Ok(()),
                 }
@@ -220,7 +220,7 @@ impl Source for Lowered {
 
     fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         let lake = self.inner.as_any().and_then(|inner| inner.downcast_ref::<GraphLake>());
-        let lake = lake.ok_or_else(|| Error::unsupported("only stores of GraphLake find the triples of a node"))?;
+        let lake = lake.ok_or_else(|| Error::unsupported("only GraphLake stores can find the triples of a node"))?;
         neighbors::neighbors(lake, &self.record, edge, node, side)
     }
 

@@ -1,9 +1,9 @@
-//! Everything as triples: how a property graph is written where there is nothing but RDF (`docs/mapping.md`).
+//! A property graph as triples: how it is written to formats that only have RDF (`docs/mapping.md`).
 //!
-//! To *lift* is to say a graph in RDF, to *lower* is the way back; the words are those of SAWSDL. What the triples look like
-//! is said in [`isomorph_model::faces`]. On the way there a [`Lifter`] stands before a sink of quads: it needs parallel edges
-//! together, and that is an order that a sink asks for. On the way back [`Lowered`] brings together what is said of each
-//! subject: in memory where it fits, else by sorting.
+//! To *lift* is to write a graph as RDF, to *lower* is the inverse; the terms are those of SAWSDL.
+//! [`isomorph_model::faces`] defines the triples. In the forward direction, a [`Lifter`] is in front of a sink of
+//! quads: it needs parallel edges to be adjacent, and a sink can request this order. On the way back, [`Lowered`]
+//! collects the triples of each subject: in memory if they fit, otherwise by sorting.
 
 mod in_memory;
 mod lifter;
@@ -30,7 +30,7 @@ pub use native::Native;
 pub use statements::AsStatements;
 pub use text::LoweredText;
 
-/// The node types and the edge types that a scan of `tables` is of.
+/// The node types and the edge types in a scan of `tables`.
 fn types_of(graph: &Graph, tables: Scanned) -> (Range<usize>, Range<usize>) {
     match tables {
         Scanned::All => (0..graph.nodes.len(), 0..graph.edges.len()),
@@ -42,7 +42,7 @@ fn types_of(graph: &Graph, tables: Scanned) -> (Range<usize>, Range<usize>) {
     }
 }
 
-/// Whether ends of edges are rows: where neither has a key.
+/// Whether ends of edges are rows: if neither end has a key.
 fn end_form(graph: &Graph, ty: usize) -> EndForm {
     let keyless = |at: usize| graph.nodes.get(at).is_some_and(|ty| ty.key.kind == KeyKind::Row);
     match graph.edges.get(ty) {
@@ -51,30 +51,31 @@ fn end_form(graph: &Graph, ty: usize) -> EndForm {
     }
 }
 
-/// What the names of RDF's own vocabulary begin with.
+/// The namespace of RDF's own vocabulary.
 const RDF_NAMESPACE: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 
-/// The relation between a property graph and the triples that say it.
+/// The relation between a property graph and its triples.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Lifting {
     /// The property graph.
     pub graph: Graph,
-    /// What all IRIs begin with that are made.
+    /// The beginning of all generated IRIs.
     pub base: String,
-    /// Whether what is said about edges is said about statements, where a text has no triple terms.
+    /// Whether properties of edges are about statements (`rdf:Statement`), for texts without triple terms.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub statements: bool,
-    /// Whether floats of 32 bits in JSON have the digits that mean them in 64; earlier versions wrote the shortest.
+    /// Whether 32-bit floats in JSON have the digits of the equal 64-bit number; earlier versions wrote the shortest
+    /// digits.
     #[serde(default)]
     pub wide_floats: bool,
 }
 
 impl Lifting {
-    /// The lifting of a graph of nodes and edges, with IRIs below `base`, if one is given.
+    /// The lifting of a graph of nodes and edges, with IRIs below `base`, if given.
     ///
     /// # Errors
-    /// When the graph has more than nodes and edges, or values that are no literals; [`Kind::Usage`] when the base is no
-    /// absolute IRI.
+    /// If the graph has more than nodes and edges, or values that cannot be literals; [`Kind::Usage`] if the base is
+    /// not an absolute IRI.
     pub fn of(graph: &Graph, base: Option<&str>) -> Result<Lifting> {
         let base = base.unwrap_or(BASE);
         if !is_base(base) {
@@ -91,15 +92,14 @@ impl Lifting {
         let edges = graph.edges.iter().map(|ty| (ty.relation.fixed().unwrap_or_default(), &ty.properties));
         for (of, properties) in nodes.chain(edges) {
             if let Some(property) = properties.iter().find(|property| !holds(property)) {
-                let what = format!("values of type {} are no literals", property.data_type);
+                let what = format!("values of type {} cannot be literals", property.data_type);
                 return Err(Error::new(Kind::Unsupported, what).at(Place::field(format!("{of}.{}", property.name))));
             }
         }
         Ok(Lifting { graph: graph.clone(), base: base.to_owned(), statements: false, wide_floats: true })
     }
 
-    /// Short names for what IRIs begin with, for texts that have them: the base, each node type that is called like a prefix, and
-    /// what types of literals are called by.
+    /// Prefixes for texts: the base, each node type whose name is a valid prefix, and the namespaces of literal types.
     pub fn prefixes(&self) -> Vec<(String, String)> {
         let known =
             [("rdf", RDF_NAMESPACE), ("xsd", xsd::NAMESPACE)].map(|(name, iri)| (name.to_owned(), iri.to_owned()));
@@ -112,7 +112,7 @@ impl Lifting {
     }
 }
 
-/// Whether an IRI begins so: a scheme, and nothing that no IRI has.
+/// Whether an IRI can start with this: it has a scheme, and no character that is not allowed in IRIs.
 fn is_base(base: &str) -> bool {
     let scheme = base.split_once(':').map(|(scheme, _)| scheme).unwrap_or_default();
     scheme.starts_with(|c: char| c.is_ascii_alphabetic())

@@ -1,4 +1,4 @@
-//! A sink for RDF, as the model has it, before one for quads.
+//! A sink for RDF in the model, in front of one for quads.
 
 use arrow_array::cast::AsArray;
 use isomorph_error::Result;
@@ -7,7 +7,7 @@ use isomorph_model::{Batch, Delivery, Graph, Sink, Written};
 
 use crate::progress::Progress;
 
-/// Gives a sink the quads of resources, triples and literals.
+/// Converts resources, triples and literals to quads, and passes them to a sink.
 pub struct Native<'a> {
     inner: Box<dyn QuadSink + 'a>,
     quads: Quads<'a>,
@@ -15,7 +15,7 @@ pub struct Native<'a> {
 }
 
 impl<'a> Native<'a> {
-    /// Before `inner`, for a graph that is RDF.
+    /// Creates the sink in front of `inner`, for a graph that is RDF.
     pub fn new(inner: Box<dyn QuadSink + 'a>, graph: &'a Graph, progress: &'a dyn Progress) -> Self {
         Native { inner, quads: Quads::new(graph, None), progress }
     }

@@ -1,5 +1,5 @@
-//! The edges of one node, from the triples that say them: the store is asked for what is said of the node, of its edges'
-//! reifiers, and for nothing else.
+//! The edges of one node, from their triples: only the triples of the node and of the reifiers of its edges are read
+//! from the store.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use super::tables::{batch_of, record_of};
 use super::{Lifting, lowered};
 use crate::mapping::reify::malformed;
 
-/// A quad in its own right.
+/// A quad that owns its terms.
 struct Owned {
     subject: String,
     predicate: String,
@@ -22,10 +22,10 @@ struct Owned {
     graph: Option<String>,
 }
 
-/// The edges of type `edge` that leave (or reach) `node` in what `lake` holds of a graph that was lifted to it.
+/// The edges of type `edge` from (or to) `node` in `lake`, to which a graph was lifted.
 ///
 /// # Errors
-/// [`Kind::NotFound`] when nothing speaks of such a node; when a file cannot be read.
+/// Returns [`Kind::NotFound`] if no triple mentions the node; also if a file cannot be read.
 pub(super) fn neighbors(
     lake: &GraphLake,
     record: &Lifting,
@@ -39,11 +39,10 @@ pub(super) fn neighbors(
     let row;
     let key = match node {
         NodeId::Key(key) => key,
-        // Resources have no order: where the row is not the key it tells no node.
+        // Resources have no order: if the row is not the key, it does not identify a node.
         NodeId::Row(_) if record.graph.nodes.get(near).is_some_and(|ty| ty.key.kind != KeyKind::Row) => {
-            return Err(
-                Error::unsupported("nodes are found by their keys here").hint("--id KEY    names the node by its key")
-            );
+            return Err(Error::unsupported("nodes of this graph are looked up by key")
+                .hint("--id KEY    specify the node by its key"));
         }
         NodeId::Row(number) => {
             row = number.to_string();
@@ -112,12 +111,12 @@ pub(super) fn neighbors(
     Ok(part::edges(edges))
 }
 
-/// Takes what is said of the reifiers of a triple.
+/// Reads the triples of the reifiers of a triple.
 fn reifiers(lake: &GraphLake, triple: &Owned, reader: &mut FromQuads<'_>) -> Result<()> {
     let Owned { subject, predicate, object, .. } = triple;
     let id = TripleId::of(subject, predicate, &Object::Term(object));
     let spelt = term::triple(&term::ntriples(subject), &term::ntriples(predicate), &term::ntriples(object));
-    // Others may have changed the store, and have another IRI for an id.
+    // The store may have been changed by others, with another IRI for an id.
     for id in [id.iri(), id.ni()] {
         let mut reifiers = Vec::new();
         let pattern = Pattern { predicate: Some(RDF_REIFIES), object: Some(Object::Term(&id)), ..Pattern::default() };

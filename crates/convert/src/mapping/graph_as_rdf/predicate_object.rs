@@ -1,10 +1,10 @@
-//! A quad without its subject as one text, to be sorted by that.
+//! A quad without its subject as one text, for sorting by subject.
 
 use isomorph_error::{Error, Result};
 use isomorph_model::faces::{Object, Quad};
 
-/// Appends what a quad says of its subject: predicate, object, datatype, language, direction and graph, each behind its length. A term has no
-/// datatype.
+/// Appends a quad without its subject: predicate, object, datatype, language, direction and graph, each after its
+/// length. A term has no datatype.
 pub(super) fn push(out: &mut String, quad: &Quad<'_>) {
     let (object, datatype, language, direction) = match quad.object {
         Object::Term(term) => (term, None, None, None),
@@ -19,10 +19,10 @@ pub(super) fn push(out: &mut String, quad: &Quad<'_>) {
     }
 }
 
-/// The quad of which this is said.
+/// Restores the quad.
 ///
 /// # Errors
-/// When a temporary file is not as it was written.
+/// If a temporary file was changed.
 pub(super) fn quad<'s>(subject: &'s str, said: &'s str) -> Result<Quad<'s>> {
     let mut rest = said;
     let mut part = || -> Option<Option<&'s str>> {
@@ -35,7 +35,7 @@ pub(super) fn quad<'s>(subject: &'s str, said: &'s str) -> Result<Quad<'s>> {
     let mut parts = || Some([part()?, part()?, part()?, part()?, part()?, part()?]);
     let parts = parts().filter(|_| rest.is_empty());
     let Some([Some(predicate), Some(object), datatype, language, direction, graph]) = parts else {
-        return Err(Error::malformed("a temporary file is not as it was written"));
+        return Err(Error::malformed("a temporary file was changed"));
     };
     let object = match datatype {
         None => Object::Term(object),

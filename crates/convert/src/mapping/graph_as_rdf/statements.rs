@@ -1,7 +1,8 @@
-//! Reifiers for texts without triple terms: what is said about an edge is said about an `rdf:Statement` of it.
+//! Reifiers for texts without triple terms: properties of an edge are about an `rdf:Statement` of it.
 //!
-//! `_:e rdf:reifies <<( s p o )>>` becomes `_:e` of the class `rdf:Statement` with `rdf:subject`, `rdf:predicate` and `rdf:object`, which
-//! are of RDF since 1.0. Only graphs that were lifted are written so and read back so: in any other graph these are triples of its own.
+//! `_:e rdf:reifies <<( s p o )>>` becomes `_:e` of the class `rdf:Statement` with `rdf:subject`, `rdf:predicate` and
+//! `rdf:object`, which RDF has had since 1.0. Only graphs that were lifted are written and read in this way: in any
+//! other graph these are ordinary triples.
 
 use std::collections::HashMap;
 
@@ -21,7 +22,7 @@ const PARTS: [&str; 3] = [
     "http://www.w3.org/1999/02/22-rdf-syntax-ns#object",
 ];
 
-/// Writes statements in the place of triple terms.
+/// Writes statements instead of triple terms.
 pub struct AsStatements<'a>(pub Box<dyn QuadSink + 'a>);
 
 impl QuadSink for AsStatements<'_> {
@@ -47,7 +48,7 @@ impl QuadSink for AsStatements<'_> {
     }
 }
 
-/// Reads statements as reifiers of triple terms. Their parts may come in any order; those of which some have not come yet are held.
+/// Reads statements as reifiers of triple terms. Their parts can be in any order; incomplete statements are held.
 pub(super) struct FromStatements {
     /// By name and graph.
     open: HashMap<(String, Option<String>), [Option<String>; 3]>,
@@ -56,18 +57,18 @@ pub(super) struct FromStatements {
 }
 
 impl FromStatements {
-    /// Nothing yet; what is held counts in `budget`.
+    /// Creates an empty reader; what it holds counts in `budget`.
     ///
     /// # Errors
-    /// When it has nothing left.
+    /// If nothing of the budget is left.
     pub fn new(budget: &Budget) -> Result<Self> {
         Ok(FromStatements { open: HashMap::new(), held: budget.reserve(0)?, triple: String::new() })
     }
 
-    /// Takes a quad and gives on what it says.
+    /// Takes a quad and passes on the result.
     ///
     /// # Errors
-    /// Those of `take`, and when what is held does not fit into memory.
+    /// Returns the errors of `take`; also if what is held does not fit into memory.
     pub fn take(&mut self, quad: Quad<'_>, take: &mut dyn FnMut(Quad<'_>) -> Result<()>) -> Result<()> {
         let Object::Term(object) = quad.object else { return take(quad) };
         if quad.predicate == RDF_TYPE && object == STATEMENT {
@@ -91,10 +92,10 @@ impl FromStatements {
         take(Quad { predicate: RDF_REIFIES, object: Object::Term(&self.triple), ..quad })
     }
 
-    /// All quads have come.
+    /// Finishes after the last quad.
     ///
     /// # Errors
-    /// [`CARRY_FITS`] when a statement lacks a part.
+    /// Returns [`CARRY_FITS`] if a statement lacks a part.
     pub fn finish(self) -> Result<()> {
         match self.open.keys().next() {
             None => Ok(()),
@@ -106,7 +107,7 @@ impl FromStatements {
     }
 }
 
-/// What an entry takes besides its texts, about, bytes.
+/// Approximate size of an entry apart from its texts, in bytes.
 const COST: u64 = 160;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Rows that were told by triples, sorted: nodes by their positions, edges by their triples.
+//! Rows that were read from triples, sorted: nodes by position, edges by triple.
 
 use std::sync::Arc;
 
@@ -29,11 +29,11 @@ pub(super) struct Tables<'a> {
     graph: &'a Graph,
     budget: &'a Budget,
     scratch: &'a Scratch,
-    /// Memory of each sort, bytes.
+    /// Memory of each sort in bytes.
     memory: u64,
     nodes: Vec<Option<EdgeSorter>>,
     edges: Vec<Option<EdgeSorter>>,
-    /// Number of rows so far: no two have the same.
+    /// Number of rows so far, which also numbers them.
     rows: u64,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Sorted {
 }
 
 impl<'a> Tables<'a> {
-    /// Empty tables of `graph`, whose sorts share `memory` bytes of `budget`.
+    /// Creates empty tables of `graph`, whose sorts share `memory` bytes of `budget`.
     pub fn new(graph: &'a Graph, budget: &'a Budget, scratch: &'a Scratch, memory: u64) -> Self {
         let (nodes, edges) = (graph.nodes.len(), graph.edges.len());
         let memory = memory / (nodes + edges).max(1) as u64;
@@ -56,10 +56,10 @@ impl<'a> Tables<'a> {
         EdgeSorter::new(SortOptions::new(self.budget, self.scratch).payload(schema).memory(self.memory))
     }
 
-    /// Adds nodes at their positions, or where they come.
+    /// Adds nodes at their positions, or in order of arrival.
     ///
     /// # Errors
-    /// When there is no room for temporary files.
+    /// If there is no space for temporary files.
     pub fn nodes(&mut self, batch: NodeBatch, positions: Option<UInt64Array>) -> Result<()> {
         let ty = self.graph.nodes.get(batch.ty).ok_or_else(|| Error::usage("no such node type"))?;
         let rows = batch.rows as u64;
@@ -83,11 +83,11 @@ impl<'a> Tables<'a> {
     /// Adds edges.
     ///
     /// # Errors
-    /// When there is no room for temporary files.
+    /// If there is no space for temporary files.
     pub fn edges(&mut self, rows: EdgeRows) -> Result<()> {
         let EdgeRows { batch, triples, reified } = rows;
         let ty = self.graph.edges.get(batch.ty).ok_or_else(|| Error::usage("no such edge type"))?;
-        // What reifiers say comes before the triple itself.
+        // Edges of reifiers sort before the triple itself.
         let bit = u64::from(!reified);
         let (first, mut second): (Vec<u64>, Vec<u64>) = triples.iter().map(|id| halves(*id)).unzip();
         second.iter_mut().for_each(|half| *half = *half & !1 | bit);
@@ -103,10 +103,10 @@ impl<'a> Tables<'a> {
         Ok(())
     }
 
-    /// All rows have come.
+    /// Finishes after the last row.
     ///
     /// # Errors
-    /// When there is no room for temporary files.
+    /// If there is no space for temporary files.
     pub fn finish(self) -> Result<Sorted> {
         let sorted = |all: Vec<Option<EdgeSorter>>| -> Result<Vec<Option<SortedEdges>>> {
             all.into_iter().map(|sorter| sorter.map(EdgeSorter::finish).transpose()).collect()
@@ -152,10 +152,10 @@ fn edge_schema(graph: &Graph, ty: &EdgeType) -> SchemaRef {
     fields(own, &ty.properties)
 }
 
-/// Edges as columns: ends, relations, direction and keys where rows have them, properties.
+/// Edges as columns: ends, properties, and, if rows have them, relations, directions and keys.
 ///
 /// # Errors
-/// When the batch does not fit its type.
+/// If the batch does not fit its type.
 pub(super) fn record_of(graph: &Graph, ty: &EdgeType, batch: &EdgeBatch) -> Result<RecordBatch> {
     let of_ends = |ends: &Ends| -> ArrayRef {
         match ends {
@@ -173,7 +173,7 @@ pub(super) fn record_of(graph: &Graph, ty: &EdgeType, batch: &EdgeBatch) -> Resu
     record(&edge_schema(graph, ty), columns, batch.rows)
 }
 
-/// The nodes of type number `at`.
+/// The nodes of type `at`.
 pub(super) fn nodes_part<'a>(graph: &'a Graph, at: usize, sorted: &'a SortedEdges) -> Box<dyn Part + 'a> {
     let open = move || {
         let ty = graph.nodes.get(at).ok_or_else(|| Error::usage("no such node type"))?;
@@ -195,9 +195,9 @@ pub(super) fn nodes_part<'a>(graph: &'a Graph, at: usize, sorted: &'a SortedEdge
     })
 }
 
-/// The edges of type number `at`.
+/// The edges of type `at`.
 pub(super) fn edges_part<'a>(graph: &'a Graph, at: usize, sorted: &'a SortedEdges) -> Box<dyn Part + 'a> {
-    // The triple that a reifier said last.
+    // The triple of the last reifier.
     let mut said = None;
     part::opened(
         Some(sorted.rows()),
@@ -224,10 +224,10 @@ pub(super) fn edges_part<'a>(graph: &'a Graph, at: usize, sorted: &'a SortedEdge
     )
 }
 
-/// The edges of type `at` that [`record_of`] gave.
+/// The edges of type `at` from the columns that [`record_of`] returned.
 ///
 /// # Errors
-/// When columns are missing.
+/// If columns are missing.
 pub(super) fn batch_of(graph: &Graph, at: usize, rows: &RecordBatch) -> Result<EdgeBatch> {
     let ty = graph.edges.get(at).ok_or_else(|| Error::usage("no such edge type"))?;
     let mut columns = rows.columns().iter().cloned();

@@ -1,4 +1,4 @@
-//! Both ways of reading triples as the property graph that they say give the same graph.
+//! Both ways of reading triples as a property graph return the same graph.
 #![allow(clippy::unwrap_used)]
 
 use std::path::Path;

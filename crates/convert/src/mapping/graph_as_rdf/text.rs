@@ -1,4 +1,4 @@
-//! A text of RDF as the property graph that it says, read once.
+//! Reads an RDF text as a property graph, in one pass.
 
 use isomorph_error::Result;
 use isomorph_model::{EndForm, Graph, Part, Progress, Request, Source};
@@ -8,18 +8,18 @@ use isomorph_storage::{Budget, Location};
 use super::in_memory::InMemory;
 use super::{Lifting, end_form, types_of};
 
-/// The rows of a text that was lifted from a property graph. Whoever wrote it need not be told what it speaks of, and what it would say
-/// twice is one row all the same.
+/// The rows of a text that was lifted from a property graph. Its writer does not need the list of nodes, and duplicate
+/// triples make one row.
 pub struct LoweredText {
     rows: InMemory,
     graph: Graph,
 }
 
 impl LoweredText {
-    /// Reads the text; nothing where its rows do not fit into memory.
+    /// Reads the text; returns `None` if its rows do not fit into memory.
     ///
     /// # Errors
-    /// When it cannot be read, or says what is not of the graph of the record.
+    /// If it cannot be read, or does not describe a graph of the record.
     pub fn read(
         location: &Location,
         options: &OpenOptions,

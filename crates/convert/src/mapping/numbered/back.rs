@@ -1,4 +1,4 @@
-//! A graph in numbers shown as the typed graph that it was.
+//! Shows a numbered graph as the original typed graph.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -34,22 +34,22 @@ use isomorph_model::part::shown;
 pub struct Unnumbered {
     inner: Arc<dyn Source>,
     record: Numbering,
-    /// For each property of the numbered nodes and edges its index in the inner graph.
+    /// For each property of the numbered nodes and edges, its index in the inner graph.
     node_columns: Vec<Option<usize>>,
     edge_columns: Vec<Option<usize>>,
     /// Edge types by the number of their relation.
     types: HashMap<String, usize>,
     budget: Budget,
-    /// The nodes in the order of their rows, where they do not lie so.
+    /// The nodes in the order of their rows, if they are stored in another order.
     ordered: OnceLock<Option<InOrder>>,
 }
 
 impl Unnumbered {
-    /// Shows `inner`, which is `record.numbered`, as `record.typed`. Nothing is read; nodes that have to be sorted later
-    /// are sorted within `budget`.
+    /// Shows `inner`, which is `record.numbered`, as `record.typed`. Reads nothing; nodes that must be sorted later are
+    /// sorted within `budget`.
     ///
     /// # Errors
-    /// [`CARRY_FITS`] when it is no graph of nodes and edges in numbers.
+    /// Returns [`CARRY_FITS`] if it is not a numbered graph.
     pub fn new(inner: Arc<dyn Source>, record: &Numbering, budget: &Budget) -> Result<Self> {
         let found = inner.graph();
         let ([node], [edge]) = (found.nodes.as_slice(), found.edges.as_slice()) else {
@@ -67,20 +67,21 @@ impl Unnumbered {
         Ok(Unnumbered { node_columns, edge_columns, types, budget, ordered, record, inner })
     }
 
-    /// The node type of an id and the row in it, where ids are rows.
+    /// The node type of an id, and its row in the type, if ids are rows.
     fn place_of(&self, id: u64) -> Result<(usize, u64)> {
         let nodes = &self.record.nodes;
         let ty = nodes.partition_point(|own| own.base <= id).checked_sub(1);
         let place = ty.and_then(|ty| Some((ty, id - nodes.get(ty)?.base)));
         let rows = |ty: usize| self.record.typed.nodes.get(ty).and_then(|ty| ty.rows);
         let place = place.filter(|(ty, row)| rows(*ty).is_none_or(|rows| *row < rows));
-        place.ok_or_else(|| Error::broken(&CARRY_FITS, format!("id {id} is that of no node")))
+        place.ok_or_else(|| Error::broken(&CARRY_FITS, format!("id {id} does not belong to any node")))
     }
 
-    /// Makes sure that the ids are rows still, where they were: a node that was added or removed makes other rows of those behind it.
+    /// Checks that ids are still rows, if they were: adding or removing a node changes the rows after it.
     ///
     /// # Errors
-    /// [`CARRY_FITS`] where a type has fewer nodes than it had, or an id is that of none; when ids cannot be read.
+    /// Returns [`CARRY_FITS`] if a type has fewer nodes than before, or an id belongs to no node; also if ids cannot be
+    /// read.
     pub fn check_rows(&self, threads: usize) -> Result<()> {
         if self.record.ids != Ids::Rows {
             return Ok(());
@@ -90,7 +91,7 @@ impl Unnumbered {
         let new = || vec![0u64; types.len()];
         let counts = parallel::fold(parts, threads, new, |counts: &mut Vec<u64>, _, batch| {
             let Batch::Nodes(nodes) = batch else { return Ok(()) };
-            let keys = nodes.keys.as_ref().ok_or_else(|| Error::unsupported("nodes without ids"))?;
+            let keys = nodes.keys.as_ref().ok_or_else(|| Error::unsupported("nodes have no ids"))?;
             for id in ids_of(keys)?.values() {
                 let (ty, _) = self.place_of(*id)?;
                 counts.get_mut(ty).into_iter().for_each(|count| *count += 1);
@@ -100,21 +101,24 @@ impl Unnumbered {
         for (at, ty) in types.iter().enumerate() {
             let found: u64 = counts.iter().filter_map(|counts| counts.get(at)).sum();
             if let Some(rows) = ty.rows.filter(|rows| found < *rows) {
-                let what = format!("{} had {rows} nodes and has {found}; ids are rows, and others now", ty.name);
+                let what = format!(
+                    "{} had {rows} nodes and has {found} now; ids are row numbers, so these have changed",
+                    ty.name
+                );
                 return Err(Error::broken(&CARRY_FITS, what));
             }
         }
         Ok(())
     }
 
-    /// The column of property number `at` of the numbered nodes or edges.
+    /// The column of property `at` of the numbered nodes or edges.
     fn column<'a>(columns: &'a Columns, places: &[Option<usize>], at: usize) -> Option<&'a ArrayRef> {
         columns.get(places.get(at).copied().flatten()?)?.as_ref()
     }
 
     /// Nodes of all types, or of one, as runs of consecutive rows.
     fn nodes(&self, batch: &NodeBatch, only: Option<usize>, give: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        let keys = batch.keys.as_ref().ok_or_else(|| Error::unsupported("nodes without ids"))?;
+        let keys = batch.keys.as_ref().ok_or_else(|| Error::unsupported("nodes have no ids"))?;
         let ids = ids_of(keys)?;
         let rows = self.rows_of(batch)?;
         let position = |row: usize| -> Result<(usize, u64)> {
@@ -138,13 +142,13 @@ impl Unnumbered {
         Ok(())
     }
 
-    /// The rows that nodes say that they are.
+    /// The row numbers that nodes have as a feature.
     fn rows_of(&self, batch: &NodeBatch) -> Result<Option<UInt64Array>> {
         let Some(at) = self.record.nodes.first().and_then(|own| own.row) else { return Ok(None) };
         let column = Self::column(&batch.properties, &self.node_columns, at);
         let rows = column.map(|column| original(&Property::new("row", DataType::UInt64), column)).transpose()?;
         let rows = rows.filter(|rows| rows.null_count() == 0);
-        let rows = rows.ok_or_else(|| Error::broken(&CARRY_FITS, "nodes do not say their rows"))?;
+        let rows = rows.ok_or_else(|| Error::broken(&CARRY_FITS, "nodes do not state their rows"))?;
         Ok(Some(rows.as_primitive::<UInt64Type>().clone()))
     }
 
@@ -184,7 +188,7 @@ impl Unnumbered {
         let mut rows: Vec<Vec<u32>> = vec![Vec::new(); self.record.edges.len()];
         for (row, relation) in relations.index.values().iter().enumerate() {
             let ty = types.get(*relation as usize).copied().flatten();
-            let ty = ty.ok_or_else(|| Error::broken(&CARRY_FITS, "an edge is of no known type"))?;
+            let ty = ty.ok_or_else(|| Error::broken(&CARRY_FITS, "an edge has an unknown type"))?;
             if marks.get(ty).copied().flatten().is_some_and(|marks| marks.is_valid(row)) {
                 continue;
             }
@@ -213,7 +217,7 @@ impl Unnumbered {
             }
         };
         let ends = |ends: &Ends, node: usize| -> Result<Ends> {
-            let Ends::Keys(keys) = ends else { return Err(Error::unsupported("edges whose ends are no ids")) };
+            let Ends::Keys(keys) = ends else { return Err(Error::unsupported("the ends of edges must be ids")) };
             let ids = ids_of(&pick(keys.as_ref())?)?;
             if self.record.ids == Ids::Keys {
                 let key = self.record.typed.nodes.get(node).map(|ty| &ty.key);
@@ -221,7 +225,7 @@ impl Unnumbered {
             }
             let row = |id: &u64| match self.place_of(*id)? {
                 (ty, row) if ty == node => Ok(row),
-                _ => Err(Error::broken(&CARRY_FITS, format!("id {id} is that of a node of another type"))),
+                _ => Err(Error::broken(&CARRY_FITS, format!("id {id} belongs to a node of another type"))),
             };
             Ok(Ends::Rows(ids.values().iter().map(row).collect::<Result<Vec<u64>>>()?.into()))
         };
@@ -253,19 +257,19 @@ impl Unnumbered {
         })
     }
 
-    /// The nodes sorted by their rows, where they do not lie so.
+    /// The nodes sorted by row, if they are stored in another order.
     fn in_order(&self) -> Result<Option<&InOrder>> {
         if let Some(known) = self.ordered.get() {
             return Ok(known.as_ref());
         }
         let by_id = self.record.ids == Ids::Rows;
         let found = match self.record.nodes.first() {
-            // Positions of nodes that have none mean nothing.
+            // Positions of nodes without an order have no meaning.
             Some(own) if !by_id && own.row.is_none() => None,
             _ => {
                 let position = |batch: &NodeBatch| match self.rows_of(batch)? {
                     Some(rows) if !by_id => Ok(rows),
-                    _ => ids_of(batch.keys.as_ref().ok_or_else(|| Error::unsupported("nodes without ids"))?),
+                    _ => ids_of(batch.keys.as_ref().ok_or_else(|| Error::unsupported("nodes have no ids"))?),
                 };
                 order::sorted(self.inner.as_ref(), by_id, &position, &self.budget)?
             }
@@ -295,7 +299,7 @@ fn properties_of<'a>(
     properties.iter().zip(places).map(of).collect()
 }
 
-/// Ids as keys of their type.
+/// Converts ids to keys of their type.
 fn keys_of(ids: &UInt64Array, key: &Key) -> Result<ArrayRef> {
     if key.data_type == DataType::UInt64 {
         return Ok(Arc::new(ids.clone()));
@@ -304,7 +308,7 @@ fn keys_of(ids: &UInt64Array, key: &Key) -> Result<ArrayRef> {
     cast(&same_bits(&ids, &DataType::Int64)?, &key.data_type)
 }
 
-/// Keys that are a feature; the one that is none is the empty text.
+/// Keys from a feature; a missing key is the empty text.
 fn key_column(column: Option<&ArrayRef>, key: &Key, rows: usize) -> Result<ArrayRef> {
     let property = Property::new("key", key.data_type.clone());
     let keys = match column {
@@ -315,7 +319,7 @@ fn key_column(column: Option<&ArrayRef>, key: &Key, rows: usize) -> Result<Array
         Some(texts) if texts.null_count() > 0 => {
             Ok(Arc::new(StringArray::from_iter_values(texts.iter().map(Option::unwrap_or_default))))
         }
-        _ if keys.null_count() > 0 => Err(Error::broken(&CARRY_FITS, "a node does not say its key")),
+        _ if keys.null_count() > 0 => Err(Error::broken(&CARRY_FITS, "a node does not state its key")),
         _ => Ok(keys),
     }
 }
@@ -323,7 +327,7 @@ fn key_column(column: Option<&ArrayRef>, key: &Key, rows: usize) -> Result<Array
 /// Labels as lists of text.
 fn label_lists(texts: &ArrayRef) -> Result<ArrayRef> {
     let texts = texts.as_string_opt::<i32>();
-    let texts = texts.ok_or_else(|| Error::broken(&CARRY_FITS, "labels are no text"))?;
+    let texts = texts.ok_or_else(|| Error::broken(&CARRY_FITS, "labels are not text"))?;
     let mut lists = JsonColumn::new(&labels())?;
     for text in texts {
         match text {
@@ -350,7 +354,7 @@ impl Source for Unnumbered {
             // Keys are features.
             Tables::Nodes(ty) | Tables::NodeKeys(ty) => (Some(Some(ty)), None),
             Tables::AllEdges => (None, Some((Tables::AllEdges, None))),
-            // Whether an edge is the second of two is a feature.
+            // A feature marks the second of two edges.
             Tables::Edges(ty) | Tables::EdgeEnds(ty) => (None, Some((Tables::Edges(0), Some(ty)))),
             Tables::Rest => (None, None),
         };
@@ -385,7 +389,7 @@ impl Source for Unnumbered {
         let near = if side == Side::Out { ty.source } else { ty.target };
         within(&self.record.typed.nodes, near, node)?;
         let id = match (self.record.ids, node) {
-            // Two keys of different signs can have the same id: the type of the keys says which of them there is.
+            // Two keys with different signs can have the same id: the type of the keys shows which of them exists.
             (Ids::Keys, NodeId::Key(key)) => {
                 let own = self.record.typed.nodes.get(near);
                 let number = match own.is_some_and(|ty| ty.key.data_type.is_unsigned_integer()) {
@@ -398,13 +402,12 @@ impl Source for Unnumbered {
             (Ids::Rows, NodeId::Row(row)) => self.record.nodes.get(near).map(|own| own.base.saturating_add(row)),
             _ => None,
         };
-        let id =
-            id.ok_or_else(|| match self.record.ids {
-                Ids::Rows => Error::unsupported("nodes are found by their rows here")
-                    .hint("--row N    names the node by its row"),
-                Ids::Keys => Error::unsupported("nodes are found by their keys here")
-                    .hint("--id KEY    names the node by its key"),
-            })?;
+        let id = id.ok_or_else(|| match self.record.ids {
+            Ids::Rows => Error::unsupported("nodes of this graph are looked up by row")
+                .hint("--row N    specify the node by its row"),
+            Ids::Keys => Error::unsupported("nodes of this graph are looked up by key")
+                .hint("--id KEY    specify the node by its key"),
+        })?;
         let found = self.inner.neighbors(0, NodeId::Key(&id.to_string()), side)?;
         Ok(edges_shown(found, move |batch, take| self.edges(batch, Some(edge), take)))
     }

@@ -1,4 +1,4 @@
-//! Columns as features, and back.
+//! Converts columns to features, and back.
 
 use std::sync::Arc;
 
@@ -19,13 +19,13 @@ use crate::arrow_limits::narrow;
 use crate::mapping::CARRY_FITS;
 use crate::mapping::has_text;
 
-/// Whether the values of a property are a feature as they are: numbers, truth values, times, text, bytes, lists of numbers,
-/// tensors.
+/// Whether the values of a property can be a feature without conversion: numbers, truth values, times, text, bytes,
+/// lists of numbers, tensors.
 pub fn holds(property: &Property) -> bool {
     feature(property).is_ok()
 }
 
-/// The number that a value is in a feature: of the same bits, but for truth values.
+/// The number type of a value in a feature: with the same bits, except for truth values.
 fn number(data_type: &DataType) -> Option<DataType> {
     use DataType as T;
     Some(match data_type {
@@ -38,10 +38,10 @@ fn number(data_type: &DataType) -> Option<DataType> {
     })
 }
 
-/// Type and kind of the feature that a property is.
+/// Type and kind of the feature of a property.
 ///
 /// # Errors
-/// [`isomorph_error::Kind::Unsupported`] when it is none.
+/// Returns [`isomorph_error::Kind::Unsupported`] if it cannot be a feature.
 pub(super) fn feature(property: &Property) -> Result<(DataType, ValueKind)> {
     let dense = || ValueKind::Tensor { shape: Vec::new(), sparse: false };
     let found = match (&property.kind, &property.data_type) {
@@ -63,11 +63,12 @@ pub(super) fn feature(property: &Property) -> Result<(DataType, ValueKind)> {
         (ValueKind::Plain, data_type) => number(data_type).map(|number| (list_of(number), dense())),
         _ => None,
     };
-    found
-        .ok_or_else(|| Error::unsupported(format!("values of type {} are no features", type_name(&property.data_type))))
+    found.ok_or_else(|| {
+        Error::unsupported(format!("values of type {} cannot be features", type_name(&property.data_type)))
+    })
 }
 
-/// Whether a property may have cells that its feature cannot say.
+/// Whether a property can have cells that its feature cannot represent.
 pub(super) fn may_be_elsewhere(property: &Property) -> bool {
     match property.kind {
         ValueKind::Plain | ValueKind::Tensor { sparse: false, .. } => {
@@ -81,16 +82,16 @@ fn is_weight(property: &Property) -> bool {
     property.name == well_known::WEIGHT && property.data_type == DataType::Float32
 }
 
-/// A column as a feature, and the rows whose cells it cannot say: these are holes.
+/// A column as a feature, and the rows whose cells it cannot represent: these are missing in it.
 pub(super) struct Featured {
     pub column: ArrayRef,
     pub elsewhere: Vec<u32>,
 }
 
-/// The feature that a column of `property` is.
+/// Converts a column of `property` to a feature.
 ///
 /// # Errors
-/// When the column is of another type.
+/// If the column is of another type.
 pub(super) fn featured(property: &Property, column: &ArrayRef) -> Result<Featured> {
     let plain = |column: ArrayRef| Featured { column, elsewhere: Vec::new() };
     let (to, _) = feature(property)?;
@@ -98,7 +99,7 @@ pub(super) fn featured(property: &Property, column: &ArrayRef) -> Result<Feature
         (DataType::Utf8, _) => {
             let texts = column.as_string_opt::<i32>().ok_or_else(other)?;
             let empty = rows_that(texts, |row| texts.value(row).is_empty());
-            // The empty bag says nothing, as none does.
+            // An empty bag is the same as none.
             let elsewhere = if property.kind == ValueKind::Plain { empty.clone() } else { Vec::new() };
             Ok(Featured { column: without(column, &empty)?, elsewhere })
         }
@@ -148,7 +149,7 @@ fn single(column: &ArrayRef, field: &Arc<Field>) -> Result<ArrayRef> {
     Ok(Arc::new(ListArray::try_new(Arc::clone(field), offsets, values, nulls).map_err(malformed)?))
 }
 
-/// Numbers of the same bits.
+/// Numbers with the same bits.
 fn numbers(column: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
     if column.data_type() == to {
         return Ok(Arc::clone(column));
@@ -169,10 +170,10 @@ pub(super) fn same_bits(column: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
     Ok(make_array(data.map_err(malformed)?))
 }
 
-/// The column of `property` that a feature is.
+/// Converts a feature to the column of `property`.
 ///
 /// # Errors
-/// [`CARRY_FITS`] when it is no such column.
+/// Returns [`CARRY_FITS`] if it is not such a column.
 pub(super) fn original(property: &Property, column: &ArrayRef) -> Result<ArrayRef> {
     let (wanted, _) = feature(property)?;
     let column = typed(column, &wanted)?;
@@ -199,7 +200,7 @@ pub(super) fn original(property: &Property, column: &ArrayRef) -> Result<ArrayRe
                     (true, _) => items.append_null(),
                     (false, range) if range.len() == 1 => items.append_value(narrow(range.start)),
                     (false, range) => {
-                        let message = format!("a feature of {} numbers where one was written", range.len());
+                        let message = format!("a feature has {} numbers, but one was written", range.len());
                         return Err(Error::broken(&CARRY_FITS, message));
                     }
                 }
@@ -218,10 +219,11 @@ fn values_of(numbers: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
     same_bits(numbers, to)
 }
 
-/// The column in the type that was written: names of items may differ.
+/// The column in the type that was written: names of items can differ.
 fn typed(column: &ArrayRef, wanted: &DataType) -> Result<ArrayRef> {
     let misfit = || {
-        let message = format!("a feature is {} where {} was written", type_name(column.data_type()), type_name(wanted));
+        let message =
+            format!("a feature has the type {}, but {} was written", type_name(column.data_type()), type_name(wanted));
         Error::broken(&CARRY_FITS, message)
     };
     match (column.data_type(), wanted) {
@@ -240,10 +242,11 @@ fn typed(column: &ArrayRef, wanted: &DataType) -> Result<ArrayRef> {
     }
 }
 
-/// Weights that can be drawn by: what is no such number weighs 1. And the rows of those of 32 bits that it is not exactly.
+/// Weights for sampling: a value that is not usable as a weight becomes 1. Also returns the rows whose value is not
+/// exactly a 32-bit weight.
 ///
 /// # Errors
-/// When the column has no numbers.
+/// If the column does not have numbers.
 pub(super) fn weights(column: Option<&ArrayRef>, rows: usize) -> Result<Featured> {
     let Some(column) = column else {
         return Ok(Featured {
@@ -284,7 +287,7 @@ fn without(column: &ArrayRef, rows: &[u32]) -> Result<ArrayRef> {
     Ok(make_array(column.to_data().into_builder().nulls(nulls).build().map_err(malformed)?))
 }
 
-/// The lists without the items that null lists have, if some of the items are null.
+/// The lists without the items of null lists, if some of the items are null.
 fn without_items_of_nulls(column: ArrayRef) -> Result<ArrayRef> {
     let lists = column.as_list::<i32>();
     if lists.values().null_count() == 0 {

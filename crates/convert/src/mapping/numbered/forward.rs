@@ -1,4 +1,4 @@
-//! A sink for a typed graph before one for the same graph in numbers.
+//! A sink for a typed graph in front of a sink for the numbered graph.
 
 use std::sync::Arc;
 
@@ -23,36 +23,37 @@ use crate::mapping::property_bags::label_lists;
 use crate::pipeline::REPEATED_KEY;
 use isomorph_storage::Resources;
 
-/// Takes the rows of a typed graph and gives a sink the same in numbers.
+/// Converts the rows of a typed graph to numbers, and passes them to a sink.
 pub struct Numberer<'a> {
     inner: Box<dyn Sink + 'a>,
     record: Numbering,
-    /// Keys that are ids, until all nodes have passed: one that is there twice would become one node.
+    /// Keys that are ids, until all nodes were delivered: nodes with the same key would become one node.
     keys: Option<KeyRowsBuilder>,
 }
 
 impl<'a> Numberer<'a> {
-    /// Before `inner`, a sink of `record.numbered` that takes nodes first, then edges as they come.
+    /// Creates a numberer in front of `inner`, a sink of `record.numbered` that takes nodes first, then edges in any
+    /// order.
     pub fn new(inner: Box<dyn Sink + 'a>, record: &Numbering, resources: &Resources) -> Self {
         let options = LookupOptions::new(&resources.budget, &resources.scratch).memory(resources.budget.limit() / 4);
         let keys = (record.ids == Ids::Keys).then(|| KeyRowsBuilder::new(options.threads(resources.threads)));
         Numberer { inner, record: record.clone(), keys }
     }
 
-    /// All nodes have passed.
+    /// Ends the nodes.
     fn nodes_done(&mut self) -> Result<()> {
         let Some(keys) = self.keys.take() else { return Ok(()) };
         let lookup = keys.finish()?;
         let Some(repeat) = lookup.repeats().shown().first() else { return Ok(()) };
         let name = self.record.typed.nodes.first().map(|ty| ty.name.clone()).unwrap_or_default();
-        let message = format!("rows {} and {} have one key", repeat.first, repeat.row);
+        let message = format!("rows {} and {} have the same key", repeat.first, repeat.row);
         Err(Error::broken(&REPEATED_KEY, message).at(Place::file(name).row(repeat.row)))
     }
 
-    /// The number of the inner delivery that is `wanted`.
+    /// The position of the inner delivery `wanted`.
     fn inner(&self, wanted: Delivery) -> Result<usize> {
         let at = self.inner.deliveries().iter().position(|delivery| *delivery == wanted);
-        at.ok_or_else(|| Error::usage("the format does not take nodes and edges as they come"))
+        at.ok_or_else(|| Error::usage("the format does not accept nodes and edges in any order"))
     }
 
     fn nodes(&self, batch: &NodeBatch) -> Result<NodeBatch> {
@@ -76,7 +77,7 @@ impl<'a> Numberer<'a> {
         let elsewhere = features(&ty.properties, &own.properties, &batch.properties, &mut set)
             .map_err(|error| error.at(Place::field(ty.name.clone())))?;
         if let (Some(at), Some(keys)) = (own.key, &batch.keys) {
-            // The only key without a feature is the empty text: keys are never null.
+            // Only the empty text is a key without a feature: keys are never null.
             set(at, featured(&Property::new("key", ty.key.data_type.clone()), keys)?.column);
         }
         let rows = || UInt64Array::from_iter_values(batch.start..batch.start + batch.rows as u64);
@@ -95,7 +96,7 @@ impl<'a> Numberer<'a> {
         let start = own.base.saturating_add(batch.start);
         let keys = match (self.record.ids, &batch.keys) {
             (Ids::Keys, Some(keys)) => ids_of(keys)?,
-            (Ids::Keys, None) => return Err(Error::usage("nodes without the keys that are their ids")),
+            (Ids::Keys, None) => return Err(Error::usage("nodes have no keys, which are their ids")),
             (Ids::Rows, _) => UInt64Array::from_iter_values(start..start + batch.rows as u64),
         };
         Ok(NodeBatch {
@@ -109,7 +110,7 @@ impl<'a> Numberer<'a> {
         })
     }
 
-    /// The edges of a batch; where they have no direction, those in the other one as well.
+    /// The edges of a batch; undirected edges also in the other direction.
     fn edges(&self, batch: &EdgeBatch) -> Result<(EdgeBatch, Option<EdgeBatch>)> {
         let (Some(own), Some(ty), Some(numbered)) = (
             self.record.edges.get(batch.ty),
@@ -180,12 +181,12 @@ impl<'a> Numberer<'a> {
                 let base = self.record.nodes.get(ty).map(|own| own.base).unwrap_or_default();
                 Ok(UInt64Array::from_iter_values(rows.values().iter().map(|row| row.saturating_add(base))))
             }
-            _ => Err(Error::usage("ends are not what ids are made of")),
+            _ => Err(Error::usage("ends cannot be converted to ids")),
         }
     }
 }
 
-/// Puts the features of properties where they belong; returns the rows and properties that have none.
+/// Stores the features of properties; returns the rows and properties that cannot be represented.
 fn features(
     properties: &[Property],
     places: &[usize],
@@ -194,7 +195,7 @@ fn features(
 ) -> Result<Vec<(u32, usize)>> {
     let mut elsewhere = Vec::new();
     for (at, ((property, place), column)) in properties.iter().zip(places).zip(columns).enumerate() {
-        // A weight that is the weight itself is none.
+        // A property that is the weight itself is not a feature.
         let Some(column) = column.as_ref().filter(|_| *place > 0) else { continue };
         let found = featured(property, column).map_err(|error| error.at(Place::field(property.name.clone())))?;
         elsewhere.extend(found.elsewhere.iter().map(|row| (*row, at)));
@@ -210,12 +211,12 @@ pub(super) fn ids_of(keys: &ArrayRef) -> Result<UInt64Array> {
     }
     let signed = arrow_cast::cast(keys, &DataType::Int64).map_err(malformed)?;
     if signed.null_count() > keys.null_count() {
-        return Err(Error::usage("keys are no integers of 64 bits"));
+        return Err(Error::usage("keys are not 64-bit integers"));
     }
     Ok(same_bits(&signed, &DataType::UInt64)?.as_primitive::<UInt64Type>().clone())
 }
 
-/// Labels as JSON arrays; none is null.
+/// Labels as JSON arrays; null if there are none.
 fn label_texts(column: &LabelColumn) -> Result<ArrayRef> {
     let lists = label_lists(column);
     let property = labels();
@@ -290,7 +291,7 @@ impl Sink for Numberer<'_> {
                     None => Ok(()),
                 }
             }
-            _ => Err(Error::usage("only nodes and edges are numbered")),
+            _ => Err(Error::usage("only nodes and edges can be numbered")),
         }
     }
 

@@ -1,14 +1,14 @@
-//! Numbers for everything: how a typed graph is written where nodes are integers, types are numbers and values are features
-//! (`docs/mapping.md`).
+//! Numbers instead of keys, types and values: how a typed graph is written if nodes are integers, types are numbers and
+//! values are features (`docs/mapping.md`).
 //!
-//! DeepGNN knows a node by an integer of 64 bits, node types and relations by their numbers, and values by the number of a
-//! feature: tensors and text. [`Numberer`] stands before a sink of that shape and takes the rows of the typed graph,
-//! because ids may be rows, which are known when keys have been looked up. [`Unnumbered`] shows what was written as the
-//! typed graph again.
+//! DeepGNN identifies a node by a 64-bit integer, node types and relations by numbers, and values by the number of a
+//! feature: tensors and text. [`Numberer`] is in front of a sink of that shape and takes the rows of the typed graph,
+//! because ids may be rows, which are known after keys were looked up. [`Unnumbered`] shows the output as the typed
+//! graph again.
 //!
-//! Nothing is carried beside the record: keys that are no ids are features, a cell that no feature can say (an empty text, an
-//! empty list, a list with nulls) is JSON in a feature of its own, and an edge without a direction is there in both, the second
-//! one marked.
+//! Only the record goes into the sidecar: keys that are not ids are features, a cell that no feature can represent (an
+//! empty text, an empty list, a list with nulls) is JSON in an additional feature, and an undirected edge is stored in
+//! both directions, the second one marked.
 
 mod back;
 mod cells;
@@ -32,85 +32,85 @@ pub use back::Unnumbered;
 pub use cells::holds;
 pub use forward::Numberer;
 
-/// Names that the format gives its one node type, its key, and the type of a node.
+/// The format's names for its one node type, its key, and the type of a node.
 const NODE: &str = "node";
 const NODE_ID: &str = "node_id";
 const TYPE: &str = "type";
 
-/// What the ids of nodes are.
+/// The ids of nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Ids {
     /// The integer keys of the one node type: the same 64 bits.
     Keys,
-    /// Rows, counted through all node types.
+    /// Row numbers, counted across all node types.
     Rows,
 }
 
-/// The relation between a typed graph and the same in numbers.
+/// The relation between a typed graph and the same graph in numbers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Numbering {
     /// The typed graph.
     pub typed: Graph,
-    /// The same in numbers: one node type, one edge type whose relations are numbers. Behind type and weight each property is a
-    /// feature.
+    /// The same in numbers: one node type, and one edge type whose relations are numbers. After type and weight, each
+    /// property is a feature.
     pub numbered: Graph,
-    /// What ids are.
+    /// The meaning of ids.
     pub ids: Ids,
     /// One for each node type.
     pub nodes: Vec<NumberedNodes>,
     /// One for each edge type.
     pub edges: Vec<NumberedEdges>,
-    /// The feature with cells that their own features cannot say, of nodes and of edges.
+    /// The features with cells that other features cannot represent, for nodes and for edges.
     pub rest: [Option<usize>; 2],
 }
 
-/// How a node type lies among the nodes. Features are indexes of properties.
+/// How a node type is stored. Features are indexes of properties.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NumberedNodes {
-    /// Where its ids begin, where these are rows.
+    /// Its first id, if ids are rows.
     pub base: u64,
-    /// The feature with the key, where it is no id.
+    /// The feature with the key, if the key is not the id.
     pub key: Option<usize>,
-    /// The feature with the row, where that means something and is no id.
+    /// The feature with the row, if the row has a meaning and is not the id.
     pub row: Option<usize>,
     /// The feature with the labels.
     pub labels: Option<usize>,
-    /// The property that is the weight as well.
+    /// The property that is also the weight.
     pub weight: Option<usize>,
     /// The features of its properties.
     pub properties: Vec<usize>,
 }
 
-/// How an edge type lies among the edges.
+/// How an edge type is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NumberedEdges {
     /// The number of its relation.
     pub number: u16,
-    /// The property that is the weight, or the feature that is nearest to it.
+    /// The property that is the weight, or the feature with the exact value.
     pub weight: Option<usize>,
-    /// The property that is false for an edge without a direction, where each row has its own.
+    /// The property that is false for an undirected edge, if each row has its own direction.
     pub directed: Option<usize>,
-    /// The feature that marks the second of the two edges that an edge without a direction is.
+    /// The feature that marks the second of the two edges for an undirected edge.
     pub mirror: Option<usize>,
-    /// The features of its properties, or 0, the weight.
+    /// The features of its properties; 0 is the weight.
     pub properties: Vec<usize>,
 }
 
 impl Numbering {
-    /// The numbering of a typed graph. Ids of features depend on the description alone: properties of all types in their
-    /// order, one feature for those of one name and type, and then what is no property.
+    /// The numbering of a typed graph. Ids of features depend only on the description: properties of all types in
+    /// order, one feature for each name and type, followed by features that are not properties.
     ///
     /// # Errors
-    /// When the graph has more than nodes, edges and columns that are features, too many types, or a node type whose
-    /// number of rows is not known.
+    /// If the graph has more than nodes, edges and columns that can be features, too many types, or a node type whose
+    /// row count is unknown.
     pub fn of(typed: &Graph) -> Result<Numbering> {
         if !typed.hyperedges.is_empty() || !typed.values.is_empty() || !typed.groups.is_empty() {
             return Err(Error::unsupported("only nodes and edges can be numbered"));
         }
         let most = usize::from(u16::MAX);
         if typed.nodes.len() > most || typed.edges.len() > most {
-            return Err(Error::unsupported("more than 65535 types of nodes or of edges have no numbers"));
+            return Err(Error::unsupported("more than 65535 node types or edge types cannot be numbered"));
         }
         let ids = match typed.nodes.as_slice() {
             [only] if only.key.kind == KeyKind::Int => Ids::Keys,
@@ -130,7 +130,7 @@ impl Numbering {
         for (ty, own) in typed.nodes.iter().zip(&mut nodes) {
             own.key = match (ids, ty.key.kind) {
                 (Ids::Keys, _) | (_, KeyKind::Row) => None,
-                (_, KeyKind::Tuple) => return Err(Error::unsupported("keys that are lists are no features")),
+                (_, KeyKind::Tuple) => return Err(Error::unsupported("keys that are lists cannot be features")),
                 (_, _) => Some(features.add(What::Key, &Property::new("key", ty.key.data_type.clone()))?),
             };
             if ids == Ids::Keys && ty.ordered {
@@ -158,7 +158,7 @@ impl Numbering {
             let weight = weight_of(&ty.properties);
             let mut properties = Vec::new();
             for (at, property) in ty.properties.iter().enumerate() {
-                // A weight of 32 bits is the weight itself.
+                // A 32-bit weight is the weight itself.
                 let is_weight = weight == Some(at) && property.data_type == DataType::Float32;
                 properties.push(if is_weight { 0 } else { features.property(property)? });
             }
@@ -194,7 +194,7 @@ fn weight_of(properties: &[Property]) -> Option<usize> {
     properties.iter().position(is_weight)
 }
 
-/// The property that says whether an edge has a direction.
+/// The property that states whether an edge is directed.
 fn directed_of(properties: &[Property]) -> Option<usize> {
     let is_directed = |property: &Property| {
         property.name == well_known::DIRECTED
@@ -204,7 +204,7 @@ fn directed_of(properties: &[Property]) -> Option<usize> {
     properties.iter().position(is_directed)
 }
 
-/// The numbers of relations: their own, where all are called by different numbers, else those of the edge types.
+/// The numbers of relations: their names, if all are different numbers; otherwise those of the edge types.
 fn numbers(typed: &Graph) -> Result<Vec<u16>> {
     let own = |ty: &EdgeType| {
         let name = ty.relation.fixed()?;
@@ -219,11 +219,11 @@ fn numbers(typed: &Graph) -> Result<Vec<u16>> {
             return Ok(numbers);
         }
     }
-    let number = |at: usize| u16::try_from(at).map_err(|_| Error::unsupported("more than 65535 types of edges"));
+    let number = |at: usize| u16::try_from(at).map_err(|_| Error::unsupported("more than 65535 edge types"));
     (0..typed.edges.len()).map(number).collect()
 }
 
-/// What a feature is.
+/// The role of a feature.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum What {
     Property(String),
@@ -234,12 +234,12 @@ enum What {
     Rest,
 }
 
-/// Features that are given ids.
+/// Assigns ids to features.
 struct Features {
     properties: Vec<Property>,
     /// Properties before the first feature.
     first: usize,
-    /// By what they are and the name of their type.
+    /// By role and the name of their type.
     known: BTreeMap<(What, String), usize>,
 }
 
@@ -256,7 +256,7 @@ impl Features {
         self.add(What::Property(property.name.clone()), property)
     }
 
-    /// The index of the feature that a property becomes.
+    /// The index of the feature for a property.
     fn add(&mut self, what: What, property: &Property) -> Result<usize> {
         let (data_type, kind) = cells::feature(property)?;
         let id = self.properties.len() - self.first;
@@ -270,14 +270,14 @@ impl Features {
         Ok(at)
     }
 
-    /// The feature for what the others cannot say, if there may be such.
+    /// The feature for what the others cannot represent, if it can be needed.
     fn rest<'a>(&mut self, mut properties: impl Iterator<Item = &'a Property>) -> Result<Option<usize>> {
         let needed = properties.any(cells::may_be_elsewhere);
         needed.then(|| self.add(What::Rest, &Property::new("rest", DataType::Utf8))).transpose()
     }
 }
 
-/// The type of labels while they are on their way.
+/// The type of labels during the conversion.
 fn labels() -> Property {
     Property::new(well_known::LABELS, list_of(DataType::Utf8))
 }

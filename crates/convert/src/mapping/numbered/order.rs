@@ -1,4 +1,4 @@
-//! Nodes in the order of their rows: files sort them by ids and spread them over partitions.
+//! Nodes in the order of their rows: files sort them by id and distribute them over partitions.
 
 use std::sync::Arc;
 
@@ -11,15 +11,16 @@ use isomorph_tables::sort::{EdgeSorter, SortOptions, SortedEdges};
 
 use super::cells::malformed;
 
-/// Nodes that were sorted.
+/// Sorted nodes.
 pub(super) struct InOrder {
     sorted: SortedEdges,
 }
 
-/// The nodes of `source` by `position`; nothing where they lie in that order. `by_id` says that positions are ids.
+/// Sorts the nodes of `source` by `position`; `None` if they are stored in that order. `by_id` states that positions
+/// are ids.
 ///
 /// # Errors
-/// When nodes cannot be read, or there is no room for temporary files.
+/// If nodes cannot be read, or there is no space for temporary files.
 pub(super) fn sorted(
     source: &dyn Source,
     by_id: bool,
@@ -52,7 +53,7 @@ pub(super) fn sorted(
         part.read(&mut |batch| {
             let Batch::Nodes(nodes) = batch else { return Ok(()) };
             let (Some(keys), positions) = (&nodes.keys, position(&nodes)?) else {
-                return Err(Error::unsupported("nodes without ids"));
+                return Err(Error::unsupported("nodes have no ids"));
             };
             let ids = super::forward::ids_of(keys)?;
             let columns = columns(source.graph(), &nodes)?;
@@ -80,7 +81,7 @@ fn columns(graph: &Graph, nodes: &NodeBatch) -> Result<RecordBatch> {
 }
 
 impl InOrder {
-    /// All of them, one batch after another.
+    /// All nodes, in batches.
     pub fn part(&self) -> Box<dyn Part + '_> {
         let mut start = 0;
         part::opened(

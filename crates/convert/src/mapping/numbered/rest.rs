@@ -1,4 +1,4 @@
-//! Cells that no feature can say: JSON objects by the names of their properties.
+//! Cells that no feature can represent: JSON objects by the names of their properties.
 
 use std::sync::Arc;
 
@@ -17,10 +17,10 @@ use crate::mapping::json_in::JsonColumn;
 use crate::mapping::json_out::JsonCells;
 use crate::mapping::reify::as_type;
 
-/// The objects of rows; nothing where no row has one. `elsewhere` are rows and properties, in any order.
+/// The objects of rows; `None` if no row has one. `elsewhere` lists rows and properties, in any order.
 ///
 /// # Errors
-/// When a value has no JSON form.
+/// If a value has no JSON form.
 pub(super) fn written(
     mut elsewhere: Vec<(u32, usize)>,
     properties: &[Property],
@@ -67,23 +67,24 @@ pub(super) fn written(
     Ok(Some(Arc::new(texts.finish())))
 }
 
-/// Puts the cells of the objects where they were.
+/// Restores the cells of the objects.
 ///
 /// # Errors
-/// [`CARRY_FITS`] when an object has another member than the properties, or a value of another type.
+/// Returns [`CARRY_FITS`] if an object has a member that is not a property, or a value of another type.
 pub(super) fn restored(objects: &ArrayRef, properties: &[Property], columns: &mut Columns) -> Result<()> {
     if objects.null_count() == objects.len() {
         return Ok(());
     }
     let misfit = |what: String| Error::broken(&CARRY_FITS, what);
-    let objects = objects.as_string_opt::<i32>().ok_or_else(|| misfit("cells apart are no text".to_owned()))?;
+    let objects =
+        objects.as_string_opt::<i32>().ok_or_else(|| misfit("the feature of further cells is not text".to_owned()))?;
     let mut found: Vec<Option<(JsonColumn, Vec<bool>)>> = properties.iter().map(|_| None).collect();
     let mut members = Members::default();
     for row in (0..objects.len()).filter(|row| objects.is_valid(*row)) {
         members.read(objects.value(row), |name, value| {
             let at = properties.iter().position(|property| property.name == name);
             let place = at.and_then(|at| Some((properties.get(at)?, found.get_mut(at)?)));
-            let (property, place) = place.ok_or_else(|| misfit(format!("{name:?} is no property")))?;
+            let (property, place) = place.ok_or_else(|| misfit(format!("{name:?} is not a property")))?;
             let (column, mask) = match place {
                 Some(known) => known,
                 None => place.insert((JsonColumn::new(property)?, vec![false; objects.len()])),

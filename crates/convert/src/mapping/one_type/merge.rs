@@ -1,4 +1,4 @@
-//! A typed graph's rows as those of one node type and one edge type.
+//! Writes the rows of a typed graph as one node type and one edge type.
 
 use std::sync::Arc;
 
@@ -17,10 +17,10 @@ use crate::mapping::merge::{Merge, Merged, MergedEdges};
 use crate::mapping::property_bags::label_lists;
 
 impl Merged<Fusion> {
-    /// Shows `inner` as `record.fused`. Nothing is read.
+    /// Shows `inner` as `record.fused`. Reads nothing.
     ///
     /// # Errors
-    /// When the number of rows of a node type is not known, or the source is another graph than the record's.
+    /// If the row count of a node type is unknown, or the source is not the graph of the record.
     pub fn new(inner: Arc<dyn Source>, record: &Fusion) -> Result<Self> {
         Merged::of(inner, record.clone())
     }
@@ -76,7 +76,7 @@ impl Merge for Fusion {
 }
 
 impl Fusion {
-    /// Puts the weight first that every edge of annnet has.
+    /// Adds the weight as the first property, which every edge of annnet has.
     fn weigh(&self, properties: &mut Columns, own: &[usize], rows: usize) -> Result<()> {
         let stated = properties.first_mut().and_then(Option::take);
         let weights = stated.as_ref().map(doubles).transpose()?;
@@ -87,7 +87,7 @@ impl Fusion {
             (true, None) if weights.is_none() => Some(Arc::new(BooleanArray::from(vec![true; rows]))),
             _ => None,
         };
-        // Every edge of annnet has a weight. The attribute `unweighted` says which edges have none.
+        // Every edge of annnet has a weight. The attribute `unweighted` marks edges without one.
         let weights = match weights {
             Some(weights) if weights.null_count() == 0 => weights,
             Some(weights) => weights.iter().map(|weight| Some(weight.unwrap_or(1.0))).collect(),
@@ -99,14 +99,14 @@ impl Fusion {
     }
 }
 
-/// Puts a column where an attribute is, if there is one.
+/// Stores a column as an attribute, if there is one.
 fn set(attributes: &mut Columns, at: Option<usize>, column: Option<ArrayRef>) {
     if let Some(slot) = at.and_then(|at| attributes.get_mut(at)) {
         *slot = column;
     }
 }
 
-/// Puts columns where attributes are.
+/// Stores columns as attributes.
 fn place(attributes: &mut Columns, places: &[usize], columns: &Columns) {
     for (at, column) in places.iter().zip(columns) {
         set(attributes, Some(*at), column.clone());
@@ -123,7 +123,7 @@ fn doubles(column: &ArrayRef) -> Result<Float64Array> {
     Ok(column.as_primitive::<Float64Type>().clone())
 }
 
-/// The one slice.
+/// The single slice.
 fn slice() -> Box<dyn Part> {
     let batch = || {
         let keys = Arc::new(StringArray::from(vec![DEFAULT]));

@@ -1,8 +1,9 @@
-//! Several types as one: how a typed graph is written where there is one node type and one edge type (`docs/mapping.md`).
+//! Several types as one: how a typed graph is written if there is one node type and one edge type (`docs/mapping.md`).
 //!
-//! annnet has nodes and edges, known by text, with attributes. The type of a node becomes an attribute and, where there
-//! are several, the beginning of its key; labels and relations become attributes too; the properties of all types share
-//! one table. [`Fused`] shows a typed source so, [`Unfused`] shows it back. What annnet cannot say stays with the record.
+//! annnet has nodes and edges with text keys and attributes. The type of a node becomes an attribute and, if there are
+//! several, the prefix of its key; labels and relations also become attributes; the properties of all types share one
+//! table. [`Fused`] shows a typed source in this form, [`Unfused`] is the inverse. What annnet cannot store stays in
+//! the record.
 
 mod merge;
 mod split;
@@ -31,7 +32,7 @@ const NODE: &str = "node";
 const EDGE: &str = "edge";
 const DEFAULT: &str = "default";
 
-/// Names of attributes that annnet or its library keeps for itself, of nodes and of edges.
+/// Names of attributes that annnet or its library reserves, for nodes and for edges.
 const OF_NODES: [&str; 2] = ["node_id", well_known::ENTITY];
 const OF_EDGES: [&str; 13] = [
     "edge_id",
@@ -48,41 +49,41 @@ const OF_EDGES: [&str; 13] = [
     "tail",
     "flexible",
 ];
-/// Columns that begin so are an index of pandas, which no reader shows.
+/// Prefix of columns that are an index of pandas, which no reader shows.
 const INDEX_PREFIX: &str = "__index_level_";
 
 /// How several types become one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Fusing {
-    /// As annnet has it: a weight for every edge, a slice of everything, keys of edges, and names that it keeps for itself.
+    /// For annnet: a weight for every edge, a slice of everything, keys of edges, and reserved names.
     #[default]
     Annnet,
-    /// Nothing but attributes for what tells types apart.
+    /// Only attributes that distinguish the types.
     Plain,
 }
 
-/// The relation between a typed graph and the same with one node type and one edge type.
+/// The relation between a typed graph and the same graph with one node type and one edge type.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Fusion {
-    /// How it is done.
+    /// The form.
     #[serde(default, skip_serializing_if = "is_annnet")]
     pub fusing: Fusing,
     /// The typed graph.
     pub typed: Graph,
-    /// The fused one. Its edges have no keys: whoever needs them makes them of the ends.
+    /// The fused graph. Its edges have no keys: a format that needs them generates them from the ends.
     pub fused: Graph,
     /// One for each node type of the typed graph.
     pub nodes: Vec<FusedNodes>,
-    /// For each edge type of the typed graph, the attributes that its properties are.
+    /// For each edge type of the typed graph, the attributes of its properties.
     pub edges: Vec<Vec<usize>>,
-    /// The attribute with the type of a node, where there are several.
+    /// The attribute with the type of a node, if there are several.
     pub node_type: Option<usize>,
-    /// The attribute with the labels of a node, where nodes have labels.
+    /// The attribute with the labels of a node, if nodes have labels.
     pub labels: Option<usize>,
-    /// The attribute with the relation of an edge, where there are several edge types.
+    /// The attribute with the relation of an edge, if there are several edge types.
     pub relation: Option<usize>,
-    /// The attribute that is true where an edge has no weight, where some may have none.
+    /// The attribute that is true if an edge has no weight, if weights can be missing.
     pub unweighted: Option<usize>,
 }
 
@@ -90,20 +91,20 @@ fn is_annnet(fusing: &Fusing) -> bool {
     *fusing == Fusing::Annnet
 }
 
-/// How a node type lies among the nodes.
+/// How a node type is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FusedNodes {
-    /// What stands before every key.
+    /// The prefix of every key.
     pub prefix: String,
-    /// The attributes that its properties are.
+    /// The attributes of its properties.
     pub properties: Vec<usize>,
 }
 
 impl Fusion {
-    /// The fusion of a typed graph. Names depend on the description alone.
+    /// The fusion of a typed graph. Names depend only on the description.
     ///
     /// # Errors
-    /// When the graph has more than nodes and edges, keys or layers of edges, or keys that have no text.
+    /// If the graph has more than nodes and edges, keys or layers of edges, or keys that have no text form.
     pub fn of(typed: &Graph, fusing: Fusing) -> Result<Fusion> {
         let is_plain = fusing == Fusing::Plain;
         if !typed.hyperedges.is_empty() || !typed.values.is_empty() || !typed.groups.is_empty() {
@@ -115,7 +116,9 @@ impl Fusion {
         let mut nodes = Vec::new();
         for ty in &typed.nodes {
             if ty.key.kind == KeyKind::Tuple {
-                return Err(Error::unsupported("keys that are lists have no text").at(Place::field(ty.name.clone())));
+                return Err(
+                    Error::unsupported("keys that are lists have no text form").at(Place::field(ty.name.clone()))
+                );
             }
             let prefix = match several {
                 true => format!("{}/", prefixes.give(&ty.name, |c| c != '/')),
@@ -187,9 +190,10 @@ impl Fusion {
 struct Attributes {
     names: Names,
     properties: Vec<Property>,
-    /// Names of properties, with the attributes that they are.
+    /// Names of properties, with their attributes.
     given: Vec<(String, usize)>,
-    /// Whether the first attribute is the weight that every edge has. A node may have a property of that name, which is none.
+    /// Whether the first attribute is the weight that every edge has. A property of nodes with that name is not a
+    /// weight.
     begins_with_weight: bool,
 }
 
@@ -209,11 +213,11 @@ impl Attributes {
         self.properties.len() - 1
     }
 
-    /// The attributes that properties are: one for each name, and one more for each further type of the same name.
+    /// The attributes of properties: one for each name, and one more for each further type of the same name.
     fn of(&mut self, properties: &[Property]) -> Vec<usize> {
         let mut places = Vec::with_capacity(properties.len());
         for property in properties {
-            // The weight of edges has a column of its own, of doubles; what does not fit it is an attribute.
+            // The weight of edges has its own column of doubles; a weight that does not fit is an attribute.
             let weighs = property.name == well_known::WEIGHT && fits_weight(&property.data_type);
             if weighs && self.begins_with_weight {
                 places.push(0);
@@ -234,7 +238,7 @@ impl Attributes {
     }
 }
 
-/// Whether a double holds every value of a type.
+/// Whether a double can hold every value of a type.
 fn fits_weight(data_type: &DataType) -> bool {
     use DataType as T;
     matches!(
@@ -243,7 +247,7 @@ fn fits_weight(data_type: &DataType) -> bool {
     )
 }
 
-/// The slices: one, of everything.
+/// The slices: one that contains everything.
 fn slices() -> GroupKind {
     let table = |of, properties| MembershipTable { of, properties };
     let weight = vec![Property::new(well_known::WEIGHT, DataType::Float64)];
@@ -257,7 +261,8 @@ fn slices() -> GroupKind {
     }
 }
 
-/// What annnet says of a graph as a whole. Edges that somebody adds have a direction unless no edge has one.
+/// annnet's documents about the graph as a whole. Edges that are added later are directed by default, unless all edges
+/// are undirected.
 fn documents(typed: &Graph) -> Vec<Document> {
     let undirected = |ty: &EdgeType| ty.direction == Direction::Undirected;
     let directed = typed.edges.is_empty() || !typed.edges.iter().all(undirected);

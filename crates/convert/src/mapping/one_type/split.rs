@@ -1,4 +1,4 @@
-//! One node type and one edge type shown as the typed graph that they were made from.
+//! Shows one node type and one edge type as the typed graph that they were made from.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -22,26 +22,26 @@ use crate::mapping::property_bags::{labels_of, relations_of};
 use crate::mapping::split::{Divided, Split};
 use crate::mapping::view::{Rows, columns_alone};
 
-/// A fusion, and where a source has its attributes.
+/// A fusion, and the positions of its attributes in a source.
 pub struct Found {
     record: Fusion,
-    /// For each attribute of the record the column where the source has it.
+    /// For each attribute of the record, the column of the source.
     node_columns: Vec<Option<usize>>,
     edge_columns: Vec<Option<usize>>,
 }
 
 impl Divided<Found> {
-    /// Shows `inner` as `record.typed`. Nothing is read.
+    /// Shows `inner` as `record.typed`. Reads nothing.
     ///
     /// # Errors
-    /// [`CARRY_FITS`] when the source has hyperedges, or lacks attributes that the record names.
+    /// Returns [`CARRY_FITS`] if the source has hyperedges, or lacks attributes of the record.
     pub fn new(inner: Arc<dyn Source>, record: &Fusion) -> Result<Self> {
         let found = inner.graph();
         let ([node], [edge]) = (found.nodes.as_slice(), found.edges.as_slice()) else {
             return Err(Error::usage("the mapping is of another graph"));
         };
         if let Some(other) = found.hyperedges.first() {
-            return Err(Error::broken(&CARRY_FITS, format!("{} is no type that travels beside the data", other.name)));
+            return Err(Error::broken(&CARRY_FITS, format!("type {} is not in the sidecar", other.name)));
         }
         let columns = |found: &[Property], wanted: Option<&[Property]>| -> Vec<Option<usize>> {
             let place = |property: &Property| found.iter().position(|other| other.name == property.name);
@@ -52,7 +52,7 @@ impl Divided<Found> {
         let edge_columns = columns(&edge.properties, fused.edges.first().map(|ty| ty.properties.as_slice()));
         let missing = |at: Option<usize>| at.is_some_and(|at| edge_columns.get(at).copied().flatten().is_none());
         if missing(record.relation) || missing(record.unweighted) {
-            return Err(Error::broken(&CARRY_FITS, "the attribute that tells the types of edges is gone"));
+            return Err(Error::broken(&CARRY_FITS, "the attribute with the types of edges is missing"));
         }
         let found = Found { record: record.clone(), node_columns, edge_columns };
         Ok(Divided::of(inner, found, record.typed.clone()))
@@ -64,7 +64,7 @@ fn column(columns: &Columns, places: &[Option<usize>], attribute: Option<usize>)
     columns.get(places.get(attribute?).copied().flatten()?)?.clone()
 }
 
-/// The properties of a type, as they are declared.
+/// The properties of a type, in their declared types.
 fn properties(
     columns: &Columns,
     places: &[Option<usize>],
@@ -78,7 +78,7 @@ fn properties(
     found.collect()
 }
 
-/// The columns in which the properties lie that are wanted, and further attributes.
+/// The columns of the wanted properties, and further attributes.
 fn stored(
     places: &[Option<usize>],
     own: &[usize],
@@ -120,7 +120,7 @@ impl Split for Found {
         }
         let relations = column(&batch.properties, &self.edge_columns, self.record.relation);
         let relations = relations.filter(|relations| relations.as_string_opt::<i32>().is_some());
-        let relations = relations.ok_or_else(|| Error::broken(&CARRY_FITS, "edges name no type"))?;
+        let relations = relations.ok_or_else(|| Error::broken(&CARRY_FITS, "edges do not state their type"))?;
         relations_of(&relations).map(Cow::Owned)
     }
 
@@ -132,7 +132,7 @@ impl Split for Found {
         rows: &Rows,
     ) -> Result<(Columns, Option<BooleanArray>)> {
         let own = self.record.edges.get(number).ok_or_else(|| Error::usage("no such edge type"))?;
-        // Only the columns of this type are picked.
+        // Only the columns of this type are selected.
         let wanted = |at: usize| {
             let attribute = self.edge_columns.iter().position(|place| *place == Some(at));
             attribute.is_some_and(|own_at| own.contains(&own_at) || self.record.unweighted == Some(own_at))
@@ -172,7 +172,7 @@ impl Split for Found {
     }
 }
 
-/// Nulls where `absent` is true.
+/// Sets nulls where `absent` is true.
 fn without(column: &mut ArrayRef, absent: &ArrayRef) -> Result<()> {
     let absent = absent.as_boolean();
     let stated: NullBuffer = absent.iter().map(|absent| absent != Some(true)).collect();

@@ -1,7 +1,7 @@
-//! Members brought together with their hyperedges.
+//! Collects the members of hyperedges.
 //!
-//! A source may give the members of one hyperedge anywhere: a file that holds them as edges gives all heads before the
-//! first tail. So hyperedges and members are sorted by the hyperedge, in memory or in temporary files.
+//! A source can return the members of one hyperedge anywhere: a file that stores them as edges returns all heads before
+//! the first tail. So hyperedges and members are sorted by hyperedge, in memory or in temporary files.
 
 use std::sync::Arc;
 
@@ -24,10 +24,10 @@ use crate::mapping::reify::{as_type, malformed};
 use crate::progress::Progress;
 use isomorph_storage::Resources;
 
-/// Parts of a scan of pairs: enough for the threads of any machine, and few enough to have some rows each.
+/// Parts of a scan of pairs: enough for the threads of any machine, and few enough that each has some rows.
 const PARTS: usize = 32;
 
-/// What a row of the sort is: the hyperedge itself, or a member in this role.
+/// The content of a row of the sort: the hyperedge itself, or a member in this role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Is {
@@ -39,7 +39,7 @@ pub(super) enum Is {
 
 /// Columns of the sort, before the properties.
 pub(super) mod at {
-    /// What the row is.
+    /// The content of the row.
     pub const IS: usize = 0;
     /// The id of the hyperedge, in its own row.
     pub const KEY: usize = 1;
@@ -47,13 +47,13 @@ pub(super) mod at {
     pub const END: usize = 2;
     /// Its layer.
     pub const LAYER: usize = 3;
-    /// Whether the hyperedge has a direction.
+    /// Whether the hyperedge is directed.
     pub const DIRECTED: usize = 4;
     /// The first property of the hyperedge.
     pub const PROPERTIES: usize = 5;
 }
 
-/// How many there are.
+/// Counts.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     pub types: Vec<TypeCounts>,
@@ -61,22 +61,22 @@ pub(super) struct Counts {
     pub memberships: Vec<u64>,
 }
 
-/// How many there are of a hyperedge type, and how its members are told.
+/// Counts of a hyperedge type, and how its members refer to hyperedges and nodes.
 #[derive(Debug, Clone, Default)]
 pub(super) struct TypeCounts {
     pub hyperedges: u64,
     pub members: u64,
     pub coefficients: u64,
-    /// Whether members name their hyperedge by its row.
+    /// Whether members refer to their hyperedge by row.
     owner_rows: bool,
-    /// Whether members are rows of the node table.
+    /// Whether members refer to nodes by row.
     end_rows: bool,
 }
 
 /// Counts hyperedges, members and memberships of hyperedges.
 ///
 /// # Errors
-/// When they cannot be read.
+/// If they cannot be read.
 pub(super) fn count(source: &dyn Source, progress: &dyn Progress) -> Result<Counts> {
     use isomorph_model::schema::Owner;
     let graph = source.graph();
@@ -124,26 +124,26 @@ pub(super) struct Gathered {
 }
 
 impl Gathered {
-    /// Bounds of parts that can be read alone.
+    /// Bounds of parts that can be read independently.
     pub fn parts(&self) -> Vec<std::ops::Range<u64>> {
         let splits = self.sorted.splits(PARTS, 1);
         let starts = std::iter::once(0).chain(splits.iter().copied());
         starts.enumerate().map(|(at, start)| start..splits.get(at).copied().unwrap_or(u64::MAX)).collect()
     }
 
-    /// The hyperedges of a part with their members, in an order that does not depend on where they were.
+    /// The hyperedges of a part with their members, in an order that does not depend on the source.
     ///
     /// # Errors
-    /// When they cannot be read back.
+    /// If they cannot be read back.
     pub fn groups(&self, part: std::ops::Range<u64>) -> Result<Groups<'_>> {
         Ok(Groups::new(self.sorted.range(part)?))
     }
 }
 
-/// Brings the members of every type together with their hyperedges.
+/// Collects the members of the hyperedges of every type.
 ///
 /// # Errors
-/// When they cannot be read, or there is too little memory even for spilling.
+/// If they cannot be read, or there is too little memory even for spilling.
 pub(super) fn gather(
     source: &dyn Source,
     counts: &Counts,
@@ -178,9 +178,9 @@ pub(super) fn gather(
     sorters.into_iter().map(Gathering::finish).collect()
 }
 
-/// The columns of the sort of a type.
+/// The columns of the sort for a type.
 fn schema(graph: &Graph, ty: &HyperedgeType, counts: &TypeCounts) -> Result<SchemaRef> {
-    let node = graph.nodes.get(ty.ends).ok_or_else(|| Error::usage("hyperedges of no node type"))?;
+    let node = graph.nodes.get(ty.ends).ok_or_else(|| Error::usage("hyperedges of an unknown node type"))?;
     let end = if counts.end_rows { DataType::UInt64 } else { node.key.data_type.clone() };
     let mut fields = vec![
         Field::new("is", DataType::UInt8, false),
@@ -198,7 +198,7 @@ struct Gathering<'a> {
     schema: SchemaRef,
     ty: &'a HyperedgeType,
     counts: &'a TypeCounts,
-    /// Rows that were pushed.
+    /// Number of rows that were added.
     rows: u64,
 }
 
@@ -235,7 +235,7 @@ impl Gathering<'_> {
             Some("head") => Ok(Is::Head as u8),
             Some("tail") => Ok(Is::Tail as u8),
             Some("member") => Ok(Is::Member as u8),
-            other => Err(Error::malformed(format!("{:?} is no role of a member", other.unwrap_or_default()))),
+            other => Err(Error::malformed(format!("{:?} is not a role of a member", other.unwrap_or_default()))),
         });
         columns[at::IS] = Arc::new(roles.collect::<Result<UInt8Array>>()?);
         columns[at::END] = match &batch.member {
@@ -249,7 +249,7 @@ impl Gathering<'_> {
         self.push(&first, &second, columns)
     }
 
-    /// Columns of nothing but nulls.
+    /// Columns of nulls.
     fn empty(&self, rows: usize) -> Vec<ArrayRef> {
         self.schema.fields().iter().map(|field| new_null_array(field.data_type(), rows)).collect()
     }
@@ -268,17 +268,17 @@ impl Gathering<'_> {
 }
 
 fn told_in_two_ways(ty: &HyperedgeType) -> Error {
-    Error::unsupported(format!("members of {} that are told by rows here and by keys there", ty.name))
+    Error::unsupported(format!("members of {} are given partly by row and partly by key", ty.name))
 }
 
-/// Where hyperedges of these keys are in the sort: the two halves of a hash of 127 bits, so that no first half is the end of all
-/// ranges.
+/// The positions of hyperedges with these keys in the sort: the two halves of a 127-bit hash, so that no first half is
+/// the end of all ranges.
 fn places(keys: &ArrayRef) -> (Vec<u64>, Vec<u64>) {
     let hash = |key: Option<&str>| xxh3_128(key.unwrap_or_default().as_bytes());
     keys.as_string::<i32>().iter().map(|key| halves(hash(key))).map(|(first, second)| (first >> 1, second)).unzip()
 }
 
-/// Column `column` of a row that says whether a hyperedge has a direction; a row that says nothing has one.
+/// The column that states whether a hyperedge is directed; null means directed.
 pub(super) fn directed(columns: &RecordBatch) -> &BooleanArray {
     columns.column(at::DIRECTED).as_boolean()
 }

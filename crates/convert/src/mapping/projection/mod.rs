@@ -1,8 +1,8 @@
-//! Graphs without their hyperedges: as pairs of members, or without them at all (`docs/mapping.md`).
+//! Graphs without their hyperedges: replaced by pairs of members, or dropped (`docs/mapping.md`).
 //!
-//! Nothing here has an inverse. A hyperedge of four members becomes six pairs, and what is said of one member, or of the
-//! hyperedge as somebody in a group, has no place any more. So a [`Projection`] counts what it leaves out, and is made
-//! only for conversions that sidecar nothing.
+//! Nothing here has an inverse. A hyperedge of four members becomes six pairs, and the properties of one member, or the
+//! memberships of the hyperedge in groups, cannot be stored any more. So a [`Projection`] counts what it drops, and is
+//! made only for conversions without a sidecar.
 
 mod gather;
 mod pairs;
@@ -24,20 +24,20 @@ use isomorph_storage::Resources;
 
 pub use projected::Projected;
 
-/// The column of a pair that says of which hyperedge it is.
+/// The column of a pair with the id of its hyperedge.
 const HYPEREDGE: &str = "hyperedge";
 
-/// A graph without hyperedges, and what that costs.
+/// A graph without hyperedges, and what is lost.
 pub struct Projection {
-    /// The graph: its first edge types are those that it had, behind them are the pairs.
+    /// The graph: its first edge types are the original ones, followed by the pairs.
     pub graph: Graph,
-    /// What becomes of each hyperedge type: its name, and what is written for it.
+    /// For each hyperedge type: its name, and what is written for it.
     pub lines: Vec<(String, String)>,
-    /// What is lost, in words with numbers.
+    /// What is lost, as text with counts.
     pub lost: Vec<String>,
-    /// The hyperedges behind each edge type of pairs.
+    /// The hyperedges of each edge type of pairs.
     pairs: Vec<Gathered>,
-    /// For each kind of groups, where its membership tables are now; none for those of hyperedges.
+    /// For each kind of groups, the new positions of its membership tables; `None` for those of hyperedges.
     memberships: Vec<Vec<Option<usize>>>,
     /// The same for value tables.
     values: Vec<Option<usize>>,
@@ -52,11 +52,11 @@ impl fmt::Debug for Projection {
 }
 
 impl Projection {
-    /// The projection of a graph; none where there are no hyperedges, or they are kept. Hyperedges and members are read to
-    /// be counted and, for pairs, once more to bring them together.
+    /// The projection of a graph; `None` if there are no hyperedges, or they are kept. Hyperedges and members are read
+    /// to count them and, for pairs, a second time to collect them.
     ///
     /// # Errors
-    /// When they cannot be read, members name no hyperedge, or there is too little memory even for spilling.
+    /// If they cannot be read, members refer to no hyperedge, or there is too little memory even for spilling.
     pub fn of(
         source: &dyn Source,
         how: Hyperedges,
@@ -108,7 +108,7 @@ impl Projection {
 
     fn skip(&mut self, graph: &Graph, counts: &Counts) {
         for (ty, count) in graph.hyperedges.iter().zip(&counts.types) {
-            self.lines.push((ty.name.clone(), "left out".to_owned()));
+            self.lines.push((ty.name.clone(), "dropped".to_owned()));
             if count.hyperedges > 0 {
                 let (hyperedges, members) = (count.hyperedges, counted(count.members, "member"));
                 self.lost.push(format!("{} {} with {members}", counted(hyperedges, "hyperedge"), ty.name));
@@ -138,7 +138,7 @@ impl Projection {
             let alone = count.hyperedges.saturating_sub(expanded);
             if alone > 0 {
                 let all = counted(count.hyperedges, "hyperedge");
-                self.lost.push(format!("{alone} of {all} {}, which have no two members to pair", ty.name));
+                self.lost.push(format!("{alone} of {all} {}, which have fewer than two members to pair", ty.name));
             }
             if count.coefficients > 0 {
                 let coefficients = counted(count.coefficients, "coefficient of members");
@@ -146,7 +146,7 @@ impl Projection {
             }
             // A type without pairs would be an empty table in every format.
             if pairs == 0 {
-                self.lines.push((ty.name.clone(), "left out: no two members to pair".to_owned()));
+                self.lines.push((ty.name.clone(), "dropped: fewer than two members to pair".to_owned()));
                 continue;
             }
             self.lines.push((ty.name.clone(), format!("{} {relation}", counted(pairs, "edge"))));
@@ -156,13 +156,13 @@ impl Projection {
         Ok(())
     }
 
-    /// The hyperedges behind an edge type, if it is one of pairs.
+    /// The hyperedges of an edge type, if it is one of pairs.
     fn pairs_of(&self, edge: usize) -> Option<&Gathered> {
         self.pairs.get(edge.checked_sub(self.edges)?)
     }
 }
 
-/// The edge type of the pairs of a hyperedge type. Its last property says of which hyperedge a pair is.
+/// The edge type of the pairs of a hyperedge type. Its last property is the id of the hyperedge.
 fn pair_type(ty: &HyperedgeType, relation: String, pairs: u64) -> EdgeType {
     let mut names = Names::reserving(ty.properties.iter().map(|property| property.name.as_str()));
     let mut properties = ty.properties.clone();
@@ -179,13 +179,13 @@ fn pair_type(ty: &HyperedgeType, relation: String, pairs: u64) -> EdgeType {
     }
 }
 
-/// Where the tables that are kept are then.
+/// The new positions of the tables that are kept.
 fn places(kept: impl Iterator<Item = bool>) -> Vec<Option<usize>> {
     let mut next = 0..;
     kept.map(|kept| if kept { next.next() } else { None }).collect()
 }
 
-/// `1 membership of hyperedges`, `2 memberships of hyperedges`: the first word takes the ending.
+/// `1 membership of hyperedges`, `2 memberships of hyperedges`: the first word gets the plural ending.
 fn counted(number: u64, what: &str) -> String {
     let ending = if number == 1 { "" } else { "s" };
     match what.split_once(' ') {

@@ -1,4 +1,4 @@
-//! The pairs of members of a hyperedge: each head with each tail, and each two members without a direction.
+//! The pairs of members of a hyperedge: each head with each tail; without direction, every two members.
 
 use std::collections::HashSet;
 
@@ -18,13 +18,13 @@ use crate::mapping::reify::malformed;
 /// A hyperedge and its members, as rows of `columns`.
 #[derive(Default)]
 pub(super) struct Group {
-    /// What the rows are of; nothing before the first hyperedge.
+    /// The rows; `None` before the first hyperedge.
     pub columns: Option<RecordBatch>,
-    /// The hyperedge's own row.
+    /// The row of the hyperedge itself.
     pub own: u32,
-    /// Rows of its heads, of its tails, and of the members of an undirected one: each end once.
+    /// Rows of the heads, of the tails, and of the members of an undirected one: each end once.
     members: [Vec<u32>; 3],
-    /// Which pair comes next: one, and the other.
+    /// The next pair.
     next: (usize, usize),
 }
 
@@ -32,7 +32,7 @@ impl Group {
     /// Number of pairs.
     pub fn pairs(&self) -> u64 {
         let [heads, tails, members] = self.members.each_ref().map(|rows| rows.len() as u64);
-        // Rows of a batch are 32-bit numbers, so that neither product goes beyond 64 bits.
+        // Row numbers of a batch have 32 bits, so that neither product exceeds 64 bits.
         (heads * tails).saturating_add(members * members.saturating_sub(1) / 2)
     }
 
@@ -61,16 +61,16 @@ impl Group {
     }
 }
 
-/// Cuts sorted rows into hyperedges.
+/// Splits sorted rows into hyperedges.
 pub(super) struct Groups<'a> {
     stream: EdgeStream<'a>,
-    /// Rows of a hyperedge that may go on in the next batch.
+    /// Rows of a hyperedge that may continue in the next batch.
     open: Vec<RecordBatch>,
     place: Option<(u64, u64)>,
-    /// A batch, where the hyperedges end that end in it, the last one first, and where the next one begins.
+    /// A batch, the ends of the hyperedges that end in it, last first, and the start of the next one.
     whole: Option<(RecordBatch, Vec<usize>, usize)>,
     seen: HashSet<(u8, u128)>,
-    /// The one at hand.
+    /// The current hyperedge.
     pub group: Group,
 }
 
@@ -80,10 +80,10 @@ impl<'a> Groups<'a> {
         Groups { stream, open: Vec::new(), place: None, whole: None, seen: HashSet::new(), group }
     }
 
-    /// Goes to the next hyperedge; whether there is one.
+    /// Moves to the next hyperedge. Returns whether there is one.
     ///
     /// # Errors
-    /// When rows cannot be read back, or a member has no hyperedge.
+    /// If rows cannot be read back, or a member has no hyperedge.
     pub fn advance(&mut self) -> Result<bool> {
         loop {
             if let Some((columns, ends, start)) = &mut self.whole {
@@ -109,7 +109,7 @@ impl<'a> Groups<'a> {
         }
     }
 
-    /// Adds the next rows: the pieces of the hyperedge before them, if it has ended.
+    /// Adds the next rows. Returns the pieces of the previous hyperedge, if it has ended.
     fn add(&mut self, batch: &SortedBatch) -> Vec<RecordBatch> {
         let (first, second) = (batch.aligned.values(), batch.other.values());
         let place = |row: usize| (first[row], second[row]);
@@ -122,7 +122,7 @@ impl<'a> Groups<'a> {
                 return Vec::new();
             }
         }
-        // All hyperedges but the last end here.
+        // All hyperedges except the last end here.
         let mut ends: Vec<usize> = (start + 1..rows).filter(|row| place(*row) != place(row - 1)).collect();
         let last = ends.last().copied().unwrap_or(start);
         ends.reverse();
@@ -142,16 +142,16 @@ impl<'a> Groups<'a> {
             let what = is.value(row);
             if what == Is::Hyperedge as u8 {
                 if own.replace(narrow(row)).is_some() {
-                    return Err(Error::malformed("two hyperedges have one key"));
+                    return Err(Error::malformed("two hyperedges have the same key"));
                 }
                 continue;
             }
-            // An end that is named twice in a role is in it once.
+            // An end that occurs twice in a role counts once.
             if self.seen.insert((what, hash(end, layer, row))) {
                 self.group.members[usize::from(what - Is::Head as u8)].push(narrow(row));
             }
         }
-        self.group.own = own.ok_or_else(|| Error::malformed("a member is of a hyperedge that is not there"))?;
+        self.group.own = own.ok_or_else(|| Error::malformed("a member refers to a hyperedge that does not exist"))?;
         self.group.columns = Some(columns);
         Ok(())
     }
@@ -181,6 +181,6 @@ fn of_end(end: &ArrayRef, row: usize) -> u128 {
     }
     let numbers = end.as_primitive_opt::<UInt64Type>().map(|numbers| numbers.value(row));
     let signed = || end.as_primitive_opt::<Int64Type>().map(|numbers| numbers.value(row).cast_unsigned());
-    // Keys of other types are not looked into: each of them is another end.
+    // Keys of other types are not compared: each of them counts as a different end.
     numbers.or_else(signed).map_or(row as u128, u128::from)
 }

@@ -22,7 +22,7 @@ pub struct Projected {
 }
 
 impl Projected {
-    /// Shows `inner`, of which `projection` was made. Nothing is read.
+    /// Shows `inner`, the graph of `projection`. Reads nothing.
     pub fn new(inner: Arc<dyn Source>, projection: Arc<Projection>) -> Self {
         Projected { inner, projection }
     }
@@ -49,7 +49,7 @@ impl Projected {
     }
 }
 
-/// What of the graph itself stays.
+/// The part of the graph that is kept.
 fn kept(projection: &Projection, batch: Batch, take: Take<'_>) -> Result<()> {
     match batch {
         Batch::Hyperedges(_) | Batch::Members(_) => Ok(()),
@@ -74,13 +74,13 @@ fn kept(projection: &Projection, batch: Batch, take: Take<'_>) -> Result<()> {
     }
 }
 
-/// How pairs are given.
+/// The form of pairs.
 #[derive(Clone, Copy)]
 struct Shape {
     ty: usize,
     layered: bool,
     by_row: bool,
-    /// Rows of a batch, at most.
+    /// Maximum number of rows in a batch.
     rows: usize,
 }
 
@@ -120,7 +120,7 @@ struct Pairs {
 }
 
 impl Pairs {
-    /// Begins with another batch, if it is another.
+    /// Starts another batch, if the batch has changed.
     fn of(
         &mut self,
         columns: &RecordBatch,
@@ -144,7 +144,7 @@ impl Pairs {
         self.own.push(own);
     }
 
-    /// Gives what there is.
+    /// Passes on the collected pairs.
     fn give(&mut self, form: EndForm, shape: Shape, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
         let Some(columns) = self.columns.as_ref().filter(|_| !self.own.is_empty()) else { return Ok(()) };
         let rows = self.own.len();

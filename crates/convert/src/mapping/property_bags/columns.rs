@@ -16,7 +16,7 @@ use super::Slot;
 use crate::mapping::CARRY_FITS;
 use crate::mapping::json_in::JsonColumn;
 use crate::mapping::reify::as_type;
-/// Labels as a column of lists; no labels are null.
+/// Labels as a column of lists; null if there are none.
 pub(crate) fn label_lists(labels: &LabelColumn) -> ArrayRef {
     let item = Field::new(ITEM, DataType::Utf8, true);
     let mut builder = ListBuilder::new(StringBuilder::new()).with_field(item);
@@ -31,8 +31,8 @@ pub(crate) fn label_lists(labels: &LabelColumn) -> ArrayRef {
     Arc::new(builder.finish())
 }
 
-/// The typed columns of a run of rows; and, where `marker` names a member, whether each row is directed. `of_slot` are
-/// the labels or relations of the rows, where they are a property.
+/// The typed columns of a run of rows; and, if `marker` names a member, whether each row is directed. `of_slot` are the
+/// labels or relations of the rows, if they are a property.
 pub(super) fn columns_of(
     inner: &[Property],
     cells: &Columns,
@@ -67,12 +67,12 @@ pub(super) fn columns_of(
         })
         .collect::<Result<Columns>>()?;
     debug_assert!(columns.iter().flatten().all(|column| column.len() == rows));
-    // Without a bag nothing is said, and every edge is directed.
+    // Without a bag there are no members, and every edge is directed.
     let directed = shredder.directed.filter(|_| bag.is_some());
     Ok((columns, directed.map(|mut directed| directed.finish())))
 }
 
-/// Sorts the members of bags into columns.
+/// Distributes the members of bags to columns.
 struct Shredder<'a> {
     /// Member names in the order of `columns`.
     names: Vec<&'a str>,
@@ -121,7 +121,7 @@ impl<'a> Shredder<'a> {
                         is_directed = value != "false";
                         return Ok(());
                     }
-                    // Members mostly come in the order of the columns: look there first.
+                    // Members are usually in the order of the columns: check there first.
                     let at = match self.names.get(expected) {
                         Some(next) if *next == name => Some(expected),
                         _ => self.by_name.get(name).copied(),
@@ -137,7 +137,7 @@ impl<'a> Shredder<'a> {
                         rest_text.push_str(value);
                         return Ok(());
                     }
-                    Err(Error::broken(&CARRY_FITS, format!("member {name:?} is no property of its type")))
+                    Err(Error::broken(&CARRY_FITS, format!("member {name:?} is not a property of its type")))
                 })
                 .map_err(|error| error.at(Place::default().row(row as u64)))?;
             for column in &mut self.columns {

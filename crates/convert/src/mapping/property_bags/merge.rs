@@ -1,4 +1,4 @@
-//! A typed graph's rows as those of a bundled one: properties in bags.
+//! Writes the rows of a typed graph as those of a bundled one: properties in bags.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,10 +24,10 @@ use crate::mapping::merge::{Merge, Merged, MergedEdges};
 use crate::mapping::reify::as_type;
 
 impl Merged<Bundling> {
-    /// Shows `inner` as `bundling.bundled`. Nothing is read.
+    /// Shows `inner` as `bundling.bundled`. Reads nothing.
     ///
     /// # Errors
-    /// When the number of rows of a node type is not known, or the source is another graph than the mapping's.
+    /// If the row count of a node type is unknown, or the source is not the graph of the mapping.
     pub fn new(inner: Arc<dyn Source>, bundling: &Bundling) -> Result<Self> {
         Merged::of(inner, bundling.clone())
     }
@@ -75,19 +75,19 @@ impl Merge for Bundling {
     }
 }
 
-/// One relation of all rows.
+/// One relation for all rows.
 pub(in crate::mapping) fn same_relation(relation: &str, rows: usize) -> Relations {
     Relations { names: StringArray::from_iter_values([relation]), index: UInt32Array::from_value(0, rows) }
 }
 
-/// The column that a slot stands for.
+/// The column of a slot.
 fn column_of<'a>(slot: &Slot, slots: &[Slot], columns: &'a Columns) -> Option<&'a ArrayRef> {
     columns.get(slots.iter().position(|other| other == slot)?)?.as_ref()
 }
 
-/// Relations that lie in a column.
+/// Relations from a column.
 pub(in crate::mapping) fn relations_of(column: &ArrayRef) -> Result<Relations> {
-    let column = column.as_string_opt::<i32>().ok_or_else(|| Error::malformed("relations are no text"))?;
+    let column = column.as_string_opt::<i32>().ok_or_else(|| Error::malformed("relations are not text"))?;
     let mut known: HashMap<&str, u32> = HashMap::new();
     let index = UInt32Array::from_iter_values((0..column.len()).map(|row| {
         // A null relation is the empty one.
@@ -100,9 +100,9 @@ pub(in crate::mapping) fn relations_of(column: &ArrayRef) -> Result<Relations> {
     Ok(Relations { names: StringArray::from_iter_values(names.into_iter().map(|(name, _)| name)), index })
 }
 
-/// Labels that lie in a column of lists.
+/// Labels from a column of lists.
 pub(crate) fn labels_of(column: &ArrayRef) -> Result<LabelColumn> {
-    let refused = || Error::malformed("labels are no lists of text");
+    let refused = || Error::malformed("labels are not lists of text");
     let lists = column.as_list_opt::<i32>().ok_or_else(refused)?;
     let items = lists.values().as_string_opt::<i32>().ok_or_else(refused)?;
     let mut builder = LabelBuilder::default();
@@ -133,7 +133,7 @@ fn labels(slots: &NodeSlots, batch: &NodeBatch) -> Result<LabelColumn> {
     })
 }
 
-/// Which rows must say that they have no direction.
+/// Which rows must be marked as undirected.
 enum Undirected<'a> {
     All(&'a str),
     Rows(&'a str, &'a BooleanArray),
@@ -148,7 +148,7 @@ fn undirected_rows<'a>(slots: &'a EdgeSlots, direction: Direction, batch: &'a Ed
     }
 }
 
-/// The bundled columns: typed columns where they are, defaults where nothing is said, the rest as one bag.
+/// The bundled columns: typed columns where they exist, defaults for missing ones, everything else in one bag.
 fn columns(
     target: &[Property],
     typed: &[Property],
@@ -174,7 +174,7 @@ fn columns(
     Ok(columns)
 }
 
-/// What a well-known column says when the typed graph says nothing.
+/// The value of a well-known column if the typed graph has none.
 fn default(property: &Property, rows: usize) -> Option<ArrayRef> {
     match (property.name.as_str(), &property.data_type) {
         (well_known::TRUTH, DataType::Float32) => Some(Arc::new(Float32Array::from_value(1.0, rows))),

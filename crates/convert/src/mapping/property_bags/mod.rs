@@ -1,5 +1,5 @@
-//! Types in one table of nodes and one of edges, properties in bags: how a typed graph is written in NOCK, and NOCK as a typed graph
-//! (`docs/mapping.md`).
+//! Types in one table of nodes and one of edges, properties in bags: how a typed graph is written to NOCK, and how NOCK
+//! is read as a typed graph (`docs/mapping.md`).
 
 mod columns;
 mod merge;
@@ -20,7 +20,7 @@ pub type Bundled = Merged<Bundling>;
 /// Shows a bundled source as its typed graph.
 pub type Shredded = Divided<Bundling>;
 
-/// Where a property of the typed graph lies in the bundled one.
+/// Where a property of the typed graph is stored in the bundled one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Slot {
@@ -28,20 +28,20 @@ pub enum Slot {
     Column(usize),
     /// In the bag, as this member.
     Member(String),
-    /// It *is* the rest of the bag: a JSON object of the members that have no column of their own.
+    /// The rest of the bag: a JSON object of the members that have no column of their own.
     Rest,
-    /// It is the labels, of nodes that have too many for label files.
+    /// The labels, for nodes that have too many for label files.
     Labels,
-    /// It is the relation, of edges that have too many for types.
+    /// The relation, for edges that have too many for types.
     Relation,
 }
 
-/// How a node type lies in the one table of nodes.
+/// How a node type is stored in the one table of nodes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NodeSlots {
-    /// The label that names the type; none where the one type goes without saying.
+    /// The label that names the type; `None` if the only type needs no label.
     pub label: Option<String>,
-    /// What stands before every key.
+    /// The prefix of every key.
     pub prefix: String,
     /// Labels whose names differ: typed, bundled.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -50,12 +50,12 @@ pub struct NodeSlots {
     pub properties: Vec<Slot>,
 }
 
-/// How an edge type lies in the one table of edges.
+/// How an edge type is stored in the one table of edges.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EdgeSlots {
-    /// The relation that names the type; nothing where [`Slot::Relation`] says it.
+    /// The relation that names the type; empty if [`Slot::Relation`] holds it.
     pub relation: String,
-    /// The member that says that an edge has no direction, if that is to be said.
+    /// The member that marks an undirected edge, if needed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub directed: Option<String>,
     /// One for each property of the type.

@@ -1,4 +1,4 @@
-//! One table of nodes and one of edges with bags, shown as the types that were bundled.
+//! Shows one table of nodes and one of edges with bags as the types that were bundled.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -24,12 +24,12 @@ impl Divided<Bundling> {
     /// Shows `inner` as `bundling.typed`.
     ///
     /// # Errors
-    /// When the source is no bundled graph.
+    /// If the source is not a bundled graph.
     pub fn new(inner: Arc<dyn Source>, bundling: &Bundling) -> Result<Self> {
         if inner.graph().nodes.len() != 1 || inner.graph().edges.len() != 1 {
             return Err(Error::usage("the mapping is of another graph"));
         }
-        // The inner columns stand where the source has them, not where the record says.
+        // Columns are at the positions of the source, not at those of the record.
         let record = Bundling { bundled: inner.graph().clone(), ..bundling.clone() };
         Ok(Divided::of(inner, record, bundling.typed.clone()))
     }
@@ -54,7 +54,7 @@ fn bag_of(inner: &[Property]) -> Option<usize> {
     inner.iter().position(|property| property.kind == ValueKind::Bag)
 }
 
-/// The columns in which the properties lie that are wanted.
+/// The columns with the wanted properties.
 fn stored(inner: &[Property], slots: &[Slot], wanted: &Narrowing) -> impl Iterator<Item = usize> {
     wanted.properties.iter().filter_map(|at| match slots.get(*at)? {
         Slot::Column(column) => Some(*column),

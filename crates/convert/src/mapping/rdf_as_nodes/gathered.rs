@@ -1,4 +1,4 @@
-//! RDF shown as nodes with bags of properties.
+//! Shows RDF as nodes with bags of properties.
 
 use std::sync::Arc;
 
@@ -41,18 +41,19 @@ impl std::fmt::Debug for Gathered {
 }
 
 impl Gathered {
-    /// Shows `inner`, which is `record.rdf`, as `record.bundled`. Nothing is read before it is asked for; then what is said of
-    /// resources is sorted, within `budget`.
+    /// Shows `inner`, which is `record.rdf`, as `record.bundled`. Nothing is read before the first request; then the
+    /// data of resources is sorted, within `budget`.
     pub fn new(inner: Arc<dyn Source>, record: &Gathering, budget: &Budget) -> Self {
         let (record, budget) = (record.clone(), budget.clone());
         Gathered { inner, record, budget, subjects: Sorted::default() }
     }
 
-    /// The same, where what is said of resources is sorted at once: with the digests of the RDF and, where `typing` is given, a survey of
-    /// what it is shown as. The source is read once for all of it.
+    /// The same, but the data of resources is sorted at once, together with the digests of the RDF and, if `typing` is
+    /// given, a survey of the result. The source is read once for all of this.
     ///
     /// # Errors
-    /// When the source cannot be read or is not sound, or would lose graphs without triples; when there is no room for temporary files.
+    /// If the source cannot be read or is invalid, or would lose graphs without triples; also if there is no space for
+    /// temporary files.
     pub(crate) fn read(
         inner: &Arc<dyn Source>,
         record: &Gathering,
@@ -102,7 +103,7 @@ impl Gathered {
         self.subjects.get(self.inner.as_ref(), (&self.budget, threads), progress, take)
     }
 
-    /// Takes down what a batch says of resources.
+    /// Collects the data about resources in a batch.
     fn take(&self, batch: &Batch, rows: &mut Rows<'_>) -> Result<()> {
         match batch {
             Batch::Edges(edges) => self.mention(edges, rows),
@@ -116,7 +117,7 @@ impl Gathered {
         }
     }
 
-    /// Takes down who triples speak of, and the classes that are labels.
+    /// Collects the resources that triples mention, and the classes that are labels.
     fn mention(&self, edges: &EdgeBatch, said: &mut Rows<'_>) -> Result<()> {
         let classes = if self.record.labels { rows::classes(edges)? } else { None };
         let (from, to) = (rows::terms(&edges.source)?, rows::terms(&edges.target)?);
@@ -126,7 +127,7 @@ impl Gathered {
                 said.push(subject, Said::Class(object))?;
                 continue;
             }
-            // Triples often come by subject.
+            // Triples are often ordered by subject.
             if last != Some(subject) {
                 said.push(subject, Said::Mentioned)?;
                 last = Some(subject);
@@ -136,9 +137,9 @@ impl Gathered {
         Ok(())
     }
 
-    /// Takes down the literals of one predicate, as JSON.
+    /// Collects the literals of one predicate, as JSON.
     fn values(&self, batch: &ValueBatch, said: &mut Rows<'_>) -> Result<()> {
-        let misfit = || Error::malformed("literals that are no texts");
+        let misfit = || Error::malformed("literals are not text");
         let predicate = u32::try_from(batch.table).map_err(|_| misfit())?;
         let subjects = rows::terms(&batch.owner)?;
         let parts = batch.values.as_struct_opt().ok_or_else(misfit)?;
@@ -159,7 +160,7 @@ impl Gathered {
         Ok(())
     }
 
-    /// A triple's graph as a bag.
+    /// The graph of a triple as a bag.
     fn edges(&self, batch: &EdgeBatch) -> Result<EdgeBatch> {
         let without;
         let batch = match self.record.labels {

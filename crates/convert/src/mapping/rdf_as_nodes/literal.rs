@@ -1,4 +1,4 @@
-//! Literals as JSON: plain values as themselves, all others as value objects in the words of JSON-LD.
+//! Literals as JSON: plain values unchanged, all others as value objects with the keywords of JSON-LD.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ const LANGUAGE: &str = "@language";
 const DIRECTION: &str = "@direction";
 const GRAPH: &str = "@graph";
 
-/// Appends a literal in a graph. What has no plain value, or is in a named graph, is an object.
+/// Appends a literal in a graph. A literal without a plain value, or in a named graph, is an object.
 pub(super) fn push(out: &mut String, object: &Object<'_>, graph: Option<&str>) {
     let Object::Literal { lexical, datatype, language, direction } = *object else { return };
     let plain = match xsd::read(datatype, lexical).filter(|_| language.is_none() && graph.is_none()) {
@@ -24,7 +24,7 @@ pub(super) fn push(out: &mut String, object: &Object<'_>, graph: Option<&str>) {
     };
     match plain {
         Some(xsd::Scalar::Text) => push_string(out, lexical),
-        // What is canonical for XML Schema is a number or word of JSON.
+        // Canonical forms of XML Schema are numbers or words of JSON.
         Some(_) => out.push_str(lexical),
         None => {
             let datatype = Some(datatype)
@@ -53,10 +53,10 @@ pub(super) fn push(out: &mut String, object: &Object<'_>, graph: Option<&str>) {
 /// A literal: lexical form, datatype, language, direction, graph.
 pub(super) type Parts<'r> = [Option<Cow<'r, str>>; 5];
 
-/// The literals that a member holds.
+/// The literals in a member.
 ///
 /// # Errors
-/// [`CARRY_FITS`] when it holds anything else.
+/// Returns [`CARRY_FITS`] if it holds anything else.
 pub(super) fn each(raw: &str, take: &mut dyn FnMut(Parts<'_>) -> Result<()>) -> Result<()> {
     match json::value(raw)? {
         Value::Array(items) => json::items(items, |item| take(one(item)?)),
@@ -99,7 +99,7 @@ fn one(raw: &str) -> Result<Parts<'_>> {
 
 fn misfit(raw: &str) -> Error {
     let shown: String = raw.chars().take(60).collect();
-    Error::broken(&CARRY_FITS, format!("{shown} is no literal"))
+    Error::broken(&CARRY_FITS, format!("{shown} is not a literal"))
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
-//! What is said of resources as their properties: how RDF is written where there are nodes with properties
+//! The literals of resources as properties: how RDF is written to formats that have nodes with properties
 //! (`docs/mapping.md`).
 //!
-//! Each resource becomes a node called by its term, each literal a member of its properties, each other triple an edge: a
-//! graph of the bundled shape. [`Gathered`] shows RDF so; it sorts by subject, because what is said of one is in many places.
-//! [`Scattered`] shows such a graph as RDF, as it comes.
+//! Each resource becomes a node whose key is its term, each literal a member of its properties, each other triple an
+//! edge: a graph of the bundled shape. [`Gathered`] shows RDF in this form; it sorts by subject, because the triples of
+//! a subject are in many places. [`Scattered`] shows such a graph as RDF, without sorting.
 
 mod gathered;
 mod literal;
@@ -25,13 +25,13 @@ pub use gathered::Gathered;
 pub use pynock::{Exported, Flattened};
 pub use scattered::Scattered;
 
-/// Name of the property that holds the term of a resource, where keys have names.
+/// Name of the property that holds the term of a resource, if keys have names.
 pub const TERM: &str = "term";
 
 /// Name of the node type in the bundled format.
 const NODE: &str = "node";
 
-/// Whether a name is an absolute IRI, as far as a scheme and the signs in it tell.
+/// Whether a name is an absolute IRI, judging by scheme and characters.
 fn is_iri(name: &str) -> bool {
     let scheme = name.split_once(':').map(|(scheme, _)| scheme).unwrap_or_default();
     scheme.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -39,27 +39,27 @@ fn is_iri(name: &str) -> bool {
         && !name.contains(|c: char| c <= ' ' || matches!(c, '<' | '>' | '"' | '{' | '}' | '|' | '^' | '`' | '\\'))
 }
 
-/// The relation between RDF and the same as nodes with bags of properties.
+/// The relation between RDF and the same graph as nodes with bags of properties.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Gathering {
     /// The RDF: one type of implied resources, one table of triples, values by predicate.
     pub rdf: Graph,
     /// The bundled graph.
     pub bundled: Graph,
-    /// Whether classes in the default graph are labels of nodes, and no edges.
+    /// Whether classes in the default graph are labels of nodes instead of edges.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub labels: bool,
-    /// Graphs without triples are left out; else they are an error. For the way there.
+    /// Whether graphs without triples are dropped; otherwise they are an error. Only for the forward direction.
     #[serde(skip)]
     pub lossy: bool,
 }
 
 impl Gathering {
-    /// The gathering of RDF. With `flagged`, nodes say that they are RDF, and nodes and edges that they are true; with `labels`, what
-    /// `rdf:type` says in the default graph are labels.
+    /// The gathering of RDF. With `flagged`, nodes have `is_rdf`, and nodes and edges have `truth`; with `labels`, the
+    /// classes that `rdf:type` states in the default graph are labels.
     ///
     /// # Errors
-    /// When the graph is no RDF.
+    /// If the graph is not RDF.
     pub fn of(rdf: &Graph, flagged: bool, labels: bool, lossy: bool) -> Result<Gathering> {
         let misfit = || Error::unsupported("only resources, triples and literals in graphs are RDF");
         let ([node], [edge]) = (rdf.nodes.as_slice(), rdf.edges.as_slice()) else { return Err(misfit()) };
@@ -81,7 +81,7 @@ impl Gathering {
         }
         let truth = || Property::new(well_known::TRUTH, DataType::Float32).required();
         let stated = |property: Property| flagged.then_some(property);
-        // In the bundled format all nodes are of one type.
+        // In the bundled format all nodes have one type.
         let mut resource = NodeType::new(if flagged { NODE } else { &node.name }, Key::utf8().named(TERM));
         resource.labels = if flagged || labels { LabelVocabulary::Open } else { LabelVocabulary::None };
         let is_rdf = Property::new(well_known::IS_RDF, DataType::Boolean).required();
@@ -102,11 +102,11 @@ impl Gathering {
         Ok(Gathering { rdf: rdf.clone(), bundled, labels, lossy })
     }
 
-    /// The gathering that `bundled`, a graph of nodes that say that they are RDF, came from or could have come from: `predicates` are the
-    /// members of its nodes.
+    /// The gathering that `bundled`, a graph of nodes with `is_rdf`, came from or could have come from: `predicates`
+    /// are the members of its nodes.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::Usage`] when a member is called by no IRI.
+    /// Returns [`isomorph_error::Kind::Usage`] if the name of a member is not an IRI.
     pub fn behind<'a>(
         bundled: &Graph,
         predicates: impl IntoIterator<Item = &'a str>,
@@ -115,20 +115,22 @@ impl Gathering {
     ) -> Result<Gathering> {
         let predicates: Vec<&str> = predicates.into_iter().collect();
         if let Some(name) = predicates.iter().find(|name| !is_iri(name)) {
-            return Err(Error::usage(format!("the property {name:?} is no predicate: in rich mode names are IRIs"))
-                .hint("without --rdf-mode names become IRIs below --base"));
+            return Err(Error::usage(format!(
+                "the property {name:?} is not a predicate: in rich mode, names must be IRIs"
+            ))
+            .hint("without --rdf-mode names become IRIs below --base"));
         }
         let rdf = description(None, predicates.into_iter().map(|predicate| (predicate, None)));
         Ok(Gathering { rdf, bundled: bundled.clone(), labels, lossy })
     }
 
-    /// The type of what nodes state as their truth, where they say that they are RDF.
+    /// The type of the truth of nodes, if nodes have `is_rdf`.
     fn truth_of_nodes(&self) -> Option<&DataType> {
         let stated = self.bundled.nodes.first().filter(|ty| ty.properties.len() > 1)?;
         stated.properties.first().map(|truth| &truth.data_type)
     }
 
-    /// The same of edges.
+    /// The same for edges.
     fn truth_of_edges(&self) -> Option<&DataType> {
         self.truth_of_nodes()?;
         self.bundled.edges.first()?.properties.first().map(|truth| &truth.data_type)

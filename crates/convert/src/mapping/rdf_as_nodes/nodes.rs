@@ -1,4 +1,4 @@
-//! Resources as nodes with bags of what is said of them.
+//! Resources as nodes with bags of properties.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,18 +19,18 @@ use crate::mapping::subjects::{Said, Subjects, rows};
 /// Nodes in a batch.
 const ROWS: usize = 1 << 13;
 
-/// All resources, in one part: their rows are numbered as they come.
+/// All resources, in one part, so that their rows are numbered in order.
 ///
 /// # Errors
-/// When temporary files cannot be read.
+/// If temporary files cannot be read.
 pub(super) fn nodes<'a>(subjects: &'a Subjects, record: &'a Gathering) -> Result<Vec<Box<dyn Part + 'a>>> {
     unnumbered_nodes(subjects, record, 1)
 }
 
-/// The same in so many parts, in each of which rows are numbered from 0.
+/// The same in this number of parts, each with rows numbered from 0.
 ///
 /// # Errors
-/// When temporary files cannot be read.
+/// If temporary files cannot be read.
 pub(super) fn unnumbered_nodes<'a>(
     subjects: &'a Subjects,
     record: &'a Gathering,
@@ -65,7 +65,7 @@ fn nodes_of<'a>(stream: EdgeStream<'a>, record: &'a Gathering) -> Box<dyn Part +
     )
 }
 
-/// Nodes that are being filled.
+/// Nodes that are being built.
 struct Nodes<'a> {
     record: &'a Gathering,
     keys: StringBuilder,
@@ -73,7 +73,7 @@ struct Nodes<'a> {
     rows: usize,
     start: u64,
     labels: Option<LabelBuilder>,
-    /// The node that is being told: its name, what is said of it as text, and where each value of a predicate lies in that.
+    /// The current node: its name, its values as text, and the position of each value of a predicate in that text.
     name: String,
     text: String,
     said: Vec<(u32, Range<usize>)>,
@@ -105,7 +105,7 @@ impl<'a> Nodes<'a> {
         self.said.push((predicate, start..self.text.len()));
     }
 
-    /// The node is told.
+    /// Ends the current node.
     fn close(&mut self, take: Take<'_>) -> Result<()> {
         if self.name.is_empty() {
             return Ok(());
@@ -165,7 +165,7 @@ impl<'a> Nodes<'a> {
     }
 }
 
-/// What is said in RDF is true.
+/// Statements of RDF are true.
 pub(super) fn truths(rows: usize, data_type: &DataType) -> Result<ArrayRef> {
     let ones: ArrayRef = Arc::new(Float32Array::from_value(1.0, rows));
     arrow_cast::cast(&ones, data_type).map_err(malformed)

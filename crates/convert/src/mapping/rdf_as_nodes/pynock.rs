@@ -1,7 +1,7 @@
-//! RDF and NOCK as pynock has them: every term is a node called by its text, every triple an edge, and nothing else.
+//! RDF and NOCK as in pynock: every term is a node named by its text, every triple an edge.
 //!
-//! Datatypes, languages and graphs are lost on the way there, properties, labels, truths and nodes without edges on the way back: there
-//! is no inverse. It is for who compares with pynock, or feeds what expects its files.
+//! Datatypes, languages and graphs are lost in the forward direction; properties, labels, truths and nodes without
+//! edges on the way back: there is no inverse. It is for comparisons with pynock, and for tools that expect its files.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use crate::progress::Silent;
 use isomorph_model::Take;
 use isomorph_model::part::shown;
 
-/// A term as pynock spells it: a blank node without `_:`.
+/// A term in pynock's spelling: a blank node without `_:`.
 fn spelt(term: &str) -> &str {
     term.strip_prefix("_:").unwrap_or(term)
 }
@@ -34,7 +34,7 @@ fn all_spelt(terms: &StringArray) -> ArrayRef {
 
 /// The error for a literal without text, which would be a node without a name.
 fn nameless(owner: &str) -> Error {
-    Error::unsupported(format!("the empty literal of {owner} would be a node called \"\", and nodes have names"))
+    Error::unsupported(format!("the empty literal of {owner} would be a node without a name"))
         .hint("--rdf-mode rich    keeps literals")
 }
 
@@ -47,7 +47,7 @@ pub struct Flattened {
 }
 
 impl Flattened {
-    /// Shows `inner`, which is `record.rdf`, as `record.bundled`. Nothing is read before it is asked for.
+    /// Shows `inner`, which is `record.rdf`, as `record.bundled`. Nothing is read before the first request.
     pub fn new(inner: Arc<dyn Source>, record: &Gathering, budget: &Budget) -> Self {
         let (record, budget) = (record.clone(), budget.clone());
         Flattened { inner, record, budget, subjects: Sorted::default() }
@@ -62,7 +62,7 @@ impl Flattened {
         self.subjects.get(self.inner.as_ref(), (&self.budget, threads), progress, mention)
     }
 
-    /// Triples and literals as edges; nothing for what is neither.
+    /// Triples and literals as edges; `None` for everything else.
     fn edges(&self, batch: &Batch) -> Result<Option<EdgeBatch>> {
         let edges = match batch {
             Batch::Edges(edges) => edges.clone(),
@@ -137,7 +137,7 @@ impl Source for Flattened {
     }
 
     fn neighbors(&self, _edge: usize, _node: NodeId<'_>, _side: Side) -> Result<Box<dyn Part + '_>> {
-        Err(Error::unsupported("RDF as pynock has it is written, not looked up"))
+        Err(Error::unsupported("look-ups are not supported in RDF of the mode pynock"))
     }
 
     fn about(&self) -> About {
@@ -145,7 +145,7 @@ impl Source for Flattened {
     }
 }
 
-/// Shows NOCK as pynock says it in RDF: a triple for each edge, of three IRIs.
+/// Shows NOCK as pynock exports it to RDF: a triple of three IRIs for each edge.
 pub struct Exported {
     inner: Arc<dyn Source>,
     rdf: Graph,
@@ -153,7 +153,7 @@ pub struct Exported {
 }
 
 impl Exported {
-    /// Shows the edges of `inner`, a bundled graph. Names that are no IRIs are put behind `base`.
+    /// Shows the edges of `inner`, a bundled graph. Names that are not IRIs are appended to `base`.
     pub fn new(inner: Arc<dyn Source>, base: &str) -> Self {
         Exported { inner, rdf: description(None, []), base: base.to_owned() }
     }
@@ -214,7 +214,7 @@ impl Source for Exported {
     }
 
     fn neighbors(&self, _edge: usize, _node: NodeId<'_>, _side: Side) -> Result<Box<dyn Part + '_>> {
-        Err(Error::unsupported("RDF as pynock has it is written, not looked up"))
+        Err(Error::unsupported("look-ups are not supported in RDF of the mode pynock"))
     }
 
     fn about(&self) -> About {

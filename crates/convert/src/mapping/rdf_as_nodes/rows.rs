@@ -1,4 +1,4 @@
-//! Rows of triples: which of them say a class that is a label, and the others.
+//! Rows of triples: those that state a class that is a label, and the others.
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use isomorph_model::{Columns, EdgeBatch, Ends, Relations};
 
 use crate::mapping::reify::malformed;
 
-/// Whether a class can be a label: an IRI without the sign that separates labels in NOCK.
+/// Whether a class can be a label: an IRI without the character that separates labels in NOCK.
 fn is_label(class: &str) -> bool {
     term::kind(class) == TermKind::Iri && !class.is_empty() && !class.contains(',')
 }
 
-/// The named graphs of triples; nothing where all are in the default graph.
+/// The named graphs of triples; `None` if all are in the default graph.
 pub(super) fn graphs(batch: &EdgeBatch) -> Option<&StringArray> {
     batch.properties.first().and_then(Option::as_ref).and_then(|column| column.as_string_opt::<i32>())
 }
@@ -30,12 +30,12 @@ pub(super) fn texts(ends: &Ends) -> Option<&StringArray> {
     }
 }
 
-/// The same where they have to be.
+/// The same, with an error if they are not.
 pub(super) fn terms(ends: &Ends) -> Result<&StringArray> {
-    texts(ends).ok_or_else(|| Error::unsupported("triples between rows instead of terms"))
+    texts(ends).ok_or_else(|| Error::unsupported("triples must refer to terms, not to rows"))
 }
 
-/// Which triples of a batch say that something is of a class that can be a label, in the default graph; nothing where none does.
+/// Which triples of a batch state, in the default graph, a class that can be a label; `None` if there are none.
 pub(super) fn classes(batch: &EdgeBatch) -> Result<Option<BooleanArray>> {
     let Some(Relations { names, index }) = &batch.relations else { return Ok(None) };
     let Some(number) = (0..names.len()).find(|at| names.is_valid(*at) && names.value(*at) == RDF_TYPE) else {
@@ -51,7 +51,7 @@ pub(super) fn classes(batch: &EdgeBatch) -> Result<Option<BooleanArray>> {
     Ok(Some(says).filter(|says| says.true_count() > 0))
 }
 
-/// The rows of a batch that `keep` names.
+/// The rows of a batch for which `keep` is true.
 pub(super) fn kept(batch: &EdgeBatch, keep: &BooleanArray) -> Result<EdgeBatch> {
     let of_ends = |ends: &Ends| -> Result<Ends> { Ok(Ends::Keys(filter(terms(ends)?, keep).map_err(malformed)?)) };
     let relations = batch.relations.as_ref().map(|relations| -> Result<Relations> {

@@ -1,4 +1,4 @@
-//! Nodes with bags of properties shown as the RDF that they were gathered from.
+//! Shows nodes with bags of properties as the RDF that they were gathered from.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -31,22 +31,22 @@ use isomorph_storage::Resources;
 pub struct Scattered {
     inner: Arc<dyn Source>,
     record: Gathering,
-    /// Where the bags of nodes and edges are in the inner graph.
+    /// The positions of the bags of nodes and edges in the inner graph.
     bags: [Option<usize>; 2],
-    /// Value tables by their predicates.
+    /// Value tables by predicate.
     tables: HashMap<String, usize>,
     budget: Budget,
-    /// Names by rows, where ends are rows: resources have none.
+    /// Names by row, if ends are rows: resources have none.
     names: OnceLock<KeysByRow>,
-    /// Held by who reads them, so that nobody does it twice.
+    /// Held while the names are read, so that it happens only once.
     reading: Mutex<()>,
 }
 
 impl Scattered {
-    /// Shows `inner`, which is `record.bundled`, as `record.rdf`. Nothing is read.
+    /// Shows `inner`, which is `record.bundled`, as `record.rdf`. Reads nothing.
     ///
     /// # Errors
-    /// [`CARRY_FITS`] when types or columns of the record are missing.
+    /// Returns [`CARRY_FITS`] if types or columns of the record are missing.
     pub fn new(inner: Arc<dyn Source>, record: &Gathering, budget: &Budget) -> Result<Self> {
         let inner = declared(inner, &record.bundled)?;
         let found = inner.graph();
@@ -95,7 +95,7 @@ impl Scattered {
                         graph = Some(text.into_owned());
                         Ok(())
                     }
-                    // Of what was no RDF before, this is said to be lost.
+                    // For data that was not RDF before, the plan lists this as lost.
                     _ if self.record.lossy => Ok(()),
                     _ => Err(Error::broken(&CARRY_FITS, format!("a triple has no {name:?}"))),
                 })?;
@@ -128,11 +128,11 @@ impl Scattered {
         if triples.rows == 0 { Ok(()) } else { take(Batch::Edges(triples)) }
     }
 
-    /// What is said of nodes, by predicate.
+    /// The values of nodes, by predicate.
     fn values(&self, batch: &NodeBatch, take: Take<'_>) -> Result<()> {
         let misfit = |what: String| Error::broken(&CARRY_FITS, what);
         let keys = batch.keys.clone().map(Ends::Keys);
-        let names = keys.as_ref().and_then(texts).ok_or_else(|| misfit("nodes without names".to_owned()))?;
+        let names = keys.as_ref().and_then(texts).ok_or_else(|| misfit("nodes have no names".to_owned()))?;
         let bags = self.bags[0].and_then(|at| batch.properties.get(at)?.as_ref()?.as_string_opt::<i32>());
         let Some(bags) = bags else { return Ok(()) };
         let mut tables: Vec<Option<Said>> = self.record.rdf.values.iter().map(|_| None).collect();
@@ -141,7 +141,7 @@ impl Scattered {
             let (Some(name), Some(bag)) = (name, bag) else { continue };
             members.read(bag, |predicate, raw| {
                 let table = self.tables.get(predicate).and_then(|at| tables.get_mut(*at));
-                let table = table.ok_or_else(|| misfit(format!("{predicate:?} is no predicate of the graph")))?;
+                let table = table.ok_or_else(|| misfit(format!("{predicate:?} is not a predicate of the graph")))?;
                 let said = table.get_or_insert_default();
                 literal::each(raw, &mut |parts| {
                     said.push(name, parts);
@@ -191,12 +191,12 @@ impl Source for Scattered {
         self.inner.prepare(threads, progress)
     }
 
-    /// Resources have no rows: they exist because something speaks of them.
+    /// Resources have no rows: they exist because triples mention them.
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
         let (edges, values) = match request.tables {
             Tables::All => (Some(Tables::AllEdges), true),
             edges @ (Tables::AllEdges | Tables::Edges(_)) => (Some(edges), false),
-            // With the ends of triples comes their graph, which is among the properties of edges.
+            // The graph of triples is a property of edges, so it is read with their ends.
             Tables::EdgeEnds(ty) => (Some(Tables::Edges(ty)), false),
             Tables::Rest => (None, true),
             Tables::AllNodes | Tables::Nodes(_) | Tables::NodeKeys(_) => (None, false),
@@ -233,8 +233,8 @@ impl Source for Scattered {
 
     fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         if self.record.labels {
-            return Err(Error::unsupported("classes that lie in the file as labels are not looked up")
-                .hint("--sidecar ignore    shows the file as what it is"));
+            return Err(Error::unsupported("look-ups of classes that are stored as labels are not supported")
+                .hint("--sidecar ignore    read the data as an ordinary graph of its format"));
         }
         Ok(edges_as(self.inner.neighbors(edge, node, side)?, |batch| self.edges(&batch)))
     }

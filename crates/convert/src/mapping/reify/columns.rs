@@ -1,4 +1,4 @@
-//! Columns as they stand in the graph, and as plain columns.
+//! Conversion between columns of the graph and plain columns.
 
 use std::sync::Arc;
 
@@ -17,19 +17,19 @@ use isomorph_model::{Ends, json, well_known};
 use crate::arrow_limits::narrow;
 use crate::mapping::CARRY_FITS;
 
-/// Name of the field with the layer, in what is said of an end.
+/// Name of the field with the layer, in the struct about an end.
 const LAYER: &str = "layer";
 
 pub(in crate::mapping) fn malformed(error: impl std::fmt::Display) -> Error {
     Error::malformed(error.to_string())
 }
 
-/// Layer and coefficient of an end: of lists of labels, or of structs of both.
+/// Layer and coefficient of an end, from lists of labels or from structs of both.
 pub(super) fn said_of_end(said: &ArrayRef) -> Result<(Option<ArrayRef>, Option<ArrayRef>)> {
     let Some(said) = said.as_struct_opt() else {
         return Ok((Some(as_type(said, &list_of(DataType::Utf8))?), None));
     };
-    // A null struct says nothing, whatever lies below it.
+    // A null struct has no values, whatever its fields contain.
     let field = |name: &str, data_type: &DataType| -> Result<Option<ArrayRef>> {
         let Some(column) = said.column_by_name(name) else { return Ok(None) };
         let column = as_type(column, data_type)?;
@@ -40,7 +40,7 @@ pub(super) fn said_of_end(said: &ArrayRef) -> Result<(Option<ArrayRef>, Option<A
     Ok((field(LAYER, &list_of(DataType::Utf8))?, field(well_known::COEFFICIENT, &DataType::Float64)?))
 }
 
-/// What is said of an end, of its layer and its coefficient.
+/// The column about an end, from its layer and its coefficient.
 pub(super) fn said(layer: Option<&ArrayRef>, coefficient: Option<&ArrayRef>, rows: usize) -> Result<ArrayRef> {
     let or_null = |column: Option<&ArrayRef>, data_type: &DataType| match column {
         Some(column) => as_type(column, data_type),
@@ -54,10 +54,10 @@ pub(super) fn said(layer: Option<&ArrayRef>, coefficient: Option<&ArrayRef>, row
     Ok(Arc::new(StructArray::from(columns)))
 }
 
-/// The column as `data_type`, itself if it is of that type. No value becomes null.
+/// The column as `data_type`, unchanged if it is of that type. No value becomes null.
 ///
 /// # Errors
-/// When a value has none of that type.
+/// If a value cannot be represented in that type.
 pub(in crate::mapping) fn as_type(column: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
     if column.data_type() == data_type {
         return Ok(Arc::clone(column));
@@ -69,7 +69,7 @@ pub(in crate::mapping) fn as_type(column: &ArrayRef, data_type: &DataType) -> Re
 /// Keys of groups as text: lists of labels as JSON.
 pub(super) fn key_text(keys: &ArrayRef) -> Result<ArrayRef> {
     let Some(lists) = keys.as_list_opt::<i32>() else { return Ok(Arc::clone(keys)) };
-    let labels = lists.values().as_string_opt::<i32>().ok_or_else(|| malformed("labels are no text"))?;
+    let labels = lists.values().as_string_opt::<i32>().ok_or_else(|| malformed("labels are not text"))?;
     let mut texts = StringBuilder::with_capacity(lists.len(), lists.len() * 16);
     let mut text = String::new();
     for ends in lists.value_offsets().windows(2) {
@@ -90,14 +90,15 @@ pub(super) fn key_text(keys: &ArrayRef) -> Result<ArrayRef> {
 /// Keys of groups from their text.
 ///
 /// # Errors
-/// [`CARRY_FITS`] when a text is no list of labels.
+/// Returns [`CARRY_FITS`] if a text is not a list of labels.
 pub(super) fn key_of_text(keys: &ArrayRef) -> Result<ArrayRef> {
-    let texts = keys.as_string_opt::<i32>().ok_or_else(|| malformed("keys of groups are no text"))?;
+    let texts = keys.as_string_opt::<i32>().ok_or_else(|| malformed("keys of groups are not text"))?;
     let item = Field::new(ITEM, DataType::Utf8, true);
     let mut lists = ListBuilder::new(StringBuilder::new()).with_field(item);
     for text in texts.iter().flatten() {
-        let labels: Vec<String> = serde_json::from_str(text)
-            .map_err(|_| Error::broken(&CARRY_FITS, format!("{text:?} is no list of labels")).at(Place::field("id")))?;
+        let labels: Vec<String> = serde_json::from_str(text).map_err(|_| {
+            Error::broken(&CARRY_FITS, format!("{text:?} is not a list of labels")).at(Place::field("id"))
+        })?;
         labels.iter().for_each(|label| lists.values().append_value(label));
         lists.append(true);
     }
@@ -123,7 +124,7 @@ pub(super) fn pick_ends(ends: &Ends, picked: Option<&UInt32Array>) -> Result<End
     })
 }
 
-/// A list for each row: the rows `items[offsets[row]..offsets[row + 1]]` of `values`. No items is null.
+/// A list for each row: the rows `items[offsets[row]..offsets[row + 1]]` of `values`; null if there are no items.
 pub(super) fn lists(values: &ArrayRef, offsets: &[i32], items: &UInt32Array) -> Result<ArrayRef> {
     let nulls: NullBuffer = offsets.windows(2).map(|ends| ends[0] < ends[1]).collect();
     let field = Arc::new(Field::new(ITEM, values.data_type().clone(), true));
@@ -132,7 +133,7 @@ pub(super) fn lists(values: &ArrayRef, offsets: &[i32], items: &UInt32Array) -> 
     Ok(Arc::new(ListArray::try_new(field, offsets, values, Some(nulls)).map_err(malformed)?))
 }
 
-/// Which rows of `roles` are `role`; none if all are.
+/// The rows of `roles` with this `role`; `None` if all have it.
 pub(super) fn rows_of_role(roles: &StringArray, role: &str) -> Option<UInt32Array> {
     let rows: Vec<u32> = (0..narrow(roles.len()))
         .filter(|row| roles.is_valid(*row as usize) && roles.value(*row as usize) == role)

@@ -1,4 +1,4 @@
-//! A graph shown as nodes and edges.
+//! Shows a graph as nodes and edges.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -20,14 +20,14 @@ use isomorph_model::part::shown;
 pub struct Reified {
     inner: Arc<dyn Source>,
     record: Reification,
-    /// The groups of edges, in the order of [`Reified::lists_of_groups`]: read when the first edge is.
+    /// The groups of edges, in the order of [`Reified::lists_of_groups`]: read with the first edge.
     groups: OnceLock<Vec<ByEdge>>,
-    /// Held while they are read, so that they are there once.
+    /// Held while they are read, so that it happens only once.
     reading: Mutex<()>,
     budget: Budget,
 }
 
-/// What of a batch is wanted.
+/// The requested part of a batch.
 #[derive(Clone, Copy)]
 enum Want {
     All,
@@ -36,10 +36,10 @@ enum Want {
 }
 
 impl Reified {
-    /// Shows `inner` as `record.plain`. Nothing is read; the groups that edges are in will be held within `budget`.
+    /// Shows `inner` as `record.plain`. Reads nothing; the groups of edges will be held within `budget`.
     ///
     /// # Errors
-    /// When it is another graph than the record's.
+    /// If it is not the graph of the record.
     pub fn new(inner: Arc<dyn Source>, record: &Reification, budget: &Budget) -> Result<Self> {
         let found = inner.graph();
         let same = found.nodes.len() == record.rich.nodes.len()
@@ -145,7 +145,7 @@ impl Reified {
         let Some(ty) = tables.roles.get(role).copied().flatten().filter(|_| rows > 0) else {
             return match rows {
                 0 => Ok(None),
-                _ => Err(Error::malformed(format!("a hyperedge that cannot have a {name} has one"))),
+                _ => Err(Error::malformed(format!("a hyperedge has a {name}, which its type does not allow"))),
             };
         };
         let mut properties = Columns::new();
@@ -160,7 +160,7 @@ impl Reified {
 
     fn memberships(&self, batch: MembershipBatch) -> Result<Option<EdgeBatch>> {
         let tables = self.record.groups.get(batch.kind).ok_or_else(|| Error::usage("no such kind of groups"))?;
-        // Those of edges are columns of the edges.
+        // Memberships of edges are columns of the edges.
         let Some(ty) = tables.memberships.get(batch.table).copied().flatten() else { return Ok(None) };
         let source = match &batch.group {
             Ends::Keys(keys) => Ends::Keys(key_text(keys)?),
@@ -200,7 +200,7 @@ impl Reified {
     }
 }
 
-/// Edges that are all of one kind.
+/// A batch of edges of one type.
 fn edge_batch(ty: usize, source: Ends, target: Ends, properties: Columns) -> EdgeBatch {
     let rows = source.len();
     EdgeBatch { ty, rows, relations: None, source, target, layers: None, directed: None, keys: None, properties }

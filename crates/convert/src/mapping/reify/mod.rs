@@ -1,10 +1,10 @@
-//! Everything as nodes and edges: how a graph with hyperedges, groups, layers and keys of edges is written where there are
+//! Everything as nodes and edges: how a graph with hyperedges, groups, layers and keys of edges is written if there are
 //! only typed nodes and edges with columns (`docs/mapping.md`).
 //!
-//! A hyperedge is a node with edges to its members, a group is a node with edges to the nodes and hyperedges in it. What
-//! is said of an end, the key of an edge and its direction are columns; so are the groups that an edge is in, as lists.
-//! Nothing is left out, so the way back needs the record alone: [`Reified`] shows the graph as nodes and edges,
-//! [`Restored`] nodes and edges as the graph.
+//! A hyperedge is a node with edges to its members, a group is a node with edges to the nodes and hyperedges in it.
+//! Columns hold the layers and coefficients of ends, the key of an edge and its direction, and, as lists, the groups
+//! that an edge is in. Nothing is dropped, so the way back needs only the record: [`Reified`] shows the graph as nodes
+//! and edges, [`Restored`] is the inverse.
 
 mod columns;
 mod forward;
@@ -31,7 +31,7 @@ pub use restore::Restored;
 /// Roles of members, as the model names them.
 pub(super) const ROLES: [&str; 3] = ["head", "tail", "member"];
 
-/// The relation between a graph and the same as nodes and edges.
+/// The relation between a graph and the same graph as nodes and edges.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reification {
     /// The graph.
@@ -40,19 +40,19 @@ pub struct Reification {
     pub plain: Graph,
     /// For each edge type of the graph, what became columns.
     pub edges: Vec<EdgeColumns>,
-    /// For each hyperedge type, where it is.
+    /// For each hyperedge type, where it is stored.
     pub hyperedges: Vec<HyperedgeTables>,
-    /// For each kind of groups, where it is.
+    /// For each kind of groups, where it is stored.
     pub groups: Vec<GroupTables>,
 }
 
-/// What of an edge type became columns, by their index in the plain type.
+/// The parts of an edge type that became columns, by their index in the plain type.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct EdgeColumns {
     /// The key.
     pub key: Option<usize>,
-    /// Whether the edge has a direction.
+    /// Whether the edge is directed.
     pub directed: Option<usize>,
     /// Layers of source and target.
     pub layers: Option<[usize; 2]>,
@@ -75,12 +75,12 @@ pub struct EdgeMemberships {
     pub properties: Vec<usize>,
 }
 
-/// Where the hyperedges of a type are.
+/// Where the hyperedges of a type are stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HyperedgeTables {
     /// The node type.
     pub node: usize,
-    /// Its column that says whether a hyperedge has a direction.
+    /// Its column that states whether a hyperedge is directed.
     pub directed: Option<usize>,
     /// The edge types to the members, by role as in [`ROLES`]. Columns: the layer if members have one, the coefficient.
     pub roles: [Option<usize>; 3],
@@ -88,32 +88,32 @@ pub struct HyperedgeTables {
     pub layered: bool,
 }
 
-/// Where the groups of a kind are.
+/// Where the groups of a kind are stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GroupTables {
     /// The node type.
     pub node: usize,
-    /// For each membership table its edge type; none where the members are edges, which hold it in columns.
+    /// For each membership table, its edge type; `None` if the members are edges, which have it as columns.
     pub memberships: Vec<Option<usize>>,
 }
 
 impl Reification {
-    /// Whether a graph has anything that is no node, no edge and no column, where there is a place for these alone;
-    /// `by_row` says that there is one for the direction of an edge.
+    /// Whether a graph has anything besides nodes, edges and columns, and the format does not; `by_row` states that the
+    /// format stores the direction of each edge.
     pub fn is_needed(graph: &Graph, by_row: bool) -> bool {
         let rich = |ty: &EdgeType| ty.key.is_some() || ty.layered || ty.direction == Direction::PerRow && !by_row;
         !graph.hyperedges.is_empty() || !graph.groups.is_empty() || graph.edges.iter().any(rich)
     }
 
-    /// The reification of a graph. Names depend on the description alone.
+    /// The reification of a graph. Names depend only on the description.
     ///
     /// # Errors
-    /// When the graph has value tables, relations by row or keyed edges whose keys are not text.
+    /// If the graph has value tables, relations by row or keyed edges whose keys are not text.
     pub fn of(rich: &Graph) -> Result<Reification> {
         if !rich.values.is_empty() {
             return Err(Error::unsupported("value tables cannot be written as nodes and edges yet"));
         }
-        // Documents stay with the record.
+        // Documents stay in the record.
         let mut plain = Graph {
             name: rich.name.clone(),
             nodes: rich.nodes.clone(),
@@ -144,10 +144,10 @@ impl Reification {
         Ok(Reification { rich: rich.clone(), plain, edges, hyperedges, groups })
     }
 
-    /// The same with the numbers of hyperedges and groups, where the description does not say them: these are read.
+    /// The same with the counts of hyperedges and groups: if the description does not state them, they are read.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// If they cannot be read.
     pub fn counted(mut self, source: &dyn Source) -> Result<Reification> {
         let is_known = |tables: usize| self.plain.nodes.get(tables).is_some_and(|ty| ty.rows.is_some());
         let all = self.hyperedges.iter().map(|tables| tables.node).chain(self.groups.iter().map(|tables| tables.node));
@@ -177,7 +177,7 @@ impl Reification {
     }
 }
 
-/// A key has a name where it is a column.
+/// A key that is a column has a name.
 fn name_key(key: &mut Key, properties: &[Property]) {
     if key.kind != KeyKind::Row && key.name.is_none() {
         let taken = properties.iter().map(|property| property.name.as_str());
@@ -185,7 +185,7 @@ fn name_key(key: &mut Key, properties: &[Property]) {
     }
 }
 
-/// Adds columns under names that are free.
+/// Adds columns with unused names.
 struct Adding {
     properties: Vec<Property>,
     names: Names,
@@ -216,7 +216,7 @@ fn edge_type(rich: &Graph, at: usize, ty: &EdgeType) -> Result<(EdgeType, EdgeCo
     let mut adding = Adding::to(&ty.properties);
     if let Some(key) = &ty.key {
         if key.kind != KeyKind::Utf8 {
-            return refused("keys of edges that are no text cannot be written as a column yet");
+            return refused("keys of edges that are not text cannot be written as a column yet");
         }
         columns.key = Some(adding.column(key.name.as_deref().unwrap_or("id"), DataType::Utf8));
     }

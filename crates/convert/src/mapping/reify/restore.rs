@@ -1,4 +1,4 @@
-//! Nodes and edges shown as the graph that they stand for.
+//! Shows nodes and edges as the graph that they represent.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub struct Restored {
     rich: Graph,
 }
 
-/// What a table of nodes or edges is in the graph.
+/// The role of a table of nodes or edges in the graph.
 #[derive(Clone, Copy)]
 enum Is {
     Same,
@@ -39,10 +39,10 @@ enum Is {
 }
 
 impl Restored {
-    /// Shows `inner` as `record.rich`. Nothing is read.
+    /// Shows `inner` as `record.rich`. Reads nothing.
     ///
     /// # Errors
-    /// [`CARRY_FITS`] when types or columns of the record are missing.
+    /// Returns [`CARRY_FITS`] if types or columns of the record are missing.
     pub fn new(inner: Arc<dyn Source>, record: &Reification) -> Result<Self> {
         let inner = declared(inner, &record.plain)?;
         let mut rich = record.rich.clone();
@@ -147,7 +147,7 @@ impl Restored {
         Ok(MembershipBatch { kind, table, group, member: batch.target, properties: batch.properties })
     }
 
-    /// The groups that edges are in, if any of them is in one.
+    /// The groups that edges are in; `None` if none of them is in a group.
     fn groups_of_edges(&self, batch: &EdgeBatch, table: &EdgeMemberships) -> Result<Option<MembershipBatch>> {
         let columns = self.record.edges.get(batch.ty).ok_or_else(|| Error::usage("no such edge type"))?;
         let column = |at: usize| batch.properties.get(at)?.as_ref();
@@ -170,7 +170,7 @@ impl Restored {
             };
             let mut lengths = 0;
             let (count, values) = flat(values, |_, items| lengths += items)?;
-            // A column of no values at all may be left out; one that has some has one for each group.
+            // A column without any values may be missing; otherwise it has one value for each group.
             if count != items && count != 0 {
                 let what = format!("{} has {count} values for {items} memberships", property.name);
                 return Err(Error::broken(&CARRY_FITS, what));
@@ -207,7 +207,7 @@ impl Restored {
                 }
                 _ => take(Batch::Edges(self.edges(edges)?)),
             },
-            _ => Err(Error::usage("only nodes and edges stand for a graph")),
+            _ => Err(Error::usage("a reified graph consists of nodes and edges only")),
         }
     }
 
@@ -217,7 +217,8 @@ impl Restored {
         Ok(parts.into_iter().map(part).collect())
     }
 
-    /// The tables of some types of nodes or of edges, as `all` says: one after another, or at once where they lie in one.
+    /// The tables of some types of nodes or of edges, as selected by `all`: one after another, or together if they
+    /// share one table.
     fn of_types<'a>(
         &'a self,
         all: Tables,
@@ -246,7 +247,7 @@ impl Restored {
         Ok(parts)
     }
 
-    /// Hyperedges, groups, members and memberships: all tables that are no nodes and no edges of the graph.
+    /// Hyperedges, groups, members and memberships: all tables except nodes and edges of the graph.
     fn rest<'a>(&'a self, request: &Request) -> Result<Vec<Box<dyn Part + 'a>>> {
         let request = request.whole().in_order(EdgeOrder::Any);
         let nodes = self.rich.nodes.len()..self.record.plain.nodes.len();
@@ -261,17 +262,17 @@ impl Restored {
 }
 
 fn keys_of(batch: &NodeBatch) -> Result<ArrayRef> {
-    batch.keys.clone().ok_or_else(|| Error::broken(&CARRY_FITS, "hyperedges and groups have keys"))
+    batch.keys.clone().ok_or_else(|| Error::broken(&CARRY_FITS, "hyperedges and groups must have keys"))
 }
 
 fn booleans(column: &ArrayRef) -> Result<BooleanArray> {
     Ok(as_type(column, &DataType::Boolean)?.as_boolean().clone())
 }
 
-/// The items of the lists of a column, one after another, with their number; `each` hears of the number in each row.
+/// The items of the lists of a column, concatenated, with their number; `each` gets the number for each row.
 fn flat(column: &ArrayRef, mut each: impl FnMut(u32, usize)) -> Result<(usize, ArrayRef)> {
     let lists =
-        column.as_list_opt::<i32>().ok_or_else(|| Error::broken(&CARRY_FITS, "groups of edges are no lists"))?;
+        column.as_list_opt::<i32>().ok_or_else(|| Error::broken(&CARRY_FITS, "groups of edges are not lists"))?;
     let mut items: Vec<u32> = Vec::new();
     for (row, ends) in lists.value_offsets().windows(2).enumerate() {
         if lists.is_valid(row) && ends[0] < ends[1] {

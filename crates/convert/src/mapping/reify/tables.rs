@@ -1,4 +1,4 @@
-//! Which groups an edge is in, by the edge's key.
+//! The groups that an edge is in, by the key of the edge.
 
 use std::collections::HashMap;
 
@@ -20,26 +20,26 @@ use crate::arrow_limits::narrow;
 /// Bytes of a membership: hash of the edge, number of the group, and its share of the first rows.
 const ROW_BYTES: u64 = 24;
 
-/// Bytes of a group beside its key, about.
+/// Approximate bytes of a group, apart from its key.
 const GROUP_BYTES: u64 = 64;
 
 /// The memberships of edges in one kind of groups.
 ///
-/// Held in memory, within the budget: an edge is asked for by its key, whenever it comes. Groups that hold every edge are
-/// not listed in the model, so these are the memberships that somebody stated one by one. Edges are known by the hashes
-/// of their keys; that no two of them have one is proved when the result is read back.
+/// They are held in memory, within the budget: edges are looked up by key, in any order. Groups that contain every edge
+/// are not listed in the model, so these are memberships that are listed one by one. Edges are identified by the hashes
+/// of their keys; verification proves that no two of them collide.
 pub(super) struct ByEdge {
-    /// Hashes of the edges, ascending; the memberships of one edge in the order in which they came.
+    /// Hashes of the edges, ascending; the memberships of one edge in their original order.
     edges: Vec<u128>,
-    /// The first row whose hash begins with these bits, and one more.
+    /// The first row for each prefix of hashes, and the end.
     starts: Vec<u32>,
-    /// How many bits that are.
+    /// The number of bits of these prefixes.
     bits: u32,
-    /// Keys of the groups, each once.
+    /// Keys of the groups, without duplicates.
     groups: ArrayRef,
     /// For each row the number of its group.
     numbers: Vec<u32>,
-    /// For each property a value for each row; none where all are null.
+    /// For each property a value for each row; `None` if all are null.
     properties: Columns,
     _held: Reservation,
 }
@@ -48,7 +48,7 @@ impl ByEdge {
     /// Reads the memberships of each table in `wanted` from `source`, in one pass over what is neither nodes nor edges.
     ///
     /// # Errors
-    /// When they cannot be read, ends are rows, or they do not fit the budget.
+    /// If they cannot be read, ends are rows, or they do not fit the budget.
     pub fn read(source: &dyn Source, wanted: &[&EdgeMemberships], budget: &Budget) -> Result<Vec<ByEdge>> {
         let mut found: Vec<Found> = wanted.iter().map(|_| Found::new(budget)).collect::<Result<_>>()?;
         for mut part in source.scan(&Request::of(Tables::Rest))? {
@@ -78,10 +78,10 @@ impl ByEdge {
         start + edges.partition_point(|edge| *edge < hash)..start + edges.partition_point(|edge| *edge <= hash)
     }
 
-    /// For edges of these keys: the lists of groups, and of each property. Nothing when none of them is in a group.
+    /// For edges with these keys: the lists of groups, and of each property. `None` if none of them is in a group.
     ///
     /// # Errors
-    /// When a batch has more than 2^31 memberships.
+    /// If a batch has more than 2^31 memberships.
     pub fn lists(&self, keys: &StringArray) -> Result<Option<(ArrayRef, Columns)>> {
         let mut offsets = Vec::with_capacity(keys.len() + 1);
         let mut rows: Vec<u32> = Vec::new();
@@ -102,7 +102,7 @@ impl ByEdge {
     }
 }
 
-/// Memberships as they come.
+/// Memberships in order of arrival.
 struct Found {
     edges: Vec<u128>,
     numbers: Vec<u32>,
@@ -130,10 +130,10 @@ impl Found {
 
     fn add(&mut self, batch: MembershipBatch) -> Result<()> {
         let (Ends::Keys(group), Ends::Keys(member)) = (&batch.group, &batch.member) else {
-            return Err(Error::unsupported("memberships of edges that are told by rows"));
+            return Err(Error::unsupported("memberships of edges that are given by row are not supported"));
         };
         let (groups, members) = (key_text(group)?, as_type(member, &DataType::Utf8)?);
-        let groups = groups.as_string_opt::<i32>().ok_or_else(|| malformed("keys of groups are no text"))?;
+        let groups = groups.as_string_opt::<i32>().ok_or_else(|| malformed("keys of groups are not text"))?;
         let mut bytes = 0;
         for column in batch.properties.iter().flatten() {
             bytes += column.to_data().get_slice_memory_size().map_err(malformed)? as u64;
@@ -158,11 +158,11 @@ impl Found {
         Ok(())
     }
 
-    /// Brings the memberships of each edge together.
+    /// Sorts the memberships by edge.
     fn settle(mut self, declared: &[Property]) -> Result<ByEdge> {
         let count = u32::try_from(self.edges.len())
-            .map_err(|_| Error::unsupported("more than 4 thousand million memberships of edges, one by one"))?;
-        // Everything is there twice while it is put into its order.
+            .map_err(|_| Error::unsupported("more than 2^32 memberships of edges that are listed one by one"))?;
+        // Everything is in memory twice while it is sorted.
         let twice = self.bytes + u64::from(count) * ROW_BYTES;
         self.held.grow(twice)?;
         let mut order: Vec<u32> = (0..count).collect();

@@ -1,4 +1,4 @@
-//! Edge types by relation as edges that name their relations.
+//! Shows edge types by relation as edges that name their relations.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use crate::mapping::property_bags::{relations_of, same_relation};
 use crate::mapping::split::CARRY_FITS;
 
 impl Merged<Relating> {
-    /// Shows `inner`, which is `record.typed`, as `record.single`. Nothing is read.
+    /// Shows `inner`, which is `record.typed`, as `record.single`. Reads nothing.
     ///
     /// # Errors
-    /// [`CARRY_FITS`] when types or columns of the record are missing.
+    /// Returns [`CARRY_FITS`] if types or columns of the record are missing.
     pub fn new(inner: Arc<dyn Source>, record: &Relating) -> Result<Self> {
         let inner = declared(inner, &record.typed)?;
         let (mut record, found) = (record.clone(), inner.graph());
@@ -51,7 +51,7 @@ impl Merge for Relating {
             true => {
                 let column = columns.pop().flatten();
                 let column = column.filter(|column| column.as_string_opt::<i32>().is_some());
-                relations_of(&column.ok_or_else(|| Error::broken(&CARRY_FITS, "edges name no relation"))?)?
+                relations_of(&column.ok_or_else(|| Error::broken(&CARRY_FITS, "edges do not name their relation"))?)?
             }
         };
         let width = self.single.edges.first().map(|ty| ty.properties.len()).unwrap_or_default();

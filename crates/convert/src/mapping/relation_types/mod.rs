@@ -1,9 +1,9 @@
-//! An edge type for each relation: how a graph whose edges name their relations is written where edge types do
+//! An edge type for each relation: how a graph whose edges name their relations is written to a format with edge types
 //! (`docs/mapping.md`).
 //!
-//! The edges of DeepGNN are of one type, and each says the number of its relation. [`Related`] shows such a graph with an
-//! edge type for each relation that a survey found, [`Unrelated`] shows that as the graph again. Where there are more
-//! relations than types there is one edge type with the relation in a column.
+//! The edges of DeepGNN are of one type, and each states the number of its relation. [`Related`] shows such a graph
+//! with an edge type for each relation that a survey found, [`Unrelated`] is the inverse. If there are too many
+//! relations for types, there is one edge type with the relation in a column.
 
 mod merge;
 mod split;
@@ -24,21 +24,21 @@ pub type Related = Divided<Relating>;
 /// Shows edge types by relation as edges that name their relations.
 pub type Unrelated = Merged<Relating>;
 
-/// The relation of the one edge type, where there are too many for types of their own.
+/// The relation of the one edge type, if there are too many for separate types.
 const EDGE: &str = "edge";
 
-/// The column that says the relation there.
+/// The column of relations in that type.
 const PREDICATE: &str = "predicate";
 
-/// The relation between a graph whose edges name their relations and the same with edge types for them.
+/// The relation between a graph whose edges name their relations and the same graph with edge types for them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Relating {
     /// The graph, with one edge type.
     pub single: Graph,
     /// The same nodes, and edge types by relation.
     pub typed: Graph,
-    /// For each edge type of the typed graph, the properties of the one edge type that its first properties are. A type
-    /// that holds all relations has the relation behind them.
+    /// For each edge type of the typed graph, the properties of the one edge type that are its first properties. A type
+    /// that holds all relations has the relation after them.
     pub columns: Vec<Vec<usize>>,
     /// Whether there is one edge type with the relation in its last column.
     pub in_column: bool,
@@ -51,13 +51,13 @@ impl Relating {
         plain && matches!(graph.edges.as_slice(), [only] if only.relation == Relation::PerRow)
     }
 
-    /// The edge types of the relations that a survey found, each with the properties that its edges have.
+    /// An edge type for each relation that a survey found, with the properties that its edges have.
     ///
     /// # Errors
-    /// When the graph has more than one edge type.
+    /// If the graph has more than one edge type.
     pub fn surveyed(graph: &Graph, survey: &Survey) -> Result<Relating> {
         let [edge] = graph.edges.as_slice() else {
-            return Err(Error::usage("relations are those of one edge type"));
+            return Err(Error::usage("only the relations of one edge type can become edge types"));
         };
         let mut record = Relating {
             typed: Graph { edges: Vec::new(), ..graph.clone() },
@@ -77,7 +77,7 @@ impl Relating {
             record.columns.push(columns);
         }
         let mut relations: Vec<(&String, &Found)> = survey.relations.iter().collect();
-        // 2 before 10, where relations are numbers.
+        // If relations are numbers, 2 comes before 10.
         relations.sort_by_key(|(relation, _)| (relation.len(), relation.as_str()));
         for (relation, found) in relations {
             let (ty, columns) = edge_type(edge, relation, found);
@@ -88,7 +88,7 @@ impl Relating {
     }
 }
 
-/// The edge type of a relation, and which properties it has: those with a value somewhere, and those that are never null.
+/// The edge type of a relation, and its properties: those with a value in some row, and those that are never null.
 fn edge_type(edge: &EdgeType, relation: &str, found: &Found) -> (EdgeType, Vec<usize>) {
     let used = |at: &usize| found.columns.contains(at) || edge.properties.get(*at).is_some_and(|own| !own.nullable);
     let columns: Vec<usize> = (0..edge.properties.len()).filter(used).collect();

@@ -1,4 +1,4 @@
-//! Edges that name their relations as edge types by relation.
+//! Shows edges that name their relations as edge types by relation.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -15,10 +15,10 @@ use crate::mapping::split::{Divided, Split};
 use crate::mapping::view::{Rows, columns_alone};
 
 impl Divided<Relating> {
-    /// Shows `inner` as `record.typed`. Nothing is read.
+    /// Shows `inner` as `record.typed`. Reads nothing.
     ///
     /// # Errors
-    /// When it is another graph than the record's.
+    /// If it is not the graph of the record.
     pub fn new(inner: Arc<dyn Source>, record: &Relating) -> Result<Self> {
         Ok(Divided::of(declared(inner, &record.single)?, record.clone(), record.typed.clone()))
     }

@@ -1,4 +1,4 @@
-//! A graph of several node types, shown as that of one.
+//! Shows a graph of several node types as a graph of one.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -23,27 +23,26 @@ pub struct Unparted {
     inner: Arc<dyn Source>,
     record: Parting,
     shown: Graph,
-    /// Where the rows of each node type begin, and behind the last of them all: counted when it is first asked for, where nothing
-    /// states it.
+    /// The first row of each node type, and the end of the last: counted on first use, if nothing states it.
     bases: OnceLock<Vec<u64>>,
-    /// Whether rows are told from where they begin: where that costs nothing, and where edges name rows.
+    /// Whether nodes have row numbers: if that costs nothing, and if edges refer to rows.
     by_row: bool,
-    /// Held while nodes are counted, so that nobody does it twice.
+    /// Held while nodes are counted, so that it happens only once.
     counting: Mutex<()>,
-    /// The key that was looked up last, and the type of its node: it is asked for once for each edge type and side.
+    /// The key that was looked up last, and the type of its node: it is requested once for each edge type and side.
     home: Mutex<Option<(String, usize)>>,
 }
 
-/// The type of the end of an edge that the look-up starts at.
+/// The type of the end of an edge at which the look-up starts.
 fn near(edge: &EdgeType, side: Side) -> usize {
     if side == Side::Out { edge.source } else { edge.target }
 }
 
 impl Unparted {
-    /// Shows `inner`, which is `record.typed`, as `record.single`. Nothing is read.
+    /// Shows `inner`, which is `record.typed`, as `record.single`. Reads nothing.
     ///
     /// # Errors
-    /// [`CARRY_FITS`] when types or columns of the record are missing.
+    /// Returns [`CARRY_FITS`] if types or columns of the record are missing.
     pub fn new(inner: Arc<dyn Source>, record: &Parting) -> Result<Self> {
         let inner = declared(inner, &record.typed)?;
         let found = inner.graph();
@@ -59,7 +58,7 @@ impl Unparted {
         Ok(Unparted { inner, record, shown, bases, by_row, counting, home: Mutex::new(None) })
     }
 
-    /// Where the rows of each node type begin, and behind the last of them all.
+    /// The first row of each node type, and the end of the last.
     fn bases(&self, threads: usize, progress: &dyn Progress) -> Result<&[u64]> {
         let _alone = self.counting.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(bases) = self.bases.get() {
@@ -73,7 +72,7 @@ impl Unparted {
         Ok(self.bases.get_or_init(|| bases))
     }
 
-    /// Where the rows of a node type begin.
+    /// The first row of a node type.
     fn base(&self, ty: usize) -> Result<u64> {
         let bases = match self.bases.get() {
             Some(bases) => bases,
@@ -83,7 +82,7 @@ impl Unparted {
     }
 
     fn nodes(&self, batch: NodeBatch) -> Result<NodeBatch> {
-        let misfit = || Error::broken(&CARRY_FITS, "there are other types than those that were carried");
+        let misfit = || Error::broken(&CARRY_FITS, "the types of the data differ from those in the sidecar");
         let (properties, labels) = match &self.record.by {
             By::Property { property, values } => {
                 let column: ArrayRef = match values.get(batch.ty).ok_or_else(misfit)? {
@@ -137,7 +136,7 @@ impl Unparted {
         Ok((ty, row - bases.get(ty).copied().unwrap_or_default()))
     }
 
-    /// The type that has a node with this key. Edges are looked up to find out; where a type has none, its keys are read.
+    /// The type that has a node with this key. Edges are looked up to find it; if a type has none, its keys are read.
     fn home_of(&self, key: &str) -> Result<usize> {
         let known = self.home.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some((_, home)) = known.filter(|(known, _)| known == key) {
@@ -160,7 +159,7 @@ impl Unparted {
                 Err(error) => Err(error),
             }
         };
-        // A node is of one of the types. Those whose keys would be read come last.
+        // A node belongs to one type. Types whose keys would be read come last.
         let graph = self.inner.graph();
         let has_edges = |ty: &usize| graph.edges.iter().any(|edge| edge.source == *ty || edge.target == *ty);
         let (quick, slow): (Vec<usize>, Vec<usize>) = (0..graph.nodes.len()).partition(has_edges);
@@ -173,7 +172,7 @@ impl Unparted {
         Err(Error::new(Kind::NotFound, format!("there is no node {key:?}")))
     }
 
-    /// The edge types that one of the single graph consists of.
+    /// The edge types that make up one of the single graph.
     fn parts_of(&self, of: usize) -> impl Iterator<Item = usize> + '_ {
         self.record.edges.iter().enumerate().filter(move |(_, own)| **own == of).map(|(at, _)| at)
     }
@@ -216,7 +215,7 @@ impl Source for Unparted {
         if rows { EndForm::Rows } else { EndForm::Keys }
     }
 
-    /// The edges of the node in the type that has it: the same row, or look-up, of another type is another node, or none.
+    /// The edges of the node in the type that has it: in another type, the same row or key is another node, or none.
     fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         let (home, node) = match node {
             NodeId::Row(row) => self.place_of(row).map(|(home, row)| (home, NodeId::Row(row)))?,

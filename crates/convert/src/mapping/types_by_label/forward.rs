@@ -1,4 +1,4 @@
-//! A graph of one node type, shown with several.
+//! Shows a graph of one node type with several.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,15 +18,15 @@ use isomorph_model::part::shown;
 pub struct Parted {
     inner: Arc<dyn Source>,
     record: Parting,
-    /// Edge types by that of the inner graph and the types of their ends.
+    /// Edge types by the one of the inner graph and the types of their ends.
     edges: HashMap<(usize, usize, usize), usize>,
 }
 
 impl Parted {
-    /// Shows `inner`, which is `record.single`, as `record.typed`. Nothing is read.
+    /// Shows `inner`, which is `record.single`, as `record.typed`. Reads nothing.
     ///
     /// # Errors
-    /// When it is another graph than the record's.
+    /// If it is not the graph of the record.
     pub fn new(inner: Arc<dyn Source>, record: &Parting) -> Result<Self> {
         let inner = declared(inner, &record.single)?;
         let edges = record.typed.edges.iter().zip(&record.edges).enumerate();
@@ -37,8 +37,9 @@ impl Parted {
     /// Nodes of all types, or of one.
     fn nodes(&self, batch: &NodeBatch, only: Option<usize>, give: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
         let types = self.record.types.of_nodes(batch)?;
-        let type_of =
-            |row: usize| types.get(row).copied().map(usize::from).ok_or_else(|| Error::usage("a node of no type"));
+        let type_of = |row: usize| {
+            types.get(row).copied().map(usize::from).ok_or_else(|| Error::usage("a node of an unknown type"))
+        };
         for (ty, rows) in rows_by_type(self.record.typed.nodes.len(), batch.rows, type_of)? {
             if only.is_some_and(|only| only != ty) {
                 continue;
@@ -70,7 +71,7 @@ impl Parted {
         Ok(())
     }
 
-    /// The labels of some rows beside that which is their type.
+    /// The labels of some rows, without the label that is their type.
     fn labels(&self, batch: &NodeBatch, ty: usize, own: Option<&str>, rows: &Rows) -> Option<LabelColumn> {
         self.record.typed.nodes.get(ty).filter(|ty| labels::has_labels(ty))?;
         let column = batch.labels.as_ref()?;
@@ -88,7 +89,8 @@ impl Parted {
             let ends = sources.get(row).zip(targets.get(row));
             let ty = ends
                 .and_then(|(source, target)| self.edges.get(&(batch.ty, usize::from(*source), usize::from(*target))));
-            ty.copied().ok_or_else(|| Error::malformed("an edge between types that no edge was between"))
+            ty.copied()
+                .ok_or_else(|| Error::malformed("the data has changed while it was read: an edge connects other types"))
         };
         for (ty, rows) in rows_by_type(self.record.typed.edges.len(), batch.rows, type_of)? {
             if only.is_none_or(|only| only == ty) {

@@ -1,4 +1,4 @@
-//! Which of its labels is the type of a node.
+//! Which label of a node is its type.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -10,12 +10,12 @@ use super::NodeTypes;
 use super::types::NO_TYPE;
 use crate::mapping::{Bundling, NameRules, Names, Slot};
 
-/// The labels of a graph, in the order in which they are types: those that are named come first, in the order of their names, the
-/// others by their bytes, as they are in the source.
+/// The labels of a graph, by precedence as types: first those that are named, in that order, then the others in the
+/// byte order of the source.
 #[derive(Debug, Clone)]
 pub struct Labels {
     ordered: Vec<String>,
-    /// What they are called in the source, and what their types are to be called.
+    /// Their names in the source, and the requested names of their types.
     real: Vec<String>,
     names: Vec<Option<String>>,
     ranks: Arc<HashMap<String, u64>>,
@@ -23,11 +23,11 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// The labels of the only node type of `bundling.typed`, which are called by other names than in the source where `rules` forbid
-    /// them.
+    /// The labels of the only node type of `bundling.typed`. They have other names than in the source if `rules` forbid
+    /// these.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::Unsupported`] when there are so many labels that they are a property.
+    /// Returns [`isomorph_error::Kind::Unsupported`] if there are so many labels that they are a property.
     pub fn of(bundling: &Bundling, how: &NodeTypes, rules: &NameRules) -> Result<Labels> {
         let node = super::only(&bundling.typed)?;
         let declared = match &node.labels {
@@ -35,8 +35,10 @@ impl Labels {
             LabelVocabulary::None | LabelVocabulary::Open => &[],
         };
         if bundling.nodes.iter().any(|slots| slots.properties.contains(&Slot::Labels)) {
-            return Err(Error::unsupported("labels that are a property, as more than a thousand are, are no types")
-                .hint("without --node-type-from they are written as that property"));
+            return Err(Error::unsupported(
+                "more than a thousand labels are written as a property, and cannot be node types",
+            )
+            .hint("without --node-type-from they are written as that property"));
         }
         let renamed = bundling.nodes.first().map(|slots| slots.labels.as_slice()).unwrap_or_default();
         let real: BTreeMap<&str, &str> = renamed.iter().map(|(given, real)| (given.as_str(), real.as_str())).collect();
@@ -52,18 +54,18 @@ impl Labels {
         Ok(Labels { ordered, real, names, ranks: Arc::new(ranks), legal: rules.legal })
     }
 
-    /// What a label is called in the source.
+    /// The name of a label in the source.
     pub fn real(&self, label: &str) -> &str {
         let at = self.ranks.get(label).and_then(|rank| usize::try_from(*rank).ok());
         at.and_then(|at| self.real.get(at)).map_or("", String::as_str)
     }
 
-    /// The code of the type that labels say.
+    /// The code of the type for these labels.
     pub(super) fn code<'a>(&self, labels: impl Iterator<Item = &'a str>) -> u64 {
         labels.filter_map(|label| self.ranks.get(label)).min().copied().unwrap_or(NO_TYPE)
     }
 
-    /// The label that a code stands for.
+    /// The label of a code.
     pub(super) fn of_code(&self, code: u64) -> Option<&str> {
         usize::try_from(code).ok().and_then(|at| self.ordered.get(at)).map(String::as_str)
     }
@@ -76,7 +78,7 @@ impl Labels {
         column.rows().iter().map(|set| sets.get(*set as usize).copied().unwrap_or(NO_TYPE)).collect()
     }
 
-    /// The name of the type that a label, or the only type of the source, becomes.
+    /// The name of the type for a label, or for the only type of the source.
     pub(super) fn type_name(&self, label: &str, names: &mut Names) -> String {
         let at = self.ranks.get(label).and_then(|rank| usize::try_from(*rank).ok());
         let wanted = at.and_then(|at| self.names.get(at)).and_then(Option::as_deref);
@@ -84,7 +86,7 @@ impl Labels {
     }
 }
 
-/// The labels of `rows` nodes with `own` beside those that they have.
+/// The labels of `rows` nodes, with `own` in addition.
 pub(super) fn with(labels: Option<&LabelColumn>, own: &str, rows: usize) -> LabelColumn {
     match labels {
         Some(labels) => labels.map_sets(|names| names.into_iter().chain([own]).map(str::to_owned).collect()),

@@ -1,10 +1,11 @@
-//! A node type for each number that nodes state as their type, or for each of their labels: how a graph of one node type is written
-//! where there are several (`docs/mapping.md`).
+//! A node type for each number that nodes state as their type, or for each of their labels: how a graph of one node
+//! type is written with several (`docs/mapping.md`).
 //!
-//! DeepGNN has one type of nodes with a property `type`; RDF and NOCK have one whose nodes have labels. An edge names the key of its end
-//! alone, so which types it is between is a look-up: the keys of all nodes, or hashes of texts, are sorted for it and kept, 10 bytes for each,
-//! in memory or, beyond a quarter of the budget, in a temporary file. [`Parted`] shows the graph with a node type for each number or
-//! label, and an edge type for each two of them that edges lead between; [`Unparted`] shows that as the graph again, and holds nothing.
+//! DeepGNN has one type of nodes with a property `type`; RDF and NOCK have one type whose nodes have labels. An edge
+//! states only the keys of its ends, so their types are looked up: the keys of all nodes, or hashes of texts, are
+//! sorted and kept, at 10 bytes each, in memory or, beyond a quarter of the budget, in a temporary file. [`Parted`]
+//! shows the graph with a node type for each number or label, and an edge type for every two node types that edges
+//! connect; [`Unparted`] is the inverse, and holds nothing.
 
 mod back;
 mod forward;
@@ -24,30 +25,30 @@ pub use back::Unparted;
 pub use forward::Parted;
 pub use labels::Labels;
 
-/// Edge types, at most: there is one for each relation and each two node types.
+/// Maximum number of edge types: there is one for each relation and each two node types.
 const EDGE_TYPES: usize = 10_000;
 
-/// How nodes are given types of their own.
+/// How nodes get separate types.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeTypes {
-    /// What says the type.
+    /// What states the type.
     pub from: TypesFrom,
-    /// Names for its values; others are called by their numbers or labels. Of several labels of a node the first that stands here is
-    /// its type.
+    /// Names for its values; others are named by their numbers or labels. If a node has several labels, the first in
+    /// this list is its type.
     pub names: Vec<(String, String)>,
 }
 
-/// What says the type of a node.
+/// What states the type of a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TypesFrom {
     /// A property of 32-bit integers.
     Property(String),
-    /// Its labels; of several the first in the order of their bytes.
+    /// Its labels; of several, the first in byte order.
     Label,
 }
 
 impl NodeTypes {
-    /// Types without names of their own.
+    /// Types with default names.
     pub fn of(from: TypesFrom) -> Self {
         NodeTypes { from, names: Vec::new() }
     }
@@ -57,24 +58,24 @@ impl NodeTypes {
     }
 }
 
-/// The relation between a graph of one node type and the same with several.
+/// The relation between a graph of one node type and the same graph with several.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Parting {
     /// The graph, with one node type and edge types from it to itself.
     pub single: Graph,
     /// The same with several node types, and edge types between them.
     pub typed: Graph,
-    /// What the types stand for.
+    /// The meaning of the types.
     #[serde(flatten)]
     pub by: By,
-    /// For each edge type that of the single graph which it is a part of.
+    /// For each edge type, the one of the single graph that it is a part of.
     pub edges: Vec<usize>,
-    /// The types of nodes, which only the way there needs.
+    /// The types of nodes; needed only in the forward direction.
     #[serde(skip)]
     types: Types,
 }
 
-/// What node types stand for.
+/// The meaning of node types.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum By {
@@ -82,24 +83,24 @@ pub enum By {
     Property {
         /// Which property.
         property: usize,
-        /// For each node type its value; nothing for nodes without one.
+        /// For each node type its value; `None` for nodes without one.
         values: Vec<Option<i32>>,
     },
     /// Labels.
     Label {
-        /// For each node type its label; nothing for nodes without one.
+        /// For each node type its label; `None` for nodes without one.
         labels: Vec<Option<String>>,
-        /// For each node type the properties that any of its nodes has.
+        /// For each node type, the properties that any of its nodes has.
         columns: Vec<Vec<usize>>,
     },
 }
 
 impl Parting {
-    /// The parts of `source`, whose nodes and ends of edges are read once each.
+    /// The parting of `source` by a property. Nodes and ends of edges are read once each.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::Usage`] when the graph has no such property; when it cannot be read, the budget has no room for its
-    /// keys, or there are more than a thousand types.
+    /// Returns [`isomorph_error::Kind::Usage`] if the graph has no such property; also if it cannot be read, the budget
+    /// is too small for its keys, or there are more than a thousand types.
     pub fn of_values(
         source: &dyn Source,
         how: &NodeTypes,
@@ -116,7 +117,7 @@ impl Parting {
                 .hint("--node-type-from property:type")
         })?;
         if let Some((value, _)) = how.names.iter().find(|(value, _)| value.parse::<i32>().is_err()) {
-            return Err(Error::usage(format!("{value:?} is no value of {name}, which are 32-bit integers")));
+            return Err(Error::usage(format!("{value:?} is not a value of {name}, which has 32-bit integers")));
         }
         let read = types::read(source, &types::Stated::Property(property), resources, progress)?;
         let values: Vec<Option<i32>> = read.found.iter().map(|(code, _)| types::value(*code)).collect();
@@ -135,10 +136,11 @@ impl Parting {
         Parting::between(source, nodes, by, read.types, resources, progress)
     }
 
-    /// The parts of `source` by labels, as [`Parting::of_values`]. Each type has the columns that any of its nodes has.
+    /// The parting of `source` by labels, as [`Parting::of_values`]. Each type has the columns that any of its nodes
+    /// has.
     ///
     /// # Errors
-    /// When nodes have no labels, or no keys of text; else as [`Parting::of_values`].
+    /// If nodes have no labels, or no text keys; otherwise as [`Parting::of_values`].
     pub fn of_labels(
         source: &dyn Source,
         labels: &Labels,
@@ -170,7 +172,7 @@ impl Parting {
         Parting::between(source, nodes, by, read.types, resources, progress)
     }
 
-    /// The parts with the edge types between them.
+    /// The parting with the edge types between its node types.
     fn between(
         source: &dyn Source,
         nodes: Vec<NodeType>,
@@ -201,6 +203,6 @@ impl Parting {
 fn only(graph: &Graph) -> Result<&NodeType> {
     match graph.nodes.as_slice() {
         [node] => Ok(node),
-        _ => Err(Error::usage("only a graph of one node type is given several")),
+        _ => Err(Error::usage("only a graph of one node type can be given several")),
     }
 }

@@ -1,4 +1,4 @@
-//! Which type each node has: read once, sorted by key, looked up by the ends of edges.
+//! The type of each node: read once, sorted by key, looked up for the ends of edges.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -18,13 +18,13 @@ use crate::parallel;
 use crate::pipeline::REPEATED_KEY;
 use isomorph_storage::Resources;
 
-/// Stands for no type; behind all codes of types.
+/// No type; greater than all codes of types.
 pub(super) const NO_TYPE: u64 = 1 << 32;
 
-/// Node types, at most.
+/// Maximum number of node types.
 const TYPES: usize = 1_000;
 
-/// How often other hashes are tried where two texts have the same: rarely twice, unless a key is there twice.
+/// How often other hashes are tried if two texts have the same: rarely twice, unless a key is duplicated.
 const SEEDS: u64 = 3;
 
 /// What states the types.
@@ -35,7 +35,7 @@ pub(super) enum Stated<'a> {
     Labels(&'a Labels),
 }
 
-/// The value of a property that a code stands for.
+/// The value of a property for a code.
 pub(super) fn value(code: u64) -> Option<i32> {
     i64::try_from(code).ok().and_then(|code| i32::try_from(code + i64::from(i32::MIN)).ok())
 }
@@ -49,17 +49,17 @@ fn code(value: i32) -> u64 {
 #[derive(Default)]
 pub(super) struct Found {
     pub(super) rows: u64,
-    /// For each property whether a node has a value.
+    /// For each property, whether a node has a value.
     pub(super) columns: Vec<bool>,
-    /// Labels beside the type.
+    /// Labels, apart from the type.
     pub(super) labels: BTreeSet<String>,
 }
 
-/// What was read of the nodes.
+/// The result of reading the nodes.
 pub(super) struct Read {
     /// The types of all nodes.
     pub(super) types: Types,
-    /// What each type has, by code: those without a type are the last.
+    /// What each type has, by code: nodes without a type come last.
     pub(super) found: Vec<(u64, Found)>,
 }
 
@@ -67,7 +67,7 @@ pub(super) struct Read {
 #[derive(Clone, Default)]
 pub(super) struct Types {
     nodes: Option<Arc<Numbered>>,
-    /// Of the hashes of keys that are texts; nothing where they are integers.
+    /// The seed for hashes of keys that are texts; `None` if keys are integers.
     seed: Option<u64>,
     labels: Option<Labels>,
     numbers: Arc<HashMap<u64, u16>>,
@@ -80,15 +80,15 @@ impl std::fmt::Debug for Types {
 }
 
 impl PartialEq for Types {
-    /// What is written down of two records decides: this is no part of it.
+    /// Types are not stored with a record, so they are not compared.
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
 impl Types {
-    /// The types that these nodes have. A hash that two texts share does no harm: a key that is no node's is found out where
-    /// keys become rows.
+    /// The types of nodes with these keys. A collision of hashes does no harm: a key that is not a node's key is
+    /// detected where keys become rows.
     fn of_keys(&self, keys: Option<&ArrayRef>) -> Result<Vec<u16>> {
         let find = |id: u64| self.nodes.as_ref().and_then(|nodes| nodes.get(id));
         let ids = ids(keys, self.seed)?;
@@ -104,20 +104,20 @@ impl Types {
     pub(super) fn of_ends(&self, ends: &Ends) -> Result<Vec<u16>> {
         match ends {
             Ends::Keys(keys) => self.of_keys(Some(keys)),
-            Ends::Rows(_) => Err(Error::unsupported("ends that are rows instead of keys are of no type")),
+            Ends::Rows(_) => Err(Error::unsupported("the types of ends that are rows instead of keys are unknown")),
         }
     }
 
-    /// The types of nodes: labels say it at once.
+    /// The types of nodes: labels state them directly.
     pub(super) fn of_nodes(&self, batch: &NodeBatch) -> Result<Vec<u16>> {
         let Some(labels) = &self.labels else { return self.of_keys(batch.keys.as_ref()) };
         let codes = labels.codes(batch.labels.as_ref(), batch.rows);
-        let unknown = || Error::malformed("a node has labels that no node had before");
+        let unknown = || Error::malformed("the data has changed while it was read: a node has unknown labels");
         codes.iter().map(|code| self.numbers.get(code).copied().ok_or_else(unknown)).collect()
     }
 }
 
-/// Keys as they are looked up: integers, or with a seed the hashes of texts.
+/// Keys in the form of the look-up: integers, or with a seed the hashes of texts.
 fn ids(keys: Option<&ArrayRef>, seed: Option<u64>) -> Result<Cow<'_, [u64]>> {
     if let (Some(seed), Some(texts)) = (seed, keys.and_then(|keys| keys.as_string_opt::<i32>())) {
         let hash = |text: Option<&str>| xxh3_64_with_seed(text.unwrap_or_default().as_bytes(), seed);
@@ -126,16 +126,16 @@ fn ids(keys: Option<&ArrayRef>, seed: Option<u64>) -> Result<Cow<'_, [u64]>> {
     let ids = keys.filter(|_| seed.is_none()).and_then(|keys| keys.as_primitive_opt::<UInt64Type>());
     ids.map(|ids| Cow::Borrowed(&ids.values()[..])).ok_or_else(|| {
         Error::unsupported(match seed {
-            Some(_) => "only nodes with texts for keys are given types by their labels",
-            None => "only nodes with 64-bit integers without sign for keys are given types by a property",
+            Some(_) => "only nodes with text keys can be given types by their labels",
+            None => "only nodes with unsigned 64-bit integer keys can be given types by a property",
         })
     })
 }
 
-/// The types of all nodes.
+/// Reads the types of all nodes.
 ///
 /// # Errors
-/// When the source cannot be read, a key is there twice, or there are too many types.
+/// If the source cannot be read, a key is duplicated, or there are too many types.
 pub(super) fn read(
     source: &dyn Source,
     stated: &Stated<'_>,
@@ -151,16 +151,16 @@ pub(super) fn read(
             read = read_with(source, stated, Some(seed), resources, progress)?;
         }
     }
-    let mut read = read.map_err(|_| Error::broken(&REPEATED_KEY, "there are several nodes of one key"))?;
+    let mut read = read.map_err(|_| Error::broken(&REPEATED_KEY, "several nodes have the same key"))?;
     read.types.labels = Some((*labels).clone());
     Ok(read)
 }
 
 fn repeated(id: u64) -> Error {
-    Error::broken(&REPEATED_KEY, format!("there are several nodes {id}"))
+    Error::broken(&REPEATED_KEY, format!("several nodes have the key {id}"))
 }
 
-/// The same; the inner error is what two nodes are looked up by.
+/// The same; the inner error is that of the look-up of duplicate nodes.
 fn read_with(
     source: &dyn Source,
     stated: &Stated<'_>,
@@ -185,7 +185,7 @@ fn read_with(
         };
         codes.iter().for_each(|code| found.entry(*code).or_default().rows += 1);
         if found.len() > TYPES {
-            return Err(Error::unsupported(format!("more than {TYPES} types of nodes")));
+            return Err(Error::unsupported(format!("more than {TYPES} node types")));
         }
         if let Stated::Labels(labels) = stated {
             see(&nodes, &codes, labels, &mut found);
@@ -221,7 +221,7 @@ fn codes(nodes: &NodeBatch, property: usize) -> Vec<u64> {
     (0..nodes.rows).map(|row| code(row).unwrap_or(NO_TYPE)).collect()
 }
 
-/// Takes down which properties and further labels the nodes of each type have.
+/// Records which properties and further labels the nodes of each type have.
 fn see(nodes: &NodeBatch, codes: &[u64], labels: &Labels, found: &mut BTreeMap<u64, Found>) {
     for found in found.values_mut() {
         found.columns.resize(nodes.properties.len(), false);
@@ -247,20 +247,20 @@ fn see(nodes: &NodeBatch, codes: &[u64], labels: &Labels, found: &mut BTreeMap<u
     }
 }
 
-/// How many edges of an edge type lead from one type to another.
+/// Number of edges of an edge type from one node type to another.
 type Between = BTreeMap<(usize, u16, u16), u64>;
 
 /// Counts edges by their type and those of their ends.
 ///
 /// # Errors
-/// When the source cannot be read, or an end is no node.
+/// If the source cannot be read, or an end is not a node.
 pub(super) fn read_ends(
     source: &dyn Source,
     types: &Types,
     resources: &Resources,
     progress: &dyn Progress,
 ) -> Result<Between> {
-    // Edge types of one table are read together, because each of them is a pass over all.
+    // Edge types of one table are read together, because each of them would be a pass over all.
     let wanted = match source.graph().edges.len() {
         0 => return Ok(Between::new()),
         1 => Tables::EdgeEnds(0),

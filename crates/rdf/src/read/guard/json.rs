@@ -5,15 +5,16 @@ use isomorph_error::{Error, Kind};
 use super::{DEPTH, TooMuch};
 use crate::rules::LIMIT;
 
-/// Longest string, and longest number, that is read, bytes as they are spelt: the parser below ends at the refill of a buffer that has grown beyond 8 MiB.
+/// Maximum length of a string or number, in bytes as spelled: the parser fails when it refills a buffer that has grown
+/// beyond 8 MiB.
 pub(crate) const LONGEST: usize = 8_000_000;
 
-/// Counts brackets outside of strings, and bytes inside. A text of JSON-LD is moreover refused when it is longer than memory allows: its parser
-/// holds objects whose context or id comes last.
+/// Counts brackets outside of strings, and bytes inside. JSON-LD is also refused if it is longer than memory allows:
+/// the parser holds objects whose context or id comes last.
 pub(in crate::read) struct JsonGuard {
     depth: usize,
     string: bool,
-    /// Bytes of the string, number or word so far.
+    /// Number of bytes of the string, number or word so far.
     length: usize,
     escaped: bool,
     left: u64,
@@ -70,10 +71,10 @@ impl JsonGuard {
     }
 }
 
-/// Something is longer than [`LONGEST`].
+/// The error for something longer than [`LONGEST`].
 fn too_long(what: &str) -> Error {
-    Error::broken(&LIMIT, format!("a {what} of JSON-LD of more than {LONGEST} bytes"))
-        .hint("every other syntax has longer literals: a name that ends in .nq, .trig, .ttl, .nt or .rdf")
+    Error::broken(&LIMIT, format!("a {what} of JSON-LD has more than {LONGEST} bytes"))
+        .hint("use another syntax, which allows longer literals: .nq, .trig, .ttl, .nt or .rdf")
 }
 
 #[cfg(test)]

@@ -5,11 +5,11 @@ use isomorph_error::Error;
 use super::{DEPTH, TooMuch};
 use crate::rules::LIMIT;
 
-/// Counts ends of triple terms, `)>>`, that follow one another with nothing but white space and comments between.
+/// Counts ends of triple terms, `)>>`, that follow each other with only white space and comments between them.
 ///
-/// A term that nests `n` deep ends in `n` of them. Strings and comments may hold some too, so that a text is refused for
-/// its strings if one holds more than a hundred in a row; but none that nests too deep is let through, whatever the parser
-/// thinks where a string ends.
+/// A term of depth `n` ends with `n` of them. Strings and comments may contain some too, so a text is refused for a
+/// string with more than a hundred in a row; but no term that nests too deep is accepted, wherever the parser assumes
+/// the end of a string.
 #[derive(Default)]
 pub(in super::super) struct TripleGuard {
     ends: usize,
@@ -76,7 +76,7 @@ mod tests {
             }
             assert!(!refused(&")>> x ".repeat(1_000), step));
             assert!(!refused(&") >>".repeat(1_000), step));
-            // What hides behind a hash inside a string does not hide.
+            // A hash inside a string does not hide what follows it.
             assert!(refused(&format!("\")>> #\" {}", ")>>".repeat(DEPTH + 1)), step));
         }
     }

@@ -1,19 +1,19 @@
-//! What XML demands of characters, tags and its declaration, and the parser below lets pass.
+//! Requirements of XML for characters, tags and the declaration that the parser does not check.
 
-/// Longest instruction that can be a declaration, bytes.
+/// Maximum length in bytes of an instruction that can be a declaration.
 pub(super) const DECLARATION: usize = 1 << 10;
 
-/// Takes bytes of UTF-8 and gives the characters of XML that they are (XML 1.0, production 2).
+/// Decodes UTF-8 to characters, and checks that XML allows them (XML 1.0, production 2).
 #[derive(Default)]
 pub(super) struct Characters {
     code: u32,
-    /// The smallest code that needs so many bytes, and how many of them are still to come.
+    /// The smallest code that needs this many bytes, and the number of bytes that are still missing.
     least: u32,
     left: u8,
 }
 
 impl Characters {
-    /// The character that ends with this byte; the error says what is wrong.
+    /// The character that ends with this byte; the error is the reason.
     pub(super) fn step(&mut self, byte: u8) -> Result<Option<char>, &'static str> {
         const NOT_UTF8: &str = "the text is not UTF-8";
         if self.left == 0 {
@@ -34,11 +34,11 @@ impl Characters {
             return Ok(None);
         }
         let character = char::from_u32(self.code).filter(|_| self.code >= self.least).ok_or(NOT_UTF8)?;
-        if is_character(character) { Ok(Some(character)) } else { Err("a character that XML does not have") }
+        if is_character(character) { Ok(Some(character)) } else { Err("a character that XML does not allow") }
     }
 }
 
-/// Whether XML has a character (production 2).
+/// Whether XML allows a character (production 2).
 pub(super) fn is_character(c: char) -> bool {
     matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..)
 }
@@ -61,20 +61,20 @@ fn is_of_name(c: char) -> bool {
     more || begins_name(c)
 }
 
-/// Where in a tag the next character is (productions 40 to 44).
+/// The position of the next character within a tag (productions 40 to 44).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum InTag {
     #[default]
     Begin,
     Name(Prefix),
-    /// Behind a blank: an attribute may begin, or the tag ends.
+    /// After a blank: an attribute can start, or the tag ends.
     Gap,
     Attribute(Prefix),
-    /// Behind a blank that follows the name of an attribute.
+    /// After a blank that follows the name of an attribute.
     Named,
     Equals,
     Value(char),
-    /// Behind a value.
+    /// After a value.
     Valued,
     Slash,
 }
@@ -82,16 +82,16 @@ pub(super) enum InTag {
 /// Whether a name has a prefix (Namespaces in XML, production 7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Prefix {
-    /// Nothing but letters yet.
+    /// Only letters so far.
     Open,
-    /// A colon was the last.
+    /// A colon was last.
     Ended,
-    /// There are letters behind it.
+    /// There are letters after the colon.
     Named,
 }
 
 impl Prefix {
-    /// What is known behind one more sign of a name; nothing where it cannot go on so.
+    /// The state after one more character of a name; `None` if it is not allowed.
     fn step(self, c: char) -> Option<Self> {
         match (self, c) {
             (Prefix::Open, ':') => Some(Prefix::Ended),
@@ -103,12 +103,12 @@ impl Prefix {
 }
 
 impl InTag {
-    /// The place behind a character; the error says what is wrong.
+    /// The position after a character; the error is the reason.
     pub(super) fn step(self, c: char, closing: bool) -> Result<Self, &'static str> {
-        const NAME: &str = "a character that a name does not have there";
+        const NAME: &str = "a character that is not allowed in a name here";
         match (self, c) {
             (InTag::Begin, c) if begins_name(c) => Ok(InTag::Name(Prefix::Open)),
-            (InTag::Begin, _) => Err("< begins no tag: &lt; stands for the sign"),
+            (InTag::Begin, _) => Err("< does not start a tag; write &lt;"),
             (InTag::Name(Prefix::Ended) | InTag::Attribute(Prefix::Ended), c) if !begins_name(c) => Err(NAME),
             (InTag::Name(_) | InTag::Gap | InTag::Valued, c) if is_blank(c) => Ok(InTag::Gap),
             (InTag::Name(_) | InTag::Gap | InTag::Valued | InTag::Slash, '>') => Ok(InTag::Begin),
@@ -117,24 +117,24 @@ impl InTag {
             (InTag::Gap, c) if begins_name(c) && !closing => Ok(InTag::Attribute(Prefix::Open)),
             (InTag::Gap, _) => Err(NAME),
             (InTag::Valued, _) => Err("no blank between two attributes"),
-            (InTag::Slash, _) => Err("/ ends no tag: > is missing"),
+            (InTag::Slash, _) => Err("/ must be followed by >"),
             (InTag::Attribute(_) | InTag::Named, c) if is_blank(c) => Ok(InTag::Named),
             (InTag::Attribute(_) | InTag::Named, '=') => Ok(InTag::Equals),
             (InTag::Attribute(prefix), c) => {
-                prefix.step(c).map(InTag::Attribute).ok_or("an attribute without a value, or with another name")
+                prefix.step(c).map(InTag::Attribute).ok_or("an attribute without a value, or with an invalid name")
             }
             (InTag::Named, _) => Err("an attribute without a value"),
             (InTag::Equals, c) if is_blank(c) => Ok(InTag::Equals),
             (InTag::Equals, quote @ ('"' | '\'')) => Ok(InTag::Value(quote)),
             (InTag::Equals, _) => Err("a value without quotes"),
             (InTag::Value(quote), c) if c == quote => Ok(InTag::Valued),
-            (InTag::Value(_), '<') => Err("< in a value: &lt; stands for the sign"),
+            (InTag::Value(_), '<') => Err("< in a value; write &lt;"),
             (value @ InTag::Value(_), _) => Ok(value),
         }
     }
 }
 
-/// What is wrong with what stands between `<?` and `?>`, if anything (productions 16, 17 and 23).
+/// The error in the text between `<?` and `?>`, if there is one (productions 16, 17 and 23).
 pub(super) fn mistake_of_instruction(content: &[u8], first: bool) -> Option<&'static str> {
     let end = content.iter().position(u8::is_ascii_whitespace).unwrap_or(content.len());
     let (name, rest) = content.split_at(end);
@@ -144,13 +144,13 @@ pub(super) fn mistake_of_instruction(content: &[u8], first: bool) -> Option<&'st
         return (!sound).then_some("an instruction without a name");
     }
     if !first {
-        return Some("a declaration of XML that is not at the beginning");
+        return Some("an XML declaration that is not at the beginning");
     }
     let sound = name == b"xml" && content.len() <= DECLARATION && is_declaration(rest);
-    (!sound).then_some("no declaration of XML: <?xml version=\"1.0\" encoding=\"UTF-8\"?> is one")
+    (!sound).then_some("an invalid XML declaration; a valid one is <?xml version=\"1.0\" encoding=\"UTF-8\"?>")
 }
 
-/// Whether this says the version, and then the encoding and whether the text stands alone, where it says these.
+/// Whether this states the version, followed by the encoding and `standalone` if they are present.
 fn is_declaration(mut rest: &[u8]) -> bool {
     let Some(version) = attribute(&mut rest, b"version") else { return false };
     let numbers = version.strip_prefix(b"1.").unwrap_or_default();
@@ -167,7 +167,7 @@ fn is_declaration(mut rest: &[u8]) -> bool {
         && rest.trim_ascii().is_empty()
 }
 
-/// Takes a blank, a name and its value from the beginning, if they stand there.
+/// Removes a blank, a name and its value from the beginning, if they are there.
 fn attribute<'t>(rest: &mut &'t [u8], name: &[u8]) -> Option<&'t [u8]> {
     let text = rest.trim_ascii_start();
     let value = text.strip_prefix(name)?.trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn characters_are_those_of_the_standard_library() {
-        // What decodes there is taken here, unless XML does not have it; each code, and broken bytes.
+        // Every decodable character is accepted, unless XML does not allow it; each code, and invalid bytes.
         let taken = |bytes: &[u8]| {
             let mut characters = Characters::default();
             let found: Result<Vec<_>, _> = bytes.iter().map(|byte| characters.step(*byte)).collect();

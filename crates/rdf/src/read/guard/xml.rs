@@ -1,8 +1,8 @@
-//! Depth, attributes and entities of XML, and whether all of it is there.
+//! Checks depth, attributes and entities of XML, and that the text is complete.
 //!
-//! The XML parser compares each attribute of an element with those before it, keeps a list of namespaces for each level,
-//! and entities are replaced by texts that may name entities in turn: all three are ways to make a short text expensive. At the end of
-//! the text it takes what it has read for all there is. It lets pass, too, what no XML has: other characters, tags of another form.
+//! The XML parser compares each attribute of an element with those before it, keeps a list of namespaces for each
+//! level, and replaces entities by texts that may contain further entities: all three can make a short text expensive.
+//! It also accepts a truncated text, and characters and tags that XML does not allow.
 
 use std::collections::HashMap;
 
@@ -13,28 +13,28 @@ use super::{DEPTH, TooMuch};
 use crate::rules::{LIMIT, SYNTAX};
 use crate::xml::LONGEST;
 
-/// Most attributes of an element, namespaces included.
+/// Maximum number of attributes of an element, including namespaces.
 const ATTRIBUTES: usize = 256;
 
-/// Longest tag and longest declaration of a document type, bytes.
+/// Maximum length of a tag, and of a document type declaration, in bytes.
 const TAG: usize = 16 << 20;
 const DOCUMENT_TYPE: usize = 64 << 10;
 
-/// Longest text that an entity stands for, bytes; most entities.
+/// Maximum length of the text of an entity, in bytes; maximum number of entities.
 const ENTITY: usize = 64 << 10;
 const ENTITIES: usize = 1_000;
 
-/// Longest name of an entity that is looked up, bytes; no longer one is declared.
+/// Maximum length of the name of an entity, in bytes.
 const NAME: usize = 256;
 
-/// How many times as long as the text what its entities stand for may be, and what they may be beside that, bytes.
+/// Maximum length of the text of all entities, as a multiple of the text, and in addition to that, in bytes.
 const RATIO: u64 = 16;
 const SLACK: u64 = 1 << 20;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Text,
-    /// Behind `<`: what it begins is not known yet.
+    /// After `<`: it is not yet known what it starts.
     Opened,
     Tag {
         quote: Option<u8>,
@@ -43,11 +43,11 @@ enum State {
     Comment,
     Data,
     Instruction,
-    /// How many `<` are open, and what is read as it stands.
+    /// The number of open `<`, and the kind of verbatim text.
     DocumentType(usize, Verbatim),
 }
 
-/// What of a document type has no tags.
+/// The parts of a document type without tags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verbatim {
     Nothing,
@@ -56,16 +56,16 @@ enum Verbatim {
     Instruction,
 }
 
-/// Looks through XML.
+/// Checks XML.
 pub(in crate::read) struct XmlGuard {
     state: State,
     depth: usize,
     /// Whether there was an element.
     begun: bool,
     attributes: usize,
-    /// Bytes of the tag or text so far.
+    /// Number of bytes of the tag or text so far.
     length: usize,
-    /// The last bytes, newest last, where they tell what begins or ends.
+    /// The last bytes, newest last, where they determine what starts or ends.
     last: Vec<u8>,
     declared: Vec<u8>,
     entities: HashMap<Vec<u8>, usize>,
@@ -73,12 +73,12 @@ pub(in crate::read) struct XmlGuard {
     name: Option<Vec<u8>>,
     seen: u64,
     expanded: u64,
-    /// Characters, where their form is looked at as well.
+    /// The decoder, if characters and tags are checked as well.
     characters: Option<Characters>,
     in_tag: InTag,
-    /// How many of the last signs of a text were `]`, but two at most.
+    /// How many of the last characters of a text were `]`, at most two.
     brackets: u8,
-    /// Whether an instruction is the first thing of the text.
+    /// Whether an instruction is the first thing in the text.
     first: bool,
 }
 
@@ -113,7 +113,7 @@ fn too_much(message: impl Into<String>) -> Error {
 }
 
 impl XmlGuard {
-    /// One that refuses what has not the form of XML.
+    /// A guard that also refuses violations of XML's syntax.
     pub(in crate::read) fn strict() -> Self {
         XmlGuard { characters: Some(Characters::default()), ..XmlGuard::default() }
     }
@@ -126,7 +126,7 @@ impl XmlGuard {
         Ok(())
     }
 
-    /// The end of the text, which may not come inside of anything (XML 1.0, production 1).
+    /// Checks the end of the text, which must not be inside anything (XML 1.0, production 1).
     pub(in crate::read) fn end(&self) -> Result<(), Error> {
         let inside = match (self.state, self.depth) {
             (State::Text, 0) if self.begun => return Ok(()),
@@ -142,18 +142,18 @@ impl XmlGuard {
         Err(malformed(format!("the text ends {inside}")))
     }
 
-    /// How many elements are open.
+    /// Number of open elements.
     pub(in crate::read) fn depth(&self) -> usize {
         self.depth
     }
 
-    /// Whether the last byte was part of a text, or ended what is none: a tag, a comment, an instruction.
+    /// Whether the last byte was part of a text, or ended something else: a tag, a comment, an instruction.
     pub(in crate::read) fn is_text(&self) -> bool {
         self.state == State::Text
     }
 
     fn step(&mut self, byte: u8) -> Result<(), Error> {
-        // A sign of several bytes is there with its last.
+        // A multi-byte character is complete with its last byte.
         let sign = match &mut self.characters {
             Some(characters) => characters.step(byte).map_err(malformed)?,
             None => None,
@@ -166,7 +166,7 @@ impl XmlGuard {
             }
             State::Text => {
                 if self.depth == 0 && self.characters.is_some() && !byte.is_ascii_whitespace() {
-                    return Err(malformed("a text outside of the element"));
+                    return Err(malformed("text outside of the element"));
                 }
                 self.reference(byte)?;
                 self.bracket(byte)?;
@@ -215,7 +215,7 @@ impl XmlGuard {
         if self.length > most { Err(too_much(format!("{what} of more than {most} bytes"))) } else { Ok(()) }
     }
 
-    /// Tells what `<` began, as soon as it is clear.
+    /// Determines what `<` starts, as soon as it is clear.
     fn opened(&mut self, byte: u8, sign: Option<char>) -> Result<(), Error> {
         let is_begun = |what: &[u8]| what.starts_with(&self.last) && what.len() > self.last.len();
         match self.last.as_slice() {
@@ -233,7 +233,7 @@ impl XmlGuard {
             begun if begun.starts_with(b"<!") => {
                 if !is_begun(b"<!--") && !is_begun(b"<![CDATA[") {
                     if self.begun && self.characters.is_some() {
-                        return Err(malformed("a document type that is not in front of the element"));
+                        return Err(malformed("a document type that is not before the element"));
                     }
                     let begun = std::mem::take(&mut self.last);
                     self.begin(State::DocumentType(1, Verbatim::Nothing));
@@ -291,7 +291,7 @@ impl XmlGuard {
         Ok(())
     }
 
-    /// Takes a byte of a document type.
+    /// Processes a byte of a document type.
     fn document_type(&mut self, byte: u8, open: usize, verbatim: Verbatim) -> Result<(), Error> {
         if self.declared.len() == DOCUMENT_TYPE {
             return Err(too_much(format!("a document type of more than {DOCUMENT_TYPE} bytes")));
@@ -318,7 +318,7 @@ impl XmlGuard {
         Ok(())
     }
 
-    /// Waits for what ends a comment, a text as it is, an instruction.
+    /// Waits for the end of a comment, a CDATA section, or an instruction.
     fn until(&mut self, byte: u8, end: &[u8]) {
         if self.last.len() == end.len() {
             self.last.remove(0);
@@ -329,16 +329,16 @@ impl XmlGuard {
         }
     }
 
-    /// Takes a byte of a text between tags, where `]]>` may not stand (production 14).
+    /// Processes a byte of a text between tags, where `]]>` is not allowed (production 14).
     fn bracket(&mut self, byte: u8) -> Result<(), Error> {
         if byte == b'>' && self.brackets == 2 && self.characters.is_some() {
-            return Err(malformed("]]> ends no CDATA section: ]]&gt; stands for the signs"));
+            return Err(malformed("]]> outside of a CDATA section; write ]]&gt;"));
         }
         self.brackets = if byte == b']' { (self.brackets + 1).min(2) } else { 0 };
         Ok(())
     }
 
-    /// Takes a byte of a text in which entities are replaced.
+    /// Processes a byte of a text in which entities are replaced.
     fn reference(&mut self, byte: u8) -> Result<(), Error> {
         match (&mut self.name, byte) {
             (_, b'&') => {
@@ -347,7 +347,7 @@ impl XmlGuard {
             }
             (Some(name), b';') => {
                 if self.characters.is_some() && names_no_character(name) {
-                    let message = format!("&{}; stands for no character of XML", String::from_utf8_lossy(name));
+                    let message = format!("&{}; is not a character that XML allows", String::from_utf8_lossy(name));
                     return Err(malformed(message));
                 }
                 let more = self.entities.get(name.as_slice()).copied().unwrap_or_default();
@@ -366,13 +366,13 @@ impl XmlGuard {
         Ok(())
     }
 
-    /// Where a reference that was begun cannot go on.
+    /// The error for a reference that is not complete.
     fn no_reference(&self) -> Result<(), Error> {
         let begun = self.name.is_some() && self.characters.is_some();
-        if begun { Err(malformed("& begins no reference: &amp; stands for the sign")) } else { Ok(()) }
+        if begun { Err(malformed("& does not start a reference; write &amp;")) } else { Ok(()) }
     }
 
-    /// Measures the entities of a document type: what each stands for, with the entities that it names.
+    /// Measures the entities of a document type: the length of the text of each, including the entities in it.
     fn declare(&mut self) -> Result<(), Error> {
         let declared = std::mem::take(&mut self.declared);
         let entities = declared.split(|byte| *byte == b'<').filter_map(|piece| piece.strip_prefix(b"!ENTITY"));
@@ -400,13 +400,13 @@ impl XmlGuard {
     }
 }
 
-/// Whether references have a byte between their `&` and `;`.
+/// Whether a byte can be in a reference, between `&` and `;`.
 fn is_of_reference(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || !byte.is_ascii() || matches!(byte, b'#' | b'_' | b'.' | b'-' | b':')
 }
 
-/// Whether a name is a number that is that of no character: also one that is too large to be a number here. Names that are no UTF-8 are
-/// no numbers; the parser refuses them.
+/// Whether a name is a number that is not a character, including numbers that are too large. Names that are not UTF-8
+/// are not numbers; the parser refuses them.
 fn names_no_character(name: &[u8]) -> bool {
     let Some(number) = name.strip_prefix(b"#").and_then(|number| std::str::from_utf8(number).ok()) else {
         return false;
@@ -444,7 +444,7 @@ mod tests {
         let usual = "<?xml version=\"1.0\"?><!DOCTYPE rdf:RDF [<!ENTITY x \"http://www.w3.org/2001/XMLSchema#\">]>\
             <!-- > <a> --><a b='>' c=\"/\"><b/><![CDATA[<<<<]]></a>";
         assert_eq!(refused(usual), None);
-        // Elements beside one another are not inside one another.
+        // Elements next to each other are not nested.
         assert_eq!(refused(&"<a x='1'/><b></b><!--<c>-->".repeat(1_000)), None);
         let many = format!("<!DOCTYPE r [<!ENTITY x \"{}\">]>{}", "u".repeat(33), "<a b='&x;string'/>".repeat(100_000));
         assert_eq!(refused(&many), None);

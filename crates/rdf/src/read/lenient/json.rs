@@ -11,10 +11,11 @@ use super::{Cut, Frame, Piece, Pieces};
 
 const GRAPH: &str = "@graph";
 
-/// Cuts a text of at most `largest` bytes, which is held for it. One that is no such array, or is no JSON, is a piece as a whole.
+/// Splits a text of at most `largest` bytes, which is held in memory. A text that is not such an array, or not JSON, is
+/// one piece.
 ///
 /// # Errors
-/// When it is longer, its frame is not sound, or a piece cannot be read.
+/// If it is longer, its frame is invalid, or a piece cannot be read.
 pub(super) fn cut<'a>(
     input: &'a mut dyn Read,
     watch: &Watch,
@@ -39,7 +40,7 @@ pub(super) fn cut<'a>(
         held.grow(read as u64)?;
         text.extend_from_slice(bytes);
     }
-    // What is no UTF-8, or has no frame, goes to the parser whole, which says what is wrong with it.
+    // Text that is not UTF-8, or has no frame, goes to the parser as a whole, which reports the error.
     let Some((frame, ranges)) = std::str::from_utf8(&text).ok().and_then(frame) else {
         return Ok(Cut::Whole(Box::new(Cursor::new(text))));
     };
@@ -54,7 +55,7 @@ pub(super) fn cut<'a>(
     Ok(Cut::Framed)
 }
 
-/// What stands around the pieces of a text, and where they are; nothing where it has none.
+/// The text around the pieces, and their positions; `None` if there is no frame.
 fn frame(text: &str) -> Option<(Frame, Vec<Range<usize>>)> {
     let inside = text.trim_start();
     let mut ranges = Vec::new();
@@ -80,7 +81,7 @@ fn frame(text: &str) -> Option<(Frame, Vec<Range<usize>>)> {
                     before.push_str(value);
                     before.push(',');
                 }
-                // What is said of the graph itself would be said with each piece.
+                // Statements about the graph itself would be repeated with each piece.
                 _ => is_frame = false,
             }
             Ok(())

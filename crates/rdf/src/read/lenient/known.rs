@@ -1,8 +1,8 @@
-//! What a text of Turtle or TriG has said that later statements depend on: its prefixes and its base.
+//! What a text of Turtle or TriG has set that later statements depend on: its prefixes and its base.
 
 use isomorph_model::ntriples::push_term;
 
-/// What the statements of a text are understood by.
+/// The context in which the statements of a text are read.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     pub(super) prefixes: Vec<(String, String)>,
@@ -11,19 +11,19 @@ pub(super) struct Known {
     pub(super) text: Vec<u8>,
 }
 
-/// What a piece may say that others depend on: where it is broken, nobody knows what it says.
+/// What a piece may set that others depend on: if it is malformed, this is unknown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Says {
     /// Prefixes that it has directives for.
     pub(super) names: Vec<String>,
-    /// Whether it has one for the base.
+    /// Whether it has a directive for the base.
     pub(super) base: bool,
-    /// Whether any prefix or the base may be meant.
+    /// Whether it may set any prefix or the base.
     pub(super) all: bool,
 }
 
 impl Known {
-    /// What is known from now on.
+    /// Sets what is known from now on.
     pub(super) fn learn(&mut self, mut prefixes: Vec<(String, String)>, base: Option<String>) {
         prefixes.sort();
         self.base = base;
@@ -33,7 +33,7 @@ impl Known {
         }
     }
 
-    /// What is known no more behind a broken piece, which may have said something else.
+    /// Removes what is unknown after a malformed piece.
     pub(super) fn forget(&mut self, says: &Says) {
         if says.base || says.all {
             self.base = None;

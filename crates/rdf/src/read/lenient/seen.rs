@@ -1,4 +1,4 @@
-//! What is seen of a piece of Turtle or TriG, token by token.
+//! The observations about a piece of Turtle or TriG, token by token.
 
 use isomorph_error::Place;
 
@@ -6,36 +6,36 @@ use super::Doubt;
 use super::known::Says;
 use super::token::Token;
 
-/// What stood last.
+/// The kind of the last token.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Last {
     Other,
-    /// A string that begins there, and whether there may be lines in it.
+    /// A string that starts there, and whether it may contain line ends.
     Text(usize, bool),
-    /// A word behind which a string may stand before anything.
+    /// A word that can be followed by a string before anything else.
     Version,
 }
 
-/// What was seen of a piece.
+/// The observations about a piece.
 pub(super) struct Seen {
-    /// Tokens, without space.
+    /// Number of tokens, without space.
     pub(super) tokens: usize,
     pub(super) opened: Vec<u8>,
     pub(super) last: Last,
-    /// Whether a line has ended behind the last token.
+    /// Whether the line has ended after the last token.
     pub(super) lines: bool,
-    /// A directive without a full stop: what it ends with.
+    /// A directive without a full stop: the token that ends it.
     pub(super) until: Option<Token>,
     /// Whether the name of a prefix comes next.
     naming: bool,
-    /// Whether the last token may be the name of one.
+    /// Whether the last token may be the name of a prefix.
     prefix: bool,
     pub(super) says: Says,
     pub(super) broken: Option<(String, Place)>,
     /// A full stop inside brackets.
     pub(super) dot: Option<Place>,
     pub(super) doubt: Option<Doubt>,
-    /// Where a node without a label and without properties stands.
+    /// The position of a node without a label and without properties.
     pub(super) node: Option<(usize, usize)>,
 }
 
@@ -59,7 +59,7 @@ impl Default for Seen {
 }
 
 impl Seen {
-    /// Keeps what matters of a token that stands `from` bytes behind the beginning of the piece.
+    /// Records a token that starts `from` bytes after the beginning of the piece.
     pub(super) fn note(&mut self, token: Token, text: &[u8], from: usize) {
         let name = if token == Token::Word { std::str::from_utf8(text).ok() } else { None };
         let lower = name.unwrap_or_default().to_ascii_lowercase();
@@ -71,7 +71,7 @@ impl Seen {
                 _ => self.says.all = true,
             }
         }
-        // A prefix and what it stands for, whatever stands in front.
+        // A prefix and its IRI, whatever comes before.
         self.says.all |= std::mem::replace(&mut self.prefix, !naming && word.ends_with(b":")) && token == Token::Iri;
         let keyword = word.strip_prefix(b"@").unwrap_or(word);
         match keyword {
@@ -85,7 +85,7 @@ impl Seen {
                 b"version" => Some(Token::Short),
                 _ => None,
             };
-            // A directive, perhaps, whose first word is misspelled: names have a colon.
+            // Perhaps a directive whose first word is misspelled: names have a colon.
             let is_known = matches!(keyword, b"prefix" | b"base" | b"version" | b"graph");
             self.says.all |= token == Token::Word && !is_known && (!word.contains(&b':') || word.starts_with(b"@"));
         }
@@ -96,7 +96,7 @@ impl Seen {
             }
             Token::Close => {
                 self.opened.pop();
-                // What has something in it is no node without properties.
+                // A node with something in it is not a node without properties.
                 self.node = match self.node {
                     Some((begin, number)) if number + 1 == self.tokens => Some((begin, from + 1)),
                     _ => None,
@@ -113,7 +113,7 @@ impl Seen {
     }
 }
 
-/// Whether a word may be one of a directive, with something in it that is too much.
+/// Whether a word may be part of a directive, with superfluous characters.
 fn is_like_directive(word: &[u8]) -> bool {
     let letters: Vec<u8> = word.iter().copied().filter(u8::is_ascii_alphabetic).collect();
     letters == b"base" || letters.starts_with(b"prefix") || letters.ends_with(b"prefix")

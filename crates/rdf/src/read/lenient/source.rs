@@ -1,4 +1,4 @@
-//! A text of Turtle or TriG as it is read: the piece that has begun, and where its next token stands.
+//! A text of Turtle or TriG during reading: the current piece, and the position of its next token.
 
 use std::io::Read;
 
@@ -17,9 +17,9 @@ pub(super) struct Source<'a, 'w> {
     held: Reservation,
     largest: u64,
     pub(super) ended: bool,
-    /// Behind what was read.
+    /// The position after what was read.
     end: Start,
-    /// Where the piece begins, and the next token, in `bytes`; where the piece begins in the text.
+    /// The start of the piece, and of the next token, in `bytes`; the start of the piece in the text.
     pub(super) from: usize,
     pub(super) at: usize,
     pub(super) start: Start,
@@ -43,7 +43,7 @@ impl<'a, 'w> Source<'a, 'w> {
         })
     }
 
-    /// Reads on: as much again as there is of a piece.
+    /// Reads more: as much again as there is of the piece.
     pub(super) fn fill(&mut self) -> Result<()> {
         self.bytes.drain(..self.from);
         self.at -= self.from;
@@ -73,7 +73,7 @@ impl<'a, 'w> Source<'a, 'w> {
         self.bytes.get(self.at..).unwrap_or_default()
     }
 
-    /// What was read of the piece.
+    /// The part of the piece that was read.
     pub(super) fn piece(&self) -> &[u8] {
         self.bytes.get(self.from..self.at).unwrap_or_default()
     }
@@ -82,7 +82,7 @@ impl<'a, 'w> Source<'a, 'w> {
         self.start.behind(self.bytes.get(self.from..).unwrap_or_default(), at.saturating_sub(self.from)).place()
     }
 
-    /// The next piece begins here.
+    /// Starts the next piece here.
     pub(super) fn begin(&mut self) {
         self.start.pass(self.bytes.get(self.from..self.at).unwrap_or_default());
         self.from = self.at;

@@ -1,6 +1,6 @@
-//! Where the tokens of Turtle and TriG end, sound or not.
+//! Finds the ends of tokens of Turtle and TriG, valid or not.
 
-/// What a token is, as far as it matters where statements end.
+/// The kind of a token, as far as it matters for the ends of statements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Token {
     /// White space and comments.
@@ -10,9 +10,9 @@ pub(super) enum Token {
     Iri,
     /// A string on one line.
     Short,
-    /// A string between three quotation marks.
+    /// A string between triple quotation marks.
     Long,
-    /// A bracket, and which.
+    /// An opening bracket.
     Open(u8),
     Close,
     Dot,
@@ -20,14 +20,14 @@ pub(super) enum Token {
     Begin,
     End,
     Sign,
-    /// An IRI that does not end where an IRI may.
+    /// An IRI without a valid end.
     Astray,
-    /// A string that does not end.
+    /// A string without an end.
     Endless,
 }
 
-/// The token that some bytes begin with, and its length; nothing where more bytes may change that, which they do not where the text has
-/// `ended`.
+/// The token at the start of some bytes, and its length; `None` if more bytes may change that, which is impossible if
+/// the text has `ended`.
 pub(super) fn token(bytes: &[u8], ended: bool) -> Option<(usize, Token)> {
     let second = bytes.get(1).copied();
     if second.is_none() && !ended {
@@ -43,7 +43,7 @@ pub(super) fn token(bytes: &[u8], ended: bool) -> Option<(usize, Token)> {
             None if ended => (bytes.len(), Token::Space),
             None => return None,
         },
-        // The bracket of a triple term is one of its own.
+        // The bracket of a triple term is a separate token.
         (b'<', Some(b'<')) => (2, Token::Sign),
         (b'<', _) => return iri(bytes, ended),
         (b'"' | b'\'', _) => return string(bytes, ended),
@@ -62,7 +62,7 @@ pub(super) fn token(bytes: &[u8], ended: bool) -> Option<(usize, Token)> {
     })
 }
 
-/// Whether words may have this byte.
+/// Whether words can have this byte.
 fn is_of_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'+' | b':' | b'%') || byte >= 0x80
 }
@@ -76,7 +76,7 @@ fn word(bytes: &[u8], ended: bool) -> Option<(usize, Token)> {
         match (bytes.get(at), bytes.get(at + 1)) {
             (None, _) if !ended => return None,
             (Some(b'\\'), None) if !ended => return None,
-            // What is escaped, of what may be in a name.
+            // An escaped character that can be in a name.
             (Some(b'\\'), Some(next)) if next.is_ascii_graphic() && *next != b'"' => at += 2,
             (Some(b'\\'), _) => at += 1,
             (Some(b'.'), _) => at += 1,
@@ -105,7 +105,7 @@ fn iri(bytes: &[u8], ended: bool) -> Option<(usize, Token)> {
         None if ended => rest,
         None => return None,
     };
-    // One with blanks in it, and nothing that looks as if it were the end of something else.
+    // An IRI with blanks in it, and nothing that looks like the end of something else.
     let close = memchr::memchr3(b'>', b'<', b'"', line).filter(|at| line.get(*at) == Some(&b'>'));
     Some(match close {
         Some(at) if memchr::memchr3(b'\'', b'#', b'{', line.get(..at)?).is_none() => (end + at + 1, Token::Iri),
@@ -133,7 +133,7 @@ fn string(bytes: &[u8], ended: bool) -> Option<(usize, Token)> {
         let Some(next) = next else { return ended.then_some((1, Token::Endless)) };
         match (bytes.get(next), bytes.get(next + 1)) {
             (Some(b'\\'), None) if !ended => return None,
-            // A line ends, whatever stands before it.
+            // A line ends, whatever comes before it.
             (Some(b'\\'), Some(b'\n' | b'\r')) => at = next + 1,
             (Some(b'\\'), _) => at = next + 2,
             (Some(b'\n' | b'\r'), _) => return Some((1, Token::Endless)),
@@ -177,7 +177,7 @@ mod tests {
         ];
         for (text, length, expected) in cases {
             assert_eq!(token(text.as_bytes(), true), Some((*length, *expected)), "{text}");
-            // With fewer bytes it is the same, or not known yet.
+            // With fewer bytes the result is the same, or not yet known.
             for end in 0..text.len() {
                 let found = token(&text.as_bytes()[..end], false);
                 let is_space = *expected == Token::Space;

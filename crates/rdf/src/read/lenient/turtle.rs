@@ -1,8 +1,8 @@
 //! Turtle and TriG in pieces: their statements, and the directives between them.
 //!
-//! Each is read by what was said of prefixes and the base up to it, and inside a graph of TriG in that graph. So a broken one says
-//! nothing about others, but where it cannot be known where it ends: a string that is not closed, braces that do not match. Such a text is
-//! refused from there on.
+//! Each statement is read with the prefixes and the base that were set before it, and inside a graph of TriG in that
+//! graph. So a malformed statement does not affect others, unless its end is unknown: a string that is not closed,
+//! braces that do not match. Such a text is refused from that position.
 
 use std::io::Read;
 
@@ -17,10 +17,10 @@ use super::token::{Token, token};
 use super::{Cut, Doubt, Frame, Piece, Pieces};
 use crate::rules;
 
-/// A graph that is not closed.
+/// A graph that is not yet closed.
 struct Graph {
     begin: Place,
-    /// Whether it is left out.
+    /// Whether it is skipped.
     skipped: bool,
 }
 
@@ -28,15 +28,15 @@ struct Cutter<'a, 'w, 'p, 'o, 't> {
     source: Source<'a, 'w>,
     seen: Seen,
     graph: Option<Graph>,
-    /// What a directive without a full stop says that stands before the piece on its line: it may go on in that.
+    /// What a directive without a full stop sets, if it is before the piece on its line: the piece may continue it.
     before: Option<Says>,
     pieces: &'p mut Pieces<'o, 't>,
 }
 
-/// Cuts a text.
+/// Splits a text.
 ///
 /// # Errors
-/// Where it cannot be known where a piece ends, when one is longer than `largest` bytes, or one cannot be read.
+/// If the end of a piece is unknown, a piece is longer than `largest` bytes, or cannot be read.
 pub(super) fn cut<'a>(
     input: &'a mut dyn Read,
     watch: &Watch,
@@ -53,12 +53,12 @@ pub(super) fn cut<'a>(
     Ok(Cut::Framed)
 }
 
-/// What stands around statements that are in no graph. Between pieces there was space, or a token had ended all the same.
+/// The frame of statements that are in no graph. Between pieces there was space, or the end of a token.
 fn outside() -> Frame {
     Frame { between: b"\n", ..Frame::default() }
 }
 
-/// What cannot be read on from there.
+/// The error if the text after a place cannot be read.
 fn lost(what: &str, place: Place) -> Error {
     Error::broken(&rules::SYNTAX, what).at(place)
 }
@@ -77,7 +77,7 @@ impl Cutter<'_, '_, '_, '_, '_> {
     }
 
     fn fill(&mut self) -> Result<()> {
-        // Of what is left out nothing has to be held, but strings whose end decides what they are.
+        // A skipped piece is not held, except strings whose end decides what they are.
         if self.seen.broken.is_some() && self.seen.last == Last::Other {
             self.source.begin();
         }
@@ -101,9 +101,9 @@ impl Cutter<'_, '_, '_, '_, '_> {
             && !may_follow(token, bytes)
         {
             let from = self.source.from + from;
-            let what = "a string with this quotation mark ends where no string may end: one is missing, or not escaped";
+            let what = "a string must not end at this quotation mark: one is missing, or not escaped";
             match self.seen.opened.last() {
-                // Members of a list stand side by side.
+                // Members of a list need no separator.
                 Some(b'(') => {
                     if adjacent && self.seen.doubt.is_none() {
                         self.seen.doubt = Some(Doubt { what, place: self.source.place(from) });
@@ -119,17 +119,17 @@ impl Cutter<'_, '_, '_, '_, '_> {
         }
         self.seen.note(token, bytes, at - self.source.from);
         match token {
-            // Where the text was cut, nothing stands behind it.
+            // Nothing follows the position at which the text was truncated.
             Token::Endless if self.source.ended && is_last_line(self.source.rest()) => {
-                let what = "the text ends in a string".to_owned();
+                let what = "the text ends inside a string".to_owned();
                 self.seen.broken.get_or_insert((what, self.source.place(at)));
                 self.source.at = self.source.bytes.len();
                 return Ok(());
             }
             Token::Endless => {
-                return Err(lost("a string that begins here does not end, or not on its line", self.source.place(at)));
+                return Err(lost("a string that starts here does not end, or not on its line", self.source.place(at)));
             }
-            Token::Astray => return self.skip_line(at, "an IRI that begins here does not end"),
+            Token::Astray => return self.skip_line(at, "an IRI that starts here does not end"),
             Token::Begin => return self.begin_graph(),
             Token::End => return self.end_graph(),
             _ => {}
@@ -151,7 +151,7 @@ impl Cutter<'_, '_, '_, '_, '_> {
         }
     }
 
-    /// Leaves out the line from a token on that has no end: what stands in it may be anything.
+    /// Skips the rest of the line from a token without an end: its content is unknown.
     fn skip_line(&mut self, from: usize, what: &'static str) -> Result<()> {
         let place = self.source.place(from);
         let from = from - self.source.from;
@@ -165,7 +165,7 @@ impl Cutter<'_, '_, '_, '_, '_> {
         };
         let has = |text: &[u8]| memchr::memmem::find(line, text).is_some();
         let quote = if line.first() == Some(&b'\'') { b'\'' } else { b'"' };
-        // Strings end with their line, and brackets are counted: unless there may be more than that in it.
+        // Strings end with their line, and brackets are counted, unless the line may contain more than that.
         let braces = self.pieces.syntax.has_graphs() && (has(b"{") || has(b"}"));
         if !self.seen.opened.is_empty()
             || braces
@@ -189,12 +189,12 @@ impl Cutter<'_, '_, '_, '_, '_> {
     fn begin_graph(&mut self) -> Result<()> {
         let place = self.source.place(self.source.at);
         if self.graph.is_some() || !self.seen.opened.is_empty() {
-            return Err(lost("a graph begins inside another, or inside brackets", place));
+            return Err(lost("a graph starts inside another, or inside brackets", place));
         }
         let seen = std::mem::take(&mut self.seen);
         let mut header = self.source.piece().to_vec();
         let piece = Piece { text: header.clone(), start: self.source.start, says: seen.says, doubt: seen.doubt };
-        // A graph without a label is one node, however often it is begun.
+        // A graph without a label is one node, however often its reading starts.
         if let Some((begin, end)) = seen.node.filter(|(begin, end)| begin < end && *end <= header.len()) {
             header.splice(begin..end, format!(" _:{} ", BlankNode::default().as_str()).into_bytes());
         }
@@ -204,9 +204,9 @@ impl Cutter<'_, '_, '_, '_, '_> {
             self.pieces.read_waiting()?;
         }
         let broken = match seen.broken {
-            // What has no name stands in the default graph.
+            // Statements without a name are in the default graph.
             None if header.is_empty() && self.pieces.skipped_last => {
-                Some(("a graph whose name may be what was left out before it".to_owned(), place.clone()))
+                Some(("a graph whose name may be in the skipped text before it".to_owned(), place.clone()))
             }
             broken => broken,
         };
@@ -232,7 +232,7 @@ impl Cutter<'_, '_, '_, '_, '_> {
     fn end_graph(&mut self) -> Result<()> {
         let place = self.source.place(self.source.at);
         if self.graph.is_none() {
-            return Err(lost("a graph ends that was not begun", place));
+            return Err(lost("a graph ends that was not started", place));
         }
         if !self.seen.opened.is_empty() {
             return Err(lost("a graph ends inside brackets", place));
@@ -249,7 +249,7 @@ impl Cutter<'_, '_, '_, '_, '_> {
         Ok(())
     }
 
-    /// What was read is a piece.
+    /// Ends the piece.
     fn end_piece(&mut self) -> Result<()> {
         let seen = std::mem::take(&mut self.seen);
         let skipped = self.graph.as_ref().is_some_and(|graph| graph.skipped);
@@ -269,7 +269,7 @@ impl Cutter<'_, '_, '_, '_, '_> {
         }
     }
 
-    /// The text has ended.
+    /// Ends the text.
     fn finish(mut self) -> Result<()> {
         if let Some(dot) = self.seen.dot.take().filter(|_| !self.seen.opened.is_empty()) {
             return Err(lost("a full stop inside brackets that are not closed", dot));
@@ -279,13 +279,13 @@ impl Cutter<'_, '_, '_, '_, '_> {
         }
         self.pieces.read_waiting()?;
         match self.graph {
-            Some(graph) => Err(lost("a graph that begins here does not end", graph.begin)),
+            Some(graph) => Err(lost("a graph that starts here does not end", graph.begin)),
             None => Ok(()),
         }
     }
 }
 
-/// Whether a string may stand before such a token.
+/// Whether a string can be followed by such a token.
 fn may_follow(token: Token, bytes: &[u8]) -> bool {
     match token {
         Token::Dot | Token::Close | Token::End | Token::Open(b'|') => true,
@@ -295,7 +295,7 @@ fn may_follow(token: Token, bytes: &[u8]) -> bool {
     }
 }
 
-/// Whether a string that does not end can have no more than this line in it.
+/// Whether a string that does not end can contain only this line.
 fn is_last_line(rest: &[u8]) -> bool {
     !rest.starts_with(b"\"\"\"")
         && !rest.starts_with(b"'''")

@@ -8,16 +8,16 @@ use super::super::guard::{CHUNK, Start, Watch, XmlGuard};
 use super::{Cut, Frame, Piece, Pieces};
 use crate::rules;
 
-/// Local name of the element that pieces are inside of.
+/// Local name of the element that contains the pieces.
 const ROOT: &[u8] = b"RDF";
 
-/// What is being read.
+/// The part that is being read.
 enum Phase {
-    /// All up to the first tag, and that. Where its `<` is.
+    /// Everything up to and including the first tag. The position of its `<`.
     Before(usize),
     /// The elements.
     Inside,
-    /// What should be nothing.
+    /// The part after the root, which should be empty.
     Behind,
 }
 
@@ -25,16 +25,16 @@ struct Cutter {
     guard: XmlGuard,
     phase: Phase,
     current: Vec<u8>,
-    /// Where that begins, and where the next byte is.
+    /// The start of the current part, and the position of the next byte.
     start: Start,
     here: Start,
     name: Vec<u8>,
 }
 
-/// Cuts a text; one whose first element is another is a piece as a whole.
+/// Splits a text; if its first element is another one, it is one piece.
 ///
 /// # Errors
-/// When it is not well-formed, a piece is longer than `largest`, or a piece cannot be read.
+/// If it is not well-formed, a piece is longer than `largest`, or a piece cannot be read.
 pub(super) fn cut<'a>(
     input: &'a mut dyn Read,
     watch: &Watch,
@@ -90,7 +90,7 @@ pub(super) fn cut<'a>(
 }
 
 impl Cutter {
-    /// Takes the next byte; whether it ends the first tag.
+    /// Processes the next byte; returns whether it ends the first tag.
     fn pass(&mut self, byte: u8, pieces: &mut Pieces<'_, '_>) -> Result<bool> {
         let (was_text, at) = (self.guard.is_text(), self.here);
         self.guard.look(&[byte]).map_err(|(_, error)| error.at(at.place()))?;
@@ -108,7 +108,7 @@ impl Cutter {
                 }
             }
             Phase::Inside => {
-                // A text where none may be is a mistake of its own.
+                // Text where none is allowed is a separate error.
                 if was_text && !is_text && depth == 1 && !self.current.trim_ascii().is_empty() {
                     self.close(pieces)?;
                     self.start = at;
@@ -137,7 +137,7 @@ impl Cutter {
         tag.get(..end.unwrap_or(tag.len())).unwrap_or_default().to_vec()
     }
 
-    /// The frame is known.
+    /// Sets the frame, which is now known.
     fn begin(&mut self, pieces: &mut Pieces<'_, '_>) -> Result<()> {
         let before = std::mem::take(&mut self.current);
         let after = [b"</", self.name.as_slice(), b">"].concat();
@@ -145,21 +145,20 @@ impl Cutter {
         pieces.begin(Frame { before, between: b"", after })
     }
 
-    /// The last tag was read.
+    /// Processes the last tag.
     fn end(&mut self) -> Result<()> {
         let tag = std::mem::take(&mut self.current);
         let name = tag.trim_ascii().strip_prefix(b"</").and_then(|rest| rest.strip_suffix(b">")).unwrap_or_default();
         if name.trim_ascii() != self.name {
             let (found, known) = (String::from_utf8_lossy(name), String::from_utf8_lossy(&self.name));
-            return Err(
-                Error::broken(&rules::SYNTAX, format!("</{found}> ends what <{known}> begins")).at(self.start.place())
-            );
+            return Err(Error::broken(&rules::SYNTAX, format!("found </{found}>, but expected the end of <{known}>"))
+                .at(self.start.place()));
         }
         (self.phase, self.start) = (Phase::Behind, self.here);
         Ok(())
     }
 
-    /// What was read is a piece.
+    /// Ends the piece.
     fn close(&mut self, pieces: &mut Pieces<'_, '_>) -> Result<()> {
         let text = std::mem::take(&mut self.current);
         let start = std::mem::replace(&mut self.start, self.here);

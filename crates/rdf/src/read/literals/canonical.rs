@@ -1,36 +1,37 @@
-//! Exclusive canonical XML, with comments, of what stands inside an element (W3C, "Exclusive XML Canonicalization 1.0").
+//! Exclusive canonical XML, with comments, of the content of an element (W3C, "Exclusive XML Canonicalization 1.0").
 //!
-//! That is the lexical form of a literal of RDF/XML with `rdf:parseType="Literal"`. Namespaces are declared where they are used,
-//! attributes have an order, empty elements two tags, references are replaced. The parser below writes all namespaces in scope, some of
-//! them twice, and attributes as they came, which can be no XML at all.
+//! This is the lexical form of a literal of RDF/XML with `rdf:parseType="Literal"`. Namespaces are declared where they
+//! are used, attributes are sorted, empty elements have two tags, references are replaced. The parser writes all
+//! namespaces in scope, some of them twice, and attributes in their original order, which can be invalid XML.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use crate::xml::{push_text, push_value};
 
-/// What stands for texts: names with values in which nothing stands for anything.
+/// Entities: names with values in which all references are resolved.
 pub(super) type Entities = HashMap<String, String>;
 
 /// Prefixes with their namespaces; the default one has no name.
 pub(super) type Namespaces = BTreeMap<String, String>;
 
-/// The namespace of the prefix `xml`, which nobody declares.
+/// The namespace of the prefix `xml`, which needs no declaration.
 const XML: &str = "http://www.w3.org/XML/1998/namespace";
 
-/// Prefixes in scope, at most: beyond that nothing has a form here, because each element that declares one more copies them all.
+/// Maximum number of prefixes in scope: above that there is no canonical form here, because each element that declares
+/// another prefix copies them all.
 pub(super) const PREFIXES: usize = 100;
 
-/// An element that is open.
+/// An open element.
 struct Open<'t> {
     name: &'t str,
     scope: Rc<Namespaces>,
-    /// The declarations that were written and hold here.
+    /// The declarations in scope that were written.
     written: Rc<Namespaces>,
 }
 
-/// The canonical form of `content`, in which `scope` holds. Nothing where the content is not well-formed, or names entities or
-/// prefixes that nobody declares.
+/// The canonical form of `content` in the scope of `scope`. `None` if the content is not well-formed, or uses
+/// undeclared entities or prefixes.
 pub(super) fn canonical(content: &str, scope: &Rc<Namespaces>, entities: &Entities) -> Option<String> {
     let content = content.replace("\r\n", "\n").replace('\r', "\n");
     let mut out = String::with_capacity(content.len() + 64);
@@ -105,7 +106,7 @@ fn start<'t>(out: &mut String, tag: &Tag<'t>, parent: &Open<'_>, entities: &Enti
             _ => return None,
         };
         let known = written.get(prefix).map(String::as_str);
-        // The default namespace is empty until somebody says another.
+        // The default namespace is empty until it is declared.
         if known != Some(namespace) && !(known.is_none() && namespace.is_empty()) {
             out.push_str(if prefix.is_empty() { " xmlns" } else { " xmlns:" });
             out.push_str(prefix);
@@ -143,15 +144,15 @@ pub(super) fn declared(attribute: &str) -> Option<&str> {
 /// A start tag.
 pub(super) struct Tag<'t> {
     pub(super) name: &'t str,
-    /// Names with values as they stand there, without quotes.
+    /// Names with values in their original spelling, without quotes.
     pub(super) attributes: Vec<(&'t str, &'t str)>,
     pub(super) empty: bool,
-    /// Bytes, from `<` to `>`.
+    /// Number of bytes, from `<` to `>`.
     pub(super) length: usize,
 }
 
 impl<'t> Tag<'t> {
-    /// The tag that `text` begins with.
+    /// The tag at the start of `text`.
     pub(super) fn of(text: &'t str) -> Option<Tag<'t>> {
         let inside = text.strip_prefix('<')?;
         let end = inside.find(|c| is_space(c) || matches!(c, '/' | '>'))?;
@@ -178,7 +179,7 @@ fn is_space(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | '\r')
 }
 
-/// A text with what its references stand for.
+/// A text with its references resolved.
 pub(super) fn resolved(text: &str, entities: &Entities) -> Option<String> {
     let mut parts = text.split('&');
     let mut out = parts.next()?.to_owned();
@@ -192,7 +193,7 @@ pub(super) fn resolved(text: &str, entities: &Entities) -> Option<String> {
             "apos" => out.push('\''),
             _ => match name.strip_prefix('#') {
                 Some(number) => {
-                    // The number parser of the standard library takes a sign in front, which XML does not have here.
+                    // The number parser of the standard library accepts a leading sign, which XML does not.
                     if number.contains('+') {
                         return None;
                     }
@@ -235,12 +236,13 @@ mod tests {
             ("<a:x><a:y/><z/></a:x>", "<a:x xmlns:a=\"urn:a\"><a:y></a:y><z xmlns=\"urn:d\"></z></a:x>"),
             ("<x xmlns=''><y xmlns='urn:d'/></x>", "<x><y xmlns=\"urn:d\"></y></x>"),
             ("<x><y xmlns=''/></x>", "<x xmlns=\"urn:d\"><y xmlns=\"\"></y></x>"),
-            // The same prefix for another namespace, which a child takes back.
+            // The same prefix for another namespace, which a child reverts.
             (
                 "<a:x><a:y xmlns:a='urn:n'><a:z xmlns:a='urn:a'/></a:y></a:x>",
                 "<a:x xmlns:a=\"urn:a\"><a:y xmlns:a=\"urn:n\"><a:z xmlns:a=\"urn:a\"></a:z></a:y></a:x>",
             ),
-            // Declarations by prefix, attributes by namespace: b's is behind a's, and both behind none.
+            // Declarations by prefix, attributes by namespace: those of b after those of a, and both after those
+            // without.
             (
                 "<a:x b:q='1' a:z='2' xml:lang='en' y='3'/>",
                 "<a:x xmlns:a=\"urn:a\" xmlns:b=\"urn:b\" y=\"3\" xml:lang=\"en\" a:z=\"2\" b:q=\"1\"></a:x>",
@@ -254,7 +256,7 @@ mod tests {
         ];
         for (content, expected) in cases {
             assert_eq!(form(content).as_deref(), Some(expected), "{content}");
-            // What is canonical stays as it is.
+            // The canonical form is unchanged.
             assert_eq!(canonical(expected, &Rc::default(), &Entities::new()).as_deref(), Some(expected), "{content}");
         }
     }

@@ -7,7 +7,8 @@ use super::Cli;
 /// The verbs that the help of a command begins with.
 const VERBS: &[&str] = &[
     "Add", "Bind", "Change", "Check", "Compare", "Compact", "Convert", "Copy", "Delete", "Draw", "Drop", "Explain",
-    "Find", "Give", "Insert", "List", "Load", "Make", "Merge", "Open", "Print", "Read", "Remove", "Serve", "Show",
+    "Find", "Give", "Insert", "List", "Load", "Make", "Measure", "Merge", "Open", "Print", "Read", "Remove", "Serve",
+    "Show",
 ];
 
 /// All commands with their full names, those of clap apart.

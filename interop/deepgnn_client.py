@@ -4,6 +4,9 @@
     deepgnn_client.py ask SERVERS QUESTIONS.json
     deepgnn_client.py refused SERVERS
     deepgnn_client.py speed SERVERS NODES TYPES FEATURE CALLS PROCESS…
+    deepgnn_client.py encrypted SERVERS AUTHORITIES.pem
+    deepgnn_client.py patient SERVERS CALLS
+    deepgnn_client.py visit SERVERS SECONDS
 """
 
 from __future__ import annotations
@@ -116,6 +119,42 @@ def refused(servers: str) -> None:
     print("then", len(graph.node_types(nodes[:10], -7)))
 
 
+def encrypted(servers: str, authorities: str) -> None:
+    """The number of nodes whose types a client gets over TLS, by the certificates of these authorities."""
+    graph = DistributedGraph(servers.split(","), ssl_cert=Path(authorities).read_text())
+    print(len(graph.node_types(np.arange(34, dtype=np.int64), -7)))
+
+
+def patient(servers: str, calls: str) -> None:
+    """Calls one after another, with the client's own retries. Prints a line after the first, and the number of calls at the end."""
+    graph, nodes = DistributedGraph(servers.split(",")), np.arange(34, dtype=np.int64)
+    sampler = NodeSampler(graph, -1)
+    expected = graph.neighbors(nodes, [0])[0].tolist()
+    for call in range(int(calls)):
+        assert graph.neighbors(nodes, [0])[0].tolist() == expected
+        assert len(sampler.sample(64)[0]) == 64
+        if call == 0:
+            print("first", flush=True)
+        time.sleep(0.01)
+    print(calls)
+
+
+def visit(servers: str, seconds: str) -> None:
+    """Clients that come and go one after another: each draws for a moment. Prints their number; one failed call is an error."""
+    end, visits, nodes = time.monotonic() + float(seconds), 0, np.arange(34, dtype=np.int64)
+    while time.monotonic() < end:
+        graph = quick(servers)
+        for kind in "weighted", "uniform":
+            sampler = NodeSampler(graph, -1, kind)
+            for _ in range(5):
+                drawn = sampler.sample(64)[0]
+                graph.weighted_sample_neighbors(drawn, [0], 10)
+        graph.random_walk(nodes, [0], 5, 1.0, 1.0)
+        graph.reset()
+        visits += 1
+    print(visits)
+
+
 def speed(servers: str, nodes: str, types: str, feature: str, calls: str, *processes: str) -> None:
     """Calls per second for the work of a trainer, in batches of 1024, and milliseconds of processor time of the servers per call (their
     process numbers are given): as JSON."""
@@ -149,4 +188,5 @@ def speed(servers: str, nodes: str, types: str, feature: str, calls: str, *proce
 
 
 if __name__ == "__main__":
-    {"serve": serve, "ask": ask, "refused": refused, "speed": speed}[sys.argv[1]](*sys.argv[2:])
+    tasks = [serve, ask, refused, speed, encrypted, patient, visit]
+    {task.__name__: task for task in tasks}[sys.argv[1]](*sys.argv[2:])

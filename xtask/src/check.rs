@@ -14,6 +14,11 @@ pub(crate) fn run(workspace: &Workspace, report: &mut Report) {
     report.step("clippy", || {
         workspace.cargo(&["clippy", SELECTION, FEATURES, "--all-targets", "--", "-D", "warnings"]).run().map(Into::into)
     });
+    // The server is in none of the ordinary builds.
+    report.step("clippy, with the server", || {
+        let server = ["clippy", SELECTION, FEATURES, "--features", "isomorph-cli/serve", "--all-targets"];
+        workspace.cargo(&server).args(["--", "-D", "warnings"]).run().map(Into::into)
+    });
     report.step("docs", || {
         let docs = workspace.cargo(&["doc", SELECTION, FEATURES, "--no-deps"]);
         docs.env("RUSTDOCFLAGS", "-D warnings").run().map(Into::into)

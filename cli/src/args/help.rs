@@ -71,7 +71,20 @@ pub const SAMPLE: &str = "\
 pub const SERVE: &str = "\
   isomorph serve deepgnn examples/social                       to trainers on this machine
   isomorph serve deepgnn graph --partitions 0,2                some partitions of a binary
-  isomorph serve deepgnn graph --address 127.0.0.1:0 --json    any free port, printed as JSON
+  isomorph serve deepgnn graph --address 127.0.0.1:0 --json    any free port, told as JSON
+  isomorph serve deepgnn graph --metrics 127.0.0.1:9100        with metrics and health
+
+{about}
+
+{usage-heading} {usage}
+
+{all-args}";
+
+/// The help of `bench`.
+pub const BENCH: &str = "\
+  isomorph bench serve http://127.0.0.1:50051                  the work of a trainer
+  isomorph bench serve 127.0.0.1:50051 --connections 64        64 trainers
+  isomorph bench serve 127.0.0.1:50051 --recording calls.json  recorded requests
 
 {about}
 

@@ -1,5 +1,6 @@
 //! The arguments of the command line. Their doc comments are the help texts and the man pages.
 
+pub mod bench;
 mod epoch;
 mod flags;
 mod formats;
@@ -29,6 +30,7 @@ use isomorph::formats::graphar::info::{AdjListType, FileType};
 use isomorph::formats::{graphlake, rdf};
 use isomorph::tables::Compression;
 
+pub use bench::{BenchCommand, BenchServeArgs};
 pub use epoch::or_environment as epoch_or_environment;
 pub use flags::Flags;
 pub use formats::{foreign, names, of as arguments_of};
@@ -110,6 +112,9 @@ pub enum Command {
     /// Serve a graph to trainers over the network
     #[command(subcommand, help_template = help::SERVE)]
     Serve(ServeCommand),
+    /// Measure servers
+    #[command(subcommand, help_template = help::BENCH)]
+    Bench(BenchCommand),
     /// Add properties, edges and more without rewriting the graph
     #[command(help_template = help::EXTEND)]
     Extend(ExtendArgs),
@@ -505,7 +510,7 @@ impl Command {
             Command::Convert(args) => Some(&args.source),
             Command::Extend(args) => Some(&args.path),
             Command::Sample(args) => Some(&args.path),
-            Command::Serve(ServeCommand::Deepgnn(args)) => Some(&args.path),
+            Command::Serve(ServeCommand::Deepgnn(args)) => args.paths.first().map(String::as_str),
             Command::Lake(command) => Some(command.path()),
             _ => None,
         }

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod bench;
 mod convert;
 mod diff;
 mod digest;
@@ -69,6 +70,7 @@ pub fn run(command: &Command, formats: &Registry, console: &Console) -> Result<A
         Command::Match(args) => matching::run(args, formats, console),
         Command::Sample(args) => sample::run(args, formats, console),
         Command::Serve(command) => serve::run(command, formats, console),
+        Command::Bench(command) => bench::run(command, console),
         Command::Extend(args) => extend::run(args, formats, console),
         Command::Lake(command) => lake::run(command, console),
         Command::Sidecar(command) => sidecar::run(command, formats, console),

@@ -51,7 +51,7 @@ impl Sampled {
         // A question names nodes by the keys and types of the shown graph, which a mapped binary has only if they are
         // its own.
         let renumbered = opened.sidecar.as_ref().is_some_and(|sidecar| sidecar.mapping.renumbers_nodes());
-        let is_binary = is_binary(&opened) && !renumbered;
+        let is_binary = Sampled::is_binary(&opened) && !renumbered;
         if !is_binary {
             question.without_binary(how.generator)?;
         }
@@ -80,7 +80,7 @@ impl Sampled {
         graph: &GraphOptions,
         resources: &Resources,
     ) -> Result<Sampled> {
-        if is_binary(opened) {
+        if Sampled::is_binary(opened) {
             return Sampled::of_binary(opened, graph);
         }
         let source = match options.hyperedges {
@@ -88,6 +88,12 @@ impl Sampled {
             None => opened.in_columns(resources, &Silent)?,
         };
         Sampled::read(source, options, graph, resources)
+    }
+
+    /// Whether a graph is a binary of DeepGNN, which is sampled where it is, and no text of it.
+    pub fn is_binary(opened: &Opened) -> bool {
+        let native = opened.native.as_any().and_then(|native| native.downcast_ref::<DeepGnn>());
+        native.is_some_and(|graph| graph.text().is_none())
     }
 
     fn of_binary(opened: &Opened, graph: &GraphOptions) -> Result<Sampled> {
@@ -112,12 +118,6 @@ impl Sampled {
         let model = source.graph().clone();
         Ok(Sampled { graph: KeyedGraph::new(Arc::new(graph), Some(names), model), left_out })
     }
-}
-
-/// Returns whether the graph is a DeepGNN binary, not a DeepGNN text.
-fn is_binary(opened: &Opened) -> bool {
-    let native = opened.native.as_any().and_then(|native| native.downcast_ref::<DeepGnn>());
-    native.is_some_and(|graph| graph.text().is_none())
 }
 
 fn no_node_type(graph: &Model, name: &str) -> Error {

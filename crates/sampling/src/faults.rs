@@ -5,11 +5,12 @@
 use std::collections::BTreeMap;
 
 use isomorph_error::Error;
+use serde::{Deserialize, Serialize};
 
 use crate::request::{Generator, TypeSet};
 
 /// The kind of problem, which determines what cannot be requested.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum Wrong {
     /// A weight is not a number: nothing can be drawn or ranked by it, and it cannot be shown.
     NoNumber,

@@ -21,17 +21,26 @@ pub struct GraphOptions {
     pub budget: Budget,
     /// Temporary files for copies.
     pub scratch: Scratch,
-    /// Whether the index of the nodes is kept in a file next to the graph. If only some partitions are opened, no index file is used.
+    /// Whether the index of the nodes is kept in a file next to the graph. If only some partitions are opened, or from several directories, no index file is used.
     pub index: IndexFile,
     /// The numbers of the partitions of a binary to open; `None` means all of them.
     pub partitions: Option<Vec<u32>>,
+    /// Further directories with partitions of the binary; the opened one has the metadata.
+    pub further: Vec<Location>,
 }
 
 impl GraphOptions {
     /// Creates options for a mapped graph within a budget. Nothing is written next to the graph.
     pub fn new(budget: &Budget, scratch: &Scratch) -> Self {
         let (budget, scratch) = (budget.clone(), scratch.clone());
-        GraphOptions { hold: Hold::Mapped, budget, scratch, index: IndexFile::Use, partitions: None }
+        GraphOptions {
+            hold: Hold::Mapped,
+            budget,
+            scratch,
+            index: IndexFile::Use,
+            partitions: None,
+            further: Vec::new(),
+        }
     }
 }
 
@@ -76,9 +85,10 @@ impl Graph {
     /// [`Kind::TooLarge`](isomorph_error::Kind::TooLarge) if nodes are not sorted and the budget is too small for a table
     /// of them.
     pub fn open(location: &Location, options: &GraphOptions) -> Result<Graph> {
-        let files = match &options.partitions {
-            None => BinaryFiles::open(location)?,
-            Some(numbers) => BinaryFiles::open_some(location, numbers)?,
+        let all_in_one = options.partitions.is_none() && options.further.is_empty();
+        let files = match all_in_one {
+            true => BinaryFiles::open(location)?,
+            false => BinaryFiles::open_some(location, &options.further, options.partitions.as_deref())?,
         };
         let open = |files| Partition::open(files, options.hold, &options.scratch);
         let partitions = files.partitions.iter().map(open).collect::<Result<Vec<_>>>()?;
@@ -90,9 +100,9 @@ impl Graph {
         let (node_types, edge_types) = (opened(&files.meta.node_types), opened(&files.meta.edge_types));
         let nodes = files.meta.nodes;
         fewer(&partitions)?;
-        let index = match &options.partitions {
-            None => NodeIdsFile::of(location, &files, options).index(&partitions)?,
-            Some(_) => (Index::of(&partitions, &options.budget)?, IndexOrigin::Ids),
+        let index = match all_in_one {
+            true => NodeIdsFile::of(location, &files, options).index(&partitions)?,
+            false => (Index::of(&partitions, &options.budget)?, IndexOrigin::Ids),
         };
         let types = (node_types, edge_types);
         Ok(Graph::with(partitions, index, types, nodes, Drawing::Files(Box::new(files)), options))

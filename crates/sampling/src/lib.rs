@@ -33,6 +33,6 @@ pub use neighbors::{NeighborLists, Totals};
 pub use pagerank::Push;
 pub use request::{Ask, Draw, Generator, Missing, NO_TIME, Picks, TypeSet};
 pub use sampler::Sampler;
-pub use source::{Clock, LABELS, Names, is_json_feature};
+pub use source::{Clock, KeptGraph, LABELS, Names, is_json_feature};
 pub use summary::Summary;
 pub use walk::Bias;

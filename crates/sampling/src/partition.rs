@@ -108,6 +108,11 @@ impl Column {
         Ok(Column::new(bytes_of(blob, hold, scratch)?, blob.name()))
     }
 
+    /// Returns its bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// Returns the place of a record, for errors.
     pub fn place(&self, row: usize) -> Place {
         Place::file(&*self.name).row(row as u64)
@@ -271,6 +276,55 @@ impl Partition {
             node_features: Features::open(&files.node_features_index, &files.node_features_data, hold, scratch)?,
             edge_features: Features::open(&files.edge_features_index, &files.edge_features_data, hold, scratch)?,
         })
+    }
+
+    /// Returns its columns by name; some do not exist in every partition.
+    pub fn columns(&self) -> [(&'static str, Option<&Column>); 12] {
+        let (nodes, edges) = (&self.node_features, &self.edge_features);
+        [
+            ("nodes", Some(&self.map)),
+            ("neighbors", Some(&self.neighbors)),
+            ("edges", Some(&self.edges)),
+            ("times", self.times.as_ref()),
+            ("exact", self.exact.as_ref()),
+            ("slots", Some(&self.node_slots)),
+            ("node_features_index", Some(&nodes.index)),
+            ("node_features_data", Some(&nodes.data)),
+            ("node_features_bare", Some(&nodes.bare)),
+            ("edge_features_index", Some(&edges.index)),
+            ("edge_features_data", Some(&edges.data)),
+            ("edge_features_bare", Some(&edges.bare)),
+        ]
+    }
+
+    /// Returns the time of removal of edges that were not removed, and the factor for weights.
+    pub fn never_and_scale(&self) -> (i64, f64) {
+        (self.never, self.scale)
+    }
+
+    /// Creates a partition from the columns of [`Partition::columns`]; `None` if one is missing.
+    ///
+    /// # Errors
+    /// Returns the errors of `column`.
+    pub fn of_columns(
+        column: impl Fn(&'static str) -> Result<Option<Column>>,
+        never: i64,
+        scale: f64,
+    ) -> Result<Option<Partition>> {
+        let features = |index: Option<Column>, data: Option<Column>, bare: Option<Column>| {
+            Some(Features { index: index?, data: data?, bare: bare? })
+        };
+        let columns = (column("nodes")?, column("neighbors")?, column("edges")?, column("slots")?);
+        let (Some(map), Some(neighbors), Some(edges), Some(node_slots)) = columns else { return Ok(None) };
+        let of = ["node_features_index", "node_features_data", "node_features_bare"];
+        let node_features = features(column(of[0])?, column(of[1])?, column(of[2])?);
+        let of = ["edge_features_index", "edge_features_data", "edge_features_bare"];
+        let edge_features = features(column(of[0])?, column(of[1])?, column(of[2])?);
+        let (Some(node_features), Some(edge_features)) = (node_features, edge_features) else { return Ok(None) };
+        let (times, exact) = (column("times")?, column("exact")?);
+        let parts =
+            Parts { map, neighbors, edges, times, never, exact, scale, node_slots, node_features, edge_features };
+        Ok(Some(Partition::of(parts)))
     }
 
     /// Returns the entries of its map.

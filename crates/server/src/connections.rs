@@ -1,9 +1,11 @@
-//! Accepts connections, up to a maximum at a time.
+//! Accepts connections: up to a maximum at a time, in all and for each client; with TLS if it is set up.
 
+use std::collections::HashMap;
 use std::future::Future;
 use std::io;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -11,21 +13,134 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, Sleep};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
 use tokio_stream::Stream;
 use tonic::transport::server::Connected;
+
+use crate::access::Gate;
+use crate::log::{Log, field};
+use crate::metrics::{Metrics, Outcome};
+use crate::peer::Peer;
 
 /// How long to wait if the system cannot accept a connection, for example because too many files are open.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// How long a new connection may be silent before it is closed; later, keep-alive pings check that the client is there.
-const SILENT: Duration = Duration::from_secs(10);
+/// Bytes with which a client of HTTP/2 begins (RFC 9113, section 3.4).
+const PREFACE: u64 = 24;
 
-/// A connection and its permit.
-pub(crate) struct Connection {
-    stream: TcpStream,
-    /// When the connection is closed, until the first bytes arrive.
-    silent: Option<Pin<Box<tokio::time::Sleep>>>,
+/// Bytes that a client must accept while replies wait for it, in the time that it may stall.
+const SLOWEST: u64 = 1 << 20;
+
+/// What is needed to accept connections.
+#[derive(Clone)]
+pub(crate) struct Door {
+    /// TLS, unless connections are not encrypted.
+    pub gate: Option<Arc<Gate>>,
+    /// The protocol on top of TLS.
+    pub protocol: &'static [u8],
+    pub connections: usize,
+    pub client_connections: usize,
+    /// How long a new connection may take to begin; later, keep-alive pings check that the client is there.
+    pub silent: Duration,
+    pub stall: Duration,
+    /// Where connections are counted.
+    pub metrics: Option<Arc<Metrics>>,
+    pub log: Log,
+}
+
+impl Door {
+    fn count(&self, outcome: Outcome) {
+        if let Some(metrics) = &self.metrics {
+            metrics.outcome(outcome);
+        }
+    }
+
+    fn ended(&self, outcome: Outcome, name: &'static str, message: &str, peer: SocketAddr) {
+        self.count(outcome);
+        self.log.limited(name, message, || vec![field("peer", peer)]);
+    }
+}
+
+/// The number of connections of each client.
+type Clients = Arc<Mutex<HashMap<IpAddr, usize>>>;
+
+/// A place for a connection, in all and of its client.
+struct Place {
     _place: OwnedSemaphorePermit,
+    clients: Clients,
+    client: IpAddr,
+    metrics: Option<Arc<Metrics>>,
+}
+
+impl Place {
+    /// Returns a place, or `None` if the client has too many.
+    fn of(place: OwnedSemaphorePermit, clients: &Clients, client: IpAddr, door: &Door) -> Option<Place> {
+        {
+            let mut counts = clients.lock().unwrap_or_else(PoisonError::into_inner);
+            let count = counts.entry(client).or_insert(0);
+            if *count >= door.client_connections {
+                return None;
+            }
+            *count += 1;
+        }
+        if let Some(metrics) = &door.metrics {
+            metrics.connected(1);
+        }
+        Some(Place { _place: place, clients: Arc::clone(clients), client, metrics: door.metrics.clone() })
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if let Some(metrics) = &self.metrics {
+            metrics.connected(-1);
+        }
+        let mut counts = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = counts.get_mut(&self.client) {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                counts.remove(&self.client);
+            }
+        }
+    }
+}
+
+enum Transport {
+    Plain(TcpStream),
+    Tls(Box<TlsStream<TcpStream>>),
+}
+
+/// Forwards a call to the transport.
+macro_rules! forward {
+    ($self:expr, $method:ident $(, $argument:expr)*) => {
+        match &mut $self.transport {
+            Transport::Plain(stream) => Pin::new(stream).$method($($argument),*),
+            Transport::Tls(stream) => Pin::new(stream.as_mut()).$method($($argument),*),
+        }
+    };
+}
+
+/// What a connection had done when it was last looked at.
+#[derive(Clone, Copy)]
+struct Progress {
+    unsent: u64,
+    finished: u64,
+    written: u64,
+}
+
+/// A connection and its place.
+pub(crate) struct Connection {
+    transport: Transport,
+    peer: Arc<Peer>,
+    door: Arc<Door>,
+    /// When to look at the connection next.
+    timer: Pin<Box<Sleep>>,
+    read: u64,
+    written: u64,
+    last: Progress,
+    _place: Place,
 }
 
 /// Incoming connections. Those beyond the limit wait unaccepted.
@@ -33,9 +148,10 @@ pub(crate) struct Connections(mpsc::Receiver<Connection>);
 
 impl Connections {
     /// Accepts from `listener`, on a task that ends with this value.
-    pub fn of(listener: TcpListener, limit: usize) -> Connections {
+    pub fn of(listener: TcpListener, door: Door) -> Connections {
         let (sender, receiver) = mpsc::channel(1);
-        let places = Arc::new(Semaphore::new(limit));
+        let (places, door) = (Arc::new(Semaphore::new(door.connections)), Arc::new(door));
+        let clients = Clients::default();
         tokio::spawn(async move {
             loop {
                 let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
@@ -43,19 +159,46 @@ impl Connections {
                     accepted = listener.accept() => accepted,
                     () = sender.closed() => return,
                 };
-                let Ok((stream, _)) = accepted else {
+                let Ok((stream, address)) = accepted else {
                     tokio::time::sleep(PAUSE).await;
+                    continue;
+                };
+                let Some(place) = Place::of(place, &clients, address.ip().to_canonical(), &door) else {
+                    let message = "the client has too many connections";
+                    door.ended(Outcome::Refused, "connection_refused", message, address);
                     continue;
                 };
                 // Replies are short and are sent without waiting for more of them.
                 let _ = stream.set_nodelay(true);
-                if sender.send(Connection::of(stream, place)).await.is_err() {
-                    return;
-                }
+                let (door, sender) = (Arc::clone(&door), sender.clone());
+                // Handshakes must not keep other clients waiting.
+                tokio::spawn(async move {
+                    let Some(transport) = begin(stream, address, &door).await else { return };
+                    let _ = sender.send(Connection::new(transport, address, door, place)).await;
+                });
             }
         });
         Connections(receiver)
     }
+}
+
+/// Performs the handshake of TLS, if there is one.
+async fn begin(stream: TcpStream, address: SocketAddr, door: &Door) -> Option<Transport> {
+    let Some(config) = door.gate.as_ref().and_then(|gate| gate.tls()) else { return Some(Transport::Plain(stream)) };
+    let config = if config.alpn_protocols.iter().any(|protocol| protocol == door.protocol) {
+        config
+    } else {
+        let mut other = (*config).clone();
+        other.alpn_protocols = vec![door.protocol.to_vec()];
+        Arc::new(other)
+    };
+    let failed = match tokio::time::timeout(door.silent, TlsAcceptor::from(config).accept(stream)).await {
+        Ok(Ok(stream)) => return Some(Transport::Tls(Box::new(stream))),
+        Ok(Err(error)) => format!("the TLS handshake failed: {error}"),
+        Err(_) => "the TLS handshake took too long".to_owned(),
+    };
+    door.ended(Outcome::TlsFailed, "tls_failed", &failed, address);
+    None
 }
 
 impl Stream for Connections {
@@ -67,15 +210,65 @@ impl Stream for Connections {
 }
 
 impl Connection {
-    fn of(stream: TcpStream, place: OwnedSemaphorePermit) -> Connection {
-        Connection { stream, silent: Some(Box::pin(tokio::time::sleep(SILENT))), _place: place }
+    fn new(transport: Transport, address: SocketAddr, door: Arc<Door>, place: Place) -> Connection {
+        door.count(Outcome::Accepted);
+        Connection {
+            transport,
+            peer: Peer::new(address),
+            timer: Box::pin(tokio::time::sleep(door.silent)),
+            door,
+            read: 0,
+            written: 0,
+            last: Progress { unsent: 0, finished: 0, written: 0 },
+            _place: place,
+        }
+    }
+
+    /// Looks at the connection from time to time while it waits. Ready if it must be closed: because nothing came, or because replies wait
+    /// and the client does not read them.
+    fn watch(&mut self, context: &mut Context<'_>) -> Poll<io::Error> {
+        loop {
+            ready!(self.timer.as_mut().poll(context));
+            if self.read < PREFACE {
+                let message = "the client sent no request";
+                self.door.ended(Outcome::Silent, "connection_silent", message, self.peer.address);
+                return Poll::Ready(io::ErrorKind::TimedOut.into());
+            }
+            let (unsent, finished) = self.peer.replies();
+            let now = Progress { unsent, finished, written: self.written };
+            let waited = self.last.unsent > 0 && now.unsent > 0 && now.finished == self.last.finished;
+            if waited && now.written - self.last.written < SLOWEST {
+                let message = "the client did not read its replies";
+                self.door.ended(Outcome::Stalled, "connection_stalled", message, self.peer.address);
+                return Poll::Ready(io::ErrorKind::TimedOut.into());
+            }
+            self.last = now;
+            self.timer.as_mut().reset(Instant::now() + self.door.stall);
+        }
+    }
+
+    /// Returns `polled`, or an error if the connection waits and must be closed.
+    fn or_closed<T>(&mut self, polled: Poll<io::Result<T>>, context: &mut Context<'_>) -> Poll<io::Result<T>> {
+        match polled {
+            Poll::Ready(done) => Poll::Ready(done),
+            Poll::Pending => self.watch(context).map(Err),
+        }
+    }
+
+    fn wrote(&mut self, polled: Poll<io::Result<usize>>, context: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        if let Poll::Ready(Ok(bytes)) = &polled {
+            self.written += *bytes as u64;
+        }
+        self.or_closed(polled, context)
     }
 }
 
 impl Connected for Connection {
-    type ConnectInfo = ();
+    type ConnectInfo = Arc<Peer>;
 
-    fn connect_info(&self) {}
+    fn connect_info(&self) -> Arc<Peer> {
+        Arc::clone(&self.peer)
+    }
 }
 
 impl AsyncRead for Connection {
@@ -84,28 +277,32 @@ impl AsyncRead for Connection {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let polled = Pin::new(&mut self.stream).poll_read(context, buffer);
-        if polled.is_ready() {
-            self.silent = None;
-        } else if let Some(silent) = &mut self.silent {
-            ready!(silent.as_mut().poll(context));
-            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+        let before = buffer.filled().len();
+        let polled = forward!(self, poll_read, context, buffer);
+        let bytes = (buffer.filled().len() - before) as u64;
+        if self.read < PREFACE && self.read + bytes >= PREFACE {
+            let next = Instant::now() + self.door.stall;
+            self.timer.as_mut().reset(next);
         }
-        polled
+        self.read += bytes;
+        self.or_closed(polled, context)
     }
 }
 
 impl AsyncWrite for Connection {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(context, bytes)
+        let polled = forward!(self, poll_write, context, bytes);
+        self.wrote(polled, context)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
+        let polled = forward!(self, poll_flush, context);
+        self.or_closed(polled, context)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
+        let polled = forward!(self, poll_shutdown, context);
+        self.or_closed(polled, context)
     }
 
     fn poll_write_vectored(
@@ -113,10 +310,14 @@ impl AsyncWrite for Connection {
         context: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(context, slices)
+        let polled = forward!(self, poll_write_vectored, context, slices);
+        self.wrote(polled, context)
     }
 
     fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
+        match &self.transport {
+            Transport::Plain(stream) => stream.is_write_vectored(),
+            Transport::Tls(stream) => stream.is_write_vectored(),
+        }
     }
 }

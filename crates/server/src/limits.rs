@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Limits for requests. A request beyond a limit is refused before anything is read or drawn for it.
+/// Limits for requests and connections. A request beyond a limit is refused before anything is read or drawn for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
     /// Maximum bytes of a request.
@@ -17,10 +17,16 @@ pub struct Limits {
     pub edges: u64,
     /// Maximum number of concurrent connections.
     pub connections: usize,
+    /// Maximum number of concurrent connections from one IP address.
+    pub client_connections: usize,
     /// Maximum number of concurrent requests of one connection.
     pub streams: u32,
-    /// How long a request may take.
+    /// How long a request may take; a client may ask for less.
     pub deadline: Duration,
+    /// How long a new connection may take to begin, for TLS and again for the first bytes.
+    pub silent: Duration,
+    /// A connection is closed if replies wait for it, and the client accepts less than 1 MiB of them in this time.
+    pub stall: Duration,
     /// How long running requests may continue after a stop.
     pub drain: Duration,
 }
@@ -34,8 +40,11 @@ impl Default for Limits {
             count: 65_536,
             edges: 1 << 30,
             connections: 1024,
+            client_connections: 512,
             streams: 256,
             deadline: Duration::from_secs(30),
+            silent: Duration::from_secs(10),
+            stall: Duration::from_secs(30),
             drain: Duration::from_secs(10),
         }
     }

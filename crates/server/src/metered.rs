@@ -10,16 +10,19 @@ use isomorph_storage::Reservation;
 use tonic::Status;
 
 use crate::engine::busy;
+use crate::metrics::Metrics;
+use crate::peer::Sending;
 
 /// An incoming request: each frame reserves memory from the budget, or the request fails.
 pub(crate) struct Incoming {
     body: tonic::body::Body,
     memory: Reservation,
+    metrics: Arc<Metrics>,
 }
 
 impl Incoming {
-    pub fn new(body: tonic::body::Body, memory: Reservation) -> Self {
-        Incoming { body, memory }
+    pub fn new(body: tonic::body::Body, memory: Reservation, metrics: &Arc<Metrics>) -> Self {
+        Incoming { body, memory, metrics: Arc::clone(metrics) }
     }
 }
 
@@ -32,10 +35,12 @@ impl Body for Incoming {
         let polled = Pin::new(&mut this.body).poll_frame(context);
         if let Poll::Ready(Some(Ok(frame))) = &polled
             && let Some(data) = frame.data_ref()
-            // New bytes are appended to a buffer that doubles when it is full.
-            && !this.memory.try_grow(2 * data.len() as u64)
         {
-            return Poll::Ready(Some(Err(busy())));
+            this.metrics.add_received(data.len() as u64);
+            // New bytes are appended to a buffer that doubles when it is full.
+            if !this.memory.try_grow(2 * data.len() as u64) {
+                return Poll::Ready(Some(Err(busy())));
+            }
         }
         polled
     }
@@ -61,18 +66,56 @@ impl Held {
     }
 }
 
+/// What a reply holds until its last byte is sent.
+#[derive(Clone)]
+struct Unsent {
+    _memory: Held,
+    _sending: Option<Arc<Sending>>,
+}
+
 /// An outgoing reply: its memory is released when the client has received it or has disconnected.
 pub(crate) struct Outgoing {
-    pub body: tonic::body::Body,
-    pub _held: Held,
+    body: tonic::body::Body,
+    unsent: Unsent,
+    metrics: Arc<Metrics>,
+}
+
+impl Outgoing {
+    pub fn new(body: tonic::body::Body, memory: Held, sending: Option<Sending>, metrics: &Arc<Metrics>) -> Outgoing {
+        let unsent = Unsent { _memory: memory, _sending: sending.map(Arc::new) };
+        Outgoing { body, unsent, metrics: Arc::clone(metrics) }
+    }
+}
+
+/// Bytes of a reply. The transport takes them all at once, and drops them when they are sent: only then is their memory released.
+struct Chunk {
+    bytes: Bytes,
+    _unsent: Unsent,
+}
+
+impl AsRef<[u8]> for Chunk {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
 }
 
 impl Body for Outgoing {
     type Data = Bytes;
     type Error = Status;
 
-    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-        Pin::new(&mut self.body).poll_frame(context)
+    fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        let this = self.get_mut();
+        let polled = Pin::new(&mut this.body).poll_frame(context);
+        polled.map(|frame| {
+            let frame = match frame? {
+                Ok(frame) => frame,
+                Err(status) => return Some(Err(status)),
+            };
+            Some(Ok(frame.map_data(|bytes| {
+                this.metrics.add_sent(bytes.len() as u64);
+                Bytes::from_owner(Chunk { bytes, _unsent: this.unsent.clone() })
+            })))
+        })
     }
 
     fn is_end_stream(&self) -> bool {

@@ -5,34 +5,44 @@ use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
 
 use prost::Message;
 use tokio::sync::Semaphore;
 use tonic::body::Body;
 use tonic::server::{Grpc, UnaryService};
-use tonic::{Response, Status};
+use tonic::{Code, Response, Status};
 use tower_service::Service;
 
+use crate::access::Gate;
 use crate::codec::{Asked, Wire};
+use crate::deadline;
 use crate::engine::{Answer, Engine, busy};
+use crate::log::{Log, field};
 use crate::metered::{Held, Incoming, Outgoing};
+use crate::metrics::{Metrics, Phase};
+use crate::peer::Peer;
+use crate::reflection;
 use crate::wire::{HealthReply, HealthRequest, Request};
 
-/// Maximum number of elements in a request that is answered at once; a larger one waits for its turn on a separate thread.
+/// Maximum work of a request that is answered at once; a larger one waits for its turn on a separate thread. See [`Request::work`].
 const SHORT: usize = 4096;
 
 /// The services.
 const SERVICES: [&str; 2] = ["snark.GraphEngine", "snark.GraphSampler"];
 
+/// The call that needs no token: it tells nothing about the graph, and those who watch over a server often have none.
+const HEALTH: &str = "/grpc.health.v1.Health/Check";
+
 /// State that all requests share.
 pub(crate) struct Shared {
     pub engine: Arc<Engine>,
+    pub gate: Arc<Gate>,
+    pub metrics: Arc<Metrics>,
+    pub log: Log,
     /// Permits for long requests.
-    pub turns: Semaphore,
-    /// Whether the server is stopping.
-    pub stopping: AtomicBool,
+    pub turns: Arc<Semaphore>,
 }
 
 /// Routes requests by path.
@@ -50,6 +60,10 @@ macro_rules! calls {
         match $request.uri().path() {
             $($path => $routes.unary($request, |shared, message| shared.engine.$method(message)),)*
             $($other => $routes.unary($request, $call),)*
+            path if reflection::PATHS.contains(&path) => {
+                let engine = Arc::clone(&$routes.0.engine);
+                Box::pin(async move { reflection::serve(&engine, $request).await })
+            }
             path => {
                 let status = Status::unimplemented(format!("{path} is not a call of this server"));
                 Box::pin(async move { Ok(status.into_http()) })
@@ -68,6 +82,71 @@ impl Service<http::Request<Body>> for Routes {
     }
 
     fn call(&mut self, request: http::Request<Body>) -> Reply {
+        let shared = Arc::clone(&self.0);
+        let peer = request.extensions().get::<Arc<Peer>>().cloned();
+        let mut running = Running::new(shared, request.uri().path(), peer);
+        let headers = request.headers();
+        let token = if request.uri().path() == HEALTH { Ok(()) } else { self.0.gate.check(headers) };
+        let longest = token.and_then(|()| deadline::of(headers, self.0.engine.limits().deadline));
+        let late = |longest: Duration| {
+            let seconds = longest.as_secs_f64();
+            Status::deadline_exceeded(format!("this request took longer than {seconds} s")).into_http()
+        };
+        let longest = match longest {
+            // A request can be answered when it is looked at for the first time, but not before its deadline.
+            Ok(longest) if longest.is_zero() => return Box::pin(async move { Ok(running.ended(late(longest))) }),
+            Ok(longest) => longest,
+            Err(status) => return Box::pin(async move { Ok(running.ended(status.into_http())) }),
+        };
+        let answering = self.dispatch(request);
+        Box::pin(async move {
+            let response = match tokio::time::timeout(longest, answering).await {
+                Ok(Ok(response)) => response,
+                Err(_) => late(longest),
+            };
+            Ok(running.ended(response))
+        })
+    }
+}
+
+/// A request that is being answered. If it is dropped before it has ended, the client is gone.
+struct Running {
+    shared: Arc<Shared>,
+    peer: Option<Arc<Peer>>,
+    call: usize,
+    start: Instant,
+    code: Code,
+}
+
+impl Running {
+    fn new(shared: Arc<Shared>, path: &str, peer: Option<Arc<Peer>>) -> Running {
+        let call = shared.metrics.begin(path);
+        Running { shared, peer, call, start: Instant::now(), code: Code::Cancelled }
+    }
+
+    fn ended(&mut self, response: http::Response<Body>) -> http::Response<Body> {
+        let refused = Status::from_header_map(response.headers());
+        self.code = refused.as_ref().map_or(Code::Ok, Status::code);
+        if let Some(status) = refused.filter(|status| status.code() != Code::Ok) {
+            self.shared.log.limited("request_refused", status.message(), || {
+                let peer = self.peer.as_ref().map_or_else(String::new, |peer| peer.address.to_string());
+                let milliseconds = self.start.elapsed().as_millis();
+                let (call, code) = (Metrics::name(self.call), Metrics::code(status.code()));
+                vec![field("peer", peer), field("call", call), field("code", code), field("ms", milliseconds)]
+            });
+        }
+        response
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.shared.metrics.end(self.call, self.code, self.start.elapsed());
+    }
+}
+
+impl Routes {
+    fn dispatch(&self, request: http::Request<Body>) -> Reply {
         calls!(self, request;
             "/snark.GraphEngine/GetMetadata": metadata,
             "/snark.GraphEngine/GetNodeTypes": node_types,
@@ -88,6 +167,30 @@ impl Service<http::Request<Body>> for Routes {
             "/grpc.health.v1.Health/Check": health,
         )
     }
+
+    fn unary<D, E>(&self, request: http::Request<Body>, call: Call<D, E>) -> Reply
+    where
+        D: Request + Send + 'static,
+        E: Message + 'static,
+    {
+        let shared = Arc::clone(&self.0);
+        let peer = request.extensions().get::<Arc<Peer>>().cloned();
+        Box::pin(async move {
+            let Some(memory) = shared.engine.budget().try_reserve(0) else { return Ok(busy().into_http()) };
+            let (limit, metrics) = (shared.engine.limits().message, Arc::clone(&shared.metrics));
+            let mut grpc = Grpc::new(Wire::<D, E>::new(&shared.engine)).max_decoding_message_size(limit);
+            let request = request.map(|body| Incoming::new(body, memory, &metrics));
+            let mut response = grpc.unary(Answering { shared, call }, request).await;
+            let held = response.extensions_mut().remove::<Held>();
+            Ok(match held {
+                Some(held) => {
+                    let sending = peer.map(|peer| peer.sending());
+                    response.map(|body| Body::new(Outgoing::new(body, held, sending, &metrics)))
+                }
+                None => response,
+            })
+        })
+    }
 }
 
 /// Answers whether a service is available.
@@ -96,31 +199,9 @@ fn health(shared: &Shared, request: HealthRequest) -> Result<Answer<HealthReply>
     if !request.service.is_empty() && !SERVICES.contains(&request.service.as_str()) {
         return Err(Status::not_found(format!("service not found; expected one of {}", SERVICES.join(", "))));
     }
-    let status = if shared.stopping.load(Ordering::Relaxed) { stopping } else { serving };
+    let status = if shared.metrics.phase() == Phase::Stopping { stopping } else { serving };
     let memory = shared.engine.budget().try_reserve(0).ok_or_else(busy)?;
     Ok(Answer { reply: HealthReply { status }, memory })
-}
-
-impl Routes {
-    fn unary<D, E>(&self, request: http::Request<Body>, call: Call<D, E>) -> Reply
-    where
-        D: Request + Send + 'static,
-        E: Message + 'static,
-    {
-        let shared = Arc::clone(&self.0);
-        Box::pin(async move {
-            let Some(memory) = shared.engine.budget().try_reserve(0) else { return Ok(busy().into_http()) };
-            let limit = shared.engine.limits().message;
-            let mut grpc = Grpc::new(Wire::<D, E>::new(&shared.engine)).max_decoding_message_size(limit);
-            let request = request.map(|body| Incoming::new(body, memory));
-            let mut response = grpc.unary(Answering { shared, call }, request).await;
-            let held = response.extensions_mut().remove::<Held>();
-            Ok(match held {
-                Some(held) => response.map(|body| Body::new(Outgoing { body, _held: held })),
-                None => response,
-            })
-        })
-    }
 }
 
 /// The handler of one call.
@@ -136,11 +217,19 @@ impl<D: Request + Send + 'static, E: Message + 'static> UnaryService<Asked<D>> f
     fn call(&mut self, request: tonic::Request<Asked<D>>) -> Self::Future {
         let (shared, call, asked) = (Arc::clone(&self.shared), self.call, request.into_inner());
         Box::pin(async move {
-            let answer = if asked.message.batch() <= SHORT {
+            let answer = if asked.message.work() <= SHORT {
                 fenced(&shared, call, asked)?
             } else {
-                let _turn = shared.turns.acquire().await.map_err(|_| Status::unavailable("this server is stopping"))?;
-                tokio::task::block_in_place(|| fenced(&shared, call, asked))?
+                // A client that leaves while it waits gives up its place. The turn lasts as long as the work, even if nobody waits for it.
+                let turns = Arc::clone(&shared.turns);
+                let turn = turns.acquire_owned().await.map_err(|_| Status::unavailable("this server is stopping"))?;
+                let work = move || {
+                    let answer = fenced(&shared, call, asked);
+                    drop(turn);
+                    answer
+                };
+                let done = tokio::task::spawn_blocking(work).await;
+                done.map_err(|_| Status::unavailable("this server is stopping"))??
             };
             let mut response = Response::new(answer.reply);
             response.extensions_mut().insert(Held::new(answer.memory));

@@ -3,14 +3,16 @@
 use std::future::Future;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use isomorph_error::{Error, Kind, Result};
 use tokio::sync::Semaphore;
 
-use crate::connections::Connections;
+use crate::access::Gate;
+use crate::connections::{Connections, Door};
 use crate::engine::Engine;
+use crate::log::{Log, field};
+use crate::metrics::{Metrics, Phase};
 use crate::routes::{Routes, Shared};
 
 /// Flow-control windows in bytes: of one request and of one connection.
@@ -25,6 +27,22 @@ const HEADERS: u32 = 16 << 10;
 /// How often `stop` is checked.
 const LOOK: Duration = Duration::from_millis(50);
 
+/// How often files of tokens and certificates are read again.
+const REFRESH: Duration = Duration::from_secs(2);
+
+/// How a server runs.
+#[derive(Clone)]
+pub struct Options {
+    /// Number of threads that answer; as many again answer long requests.
+    pub threads: usize,
+    /// Who may connect.
+    pub gate: Arc<Gate>,
+    /// Where requests are counted.
+    pub metrics: Arc<Metrics>,
+    /// Where events are reported.
+    pub log: Log,
+}
+
 /// A server that is bound to its address but does not answer yet.
 pub struct Server {
     listener: TcpListener,
@@ -32,21 +50,35 @@ pub struct Server {
     threads: usize,
 }
 
+/// Binds an address.
+///
+/// # Errors
+/// Returns an error with a hint if the address cannot be bound.
+pub(crate) fn listen(address: SocketAddr, hint: &str) -> Result<TcpListener> {
+    let refused =
+        |error: std::io::Error| Error::new(Kind::Io, format!("cannot listen on {address}: {error}")).hint(hint);
+    let listener = TcpListener::bind(address).map_err(refused)?;
+    listener.set_nonblocking(true).map_err(refused)?;
+    Ok(listener)
+}
+
 impl Server {
-    /// Binds an address, for `threads` threads that answer with `engine`. Port 0 selects any free port.
+    /// Binds an address, to answer with `engine`. Port 0 selects any free port.
     ///
     /// # Errors
     /// Returns an error if the address cannot be bound.
-    pub fn bind(address: SocketAddr, engine: Engine, threads: usize) -> Result<Server> {
-        let refused = |error: std::io::Error| {
-            Error::new(Kind::Io, format!("cannot listen on {address}: {error}"))
-                .hint("--address 127.0.0.1:0    use any free port")
+    pub fn bind(address: SocketAddr, engine: Engine, options: &Options) -> Result<Server> {
+        let listener = listen(address, "--address 127.0.0.1:0    use any free port")?;
+        let (threads, engine) = (options.threads.max(1), Arc::new(engine));
+        options.metrics.watch(&engine);
+        let shared = Shared {
+            engine,
+            gate: Arc::clone(&options.gate),
+            metrics: Arc::clone(&options.metrics),
+            log: options.log.clone(),
+            turns: Arc::new(Semaphore::new(threads)),
         };
-        let listener = TcpListener::bind(address).map_err(refused)?;
-        listener.set_nonblocking(true).map_err(refused)?;
-        let threads = threads.max(1);
-        let (engine, turns, stopping) = (Arc::new(engine), Semaphore::new(threads), AtomicBool::new(false));
-        Ok(Server { listener, shared: Arc::new(Shared { engine, turns, stopping }), threads })
+        Ok(Server { listener, shared: Arc::new(shared), threads })
     }
 
     /// Returns the address on which it listens.
@@ -66,23 +98,35 @@ impl Server {
         let Server { listener, shared, threads } = self;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(threads)
-            // The same number again for long requests.
+            // One for each long request, and one that reads files again.
             .max_blocking_threads(threads + 1)
             .thread_name("isomorph-serve")
             .enable_all()
             .build()?;
         let limits = shared.engine.limits().clone();
         let done = runtime.block_on(async {
-            let connections = Connections::of(tokio::net::TcpListener::from_std(listener)?, limits.connections);
+            let door = Door {
+                gate: Some(Arc::clone(&shared.gate)),
+                protocol: b"h2",
+                connections: limits.connections,
+                client_connections: limits.client_connections,
+                silent: limits.silent,
+                stall: limits.stall,
+                metrics: Some(Arc::clone(&shared.metrics)),
+                log: shared.log.clone(),
+            };
+            let connections = Connections::of(tokio::net::TcpListener::from_std(listener)?, door);
+            let refreshing = tokio::spawn(refresh(Arc::clone(&shared)));
             let asked_to_stop = async {
                 while !stop() {
                     tokio::time::sleep(LOOK).await;
                 }
-                shared.stopping.store(true, Ordering::Relaxed);
+                shared.metrics.enter(Phase::Stopping);
+                shared.log.info("stopping", "running requests may end, no others are accepted", &[]);
             };
+            shared.metrics.enter(Phase::Ready);
             let (stopped, drain) = tokio::sync::oneshot::channel();
             let serving = tonic::transport::Server::builder()
-                .timeout(limits.deadline)
                 .initial_stream_window_size(WINDOWS.0)
                 .initial_connection_window_size(WINDOWS.1)
                 .max_concurrent_streams(limits.streams)
@@ -93,10 +137,33 @@ impl Server {
                     asked_to_stop.await;
                     let _ = stopped.send(());
                 });
-            within(serving, drain, limits.drain).await
+            let done = within(serving, drain, limits.drain).await;
+            refreshing.abort();
+            done
         });
         runtime.shutdown_timeout(Duration::from_secs(1));
         done
+    }
+}
+
+/// Reads tokens and certificates again and again, and uses them if they changed.
+async fn refresh(shared: Arc<Shared>) {
+    loop {
+        tokio::time::sleep(REFRESH).await;
+        let gate = Arc::clone(&shared.gate);
+        let Ok(refreshed) = tokio::task::spawn_blocking(move || gate.refresh()).await else { return };
+        match refreshed {
+            Ok(false) => {}
+            Ok(true) => {
+                shared.metrics.reloaded(true);
+                shared.log.info("access_reloaded", "new tokens and certificates are used from now on", &[]);
+            }
+            Err(error) => {
+                shared.metrics.reloaded(false);
+                let message = "tokens or certificates were replaced by something else; the previous ones are used";
+                shared.log.warn("access_not_reloaded", message, &[field("error", error)]);
+            }
+        }
     }
 }
 

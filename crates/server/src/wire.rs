@@ -8,6 +8,11 @@ use prost::Message;
 pub trait Request: Message + Default {
     /// Returns the number of requested elements.
     fn batch(&self) -> usize;
+
+    /// Returns the work that the request causes, in elements that are looked up; sixteen draws count as one.
+    fn work(&self) -> usize {
+        self.batch()
+    }
 }
 
 /// An empty request.
@@ -442,13 +447,22 @@ pub struct HealthReply {
     pub status: i32,
 }
 
+/// Number of draws that take about as long as looking up an element.
+const DRAWS: usize = 16;
+
 macro_rules! requests {
-    ($($request:ty: $batch:expr;)*) => {
+    ($($request:ty: $batch:expr $(, $each:expr)?;)*) => {
         $(impl Request for $request {
             fn batch(&self) -> usize {
                 let batch: fn(&$request) -> usize = $batch;
                 batch(self)
             }
+
+            $(fn work(&self) -> usize {
+                let each: fn(&$request) -> i64 = $each;
+                let draws = usize::try_from(each(self)).unwrap_or(0).saturating_mul(self.batch());
+                self.batch().max(draws / DRAWS)
+            })?
         })*
     };
 }
@@ -461,9 +475,9 @@ requests! {
     NodeSparseFeaturesRequest: |request| request.node_ids.len();
     EdgeSparseFeaturesRequest: |request| request.types.len();
     NeighborsRequest: |request| request.node_ids.len();
-    LastNeighborsRequest: |request| request.node_ids.len();
-    WeightedNeighborsRequest: |request| request.node_ids.len();
-    UniformNeighborsRequest: |request| request.node_ids.len();
+    LastNeighborsRequest: |request| request.node_ids.len(), |request| request.count;
+    WeightedNeighborsRequest: |request| request.node_ids.len(), |request| request.count.into();
+    UniformNeighborsRequest: |request| request.node_ids.len(), |request| request.count.into();
     CreateRequest: |request| request.types.len();
     SampleRequest: |request| usize::try_from(request.count).unwrap_or(0);
     HealthRequest: |_| 0;

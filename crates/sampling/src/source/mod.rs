@@ -6,6 +6,7 @@
 mod edges;
 mod features;
 mod json;
+mod kept;
 mod names;
 mod times;
 mod weights;
@@ -33,6 +34,7 @@ use crate::partition::{Column, DUMMY, Partition, Parts, mass};
 use edges::{EdgeColumns, Edges};
 use features::NodeFeatures;
 pub use json::is_json as is_json_feature;
+pub use kept::KeptGraph;
 pub use names::{LABELS, Names};
 pub use times::Clock;
 use weights::{NO_WEIGHT, Weights};

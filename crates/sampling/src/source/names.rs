@@ -12,6 +12,7 @@ use isomorph_error::{Error, Result, did_you_mean};
 use isomorph_model::{Ends, Graph as Model, KeyKind, LabelVocabulary, NodeBatch, well_known};
 use isomorph_storage::Reservation;
 use isomorph_tables::lookup::{ABSENT, KeyRows, KeyRowsBuilder, Lookup, LookupOptions, RowKeys, RowKeysBuilder};
+use serde::{Deserialize, Serialize};
 
 use super::times::{Clock, clock_of, is_time};
 use crate::graph::GraphOptions;
@@ -52,7 +53,64 @@ struct TypeNames {
     keys: Option<(KeyRows, RowKeys)>,
 }
 
+/// [`Names`] without the keys of nodes.
+#[derive(Serialize, Deserialize)]
+pub(super) struct KeptNames {
+    types: Vec<KeptType>,
+    features: Vec<String>,
+    edge_features: Vec<String>,
+    edge_types: Vec<String>,
+    plain: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+struct KeptType {
+    name: String,
+    kind: KeyKind,
+    signed: bool,
+    first: u64,
+    rows: u64,
+}
+
+impl KeptNames {
+    /// Returns the names, which know no keys.
+    pub(super) fn names(self, options: &GraphOptions) -> Result<Names> {
+        let of = |ty: KeptType| {
+            let KeptType { name, kind, signed, first, rows } = ty;
+            TypeNames { name, kind, signed, first, rows, keys: None }
+        };
+        Ok(Names {
+            types: self.types.into_iter().map(of).collect(),
+            features: self.features,
+            edge_features: self.edge_features,
+            edge_types: self.edge_types,
+            plain: self.plain,
+            implied: HashMap::new(),
+            order: Vec::new(),
+            memory: options.budget.reserve(0)?,
+            building: None,
+            clock: None,
+            options: options.clone(),
+        })
+    }
+}
+
 impl Names {
+    /// Returns what is kept of them.
+    pub(super) fn kept(&self) -> KeptNames {
+        let of = |ty: &TypeNames| {
+            let TypeNames { name, kind, signed, first, rows, .. } = ty;
+            KeptType { name: name.clone(), kind: *kind, signed: *signed, first: *first, rows: *rows }
+        };
+        KeptNames {
+            types: self.types.iter().map(of).collect(),
+            features: self.features.clone(),
+            edge_features: self.edge_features.clone(),
+            edge_types: self.edge_types.clone(),
+            plain: self.plain,
+        }
+    }
+
     pub(super) fn of(model: &Model, options: &GraphOptions) -> Result<Names> {
         let plain = matches!(model.nodes.as_slice(), [only] if only.key.kind == KeyKind::Int);
         let types = model.nodes.iter().map(|ty| TypeNames {

@@ -84,6 +84,11 @@ impl Engine {
         &self.summary
     }
 
+    /// Returns how many samplers are kept for reuse, and how many sets of types are remembered.
+    pub(crate) fn sampler_counts(&self) -> (usize, usize) {
+        self.samplers.counts()
+    }
+
     pub(crate) fn budget(&self) -> &Budget {
         &self.budget
     }

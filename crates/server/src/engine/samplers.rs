@@ -1,6 +1,8 @@
 //! Samplers whose numbers encode what they draw.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use isomorph_sampling::{Choice, EdgeSampler, NodeSampler};
 use tonic::Status;
@@ -10,8 +12,14 @@ use crate::status::invalid;
 /// Number of samplers that are kept for reuse.
 const KEPT: usize = 64;
 
-/// Maximum number of sets of types that are remembered because a number cannot encode them.
-const REMEMBERED: usize = 1 << 16;
+/// Maximum bytes of the sets of types that are remembered because a number cannot encode them.
+const REMEMBERED: usize = 16 << 20;
+
+/// How long a remembered set is kept after its last use. It is kept longer if there is room.
+const LEASE: Duration = Duration::from_secs(600);
+
+/// Bytes of a remembered set besides its types.
+const SET: usize = 64;
 
 /// Number of types that a number can encode: one bit for each.
 const TYPES: u32 = 56;
@@ -44,7 +52,72 @@ pub(super) struct Samplers {
     /// The most recently used samplers, the latest at the end.
     kept: Mutex<Vec<(u64, Arc<Elements>)>>,
     /// The sets of types of numbers with [`TABLE`].
-    remembered: Mutex<Vec<Vec<i32>>>,
+    remembered: Mutex<Remembered>,
+}
+
+/// Sets of types by their hashes. A hash is the same in every process: the number of a sampler never refers to another set after a restart.
+#[derive(Default)]
+struct Remembered {
+    sets: HashMap<u64, Set>,
+    bytes: usize,
+}
+
+struct Set {
+    types: Vec<i32>,
+    used: Instant,
+}
+
+impl Set {
+    fn bytes(&self) -> usize {
+        SET + size_of_val(self.types.as_slice())
+    }
+}
+
+impl Remembered {
+    /// Remembers a set, and returns its hash of [`HASH`] bits.
+    fn add(&mut self, types: &[i32], now: Instant) -> Result<u64, Status> {
+        let hash = hash_of(types);
+        if let Some(set) = self.sets.get_mut(&hash) {
+            if set.types != types {
+                return Err(Status::resource_exhausted("this server cannot tell this set of types from another one"));
+            }
+            set.used = now;
+            return Ok(hash);
+        }
+        let set = Set { types: types.to_vec(), used: now };
+        if self.bytes + set.bytes() > REMEMBERED {
+            self.sets.retain(|_, set| now.duration_since(set.used) < LEASE);
+            self.bytes = self.sets.values().map(Set::bytes).sum();
+        }
+        if self.bytes + set.bytes() > REMEMBERED {
+            let minutes = LEASE.as_secs() / 60;
+            let message = "this server cannot remember more samplers of other types";
+            let text = format!("{message}; those that are not used for {minutes} minutes make room");
+            return Err(Status::resource_exhausted(text));
+        }
+        self.bytes += set.bytes();
+        self.sets.insert(hash, set);
+        Ok(hash)
+    }
+
+    /// Returns the set of a hash, whose lease begins again.
+    fn get(&mut self, hash: u64, now: Instant) -> Option<&[i32]> {
+        let set = self.sets.get_mut(&hash)?;
+        set.used = now;
+        Some(&set.types)
+    }
+}
+
+/// Number of bits of a hash: those of a number that are left.
+const HASH: u32 = 60;
+
+fn hash_of(types: &[i32]) -> u64 {
+    let mut hasher = blake3::Hasher::new();
+    for ty in types {
+        hasher.update(&ty.to_le_bytes());
+    }
+    let first = hasher.finalize().as_bytes().first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+    first >> (u64::BITS - HASH)
 }
 
 /// Returns how elements are chosen, from its number in messages.
@@ -61,7 +134,7 @@ impl Samplers {
     /// Returns the number of a sampler.
     ///
     /// # Errors
-    /// Returns an error if its types must be remembered, but too many sets already are.
+    /// Returns `RESOURCE_EXHAUSTED` if its types must be remembered, but too many sets already are.
     pub fn number(&self, key: &Key) -> Result<u64, Status> {
         let category = match key.choice {
             Choice::Weighted => 0,
@@ -74,17 +147,7 @@ impl Samplers {
             return Ok(what | set << SHIFT);
         }
         let mut remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = match remembered.iter().position(|types| *types == key.types) {
-            Some(at) => at,
-            None if remembered.len() >= REMEMBERED => {
-                return Err(Status::resource_exhausted("this server cannot remember more samplers of other types"));
-            }
-            None => {
-                remembered.push(key.types.clone());
-                remembered.len() - 1
-            }
-        };
-        Ok(TABLE | what | (at as u64) << SHIFT)
+        Ok(TABLE | what | remembered.add(&key.types, Instant::now())? << SHIFT)
     }
 
     /// Returns what the sampler of a number draws.
@@ -101,14 +164,19 @@ impl Samplers {
             }
             (0i32..).take(TYPES as usize).filter(|ty| set >> ty & 1 == 1).collect()
         } else {
-            let at = usize::try_from((number ^ TABLE) >> SHIFT).map_err(|_| unknown())?;
-            let remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
-            remembered.get(at).cloned().ok_or_else(unknown)?
+            let mut remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
+            remembered.get((number ^ TABLE) >> SHIFT, Instant::now()).map(<[i32]>::to_vec).ok_or_else(unknown)?
         };
         if types.is_empty() {
             return Err(unknown());
         }
         Ok(Key { is_edge: number & 1 == 1, choice, types })
+    }
+
+    /// Returns how many samplers are kept, and how many sets of types are remembered.
+    pub fn counts(&self) -> (usize, usize) {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner).len();
+        (kept, self.remembered.lock().unwrap_or_else(PoisonError::into_inner).sets.len())
     }
 
     /// Returns the sampler of a number, which is created if it is not kept.
@@ -175,7 +243,36 @@ mod tests {
                 }
             }
         }
-        assert_eq!(samplers.remembered.lock().unwrap().len(), 2);
+        assert_eq!(samplers.counts(), (0, 2));
+    }
+
+    #[test]
+    fn a_number_never_refers_to_other_types_after_a_restart() {
+        let key = |types| Key { is_edge: false, choice: Choice::Weighted, types };
+        let before = Samplers::default();
+        let (first, second) = (before.number(&key(vec![60])).unwrap(), before.number(&key(vec![70])).unwrap());
+        assert_ne!(first, second);
+        // In the next process, clients come in another order.
+        let after = Samplers::default();
+        assert_eq!(after.number(&key(vec![70])).unwrap(), second);
+        assert_eq!(after.key(first).unwrap_err().code(), tonic::Code::NotFound);
+        assert_eq!(after.key(second).unwrap().types, [70]);
+    }
+
+    #[test]
+    fn sets_make_room_when_their_lease_ends() {
+        let mut remembered = Remembered::default();
+        let (start, set) = (Instant::now(), |first: i32| (first..first + 10_000).collect::<Vec<_>>());
+        let held = (0..).take_while(|first| remembered.add(&set(*first), start).is_ok()).count();
+        assert!((400..500).contains(&held), "{held}");
+        assert!(remembered.bytes <= REMEMBERED);
+        // One is used again, and survives.
+        let (half, end) = (start + LEASE / 2, start + LEASE);
+        let first = hash_of(&set(0));
+        assert_eq!(remembered.get(first, half).map(<[i32]>::len), Some(10_000));
+        assert!(remembered.add(&set(1_000_000), half).is_err());
+        remembered.add(&set(1_000_000), end).unwrap();
+        assert_eq!((remembered.sets.len(), remembered.get(first, end).is_some()), (2, true));
     }
 
     #[test]

@@ -173,3 +173,58 @@ fn requests_with_a_damaged_byte_are_answered_or_refused() {
         assert!(budget.used() - held < 1 << 16, "{budget:?}");
     }
 }
+
+/// The same numbers each time.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % limit.max(1)
+    }
+}
+
+/// Recorded requests with bytes changed, added, removed, and parts of other requests, as requests of any call: each is answered or refused
+/// with a sentence, within the budget.
+#[test]
+fn requests_that_are_made_up_are_answered_or_refused() {
+    let limits = Limits { reply: 1 << 20, batch: 1000, count: 1000, ..Limits::default() };
+    let (data, numbers, calls) = replay::recorded("hetero_p3_server1and2");
+    let budget = Budget::new(1 << 24);
+    let engine = limited(&data, Some(numbers), &limits, &budget);
+    let recorded =
+        calls.iter().filter_map(|call| Some((call["method"].as_str()?, replay::bytes(call, "request_hex")?)));
+    let (methods, requests): (Vec<&str>, Vec<Vec<u8>>) = recorded.unzip();
+    let (mut dice, mut answered, mut refused) = (Dice(18), 0, 0);
+    for _ in 0..20_000 {
+        let number = dice.below(requests.len());
+        let mut request = requests[number].clone();
+        for _ in 0..=dice.below(4) {
+            let at = dice.below(request.len() + 1);
+            match dice.below(5) {
+                0 if at < request.len() => request[at] = u8::try_from(dice.below(256)).unwrap(),
+                1 if at < request.len() => drop(request.remove(at)),
+                2 => request.insert(at, [0x00, 0x01, 0x7f, 0x80, 0xff, 0x0a, 0x12, 0x1a][dice.below(8)]),
+                // A varint of ten bytes, a large length, a large count.
+                3 => drop(request.splice(at..at, [0xff; 9].into_iter().chain([u8::try_from(dice.below(3)).unwrap()]))),
+                _ => {
+                    let other = &requests[dice.below(requests.len())];
+                    let from = dice.below(other.len() + 1);
+                    request.truncate(at);
+                    request.extend_from_slice(&other[from..]);
+                }
+            }
+        }
+        // One in four is sent to any call.
+        let method = if dice.below(4) == 0 { methods[dice.below(methods.len())] } else { methods[number] };
+        match replay::reply(&engine, method, &request) {
+            Ok(_) => answered += 1,
+            Err(status) => {
+                assert!(status.code() != Code::Internal && !status.message().is_empty(), "{status:?}");
+                refused += 1;
+            }
+        }
+    }
+    assert!(answered > 1000 && refused > 1000, "{answered} answered, {refused} refused");
+    assert!(budget.peak() <= budget.limit(), "{budget:?}");
+}

@@ -6,27 +6,37 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
+use isomorph_server::load::framed;
 use isomorph_server::wire::*;
-use isomorph_server::{Engine, Limits, Server};
+use isomorph_server::{Access, Engine, Gate, Limits, Log, Metrics, Options, Server};
 use isomorph_storage::Budget;
 
-use crate::client::{Client, framed};
+use crate::client::{call, connect};
 use crate::graphs::{engine, limited};
 
 /// A server on a thread.
 pub struct Running {
     pub address: SocketAddr,
+    pub options: Options,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<isomorph_error::Result<bool>>>,
 }
 
 impl Running {
+    /// Starts a server that answers everybody.
     pub fn of(engine: Engine) -> Running {
-        let server = Server::bind("127.0.0.1:0".parse().unwrap(), engine, 2).unwrap();
+        Running::with(engine, Access::default(), Log::none())
+    }
+
+    /// Starts a server.
+    pub fn with(engine: Engine, access: Access, log: Log) -> Running {
+        let gate = Arc::new(Gate::open(access).unwrap());
+        let options = Options { threads: 2, gate, metrics: Metrics::new(), log };
+        let server = Server::bind("127.0.0.1:0".parse().unwrap(), engine, &options).unwrap();
         let (address, stop) = (server.address().unwrap(), Arc::new(AtomicBool::new(false)));
         let asked = Arc::clone(&stop);
         let thread = std::thread::spawn(move || server.run(|| asked.load(Ordering::Relaxed)));
-        Running { address, stop, thread: Some(thread) }
+        Running { address, options, stop, thread: Some(thread) }
     }
 
     /// Stops the server, and waits for its end.
@@ -41,14 +51,14 @@ pub fn run<T>(client: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap().block_on(client)
 }
 
-const TYPES: &str = "/snark.GraphEngine/GetNodeTypes";
+pub const TYPES: &str = "/snark.GraphEngine/GetNodeTypes";
 
-fn asked() -> NodeTypesRequest {
+pub fn asked() -> NodeTypesRequest {
     NodeTypesRequest { node_ids: vec![10, 99, 11] }
 }
 
-async fn is_well(address: SocketAddr) {
-    let types: NodeTypesReply = Client::connect(address).await.call(TYPES, &asked()).await.unwrap();
+pub async fn is_well(address: SocketAddr) {
+    let types: NodeTypesReply = call(&connect(address).await, TYPES, &asked()).await.unwrap();
     assert_eq!((types.types, types.offsets), (vec![0, 2], vec![0, 2]));
 }
 
@@ -58,14 +68,15 @@ fn calls_are_answered_until_it_stops() {
     let address = running.address;
     run(async {
         is_well(address).await;
-        let client = Client::connect(address).await;
-        let health: HealthReply = client.call("/grpc.health.v1.Health/Check", &HealthRequest::default()).await.unwrap();
+        let client = connect(address).await;
+        let health: HealthReply =
+            call(&client, "/grpc.health.v1.Health/Check", &HealthRequest::default()).await.unwrap();
         assert_eq!(health.status, 1);
         let service = "other".to_owned();
-        let other = client.call::<HealthReply>("/grpc.health.v1.Health/Check", &HealthRequest { service }).await;
+        let other = call::<HealthReply>(&client, "/grpc.health.v1.Health/Check", &HealthRequest { service }).await;
         assert_eq!(other.unwrap_err().status, 5);
-        let unknown = client.call::<Empty>("/snark.GraphEngine/Forget", &Empty {}).await.unwrap_err();
-        assert_eq!((unknown.status, unknown.text.contains("not%20a%20call")), (12, true), "{unknown:?}");
+        let unknown = call::<Empty>(&client, "/snark.GraphEngine/Forget", &Empty {}).await.unwrap_err();
+        assert_eq!((unknown.status, unknown.text.contains("not a call")), (12, true), "{unknown:?}");
     });
     running.stop();
     assert!(TcpStream::connect(address).is_err());
@@ -92,23 +103,23 @@ fn messages_that_are_none_are_refused() {
     let limits = Limits { message: 1 << 16, batch: 1000, ..Limits::default() };
     let running = Running::of(limited("hetero/bin_linear_p1", None, &limits, &Budget::new(1 << 24)));
     run(async {
-        let client = Client::connect(running.address).await;
+        let client = connect(running.address).await;
         let malformed: &[&[u8]] =
             &[&[0xff], &[0x0a, 0x7f, 1], &[0x0a, 1, 0xff], &[0x0b], &[0x08; 7], &[0x12, 0xff, 0xff, 0xff, 0xff, 0x0f]];
         for bytes in malformed {
-            let refused = client.send(TYPES, framed(bytes)).await;
+            let refused = client.call(TYPES, framed(bytes), &[]).await.unwrap();
             assert_eq!(refused.status, 3, "{bytes:?}: {refused:?}");
         }
         // A frame that claims to be longer than it is, longer than allowed, or compressed.
         for (bytes, status) in
             [(&[0, 0, 0, 0, 9, 1][..], 13), (&[0, 0xff, 0xff, 0xff, 0xff, 1], 11), (&[1, 0, 0, 0, 0], 12)]
         {
-            let refused = client.send(TYPES, bytes::Bytes::copy_from_slice(bytes)).await;
+            let refused = client.call(TYPES, bytes::Bytes::copy_from_slice(bytes), &[]).await.unwrap();
             assert_ne!(refused.status, 0, "{refused:?}");
             assert!(refused.status == status || refused.status == 8 || refused.status == 13, "{refused:?}");
         }
         let many = NodeTypesRequest { node_ids: vec![1; 1001] };
-        let refused = client.call::<NodeTypesReply>(TYPES, &many).await.unwrap_err();
+        let refused = call::<NodeTypesReply>(&client, TYPES, &many).await.unwrap_err();
         assert_eq!(refused.status, 8, "{refused:?}");
         assert!(refused.text.contains("1001"), "{refused:?}");
         is_well(running.address).await;
@@ -121,9 +132,9 @@ fn a_request_beyond_the_budget_is_refused_and_leaves_nothing() {
     let budget = Budget::new(1 << 20);
     let running = Running::of(limited("hetero/bin_linear_p1", None, &Limits::default(), &budget));
     run(async {
-        let client = Client::connect(running.address).await;
+        let client = connect(running.address).await;
         let many = NodeTypesRequest { node_ids: vec![1; 900_000] };
-        let refused = client.call::<NodeTypesReply>(TYPES, &many).await.unwrap_err();
+        let refused = call::<NodeTypesReply>(&client, TYPES, &many).await.unwrap_err();
         assert_eq!(refused.status, 8, "{refused:?}");
         is_well(running.address).await;
     });
@@ -136,7 +147,7 @@ fn a_request_beyond_the_budget_is_refused_and_leaves_nothing() {
 fn requests_side_by_side_have_the_same_answers() {
     let running = Running::of(engine("karate/bin_linear_p1", None));
     run(async {
-        let client = Arc::new(Client::connect(running.address).await);
+        let client = Arc::new(connect(running.address).await);
         let ask = |nodes: usize| WeightedNeighborsRequest {
             seed: 7,
             node_ids: (0..34).cycle().take(nodes).collect(),
@@ -146,11 +157,11 @@ fn requests_side_by_side_have_the_same_answers() {
         };
         let path = "/snark.GraphEngine/WeightedSampleNeighbors";
         for nodes in [34, 20_000] {
-            let one: WeightedNeighborsReply = client.call(path, &ask(nodes)).await.unwrap();
+            let one: WeightedNeighborsReply = call(&client, path, &ask(nodes)).await.unwrap();
             let tasks: Vec<_> = (0..16)
                 .map(|_| {
                     let (client, request) = (Arc::clone(&client), ask(nodes));
-                    tokio::spawn(async move { client.call::<WeightedNeighborsReply>(path, &request).await.unwrap() })
+                    tokio::spawn(async move { call::<WeightedNeighborsReply>(&client, path, &request).await.unwrap() })
                 })
                 .collect();
             for task in tasks {

@@ -3,9 +3,9 @@
 use isomorph_error::{Error, Result};
 use isomorph_storage::{Blob, Location, Root};
 
-use super::{Binary, Meta, Partition, metadata};
+use super::{Binary, META, Meta, OLD_META, Partition, metadata};
 use crate::binary::Asked;
-use crate::binary::layout::alias;
+use crate::binary::layout::{Names, alias};
 
 /// An opened directory of partitions, as files. All integers are little-endian, and records have no gaps.
 pub struct BinaryFiles {
@@ -13,7 +13,10 @@ pub struct BinaryFiles {
     pub meta: Meta,
     /// The files of each partition.
     pub partitions: Vec<PartitionFiles>,
-    root: Root,
+    /// The directory of the metadata, and further ones.
+    roots: Vec<Root>,
+    /// For each opened partition, which of them has its files.
+    homes: Vec<usize>,
 }
 
 /// The files of a partition. Their lengths match; offsets inside them are not yet checked.
@@ -51,19 +54,34 @@ impl BinaryFiles {
     pub fn open(location: &Location) -> Result<BinaryFiles> {
         let binary = Binary::open(location, Asked::default())?;
         let partitions = binary.meta.partitions.iter().zip(&binary.partitions);
-        let partitions = partitions.map(|(number, partition)| partition.files(*number)).collect();
-        Ok(BinaryFiles { meta: binary.meta, partitions, root: Root::open(location)? })
+        let partitions: Vec<_> = partitions.map(|(number, partition)| partition.files(*number)).collect();
+        let homes = vec![0; partitions.len()];
+        Ok(BinaryFiles { meta: binary.meta, partitions, roots: vec![Root::open(location)?], homes })
     }
 
-    /// Opens some partitions of a directory, by their numbers. The files of other partitions may be missing.
+    /// Opens partitions that may be in several directories: those with these numbers, or all. The files of other partitions may be
+    /// missing. `location` has the metadata; each partition is in it or in one of `further`, and only there.
     ///
     /// # Errors
     /// Returns the errors of [`BinaryFiles::open`], and [`Kind::Usage`](isomorph_error::Kind::Usage) if a partition
-    /// does not exist or its number is given twice.
-    pub fn open_some(location: &Location, numbers: &[u32]) -> Result<BinaryFiles> {
-        let root = Root::open(location)?;
-        let meta = metadata(&root, location)?;
-        let mut partitions = Vec::with_capacity(numbers.len());
+    /// does not exist, its number is given twice, several directories have it, or a directory has the metadata of another graph.
+    pub fn open_some(location: &Location, further: &[Location], numbers: Option<&[u32]>) -> Result<BinaryFiles> {
+        let roots = std::iter::once(location).chain(further).map(Root::open).collect::<Result<Vec<_>>>()?;
+        let first = roots.first().ok_or_else(|| Error::usage("no directory"))?;
+        let meta = metadata(first, location)?;
+        let limit = isomorph_storage::limits::MANIFEST_BYTES;
+        for name in [META, OLD_META] {
+            let Some(stated) = first.try_file(name)?.map(|file| file.read_all(limit)).transpose()? else { continue };
+            for root in &roots[1..] {
+                let other = root.try_file(name)?.map(|file| file.read_all(limit)).transpose()?;
+                if other.is_some_and(|other| other != stated) {
+                    let message = format!("{name} differs from that in {location}: these are two graphs");
+                    return Err(Error::usage(message).at(root.location().to_string()));
+                }
+            }
+        }
+        let numbers = numbers.unwrap_or(&meta.partitions);
+        let (mut partitions, mut homes) = (Vec::with_capacity(numbers.len()), Vec::with_capacity(numbers.len()));
         for (at, number) in numbers.iter().enumerate() {
             if !meta.partitions.contains(number) {
                 let last = meta.partitions.len().saturating_sub(1);
@@ -73,9 +91,18 @@ impl BinaryFiles {
             if numbers[..at].contains(number) {
                 return Err(Error::usage(format!("partition {number} is given twice")));
             }
-            partitions.push(Partition::open(&root, *number, meta.watermark >= 0, Asked::default())?.files(*number));
+            let home = home_of(*number, &roots)?;
+            partitions
+                .push(Partition::open(&roots[home], *number, meta.watermark >= 0, Asked::default())?.files(*number));
+            homes.push(home);
         }
-        Ok(BinaryFiles { meta, partitions, root })
+        Ok(BinaryFiles { meta, partitions, roots, homes })
+    }
+
+    /// Returns the directory with the files of a partition.
+    fn root(&self, partition: u32) -> Option<&Root> {
+        let at = self.partitions.iter().position(|files| files.number == partition)?;
+        self.roots.get(*self.homes.get(at)?)
     }
 
     /// Opens the table for weighted sampling of the nodes of type `ty` in a partition, 20 bytes for each: `i64` node,
@@ -84,7 +111,7 @@ impl BinaryFiles {
     /// # Errors
     /// Returns an error if it cannot be opened.
     pub fn node_table(&self, ty: u32, partition: u32) -> Result<Option<Blob>> {
-        self.root.try_file(&alias("node", ty as usize, partition))
+        self.root(partition).map_or(Ok(None), |root| root.try_file(&alias("node", ty as usize, partition)))
     }
 
     /// Opens the table of the edges of type `ty` in a partition, 36 bytes for each: source, target, other source, other
@@ -93,6 +120,22 @@ impl BinaryFiles {
     /// # Errors
     /// Returns the errors of [`BinaryFiles::node_table`].
     pub fn edge_table(&self, ty: u32, partition: u32) -> Result<Option<Blob>> {
-        self.root.try_file(&alias("edge", ty as usize, partition))
+        self.root(partition).map_or(Ok(None), |root| root.try_file(&alias("edge", ty as usize, partition)))
     }
+}
+
+/// Returns which of the directories has a partition; the first if none has it, where opening it names the missing file.
+fn home_of(number: u32, roots: &[Root]) -> Result<usize> {
+    let name = Names::of(number).map;
+    let mut found = None;
+    for (at, root) in roots.iter().enumerate() {
+        if roots.len() == 1 || root.try_file(&name)?.is_none() {
+            continue;
+        }
+        if let Some(before) = found.replace(at).and_then(|before| roots.get(before)) {
+            let message = format!("partition {number} is also in {}", before.location());
+            return Err(Error::usage(message).at(root.location().to_string()));
+        }
+    }
+    Ok(found.unwrap_or(0))
 }

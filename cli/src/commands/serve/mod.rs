@@ -7,9 +7,20 @@ use super::Answer;
 use crate::args::ServeCommand;
 use crate::console::Console;
 
+#[cfg(feature = "serve")]
+mod cache;
+#[cfg(feature = "serve")]
+mod events;
+
 /// Of another command: cargo's.
 #[cfg(not(feature = "serve"))]
 const BUILD: &str = "cargo install --path cli    build the command with the server";
+
+/// The error for commands that need the server.
+#[cfg(not(feature = "serve"))]
+pub(super) fn not_built() -> isomorph::Error {
+    isomorph::Error::unsupported("this command was built without the server").hint(BUILD)
+}
 
 /// Says that it cannot.
 ///
@@ -17,7 +28,7 @@ const BUILD: &str = "cargo install --path cli    build the command with the serv
 /// Always.
 #[cfg(not(feature = "serve"))]
 pub fn run(_: &ServeCommand, _: &Registry, _: &Console) -> Result<Answer> {
-    Err(isomorph::Error::unsupported("this command was built without the server").hint(BUILD))
+    Err(not_built())
 }
 
 /// Serves until it is told to stop.
@@ -42,11 +53,13 @@ mod served {
     use isomorph::sampling::{Generator, Graph, GraphOptions, Hold, IndexFile, Names};
     use isomorph::storage::Resources;
     use isomorph::{Error, Kind, Result, Sampled, SampledOptions};
-    use isomorph_server::{Engine, Limits, Server};
+    use isomorph_server::{Access, Engine, Gate, Limits, Metrics, Monitor, Options, Server, TlsFiles};
     use serde::Serialize;
 
+    use super::{cache, events};
+    use crate::args::file_place;
     use crate::args::sample::Groups;
-    use crate::args::serve::{CapArgs, ServeArgs};
+    use crate::args::serve::{AccessArgs, CapArgs, LogFormat, ServeArgs};
     use crate::commands::{Answer, open_at};
     use crate::console::Console;
     use crate::interrupt::Interrupt;
@@ -61,6 +74,9 @@ mod served {
         path: &'a str,
         protocol: &'a str,
         address: String,
+        metrics: Option<String>,
+        tls: &'a str,
+        token: bool,
         generator: &'a str,
         nodes: u64,
         edges: u64,
@@ -77,7 +93,19 @@ mod served {
     /// # Errors
     /// When the graph cannot be opened, or the address not be had.
     pub fn run(args: &ServeArgs, formats: &Registry, console: &Console) -> Result<Answer> {
-        let address = address(&args.address, args.insecure)?;
+        let gate = Arc::new(Gate::open(access(&args.access))?);
+        let address = address(&args.address, "--address 127.0.0.1:50051", gate.access(), args.access.insecure)?;
+        let format = args.log.unwrap_or(if console.json { LogFormat::Json } else { LogFormat::Text });
+        let ((log, _writer), metrics) = (events::log(format)?, Metrics::new());
+        // Before the graph is opened, which may take long: whoever watches the server learns that it is alive, and not ready.
+        let monitor = match &args.access.metrics {
+            None => None,
+            Some(text) => {
+                let at = self::address(text, "--metrics 127.0.0.1:9100", gate.access(), args.access.insecure)?;
+                let gate = (!at.ip().is_loopback()).then_some(&gate);
+                Some(Monitor::start(at, &metrics, gate, &log)?)
+            }
+        };
         let resources = args.resources.resources()?;
         let sampled = open(args, formats, &resources, console)?;
         let (graph, names) = (sampled.graph.graph(), sampled.graph.names());
@@ -86,15 +114,32 @@ mod served {
         let engine = Engine::new(graph, names, generator, &limits, &resources.budget);
         let (partitions, (nodes, edges)) = (engine.summary().node_weights.len(), totals(&engine));
         let interrupt = Interrupt::listen()?;
-        let server = Server::bind(address, engine, resources.threads)?;
-        let document = document(args, &sampled, generator, server.address()?, (nodes, edges), partitions);
+        let options = Options { threads: resources.threads, gate: Arc::clone(&gate), metrics, log };
+        let server = Server::bind(address, engine, &options)?;
+        let mut document = document(args, &sampled, generator, server.address()?, (nodes, edges), partitions);
+        document.metrics = monitor.as_ref().map(|monitor| monitor.address().to_string());
+        document.tls = match &gate.access().tls {
+            None => "none",
+            Some(TlsFiles { client_authorities: None, .. }) => "server",
+            Some(_) => "mutual",
+        };
         document.show(console, resources.threads)?;
         let ended = server.run(|| interrupt.check().is_err())?;
+        drop(monitor);
         let mut screen = console.screen();
         let cut = "requests that took longer than ten seconds were cut off";
         screen.line("stopped", if ended { "every request was answered" } else { cut });
         console.show(&screen)?;
         Ok(Answer::Yes)
+    }
+
+    fn access(args: &AccessArgs) -> Access {
+        let tls = args.tls_cert.clone().zip(args.tls_key.clone()).map(|(certificates, key)| TlsFiles {
+            certificates,
+            key,
+            client_authorities: args.tls_client_ca.clone(),
+        });
+        Access { tokens: args.token_file.clone(), tls }
     }
 
     fn totals(engine: &Engine) -> (u64, u64) {
@@ -104,20 +149,23 @@ mod served {
     /// Where to listen.
     ///
     /// # Errors
-    /// When it is no address, or one that others reach without `insecure`.
-    fn address(text: &str, insecure: bool) -> Result<SocketAddr> {
-        let wrong = |why: String| {
-            Error::usage(format!("{text:?} is not an address to listen at{why}")).hint("--address 127.0.0.1:50051")
-        };
+    /// When it is no address; when other machines reach it, and not everybody who connects is known and encrypted, without `insecure`.
+    fn address(text: &str, example: &str, access: &Access, insecure: bool) -> Result<SocketAddr> {
+        let wrong = |why: String| Error::usage(format!("{text:?} is not an address to listen at{why}")).hint(example);
         let mut found = text.to_socket_addrs().map_err(|error| wrong(format!(": {error}")))?;
         let address = found.next().ok_or_else(|| wrong(String::new()))?;
-        if !address.ip().is_loopback() && !insecure {
-            let message = format!("{address} is reached by other machines, and this server has no token and no TLS");
-            return Err(Error::usage(message)
-                .hint("--address 127.0.0.1:50051    this machine alone")
-                .hint("--insecure    lets everybody read the graph"));
+        if address.ip().is_loopback() || insecure || (access.encrypts() && access.authenticates()) {
+            return Ok(address);
         }
-        Ok(address)
+        let lacks = match (access.encrypts(), access.authenticates()) {
+            (false, false) => "neither TLS nor tokens",
+            (false, true) => "no TLS: tokens would be readable on the way",
+            (true, _) => "neither tokens nor client certificates: everybody could read the graph",
+        };
+        Err(Error::usage(format!("{address} is reached by other machines, and the server has {lacks}"))
+            .hint(format!("{example}    this machine alone"))
+            .hint("--tls-cert FILE --tls-key FILE    encrypt; with --token-file FILE or --tls-client-ca FILE, for known clients")
+            .hint("--insecure    on a network where everybody may read the graph"))
     }
 
     /// What draws.
@@ -138,6 +186,9 @@ mod served {
 
     fn limits(args: &CapArgs) -> Limits {
         let own = Limits::default();
+        let seconds = |number: Option<std::num::NonZeroU16>, own: Duration| {
+            number.map_or(own, |seconds| Duration::from_secs(seconds.get().into()))
+        };
         let index =
             |number: Option<std::num::NonZeroU32>, own: usize| number.map_or(own, |number| number.get() as usize);
         Limits {
@@ -147,35 +198,51 @@ mod served {
             count: index(args.max_count, own.count),
             edges: args.max_edges.unwrap_or(own.edges),
             connections: index(args.max_connections, own.connections),
-            deadline: args.deadline.map_or(own.deadline, |seconds| Duration::from_secs(u64::from(seconds.get()))),
+            client_connections: index(args.max_client_connections, own.client_connections),
+            deadline: seconds(args.deadline, own.deadline),
+            stall: seconds(args.max_stall, own.stall),
             ..own
         }
     }
 
-    /// Opens the graph: a binary of DeepGNN as it lies, anything else by reading it once.
+    /// Opens the graph: a binary of DeepGNN as it is, anything else by reading it once.
     fn open(args: &ServeArgs, formats: &Registry, resources: &Resources, console: &Console) -> Result<Sampled> {
         let hold = if args.copy { Hold::Copied } else { Hold::Mapped };
         let index = if args.no_index { IndexFile::Ignore } else { IndexFile::Keep };
-        let partitions = args.partitions.clone();
-        let options =
-            GraphOptions { hold, index, partitions, ..GraphOptions::new(&resources.budget, &resources.scratch) };
-        let (location, mut how) = args.open.place(&args.path, formats, resources)?;
-        how.get_mut::<OpenOptions>().no_recovery = true;
-        if args.partitions.is_some() {
-            // The files of others need not be there: they are not looked at.
+        let (first, others) = args.paths.split_first().ok_or_else(|| Error::usage("a path is needed"))?;
+        let mut options = GraphOptions {
+            hold,
+            index,
+            partitions: args.partitions.clone(),
+            ..GraphOptions::new(&resources.budget, &resources.scratch)
+        };
+        if args.partitions.is_some() || !others.is_empty() {
+            // Files of other partitions need not exist: they are not looked at, also not to recognise the format.
+            options.further = others.iter().map(|path| file_place(path)).collect::<Result<_>>()?;
             let of = |graph| {
                 let graph = KeyedGraph::new(Arc::new(graph), None, isomorph::model::Graph::default());
                 Sampled { graph, left_out: Vec::new() }
             };
-            return Graph::open(&location, &options).map(of).map_err(|error| match error.kind() {
-                Kind::NotFound => error.hint("--partitions    are those of a binary of DeepGNN"),
+            return Graph::open(&file_place(first)?, &options).map(of).map_err(|error| match error.kind() {
+                Kind::NotFound => error.hint("--partitions, and several paths, are for binaries of DeepGNN"),
                 _ => error,
             });
         }
+        let (location, mut how) = args.open.place(first, formats, resources)?;
+        how.get_mut::<OpenOptions>().no_recovery = true;
         let opened = open_at(&location, &how, console)?;
         console.warn(&opened.cautions()?);
         let own = SampledOptions { hyperedges: args.hyperedges, groups_as_nodes: args.groups == Groups::Reify };
-        Sampled::whole(&opened, &own, &options, resources)
+        let read = || Sampled::whole(&opened, &own, &options, resources);
+        match &args.cache {
+            // A binary is mapped where it is.
+            Some(directory) if !Sampled::is_binary(&opened) => {
+                // The path as it was given: it may name a snapshot.
+                let flags = format!("{first:?} {:?} {:?} {:?}", args.open, args.hyperedges, args.groups);
+                cache::sampled(directory, &opened, flags, &options, read)
+            }
+            _ => read(),
+        }
     }
 
     fn document<'a>(
@@ -190,9 +257,12 @@ mod served {
         let names = sampled.graph.names();
         let texts = |list: &'a [String]| list.iter().map(String::as_str).collect::<Vec<&str>>();
         Document {
-            path: &args.path,
+            path: args.paths.first().map_or("", String::as_str),
             protocol: "deepgnn",
             address: address.to_string(),
+            metrics: None,
+            tls: "none",
+            token: args.access.token_file.is_some(),
             generator: match generator {
                 Generator::Stable => "stable",
                 Generator::Compat => "deepgnn",
@@ -239,7 +309,19 @@ mod served {
                 let kinds = self.left_out.join(", ");
                 screen.line("left out", &format!("groups: {kinds}    --groups reify takes them as nodes"));
             }
-            screen.line("listens", &format!("{} · {threads} threads · draws as {}", self.address, self.generator));
+            let access = match (self.tls, self.token) {
+                ("none", false) => "",
+                ("none", true) => " · with a token",
+                ("server", false) => " · TLS",
+                ("server", true) => " · TLS · with a token",
+                (_, false) => " · mutual TLS",
+                (_, true) => " · mutual TLS · with a token",
+            };
+            let (address, generator) = (&self.address, self.generator);
+            screen.line("listens", &format!("{address} · {threads} threads · draws as {generator}{access}"));
+            if let Some(address) = &self.metrics {
+                screen.line("metrics", address);
+            }
             console.show(&screen)
         }
     }

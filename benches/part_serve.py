@@ -1,0 +1,193 @@
+"""The DeepGNN server beside the published one: processor time for a request, calls of the stock client, start, memory.
+
+    python benches/part_serve.py COMMAND PYTHON [--nodes 1000000] [--runs 7] [--requests 2000]
+    python benches/part_serve.py COMMAND PYTHON --smoke     the same work on tiny data: whether it works, not how fast
+
+COMMAND is `isomorph` built with the feature `serve`; PYTHON is an interpreter with deepgnn-ge 0.1.66, for example that of
+`cargo xtask interop -k deepgnn`. Both servers serve the same files, in turns; medians of the runs are printed. Processor times are those of
+the server's process. The machine should be idle.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+CLIENT = ROOT / "interop" / "deepgnn_client.py"
+TICK = 1 / os.sysconf("SC_CLK_TCK")
+#: Nodes of a request, neighbours drawn for each, floats of each.
+BATCH, NEIGHBORS, FLOATS = 1024, 10, 64
+
+
+def text(path: Path, nodes: int) -> None:
+    """An edge list: nodes of one type with 64 floats, ten edges each, weights of two decimals."""
+    dice = random.Random(nodes)
+    with path.open("w") as file:
+        for node in range(nodes):
+            floats = ",".join(f"{dice.random():.3f}" for _ in range(FLOATS))
+            file.write(f"{node},-1,0,1.0,float32,{FLOATS},{floats}\n")
+            for end in sorted(dice.randrange(nodes) for _ in range(10)):
+                file.write(f"{node},0,{end},0.{dice.randrange(1, 100):02}\n")
+
+
+def varint(number: int) -> bytes:
+    number &= (1 << 64) - 1
+    out = bytearray()
+    while number > 0x7F:
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*out, number])
+
+
+def field(number: int, value: bytes | int) -> bytes:
+    """A field of a protobuf message: bytes, or a number."""
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def recordings(folder: Path, nodes: int) -> dict[str, Path]:
+    """Requests as `isomorph bench serve --recording` takes them: sixteen of each kind."""
+    dice = random.Random(7)
+    kinds: dict[str, list[tuple[str, bytes]]] = {"weighted 1024 × 10": [], "features 1024 × 64": [], "neighbours 1024": []}
+    for seed in range(16):
+        ids = b"".join(varint(dice.randrange(nodes)) for _ in range(BATCH))
+        weighted = field(1, seed) + field(2, ids) + field(3, varint(0)) + field(7, NEIGHBORS)
+        kinds["weighted 1024 × 10"].append(("WeightedSampleNeighbors", weighted))
+        size = field(1, 0) + field(2, 4 * FLOATS)
+        kinds["features 1024 × 64"].append(("GetNodeFeatures", field(1, ids) + field(2, size)))
+        kinds["neighbours 1024"].append(("GetNeighbors", field(1, ids) + field(2, varint(0))))
+    paths = {}
+    for at, (kind, calls) in enumerate(kinds.items()):
+        document = [{"service": "snark.GraphEngine", "method": method, "request_hex": message.hex()} for method, message in calls]
+        paths[kind] = folder / f"recording-{at}.json"
+        paths[kind].write_text(json.dumps({"calls": document}))
+    return paths
+
+
+def processor(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) * TICK
+
+
+def resident(pid: int) -> float:
+    line = next(line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("VmRSS"))
+    return int(line.split()[1]) / 1024
+
+
+@contextmanager
+def started(words: list[str], ready: str) -> Iterator[tuple[int, str, float]]:
+    """A server: its process, the line that it prints when it is ready, and the seconds until then."""
+    start = time.perf_counter()
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as running:
+        assert running.stdout is not None
+        try:
+            line = running.stdout.readline()
+            if ready not in line:
+                sys.exit(f"{' '.join(words)} did not start")
+            yield running.pid, line, time.perf_counter() - start
+        finally:
+            running.send_signal(signal.SIGKILL)
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+def measured(command: Path, python: Path, pid: int, address: str, files: dict[str, Path], requests: int, nodes: int) -> dict[str, Any]:
+    """What one server does: each kind of request on 1 and on 64 connections, and the work of a trainer."""
+    told: dict[str, Any] = {}
+    for kind, path in files.items():
+        for connections in 1, 64:
+            words = [command, "bench", "serve", address, "--recording", path, "--json", "--seconds", 600]
+            words += ["--requests", requests, "--connections", connections]
+            used = processor(pid)
+            done = subprocess.run(list(map(str, words)), stdin=subprocess.DEVNULL, capture_output=True, text=True)
+            if done.returncode != 0:
+                sys.exit(f"{address}: {done.stdout}{done.stderr}")
+            answer = json.loads(done.stdout)
+            milliseconds = 1000 * (processor(pid) - used) / answer["requests"]
+            told[f"{kind}, {connections} connections"] = (milliseconds, answer["requests_per_second"], answer["latency"]["p99"])
+    calls = max(requests // 10, 20)
+    words = [python, CLIENT, "speed", address, nodes, 1, 0, calls, pid]
+    done = subprocess.run(list(map(str, words)), stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(done.stderr)
+    told["client"] = json.loads(done.stdout.splitlines()[-1])
+    told["resident"] = resident(pid)
+    return told
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("command", type=Path)
+    options.add_argument("python", type=Path)
+    options.add_argument("--nodes", type=int, default=1_000_000, help="with ten edges and 64 floats each")
+    options.add_argument("--runs", type=int, default=7)
+    options.add_argument("--requests", type=int, default=2000, help="of each kind, in each run")
+    options.add_argument("--folder", type=Path, help="where data is written; a temporary folder otherwise")
+    options.add_argument("--smoke", action="store_true")
+    chosen = options.parse_args()
+    nodes, runs, requests = (2_000, 1, 200) if chosen.smoke else (chosen.nodes, chosen.runs, chosen.requests)
+    with tempfile.TemporaryDirectory(dir=chosen.folder) as name:
+        folder = Path(name)
+        source, graph = folder / "graph.edgelist", folder / "graph"
+        text(source, nodes)
+        made = [chosen.command, "convert", source, graph, "--to", "deepgnn", "--from", "deepgnn"]
+        subprocess.run(list(map(str, made)), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True)
+        source.unlink()
+        files = recordings(folder, nodes)
+        own = [str(chosen.command), "serve", "deepgnn", str(graph), "--address", "127.0.0.1:0", "--json"]
+        ours = {"isomorph, the same draws": own, "isomorph, --generator stable": [*own, "--generator", "stable"]}
+        told: dict[str, list[dict[str, Any]]] = {}
+        for _ in range(runs):
+            port = free_port()
+            theirs = [str(chosen.python), str(CLIENT), "serve", str(graph), "0", str(port)]
+            for server, words in {"published": theirs, **ours}.items():
+                with started(words, "ready" if words is theirs else "address") as (pid, line, seconds):
+                    address = f"127.0.0.1:{port}" if words is theirs else json.loads(line)["address"]
+                    answer = measured(chosen.command, chosen.python, pid, address, files, requests, nodes)
+                    told.setdefault(server, []).append({**answer, "ready": seconds})
+        show(told)
+
+
+def show(told: dict[str, list[dict[str, Any]]]) -> None:
+    servers = list(told)
+    print(f"| milliseconds of processor time per request · requests/s · p99 in ms | {' | '.join(servers)} |")
+    print("|---" * (len(servers) + 1) + "|")
+
+    def row(name: str, cell: Any) -> None:
+        print(f"| {name} | {' | '.join(cell(told[server]) for server in servers)} |")
+
+    def middle(values: Any) -> float:
+        return statistics.median(values)
+
+    for kind in [kind for kind in told[servers[0]][0] if "connections" in kind]:
+        row(kind, lambda runs, kind=kind: " · ".join(f"{middle(run[kind][at] for run in runs):.3g}" for at in range(3)))
+    for kind in told[servers[0]][0]["client"]:
+        row(
+            f"stock client: {kind}, calls/s · ms of processor time",
+            lambda runs, kind=kind: " · ".join(f"{middle(run['client'][kind][at] for run in runs):.3g}" for at in range(2)),
+        )
+    row("ready after start, ms", lambda runs: f"{1000 * middle(run['ready'] for run in runs):.0f}")
+    row("resident memory, MiB", lambda runs: f"{middle(run['resident'] for run in runs):.0f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -38,6 +38,7 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
         "t: d = date '1969-12-31' and e <= timestamp '2024-02-29T12:00:00.5' or f = true",
         "t: a between 1 and 2 and b not in ('x', 5) or c like '%x_' and d has 'y' or not has label Person",
         "t: -5 = 'x' and not not x != -0",
+        "t: e > timestamp '2024-02-29 12:00:00+01:00'",
     ]
     .iter()
     .map(|text| text.as_bytes().to_vec())
@@ -99,11 +100,12 @@ fn literal(literal: &Literal) -> Option<String> {
             let date = chrono::NaiveDate::default().checked_add_signed(chrono::TimeDelta::days((*days).into()))?;
             write!(out, "date '{date}'")
         }
-        Literal::Timestamp(nanoseconds) => {
+        Literal::Timestamp(nanoseconds) | Literal::Instant(nanoseconds) => {
             let seconds = i64::try_from(nanoseconds.div_euclid(1_000_000_000)).ok()?;
             let rest = u32::try_from(nanoseconds.rem_euclid(1_000_000_000)).ok()?;
             let moment = chrono::DateTime::from_timestamp(seconds, rest)?.naive_utc();
-            write!(out, "timestamp '{}'", moment.format("%Y-%m-%dT%H:%M:%S%.f"))
+            let offset = if matches!(literal, Literal::Instant(_)) { "Z" } else { "" };
+            write!(out, "timestamp '{}{offset}'", moment.format("%Y-%m-%dT%H:%M:%S%.f"))
         }
     };
     written.ok().map(|()| out)

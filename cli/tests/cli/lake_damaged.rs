@@ -227,3 +227,90 @@ fn a_list_of_deletions_that_was_emptied_is_found() {
         assert!(done.err.contains("error GRAPHLAKE-COUNT: "), "{command:?}: {}", done.err);
     }
 }
+
+/// Another writer may put a triple into several files: every command has the answer that it has of a store with the triple in one.
+#[test]
+fn a_triple_in_several_files_is_one_triple_to_every_command() {
+    let tiny = fixture("graphlake/tiny");
+    for lists in [&["so_data_files", "os_data_files"][..], &["so_data_files"], &["os_data_files"]] {
+        let home = Home::new();
+        copy(tiny.as_ref(), &home.at("sound.lake"));
+        copy(tiny.as_ref(), &home.at("twice.lake"));
+        let name = home.at("twice.lake").join(SNAPSHOT);
+        let mut snapshot: Value = serde_json::from_slice(&std::fs::read(&name).unwrap()).unwrap();
+        for graph in snapshot["graphs"].as_object_mut().unwrap().values_mut() {
+            for list in lists {
+                let files = graph[list].as_array_mut().unwrap();
+                let again: Vec<Value> = files.clone();
+                for mut file in again {
+                    let path = file["path"].as_str().unwrap().replace(".bin", "-again.bin");
+                    std::fs::copy(
+                        home.at("twice.lake").join(file["path"].as_str().unwrap()),
+                        home.at("twice.lake").join(&path),
+                    )
+                    .unwrap();
+                    (file["id"], file["path"]) = (json!(format!("again {path}")), json!(path));
+                    files.push(file);
+                }
+            }
+        }
+        std::fs::write(name, snapshot.to_string()).unwrap();
+        let alice = "http://example.org/alice";
+        let commands: [&[&str]; 10] = [
+            &["dump", "L"],
+            &["digest", "L", "--json"],
+            &["match", "L", "? ? ?"],
+            &["match", "L", "? ? ?", "--count"],
+            &["match", "L", "?s ? ?o", "?o ? ?", "--count"],
+            &["neighbors", "L", alice, "--both", "--json"],
+            &["validate", "L"],
+            &["dump", "L", "--types", "http://example.org/knows"],
+            &["lake", "log", "L", "--json"],
+            &["info", "L", "--json"],
+        ];
+        let said = |lake: &str, command: &[&str]| {
+            let command: Vec<&str> = command.iter().map(|word| if *word == "L" { lake } else { word }).collect();
+            let done = home.run(&command).exits(0);
+            (done.out.replace(lake, "L"), done.err.replace(lake, "L"))
+        };
+        for command in commands {
+            let (mut found, mut expected) = (said("twice.lake", command), said("sound.lake", command));
+            if command.contains(&"--json") {
+                (found, expected) = (numbers(command, &found.0), numbers(command, &expected.0));
+            }
+            if command[0] == "validate" {
+                (found, expected) = (verdict(&found.0), verdict(&expected.0));
+            }
+            assert_eq!(found, expected, "{lists:?}: {command:?}");
+        }
+        home.run(&["convert", "twice.lake", "twice.nq"]).exits(0);
+        home.run(&["convert", "sound.lake", "sound.nq"]).exits(0);
+        assert_eq!(std::fs::read(home.at("twice.nq")).unwrap(), std::fs::read(home.at("sound.nq")).unwrap());
+        home.run(&["convert", "twice.lake", "again.lake"]).exits(0);
+        for (left, right) in [("twice.lake", "sound.lake"), ("twice.lake", "again.lake"), ("twice.lake", "sound.nq")] {
+            home.run(&["diff", left, right]).exits(0);
+        }
+    }
+}
+
+/// What a command says of the graph, and not of its files and of its own time.
+fn numbers(command: &[&str], out: &str) -> (String, String) {
+    let document: Value = serde_json::from_str(out).unwrap();
+    let said = match command[0] {
+        "digest" => format!("{} {} {}", document["content"], document["order"], document["lines"]),
+        "info" => format!("{} {} {}", document["nodes"], document["edges"], document["values"]),
+        "lake" => {
+            let versions = document.as_array().unwrap().iter();
+            versions.map(|one| format!("{} {};", one["triples"], one["exact"])).collect()
+        }
+        _ => document["neighbors"].to_string(),
+    };
+    (said, String::new())
+}
+
+/// Whether it is sound.
+fn verdict(out: &str) -> (String, String) {
+    // Behind it stands how many files there are.
+    let verdicts = out.lines().filter(|line| line.starts_with("sound")).filter_map(|line| line.split(" · ").next());
+    (verdicts.collect(), String::new())
+}

@@ -339,6 +339,7 @@ mod tests {
         assert_eq!(literal("date '1969-12-31'"), Some(Literal::Date(-1)));
         assert_eq!(literal("timestamp '1970-01-01T00:00:01.5'"), Some(Literal::Timestamp(1_500_000_000)));
         assert_eq!(literal("timestamp '1970-01-02'"), Some(Literal::Timestamp(86_400_000_000_000)));
+        assert_eq!(literal("timestamp '1970-01-02 01:00:00+01:00'"), Some(Literal::Instant(86_400_000_000_000)));
         assert_eq!(parse_condition("t: `a b` is not null").unwrap().1, Predicate::IsNotNull("a b".into()));
     }
 

@@ -9,11 +9,13 @@ use std::collections::BTreeSet;
 use isomorph_error::{Error, Result};
 use isomorph_storage::Additions;
 
+use crate::GraphLake;
 use crate::commit::{Attempt, Base, Changes, Committed, GraphChange, Lake, Tally};
+use crate::lookup::Wanted;
 use crate::merge::Merge;
 use crate::read::Order;
 use crate::rules;
-use crate::snapshot::{DataFile, Living, NamedGraph};
+use crate::snapshot::{DataFile, Living, NamedGraph, OneOrder};
 use crate::term::QUOTED_GRAPH;
 use crate::write::{FileWriter, Partition};
 
@@ -155,6 +157,14 @@ impl Lake {
         let part = base.part(name, &raw, [true; 3], Some(predicate))?;
         let known = raw.living().get(predicate).is_none_or(Option::is_some);
         let Some(inputs) = inputs(&part, mode, known) else { return Ok(None) };
+        if let Some(OneOrder { order: Some(complete), .. }) = part.of_one_order().get(predicate)
+            && lacks(&base.lake(self, vec![part.clone()]), *complete)?
+        {
+            let message = format!("{predicate}: each order has triples that the other lacks");
+            return Err(Error::broken(&rules::ORDERS_DIFFER, message)
+                .at(base.snapshot.place(name))
+                .hint("isomorph validate LAKE    shows the details"));
+        }
         let partition = Partition {
             graph: name,
             graph_id: &raw.id,
@@ -270,12 +280,30 @@ fn chosen(part: &NamedGraph, inputs: &Inputs) -> NamedGraph {
 }
 
 /// The live triples of the only graph that is open.
-fn living(open: &crate::GraphLake, order: Order, predicate: &str) -> Result<Merge> {
+fn living(open: &GraphLake, order: Order, predicate: &str) -> Result<Merge> {
     match open.snapshot.graphs.first() {
         Some(graph) if order == Order::Subject => open.merge_noting(graph, predicate),
         Some(graph) => open.merge(graph, predicate, order),
         None => Ok(Merge::new(order, false)),
     }
+}
+
+/// Whether the order that has more records, and is merged for both, lacks a triple of the other: it may have others twice.
+fn lacks(open: &GraphLake, complete: Order) -> Result<bool> {
+    let Some(graph) = open.snapshot.graphs.first() else { return Ok(false) };
+    let (all, fewer) = match complete {
+        Order::Subject => (&graph.subject_files, &graph.object_files),
+        Order::Object => (&graph.object_files, &graph.subject_files),
+    };
+    // What is left of the one after deleting what the other has.
+    let mut merge = Merge::new(complete, false);
+    for file in fewer.iter().filter(|file| file.triple_count > 0) {
+        merge.add(open.resorted(file, complete, &Wanted::All)?, 0, false, true)?;
+    }
+    for file in all.iter().filter(|file| file.triple_count > 0) {
+        merge.add(open.cursor(file, complete)?, 1, true, false)?;
+    }
+    Ok(merge.next()?.is_some())
 }
 
 /// Checks that the same triples were merged by subject and by object, by sums of fingerprints and numbers of triples.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use isomorph_error::{Findings, Result};
 
 use crate::commit::Lake;
+use crate::record::is_marked;
 use crate::snapshot::{DataFile, NamedGraph, Snapshot};
 use crate::store::{SnapshotEntry, Store};
 use crate::{GraphLake, Order, term};
@@ -119,17 +120,23 @@ impl Counter {
             for (predicate, files) in files {
                 let of = |wanted: &'static str| {
                     let own = files.iter().filter(move |(list, _)| *list == wanted);
-                    own.map(|(_, file)| file.triple_count)
+                    own.map(|(_, file)| *file)
                 };
+                let sum = |sum: u64, file: &DataFile| sum.saturating_add(file.triple_count);
                 let by_object = ones.get(predicate).is_some_and(|one| one.order == Some(Order::Object));
                 let data = of(if by_object { "os_data_files" } else { "so_data_files" });
                 let deleted = of("tombstone_files");
-                let records = data.clone().fold(0, u64::saturating_add);
+                let records = data.clone().fold(0, sum);
                 let triples = match stated.get(predicate).copied().flatten() {
                     Some(living) => Some(living.triples),
-                    // A file has a triple once.
-                    None if data.count() == 1 && deleted.clone().count() == 0 => Some(records),
-                    None => self.read(open, graph, predicate, &files, deleted.fold(records, u64::saturating_add))?,
+                    // A file has a triple once, unless its writer broke that rule.
+                    None if data.clone().count() == 1
+                        && data.clone().all(is_marked)
+                        && deleted.clone().count() == 0 =>
+                    {
+                        Some(records)
+                    }
+                    None => self.read(open, graph, predicate, &files, deleted.fold(records, sum))?,
                 };
                 all = all.saturating_add(triples.unwrap_or(records));
                 exact &= triples.is_some();

@@ -282,7 +282,8 @@ fn distinct(graph: &NamedGraph, files: &PredicateFiles, order: Order) -> u64 {
 }
 
 /// The version of a bulk load, whose file names are hashes (UUIDs of version 8): other files of one version may be of
-/// several writers.
+/// several writers, or hold a triple twice.
 fn of_load(file: &DataFile) -> Option<i64> {
-    (file.id.as_bytes().get(14) == Some(&b'8')).then_some(file.snapshot_version)
+    let id = file.id.as_bytes();
+    (id.len() == 36 && id.get(13..15) == Some(b"-8")).then_some(file.snapshot_version)
 }

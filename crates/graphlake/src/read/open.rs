@@ -16,6 +16,10 @@ use crate::validate::metadata;
 use crate::verified::Proof;
 use crate::{DataFile, OpenOptions, Order, Snapshot, Store, Tolerance, path, rules};
 
+/// Records of a predicate that are read when a snapshot is opened, if its orders have different numbers of them although they may
+/// hold the same triples.
+const REPEATED_UP_TO: u64 = 1 << 20;
+
 /// An opened snapshot of a GraphLake store.
 ///
 /// ```no_run
@@ -88,11 +92,9 @@ impl GraphLake {
                 let snapshot = Snapshot::read(&root, &entry.id, &options.budget, &mut parsed)?;
                 metadata::entry(entry, &snapshot, &mut noticed);
                 metadata::snapshot(&snapshot, &mut noticed);
-                metadata::orders(&snapshot, &mut noticed);
                 snapshot
             }
         };
-        noticed.merge(parsed.clone());
         let (graph, options) = (Graph::default(), options.clone());
         let mut lake = GraphLake {
             root,
@@ -107,6 +109,10 @@ impl GraphLake {
             catalog: OnceLock::new(),
             narrowed: None,
         };
+        let mut noticed = Findings::keeping(8);
+        metadata::orders(&lake, REPEATED_UP_TO, &mut noticed)?;
+        lake.noticed.merge(noticed);
+        lake.noticed.merge(lake.parsed.clone());
         let survey = lake.survey_or_note()?;
         lake.graph = super::graph::graph(&lake.store, &lake.snapshot, survey.as_ref());
         if lake.options.tolerance == Tolerance::Strict

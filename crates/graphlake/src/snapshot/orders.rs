@@ -4,7 +4,8 @@
 //! triples of a version that both have, and the other has nothing of its own, the first is complete, and is read for
 //! both. If each has versions of its own, one was merged and the other was not, and both are complete. If each has more
 //! triples of some version that both have, neither is complete. A file has a triple once, whatever its order, so
-//! numbers of records are enough to decide.
+//! numbers of records are enough to decide, unless a writer has put a triple into several files of one version: then only
+//! reading tells whether the orders differ (see [`NamedGraph::may_repeat`]).
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -84,6 +85,26 @@ impl NamedGraph {
             Some((predicate, OneOrder::of([&mut subject.into_iter(), &mut object.into_iter()])?))
         };
         files.into_iter().filter_map(one).collect()
+    }
+
+    /// Whether the orders of a predicate may hold the same triples although their numbers of records differ: each version is
+    /// in both, and where one order has more records of a version, it has them in several files, which may share triples.
+    pub(crate) fn may_repeat(&self, predicate: &str) -> bool {
+        // Records and files by version.
+        let mut versions: BTreeMap<i64, [(u64, u64); 2]> = BTreeMap::new();
+        for (files, at) in [&self.subject_files, &self.object_files].into_iter().zip(0usize..) {
+            for file in files.iter().filter(|file| file.predicate == predicate && file.triple_count > 0) {
+                let own = versions.entry(file.snapshot_version).or_default().get_mut(at);
+                own.into_iter().for_each(|(records, count)| {
+                    *records = records.saturating_add(file.triple_count);
+                    *count += 1;
+                });
+            }
+        }
+        versions.values().all(|[subject, object]| {
+            let (more, less) = if subject.0 >= object.0 { (subject, object) } else { (object, subject) };
+            less.0 > 0 && (more.0 == less.0 || more.1 > 1)
+        })
     }
 
     /// The files that hold all triples by subject; for predicates whose files by object hold more, those.

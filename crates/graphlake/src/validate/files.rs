@@ -149,6 +149,12 @@ fn records(
     Ok(check.sum)
 }
 
+/// Adds a triple to a sum.
+pub(super) fn add((sum, count): &mut Sum, id: &TripleId) {
+    let half = id.0.first_chunk::<16>().map_or(0, |half| u128::from_le_bytes(*half));
+    (*sum, *count) = (sum.wrapping_add(half), *count + 1);
+}
+
 fn checksum(blob: &Blob) -> Result<u64> {
     use std::hash::Hasher;
     let mut hasher = XxHash64::with_seed(0);
@@ -193,9 +199,8 @@ impl Check<'_> {
         }
         if self.ids.is_some() || self.sum.is_some() {
             let id = TripleId::with(&mut self.line, &triple.subject, &self.file.predicate, &triple.as_object());
-            if let Some((sum, count)) = &mut self.sum {
-                let half = id.0.first_chunk::<16>().map_or(0, |half| u128::from_le_bytes(*half));
-                (*sum, *count) = (sum.wrapping_add(half), *count + 1);
+            if let Some(sum) = &mut self.sum {
+                add(sum, &id);
             }
             if self.ids.as_ref().is_some_and(|ids| !ids.may_have(&id.0)) {
                 broken(&rules::BLOOM, format!("id_bloom_filter excludes {id}"));

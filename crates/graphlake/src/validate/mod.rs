@@ -4,7 +4,7 @@ mod files;
 mod live_counts;
 pub(crate) mod metadata;
 mod older;
-mod orders;
+pub(crate) mod orders;
 mod quoted;
 mod tombstones;
 
@@ -43,7 +43,9 @@ pub(crate) fn validate(lake: &GraphLake, findings: &mut Findings) -> Result<()> 
             findings.merge(noticed);
         }
         metadata::snapshot(&snapshot, findings);
-        metadata::orders(&snapshot, findings);
+        let opened = GraphLake::over(lake.root.clone(), lake.store.clone(), snapshot, lake.options.clone());
+        metadata::orders(&opened, u64::MAX, findings)?;
+        let snapshot = &opened.snapshot;
         for (_, file) in snapshot.graphs.iter().flat_map(|graph| graph.files()) {
             match path::resolve(&file.path, &lake.store.location) {
                 Ok(name) => {
@@ -64,7 +66,7 @@ pub(crate) fn validate(lake: &GraphLake, findings: &mut Findings) -> Result<()> 
     let listed = if has_listing { lake.root.list("graphs")? } else { Vec::new() };
     older.check(lake, &listed, findings)?;
     let sums = files::files(lake, findings)?;
-    orders::orders(lake, &sums, findings);
+    orders::orders(lake, &sums, findings)?;
     live_counts::living(lake, findings)?;
     tombstones::tombstones(lake, findings)?;
     quoted::quoted(lake, &sums, findings)?;

@@ -7,7 +7,7 @@ use crate::common;
 use std::sync::Arc;
 
 use common::answers::{Asked, Extent, answers, assert_same};
-use common::store::{GRAPH, NAME, SNAPSHOT, Store};
+use common::store::{GRAPH, NAME, SNAPSHOT, Store, record};
 use common::{copy, fixtures, lines, open};
 use isomorph_graphlake::{
     Bloom, CompactMode, InGraph, Lake, OpenOptions, Order, Pattern, Tolerance, TripleId, WriteOptions,
@@ -15,23 +15,6 @@ use isomorph_graphlake::{
 use isomorph_model::faces::{Object, Quad};
 use isomorph_storage::Location;
 use serde_json::{Value, json};
-
-/// A record of a literal without prefixes.
-fn record(subject: &str, value: &str, datatype: &str) -> Vec<u8> {
-    let number = |number: usize| (number as i32).to_le_bytes();
-    let parts: [&[u8]; 9] = [
-        &number(0),
-        &number(subject.len()),
-        subject.as_bytes(),
-        &[1],
-        &number(value.len()),
-        value.as_bytes(),
-        &number(0),
-        &number(datatype.len()),
-        datatype.as_bytes(),
-    ];
-    parts.concat()
-}
 
 const LANG_STRING: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString";
 

@@ -4,7 +4,7 @@ use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use isomorph_error::{Error, Place, Result};
 
 use super::like::Pattern;
-use super::literal::{days, moment, time_of_day};
+use super::literal::{Moment, days, moment, time_of_day};
 use super::value::Decimal;
 use super::{Comparison, Literal, Predicate, Set, Value};
 
@@ -131,11 +131,18 @@ fn value(data_type: &DataType, literal: &Literal) -> Result<Value, String> {
         (T::Date32, Literal::Text(text)) => days(text).map(|days| Value::Int(days.into())),
         (T::Date64, Literal::Date(days)) => Some(Value::Int(i128::from(*days) * MILLISECONDS_OF_A_DAY)),
         (T::Date64, Literal::Text(text)) => days(text).map(|days| Value::Int(i128::from(days) * MILLISECONDS_OF_A_DAY)),
-        (T::Timestamp(_, _), Literal::Timestamp(nanoseconds)) => Some(Value::Int(*nanoseconds)),
+        (T::Timestamp(_, None), Literal::Instant(_)) => return Err(NO_ZONE.to_owned()),
+        (T::Timestamp(_, _), Literal::Timestamp(nanoseconds) | Literal::Instant(nanoseconds)) => {
+            Some(Value::Int(*nanoseconds))
+        }
         (T::Timestamp(_, _), Literal::Date(days)) => {
             Some(Value::Int(i128::from(*days) * MILLISECONDS_OF_A_DAY * nanoseconds(&TimeUnit::Millisecond)))
         }
-        (T::Timestamp(_, _), Literal::Text(text)) => moment(text).map(Value::Int),
+        (T::Timestamp(_, zone), Literal::Text(text)) => match moment(text) {
+            Some(Moment::Instant(_)) if zone.is_none() => return Err(NO_ZONE.to_owned()),
+            Some(Moment::Instant(nanoseconds) | Moment::Local(nanoseconds)) => Some(Value::Int(nanoseconds)),
+            None => None,
+        },
         (T::Time32(_) | T::Time64(_), Literal::Text(text)) => time_of_day(text).map(Value::Int),
         // Nothing is known of a column in which everything is null.
         (T::Null, _) => Some(Value::Int(0)),
@@ -149,13 +156,16 @@ fn value(data_type: &DataType, literal: &Literal) -> Result<Value, String> {
             Literal::Text(text) => format!("{text:?}"),
             Literal::Number(text) => text.clone(),
             Literal::Date(_) => "a date".to_owned(),
-            Literal::Timestamp(_) => "a timestamp".to_owned(),
+            Literal::Timestamp(_) | Literal::Instant(_) => "a timestamp".to_owned(),
         };
         format!("does not compare with {shown}")
     })
 }
 
 const MILLISECONDS_OF_A_DAY: i128 = 86_400_000;
+
+/// Why a column of times without a zone does not compare with an instant.
+const NO_ZONE: &str = "has times without a zone, which do not compare with a time that states an offset from UTC";
 
 /// The error for a condition that does not fit the type of its column, with one that does.
 fn not_compared(field: &Field, why: &str) -> Error {

@@ -1,7 +1,7 @@
 //! Values to compare with, and texts that are such values.
 
 use super::value::Decimal;
-use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Timelike};
+use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Timelike, Utc};
 
 /// A value to compare with. Numbers compare exactly whatever the column's width; text compares byte by byte, and as a date, a time, a number
 /// or a truth value where the column is of such a type.
@@ -20,8 +20,11 @@ pub enum Literal {
     Text(String),
     /// Days since 1970-01-01.
     Date(i32),
-    /// Nanoseconds since 1970-01-01T00:00:00; compares with timestamps of every unit.
+    /// Nanoseconds since 1970-01-01T00:00:00, of a time without a zone; compares with timestamps of every unit, in UTC where these have a
+    /// zone.
     Timestamp(i128),
+    /// The same of an instant, which was written with its offset from UTC; compares with timestamps that have a zone, and with no others.
+    Instant(i128),
 }
 
 impl Literal {
@@ -30,9 +33,12 @@ impl Literal {
         days(text).map(Literal::Date)
     }
 
-    /// A moment from `2024-02-29T12:00:00.5`, `2024-02-29 12:00:00+01:00` or `2024-02-29`; without an offset it is in UTC.
+    /// A time from `2024-02-29T12:00:00.5` or `2024-02-29`, an instant from `2024-02-29 12:00:00+01:00`.
     pub fn timestamp(text: &str) -> Option<Literal> {
-        moment(text).map(Literal::Timestamp)
+        Some(match moment(text)? {
+            Moment::Local(nanoseconds) => Literal::Timestamp(nanoseconds),
+            Moment::Instant(nanoseconds) => Literal::Instant(nanoseconds),
+        })
     }
 
     /// A number or truth value from `12`, `-1.5e3`, `true`.
@@ -56,17 +62,30 @@ pub(super) fn days(text: &str) -> Option<i32> {
     i32::try_from(days).ok()
 }
 
-/// Nanoseconds since 1970-01-01T00:00:00 in UTC.
-pub(super) fn moment(text: &str) -> Option<i128> {
+/// A point in time as it was written, in nanoseconds since 1970-01-01T00:00:00.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Moment {
+    /// Without an offset from UTC.
+    Local(i128),
+    /// With one, or with `Z`: in UTC.
+    Instant(i128),
+}
+
+pub(super) fn moment(text: &str) -> Option<Moment> {
     let text = text.replacen(' ', "T", 1);
-    let moment = match DateTime::parse_from_rfc3339(&text) {
-        Ok(moment) => moment.to_utc(),
-        Err(_) => match text.trim_end_matches('Z').parse::<NaiveDateTime>() {
-            Ok(moment) => moment.and_utc(),
-            Err(_) => text.parse::<NaiveDate>().ok()?.and_hms_opt(0, 0, 0)?.and_utc(),
-        },
+    let nanoseconds =
+        |of: DateTime<Utc>| i128::from(of.timestamp()) * 1_000_000_000 + i128::from(of.timestamp_subsec_nanos());
+    if let Ok(moment) = DateTime::parse_from_rfc3339(&text) {
+        return Some(Moment::Instant(nanoseconds(moment.to_utc())));
+    }
+    if let Some(Ok(moment)) = text.strip_suffix('Z').map(str::parse::<NaiveDateTime>) {
+        return Some(Moment::Instant(nanoseconds(moment.and_utc())));
+    }
+    let local = match text.parse::<NaiveDateTime>() {
+        Ok(local) => local,
+        Err(_) => text.parse::<NaiveDate>().ok()?.and_hms_opt(0, 0, 0)?,
     };
-    Some(i128::from(moment.timestamp()) * 1_000_000_000 + i128::from(moment.timestamp_subsec_nanos()))
+    Some(Moment::Local(nanoseconds(local.and_utc())))
 }
 
 /// Nanoseconds since midnight.

@@ -64,6 +64,19 @@ impl Store {
         })
     }
 
+    /// The same with one more file of names in a list.
+    pub fn with_file(self, list: &str, id: &str, records: &[Vec<u8>]) -> Store {
+        let bytes = records.concat();
+        let path = format!("graphs/{id}.bin");
+        std::fs::write(self.path.join(&path), &bytes).unwrap();
+        self.with(SNAPSHOT, |snapshot| {
+            let mut own = file(snapshot, list).clone();
+            (own["id"], own["path"]) = (json!(id), json!(path));
+            (own["size"], own["triple_count"]) = (json!(bytes.len()), json!(records.len()));
+            snapshot["graphs"][GRAPH][list].as_array_mut().unwrap().push(own);
+        })
+    }
+
     /// Inserts a name, and deletes another.
     pub fn change(&self) -> Result<Committed> {
         let lake = self.lake();
@@ -109,6 +122,23 @@ impl Store {
     pub fn metadata(&self) -> Vec<(PathBuf, Vec<u8>)> {
         self.everything().into_iter().filter(|(path, _)| path.extension().is_some_and(|one| one == "json")).collect()
     }
+}
+
+/// A record of a literal without prefixes.
+pub fn record(subject: &str, value: &str, datatype: &str) -> Vec<u8> {
+    let number = |number: usize| (number as i32).to_le_bytes();
+    let parts: [&[u8]; 9] = [
+        &number(0),
+        &number(subject.len()),
+        subject.as_bytes(),
+        &[1],
+        &number(value.len()),
+        value.as_bytes(),
+        &number(0),
+        &number(datatype.len()),
+        datatype.as_bytes(),
+    ];
+    parts.concat()
 }
 
 /// The metadata of the file of names in a list.

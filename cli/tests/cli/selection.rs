@@ -47,6 +47,43 @@ fn a_selection_is_the_same_of_every_format() {
 }
 
 #[test]
+fn a_condition_is_valid_whatever_other_conditions_leave() {
+    let home = Home::new();
+    home.write(
+        "two.csv",
+        "\"src_name\",\"edge_id\",\"rel_name\",\"dst_name\",\"truth\",\"shadow\",\"is_rdf\",\"labels\",\"props\"
+\"a\",-1,\"\",\"\",1.0,-1,False,\"P\",\"{\"\"age\"\":5}\"
+\"a\",0,\"knows\",\"a\",1.0,-1,False,\"\",\"{\"\"since\"\":1}\"
+\"b\",-1,\"\",\"\",0.5,-1,False,\"Q\",\"{}\"
+\"b\",1,\"likes\",\"b\",1.0,-1,False,\"\",\"{}\"
+",
+    );
+    home.run(&["convert", "two.csv", "two.graphar"]).exits(0);
+    let selections: [(&[&str], &[&str]); 4] = [
+        (&["--where", "node: age > 3", "--where", "node: truth < 0.9"], &[]),
+        (&["--where", "node: age > 3", "--where", "node: truth > 0.9"], &["node a", "knows a"]),
+        (&["--where", "knows: since = 1", "--where", "node: has label \"Q\""], &["node b", "likes b"]),
+        (&["--columns", "age", "--where", "node: has label \"Q\""], &["node b", "likes b"]),
+    ];
+    for (selection, left) in selections {
+        for path in ["two.csv", "two.graphar"] {
+            let dump = home.run(&[&["dump", path], selection].concat()).exits(0).out;
+            let names: Vec<String> = dump
+                .lines()
+                .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+                .map(|line| match (line["node"].as_str(), line["edge"].as_str()) {
+                    (Some(ty), _) => format!("{ty} {}", line["key"].as_str().unwrap_or_default()),
+                    (_, relation) => {
+                        format!("{} {}", relation.unwrap_or_default(), line["ends"][0].as_str().unwrap_or_default())
+                    }
+                })
+                .collect();
+            assert_eq!(names, left, "{path}: {selection:?}: {dump}");
+        }
+    }
+}
+
+#[test]
 fn what_is_left_is_converted_and_counted() {
     let home = copies();
     let select = ["--where", "node: born < 1800"];

@@ -44,7 +44,9 @@ impl Opened {
         if format.shape() == Shape::Bundled
             && let Some(members) = members_of(&graph, &mut own, resources)?
         {
-            // Types and their names are those of the whole graph, not of the part that conditions on members keep.
+            // Types, members and their names are those of the whole graph, not of the part that other conditions keep: whether
+            // a condition is valid does not depend on the others.
+            let whole = Arc::clone(&graph);
             let stored = Selection {
                 types: own.types.take(),
                 conditions: std::mem::take(&mut own.conditions),
@@ -58,7 +60,7 @@ impl Opened {
                 }
                 graph = Arc::new(stored);
             }
-            let chosen = by_members(graph, format.name_rules(), &members, resources, progress)?;
+            let chosen = by_members(graph, &whole, format.name_rules(), &members, resources, progress)?;
             if count {
                 dangling += lost(&chosen.selected.edges_left(progress)?);
             }
@@ -129,17 +131,23 @@ struct Chosen {
 }
 
 /// The nodes and edges of a bundled graph that pass conditions on the members of their bags, for which each member is
-/// shown as a column; and the selected members.
+/// shown as a column; and the selected members. The members are those of `whole`, of which `graph` is a part.
 fn by_members(
     graph: Arc<dyn Source>,
+    whole: &Arc<dyn Source>,
     rules: NameRules,
     selection: &Selection,
     resources: &Resources,
     progress: &dyn Progress,
 ) -> Result<Chosen> {
     let typing = Typing { columns: usize::MAX, labels: usize::MAX, relations: usize::MAX };
-    let (survey, _) = survey_of(&graph, typing, resources, progress)?;
+    let (survey, _) = survey_of(whole, typing, resources, progress)?;
     let mut bundling = Bundling::surveyed(graph.graph(), &survey, typing, &rules)?.with_own_names();
+    if !Arc::ptr_eq(&graph, whole) {
+        let rows = graph.graph().nodes.first().and_then(|ty| ty.rows);
+        bundling.typed.nodes.iter_mut().for_each(|ty| ty.rows = rows);
+        bundling.typed.edges.iter_mut().for_each(|ty| ty.rows = None);
+    }
     // Conditions on labels also apply to nodes without labels.
     for ty in bundling.typed.nodes.iter_mut().filter(|ty| ty.labels == LabelVocabulary::None) {
         ty.labels = LabelVocabulary::Declared(Vec::new());

@@ -188,7 +188,7 @@ impl<'d> Scan<'d> {
             Ok(schema.field(at).name().clone())
         })?;
         self.dataset.comparable(self.table, &bound)?;
-        Ok(bound)
+        Ok(bound.with_sets(schema))
     }
 
     /// The least that a source can be asked for.

@@ -69,7 +69,7 @@ impl Test {
                 Ok(table.schema().field(at).name().clone())
             })?;
             dataset.comparable(table, &named)?;
-            bound.push((relation.clone(), values::on_values(dataset, table, &named)?));
+            bound.push((relation.clone(), values::on_values(dataset, table, &named)?.with_sets(table.schema())));
         }
         let schema = table.schema().project(&positions).map_err(|error| Error::usage(error.to_string()))?;
         let filters = bound.iter().map(|(relation, named)| Ok((relation.clone(), Filter::new(named, &schema)?)));

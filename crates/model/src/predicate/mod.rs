@@ -1,5 +1,6 @@
 //! Conditions on the columns of a table: what may be skipped by statistics, and which rows pass.
 
+mod any_of;
 mod bind;
 mod evaluate;
 mod extremes;

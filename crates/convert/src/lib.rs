@@ -30,6 +30,7 @@ mod extend;
 mod lake;
 mod mapping;
 pub mod matching;
+mod node_keys;
 mod open;
 mod options;
 pub mod parallel;

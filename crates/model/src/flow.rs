@@ -117,6 +117,12 @@ impl Request {
         Request { tables, order: EdgeOrder::Any, batch_rows: 65_536, narrowing: least_of(tables) }
     }
 
+    /// The keys of the nodes of all types, as [`Tables::NodeKeys`] gives those of one: types in one table are read together. A source may
+    /// answer with whole nodes.
+    pub fn of_all_keys() -> Self {
+        Request::of(Tables::AllNodes).narrowed(Narrowing::least())
+    }
+
     /// The same, with edges in `order`.
     pub fn in_order(mut self, order: EdgeOrder) -> Self {
         self.order = order;
@@ -145,12 +151,19 @@ impl Request {
         self
     }
 
-    /// What of the table is wanted, if not everything.
+    /// What of the table is wanted, if not everything. Of nodes of all types there is no narrowing but to their keys.
     pub fn narrowing(&self) -> Option<&Arc<Narrowing>> {
-        let is_one = |_: &&Arc<Narrowing>| {
-            matches!(self.tables, Tables::Nodes(_) | Tables::Edges(_) | Tables::NodeKeys(_) | Tables::EdgeEnds(_))
+        let fits = |narrowing: &&Arc<Narrowing>| match self.tables {
+            Tables::Nodes(_) | Tables::Edges(_) | Tables::NodeKeys(_) | Tables::EdgeEnds(_) => true,
+            Tables::AllNodes => ***narrowing == Narrowing::least(),
+            Tables::All | Tables::AllEdges | Tables::Rest => false,
         };
-        self.narrowing.as_ref().filter(is_one)
+        self.narrowing.as_ref().filter(fits)
+    }
+
+    /// Whether keys of nodes are all that is wanted.
+    pub fn is_of_keys(&self) -> bool {
+        matches!(self.tables, Tables::NodeKeys(_)) || self.tables == Tables::AllNodes && self.narrowing().is_some()
     }
 
     /// The filter for the rows that are wanted, if there is one.

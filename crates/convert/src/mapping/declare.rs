@@ -230,6 +230,7 @@ impl Source for Declared {
         };
         let inner = match (place, request.narrowing()) {
             (Some(place), Some(wanted)) => inner.narrowed(place.wanted(wanted)),
+            _ if request.is_of_keys() => inner.narrowed(Narrowing::least()),
             _ => inner,
         };
         Ok(self.parts(self.inner.scan(&inner)?))

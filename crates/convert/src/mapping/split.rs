@@ -315,6 +315,7 @@ impl<R: Split> Source for Divided<R> {
         let inner = match (request.tables, request.narrowing()) {
             (Tables::Nodes(ty), Some(wanted)) => inner.narrowed(self.record.wanted_of_nodes(ty, wanted)),
             (Tables::Edges(ty), Some(wanted)) => inner.narrowed(self.record.wanted_of_edges(ty, wanted)),
+            _ if request.is_of_keys() => inner.narrowed(Narrowing::least()),
             _ => inner,
         };
         let parts = self.inner.scan(&inner)?;

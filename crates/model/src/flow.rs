@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use isomorph_error::{Error, Findings, Result};
 
+use crate::predicate::Renamed;
 use crate::statistics::Statistics;
 use crate::{Batch, Graph, Part, Predicate};
 
@@ -79,6 +80,8 @@ pub struct Narrowing {
     pub properties: Vec<usize>,
     /// Rows for which this is not true need not come. Its columns are names of properties, and [`Narrowing::NAMES`] for what is none.
     pub filter: Option<Predicate>,
+    /// Further filters, which become narrower while the scan runs.
+    pub dynamic: Vec<Renamed>,
 }
 
 impl Narrowing {
@@ -102,7 +105,22 @@ impl Narrowing {
 
     /// Keys of nodes, or ends of edges, alone: what [`Tables::NodeKeys`] and [`Tables::EdgeEnds`] ask for.
     pub fn least() -> Self {
-        Narrowing { keys: true, labels: false, properties: Vec::new(), filter: None }
+        Narrowing { keys: true, labels: false, properties: Vec::new(), filter: None, dynamic: Vec::new() }
+    }
+
+    /// Rows for which this is not true need not come from now on: the filter and what the dynamic filters have come to. A source looks at it whenever
+    /// it opens a part that it reads on its own.
+    pub fn filter_now(&self) -> Option<Predicate> {
+        let dynamic = self.dynamic.iter().filter_map(Renamed::now);
+        dynamic.fold(self.filter.clone(), |all, one| Predicate::both(all, Some(one)))
+    }
+
+    /// The same with the filters of `wanted`, whose columns have the names that `name` gives; conditions on columns that it does not know are left out. For
+    /// views of another description.
+    pub fn with_filters_of(self, wanted: &Narrowing, name: &mut dyn FnMut(&str) -> Option<String>) -> Self {
+        let filter = wanted.filter.as_ref().and_then(|filter| filter.known_part(name));
+        let dynamic = wanted.dynamic.iter().map(|filter| filter.renamed(name)).collect();
+        Narrowing { filter, dynamic, ..self }
     }
 
     /// Whether the property at `position` is wanted.

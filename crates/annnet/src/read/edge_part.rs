@@ -104,7 +104,7 @@ enum Reading<'a> {
 impl EdgePart<'_> {
     /// The rows among `within` that are asked for, as far as columns of the table tell them; nothing for all.
     fn found(&self, within: &Range<u64>) -> Result<Option<Vec<u64>>> {
-        let Some(filter) = self.narrowing.as_ref().and_then(|narrowing| narrowing.filter.as_ref()) else {
+        let Some(filter) = self.narrowing.as_ref().and_then(|narrowing| narrowing.filter_now()) else {
             return Ok(None);
         };
         let of_ends = filter.known_part(&mut |name| match name {
@@ -115,7 +115,7 @@ impl EdgePart<'_> {
         });
         match of_ends {
             Some(own) => self.annnet.edges.table.rows_where(&own, within.clone()),
-            None => self.annnet.edge_attributes.rows_where(filter, within.clone()),
+            None => self.annnet.edge_attributes.rows_where(&filter, within.clone()),
         }
     }
 

@@ -82,7 +82,7 @@ pub(crate) fn one_table(mut about: About, types: usize) -> About {
 /// These columns of a table, of all rows.
 pub(super) fn columns_alone(keys: bool, labels: bool, properties: impl Iterator<Item = usize>) -> Narrowing {
     let properties: BTreeSet<usize> = properties.collect();
-    Narrowing { keys, labels, properties: properties.into_iter().collect(), filter: None }
+    Narrowing { keys, labels, properties: properties.into_iter().collect(), ..Narrowing::least() }
 }
 
 /// Some rows of a batch.

@@ -94,7 +94,7 @@ impl<'a> RowPart<'a> {
         let (batch_rows, extras) = (self.batch_rows, self.extras());
         let wanted = Wanted { batch_rows, extras, ..self.nock.wanted(self.columns(), false) };
         let Some(piece) = self.nock.pieces.get(self.piece) else { return Ok(None) };
-        let filter = self.narrowing.as_ref().and_then(|narrowing| self.own(narrowing.filter.as_ref()?));
+        let filter = self.narrowing.as_ref().and_then(|narrowing| self.own(&narrowing.filter_now()?));
         let passing = filter.map(|filter| partition.passing(piece, &filter, &self.nock.shape)).transpose()?.flatten();
         if let Some(rows) = passing {
             let first = piece.rows.as_ref().map_or(0, |rows| rows.start);

@@ -11,8 +11,8 @@ use crate::driver::Shape;
 use crate::mapping::{Bundled, Bundling, NameRules, Shredded};
 use crate::open::Opened;
 use crate::options::Typing;
-use crate::plan::survey_of;
 use crate::progress::Progress;
+use crate::survey;
 
 /// What a selection leaves of an opened graph.
 pub struct Selecting {
@@ -136,7 +136,7 @@ fn by_members(
     progress: &dyn Progress,
 ) -> Result<Chosen> {
     let typing = Typing { columns: usize::MAX, labels: usize::MAX, relations: usize::MAX };
-    let (survey, _) = survey_of(&graph, typing, resources, progress)?;
+    let survey = survey::read(graph.as_ref(), typing, resources, progress)?;
     let mut bundling = Bundling::surveyed(graph.graph(), &survey, typing, &rules)?.with_own_names();
     // Conditions on labels are about nodes that have none as well.
     for ty in bundling.typed.nodes.iter_mut().filter(|ty| ty.labels == LabelVocabulary::None) {

@@ -111,14 +111,19 @@ impl<'a> RowPart<'a> {
     /// Returns the filter with names of columns. Those of the nine that are properties have default values instead of nulls.
     fn own(&self, filter: &Predicate) -> Option<Predicate> {
         let is_nodes = self.nodes != Depth::None;
-        filter.known_part(&mut |name| match name {
+        // An edge without a relation has the empty one, which the file may state or leave out.
+        let relations = filter.set_of(Narrowing::RELATION).filter(|set| !is_nodes && !set.has_text(""));
+        let relations =
+            relations.map(|set| Predicate::In { column: Column::RelName.name().to_owned(), set: set.clone() });
+        let own = filter.known_part(&mut |name| match name {
             Narrowing::KEY if is_nodes => Some(Column::SrcName.name().to_owned()),
             Narrowing::SOURCE if !is_nodes => Some(Column::SrcName.name().to_owned()),
             Narrowing::TARGET if !is_nodes => Some(Column::DstName.name().to_owned()),
             _ if Narrowing::NAMES.contains(&name) => None,
             _ if Column::named(name).is_some() => None,
             _ => Some(name.to_owned()),
-        })
+        });
+        Predicate::both(own, relations)
     }
 }
 

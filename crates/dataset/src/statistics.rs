@@ -17,7 +17,8 @@ pub struct TableStatistics {
 
 impl Dataset {
     /// What is known of a table without reading its rows, each with whether it is exact: what reading every row gives. It costs no more than
-    /// opening a few hundred files. Views (selections, sidecars) and tables that are neither nodes nor edges say at most how many rows there are about.
+    /// opening a few hundred files. Selections, typed tables, sidecars that do more than declare types, and tables that are neither nodes nor edges say at
+    /// most how many rows there are about.
     ///
     /// # Errors
     /// [`isomorph_error::Kind::Usage`] when there is no such table; when files that are opened cannot be read.

@@ -259,6 +259,29 @@ fn what_a_format_leaves_out_nobody_misses_in_a_selection() {
 }
 
 #[test]
+fn edges_of_annnet_are_found_by_an_index_of_their_keys() {
+    let at = isomorph_fixtures::fixture("annnet/everything_flat/graph.annnet.d");
+    let opened = Opened::open(&Location::from_path(&at), &OpenOptions::default()).unwrap();
+    let dataset = Dataset::new(opened.graph, Resources::of_this_machine().unwrap());
+    let table = dataset.tables().iter().find(|table| matches!(table.kind(), TableKind::Edges(_))).unwrap().name();
+    let all: Vec<RecordBatch> = dataset.scan(table).unwrap().batches().unwrap().map(Result::unwrap).collect();
+    let all = rows(&all);
+    let key =
+        dataset.table(table).unwrap().schema().field(dataset.table(table).unwrap().column("@key").unwrap()).name();
+    let before = dataset.look_up_cost(table, "@key").unwrap();
+    assert!(before.way == Way::Index && before.rows >= Some(all.len() as u64), "{before:?}");
+    for row in &all {
+        let asked: ArrayRef =
+            Arc::new(arrow_array::StringArray::from(vec![row[key].clone(), Some("nothing".to_owned())]));
+        let found = dataset.scan(table).unwrap().look_up("@key", asked).batches().unwrap();
+        let mut found = rows(&found.map(Result::unwrap).collect::<Vec<_>>());
+        assert_eq!(found[0].remove("question").as_ref(), Some(&Some("0".to_owned())));
+        assert_eq!(found, std::slice::from_ref(row));
+    }
+    assert_eq!(dataset.look_up_cost(table, "@key").unwrap(), isomorph_model::Cost::INDEX);
+}
+
+#[test]
 fn narrowing_a_filter_during_a_scan_loses_no_row_that_passes() {
     let (mut compared, mut left_out, mut state) = (0, 0, 13);
     for (name, source) in graphs() {

@@ -7,7 +7,7 @@ use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, Int64Array, Strin
 use arrow_schema::{DataType, Field, Fields};
 use arrow_select::filter::filter_record_batch;
 use isomorph_error::{Error, Place, Result};
-use isomorph_model::{Batch, EdgeBatch, Ends, Narrowing, Part, part, well_known};
+use isomorph_model::{Batch, EdgeBatch, Ends, Narrowing, Part, Set, part, well_known};
 
 use super::Annnet;
 use super::attributes::AttributeReader;
@@ -107,6 +107,12 @@ impl EdgePart<'_> {
         let Some(filter) = self.narrowing.as_ref().and_then(|narrowing| narrowing.filter_now()) else {
             return Ok(None);
         };
+        if let Some(ids) = filter.set_of(Narrowing::KEY).and_then(Set::texts)
+            && let Some(rows) = self.annnet.rows_of_edges(ids, within)?
+        {
+            let is_worth_it = rows.len() as u64 * 2 <= within.end - within.start;
+            return Ok(Some(rows).filter(|_| is_worth_it));
+        }
         let of_ends = filter.known_part(&mut |name| match name {
             Narrowing::KEY => Some(column::EDGE_ID.to_owned()),
             Narrowing::SOURCE => Some(column::SOURCE.to_owned()),

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use isomorph_error::{Findings, Result};
 use isomorph_model::{
-    About, EdgeOrder, EndForm, Graph, Incidents, Narrowing, NodeId, NodeType, Part, Progress as ModelProgress, Request,
-    Run, Side, Source, Tables,
+    About, EdgeOrder, EndForm, Graph, Incidents, Narrowing, NodeId, Part, Progress as ModelProgress, Request, Run,
+    Side, Source, Tables,
 };
 
-use crate::parallel;
+use crate::node_keys;
 use crate::progress::Progress;
 use isomorph_storage::Resources;
 
@@ -43,25 +43,18 @@ pub(crate) fn counted(
 /// # Errors
 /// If the nodes cannot be read.
 pub(crate) fn node_rows(source: &dyn Source, threads: usize, progress: &dyn ModelProgress) -> Result<Vec<u64>> {
-    let count = |(at, ty): (usize, &NodeType)| -> Result<u64> {
-        if let Some(rows) = ty.rows {
-            return Ok(rows);
-        }
-        let parts = source.scan(&Request::of(Tables::NodeKeys(at)))?;
-        progress.begin("nodes", parts.iter().map(|part| part.rows()).sum());
-        let rows = parallel::fold(
-            parts,
-            threads,
-            || 0u64,
-            |rows, _, batch| {
-                *rows += batch.rows() as u64;
-                progress.advance(batch.rows() as u64)
-            },
-        );
-        progress.end();
-        Ok(rows?.into_iter().sum())
-    };
-    source.graph().nodes.iter().enumerate().map(count).collect()
+    let types = &source.graph().nodes;
+    let mut counts: Vec<u64> = types.iter().map(|ty| ty.rows.unwrap_or_default()).collect();
+    let unknown = types.iter().enumerate().filter(|(_, ty)| ty.rows.is_none()).map(|(at, _)| at);
+    for together in node_keys::passes(source, unknown, usize::MAX) {
+        node_keys::read(source, &together, "nodes", threads, progress, |nodes| {
+            if let Some(count) = counts.get_mut(nodes.ty) {
+                *count += nodes.rows as u64;
+            }
+            Ok(())
+        })?;
+    }
+    Ok(counts)
 }
 
 impl Source for Counted {

@@ -41,13 +41,13 @@ impl Tapped {
         self.running.finish()
     }
 
-    /// Adds a part to the digest while it is read.
-    fn tap<'a>(&'a self, tables: Tables, parts: Run<'a>) -> Run<'a> {
+    /// A part that is added to the digest while it is read.
+    fn tap<'a>(&'a self, request: &Request, parts: Run<'a>) -> Run<'a> {
         let running = &self.running;
-        let tapped = |inner: Box<dyn Part + 'a>| match tables {
-            // The rest is small, and refers to itself: it is read in a separate pass at the end.
+        let tapped = |inner: Box<dyn Part + 'a>| match request.tables {
+            // The rest is small, and refers to itself: it has a pass of its own at the end.
             Tables::EdgeEnds(_) | Tables::Rest => inner,
-            Tables::NodeKeys(_) => part::shown(inner, move |batch, take| {
+            _ if request.is_of_keys() => part::shown(inner, move |batch, take| {
                 running.remember(&batch)?;
                 take(batch)
             }),
@@ -96,7 +96,7 @@ impl Source for Tapped {
         if matches!(request.tables, Tables::AllEdges | Tables::Edges(_)) {
             self.running.nodes_done()?;
         }
-        Ok(self.tap(request.tables, self.inner.scan(&request.whole())?))
+        Ok(self.tap(request, self.inner.scan(&request.whole())?))
     }
 
     fn is_one_table(&self, tables: Tables) -> bool {
@@ -110,7 +110,8 @@ impl Source for Tapped {
     fn runs(&self, ty: usize, order: EdgeOrder) -> Result<Option<Vec<Run<'_>>>> {
         self.running.nodes_done()?;
         let runs = self.inner.runs(ty, order)?;
-        Ok(runs.map(|runs| runs.into_iter().map(|run| self.tap(Tables::Edges(ty), run)).collect()))
+        let whole = Request::of(Tables::Edges(ty));
+        Ok(runs.map(|runs| runs.into_iter().map(|run| self.tap(&whole, run)).collect()))
     }
 
     fn end_form(&self, ty: usize) -> EndForm {

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use isomorph_error::{Findings, Result};
 use isomorph_model::{
-    About, Batch, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, NodeId, Part, Progress as ModelProgress, Request, Run,
-    Side, Source, Tables,
+    About, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, NodeId, Part, Progress as ModelProgress, Request, Run, Side,
+    Source, Tables,
 };
 
 use crate::mapping::edges_as;
-use crate::parallel;
+use crate::node_keys;
 use crate::progress::Progress;
 use isomorph_dataset::KeysByRow;
 use isomorph_storage::Resources;
@@ -36,16 +36,8 @@ impl Keying {
             return Ok(None);
         }
         let mut keys = KeysByRow::builder(graph, resources);
-        for at in 0..graph.nodes.len() {
-            let parts = source.scan(&Request::of(Tables::NodeKeys(at)))?;
-            progress.begin("keys", parts.iter().map(|part| part.rows()).sum());
-            let read = parallel::in_order(parts, resources.threads, Ok, |batch| {
-                let Batch::Nodes(nodes) = batch else { return Ok(()) };
-                progress.advance(nodes.rows as u64)?;
-                keys.add(&nodes)
-            });
-            progress.end();
-            read?;
+        for together in node_keys::passes(source, 0..graph.nodes.len(), usize::MAX) {
+            node_keys::read(source, &together, "keys", resources.threads, progress, |nodes| keys.add(nodes))?;
         }
         Ok(Some(Keying(Arc::new(keys.finish()?))))
     }

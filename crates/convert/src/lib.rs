@@ -30,6 +30,7 @@ mod extend;
 mod lake;
 mod mapping;
 pub mod matching;
+mod node_keys;
 mod open;
 mod options;
 pub mod parallel;
@@ -46,6 +47,7 @@ mod shortcut;
 pub mod sidecar;
 mod survey;
 mod triples;
+mod typed;
 
 pub use crate::plan::cost::PlanCost;
 pub use catalogue::{Catalogue, Listed, catalogue};
@@ -71,6 +73,7 @@ pub use render::{Element, KeyTexts, LineOf, PropertyTexts, Renderer};
 pub use select::Selecting;
 pub use settings::{Setting, Settings};
 pub use shortcut::Shortcut;
+pub use typed::TypedOptions;
 
 use isomorph_error::Rule;
 

@@ -13,11 +13,12 @@ use crate::mapping::{
     Bundling, Gathered, Gathering, NameRules, Projected, Projection, Reification, Reified, Shredded, TERM,
 };
 use crate::options::{ConvertOptions, Hyperedges, OpenOptions, SidecarUse, Typing};
-use crate::plan::{Plan, survey_of};
+use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::registry::Registry;
 use crate::sidecar::verify::{keyless, misfit};
 use crate::sidecar::{self, Sidecar};
+use crate::survey;
 use isomorph_storage::Resources;
 
 /// An opened graph.
@@ -173,7 +174,7 @@ impl Opened {
             Shape::Triples => NameRules { key: TERM, ..format.name_rules() },
         };
         let typing = Typing::default();
-        let (survey, _) = survey_of(&source, typing, resources, progress)?;
+        let survey = survey::read(source.as_ref(), typing, resources, progress)?;
         let bundling = Bundling::surveyed(source.graph(), &survey, typing, &rules)?.with_own_names();
         Ok(Arc::new(Shredded::new(source, &bundling)?))
     }

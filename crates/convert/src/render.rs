@@ -12,14 +12,14 @@ use isomorph_error::{Error, Result};
 use isomorph_model::json::{self, Members};
 use isomorph_model::schema::DocumentBody;
 use isomorph_model::{
-    Batch, Cardinality, Columns, Direction, EdgeBatch, EndForm, Ends, Graph, Key, KeyKind, NodeBatch, Property,
-    Request, Source, Tables, ValueKind, well_known,
+    Batch, Cardinality, Columns, Direction, EdgeBatch, EndForm, Ends, Graph, Key, KeyKind, NodeBatch, Property, Source,
+    ValueKind, well_known,
 };
 
 use rest::{DetailTexts, KeysBeside, split_details};
 
 use crate::mapping::json_out::{JsonCells, push_float};
-use crate::parallel;
+use crate::node_keys;
 use crate::progress::Progress;
 use isomorph_dataset::KeysByRow;
 use isomorph_storage::Resources;
@@ -95,15 +95,8 @@ impl Renderer {
         // Without edges, nothing states how members are identified.
         let is_open = graph.edges.is_empty() && (has_rest || !graph.values.is_empty());
         let by_row = is_open || (0..graph.edges.len()).any(|ty| source.end_form(ty) == EndForm::Rows);
-        for ty in (0..graph.nodes.len()).filter(|_| by_row) {
-            let parts = source.scan(&Request::of(Tables::NodeKeys(ty)))?;
-            progress.begin("keys", parts.iter().map(|part| part.rows()).sum());
-            let read = parallel::in_order(parts, resources.threads, Ok, |batch| match batch {
-                Batch::Nodes(nodes) => keys.add(&nodes),
-                _ => Ok(()),
-            });
-            progress.end();
-            read?;
+        for together in node_keys::passes(source, (0..graph.nodes.len()).filter(|_| by_row), usize::MAX) {
+            node_keys::read(source, &together, "keys", resources.threads, progress, |nodes| keys.add(nodes))?;
         }
         let beside = if by_row && has_rest { KeysBeside::read(source)? } else { KeysBeside::default() };
         Ok(Renderer { graph, keys: keys.finish()?, beside })

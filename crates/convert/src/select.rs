@@ -11,8 +11,8 @@ use crate::driver::Shape;
 use crate::mapping::{Bundled, Bundling, NameRules, Shredded};
 use crate::open::Opened;
 use crate::options::Typing;
-use crate::plan::survey_of;
 use crate::progress::Progress;
+use crate::survey;
 
 /// The selected part of an opened graph.
 pub struct Selecting {
@@ -141,7 +141,7 @@ fn by_members(
     progress: &dyn Progress,
 ) -> Result<Chosen> {
     let typing = Typing { columns: usize::MAX, labels: usize::MAX, relations: usize::MAX };
-    let (survey, _) = survey_of(whole, typing, resources, progress)?;
+    let survey = survey::read(graph.as_ref(), typing, resources, progress)?;
     let mut bundling = Bundling::surveyed(graph.graph(), &survey, typing, &rules)?.with_own_names();
     if !Arc::ptr_eq(&graph, whole) {
         let rows = graph.graph().nodes.first().and_then(|ty| ty.rows);

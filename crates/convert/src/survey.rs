@@ -8,9 +8,12 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 use isomorph_error::{Error, Place, Result};
 use isomorph_model::json::{self, Members, Value};
-use isomorph_model::{Batch, EdgeBatch, Graph, NodeBatch, Property, ValueKind, well_known};
+use isomorph_model::{Batch, EdgeBatch, Graph, NodeBatch, Property, Request, Source, Tables, ValueKind, well_known};
+use isomorph_storage::Resources;
 
 use crate::options::Typing;
+use crate::parallel;
+use crate::progress::Progress;
 
 /// The kinds of JSON values that a member has, and how often it occurs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -273,7 +276,36 @@ impl Survey {
     }
 }
 
-/// Examines every member of every bag; `sort` returns which of `found` a row belongs to.
+/// Reads `source` once to survey it.
+///
+/// # Errors
+/// Returns an error if it cannot be read, or a bag is no JSON object.
+pub(crate) fn read(
+    source: &dyn Source,
+    typing: Typing,
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<Survey> {
+    source.prepare(resources.threads, progress)?;
+    let graph = source.graph();
+    let parts = source.scan(&Request::of(Tables::All))?;
+    progress.begin("survey", parts.iter().map(|part| part.rows()).sum());
+    let found = parallel::fold(
+        parts,
+        resources.threads,
+        || Survey::new(typing),
+        |survey, _, batch| {
+            progress.advance(batch.rows() as u64)?;
+            survey.see(graph, &batch)
+        },
+    );
+    progress.end();
+    let mut survey = Survey::new(typing);
+    found?.into_iter().for_each(|found| survey.merge(found));
+    Ok(survey)
+}
+
+/// Looks at every member of every bag; `sort` says which of `found` a row belongs to.
 fn each_bag(
     properties: &[Property],
     columns: &[Option<ArrayRef>],

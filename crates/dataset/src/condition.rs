@@ -46,9 +46,9 @@ fn typed(text: &str) -> Option<(String, &str)> {
 
 /// Parses a condition: `id < 1000 and (gender in ("female", "male") or email is null)`.
 ///
-/// - Comparisons of a column with a value: `= != < <= > >=`, `between A and B`, `in (A, B)`, `like "%text_"` (`%` is
-///   any text, `_` any character), `has A` (a list contains the value), `has label "A"`, `is null`, `is not null`.
-///   `not` can precede each of them except the operators.
+/// - Comparisons of a column with a value: `= != < <= > >=`, `between A and B`, `in (A, B)`, `like "%text_"` (`%` is any text, `_` any
+///   character), `has A` (a list holds the value), `has label "A"`, `is null`; `not` before each but the signs, and `is not null`.
+/// - A comparison with null is neither true nor false, so a row whose column is null passes neither `in` nor `not in`.
 /// - `not`, `and`, `or`, in this order of precedence, and parentheses.
 /// - Values: numbers, `true`, `false`, `date "2024-02-29"`, `timestamp "2024-02-29T12:00:00"`, and text in single or
 ///   double quotes, which is converted to the type of the column. Write a quote inside a text twice, or use the other
@@ -247,6 +247,9 @@ impl Parser {
         let mut all = Vec::new();
         if self.tokens.next_if_eq(&Token::Open).is_some() {
             loop {
+                if self.keyword("null") {
+                    return Err(format!("null equals nothing: write `{column} is null or {column} in (1, 2)`"));
+                }
                 all.push(Predicate::equal(column, self.literal()?));
                 match self.tokens.next() {
                     Some(Token::Comma) => {}
@@ -255,7 +258,7 @@ impl Parser {
                 }
             }
         }
-        Err("`in` must be followed by values in parentheses, separated by commas".to_owned())
+        Err(format!("`in` is followed by values in parentheses, with commas between them: `{column} in (1, 2)`"))
     }
 
     fn label(&mut self) -> Result<Predicate, String> {
@@ -348,6 +351,10 @@ mod tests {
         for (short, long) in [
             ("a between 1 and 3 or b = 2", "(a >= 1 and a <= 3) or b = 2"),
             ("a in (1, 2)", "a = 1 or a = 2"),
+            ("a IN (1)", "a = 1"),
+            ("`a b` in ('x', \"y\", date '1970-01-01')", "`a b` = 'x' or `a b` = 'y' or `a b` = date '1970-01-01'"),
+            ("a in (1) or b not in (2, 3)", "a = 1 or not (b = 2 or b = 3)"),
+            ("not a in (1, 2)", "a not in (1, 2)"),
             ("a not in ('x')", "not a = 'x'"),
             ("not a between 1 and 2", "not (a >= 1 and a <= 2)"),
             ("a not between 1 and 2", "not (a >= 1 and a <= 2)"),
@@ -375,7 +382,10 @@ mod tests {
             ("t: a between 1", "two values"),
             ("t: a in 1", "in parentheses"),
             ("t: a in (1", "in parentheses"),
-            ("t: a in ()", "expected a value"),
+            ("t: a in (1 2)", "`a in (1, 2)`"),
+            ("t: a in (1, 2,)", "stands where a value"),
+            ("t: a in (1, null)", "write `a is null or a in (1, 2)`"),
+            ("t: a in ()", "stands where a value"),
             ("t: a like 5", "text in quotes"),
             ("t: a not = 5", "expected a comparison"),
             ("t: 1 = id", "column before the comparison"),

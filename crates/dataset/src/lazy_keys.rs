@@ -169,8 +169,13 @@ impl Keys {
         match what {
             Keyed::Nodes(_) => {
                 let mut keys = KeysByRow::builder(graph, &self.resources);
-                for (at, _) in graph.nodes.iter().enumerate().filter(|(_, ty)| ty.key.kind != KeyKind::Row) {
-                    self.each(Tables::NodeKeys(at), &mut keys, |batch, keys| match batch {
+                let keyed = graph.nodes.iter().enumerate().filter(|(_, ty)| ty.key.kind != KeyKind::Row);
+                let mut requests: Vec<Request> = keyed.map(|(at, _)| Request::of(Tables::NodeKeys(at))).collect();
+                if requests.len() > 1 && self.source.is_one_table(Tables::AllNodes) {
+                    requests = vec![Request::of_all_keys()];
+                }
+                for request in &requests {
+                    self.each(request, &mut keys, |batch, keys| match batch {
                         Batch::Nodes(nodes) => keys.add(&nodes),
                         _ => Ok(()),
                     })?;
@@ -179,7 +184,7 @@ impl Keys {
             }
             Keyed::Hyperedges(_) => {
                 let mut keys = of(graph.hyperedges.iter().map(|ty| ty.key.kind).collect());
-                self.each(Tables::Rest, &mut keys, |batch, keys| match batch {
+                self.each(&Request::of(Tables::Rest), &mut keys, |batch, keys| match batch {
                     Batch::Hyperedges(batch) => keys.push(batch.ty, &batch.keys),
                     _ => Ok(()),
                 })?;
@@ -190,11 +195,11 @@ impl Keys {
 
     fn each(
         &self,
-        tables: Tables,
+        request: &Request,
         keys: &mut KeysByRowBuilder,
         take: impl Fn(Batch, &mut KeysByRowBuilder) -> Result<()>,
     ) -> Result<()> {
-        let parts = self.source.scan(&Request::of(tables))?;
+        let parts = self.source.scan(request)?;
         parts.into_iter().flatten().try_for_each(|batch| take(batch?, keys))
     }
 }

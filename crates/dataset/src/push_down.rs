@@ -1,19 +1,19 @@
 //! The part of a scan that the format can do itself. The format may return more: columns are selected and filters
 //! applied again here.
 
-use isomorph_model::{Graph, Narrowing, Predicate, Property, Tables, ValueKind};
+use isomorph_model::predicate::Renamed;
+use isomorph_model::{DynamicFilter, Graph, Narrowing, Predicate, Property, Tables, ValueKind};
 
 use crate::schema::Role;
 use crate::table::{Table, TableKind};
 
-/// The request for a table of nodes or edges: the columns at `positions`, and rows that pass `filter` and `asked`,
-/// which uses the names of the description; `None` for other tables.
+/// What is wanted of a table of nodes or edges of which the columns at `positions` are read, and rows that pass `filter`, whose columns are those of the
+/// table; nothing for other tables.
 pub(crate) fn narrowing(
     graph: &Graph,
     table: &Table,
     positions: &[usize],
     filter: Option<&Predicate>,
-    asked: Option<Predicate>,
 ) -> Option<Narrowing> {
     let properties = match table.kind() {
         TableKind::Nodes(ty) => &graph.nodes.get(ty)?.properties,
@@ -28,10 +28,22 @@ pub(crate) fn narrowing(
         keys: roles.contains(&Role::Key),
         labels: roles.contains(&Role::Labels),
         properties: wanted,
-        filter: Predicate::both(
-            filter.and_then(|filter| filter.known_part(&mut |column| pushed(column, table, properties))),
-            asked,
-        ),
+        filter: filter.and_then(|filter| filter.known_part(&mut |column| pushed(column, table, properties))),
+        dynamic: Vec::new(),
+    })
+}
+
+/// A dynamic filter on columns of a table of nodes or edges, by their names or `@ROLE`, with the names that the description has for them.
+pub(crate) fn dynamic(graph: &Graph, table: &Table, filter: &DynamicFilter) -> Renamed {
+    let properties = match table.kind() {
+        TableKind::Nodes(ty) => graph.nodes.get(ty).map(|ty| &ty.properties),
+        TableKind::Edges(ty) => graph.edges.get(ty).map(|ty| &ty.properties),
+        _ => None,
+    };
+    let properties = properties.map(Vec::as_slice).unwrap_or_default();
+    Renamed::new(filter, &mut |column| {
+        let at = table.column(column).ok()?;
+        pushed(table.schema().fields().get(at)?.name(), table, properties)
     })
 }
 

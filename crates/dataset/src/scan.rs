@@ -7,14 +7,14 @@ use std::sync::atomic::AtomicU64;
 use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Schema, SchemaRef};
 use isomorph_error::{Error, Place, Result};
-use isomorph_model::{Comparison, Filter, Predicate};
+use isomorph_model::{Comparison, DynamicFilter, Filter, Predicate};
 use isomorph_model::{Request, Tables, ValueKind};
 
 use crate::cancel::Cancel;
 use crate::dataset::Dataset;
 use crate::names::unique;
 use crate::partition::{Batches, Partition, Shared, partitions};
-use crate::push_down::narrowing;
+use crate::push_down::{dynamic, narrowing};
 use crate::rows::Rows;
 use crate::schema::{Role, field};
 use crate::table::{Table, TableKind};
@@ -27,6 +27,7 @@ pub struct Scan<'d> {
     table: &'d Table,
     columns: Option<Vec<String>>,
     filter: Option<Predicate>,
+    dynamic: Vec<DynamicFilter>,
     limit: Option<u64>,
     batch_rows: Option<usize>,
     cancel: Cancel,
@@ -40,6 +41,7 @@ impl<'d> Scan<'d> {
             table,
             columns: None,
             filter: None,
+            dynamic: Vec::new(),
             limit: None,
             batch_rows: None,
             cancel: Cancel::new(),
@@ -62,7 +64,30 @@ impl<'d> Scan<'d> {
         self
     }
 
-    /// Limits the number of rows of all partitions together.
+    /// Rows that `filter` excludes, now or by the time that they are read, may be left out; it is not applied to rows that are read. GraphAr looks at it before each
+    /// chunk, NOCK and annnet before each piece of a file.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use isomorph_dataset::{Dataset, parse_predicate};
+    /// # use isomorph_model::{DynamicFilter, Graph, Key, MemoryGraph, NodeType};
+    /// # use isomorph_storage::Resources;
+    /// # let graph = Graph { nodes: vec![NodeType::new("person", Key::int64().named("id"))], ..Graph::default() };
+    /// # let source = Arc::new(MemoryGraph { graph, batches: Vec::new() });
+    /// # let dataset = Dataset::new(source, Resources::of_this_machine()?);
+    /// let least = DynamicFilter::new(["id"]);
+    /// for partition in dataset.scan("person")?.dynamic_filter(&least).partitions()? {
+    ///     // … the ten greatest keys so far are above 900:
+    ///     least.narrow(parse_predicate("id > 900")?)?;
+    /// }
+    /// # Ok::<(), isomorph_error::Error>(())
+    /// ```
+    pub fn dynamic_filter(mut self, filter: &DynamicFilter) -> Self {
+        self.dynamic.push(filter.clone());
+        self
+    }
+
+    /// At most so many rows of all partitions together.
     pub fn limit(mut self, rows: u64) -> Self {
         self.limit = Some(rows);
         self
@@ -133,7 +158,16 @@ impl<'d> Scan<'d> {
             }
             None => None,
         };
-        if let Some(narrowing) = narrowing(graph, self.table, &positions, condition.as_ref(), located) {
+        let mut read = positions.clone();
+        for column in self.dynamic.iter().flat_map(DynamicFilter::columns) {
+            let at = self.table.column(column)?;
+            if !read.contains(&at) {
+                read.push(at);
+            }
+        }
+        if let Some(mut narrowing) = narrowing(graph, self.table, &read, condition.as_ref()) {
+            narrowing.filter = Predicate::both(narrowing.filter, located);
+            narrowing.dynamic = self.dynamic.iter().map(|filter| dynamic(graph, self.table, filter)).collect();
             request = request.narrowed(narrowing);
         }
         let rows = Rows { keys, roles, schema };
@@ -190,7 +224,7 @@ impl<'d> Scan<'d> {
             Ok(schema.field(at).name().clone())
         })?;
         self.dataset.comparable(self.table, &bound)?;
-        Ok(bound)
+        Ok(bound.with_sets(schema))
     }
 
     /// The smallest set of tables that the source has to read.

@@ -16,9 +16,9 @@ pub struct TableStatistics {
 }
 
 impl Dataset {
-    /// What is known about a table without reading its rows. Each value states whether it is exact, that is, what
-    /// reading every row gives. This opens a few hundred files at most. For views (selections, sidecars) and for tables
-    /// of neither nodes nor edges, at most an estimate of the number of rows is known.
+    /// What is known of a table without reading its rows, each with whether it is exact: what reading every row gives. It costs no more than
+    /// opening a few hundred files. Selections, typed tables, sidecars that do more than declare types, and tables that are neither nodes nor edges say at
+    /// most how many rows there are about.
     ///
     /// # Errors
     /// Returns [`isomorph_error::Kind::Usage`] if the table does not exist; and errors of reading files.

@@ -116,7 +116,9 @@ impl Columns {
                     }
                 }
                 match depth {
-                    Depth::Full => properties.extend(self.node_features.columns(&nodes.features, range.clone())?),
+                    Depth::Features(_) | Depth::Full => {
+                        properties.extend(self.node_features.columns(&nodes.features, range.clone(), depth)?);
+                    }
                     Depth::Bare | Depth::Plain => properties.resize(self.node_columns(), None),
                 }
                 let rows = range.len();
@@ -157,7 +159,9 @@ impl Columns {
                 }
             }
             match depth {
-                Depth::Full => properties.extend(self.edge_features.columns(&edges.features, range.clone())?),
+                Depth::Features(_) | Depth::Full => {
+                    properties.extend(self.edge_features.columns(&edges.features, range.clone(), depth)?);
+                }
                 Depth::Bare | Depth::Plain => {
                     properties.resize(self.first_edge_feature() + self.edge_features.len(), None)
                 }

@@ -15,8 +15,32 @@ pub(crate) enum Depth {
     Bare,
     /// Everything but features.
     Plain,
+    /// Everything but other features than these: a bit for each of the first 64.
+    Features(u64),
     /// Everything.
     Full,
+}
+
+impl Depth {
+    /// Everything but other features than these; everything, if one of them has no bit.
+    pub fn of_features(ids: impl IntoIterator<Item = u32>) -> Self {
+        let bits = ids.into_iter().try_fold(0u64, |bits, id| Some(bits | 1u64.checked_shl(id)?));
+        bits.map_or(Depth::Full, Depth::Features)
+    }
+
+    /// Whether there are features.
+    pub fn has_features(self) -> bool {
+        matches!(self, Depth::Features(_) | Depth::Full)
+    }
+
+    /// Whether the feature with this id is read.
+    pub fn wants(self, id: usize) -> bool {
+        match self {
+            Depth::Bare | Depth::Plain => false,
+            Depth::Features(bits) => id < 64 && (bits >> id) & 1 == 1,
+            Depth::Full => true,
+        }
+    }
 }
 
 /// What a feature of an element is.

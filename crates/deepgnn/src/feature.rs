@@ -13,7 +13,7 @@ use arrow_schema::{DataType, Field, Fields};
 use isomorph_error::{Error, Kind as ErrorKind, Place, Result};
 use isomorph_model::{Property, ValueKind};
 
-use crate::block::{Features, Kind};
+use crate::block::{Depth, Features, Kind};
 use crate::{DType, rules};
 
 /// The type of the values of a feature, which the binary does not store.
@@ -271,12 +271,20 @@ impl FeatureColumns {
         self.columns.len()
     }
 
-    /// Returns the columns of a range of elements; a column without values is `None`.
+    /// Returns the ids of columns, by their positions.
+    pub fn ids(&self, positions: impl Iterator<Item = usize>) -> impl Iterator<Item = u32> {
+        positions.filter_map(|at| self.columns.get(at).map(|(id, _, _)| *id))
+    }
+
+    /// Returns the columns of a range of elements; a column without values, or that `depth` does not want, is `None`.
     ///
     /// # Errors
     /// Returns an error if bytes do not match the type.
-    pub fn columns(&self, features: &Features, elements: Range<usize>) -> Result<Vec<Option<ArrayRef>>> {
+    pub fn columns(&self, features: &Features, elements: Range<usize>, depth: Depth) -> Result<Vec<Option<ArrayRef>>> {
         let column = |(id, ty, name): &(u32, FeatureType, String)| {
+            if !depth.wants(*id as usize) {
+                return Ok(None);
+            }
             column(features, elements.clone(), *id as usize, *ty, self.raw)
                 .map_err(|error| error.at(Place::field(format!("feature {name}"))))
         };

@@ -300,12 +300,19 @@ impl Wanted {
             _ => return None,
         };
         let depth = match (request.tables, request.narrowing()) {
-            (Tables::NodeKeys(_) | Tables::EdgeEnds(_), _) => Depth::Bare,
+            (Tables::EdgeEnds(_), _) => Depth::Bare,
+            _ if request.is_of_keys() => Depth::Bare,
             (_, None) => Depth::Full,
             (_, Some(narrowing)) => {
-                let features = if nodes { columns.first_node_feature() } else { columns.first_edge_feature() };
+                let (first, features) = match nodes {
+                    true => (columns.first_node_feature(), &columns.node_features),
+                    false => (columns.first_edge_feature(), &columns.edge_features),
+                };
                 match narrowing.properties.last() {
-                    Some(last) if *last >= features => Depth::Full,
+                    Some(last) if *last >= first => {
+                        let wanted = narrowing.properties.iter().filter_map(|at| at.checked_sub(first));
+                        Depth::of_features(features.ids(wanted))
+                    }
                     _ => Depth::Plain,
                 }
             }

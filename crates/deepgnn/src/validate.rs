@@ -4,7 +4,7 @@ use isomorph_error::{Findings, Place, Result};
 use isomorph_model::Source;
 
 use crate::binary::{DUMMY, Sums, check_ends, check_tables};
-use crate::block::{Block, RecordEnd};
+use crate::block::{Block, Depth, RecordEnd};
 use crate::rules;
 use crate::source::{BlockPlace, DeepGnn, Form};
 use crate::text::{Fault, Piece, Text, TextFormat};
@@ -33,8 +33,8 @@ pub(crate) fn validate(graph: &DeepGnn, findings: &mut Findings) -> Result<()> {
             _ => {}
         }
         check.block(&place, block, findings)?;
-        graph.columns.node_features.columns(&block.nodes.features, 0..block.nodes.ids.len())?;
-        graph.columns.edge_features.columns(&block.edges.features, 0..block.edges.sources.len())?;
+        graph.columns.node_features.columns(&block.nodes.features, 0..block.nodes.ids.len(), Depth::Full)?;
+        graph.columns.edge_features.columns(&block.edges.features, 0..block.edges.sources.len(), Depth::Full)?;
         Ok(())
     })?;
     let nodes = check.nodes;

@@ -37,14 +37,15 @@ impl GraphAr {
         if chunks.saturating_mul(table.groups.len() as u64) > FILES {
             return Ok(all);
         }
-        let mut confirms = false;
+        let (mut confirms, mut contradicts) = (false, false);
         for group in &table.groups {
             let path = |chunk| Ok((table.layout.chunk(group.number, chunk), table.chunk_rows(chunk)?));
             let said = said(&table.root, group, (0..chunks).map(path), true)?;
             confirms |= said.confirms;
+            contradicts |= !said.confirms && !group.encoding.is_text();
             all.columns.extend(said.columns);
         }
-        if confirms {
+        if confirms && !contradicts {
             all.rows = Known::Exact(rows);
         }
         Ok(all)
@@ -70,7 +71,8 @@ impl GraphAr {
         if files.saturating_mul(table.groups.len() as u64 + 1) > FILES || list.encoding.is_text() {
             return Ok(all);
         }
-        let mut confirms = true;
+        // Edges of other vertices than there are cannot be read.
+        let mut confirms = self.edge_scan(ty, list, None, 1).is_ok();
         for (part, chunk, rows) in chunks() {
             let adj = open_chunk(&table.root, &list.layout.adj(part, chunk), list.encoding, EdgeScan::adj_fields())?;
             confirms &= adj.row_count() == Some(rows);

@@ -1,11 +1,11 @@
 //! A graph of any format.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use isomorph_convert::matching::{Prefixes, Query, Solutions, solutions};
 use isomorph_convert::{
-    Certificate, ConvertOptions, Diff, Digests, OpenOptions, Opened, Plan, Progress, Silent, convert, diff, digest,
-    dump,
+    Certificate, ConvertOptions, Diff, Digests, OpenOptions, Opened, Plan, Progress, Silent, TypedOptions, convert,
+    diff, digest, dump,
 };
 use isomorph_dataset::{Dataset, Neighbors, Scan, Selection, Table};
 use isomorph_error::{Findings, Result};
@@ -26,13 +26,18 @@ use crate::sampled::{Sampled, SampledOptions};
 /// [`crate::convert`], which this type wraps.
 pub struct Graph {
     opened: Opened,
-    tables: Dataset,
+    stored: Dataset,
+    /// The tables with declared types, once they are known; nothing inside if those are the stored ones.
+    typed: OnceLock<Option<Dataset>>,
+    /// Held during a survey, so that nobody starts a second one.
+    surveying: Mutex<()>,
+    typing: TypedOptions,
     resources: Resources,
 }
 
 impl std::fmt::Debug for Graph {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Graph").field("tables", &self.tables.tables()).finish_non_exhaustive()
+        f.debug_struct("Graph").field("tables", &self.stored.tables()).finish_non_exhaustive()
     }
 }
 
@@ -74,8 +79,14 @@ impl Graph {
     }
 
     fn of(opened: Opened, resources: Resources) -> Graph {
-        let tables = Dataset::new(Arc::clone(&opened.graph), resources.clone());
-        Graph { opened, tables, resources }
+        let stored = Dataset::new(Arc::clone(&opened.graph), resources.clone());
+        let (typed, surveying, typing) = (OnceLock::new(), Mutex::default(), TypedOptions::default());
+        Graph { opened, stored, typed, surveying, typing, resources }
+    }
+
+    /// Sets how many types and columns [`Graph::dataset`] may find, and how many rows it may read to find them.
+    pub fn with_typing(self, typing: TypedOptions) -> Graph {
+        Graph { typing, typed: OnceLock::new(), ..self }
     }
 
     /// Returns its location, format and sidecar.
@@ -88,26 +99,66 @@ impl Graph {
         &self.opened.graph
     }
 
-    /// Returns it as tables.
-    pub fn dataset(&self) -> &Dataset {
-        &self.tables
+    /// The graph as tables with declared types: a table for each node type and edge type, with a column for each property.
+    ///
+    /// Formats that declare no types (NOCK, RDF, the relations of DeepGNN) are surveyed on the first call, which reads the graph two to three times; see [`Opened::typed`]. The
+    /// result is kept as long as this value. [`Graph::stored`] needs no survey.
+    ///
+    /// ```
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// let people = isomorph::open("examples/people.ttl")?;
+    /// let names: Vec<&str> = people.dataset()?.tables().iter().map(|table| table.name()).collect();
+    /// assert_eq!(names, ["resource", "resource_http://example.org/knows_resource"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Graph::survey`].
+    pub fn dataset(&self) -> Result<&Dataset> {
+        self.survey(&Silent)
     }
 
-    /// Returns its tables: nodes, edges, hyperedges and their members, values, groups and their members.
-    pub fn tables(&self) -> &[Table] {
-        self.tables.tables()
+    /// The same, with a survey that reports to `progress`, which can cancel it.
+    ///
+    /// # Errors
+    /// [`crate::Kind::TooLarge`] if the survey reads more rows than [`TypedOptions`] allow; otherwise an error if the graph cannot be read or is not sound.
+    pub fn survey(&self, progress: &dyn Progress) -> Result<&Dataset> {
+        let _alone = self.surveying.lock().unwrap_or_else(PoisonError::into_inner);
+        let typed = match self.typed.get() {
+            Some(typed) => typed,
+            None => {
+                let source = self.opened.typed(&self.typing, &self.resources, progress)?;
+                let is_stored = Arc::ptr_eq(&source, &self.opened.graph);
+                let typed = (!is_stored).then(|| Dataset::new(source, self.resources.clone()));
+                self.typed.get_or_init(|| typed)
+            }
+        };
+        Ok(typed.as_ref().unwrap_or(&self.stored))
+    }
+
+    /// The graph as the tables that its format has: nodes and edges of NOCK in one table each, with properties in JSON; literals of RDF in a table for each
+    /// predicate. Nothing is read to find them.
+    pub fn stored(&self) -> &Dataset {
+        &self.stored
+    }
+
+    /// The tables of [`Graph::dataset`]: nodes, edges, hyperedges and their members, values, groups and their members.
+    ///
+    /// # Errors
+    /// As [`Graph::survey`].
+    pub fn tables(&self) -> Result<&[Table]> {
+        self.dataset().map(Dataset::tables)
     }
 
     /// Returns a scan of the table with this name.
     ///
     /// # Errors
-    /// Returns [`crate::Kind::Usage`] if there is no such table.
+    /// [`crate::Kind::Usage`] if there is no such table; otherwise as [`Graph::survey`].
     pub fn scan(&self, table: &str) -> Result<Scan<'_>> {
-        self.tables.scan(table)
+        self.dataset()?.scan(table)
     }
 
-    /// Returns the neighbours of a node, read from where its edges are stored. The type is optional if there is only
-    /// one.
+    /// The neighbours of a node in [`Graph::stored`], read from where its edges are stored; its type need not be given if there is only one.
     ///
     /// ```
     /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -130,7 +181,7 @@ impl Graph {
     /// # Errors
     /// Returns [`crate::Kind::Usage`] if there is no such type, or if there are several and none is given.
     pub fn neighbors(&self, node_type: Option<&str>, node: NodeId<'_>) -> Result<Neighbors<'_>> {
-        self.tables.neighbors(node_type, node)
+        self.stored.neighbors(node_type, node)
     }
 
     /// Returns the solutions of triple patterns with common variables: several patterns in a GraphLake store, one in an
@@ -195,7 +246,7 @@ impl Graph {
     pub fn select(&self, selection: &Selection) -> Result<Graph> {
         self.opened.check_bytes(&self.resources, &Silent)?;
         let part = self.opened.clone().select(selection, false, &self.resources, &Silent)?;
-        Ok(Graph::of(part.opened, self.resources.clone()))
+        Ok(Graph::of(part.opened, self.resources.clone()).with_typing(self.typing))
     }
 
     /// Converts it to the format in the name of the destination, and verifies the output.

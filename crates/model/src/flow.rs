@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use isomorph_error::{Error, Findings, Result};
 
+use crate::predicate::Renamed;
 use crate::statistics::Statistics;
 use crate::{Batch, Graph, Part, Predicate};
 
@@ -79,6 +80,8 @@ pub struct Narrowing {
     pub properties: Vec<usize>,
     /// Rows for which this is not true need not come. Its columns are names of properties, and [`Narrowing::NAMES`] for what is none.
     pub filter: Option<Predicate>,
+    /// Further filters, which become narrower while the scan runs.
+    pub dynamic: Vec<Renamed>,
 }
 
 impl Narrowing {
@@ -102,7 +105,22 @@ impl Narrowing {
 
     /// Keys of nodes, or ends of edges, alone: what [`Tables::NodeKeys`] and [`Tables::EdgeEnds`] ask for.
     pub fn least() -> Self {
-        Narrowing { keys: true, labels: false, properties: Vec::new(), filter: None }
+        Narrowing { keys: true, labels: false, properties: Vec::new(), filter: None, dynamic: Vec::new() }
+    }
+
+    /// Rows for which this is not true need not come from now on: the filter and what the dynamic filters have come to. A source looks at it whenever
+    /// it opens a part that it reads on its own.
+    pub fn filter_now(&self) -> Option<Predicate> {
+        let dynamic = self.dynamic.iter().filter_map(Renamed::now);
+        dynamic.fold(self.filter.clone(), |all, one| Predicate::both(all, Some(one)))
+    }
+
+    /// The same with the filters of `wanted`, whose columns have the names that `name` gives; conditions on columns that it does not know are left out. For
+    /// views of another description.
+    pub fn with_filters_of(self, wanted: &Narrowing, name: &mut dyn FnMut(&str) -> Option<String>) -> Self {
+        let filter = wanted.filter.as_ref().and_then(|filter| filter.known_part(name));
+        let dynamic = wanted.dynamic.iter().map(|filter| filter.renamed(name)).collect();
+        Narrowing { filter, dynamic, ..self }
     }
 
     /// Whether the property at `position` is wanted.
@@ -115,6 +133,12 @@ impl Request {
     /// All of `tables`, in any order.
     pub fn of(tables: Tables) -> Self {
         Request { tables, order: EdgeOrder::Any, batch_rows: 65_536, narrowing: least_of(tables) }
+    }
+
+    /// The keys of the nodes of all types, as [`Tables::NodeKeys`] gives those of one: types in one table are read together. A source may
+    /// answer with whole nodes.
+    pub fn of_all_keys() -> Self {
+        Request::of(Tables::AllNodes).narrowed(Narrowing::least())
     }
 
     /// The same, with edges in `order`.
@@ -145,12 +169,19 @@ impl Request {
         self
     }
 
-    /// What of the table is wanted, if not everything.
+    /// What of the table is wanted, if not everything. Of nodes of all types there is no narrowing but to their keys.
     pub fn narrowing(&self) -> Option<&Arc<Narrowing>> {
-        let is_one = |_: &&Arc<Narrowing>| {
-            matches!(self.tables, Tables::Nodes(_) | Tables::Edges(_) | Tables::NodeKeys(_) | Tables::EdgeEnds(_))
+        let fits = |narrowing: &&Arc<Narrowing>| match self.tables {
+            Tables::Nodes(_) | Tables::Edges(_) | Tables::NodeKeys(_) | Tables::EdgeEnds(_) => true,
+            Tables::AllNodes => ***narrowing == Narrowing::least(),
+            Tables::All | Tables::AllEdges | Tables::Rest => false,
         };
-        self.narrowing.as_ref().filter(is_one)
+        self.narrowing.as_ref().filter(fits)
+    }
+
+    /// Whether keys of nodes are all that is wanted.
+    pub fn is_of_keys(&self) -> bool {
+        matches!(self.tables, Tables::NodeKeys(_)) || self.tables == Tables::AllNodes && self.narrowing().is_some()
     }
 
     /// The filter for the rows that are wanted, if there is one.

@@ -47,6 +47,6 @@ pub use key::{Key, KeyKind};
 pub use label::LabelColumn;
 pub use memory::MemoryGraph;
 pub use part::{Part, Take};
-pub use predicate::{Comparison, Filter, Literal, Predicate, Set};
+pub use predicate::{Comparison, DynamicFilter, Filter, Literal, Predicate, Set};
 pub use property::{Cardinality, Property, ValueKind, well_known};
 pub use schema::{Direction, Document, EdgeType, Graph, LabelVocabulary, NodeType, Relation};

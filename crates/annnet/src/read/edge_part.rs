@@ -7,7 +7,7 @@ use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, Int64Array, Strin
 use arrow_schema::{DataType, Field, Fields};
 use arrow_select::filter::filter_record_batch;
 use isomorph_error::{Error, Place, Result};
-use isomorph_model::{Batch, EdgeBatch, Ends, Narrowing, Part, part, well_known};
+use isomorph_model::{Batch, EdgeBatch, Ends, Narrowing, Part, Set, part, well_known};
 
 use super::Annnet;
 use super::attributes::AttributeReader;
@@ -104,9 +104,15 @@ enum Reading<'a> {
 impl EdgePart<'_> {
     /// The rows among `within` that are asked for, as far as columns of the table tell them; nothing for all.
     fn found(&self, within: &Range<u64>) -> Result<Option<Vec<u64>>> {
-        let Some(filter) = self.narrowing.as_ref().and_then(|narrowing| narrowing.filter.as_ref()) else {
+        let Some(filter) = self.narrowing.as_ref().and_then(|narrowing| narrowing.filter_now()) else {
             return Ok(None);
         };
+        if let Some(ids) = filter.set_of(Narrowing::KEY).and_then(Set::texts)
+            && let Some(rows) = self.annnet.rows_of_edges(ids, within)?
+        {
+            let is_worth_it = rows.len() as u64 * 2 <= within.end - within.start;
+            return Ok(Some(rows).filter(|_| is_worth_it));
+        }
         let of_ends = filter.known_part(&mut |name| match name {
             Narrowing::KEY => Some(column::EDGE_ID.to_owned()),
             Narrowing::SOURCE => Some(column::SOURCE.to_owned()),
@@ -115,7 +121,7 @@ impl EdgePart<'_> {
         });
         match of_ends {
             Some(own) => self.annnet.edges.table.rows_where(&own, within.clone()),
-            None => self.annnet.edge_attributes.rows_where(filter, within.clone()),
+            None => self.annnet.edge_attributes.rows_where(&filter, within.clone()),
         }
     }
 

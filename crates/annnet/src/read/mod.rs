@@ -3,6 +3,7 @@
 mod attributes;
 mod coefficients;
 mod documents;
+mod edge_index;
 mod edge_part;
 mod edges;
 mod entities;

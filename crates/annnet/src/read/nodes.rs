@@ -137,9 +137,9 @@ impl NodeTable {
 
     /// The rows among `within` for whose attributes a filter is true, ascending; nothing where that is not worth asking.
     fn rows_where(&self, narrowing: Option<&Narrowing>, within: &Range<usize>) -> Result<Option<Vec<u32>>> {
-        let filter = narrowing.and_then(|narrowing| narrowing.filter.as_ref());
+        let filter = narrowing.and_then(Narrowing::filter_now);
         let (Some(filter), Source::Beside(table)) = (filter, &self.source) else { return Ok(None) };
-        let Some(own) = self.attributes.part_of(filter, table) else { return Ok(None) };
+        let Some(own) = self.attributes.part_of(&filter, table) else { return Ok(None) };
         let rows = table.rows_where(&own, within.start as u64..within.end as u64)?;
         // There are fewer than 2^32 nodes.
         Ok(rows.map(|rows| rows.into_iter().filter_map(|row| u32::try_from(row).ok()).collect()))

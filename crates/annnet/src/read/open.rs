@@ -9,6 +9,7 @@ use isomorph_storage::{Location, Reservation, Scratch};
 use super::attributes::EdgeAttributes;
 use super::coefficients::Coefficients;
 use super::documents;
+use super::edge_index::EdgeIndex;
 use super::edges::{Class, Edges, Known};
 use super::entities::Entities;
 use super::graph::{Parts, describe};
@@ -62,6 +63,7 @@ pub struct Annnet {
     left: Vec<String>,
     /// Views for look-ups, opened at the first look-up; `None` if there are none that match the graph.
     cache: OnceLock<Option<Cache>>,
+    pub(crate) edge_index: EdgeIndex,
     _held: Vec<Reservation>,
 }
 
@@ -197,6 +199,7 @@ impl Annnet {
             noticed,
             left,
             cache: OnceLock::new(),
+            edge_index: EdgeIndex::default(),
             _held: found.held.into_iter().chain(translated).collect(),
         })
     }

@@ -130,11 +130,12 @@ impl Source for Annnet {
         }
     }
 
-    /// Ids of nodes are in memory; edges are found by a look at one column.
+    /// Ids of nodes are in memory, those of edges after a look at all of them; edges are found by their ends by a look at one column.
     fn look_up_cost(&self, tables: Tables, column: &str) -> Cost {
         match (tables, column) {
             (Tables::Nodes(_) | Tables::NodeKeys(_), Narrowing::KEY | Narrowing::ROW) => Cost::INDEX,
             (Tables::Nodes(_) | Tables::NodeKeys(_), _) => Cost::pass(Some(self.entities.len() as u64)),
+            (Tables::Edges(_) | Tables::EdgeEnds(_), Narrowing::KEY) => self.cost_of_edges(),
             _ => Cost::pass(Some(self.edges.table.rows())),
         }
     }

@@ -8,13 +8,14 @@ use arrow_schema::DataType;
 use isomorph_error::{Error, Place, Result};
 use isomorph_model::digest::schema_json;
 use isomorph_model::{
-    About, Batch, Columns, Document, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, KeyKind, LabelVocabulary, Narrowing,
-    NodeBatch, NodeId, Part, Progress, Property, Request, Run, Side, Source, Tables,
+    About, Batch, Columns, Cost, Document, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, KeyKind, LabelVocabulary,
+    Narrowing, NodeBatch, NodeId, Part, Progress, Property, Request, Run, Side, Source, Tables,
 };
 
 use super::split::CARRY_FITS;
-use crate::mapping::view::{columns_alone, edges_as};
+use crate::mapping::view::{Asked, alike, columns_alone, edges_as, with_filters};
 use isomorph_model::part::shown;
+use isomorph_model::statistics::Statistics;
 
 /// Shows `inner` as `graph`: the same types and properties, found by name, with their original declarations.
 pub struct Declared {
@@ -91,6 +92,11 @@ impl Lies {
     fn wanted(&self, wanted: &Narrowing) -> Narrowing {
         let places = wanted.properties.iter().filter_map(|at| self.properties.get(*at).copied().flatten());
         columns_alone(wanted.keys, wanted.labels, places.chain(self.others.iter().copied()))
+    }
+
+    /// What `found` calls the property at `at` of `declared`, if it has the same values.
+    fn alike(&self, at: usize, declared: &[Property], found: &[Property]) -> Option<String> {
+        alike(declared.get(at)?, found.get(self.properties.get(at).copied().flatten()?)?)
     }
 
     fn columns(&self, columns: &Columns, found: &[Property], declared: &[Property]) -> Result<Columns> {
@@ -202,6 +208,77 @@ impl Declared {
     fn inner_edge(&self, ty: usize) -> usize {
         self.edges.get(ty).map_or(ty, |place| place.inner)
     }
+
+    /// The same tables of the inner graph.
+    fn stored_tables(&self, tables: Tables) -> Tables {
+        let node = |ty: usize| self.nodes.get(ty).map_or(ty, |place| place.inner);
+        match tables {
+            Tables::Nodes(ty) => Tables::Nodes(node(ty)),
+            Tables::NodeKeys(ty) => Tables::NodeKeys(node(ty)),
+            Tables::Edges(ty) => Tables::Edges(self.inner_edge(ty)),
+            Tables::EdgeEnds(ty) => Tables::EdgeEnds(self.inner_edge(ty)),
+            other => other,
+        }
+    }
+
+    /// The properties of one type of nodes or edges.
+    fn properties(&self, tables: Tables) -> &[Property] {
+        let properties = match tables {
+            Tables::Nodes(ty) | Tables::NodeKeys(ty) => self.graph.nodes.get(ty).map(|ty| &ty.properties),
+            Tables::Edges(ty) | Tables::EdgeEnds(ty) => self.graph.edges.get(ty).map(|ty| &ty.properties),
+            _ => None,
+        };
+        properties.map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// `columns` of the inner graph with the conditions that it can answer.
+    fn filtered(&self, tables: Tables, columns: Narrowing, wanted: &Narrowing) -> Narrowing {
+        // Where positions of rows mean something, those that are left out must be counted.
+        let is_counted = match tables {
+            Tables::Nodes(ty) | Tables::NodeKeys(ty) => {
+                let stored = self.nodes.get(ty).and_then(|place| self.inner.graph().nodes.get(place.inner));
+                let both = self.graph.nodes.get(ty).zip(stored);
+                both.is_some_and(|(own, stored)| stored.ordered || !own.ordered && own.key.kind != KeyKind::Row)
+            }
+            _ => true,
+        };
+        with_filters(columns, wanted, self.properties(tables), |asked| {
+            self.stored_name(tables, asked).filter(|_| is_counted)
+        })
+    }
+
+    /// What the inner graph calls a column of one type of nodes or edges, if it has the same values.
+    fn stored_name(&self, tables: Tables, asked: Asked<'_>) -> Option<String> {
+        let inner = self.inner.graph();
+        let has_keys_of = |ty: usize| {
+            let stored = self.nodes.get(ty).and_then(|place| inner.nodes.get(place.inner));
+            let both = self.graph.nodes.get(ty).zip(stored);
+            both.is_some_and(|(own, stored)| own.key.data_type == stored.key.data_type)
+        };
+        match tables {
+            Tables::Nodes(ty) | Tables::NodeKeys(ty) => {
+                let (place, own) = (self.nodes.get(ty)?, self.graph.nodes.get(ty)?);
+                let stored = inner.nodes.get(place.inner)?;
+                match asked {
+                    Asked::Name(Narrowing::KEY) if !has_keys_of(ty) => None,
+                    Asked::Name(name) => Some(name.to_owned()),
+                    Asked::Property(at) => place.alike(at, &own.properties, &stored.properties),
+                }
+            }
+            Tables::Edges(ty) | Tables::EdgeEnds(ty) => {
+                let (place, own) = (self.edges.get(ty)?, self.graph.edges.get(ty)?);
+                let stored = inner.edges.get(place.inner)?;
+                match asked {
+                    Asked::Name(Narrowing::KEY) => None,
+                    Asked::Name(Narrowing::SOURCE) if !has_keys_of(own.source) => None,
+                    Asked::Name(Narrowing::TARGET) if !has_keys_of(own.target) => None,
+                    Asked::Name(name) => Some(name.to_owned()),
+                    Asked::Property(at) => place.alike(at, &own.properties, &stored.properties),
+                }
+            }
+            _ => None,
+        }
+    }
 }
 
 impl Source for Declared {
@@ -214,23 +291,16 @@ impl Source for Declared {
     }
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
-        let node = |ty: usize| self.nodes.get(ty).map_or(ty, |place| place.inner);
-        let tables = match request.tables {
-            Tables::Nodes(ty) => Tables::Nodes(node(ty)),
-            Tables::NodeKeys(ty) => Tables::NodeKeys(node(ty)),
-            Tables::Edges(ty) => Tables::Edges(self.inner_edge(ty)),
-            Tables::EdgeEnds(ty) => Tables::EdgeEnds(self.inner_edge(ty)),
-            other => other,
-        };
-        let inner = request.for_tables(tables);
+        let inner = request.for_tables(self.stored_tables(request.tables));
         let place = match request.tables {
             Tables::Nodes(ty) => self.nodes.get(ty),
             Tables::Edges(ty) => self.edges.get(ty),
             _ => None,
         };
         let inner = match (place, request.narrowing()) {
-            (Some(place), Some(wanted)) => inner.narrowed(place.wanted(wanted)),
-            _ => inner,
+            (Some(place), Some(wanted)) => inner.narrowed(self.filtered(request.tables, place.wanted(wanted), wanted)),
+            (None, Some(wanted)) => inner.narrowed(self.filtered(request.tables, Narrowing::least(), wanted)),
+            (_, None) => inner,
         };
         Ok(self.parts(self.inner.scan(&inner)?))
     }
@@ -250,6 +320,25 @@ impl Source for Declared {
 
     fn end_form(&self, ty: usize) -> EndForm {
         self.inner.end_form(self.inner_edge(ty))
+    }
+
+    fn look_up_cost(&self, tables: Tables, column: &str) -> Cost {
+        let asked = Asked::of(column, self.properties(tables));
+        match asked.and_then(|asked| self.stored_name(tables, asked)) {
+            Some(name) => self.inner.look_up_cost(self.stored_tables(tables), &name),
+            None => Cost::pass(None),
+        }
+    }
+
+    /// What is known of the same columns; of those in another type nothing is.
+    fn statistics(&self, tables: Tables) -> Result<Statistics> {
+        let stored = self.inner.statistics(self.stored_tables(tables))?;
+        let properties = self.properties(tables).iter().map(|property| property.name.as_str());
+        let names = properties.chain(Narrowing::NAMES).filter_map(|name| {
+            let own = self.stored_name(tables, Asked::of(name, self.properties(tables))?)?;
+            Some((name.to_owned(), stored.column(&own)))
+        });
+        Ok(Statistics { rows: stored.rows, columns: names.collect() })
     }
 
     fn about(&self) -> About {

@@ -12,8 +12,8 @@ use arrow_array::{Array, ArrayRef, RecordBatch, UInt64Array, cast::AsArray};
 use arrow_schema::{DataType, Field, Schema};
 use isomorph_error::{Error, Place, Result};
 use isomorph_model::{
-    About, Batch, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, NodeBatch, NodeId, Part, Progress, Request, Run, Side,
-    Source, Tables, part,
+    About, Batch, Cost, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, NodeBatch, NodeId, Part, Progress, Request, Run,
+    Side, Source, Tables, part,
 };
 use isomorph_storage::{Budget, Reservation};
 use isomorph_tables::lookup::{ABSENT, BulkLookup, KeyRows, KeyRowsBuilder, Lookup, LookupOptions, SpilledKeys};
@@ -92,8 +92,25 @@ impl Completion {
         Ok(Some(Completion::with(graph, ids)))
     }
 
-    /// The same for a graph whose nodes all have rows: an earlier completion wrote rows of nodes without properties,
-    /// although the original graph declares these as required. `None` if all rows have them. Nodes are read once.
+    /// What makes nodes of all ends of edges, where `is_carried` says that a sidecar shows the graph: it may have been completed before.
+    ///
+    /// # Errors
+    /// As [`Completion::of`] and [`Completion::of_rows`].
+    pub(crate) fn needed(
+        source: &dyn Source,
+        is_carried: bool,
+        resources: &Resources,
+        progress: &dyn Progress,
+    ) -> Result<Option<Completion>> {
+        match Completion::of(source, resources, progress)? {
+            None if is_carried => Completion::of_rows(source, resources, progress),
+            record => Ok(record),
+        }
+    }
+
+    /// The same for a graph whose nodes all have rows: a completion that came before has written rows of nodes of which
+    /// nothing is said, though the graph as it was declares that something is. Nothing where all rows say it. Nodes are
+    /// read once.
     ///
     /// # Errors
     /// If they cannot be read.
@@ -310,7 +327,8 @@ impl Source for Completed {
     }
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
-        let mut parts = self.inner.scan(&request.whole())?;
+        // The two graphs differ in rows alone.
+        let mut parts = self.inner.scan(request)?;
         let nodes = match request.tables {
             Tables::All | Tables::AllNodes | Tables::Nodes(0) | Tables::NodeKeys(0) => self.record.found.nodes.first(),
             _ => None,
@@ -336,6 +354,10 @@ impl Source for Completed {
 
     fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         self.inner.neighbors(edge, node, side)
+    }
+
+    fn look_up_cost(&self, tables: Tables, column: &str) -> Cost {
+        self.inner.look_up_cost(tables, column)
     }
 
     fn about(&self) -> About {

@@ -16,11 +16,11 @@ use arrow_schema::DataType;
 use isomorph_error::{Error, Kind, Result, Rule, Severity};
 use isomorph_model::part::shown;
 use isomorph_model::{
-    About, Batch, Columns, EdgeBatch, EdgeType, EndForm, Ends, Graph, Key, KeyKind, LabelColumn, Narrowing, NodeBatch,
-    NodeId, NodeType, Part, Progress, Relations, Request, Side, Source, Tables,
+    About, Batch, Columns, Cost, EdgeBatch, EdgeType, EndForm, Ends, Graph, Key, KeyKind, LabelColumn, Narrowing,
+    NodeBatch, NodeId, NodeType, Part, Predicate, Progress, Relation, Relations, Request, Set, Side, Source, Tables,
 };
 
-use super::view::{Rows, edges_shown, one_table, rows_by_type, within};
+use super::view::{Asked, Rows, alike, edges_shown, one_table, rows_by_type, with_filters, within};
 use super::without_row_counts::Places;
 
 /// The sidecar does not describe the data.
@@ -67,7 +67,13 @@ pub trait Split: Send + Sync {
     /// The same for an edge type.
     fn wanted_of_edges(&self, number: usize, wanted: &Narrowing) -> Narrowing;
 
-    /// Whether a scan of ends is enough to identify edge types.
+    /// The column of the one table that holds the same values as a property of a node type, unless these have another type.
+    fn place_in_nodes(&self, number: usize, property: usize) -> Option<usize>;
+
+    /// The same of an edge type.
+    fn place_in_edges(&self, number: usize, property: usize) -> Option<usize>;
+
+    /// Whether the ends of an edge and its relation come where only ends are asked for.
     fn ends_tell_types(&self) -> bool;
 
     /// Handles rows that are neither nodes nor edges.
@@ -273,7 +279,68 @@ impl<R: Split> Divided<R> {
         })
     }
 
-    /// The edges of type `edge` of the node, in the one table.
+    /// Whether the one table calls the nodes of a type by the keys that the type has.
+    fn keeps_keys(&self, ty: usize) -> bool {
+        let stored = self.inner.graph().nodes.first().map(|ty| &ty.key);
+        let own = self.typed.nodes.get(ty).map(|ty| &ty.key);
+        let is_same =
+            own.zip(stored).is_some_and(|(own, stored)| (own.kind, &own.data_type) == (stored.kind, &stored.data_type));
+        is_same && self.typed.nodes.len() == 1 && self.record.prefix(ty).is_none_or(str::is_empty)
+    }
+
+    /// What of the one table is read where so much of a node type is wanted, with the conditions that it can answer.
+    fn wanted_of_nodes(&self, ty: usize, wanted: &Narrowing) -> Narrowing {
+        let columns = self.record.wanted_of_nodes(ty, wanted);
+        let Some(own) = self.typed.nodes.get(ty) else { return columns };
+        with_filters(columns, wanted, &own.properties, |asked| self.column_of_nodes(ty, asked))
+    }
+
+    /// What the one table calls a column of a node type, if it has the same values and rows may be left out.
+    fn column_of_nodes(&self, ty: usize, asked: Asked<'_>) -> Option<String> {
+        let (own, stored) = (self.typed.nodes.get(ty)?, self.inner.graph().nodes.first()?);
+        // Rows that are left out are not counted, where positions mean something.
+        if own.ordered || own.key.kind == KeyKind::Row || self.places.is_some() {
+            return None;
+        }
+        match asked {
+            Asked::Name(Narrowing::KEY) if self.keeps_keys(ty) => Some(Narrowing::KEY.to_owned()),
+            Asked::Name(_) => None,
+            Asked::Property(at) => {
+                alike(own.properties.get(at)?, stored.properties.get(self.record.place_in_nodes(ty, at)?)?)
+            }
+        }
+    }
+
+    /// The same of an edge type.
+    fn column_of_edges(&self, ty: usize, asked: Asked<'_>) -> Option<String> {
+        let (own, stored) = (self.typed.edges.get(ty)?, self.inner.graph().edges.first()?);
+        match asked {
+            Asked::Name(name @ Narrowing::SOURCE) if self.keeps_keys(own.source) => Some(name.to_owned()),
+            Asked::Name(name @ Narrowing::TARGET) if self.keeps_keys(own.target) => Some(name.to_owned()),
+            Asked::Name(_) => None,
+            Asked::Property(at) => {
+                alike(own.properties.get(at)?, stored.properties.get(self.record.place_in_edges(ty, at)?)?)
+            }
+        }
+    }
+
+    /// The same for an edge type, whose relation is a condition as well.
+    fn wanted_of_edges(&self, ty: usize, wanted: &Narrowing) -> Narrowing {
+        let columns = self.record.wanted_of_edges(ty, wanted);
+        let (Some(own), Some(stored)) = (self.typed.edges.get(ty), self.inner.graph().edges.first()) else {
+            return columns;
+        };
+        let mut columns = with_filters(columns, wanted, &own.properties, |asked| self.column_of_edges(ty, asked));
+        // An absent relation is the empty one.
+        let relation = self.record.relation(ty, own).filter(|relation| !relation.is_empty());
+        let relation = relation.filter(|_| stored.relation == Relation::PerRow);
+        let set = relation.and_then(|relation| Set::of(&StringArray::from(vec![relation])).ok());
+        let relation = set.map(|set| Predicate::In { column: Narrowing::RELATION.to_owned(), set });
+        columns.filter = Predicate::both(columns.filter, relation);
+        columns
+    }
+
+    /// The edges of type `edge` that the one table has of the node.
     fn stored_neighbors(&self, ty: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         let own = self.typed.nodes.get(ty).ok_or_else(|| Error::usage("no such node type"))?;
         let Some(prefix) = self.record.prefix(ty) else { return self.inner.neighbors(0, node, side) };
@@ -319,8 +386,13 @@ impl<R: Split> Source for Divided<R> {
         };
         let inner = request.for_tables(tables);
         let inner = match (request.tables, request.narrowing()) {
-            (Tables::Nodes(ty), Some(wanted)) => inner.narrowed(self.record.wanted_of_nodes(ty, wanted)),
-            (Tables::Edges(ty), Some(wanted)) => inner.narrowed(self.record.wanted_of_edges(ty, wanted)),
+            (Tables::Nodes(ty) | Tables::NodeKeys(ty), Some(wanted)) => {
+                inner.narrowed(self.wanted_of_nodes(ty, wanted))
+            }
+            (Tables::Edges(ty) | Tables::EdgeEnds(ty), Some(wanted)) => {
+                inner.narrowed(self.wanted_of_edges(ty, wanted))
+            }
+            _ if request.is_of_keys() => inner.narrowed(Narrowing::least()),
             _ => inner,
         };
         let parts = self.inner.scan(&inner)?;
@@ -348,7 +420,22 @@ impl<R: Split> Source for Divided<R> {
         }
     }
 
-    /// The edges of the node in the one table that are of this type.
+    fn look_up_cost(&self, tables: Tables, column: &str) -> Cost {
+        let (stored, name) = match tables {
+            Tables::Nodes(ty) | Tables::NodeKeys(ty) => {
+                let own = self.typed.nodes.get(ty).map(|ty| ty.properties.as_slice()).unwrap_or_default();
+                (Tables::Nodes(0), Asked::of(column, own).and_then(|asked| self.column_of_nodes(ty, asked)))
+            }
+            Tables::Edges(ty) | Tables::EdgeEnds(ty) => {
+                let own = self.typed.edges.get(ty).map(|ty| ty.properties.as_slice()).unwrap_or_default();
+                (Tables::Edges(0), Asked::of(column, own).and_then(|asked| self.column_of_edges(ty, asked)))
+            }
+            other => (other, None),
+        };
+        name.map_or(Cost::pass(None), |name| self.inner.look_up_cost(stored, &name))
+    }
+
+    /// The edges of the node that the one table has, as far as they are of this type.
     fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         let ty = self.typed.edges.get(edge).ok_or_else(|| Error::usage("no such edge type"))?;
         let near = if side == Side::Out { ty.source } else { ty.target };

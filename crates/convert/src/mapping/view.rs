@@ -9,7 +9,8 @@ use arrow_select::take::take;
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::part::shown;
 use isomorph_model::{
-    About, Batch, Columns, EdgeBatch, Ends, Narrowing, NodeId, NodeType, Part, Relations, Side, Source, Take, part,
+    About, Batch, Columns, EdgeBatch, Ends, Narrowing, NodeId, NodeType, Part, Property, Relations, Side, Source, Take,
+    ValueKind, part,
 };
 
 use crate::arrow_limits::narrow;
@@ -82,7 +83,48 @@ pub(crate) fn one_table(mut about: About, types: usize) -> About {
 /// A request for these columns of all rows.
 pub(super) fn columns_alone(keys: bool, labels: bool, properties: impl Iterator<Item = usize>) -> Narrowing {
     let properties: BTreeSet<usize> = properties.collect();
-    Narrowing { keys, labels, properties: properties.into_iter().collect(), filter: None }
+    Narrowing { keys, labels, properties: properties.into_iter().collect(), ..Narrowing::least() }
+}
+
+/// What the graph behind a view calls a property that it has with the same values; nothing if it has other values, or a name that means something else in
+/// conditions.
+pub(super) fn alike(shown: &Property, stored: &Property) -> Option<String> {
+    let is_same = shown.kind == ValueKind::Plain
+        && stored.kind == ValueKind::Plain
+        && shown.data_type == stored.data_type
+        && shown.cardinality == stored.cardinality
+        && !Narrowing::NAMES.contains(&stored.name.as_str());
+    is_same.then(|| stored.name.clone())
+}
+
+/// `columns` of the graph behind a view, with those conditions of `wanted` that it can answer: those on columns that `stored` knows there. `shown` are the
+/// properties of the type that is seen.
+pub(super) fn with_filters(
+    columns: Narrowing,
+    wanted: &Narrowing,
+    shown: &[Property],
+    stored: impl Fn(Asked<'_>) -> Option<String>,
+) -> Narrowing {
+    columns.with_filters_of(wanted, &mut |name| stored(Asked::of(name, shown)?))
+}
+
+/// A column of a condition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asked<'a> {
+    /// One of [`Narrowing::NAMES`].
+    Name(&'a str),
+    /// A property, by its position in the type.
+    Property(usize),
+}
+
+impl<'a> Asked<'a> {
+    /// A column of a type with these properties, by its name in conditions.
+    pub(super) fn of(name: &'a str, properties: &[Property]) -> Option<Self> {
+        match Narrowing::NAMES.contains(&name) {
+            true => Some(Asked::Name(name)),
+            false => properties.iter().position(|property| property.name == name).map(Asked::Property),
+        }
+    }
 }
 
 /// Some rows of a batch.

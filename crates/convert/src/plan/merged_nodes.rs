@@ -1,19 +1,24 @@
 //! Plans the merging of nodes with the same key, for targets that identify nodes by key.
 
+use std::collections::BTreeMap;
+
 use arrow_cast::display::array_value_to_string;
 use isomorph_error::{Error, Place, Result};
-use isomorph_model::{Batch, KeyKind, Request, Source, Tables};
-use isomorph_tables::lookup::{KeyRowsBuilder, LookupOptions, Repeats};
+use isomorph_model::{KeyKind, Source};
+use isomorph_tables::lookup::{KeyRowsBuilder, LookupOptions, Repeat, Repeats};
 
 use crate::conversion::blame;
 use crate::driver::Shape;
+use crate::node_keys;
 use crate::open::Opened;
 use crate::options::ConvertOptions;
-use crate::parallel;
 use crate::pipeline::REPEATED_KEY;
 use crate::plan::{Plan, counted};
-use crate::progress::Progress;
+use crate::progress::{Progress, Silent};
 use isomorph_storage::Resources;
+
+/// The memory that the keys of a type get at least, bytes: with less, fewer types are read in one pass.
+const MEMORY: u64 = 1 << 20;
 
 impl Plan {
     /// Finds nodes that the target would merge, if verification would not find them. With `--lossy` they are listed as
@@ -53,8 +58,7 @@ impl Plan {
             return Ok(());
         }
         let source = self.source(&opened.graph);
-        for number in 0..source.graph().nodes.len() {
-            let Some(found) = SameKey::of(source.as_ref(), number, resources, progress)? else { continue };
+        for found in SameKey::of(source.as_ref(), resources, progress)? {
             if !options.loses() {
                 let error = blame(opened, found.error());
                 return Err(error.hint("--lossy    merge the nodes with the same key"));
@@ -76,10 +80,9 @@ pub(crate) fn with_place(error: Error, source: &dyn Source, resources: &Resource
     if error.broken_rule() != Some(&REPEATED_KEY) || !error.place().is_empty() {
         return error;
     }
-    let of = |number| SameKey::of(source, number, resources, progress);
-    // The error is known: if reading again fails, that is not the reason.
-    let found = (0..source.graph().nodes.len()).find_map(|number| of(number).ok().flatten());
-    found.map_or(error, |found| found.error())
+    // What was wrong is known: that it cannot be read again is not the reason.
+    let found = SameKey::of(source, resources, progress).unwrap_or_default();
+    found.first().map_or(error, SameKey::error)
 }
 
 /// Nodes of one type with the same key.
@@ -93,15 +96,29 @@ struct SameKey {
 }
 
 impl SameKey {
-    /// The nodes with the same key of node type `ty`, if there are any.
-    fn of(source: &dyn Source, ty: usize, resources: &Resources, progress: &dyn Progress) -> Result<Option<SameKey>> {
-        let Some(node) = source.graph().nodes.get(ty).filter(|ty| ty.key.kind != KeyKind::Row && !ty.implied) else {
-            return Ok(None);
-        };
-        let repeats = repeats(source, ty, resources, progress)?;
-        let Some(repeat) = repeats.shown().first() else { return Ok(None) };
-        let key = key_of(source, ty, repeat.row, resources)?;
-        Ok(Some(SameKey { ty: node.name.clone(), count: repeats.count(), rows: (repeat.first, repeat.row), key }))
+    /// The repeated keys of each node type that has some. Types in one table are read together.
+    ///
+    /// # Errors
+    /// Returns an error if the keys cannot be read.
+    fn of(source: &dyn Source, resources: &Resources, progress: &dyn Progress) -> Result<Vec<SameKey>> {
+        let types = &source.graph().nodes;
+        let with_keys = types.iter().enumerate().filter(|(_, ty)| ty.key.kind != KeyKind::Row && !ty.implied);
+        let most = usize::try_from(resources.budget.limit() / 2 / MEMORY).unwrap_or(usize::MAX);
+        let mut all = Vec::new();
+        for together in node_keys::passes(source, with_keys.map(|(at, _)| at), most) {
+            let repeats = repeats(source, &together, resources, progress)?;
+            let first = |(ty, repeats): (usize, Repeats)| {
+                let repeat = *repeats.shown().first()?;
+                Some((ty, repeats.count(), repeat))
+            };
+            let found: Vec<(usize, u64, Repeat)> = together.into_iter().zip(repeats).filter_map(first).collect();
+            let keys = keys_at(source, &found.iter().map(|(ty, _, repeat)| (*ty, repeat.row)).collect(), resources)?;
+            for ((ty, count, repeat), key) in found.into_iter().zip(keys) {
+                let ty = types.get(ty).map(|ty| ty.name.clone()).unwrap_or_default();
+                all.push(SameKey { ty, count, rows: (repeat.first, repeat.row), key });
+            }
+        }
+        Ok(all)
     }
 
     fn error(&self) -> Error {
@@ -118,41 +135,47 @@ impl SameKey {
     }
 }
 
-/// Nodes of a type with a key that another node has.
-fn repeats(source: &dyn Source, ty: usize, resources: &Resources, progress: &dyn Progress) -> Result<Repeats> {
-    let options = LookupOptions::new(&resources.budget, &resources.scratch).memory(resources.budget.limit() / 2);
-    let mut builder = KeyRowsBuilder::new(options.threads(resources.threads));
-    let parts = source.scan(&Request::of(Tables::NodeKeys(ty)))?;
-    progress.begin("keys", parts.iter().map(|part| part.rows()).sum());
-    let read = parallel::in_order(parts, resources.threads, Ok, |batch| {
-        progress.advance(batch.rows() as u64)?;
-        match &batch {
-            Batch::Nodes(nodes) => nodes.keys.as_ref().map_or(Ok(()), |keys| builder.push(keys.as_ref())),
-            _ => Ok(()),
-        }
-    });
-    progress.end();
-    read?;
-    Ok(builder.finish()?.repeats().clone())
+/// The nodes of each of these types whose key another node of the type has.
+fn repeats(
+    source: &dyn Source,
+    types: &[usize],
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<Vec<Repeats>> {
+    let memory = resources.budget.limit() / 2 / types.len().max(1) as u64;
+    let options = LookupOptions::new(&resources.budget, &resources.scratch).memory(memory).threads(resources.threads);
+    let mut builders: Vec<KeyRowsBuilder> = types.iter().map(|_| KeyRowsBuilder::new(options.clone())).collect();
+    node_keys::read(source, types, "keys", resources.threads, progress, |nodes| {
+        let builder = types.iter().position(|ty| *ty == nodes.ty).and_then(|at| builders.get_mut(at));
+        builder.zip(nodes.keys.as_ref()).map_or(Ok(()), |(builder, keys)| builder.push(keys.as_ref()))
+    })?;
+    builders.into_iter().map(|builder| Ok(builder.finish()?.repeats().clone())).collect()
 }
 
-/// The key of a node, as an example: a text in quotation marks, truncated if it is long.
-fn key_of(source: &dyn Source, ty: usize, row: u64, resources: &Resources) -> Result<String> {
+/// The keys of the nodes in these rows of types, as examples: texts in quotation marks, of which long ones are cut.
+fn keys_at(source: &dyn Source, rows: &BTreeMap<usize, u64>, resources: &Resources) -> Result<Vec<String>> {
     const MOST: usize = 60;
-    let parts = source.scan(&Request::of(Tables::NodeKeys(ty)))?;
-    let (mut before, mut found) = (0, None);
-    parallel::in_order(parts, resources.threads, Ok, |batch| {
-        let Batch::Nodes(nodes) = batch else { return Ok(()) };
-        let at = row.checked_sub(before).and_then(|at| usize::try_from(at).ok()).filter(|at| *at < nodes.rows);
-        before += nodes.rows as u64;
-        if let (Some(at), Some(keys)) = (at, &nodes.keys) {
-            found = array_value_to_string(keys, at).ok();
+    let mut before: BTreeMap<usize, u64> = BTreeMap::new();
+    let mut found: BTreeMap<usize, String> = BTreeMap::new();
+    let types: Vec<usize> = rows.keys().copied().collect();
+    node_keys::read(source, &types, "keys", resources.threads, &Silent, |nodes| {
+        let before = before.entry(nodes.ty).or_default();
+        let row = rows.get(&nodes.ty).and_then(|row| row.checked_sub(*before));
+        let at = row.and_then(|at| usize::try_from(at).ok()).filter(|at| *at < nodes.rows);
+        *before += nodes.rows as u64;
+        if let (Some(at), Some(keys)) = (at, &nodes.keys)
+            && let Ok(key) = array_value_to_string(keys, at)
+        {
+            found.insert(nodes.ty, key);
         }
         Ok(())
     })?;
-    let key = found.unwrap_or_default();
-    let is_text = source.graph().nodes.get(ty).is_some_and(|ty| ty.key.kind != KeyKind::Int);
-    let cut: String = key.chars().take(MOST).collect();
-    let more = if cut.len() < key.len() { "…" } else { "" };
-    Ok(if is_text { format!("{cut:?}{more}") } else { cut })
+    let shown = |ty: &usize| {
+        let key = found.remove(ty).unwrap_or_default();
+        let is_text = source.graph().nodes.get(*ty).is_some_and(|ty| ty.key.kind != KeyKind::Int);
+        let cut: String = key.chars().take(MOST).collect();
+        let more = if cut.len() < key.len() { "…" } else { "" };
+        if is_text { format!("{cut:?}{more}") } else { cut }
+    };
+    Ok(types.iter().map(shown).collect())
 }

@@ -602,16 +602,7 @@ pub(crate) fn survey(
     resources: &Resources,
     progress: &dyn Progress,
 ) -> Result<(Survey, Digested)> {
-    survey_of(&opened.graph, typing, resources, progress)
-}
-
-/// The same for a source.
-pub(crate) fn survey_of(
-    source: &Arc<dyn Source>,
-    typing: Typing,
-    resources: &Resources,
-    progress: &dyn Progress,
-) -> Result<(Survey, Digested)> {
+    let source = &opened.graph;
     let running = Running::new(source.as_ref(), resources)?;
     let graph = source.graph();
     // If edges refer to rows, the keys of all nodes are needed.

@@ -30,12 +30,7 @@ impl Plan {
         if self.from.shape() != Shape::Typed || !Relating::is_needed(source.graph()) {
             return Ok(None);
         }
-        let record = match Completion::of(source.as_ref(), resources, progress)? {
-            // A graph that a sidecar shows may have been completed before.
-            None if opened.sidecar.is_some() => Completion::of_rows(source.as_ref(), resources, progress)?,
-            record => record,
-        };
-        if let Some(record) = record {
+        if let Some(record) = Completion::needed(source.as_ref(), opened.sidecar.is_some(), resources, progress)? {
             if record.added() > 0 {
                 self.passes.push("ends");
                 self.carried.push(format!("that {} ends of edges are not nodes", record.added()));

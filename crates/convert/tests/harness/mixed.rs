@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use arrow_array::{ArrayRef, Int64Array, StringArray};
 use arrow_schema::DataType;
-use isomorph_convert::{Format, Opened, Progress, SidecarUse, digest};
+use isomorph_convert::{ConvertOptions, Format, Opened, Progress, SidecarUse, digest};
 use isomorph_error::Result;
 use isomorph_model::{
     About, Batch, EdgeBatch, EdgeOrder, EdgeType, EndForm, Ends, Graph, Key, MemoryGraph, Narrowing, NodeBatch, NodeId,
@@ -13,7 +13,7 @@ use isomorph_model::{
 };
 
 use crate::formats::{MEMBERS, member};
-use crate::stage::{Case, resources, stage};
+use crate::stage::{Case, resources, stage, stage_as};
 
 /// A graph, the number of passes over its nodes and its edges, and the columns that were requested last.
 struct Counting {
@@ -147,11 +147,17 @@ fn reads(at: Format, types: usize) -> Vec<(String, (usize, usize))> {
     let found = digest(opened.graph.as_ref(), &resources(), &isomorph_convert::Silent).unwrap().digests;
     assert_eq!(found, expected, "{at} of {types} types");
     let mut all = vec![("the digest".to_owned(), counting.read())];
-    // For GraphML, the keys of nodes are read to find duplicates, still type by type.
-    for to in MEMBERS.iter().filter(|to| to.format != at && to.format != Format::GRAPHML) {
-        let staged = stage(&opened, to, &to.layouts_for(&case)[0]).unwrap_or_else(|error| panic!("{at}: {error:?}"));
-        assert_eq!(staged.certificate.source, Some(expected), "{at} to {}", to.format);
-        all.push((to.format.to_string(), counting.read()));
+    for to in MEMBERS.iter().filter(|to| to.format != at) {
+        for lossy in [false, true] {
+            let (what, options) = (
+                format!("{at} to {}, lossy: {lossy}", to.format),
+                ConvertOptions { lossy, ..ConvertOptions::default() },
+            );
+            let staged = stage_as(&opened, to, &to.layouts_for(&case)[0], options);
+            let staged = staged.unwrap_or_else(|error| panic!("{what}: {error:?}"));
+            assert!(lossy || staged.certificate.source == Some(expected), "{what}");
+            all.push((what, counting.read()));
+        }
     }
     all
 }
@@ -178,7 +184,7 @@ fn of_one_table_only_the_columns_of_what_is_wanted_are_read() {
         let mapping = opened.sidecar.as_ref().unwrap().mapping.inverse();
         let shown = mapping.apply(Arc::clone(&counting) as Arc<dyn Source>, &resources().budget).unwrap();
         let properties = property.into_iter().collect();
-        let wanted = Narrowing { keys: true, labels: false, properties, filter: None };
+        let wanted = Narrowing { properties, ..Narrowing::least() };
         let request = Request::of(Tables::Nodes(1)).narrowed(wanted);
         let rows: usize = shown.scan(&request).unwrap().into_iter().flatten().map(|batch| batch.unwrap().rows()).sum();
         let read = counting.wanted.lock().unwrap().clone().unwrap_or_else(|| panic!("{at}: all was read"));

@@ -2,72 +2,49 @@
 //! check of each row.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod common;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
-use arrow_schema::DataType;
-use isomorph_convert::{OpenOptions, Opened, SidecarUse};
-use isomorph_dataset::{Dataset, KIND, ROLE, Role, TableKind};
+use arrow_schema::{DataType, Field};
+use common::{graphs, others};
+use isomorph_convert::{OpenOptions, Opened, Silent};
+use isomorph_dataset::{Dataset, KIND, ROLE, Role, Selected, Selection, TableKind};
 use isomorph_error::Kind;
-use isomorph_fixtures::fixture;
-use isomorph_model::{Batch, Comparison, Literal, Predicate, Request, Source, Tables, Way};
+use isomorph_model::{Batch, Comparison, DynamicFilter, Literal, Predicate, Request, Source, Tables, Way};
 use isomorph_storage::{Location, Resources};
 
 type Row = BTreeMap<String, Option<String>>;
 
-/// The graphs with golden sidecars, read with and without these.
-fn graphs() -> Vec<(String, Arc<dyn Source>)> {
-    let folder = fixture("sidecars");
-    let expected = std::fs::read(folder.join("expected.json")).unwrap();
-    let expected: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(&expected).unwrap();
-    let mut graphs = Vec::new();
-    for path in expected.keys() {
-        let place = Location::from_path(&folder.join(path));
-        for sidecar in [SidecarUse::Auto, SidecarUse::Ignore] {
-            let options = OpenOptions { sidecar, unsound: true, ..OpenOptions::default() };
-            let opened = Opened::open(&place, &options).unwrap_or_else(|error| panic!("{path}: {error}"));
-            graphs.push((format!("{path}, {sidecar:?}"), opened.graph));
-        }
-    }
-    graphs
-}
-
-/// Graphs that the published libraries wrote, and one in small chunks of every format.
-fn others() -> Vec<(String, Arc<dyn Source>)> {
-    let mut graphs = Vec::new();
-    let mut add = |path: &std::path::Path| {
-        let options = OpenOptions { unsound: true, ..OpenOptions::default() };
-        if let Ok(opened) = Opened::open(&Location::from_path(path), &options) {
-            graphs.push((path.display().to_string(), opened.graph));
-        }
-    };
-    for folder in ["nock", "annnet", "deepgnn", "graphlake"] {
-        for entry in std::fs::read_dir(fixture(folder)).unwrap() {
-            let path = entry.unwrap().path();
-            add(&path);
-            let inner = std::fs::read_dir(&path).into_iter().flatten().map(|entry| entry.unwrap().path());
-            inner.for_each(|path| add(&path));
-        }
-    }
-    assert!(graphs.len() > 40, "{} graphs", graphs.len());
-    graphs
-}
-
+/// Rows as texts. Labels have no order, and are sorted.
 fn rows(batches: &[RecordBatch]) -> Vec<Row> {
-    let cells = |column: &ArrayRef| -> Vec<Option<String>> {
-        // The comparison ignores the names of zones.
+    let cells = |field: &Field, column: &ArrayRef| -> Vec<Option<String>> {
+        // Zones have no names here.
         let column = match column.data_type() {
             DataType::Timestamp(_, Some(_)) => arrow_cast::cast(column, &DataType::Int64).unwrap(),
             _ => Arc::clone(column),
         };
         let formatter = ArrayFormatter::try_new(&column, &FormatOptions::default()).unwrap();
-        (0..column.len()).map(|row| (!column.is_null(row)).then(|| formatter.value(row).to_string())).collect()
+        let is_labels = field.metadata().get(ROLE).is_some_and(|role| role == Role::Labels.word());
+        let cell = |row: usize| {
+            let text = formatter.value(row).to_string();
+            if !is_labels {
+                return text;
+            }
+            let mut words: Vec<&str> = text.trim_matches(['[', ']']).split(", ").collect();
+            words.sort_unstable();
+            words.join(", ")
+        };
+        (0..column.len()).map(|row| (!column.is_null(row)).then(|| cell(row))).collect()
     };
     let mut rows = Vec::new();
     for batch in batches {
-        let (schema, columns) = (batch.schema(), batch.columns().iter().map(cells).collect::<Vec<_>>());
+        let schema = batch.schema();
+        let columns: Vec<_> =
+            schema.fields().iter().zip(batch.columns()).map(|(field, column)| cells(field, column)).collect();
         let names = || schema.fields().iter().map(|field| field.name().clone());
         rows.extend(
             (0..batch.num_rows())
@@ -122,6 +99,10 @@ fn every_table_of_every_graph_can_be_read_and_filtered() {
             let whole = rows(&whole.unwrap_or_else(|error| panic!("{shown}: {error}")));
             assert_eq!(whole.len(), number_of_rows(source.as_ref(), table.kind()), "{shown}");
             assert!(table.rows().is_none_or(|rows| rows == whole.len() as u64), "{shown}: {:?} rows", table.rows());
+            let first = table.schema().field(0).name();
+            let alone: Result<Vec<RecordBatch>, _> = scan().columns([first.clone()]).batches().unwrap().collect();
+            let alone: Vec<Option<String>> = rows(&alone.unwrap()).iter().map(|row| row[first].clone()).collect();
+            assert_eq!(alone, whole.iter().map(|row| row[first].clone()).collect::<Vec<_>>(), "{shown}: {first}");
             let small: Result<Vec<RecordBatch>, _> = scan().batch_rows(2).batches().unwrap().collect();
             let small: Vec<usize> = small.unwrap().iter().map(RecordBatch::num_rows).collect();
             assert!(small.iter().all(|rows| *rows <= 2) && small.iter().sum::<usize>() == whole.len(), "{shown}");
@@ -188,16 +169,21 @@ impl Source for Whole {
     }
 }
 
-/// A condition that some row passes: values of its own cells, compared, negated and joined.
-fn condition(state: &mut u64, row: &Row, depth: u32) -> Predicate {
+/// A condition that some row passes: values of its own cells, compared, negated and joined; and sets of values of `all` rows.
+fn condition(state: &mut u64, row: &Row, all: &[Row], depth: u32) -> Predicate {
     let mut random = |below: usize| {
         *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (*state >> 33) as usize % below.max(1)
     };
-    match random(if depth == 0 { 3 } else { 6 }) {
-        3 => Predicate::And(vec![condition(state, row, depth - 1), condition(state, row, depth - 1)]),
-        4 => Predicate::Or(vec![condition(state, row, depth - 1), condition(state, row, depth - 1)]),
-        5 => Predicate::Not(Box::new(condition(state, row, depth - 1))),
+    match random(if depth == 0 { 4 } else { 7 }) {
+        4 => Predicate::And(vec![condition(state, row, all, depth - 1), condition(state, row, all, depth - 1)]),
+        5 => Predicate::Or(vec![condition(state, row, all, depth - 1), condition(state, row, all, depth - 1)]),
+        6 => Predicate::Not(Box::new(condition(state, row, all, depth - 1))),
+        3 => {
+            let (column, _) = row.iter().nth(random(row.len())).unwrap();
+            let cells = (0..4).filter_map(|_| all[random(all.len())][column].clone());
+            Predicate::Or(cells.map(|cell| Predicate::equal(column, Literal::Text(cell))).collect())
+        }
         kind => {
             let (column, cell) = row.iter().nth(random(row.len())).unwrap();
             let comparisons = [Comparison::Equal, Comparison::NotEqual, Comparison::Less, Comparison::GreaterOrEqual];
@@ -212,53 +198,130 @@ fn condition(state: &mut u64, row: &Row, depth: u32) -> Predicate {
     }
 }
 
+/// Compares scans with random columns and filters with those of a graph of which everything is read.
+fn compare_with_whole(name: &str, source: &Arc<dyn Source>, state: &mut u64) -> usize {
+    let resources = || Resources::of_this_machine().unwrap();
+    let dataset = Dataset::new(Arc::clone(source), resources());
+    let whole = Dataset::new(Arc::new(Whole(Arc::clone(source))), resources());
+    let mut compared = 0;
+    for table in dataset.tables() {
+        let is_narrowed = matches!(table.kind(), TableKind::Nodes(_) | TableKind::Edges(_));
+        let all: Result<Vec<RecordBatch>, _> = whole.scan(table.name()).unwrap().batches().unwrap().collect();
+        let all = rows(&all.unwrap());
+        let Some(last) = all.last().filter(|_| is_narrowed) else { continue };
+        for turn in 0..24 {
+            let row = &all[(turn * 7) % all.len()];
+            let filter = condition(state, if turn % 2 == 0 { row } else { last }, &all, 2);
+            let columns: Vec<&String> = row.keys().skip(turn % 3).step_by(1 + turn % 2).collect();
+            let read = |dataset: &Dataset| {
+                let scan = dataset.scan(table.name()).unwrap().columns(columns.iter().map(|name| name.as_str()));
+                scan.filter(filter.clone()).batches()?.collect::<Result<Vec<_>, _>>().map(|found| rows(&found))
+            };
+            match (read(&dataset), read(&whole)) {
+                (Ok(found), Ok(expected)) => {
+                    assert_eq!(found, expected, "{name}: {}: {filter:?}", table.name());
+                    compared += 1;
+                }
+                (Err(left), Err(right)) => assert_eq!(left.kind(), right.kind(), "{name}: {left} {right}"),
+                (left, right) => panic!("{name}: {}: {filter:?}: {left:?} {right:?}", table.name()),
+            }
+        }
+    }
+    compared
+}
+
 #[test]
 fn what_a_format_leaves_out_nobody_misses() {
     let (mut compared, mut state) = (0, 7);
+    for (name, source) in graphs() {
+        compared += compare_with_whole(&name, &source, &mut state);
+    }
+    assert!(compared > 1000, "{compared}");
+}
+
+#[test]
+fn what_a_format_leaves_out_nobody_misses_in_a_selection() {
+    let (mut compared, mut state) = (0, 17);
+    for (at, (name, source)) in graphs().into_iter().enumerate() {
+        let resources = Resources::of_this_machine().unwrap();
+        let sample = Some(isomorph_dataset::Sample { rows: 5, seed: 3 });
+        let selections = [
+            Selection { limit: Some(4), ..Selection::default() },
+            Selection { sample, keep_dangling: true, ..Selection::default() },
+            Selection { sample, ..Selection::default() },
+        ];
+        // One for each graph, of which there are several alike; some cannot be selected from.
+        let selection = &selections[at % selections.len()];
+        let Ok(selected) = Selected::new(Arc::clone(&source), selection, &resources, &Silent) else { continue };
+        let selected: Arc<dyn Source> = Arc::new(selected);
+        compared += compare_with_whole(&format!("{name}, {selection:?}"), &selected, &mut state);
+    }
+    assert!(compared > 300, "{compared}");
+}
+
+#[test]
+fn edges_of_annnet_are_found_by_an_index_of_their_keys() {
+    let at = isomorph_fixtures::fixture("annnet/everything_flat/graph.annnet.d");
+    let opened = Opened::open(&Location::from_path(&at), &OpenOptions::default()).unwrap();
+    let dataset = Dataset::new(opened.graph, Resources::of_this_machine().unwrap());
+    let table = dataset.tables().iter().find(|table| matches!(table.kind(), TableKind::Edges(_))).unwrap().name();
+    let all: Vec<RecordBatch> = dataset.scan(table).unwrap().batches().unwrap().map(Result::unwrap).collect();
+    let all = rows(&all);
+    let key =
+        dataset.table(table).unwrap().schema().field(dataset.table(table).unwrap().column("@key").unwrap()).name();
+    let before = dataset.look_up_cost(table, "@key").unwrap();
+    assert!(before.way == Way::Index && before.rows >= Some(all.len() as u64), "{before:?}");
+    for row in &all {
+        let asked: ArrayRef =
+            Arc::new(arrow_array::StringArray::from(vec![row[key].clone(), Some("nothing".to_owned())]));
+        let found = dataset.scan(table).unwrap().look_up("@key", asked).batches().unwrap();
+        let mut found = rows(&found.map(Result::unwrap).collect::<Vec<_>>());
+        assert_eq!(found[0].remove("question").as_ref(), Some(&Some("0".to_owned())));
+        assert_eq!(found, std::slice::from_ref(row));
+    }
+    assert_eq!(dataset.look_up_cost(table, "@key").unwrap(), isomorph_model::Cost::INDEX);
+}
+
+#[test]
+fn narrowing_a_filter_during_a_scan_loses_no_row_that_passes() {
+    let (mut compared, mut left_out, mut state) = (0, 0, 13);
     for (name, source) in graphs() {
         let resources = || Resources::of_this_machine().unwrap();
         let dataset = Dataset::new(Arc::clone(&source), resources());
         let whole = Dataset::new(Arc::new(Whole(Arc::clone(&source))), resources());
         for table in dataset.tables() {
-            let is_narrowed = matches!(table.kind(), TableKind::Nodes(_) | TableKind::Edges(_));
             let all: Result<Vec<RecordBatch>, _> = whole.scan(table.name()).unwrap().batches().unwrap().collect();
-            let all = rows(&all.unwrap());
-            let Some(last) = all.last().filter(|_| is_narrowed) else { continue };
-            for turn in 0..24 {
-                let row = &all[(turn * 7) % all.len()];
-                let filter = condition(&mut state, if turn % 2 == 0 { row } else { last }, 2);
-                let columns: Vec<&String> = row.keys().skip(turn % 3).step_by(1 + turn % 2).collect();
-                let read = |dataset: &Dataset| {
-                    let scan = dataset.scan(table.name()).unwrap().columns(columns.iter().map(|name| name.as_str()));
-                    scan.filter(filter.clone()).batches()?.collect::<Result<Vec<_>, _>>().map(|found| rows(&found))
-                };
-                match (read(&dataset), read(&whole)) {
-                    (Ok(found), Ok(expected)) => {
-                        assert_eq!(found, expected, "{name}: {}: {filter:?}", table.name());
-                        compared += 1;
-                    }
-                    (Err(left), Err(right)) => assert_eq!(left.kind(), right.kind(), "{name}: {left} {right}"),
-                    (left, right) => panic!("{name}: {}: {filter:?}: {left:?} {right:?}", table.name()),
+            let all = sorted(&all.unwrap());
+            for turn in 0..all.len().min(8) {
+                let row = &all[turn * 5 % all.len()];
+                let first = condition(&mut state, row, &all, 1);
+                let both = Predicate::And(vec![first.clone(), condition(&mut state, row, &all, 1)]);
+                let Ok(passing) = whole.scan(table.name()).unwrap().filter(both.clone()).batches() else { continue };
+                let passing = passing.collect::<Result<Vec<_>, _>>().unwrap();
+                let filter = DynamicFilter::new(row.keys().cloned());
+                let scan = dataset.scan(table.name()).unwrap().dynamic_filter(&filter);
+                let mut found = Vec::new();
+                for (part, partition) in scan.partitions().unwrap().into_iter().enumerate() {
+                    filter.narrow(if part == 0 { first.clone() } else { both.clone() }).unwrap();
+                    found.extend(partition.map(Result::unwrap));
                 }
+                let (found, passing) = (sorted(&found), sorted(&passing));
+                let count = |of: &[Row], row: &Row| of.iter().filter(|other| *other == row).count();
+                for row in &all {
+                    let (found, passing, all) = (count(&found, row), count(&passing, row), count(&all, row));
+                    assert!(passing <= found && found <= all, "{name}: {}: {both:?}: {row:?}", table.name());
+                }
+                left_out += all.len() - found.len();
+                compared += 1;
             }
         }
     }
-    assert!(compared > 1000, "{compared}");
+    assert!(compared > 500 && left_out > 100, "{compared} scans, {left_out} rows left out");
 }
 
 /// Rows as texts, sorted: edges that are found by an end are in the order of that end.
 fn sorted(batches: &[RecordBatch]) -> Vec<Row> {
     let mut rows = rows(batches);
-    let schema = batches.first().map(RecordBatch::schema);
-    let fields = schema.iter().flat_map(|schema| schema.fields());
-    // Labels have no order.
-    for labels in fields.filter(|field| field.metadata().get(ROLE).is_some_and(|role| role == Role::Labels.word())) {
-        for cell in rows.iter_mut().filter_map(|row| row.get_mut(labels.name())?.as_mut()) {
-            let mut words: Vec<String> = cell.trim_matches(['[', ']']).split(", ").map(str::to_owned).collect();
-            words.sort();
-            *cell = words.join(", ");
-        }
-    }
     rows.sort();
     rows
 }
@@ -326,59 +389,4 @@ fn look_ups_find_what_a_pass_finds() {
     }
     assert!(answers > 3000 && by_way.values().all(|answers| *answers > 100), "{answers} answers, {by_way:?}");
     assert_eq!(by_way.len(), 3, "{by_way:?}");
-}
-
-#[test]
-fn exact_statistics_are_what_a_scan_gives() {
-    let (mut exact, mut near) = (BTreeMap::<&str, usize>::new(), 0);
-    for (name, source) in graphs().into_iter().chain(others()) {
-        let dataset = Dataset::new(Arc::clone(&source), Resources::of_this_machine().unwrap());
-        for table in dataset.tables() {
-            let shown = format!("{name}: {}", table.name());
-            let said = dataset.statistics(table.name()).unwrap();
-            let all: Result<Vec<RecordBatch>, _> = dataset.scan(table.name()).unwrap().batches().unwrap().collect();
-            let Ok(all) = all else { continue };
-            // What was learnt while reading may add statistics.
-            for said in [said, dataset.statistics(table.name()).unwrap()] {
-                let rows: usize = all.iter().map(RecordBatch::num_rows).sum();
-                near += usize::from(said.rows.exact().is_none() && said.rows.value().is_some());
-                if let Some(stated) = said.rows.exact() {
-                    assert_eq!(*stated, rows as u64, "{shown}");
-                    *exact.entry("rows").or_default() += 1;
-                }
-                for (at, column) in said.columns.iter().enumerate() {
-                    let shown = format!("{shown}: {}", table.schema().field(at).name());
-                    let arrays: Vec<&dyn Array> = all.iter().map(|batch| batch.column(at).as_ref()).collect();
-                    let cells = match arrays.is_empty() {
-                        true => arrow_array::new_empty_array(table.schema().field(at).data_type()),
-                        false => arrow_select::concat::concat(&arrays).unwrap(),
-                    };
-                    if let Some(nulls) = column.nulls.exact() {
-                        assert_eq!(
-                            *nulls,
-                            cells.logical_nulls().map_or(0, |nulls| nulls.null_count()) as u64,
-                            "{shown}"
-                        );
-                        *exact.entry("nulls").or_default() += 1;
-                    }
-                    let (least, greatest) = isomorph_model::predicate::extremes(&cells).unzip();
-                    for (said, found) in [(&column.least, least), (&column.greatest, greatest)] {
-                        if let Some(said) = said.exact() {
-                            assert_eq!(*said, found, "{shown}");
-                            *exact.entry("bounds").or_default() += 1;
-                        }
-                    }
-                    if let Some(distinct) = column.distinct.exact() {
-                        let formatter = ArrayFormatter::try_new(&cells, &FormatOptions::default()).unwrap();
-                        let texts = (0..cells.len()).filter(|row| cells.is_valid(*row));
-                        let texts: std::collections::BTreeSet<String> =
-                            texts.map(|row| formatter.value(row).to_string()).collect();
-                        assert_eq!(*distinct, texts.len() as u64, "{shown}");
-                        *exact.entry("distinct").or_default() += 1;
-                    }
-                }
-            }
-        }
-    }
-    assert!(exact.len() == 4 && exact.values().all(|count| *count > 10) && near > 10, "{exact:?}, {near} estimates");
 }

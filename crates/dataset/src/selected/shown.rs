@@ -58,12 +58,16 @@ impl Selected {
         let Some((ty, shown)) = self.shape.nodes.find(nodes.ty) else { return Ok(None) };
         if let Some(kept) = self.built.nodes_kept(nodes.ty) {
             let ranks: Vec<Option<u64>> = (0..nodes.rows).map(|at| kept.rows.rank(number(&nodes, at))).collect();
-            let Some(start) = ranks.iter().flatten().next().copied() else { return Ok(None) };
             let rows = Rows::new(ranks.iter().map(Option::is_some).collect());
+            let ranks: Vec<u64> = ranks.into_iter().flatten().collect();
+            let Some(start) = ranks.first().copied() else { return Ok(None) };
+            // The source may leave out rows between them.
+            let is_run = (start..).zip(&ranks).all(|(next, rank)| next == *rank);
             nodes.keys = nodes.keys.as_ref().map(|keys| rows.of(keys)).transpose()?;
             nodes.labels = nodes.labels.as_ref().map(|labels| rows.of_labels(labels));
             nodes.properties = rows.of_columns(nodes.properties)?;
-            (nodes.start, nodes.rows, nodes.numbers) = (start, rows.len(), None);
+            (nodes.start, nodes.rows) = (start, rows.len());
+            nodes.numbers = (!is_run).then(|| UInt64Array::from(ranks));
             if let Some(bare) = &kept.bare {
                 let properties =
                     self.inner().nodes.get(nodes.ty).map(|ty| ty.properties.as_slice()).unwrap_or_default();

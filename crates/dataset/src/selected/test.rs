@@ -69,7 +69,7 @@ impl Test {
                 Ok(table.schema().field(at).name().clone())
             })?;
             dataset.comparable(table, &named)?;
-            bound.push((relation.clone(), values::on_values(dataset, table, &named)?));
+            bound.push((relation.clone(), values::on_values(dataset, table, &named)?.with_sets(table.schema())));
         }
         let schema = table.schema().project(&positions).map_err(|error| Error::usage(error.to_string()))?;
         let filters = bound.iter().map(|(relation, named)| Ok((relation.clone(), Filter::new(named, &schema)?)));
@@ -141,7 +141,7 @@ pub(super) fn asked(
     let looked_at = test.map(Test::positions).unwrap_or_default();
     positions.extend(looked_at.iter().filter(|at| !positions.contains(at)).copied().collect::<Vec<_>>());
     let filter = test.filter(|_| push).and_then(|test| test.pushed.as_ref());
-    Ok(narrowing(dataset.source().graph(), table, &positions, filter, None))
+    Ok(narrowing(dataset.source().graph(), table, &positions, filter))
 }
 
 /// The same for a scan of only keys, or only ends.
@@ -154,5 +154,5 @@ pub(super) fn asked_for_test(dataset: &Dataset, kind: TableKind, test: &Test, pu
     let mut positions: Vec<usize> = table.roles().iter().enumerate().filter_map(is_key).collect();
     positions.extend(test.positions.iter().filter(|at| !positions.contains(at)).copied().collect::<Vec<_>>());
     let filter = test.pushed.as_ref().filter(|_| push);
-    Ok(narrowing(dataset.source().graph(), table, &positions, filter, None))
+    Ok(narrowing(dataset.source().graph(), table, &positions, filter))
 }

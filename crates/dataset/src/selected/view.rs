@@ -7,8 +7,8 @@ use arrow_buffer::BooleanBuffer;
 use arrow_schema::DataType;
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::{
-    About, Batch, EdgeBatch, EdgeOrder, EndForm, Graph, Narrowing, NodeId, Part, Progress, Request, Run, Side, Source,
-    Tables, part,
+    About, Batch, EdgeBatch, EdgeOrder, EndForm, Graph, KeyKind, Narrowing, NodeId, Part, Predicate, Progress,
+    Property, Request, Run, Side, Source, Tables, part,
 };
 use isomorph_storage::Resources;
 use isomorph_tables::lookup::ABSENT;
@@ -171,9 +171,16 @@ impl Selected {
         Ok(Marked { wanted, whole, source, target })
     }
 
-    /// The request to a format for the rows of a table.
-    fn asked(&self, kind: TableKind, shown: &Shown, all: usize, test: Option<&Test>) -> Result<Option<Narrowing>> {
-        if !shown.is_narrower() && test.is_none() {
+    /// What is asked of a format for the rows of a table, of which `wanted` is wanted, if not everything.
+    fn asked(
+        &self,
+        kind: TableKind,
+        shown: &Shown,
+        all: &[Property],
+        test: Option<&Test>,
+        wanted: Option<&Narrowing>,
+    ) -> Result<Option<Narrowing>> {
+        if !shown.is_narrower() && test.is_none() && wanted.is_none() {
             return Ok(None);
         }
         let push = match kind {
@@ -184,15 +191,37 @@ impl Selected {
             }
             _ => true,
         };
-        asked(&self.dataset, kind, &shown.properties(all), test, push)
+        let properties = shown.properties(all.len());
+        let Some(wanted) = wanted else { return asked(&self.dataset, kind, &properties, test, push) };
+        let own: Vec<usize> = wanted.properties.iter().filter_map(|at| properties.get(*at).copied()).collect();
+        let Some(narrowing) = asked(&self.dataset, kind, &own, test, push)? else { return Ok(None) };
+        let leaves_out = match kind {
+            TableKind::Nodes(ty) if self.built.nodes_kept(ty).is_none() => {
+                self.inner().nodes.get(ty).is_some_and(|ty| ty.ordered || ty.key.kind != KeyKind::Row)
+            }
+            _ => push,
+        };
+        // Rows have other numbers here.
+        let is_number = |name: &str| [Narrowing::ROW, Narrowing::SOURCE_ROW, Narrowing::TARGET_ROW].contains(&name);
+        let is_known = |name: &str| {
+            let is_property = || properties.iter().any(|at| all.get(*at).is_some_and(|own| own.name == name));
+            leaves_out && !is_number(name) && (Narrowing::NAMES.contains(&name) || is_property())
+        };
+        let asked = Narrowing::least().with_filters_of(wanted, &mut |name| is_known(name).then(|| name.to_owned()));
+        Ok(Some(Narrowing {
+            filter: Predicate::both(narrowing.filter, asked.filter),
+            dynamic: asked.dynamic,
+            ..narrowing
+        }))
     }
 
     fn nodes(&self, ty: usize, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
         let shown = self.shape.nodes.0.get(ty).ok_or_else(|| Error::usage(format!("there is no node type {ty}")))?;
-        let all = self.inner().nodes.get(shown.inner).map_or(0, |ty| ty.properties.len());
+        let all = self.inner().nodes.get(shown.inner).map(|ty| ty.properties.as_slice()).unwrap_or_default();
         let test = self.built.node_test(shown.inner);
         let inner = request.for_tables(Tables::Nodes(shown.inner));
-        let inner = match self.asked(TableKind::Nodes(shown.inner), shown, all, test)? {
+        let wanted = request.narrowing().map(Arc::as_ref);
+        let inner = match self.asked(TableKind::Nodes(shown.inner), shown, all, test, wanted)? {
             Some(narrowing) => inner.narrowed(narrowing),
             None => inner,
         };
@@ -201,10 +230,11 @@ impl Selected {
 
     fn edges(&self, ty: usize, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
         let shown = self.shape.edges.0.get(ty).ok_or_else(|| Error::usage(format!("there is no edge type {ty}")))?;
-        let all = self.inner().edges.get(shown.inner).map_or(0, |ty| ty.properties.len());
+        let all = self.inner().edges.get(shown.inner).map(|ty| ty.properties.as_slice()).unwrap_or_default();
         let test = self.built.edge_test(shown.inner);
         let inner = request.for_tables(Tables::Edges(shown.inner));
-        let inner = match self.asked(TableKind::Edges(shown.inner), shown, all, test)? {
+        let wanted = request.narrowing().map(Arc::as_ref);
+        let inner = match self.asked(TableKind::Edges(shown.inner), shown, all, test, wanted)? {
             Some(narrowing) => inner.narrowed(narrowing),
             None => inner,
         };
@@ -333,7 +363,7 @@ impl Source for Selected {
         let (source, shown) = (self.dataset.source(), self.shape.edges.0.get(edge));
         let narrowing = match shown {
             Some(shown) => {
-                self.asked(TableKind::Edges(inner), shown, ty.properties.len(), self.built.edge_test(inner))?
+                self.asked(TableKind::Edges(inner), shown, &ty.properties, self.built.edge_test(inner), None)?
             }
             None => None,
         };

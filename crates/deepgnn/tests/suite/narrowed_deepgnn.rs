@@ -104,3 +104,51 @@ fn features_that_nobody_wants_are_not_read() {
     assert!(few * 2 < bytes, "{few} of {bytes} bytes");
     assert_eq!(wanting(vec![0, feature]), (nodes, bytes));
 }
+
+/// Nodes with three features: a few numbers, many numbers, and some more.
+fn with_features(home: &std::path::Path) -> DeepGnn {
+    let mut lines = String::new();
+    for id in 0..300 {
+        let floats = |count: usize, add: usize| vec![format!("{}.5", (id + add) % 100); count].join(" ");
+        writeln!(lines, "{id}\t0\t1\tf:{};f:{};f:{}\t", floats(3, 0), floats(3000, 1), floats(5, 2)).unwrap();
+    }
+    let path = text(home, "graph.tsv", &lines, None);
+    built(&path, &home.join("out"), &OpenOptions::default(), &BuildOptions::default()).unwrap();
+    DeepGnn::open(&Location::from_path(&home.join("out")), &OpenOptions::default()).unwrap()
+}
+
+#[test]
+fn of_several_features_only_those_that_are_wanted_are_read() {
+    let home = tempfile::tempdir().unwrap();
+    let graph = with_features(home.path());
+    let first = graph.graph().nodes[0].properties.len() - 3;
+    let read = |features: &[usize]| {
+        let properties = features.iter().map(|feature| first + feature).collect();
+        let request = Request::of(Tables::Nodes(0)).narrowed(Narrowing { properties, ..Narrowing::least() });
+        let before = graph.bytes_read();
+        let mut columns: Vec<Vec<arrow_array::ArrayRef>> = vec![Vec::new(); 3];
+        for batch in graph.scan(&request).unwrap().into_iter().flatten() {
+            let Batch::Nodes(nodes) = batch.unwrap() else { panic!("no nodes") };
+            for (all, column) in columns.iter_mut().zip(&nodes.properties[first..]) {
+                all.extend(column.clone());
+            }
+        }
+        let bytes = graph.bytes_read() - before;
+        let whole = |columns: &Vec<arrow_array::ArrayRef>| {
+            let columns: Vec<&dyn arrow_array::Array> = columns.iter().map(AsRef::as_ref).collect();
+            (!columns.is_empty()).then(|| arrow_select::concat::concat(&columns).unwrap())
+        };
+        (columns.iter().map(whole).collect::<Vec<_>>(), bytes)
+    };
+    read(&[0, 1, 2]);
+    let (all, bytes) = read(&[0, 1, 2]);
+    assert!(all.iter().all(Option::is_some));
+    for wanted in [vec![0], vec![1], vec![2], vec![0, 2], vec![1, 2]] {
+        let (some, few) = read(&wanted);
+        for feature in 0..3 {
+            let expected = all[feature].as_ref().filter(|_| wanted.contains(&feature));
+            assert_eq!(some[feature].as_ref(), expected, "{wanted:?}: {feature}");
+        }
+        assert!(wanted.contains(&1) || few * 5 < bytes, "{wanted:?}: {few} of {bytes} bytes");
+    }
+}

@@ -81,7 +81,7 @@ impl<'a> Files<'a> {
     /// # Errors
     /// Returns the errors of reading.
     pub fn passing(&self, rows: u64) -> Result<Option<Ranges>> {
-        let Some(filter) = self.narrowing.and_then(|narrowing| self.own(narrowing.filter.as_ref()?)) else {
+        let Some(filter) = self.narrowing.and_then(|narrowing| self.own(&narrowing.filter_now()?)) else {
             return Ok(None);
         };
         let open = |group: &Group| self.chunk(group);

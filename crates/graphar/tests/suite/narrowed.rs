@@ -10,8 +10,10 @@ use arrow_array::types::{Int32Type, Int64Type};
 use isomorph_graphar::info::{AdjListType, FileType};
 use isomorph_graphar::write::Grouping;
 use isomorph_graphar::{GraphAr, OpenOptions, WriteOptions};
+use isomorph_model::predicate::Renamed;
 use isomorph_model::{
-    Batch, Comparison, EdgeBatch, Ends, Literal, Narrowing, NodeBatch, Predicate, Request, Set, Source, Tables,
+    Batch, Comparison, DynamicFilter, EdgeBatch, Ends, Literal, Narrowing, NodeBatch, Predicate, Request, Set, Source,
+    Tables,
 };
 use isomorph_storage::Location;
 use support::pump::write_as;
@@ -55,7 +57,7 @@ fn people(batches: &[Batch]) -> Vec<(u64, i64, Option<i32>)> {
 }
 
 fn narrowing(properties: &[usize], filter: Option<Predicate>) -> Narrowing {
-    Narrowing { keys: true, labels: false, properties: properties.to_vec(), filter }
+    Narrowing { properties: properties.to_vec(), filter, ..Narrowing::least() }
 }
 
 /// Keys are 1,000 - 7 · row.
@@ -306,4 +308,33 @@ fn few_rows_cost_few_pages() {
         assert!(found.iter().map(Batch::rows).sum::<usize>() >= 2);
         assert!(few * 8 < all, "{column}: {few} of {all} bytes");
     }
+}
+
+#[test]
+fn a_filter_that_narrows_during_a_scan_leaves_out_the_chunks_behind_it() {
+    let (_home, at) = written(30_000, 3_000, Grouping::Each);
+    let graph = GraphAr::open(&at, &OpenOptions::default()).unwrap();
+    let filter = DynamicFilter::new(["key"]);
+    let known = Renamed::new(&filter, &mut |_| Some(Narrowing::KEY.to_owned()));
+    let wanted = Narrowing { dynamic: vec![known], ..narrowing(&[0, AGE], None) };
+    let request = Request::of(Tables::Nodes(0)).narrowed(wanted);
+    let (all, bytes) = scan(&graph, &request);
+    assert_eq!(people(&all).len(), 30_000, "nothing is excluded yet");
+    let before = graph.root().bytes_read();
+    let mut parts = graph.scan(&request).unwrap().into_iter();
+    let mut found: Vec<Batch> = parts.next().unwrap().map(Result::unwrap).collect();
+    assert_eq!(people(&found).len(), 3_000);
+    // Keys are 1,000 - 7 · row: only the last chunk has some of these.
+    let least = 1000 - 7 * 29_990;
+    filter.narrow(Predicate::compare("key", Comparison::Less, Literal::Int(least))).unwrap();
+    found.extend(parts.flatten().map(Result::unwrap));
+    let fewer = graph.root().bytes_read() - before;
+    let (people, all) = (people(&found), people(&all));
+    assert_eq!(people[..3_000], all[..3_000]);
+    let passing: Vec<_> = all.iter().filter(|(_, key, _)| i128::from(*key) < least).copied().collect();
+    assert_eq!(people[3_000..], passing);
+    assert!(!passing.is_empty() && fewer * 4 < bytes, "{fewer} of {bytes} bytes");
+    // A condition on what was not announced is refused, and changes nothing.
+    assert!(filter.narrow(Predicate::IsNull("age".to_owned())).is_err());
+    assert_eq!(nodes(&scan(&graph, &request).0).iter().map(|batch| batch.rows).sum::<usize>(), passing.len());
 }

@@ -88,7 +88,7 @@ pub fn value_type(data_type: &DataType) -> &DataType {
 }
 
 /// A literal in the domain of values of a type; why there is none, behind the name of a column. Text takes the type of the values.
-fn value(data_type: &DataType, literal: &Literal) -> Result<Value, String> {
+pub(super) fn value(data_type: &DataType, literal: &Literal) -> Result<Value, String> {
     use DataType as T;
     let data_type = value_type(data_type);
     let is_number = data_type.is_integer() || matches!(data_type, T::Float32 | T::Float64);

@@ -1,6 +1,8 @@
 //! Conditions on the columns of a table: what may be skipped by statistics, and which rows pass.
 
+mod any_of;
 mod bind;
+mod dynamic;
 mod evaluate;
 mod extremes;
 mod like;
@@ -15,6 +17,7 @@ use std::fmt;
 
 use bind::BoundPredicate;
 pub use bind::{nanoseconds, value_type};
+pub use dynamic::{DynamicFilter, Renamed};
 pub use extremes::extremes;
 pub use literal::Literal;
 pub use prune::Bounds;

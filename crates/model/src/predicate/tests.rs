@@ -1,5 +1,5 @@
 //! Conditions on columns of every type.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::sync::Arc;
 
@@ -10,6 +10,8 @@ use arrow_array::{
     StringArray, StringViewArray, StructArray, Time32SecondArray, Time64MicrosecondArray, TimestampMillisecondArray,
     TimestampSecondArray, UInt64Array,
 };
+
+use arrow_schema::{Field, Schema};
 
 use super::{Comparison, Filter, Literal, Predicate};
 
@@ -190,4 +192,61 @@ fn numbers_beyond_floats_are_not_infinite() {
     let wide: ArrayRef = Arc::new(Float64Array::from(vec![1.0, f64::INFINITY]));
     assert!(passing(&wide, &compare(Comparison::Equal, number("1e400"))).is_err());
     assert!(passing(&narrow, &compare(Comparison::Less, number("1e400"))).is_err());
+}
+
+/// Values in a set pass as they pass one by one, also where that is negated, whatever the type of the column.
+#[test]
+fn a_set_of_values_is_what_its_comparisons_are() {
+    let words: DictionaryArray<Int32Type> = [Some("a"), Some("7"), None].into_iter().collect();
+    let sevens = Decimal128Array::from(vec![Some(700), Some(-100), None]).with_precision_and_scale(20, 2).unwrap();
+    let columns: Vec<(ArrayRef, bool)> = vec![
+        (Arc::new(Int8Array::from(vec![Some(-1), Some(7), None])), true),
+        (Arc::new(UInt64Array::from(vec![Some(7), Some(u64::MAX), None])), true),
+        (Arc::new(StringArray::from(vec![Some("7"), Some("07"), None])), true),
+        (Arc::new(LargeStringArray::from(vec![Some("7.0"), Some(""), None])), true),
+        (Arc::new(StringViewArray::from(vec![Some("1970-01-08"), Some("7"), None])), true),
+        (Arc::new(words), true),
+        (Arc::new(Float64Array::from(vec![Some(7.0), Some(f64::NAN), None])), false),
+        (Arc::new(BooleanArray::from(vec![Some(true), Some(false), None])), false),
+        (Arc::new(Date32Array::from(vec![Some(0), Some(7), None])), false),
+        (Arc::new(BinaryArray::from(vec![Some(&b"7"[..]), Some(b"\xff"), None])), false),
+        (Arc::new(sevens), false),
+    ];
+    let literals: Vec<Literal> = vec![
+        7i64.into(),
+        Literal::Int(-1),
+        Literal::Int(u64::MAX.into()),
+        Literal::Text("7".into()),
+        Literal::Text("07".into()),
+        Literal::Text("7.0".into()),
+        Literal::Text("1970-01-08".into()),
+        Literal::Number("7.0".into()),
+        Literal::Number("7.5".into()),
+        Literal::Float(7.0),
+        true.into(),
+    ];
+    let not = |one: Predicate| Predicate::Not(Box::new(one));
+    let has_set = |one: &Predicate| format!("{one:?}").contains("a set of");
+    for (array, is_looked_up) in columns {
+        let schema = Schema::new(vec![Field::new("c", array.data_type().clone(), true)]);
+        let (mut compared, mut sets) = (0, 0);
+        for (at, one) in literals.iter().enumerate() {
+            for other in literals.iter().skip(at) {
+                let equal = |literal: &Literal| Predicate::equal("c", literal.clone());
+                let any = Predicate::Or(vec![equal(one), Predicate::IsNull("c".into()), equal(other), equal(one)]);
+                for condition in [any.clone(), not(any.clone()), Predicate::And(vec![any.clone(), not(equal(one))])] {
+                    let with_sets = condition.with_sets(&schema);
+                    let shown = format!("{} {condition:?}", array.data_type());
+                    match (passing(&array, &condition), passing(&array, &with_sets)) {
+                        (Ok(expected), Ok(found)) => assert_eq!(found, expected, "{shown}"),
+                        (Err(expected), Err(found)) => assert_eq!(found.kind(), expected.kind(), "{shown}"),
+                        (expected, found) => panic!("{shown}: {expected:?} {found:?}"),
+                    }
+                    compared += usize::from(passing(&array, &condition).is_ok());
+                    sets += usize::from(has_set(&with_sets));
+                }
+            }
+        }
+        assert!(compared > 0 && (sets > 0) == is_looked_up, "{} {compared} {sets}", array.data_type());
+    }
 }

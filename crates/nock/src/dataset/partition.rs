@@ -275,7 +275,9 @@ impl Partition {
         let Some(within) = piece.rows.as_ref().filter(|_| self.layout.nested.is_none()) else { return Ok(None) };
         // Columns that are cast before they are visible are compared afterwards.
         let is_shown = |name: &str| {
-            [Column::SrcName, Column::DstName].iter().any(|column| column.name() == name && self.layout.has(*column))
+            [Column::SrcName, Column::RelName, Column::DstName]
+                .iter()
+                .any(|column| column.name() == name && self.layout.has(*column))
                 || self.layout.extras.iter().any(|extra| extra.name == name && shape.extras.contains(extra))
         };
         let Some(own) = filter.known_part(&mut |name| is_shown(name).then(|| name.to_owned())) else { return Ok(None) };

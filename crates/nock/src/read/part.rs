@@ -94,7 +94,7 @@ impl<'a> RowPart<'a> {
         let (batch_rows, extras) = (self.batch_rows, self.extras());
         let wanted = Wanted { batch_rows, extras, ..self.nock.wanted(self.columns(), false) };
         let Some(piece) = self.nock.pieces.get(self.piece) else { return Ok(None) };
-        let filter = self.narrowing.as_ref().and_then(|narrowing| self.own(narrowing.filter.as_ref()?));
+        let filter = self.narrowing.as_ref().and_then(|narrowing| self.own(&narrowing.filter_now()?));
         let passing = filter.map(|filter| partition.passing(piece, &filter, &self.nock.shape)).transpose()?.flatten();
         if let Some(rows) = passing {
             let first = piece.rows.as_ref().map_or(0, |rows| rows.start);
@@ -111,14 +111,19 @@ impl<'a> RowPart<'a> {
     /// Returns the filter with names of columns. Those of the nine that are properties have default values instead of nulls.
     fn own(&self, filter: &Predicate) -> Option<Predicate> {
         let is_nodes = self.nodes != Depth::None;
-        filter.known_part(&mut |name| match name {
+        // An edge without a relation has the empty one, which the file may state or leave out.
+        let relations = filter.set_of(Narrowing::RELATION).filter(|set| !is_nodes && !set.has_text(""));
+        let relations =
+            relations.map(|set| Predicate::In { column: Column::RelName.name().to_owned(), set: set.clone() });
+        let own = filter.known_part(&mut |name| match name {
             Narrowing::KEY if is_nodes => Some(Column::SrcName.name().to_owned()),
             Narrowing::SOURCE if !is_nodes => Some(Column::SrcName.name().to_owned()),
             Narrowing::TARGET if !is_nodes => Some(Column::DstName.name().to_owned()),
             _ if Narrowing::NAMES.contains(&name) => None,
             _ if Column::named(name).is_some() => None,
             _ => Some(name.to_owned()),
-        })
+        });
+        Predicate::both(own, relations)
     }
 }
 

@@ -14,8 +14,9 @@ use crate::rows::Depth;
 use crate::{Tolerance, validate};
 
 /// Returns how much of nodes and edges a request needs.
-fn depths(tables: Tables) -> (Depth, Depth) {
-    match tables {
+fn depths(request: &Request) -> (Depth, Depth) {
+    match request.tables {
+        Tables::AllNodes if request.is_of_keys() => (Depth::Keys, Depth::None),
         Tables::All => (Depth::Full, Depth::Full),
         Tables::AllNodes | Tables::Nodes(0) => (Depth::Full, Depth::None),
         Tables::NodeKeys(0) => (Depth::Keys, Depth::None),
@@ -53,7 +54,7 @@ impl Source for Nock {
             validate::refuse(self)?;
             let _ = self.approved.set(());
         }
-        let (nodes, edges) = depths(request.tables);
+        let (nodes, edges) = depths(request);
         if (nodes, edges) == (Depth::None, Depth::None) {
             return Ok(Vec::new());
         }

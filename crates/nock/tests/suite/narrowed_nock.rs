@@ -9,7 +9,8 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, BooleanArray, Float32Array, Int32Array, Int64Array, RecordBatch, StringArray};
 use common::open_bytes;
-use isomorph_model::{Batch, Comparison, Ends, Literal, Narrowing, Predicate, Request, Source, Tables};
+use isomorph_model::predicate::Renamed;
+use isomorph_model::{Batch, Comparison, DynamicFilter, Ends, Literal, Narrowing, Predicate, Request, Source, Tables};
 use isomorph_nock::{Nock, OpenOptions};
 use isomorph_tables::{Encoding, TableWriter, WriteOptions};
 
@@ -18,6 +19,11 @@ const ROWS: usize = 3000;
 /// Nodes, each of which may be repeated, and edges between them, in a file of several row groups; all with the further columns `x` (sorted)
 /// and `y`.
 fn graph() -> Nock {
+    graph_in_pieces(OpenOptions::default().piece_rows)
+}
+
+/// The same, read in pieces of about so many rows.
+fn graph_in_pieces(rows_of_a_piece: u64) -> Nock {
     let mut state = 5u64;
     let mut random = move |below: usize| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -53,7 +59,7 @@ fn graph() -> Nock {
     let options = WriteOptions { row_group_rows: 700, page_rows: 50, ..WriteOptions::default() };
     let mut writer = TableWriter::create(Vec::new(), Encoding::Parquet, &batch.schema(), &options).unwrap();
     writer.write(&batch).unwrap();
-    open_bytes(writer.finish().unwrap().0, &OpenOptions::default()).unwrap()
+    open_bytes(writer.finish().unwrap().0, &OpenOptions::default().piece_rows(rows_of_a_piece)).unwrap()
 }
 
 /// Returns whether a row is wanted, by `x`, `y` and its key.
@@ -122,12 +128,8 @@ fn rows_that_a_filter_excludes_need_not_be_read() {
         for (filter, passes) in &cases {
             let all = read(&nock, &Request::of(tables), passes.as_ref());
             for batch_rows in [1, 64, 65_536] {
-                let narrowing = Narrowing {
-                    keys: true,
-                    labels: false,
-                    properties: Vec::clone(&wanted),
-                    filter: Some(filter.clone()),
-                };
+                let narrowing =
+                    Narrowing { properties: Vec::clone(&wanted), filter: Some(filter.clone()), ..Narrowing::least() };
                 let request = Request::of(tables).in_batches_of(batch_rows).narrowed(narrowing);
                 assert_eq!(read(&nock, &request, passes.as_ref()), all, "{tables:?} {filter:?}");
             }
@@ -141,4 +143,50 @@ fn rows_that_a_filter_excludes_need_not_be_read() {
     let found = read(&nock, &request, &is_it);
     assert_eq!(found.len(), 1);
     assert_eq!((&found[0].0, found[0].2), (&all[0].0, None), "what is not asked for is not there");
+}
+
+#[test]
+fn a_filter_that_narrows_during_a_scan_leaves_out_the_pieces_behind_it() {
+    let nock = graph_in_pieces(500);
+    for tables in [Tables::Nodes(0), Tables::Edges(0)] {
+        let properties = match tables {
+            Tables::Nodes(_) => &nock.graph().nodes[0].properties,
+            _ => &nock.graph().edges[0].properties,
+        };
+        let x = properties.iter().position(|property| property.name == "x").unwrap();
+        let filter = DynamicFilter::new(["x"]);
+        let known = Renamed::new(&filter, &mut |name| Some(name.to_owned()));
+        let wanted = Narrowing { properties: vec![x], dynamic: vec![known], ..Narrowing::least() };
+        let request = Request::of(tables).narrowed(wanted);
+        let mut all = Vec::new();
+        let mut found = Vec::new();
+        let values = |batch: Batch| -> Vec<i64> {
+            let columns = match batch {
+                Batch::Nodes(nodes) => nodes.properties,
+                Batch::Edges(edges) => edges.properties,
+                _ => panic!("neither nodes nor edges"),
+            };
+            columns[x].iter().flat_map(|column| column.as_primitive::<Int64Type>().iter().flatten()).collect()
+        };
+        for part in nock.scan(&request).unwrap() {
+            all.extend(part.flat_map(|batch| values(batch.unwrap())));
+        }
+        for (at, part) in nock.scan(&request).unwrap().into_iter().enumerate() {
+            found.extend(part.flat_map(|batch| values(batch.unwrap())));
+            if at == 0 {
+                assert!(
+                    !found.is_empty() && found.len() < all.len() / 3,
+                    "{tables:?}: {} of {}",
+                    found.len(),
+                    all.len()
+                );
+                filter.narrow(Predicate::compare("x", Comparison::GreaterOrEqual, 2950)).unwrap();
+            }
+        }
+        let first = found.iter().take_while(|x| **x < 2950).count();
+        assert_eq!(found[..first], all[..first], "{tables:?}");
+        let passing: Vec<i64> = all.iter().copied().filter(|x| *x >= 2950).collect();
+        assert_eq!(found[first..], passing, "{tables:?}");
+        assert!(first < all.len() / 3 && !passing.is_empty(), "{tables:?}: {first} of {}", all.len());
+    }
 }

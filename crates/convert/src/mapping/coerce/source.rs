@@ -6,14 +6,14 @@ use std::sync::Arc;
 use arrow_schema::DataType;
 use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_model::{
-    About, Batch, Columns, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, LabelVocabulary, NodeBatch, NodeId, NodeType,
-    Part, Progress, Property, Request, Run, Side, Source, Tables,
+    About, Batch, Columns, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, KeyKind, LabelVocabulary, Narrowing, NodeBatch,
+    NodeId, NodeType, Part, Progress, Property, Request, Run, Side, Source, Tables,
 };
 
 use super::Fitting;
 use super::cells::Way;
 use crate::mapping::declared;
-use crate::mapping::view::{columns_alone, edges_as};
+use crate::mapping::view::{Asked, alike, columns_alone, edges_as, with_filters};
 use isomorph_model::part::shown;
 
 /// Shows one of the two graphs of a record as the other.
@@ -124,6 +124,50 @@ impl Converted {
         inner.map(Some).ok_or_else(|| Error::new(Kind::NotFound, format!("there is no node {key}")))
     }
 
+    /// `columns` with the conditions that the inner graph can answer: those on keys and columns that have the same type there.
+    fn filtered(&self, tables: Tables, columns: Narrowing, wanted: &Narrowing) -> Narrowing {
+        let properties = match tables {
+            Tables::Nodes(ty) | Tables::NodeKeys(ty) => self.shown.nodes.get(ty).map(|ty| &ty.properties),
+            Tables::Edges(ty) | Tables::EdgeEnds(ty) => self.shown.edges.get(ty).map(|ty| &ty.properties),
+            _ => None,
+        };
+        let properties = properties.map(Vec::as_slice).unwrap_or_default();
+        with_filters(columns, wanted, properties, |asked| self.stored_name(tables, asked))
+    }
+
+    /// What the inner graph calls a column of one type of nodes or edges, if it has the same values.
+    fn stored_name(&self, tables: Tables, asked: Asked<'_>) -> Option<String> {
+        let inner = self.inner.graph();
+        let same = |at: usize, ways: &[Way], shown: &[Property], stored: &[Property]| {
+            ways.get(at).filter(|way| matches!(way, Way::Same))?;
+            alike(shown.get(at)?, stored.get(at)?)
+        };
+        match tables {
+            Tables::Nodes(ty) | Tables::NodeKeys(ty) => {
+                let (own, stored) = (self.shown.nodes.get(ty)?, inner.nodes.get(ty)?);
+                match asked {
+                    // Rows that are left out must be counted.
+                    _ if (own.ordered || own.key.kind == KeyKind::Row) && !stored.ordered => None,
+                    Asked::Name(Narrowing::KEY) if self.way_of_keys(ty).is_some() => None,
+                    Asked::Name(name) => Some(name.to_owned()),
+                    Asked::Property(at) => same(at, self.nodes.get(ty)?, &own.properties, &stored.properties),
+                }
+            }
+            Tables::Edges(ty) | Tables::EdgeEnds(ty) => {
+                let (own, stored) = (self.shown.edges.get(ty)?, inner.edges.get(ty)?);
+                match asked {
+                    // Relations may have other names.
+                    Asked::Name(Narrowing::KEY | Narrowing::RELATION) => None,
+                    Asked::Name(Narrowing::SOURCE) if self.way_of_keys(own.source).is_some() => None,
+                    Asked::Name(Narrowing::TARGET) if self.way_of_keys(own.target).is_some() => None,
+                    Asked::Name(name) => Some(name.to_owned()),
+                    Asked::Property(at) => same(at, self.edges.get(ty)?, &own.properties, &stored.properties),
+                }
+            }
+            _ => None,
+        }
+    }
+
     fn parts<'a>(&'a self, parts: Run<'a>) -> Run<'a> {
         let converted = |inner| {
             shown(inner, |batch, take| match batch {
@@ -156,9 +200,10 @@ impl Source for Converted {
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
         let inner = match request.narrowing() {
-            // Columns keep their positions; columns of filters can have another type.
+            // Columns stand where they stood.
             Some(wanted) => {
-                request.whole().narrowed(columns_alone(wanted.keys, wanted.labels, wanted.properties.iter().copied()))
+                let columns = columns_alone(wanted.keys, wanted.labels, wanted.properties.iter().copied());
+                request.whole().narrowed(self.filtered(request.tables, columns, wanted))
             }
             None => request.whole(),
         };

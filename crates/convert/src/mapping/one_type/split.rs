@@ -162,6 +162,18 @@ impl Split for Found {
         columns_alone(true, false, stored(&self.edge_columns, own, wanted, of_types))
     }
 
+    fn place_in_nodes(&self, number: usize, property: usize) -> Option<usize> {
+        let attribute = self.record.nodes.get(number)?.properties.get(property)?;
+        self.node_columns.get(*attribute).copied().flatten()
+    }
+
+    /// Weights that some edges do not have are stored with a number in their place.
+    fn place_in_edges(&self, number: usize, property: usize) -> Option<usize> {
+        let attribute = self.record.edges.get(number)?.get(property)?;
+        let is_stored = *attribute != 0 || self.record.unweighted.is_none();
+        self.edge_columns.get(*attribute).copied().flatten().filter(|_| is_stored)
+    }
+
     fn ends_tell_types(&self) -> bool {
         self.record.typed.edges.len() == 1
     }

@@ -63,6 +63,14 @@ fn stored(inner: &[Property], slots: &[Slot], wanted: &Narrowing) -> impl Iterat
     })
 }
 
+/// The column in which a property lies, if it has one of its own.
+fn column_of(slots: &[Slot], property: usize) -> Option<usize> {
+    match slots.get(property)? {
+        Slot::Column(column) => Some(*column),
+        Slot::Member(_) | Slot::Rest | Slot::Labels | Slot::Relation => None,
+    }
+}
+
 impl Split for Bundling {
     fn prefix(&self, ty: usize) -> Option<&str> {
         self.nodes.get(ty).map(|slots| slots.prefix.as_str())
@@ -135,6 +143,14 @@ impl Split for Bundling {
         // Directions are members, too.
         let marker = own.and_then(|slots| slots.directed.as_ref()).and_then(|_| bag_of(inner));
         columns_alone(true, false, stored(inner, slots, wanted).chain(marker))
+    }
+
+    fn place_in_nodes(&self, number: usize, property: usize) -> Option<usize> {
+        column_of(&self.nodes.get(number)?.properties, property)
+    }
+
+    fn place_in_edges(&self, number: usize, property: usize) -> Option<usize> {
+        column_of(&self.edges.get(number)?.properties, property)
     }
 
     fn ends_tell_types(&self) -> bool {

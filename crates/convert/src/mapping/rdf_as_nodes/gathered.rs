@@ -11,7 +11,8 @@ use isomorph_model::faces::Object;
 use isomorph_model::json::push_string;
 use isomorph_model::part::shown;
 use isomorph_model::{
-    About, Batch, EdgeBatch, EndForm, Graph, NodeId, Part, Progress, Request, Side, Source, Tables, well_known, xsd,
+    About, Batch, Cost, EdgeBatch, EndForm, Graph, Narrowing, NodeId, Part, Progress, Request, Side, Source, Tables,
+    well_known, xsd,
 };
 use isomorph_storage::{Budget, Resources};
 
@@ -160,7 +161,15 @@ impl Gathered {
         Ok(())
     }
 
-    /// The graph of a triple as a bag.
+    /// All columns of the triples that may be wanted: subjects, predicates and objects have the same values.
+    fn triples(&self, wanted: &Narrowing) -> Narrowing {
+        let columns = self.inner.graph().edges.first().map_or(0, |ty| ty.properties.len());
+        let all = Narrowing { properties: (0..columns).collect(), ..Narrowing::least() };
+        let names = [Narrowing::SOURCE, Narrowing::TARGET, Narrowing::RELATION];
+        all.with_filters_of(wanted, &mut |name| names.contains(&name).then(|| name.to_owned()))
+    }
+
+    /// A triple's graph as a bag.
     fn edges(&self, batch: &EdgeBatch) -> Result<EdgeBatch> {
         let without;
         let batch = match self.record.labels {
@@ -214,7 +223,12 @@ impl Source for Gathered {
             false => Vec::new(),
         };
         if let Some(tables) = edges {
-            for part in self.inner.scan(&request.for_tables(tables))? {
+            let inner = request.for_tables(tables);
+            let inner = match request.narrowing() {
+                Some(wanted) => inner.narrowed(self.triples(wanted)),
+                None => inner,
+            };
+            for part in self.inner.scan(&inner)? {
                 parts.push(shown(part, |batch, take| match batch {
                     Batch::Edges(edges) => take(Batch::Edges(self.edges(&edges)?)),
                     _ => Ok(()),
@@ -230,6 +244,15 @@ impl Source for Gathered {
 
     fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         Ok(edges_as(self.inner.neighbors(edge, node, side)?, |batch| self.edges(&batch)))
+    }
+
+    fn look_up_cost(&self, tables: Tables, column: &str) -> Cost {
+        match (tables, column) {
+            (Tables::Edges(_) | Tables::EdgeEnds(_), Narrowing::SOURCE | Narrowing::TARGET) => {
+                self.inner.look_up_cost(tables, column)
+            }
+            _ => Cost::pass(None),
+        }
     }
 
     fn about(&self) -> About {

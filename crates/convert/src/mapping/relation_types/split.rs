@@ -75,6 +75,14 @@ impl Split for Relating {
         columns_alone(true, false, wanted.properties.iter().filter_map(|at| places.get(*at).copied()))
     }
 
+    fn place_in_nodes(&self, _number: usize, property: usize) -> Option<usize> {
+        Some(property)
+    }
+
+    fn place_in_edges(&self, number: usize, property: usize) -> Option<usize> {
+        self.columns.get(number)?.get(property).copied()
+    }
+
     fn ends_tell_types(&self) -> bool {
         true
     }

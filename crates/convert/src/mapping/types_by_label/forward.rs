@@ -3,15 +3,16 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use isomorph_error::{Error, Result};
+use isomorph_error::{Error, Kind, Result};
 use isomorph_model::label::{LabelBuilder, LabelColumn};
 use isomorph_model::{
-    About, Batch, EdgeBatch, EndForm, Graph, NodeBatch, NodeId, Part, Progress, Request, Side, Source, Tables,
+    About, Batch, Cost, EdgeBatch, EndForm, Graph, Narrowing, NodeBatch, NodeId, NodeType, Part, Progress, Property,
+    Request, Side, Source, Tables,
 };
 
 use super::{By, Parting, labels};
 use crate::mapping::declared;
-use crate::mapping::view::{Rows, edges_shown, one_table, rows_by_type};
+use crate::mapping::view::{Asked, Rows, alike, columns_alone, edges_shown, one_table, rows_by_type, with_filters};
 use isomorph_model::part::shown;
 
 /// Shows a graph with a node type for each value of a property, or each label.
@@ -82,6 +83,58 @@ impl Parted {
         Some(builder.finish())
     }
 
+    /// What of the one node type is read: keys or labels, which tell types, always are.
+    fn wanted_of_nodes(&self, ty: usize, wanted: &Narrowing) -> Narrowing {
+        let labels = wanted.labels || matches!(self.record.by, By::Label { .. });
+        let places = wanted.properties.iter().filter_map(|at| self.place_in_nodes(ty, *at));
+        let (own, stored) = (self.record.typed.nodes.get(ty), self.inner.graph().nodes.first());
+        let is_ordered = own.is_none_or(|ty| ty.ordered);
+        let (own, stored) = (properties_of(own), properties_of(stored));
+        with_filters(columns_alone(true, labels, places), wanted, own, |asked| match asked {
+            // Rows that are left out are not counted.
+            _ if is_ordered => None,
+            Asked::Name(name) => (name == Narrowing::KEY).then(|| name.to_owned()),
+            Asked::Property(at) => alike(own.get(at)?, stored.get(self.place_in_nodes(ty, at)?)?),
+        })
+    }
+
+    /// Where the one node type has a property of node type `ty`.
+    fn place_in_nodes(&self, ty: usize, at: usize) -> Option<usize> {
+        match &self.record.by {
+            By::Property { property, .. } => Some(at + usize::from(at >= *property)),
+            By::Label { columns, .. } => columns.get(ty)?.get(at).copied(),
+        }
+    }
+
+    /// The same of an edge type, which has the columns of the one that it is a part of.
+    fn wanted_of_edges(&self, ty: usize, of: usize, wanted: &Narrowing) -> Narrowing {
+        let (own, stored) = (self.record.typed.edges.get(ty), self.inner.graph().edges.get(of));
+        let own = own.map(|ty| ty.properties.as_slice()).unwrap_or_default();
+        let stored = stored.map(|ty| ty.properties.as_slice()).unwrap_or_default();
+        let columns = columns_alone(true, false, wanted.properties.iter().copied());
+        with_filters(columns, wanted, own, |asked| match asked {
+            Asked::Name(name) => Some(name.to_owned()),
+            Asked::Property(at) => alike(own.get(at)?, stored.get(at)?),
+        })
+    }
+
+    /// Checks that a node is of the type that the edges of type `edge` have on this side.
+    ///
+    /// # Errors
+    /// [`Kind::NotFound`] if there is no such node; [`Kind::Unsupported`] if it is named by its row, because the rows of a type are not those of the one
+    /// table.
+    fn must_be_near(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<()> {
+        let ty = self.record.typed.edges.get(edge).ok_or_else(|| Error::usage("no such edge type"))?;
+        let near = if side == Side::Out { ty.source } else { ty.target };
+        let NodeId::Key(key) = node else {
+            return Err(Error::unsupported("nodes of several types in one table are found by key, not by row"));
+        };
+        match self.record.types.of_key(key)? {
+            Some(found) if usize::from(found) == near => Ok(()),
+            _ => Err(Error::new(Kind::NotFound, format!("there is no node {key:?}"))),
+        }
+    }
+
     /// Edges of all types, or of one.
     fn edges(&self, batch: &EdgeBatch, only: Option<usize>, give: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
         let (sources, targets) = (self.record.types.of_ends(&batch.source)?, self.record.types.of_ends(&batch.target)?);
@@ -101,6 +154,10 @@ impl Parted {
     }
 }
 
+fn properties_of(ty: Option<&NodeType>) -> &[Property] {
+    ty.map(|ty| ty.properties.as_slice()).unwrap_or_default()
+}
+
 impl Source for Parted {
     fn graph(&self) -> &Graph {
         &self.record.typed
@@ -113,13 +170,22 @@ impl Source for Parted {
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
         let of = |ty: usize| self.record.edges.get(ty).copied().unwrap_or_default();
         let (tables, nodes, edges) = match request.tables {
-            Tables::Nodes(ty) => (Tables::Nodes(0), Some(ty), None),
-            Tables::NodeKeys(ty) => (Tables::NodeKeys(0), Some(ty), None),
+            Tables::Nodes(ty) | Tables::NodeKeys(ty) => (Tables::Nodes(0), Some(ty), None),
             Tables::Edges(ty) => (Tables::Edges(of(ty)), None, Some(ty)),
             Tables::EdgeEnds(ty) => (Tables::EdgeEnds(of(ty)), None, Some(ty)),
             other => (other, None, None),
         };
-        let parts = self.inner.scan(&request.for_tables(tables))?;
+        let inner = request.for_tables(tables);
+        let inner = match (request.tables, request.narrowing()) {
+            (Tables::Nodes(ty) | Tables::NodeKeys(ty), Some(wanted)) => {
+                inner.narrowed(self.wanted_of_nodes(ty, wanted))
+            }
+            (Tables::Edges(ty) | Tables::EdgeEnds(ty), Some(wanted)) => {
+                inner.narrowed(self.wanted_of_edges(ty, of(ty), wanted))
+            }
+            _ => inner,
+        };
+        let parts = self.inner.scan(&inner)?;
         let parted = |inner| {
             shown(inner, move |batch, give| match batch {
                 Batch::Nodes(batch) => self.nodes(&batch, nodes, give),
@@ -140,8 +206,22 @@ impl Source for Parted {
 
     fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         let of = self.record.edges.get(edge).copied().ok_or_else(|| Error::usage("no such edge type"))?;
+        self.must_be_near(edge, node, side)?;
         let found = self.inner.neighbors(of, node, side)?;
         Ok(edges_shown(found, move |batch, give| self.edges(batch, Some(edge), give)))
+    }
+
+    fn look_up_cost(&self, tables: Tables, column: &str) -> Cost {
+        match (tables, column) {
+            (Tables::Nodes(_) | Tables::NodeKeys(_), Narrowing::KEY) => {
+                self.inner.look_up_cost(Tables::Nodes(0), column)
+            }
+            (Tables::Edges(ty) | Tables::EdgeEnds(ty), Narrowing::SOURCE | Narrowing::TARGET) => {
+                let of = self.record.edges.get(ty).copied().unwrap_or_default();
+                self.inner.look_up_cost(Tables::Edges(of), column)
+            }
+            _ => Cost::pass(None),
+        }
     }
 
     fn about(&self) -> About {

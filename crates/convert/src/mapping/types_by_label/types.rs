@@ -100,6 +100,19 @@ impl Types {
         ids.iter().enumerate().map(|(at, id)| find(*id).ok_or_else(|| missing(at))).collect()
     }
 
+    /// The type of the node with this key, if there is one.
+    ///
+    /// # Errors
+    /// Returns an error if the types are not at hand, as in a record that was read from a sidecar.
+    pub(super) fn of_key(&self, key: &str) -> Result<Option<u16>> {
+        let nodes = self.nodes.as_ref().ok_or_else(|| Error::unsupported("the types of nodes were not read"))?;
+        let id = match self.seed {
+            Some(seed) => Some(xxh3_64_with_seed(key.as_bytes(), seed)),
+            None => key.parse().ok(),
+        };
+        Ok(id.and_then(|id| nodes.get(id)))
+    }
+
     /// The types of the ends of edges.
     pub(super) fn of_ends(&self, ends: &Ends) -> Result<Vec<u16>> {
         match ends {

@@ -32,7 +32,7 @@ impl NodeBlocks<'_> {
             }
             let ends = match depth {
                 Depth::Bare | Depth::Plain => Vec::new(),
-                Depth::Full => numbers(&partition.node_index, range.clone())?,
+                Depth::Features(_) | Depth::Full => numbers(&partition.node_index, range.clone())?,
             };
             partition.check_counts(&ends, &partition.node_index, range.start)?;
             if let [first, .., last] = ends.as_slice()
@@ -47,7 +47,7 @@ impl NodeBlocks<'_> {
             block.clear();
             // The binary has them in its tables for sampling alone.
             let (weights, lives) = match depth {
-                Depth::Plain | Depth::Full => {
+                Depth::Plain | Depth::Features(_) | Depth::Full => {
                     (partition.weights(range.clone())?, partition.beside.node_lives(range.clone())?)
                 }
                 Depth::Bare => Default::default(),
@@ -65,9 +65,9 @@ impl NodeBlocks<'_> {
                     lives.get(at).copied(),
                 );
             }
-            if depth == Depth::Full {
+            if depth.has_features() {
                 let types = partition.beside.node_types.as_ref();
-                partition.node_features.read(&ends, self.columns, types, &mut block.nodes.features)?;
+                partition.node_features.read(&ends, depth, self.columns, types, &mut block.nodes.features)?;
             }
             return Ok(Some(range.start));
         }
@@ -105,7 +105,7 @@ impl EdgeBlocks<'_> {
             }
             partition.check_counts(&slots, &partition.edge_index, range.start)?;
             if let [first, .., last] = slots.as_slice()
-                && self.depth == Depth::Full
+                && self.depth.has_features()
                 && range.end - range.start > 1
                 && partition.edge_features.size(*first, *last)? > BYTES
             {
@@ -143,9 +143,9 @@ impl EdgeBlocks<'_> {
             if self.depth != Depth::Bare {
                 partition.beside.edge_lives(range.clone(), &mut block.edges.lives)?;
             }
-            if self.depth == Depth::Full {
+            if self.depth.has_features() {
                 let types = partition.beside.edge_types.as_ref();
-                partition.edge_features.read(&slots, self.columns, types, &mut block.edges.features)?;
+                partition.edge_features.read(&slots, self.depth, self.columns, types, &mut block.edges.features)?;
             }
             return Ok(Some(range.start));
         }

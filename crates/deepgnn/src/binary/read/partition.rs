@@ -61,6 +61,9 @@ pub(crate) struct Partition {
     sorted: OnceLock<bool>,
 }
 
+/// Bytes of features that nobody wants are read if there are no more of them between two that are wanted: a page.
+const NEAR_BYTES: u64 = 4096;
+
 /// The result of a pass over entries of the map.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Passed {
@@ -120,11 +123,12 @@ impl FeatureFiles {
         Ok(FeatureFiles { index, data, slots })
     }
 
-    /// Reads the features between two indexes; `ends` are the ends of each element. `types` states their types if
+    /// Reads the features between two indexes that `depth` wants; `ends` are the ends of each element. `types` states their types if
     /// `columns` does not.
     pub(super) fn read(
         &self,
         ends: &[u64],
+        depth: Depth,
         columns: &FeatureColumns,
         types: Option<&Types>,
         out: &mut Features,
@@ -134,19 +138,32 @@ impl FeatureFiles {
             return Err(broken(&self.index, format!("feature {last}, but there are only {}", self.slots)));
         }
         let offsets = numbers(&self.index, *first..*last)?;
-        let (Some(from), Some(to)) = (offsets.first(), offsets.last()) else { return Ok(()) };
+        let Some(to) = offsets.last() else { return Ok(()) };
         if *to > self.data.size() {
             return Err(broken(
                 &self.data,
                 format!("a feature ends at {to}, but the file ends at {}", self.data.size()),
             ));
         }
-        out.bytes.extend_from_slice(&self.data.read(*from..*to)?);
+        let mut spans: Vec<Range<u64>> = Vec::new();
+        let mut bytes = 0;
         let said = types.map(|types| types.read(*first..*last)).transpose()?;
         for pair in ends.windows(2) {
             for slot in pair[0]..pair[1] {
                 let at = index(slot - first);
                 let id = index(slot - pair[0]);
+                if !depth.wants(id) {
+                    out.kinds.push(Kind::Hole);
+                    out.bytes_ends.push(bytes);
+                    continue;
+                }
+                let span = offsets[at]..offsets[at + 1];
+                bytes += span.end - span.start;
+                match spans.last_mut() {
+                    Some(last) if last.end == span.start => last.end = span.end,
+                    _ if span.is_empty() => {}
+                    _ => spans.push(span),
+                }
                 let own = types.zip(said.as_ref().and_then(|said| said.get(at)));
                 let own = own.and_then(|(types, [said])| types.of(id, *said));
                 let kind = match own.unwrap_or_else(|| columns.type_of(id)) {
@@ -159,9 +176,22 @@ impl FeatureFiles {
                     FeatureType::Raw => Kind::Raw,
                 };
                 out.kinds.push(kind);
-                out.bytes_ends.push(offsets[at + 1] - from);
+                out.bytes_ends.push(bytes);
             }
             out.end_element();
+        }
+        self.read_spans(&spans, &mut out.bytes)
+    }
+
+    /// Appends the bytes of these ranges, which ascend. Bytes between ranges that are near are read and dropped.
+    fn read_spans(&self, spans: &[Range<u64>], out: &mut Vec<u8>) -> Result<()> {
+        for near in spans.chunk_by(|one, next| next.start - one.end <= NEAR_BYTES) {
+            let (Some(first), Some(last)) = (near.first(), near.last()) else { continue };
+            let bytes = self.data.read(first.start..last.end)?;
+            for span in near {
+                let own = index(span.start - first.start)..index(span.end - first.start);
+                out.extend_from_slice(bytes.get(own).unwrap_or_default());
+            }
         }
         Ok(())
     }

@@ -1,0 +1,44 @@
+//! The keys of nodes, in as few passes as the source allows.
+
+use isomorph_error::Result;
+use isomorph_model::{Batch, NodeBatch, Progress, Request, Source, Tables};
+
+use crate::parallel;
+
+/// Types whose nodes are read in one pass.
+pub(crate) type Together = Vec<usize>;
+
+/// Divides node types into those that one pass reads together: all types that share a table, at most `most` at once; otherwise each type alone.
+pub(crate) fn passes(source: &dyn Source, types: impl IntoIterator<Item = usize>, most: usize) -> Vec<Together> {
+    let types: Vec<usize> = types.into_iter().collect();
+    let together = if source.is_one_table(Tables::AllNodes) { most.max(1) } else { 1 };
+    types.chunks(together).map(<[usize]>::to_vec).collect()
+}
+
+/// Reads the keys of the nodes of `types` in one pass and hands them to `take`, the nodes of each type in the order of their rows.
+///
+/// # Errors
+/// Returns the errors of reading and of `take`.
+pub(crate) fn read(
+    source: &dyn Source,
+    types: &[usize],
+    stage: &str,
+    threads: usize,
+    progress: &dyn Progress,
+    mut take: impl FnMut(&NodeBatch) -> Result<()>,
+) -> Result<()> {
+    let request = match types {
+        [] => return Ok(()),
+        [only] => Request::of(Tables::NodeKeys(*only)),
+        _ => Request::of_all_keys(),
+    };
+    let parts = source.scan(&request)?;
+    progress.begin(stage, parts.iter().map(|part| part.rows()).sum());
+    let read = parallel::in_order(parts, threads, Ok, |batch| {
+        let Batch::Nodes(nodes) = batch else { return Ok(()) };
+        progress.advance(nodes.rows as u64)?;
+        if types.contains(&nodes.ty) { take(&nodes) } else { Ok(()) }
+    });
+    progress.end();
+    read
+}

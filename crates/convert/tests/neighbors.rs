@@ -245,6 +245,8 @@ fn compare(path: &Path, opened: &Opened, most: usize, resources: &Resources) -> 
         if refused == [true, true] {
             return None;
         }
+        // Where ids are rows, keys are a feature.
+        assert!(!refused[0] || opened.format != Format::DEEPGNN, "{}: {ty} {id}", path.display());
         compared += 1;
     }
     Some(compared)

@@ -179,14 +179,7 @@ impl<'d> Scan<'d> {
 
     /// A filter with the names of columns instead of roles; columns that it looks at are added to `positions`.
     fn bound(&self, filter: &Predicate, positions: &mut Vec<usize>) -> Result<Predicate> {
-        let schema: &Schema = self.table.schema();
-        let bound = filter.renamed(&mut |name| {
-            let at = self.table.column(name)?;
-            if !positions.contains(&at) {
-                positions.push(at);
-            }
-            Ok(schema.field(at).name().clone())
-        })?;
+        let bound = self.table.bound(filter, positions)?;
         self.dataset.comparable(self.table, &bound)?;
         Ok(bound)
     }

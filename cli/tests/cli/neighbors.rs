@@ -284,7 +284,39 @@ fn nodes_that_only_edges_name_have_rows() {
     }
 }
 
-/// A look-up that a text cannot do leads to a pattern, if the key is an IRI that is valid in a pattern.
+/// The error names the node as it was given, whatever it is called in the files, and says what to try.
+#[test]
+fn a_key_that_no_node_has_is_answered_with_what_to_try() {
+    let home = Home::new();
+    let social = crate::support::social();
+    for copy in ["social.parq", "social.annnet", "social.deepgnn", "social.lake", "social.trig"] {
+        home.run(&["convert", &social, copy]).exits(0);
+    }
+    let copies = [&social, "social.parq", "social.annnet", "social.deepgnn", "social.lake"];
+    let cases: [(&[&str], &str, &str); 4] = [
+        (&["--type", "city", "lisbon"], "lisbon", "--id \"Lisbon\""),
+        (&["--type", "city", "1007"], "1007", "--type person"),
+        (&["--type", "person", "01007"], "01007", "--id 1007"),
+        (&["--type", "person", "99"], "99", ""),
+    ];
+    for copy in copies {
+        for (node, named, hint) in cases {
+            let done = home.run(&[&["neighbors", copy], node].concat()).exits(3);
+            let (said, tried) = done.err.split_once('\n').unwrap();
+            assert!(said.contains(named) && !said.contains('/'), "{copy}, {node:?}: {}", done.err);
+            assert!(tried.contains(hint), "{copy}, {node:?}: {}", done.err);
+        }
+        let done = home.run(&["neighbors", copy, "--type", "person", "person/1007"]);
+        assert!(done.code > 1 && done.err.contains("--type person --id 1007"), "{copy}: {}", done.err);
+    }
+    // A text is not searched: the pattern that is named finds the triples.
+    let done = home.run(&["neighbors", "social.trig", "--type", "person", "1007"]).exits(3);
+    let pattern = done.err.lines().find_map(|line| line.split_once("isomorph match social.trig '")).expect(&done.err).1;
+    let pattern = pattern.split_once('\'').unwrap().0;
+    assert!(!home.run(&["match", "social.trig", pattern, "--nquads"]).exits(0).out.is_empty(), "{pattern}");
+}
+
+/// What a text cannot look up is asked for by a pattern, where the key is an IRI that can stand in one.
 #[test]
 fn a_text_of_rdf_is_asked_by_the_iri_of_the_node() {
     let home = crate::support::Home::new();

@@ -2,14 +2,19 @@
 
 use serde_json::{Value, json};
 
-use crate::support::Home;
+use crate::support::{Home, PEOPLE};
 
 /// The people in every format, each with its sidecar.
 const COPIES: [&str; 6] =
     ["people.csv", "people.parq", "people.graphar", "people.annnet", "people.deepgnn", "people.lake"];
 
 fn copies() -> Home {
-    let home = Home::with_people();
+    copies_of(PEOPLE)
+}
+
+fn copies_of(people: &str) -> Home {
+    let home = Home::new();
+    home.write("people.csv", people);
     for copy in &COPIES[1..] {
         home.run(&["convert", "people.csv", copy]).exits(0);
     }
@@ -47,40 +52,74 @@ fn a_selection_is_the_same_of_every_format() {
 }
 
 #[test]
-fn a_condition_is_valid_whatever_other_conditions_leave() {
-    let home = Home::new();
-    home.write(
-        "two.csv",
-        "\"src_name\",\"edge_id\",\"rel_name\",\"dst_name\",\"truth\",\"shadow\",\"is_rdf\",\"labels\",\"props\"
-\"a\",-1,\"\",\"\",1.0,-1,False,\"P\",\"{\"\"age\"\":5}\"
-\"a\",0,\"knows\",\"a\",1.0,-1,False,\"\",\"{\"\"since\"\":1}\"
-\"b\",-1,\"\",\"\",0.5,-1,False,\"Q\",\"{}\"
-\"b\",1,\"likes\",\"b\",1.0,-1,False,\"\",\"{}\"
-",
-    );
-    home.run(&["convert", "two.csv", "two.graphar"]).exits(0);
-    let selections: [(&[&str], &[&str]); 4] = [
-        (&["--where", "node: age > 3", "--where", "node: truth < 0.9"], &[]),
-        (&["--where", "node: age > 3", "--where", "node: truth > 0.9"], &["node a", "knows a"]),
-        (&["--where", "knows: since = 1", "--where", "node: has label \"Q\""], &["node b", "likes b"]),
-        (&["--columns", "age", "--where", "node: has label \"Q\""], &["node b", "likes b"]),
+fn nodes_without_labels_are_the_same_of_every_format() {
+    let home = copies_of(&format!("{PEOPLE}\"zed\",-1,\"\",\"\",1.0,-1,False,\"\",\"\"\n"));
+    let cases: [(&str, &[&str]); 8] = [
+        ("@labels is null", &["zed"]),
+        ("@labels is not null", &["ada", "charles", "mary"]),
+        ("has label \"Writer\"", &["ada"]),
+        ("not has label \"Writer\"", &["charles", "mary", "zed"]),
+        ("@labels not has \"Person\"", &["zed"]),
+        ("not (has label \"Writer\" or @labels is null)", &["charles", "mary"]),
+        ("has label \"Nobody\"", &[]),
+        ("born = 1780 or not has label \"Person\"", &["mary", "zed"]),
     ];
-    for (selection, left) in selections {
-        for path in ["two.csv", "two.graphar"] {
-            let dump = home.run(&[&["dump", path], selection].concat()).exits(0).out;
-            let names: Vec<String> = dump
-                .lines()
-                .filter_map(|line| serde_json::from_str::<Value>(line).ok())
-                .map(|line| match (line["node"].as_str(), line["edge"].as_str()) {
-                    (Some(ty), _) => format!("{ty} {}", line["key"].as_str().unwrap_or_default()),
-                    (_, relation) => {
-                        format!("{} {}", relation.unwrap_or_default(), line["ends"][0].as_str().unwrap_or_default())
-                    }
-                })
-                .collect();
-            assert_eq!(names, left, "{path}: {selection:?}: {dump}");
+    for copy in COPIES {
+        for (condition, expected) in cases {
+            let dump = home.run(&["dump", copy, "--where", &format!("node: {condition}")]).exits(0).out;
+            let lines = dump.lines().map(|line| -> Value { serde_json::from_str(line).unwrap() });
+            let mut keys: Vec<String> = lines.filter_map(|line| line["key"].as_str().map(str::to_owned)).collect();
+            keys.sort_unstable();
+            assert_eq!(keys, expected, "{copy}: {condition}");
         }
     }
+    // Cities have none, and are not asked for any.
+    let refused = home.run(&["dump", &crate::support::social(), "--where", "city: has label \"Student\""]).exits(2);
+    assert!(refused.err.contains("nodes of type city cannot have labels"), "{}", refused.err);
+}
+
+/// A relation without direction, and one of which a row has none.
+const FRIENDS: &str = r#""ada",2,"friend","mary",1.0,-1,False,"","{""directed"": false, ""since"": 1830}"
+"ada",3,"knows","mary",0.5,-1,False,"","{""directed"": false}"
+"#;
+
+#[test]
+fn edges_keep_their_direction_whatever_the_columns() {
+    let home = copies_of(&PEOPLE.replacen("\"charles\",-1", &format!("{FRIENDS}\"charles\",-1"), 1));
+    for columns in ["truth", "born", "since", "is_rdf,born", "directed"] {
+        let mut first = Vec::new();
+        for copy in COPIES {
+            let dump = home.run(&["dump", copy, "--columns", columns]).exits(0).out;
+            let mut lines: Vec<&str> = dump.lines().collect();
+            lines.sort_unstable();
+            let undirected: Vec<&&str> = lines.iter().filter(|line| line.contains("\"directed\":false")).collect();
+            assert_eq!(undirected.len(), 2, "{copy}, {columns}: {dump}");
+            assert_eq!(dump.contains("\"since\""), columns == "since", "{copy}, {columns}: {dump}");
+            assert_eq!(dump.contains("\"born\""), columns.contains("born"), "{copy}, {columns}: {dump}");
+            if first.is_empty() {
+                first = lines.into_iter().map(str::to_owned).collect();
+            } else {
+                assert_eq!(lines, first, "{copy}, {columns}");
+            }
+        }
+    }
+    for copy in COPIES {
+        for (condition, edges) in [
+            ("friend: directed = false", 5),
+            ("friend: directed = true", 4),
+            ("friend: directed is null", 4),
+            ("knows: directed = false", 3),
+            ("knows: directed is null", 4),
+        ] {
+            let dump = home.run(&["dump", copy, "--where", condition]).exits(0).out;
+            assert_eq!(dump.lines().filter(|line| line.starts_with("{\"edge\"")).count(), edges, "{copy}: {condition}");
+        }
+    }
+    // A format with a direction of its own is told.
+    home.run(&["convert", "people.csv", "part.graphar", "--columns", "truth"]).exits(0);
+    let info = home.run(&["info", "part.graphar", "--carry", "ignore", "--json"]).exits(0).json();
+    let friend = info["edges"].as_array().unwrap().iter().find(|ty| ty["relation"] == "friend").unwrap();
+    assert_eq!(friend["direction"], "undirected", "{info}");
 }
 
 #[test]
@@ -114,8 +153,7 @@ fn what_is_left_is_converted_and_counted() {
 #[test]
 fn neighbors_are_those_that_are_left() {
     let home = copies();
-    // In a DeepGNN copy, these nodes are identified by row.
-    for copy in COPIES.into_iter().filter(|copy| *copy != "people.deepgnn") {
+    for copy in COPIES {
         let names = |more: &[&str]| -> Vec<Value> {
             let done = home.run(&[&["neighbors", copy, "ada", "--json"], more].concat()).exits(0).json();
             done["neighbors"].as_array().unwrap().iter().map(|one| one["key"].clone()).collect()

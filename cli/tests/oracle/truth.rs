@@ -18,6 +18,7 @@ pub struct Node {
     /// Position among the nodes of its type.
     pub row: usize,
     pub line: String,
+    pub labels: Vec<String>,
     pub properties: Value,
 }
 
@@ -47,7 +48,9 @@ impl Truth {
             if let Some(ty) = value["node"].as_str() {
                 let row = rows.entry(ty.to_owned()).or_default();
                 let (key, ty) = (value.get("key").cloned(), ty.to_owned());
-                truth.nodes.push(Node { ty, key, row: *row, line: line.to_owned(), properties });
+                let labels = value["labels"].as_array().into_iter().flatten();
+                let labels = labels.filter_map(|label| label.as_str().map(str::to_owned)).collect();
+                truth.nodes.push(Node { ty, key, row: *row, line: line.to_owned(), labels, properties });
                 *row += 1;
             } else if let Some(relation) = value["edge"].as_str() {
                 let text = |name: &str, at: usize| value[name][at].as_str().map(str::to_owned);

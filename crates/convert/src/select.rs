@@ -64,6 +64,9 @@ impl Opened {
             if count {
                 dangling += lost(&chosen.selected.edges_left(progress)?);
             }
+            if let Some(columns) = own.columns.as_mut().filter(|_| members.columns.is_some() && chosen.has_members) {
+                columns.push(BAG.to_owned());
+            }
             graph = chosen.shown;
         }
         let selected = Selected::new(graph, &own, resources, progress)?;
@@ -87,7 +90,8 @@ fn lost(edges: &[EdgesLeft]) -> u64 {
 /// The name of a bag of properties in tables.
 const BAG: &str = "properties";
 
-/// Splits off the parts of a selection that are about members of bags: conditions, and columns.
+/// Takes out of a selection what is about members of bags: conditions, and columns. A selection of columns always is, unless it has the bags
+/// as a whole: the member that says that an edge has no direction is not left out.
 ///
 /// # Errors
 /// Returns [`Kind::Unsupported`](isomorph_error::Kind::Unsupported) for combinations that cannot be distinguished
@@ -97,14 +101,11 @@ fn members_of(graph: &Arc<dyn Source>, own: &mut Selection, resources: &Resource
     let (columns, conditions): (Vec<_>, Vec<_>) = std::mem::take(&mut own.conditions).into_iter().partition(is_own);
     own.conditions = columns;
     let members = own.columns.as_mut().and_then(|columns| {
-        let (mut stored, members): (Vec<_>, Vec<_>) =
+        let (stored, members): (Vec<_>, Vec<_>) =
             std::mem::take(columns).into_iter().partition(|name| has_column(graph, name, resources));
         let is_whole = stored.iter().any(|name| name == BAG);
-        if !members.is_empty() && !is_whole {
-            stored.push(BAG.to_owned());
-        }
         *columns = stored;
-        Some(members).filter(|members| !members.is_empty() && !is_whole)
+        Some(members).filter(|_| !is_whole)
     });
     if conditions.is_empty() && members.is_none() {
         return Ok(None);
@@ -128,6 +129,8 @@ struct Chosen {
     selected: Arc<Selected>,
     /// The same in the original shape.
     shown: Arc<dyn Source>,
+    /// Whether members are left.
+    has_members: bool,
 }
 
 /// The nodes and edges of a bundled graph that pass conditions on the members of their bags, for which each member is
@@ -141,24 +144,20 @@ fn by_members(
     progress: &dyn Progress,
 ) -> Result<Chosen> {
     let typing = Typing { columns: usize::MAX, labels: usize::MAX, relations: usize::MAX };
-    let survey = survey::read(graph.as_ref(), typing, resources, progress)?;
-    let mut bundling = Bundling::surveyed(graph.graph(), &survey, typing, &rules)?.with_own_names();
-    if !Arc::ptr_eq(&graph, whole) {
-        let rows = graph.graph().nodes.first().and_then(|ty| ty.rows);
-        bundling.typed.nodes.iter_mut().for_each(|ty| ty.rows = rows);
-        bundling.typed.edges.iter_mut().for_each(|ty| ty.rows = None);
-    }
-    // Conditions on labels also apply to nodes without labels.
+    let (survey, _) = survey_of(&graph, typing, resources, progress)?;
+    let bundling = Bundling::surveyed(graph.graph(), &survey, typing, &rules)?;
+    let mut bundling = bundling.with_directions_as_members().with_own_names();
+    // Conditions on labels are about nodes that have none as well.
     for ty in bundling.typed.nodes.iter_mut().filter(|ty| ty.labels == LabelVocabulary::None) {
         ty.labels = LabelVocabulary::Declared(Vec::new());
     }
     let mut selection = selection.clone();
     if let Some(columns) = &mut selection.columns {
-        columns.extend(bundling.besides_members());
+        columns.extend(bundling.always_kept());
     }
     let typed: Arc<dyn Source> = Arc::new(Shredded::new(graph, &bundling)?);
     let selected = Arc::new(Selected::new(typed, &selection, resources, progress)?);
     bundling.narrow(selected.graph());
     let shown = Arc::new(Bundled::new(Arc::clone(&selected) as Arc<dyn Source>, &bundling)?);
-    Ok(Chosen { selected, shown })
+    Ok(Chosen { selected, shown, has_members: bundling.has_members() })
 }

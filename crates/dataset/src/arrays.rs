@@ -54,10 +54,10 @@ pub(crate) fn without_empty(texts: &ArrayRef) -> Result<ArrayRef> {
     nullif(texts, &empty).map_err(|error| Error::malformed(error.to_string()).caused_by(error))
 }
 
-/// Labels as lists of text; an empty list for a node without labels.
+/// Labels as lists of text; null for a node without labels.
 pub(crate) fn labels(labels: Option<&LabelColumn>, rows: usize) -> ArrayRef {
     let mut names = StringBuilder::new();
-    let mut lengths = Vec::with_capacity(rows);
+    let mut lengths: Vec<usize> = Vec::with_capacity(rows);
     for row in 0..rows {
         let mut length = 0;
         for name in labels.into_iter().flat_map(|labels| labels.row(row)) {
@@ -66,12 +66,10 @@ pub(crate) fn labels(labels: Option<&LabelColumn>, rows: usize) -> ArrayRef {
         }
         lengths.push(length);
     }
-    list(Arc::new(names.finish()), lengths)
-}
-
-fn list(values: ArrayRef, lengths: Vec<usize>) -> ArrayRef {
     let item = Arc::new(Field::new_list_field(DataType::Utf8, true));
-    Arc::new(ListArray::new(item, OffsetBuffer::from_lengths(lengths), values, None))
+    let nulls: NullBuffer = lengths.iter().map(|length| *length > 0).collect();
+    let nulls = Some(nulls).filter(|nulls| nulls.null_count() > 0);
+    Arc::new(ListArray::new(item, OffsetBuffer::from_lengths(lengths), Arc::new(names.finish()), nulls))
 }
 
 /// The relation of each row.

@@ -215,14 +215,7 @@ impl<'d> Scan<'d> {
 
     /// A filter with names of columns instead of roles; its columns are added to `positions`.
     fn bound(&self, filter: &Predicate, positions: &mut Vec<usize>) -> Result<Predicate> {
-        let schema: &Schema = self.table.schema();
-        let bound = filter.renamed(&mut |name| {
-            let at = self.table.column(name)?;
-            if !positions.contains(&at) {
-                positions.push(at);
-            }
-            Ok(schema.field(at).name().clone())
-        })?;
+        let bound = self.table.bound(filter, positions)?;
         self.dataset.comparable(self.table, &bound)?;
         Ok(bound.with_sets(schema))
     }

@@ -106,7 +106,7 @@ pub(crate) fn columns(graph: &Graph, kind: TableKind) -> (Vec<Role>, SchemaRef) 
                     all.add(Role::Row, DataType::UInt64, false);
                 }
                 if ty.labels != LabelVocabulary::None {
-                    all.add(Role::Labels, texts(), false);
+                    all.add(Role::Labels, texts(), true);
                 }
                 all.properties = &ty.properties;
             }

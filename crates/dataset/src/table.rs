@@ -2,7 +2,7 @@
 
 use arrow_schema::SchemaRef;
 use isomorph_error::{Error, Result, did_you_mean};
-use isomorph_model::{Graph, schema::Owner};
+use isomorph_model::{Graph, Predicate, schema::Owner};
 
 use crate::names::numbered;
 use crate::schema::{Role, columns};
@@ -81,7 +81,10 @@ impl Table {
         }
         let names = || self.schema.fields().iter().map(|field| field.name().as_str());
         let error = match name.strip_prefix('@') {
-            Some(role) => Error::usage(format!("{} has no column with the role {role}", self.name)),
+            Some(role) if role == Role::Labels.word() && matches!(self.kind, TableKind::Nodes(_)) => {
+                Error::usage(format!("nodes of type {} cannot have labels", self.name))
+            }
+            Some(role) => Error::usage(format!("{} has no column of the role {role}", self.name)),
             None => {
                 let near = did_you_mean(name, names());
                 Error::usage(format!("{} has no column {name}{near}", self.name))
@@ -89,6 +92,39 @@ impl Table {
         };
         let shown: Vec<&str> = names().take(20).collect();
         Err(error.hint(format!("its columns are {}", shown.join(", "))))
+    }
+
+    /// A condition with the names of columns instead of roles. The columns that it looks at are added to `positions`.
+    ///
+    /// # Errors
+    /// As [`Table::column`].
+    pub(crate) fn bound(&self, condition: &Predicate, positions: &mut Vec<usize>) -> Result<Predicate> {
+        let named = condition.renamed(&mut |name| {
+            let at = self.column(name)?;
+            if !positions.contains(&at) {
+                positions.push(at);
+            }
+            Ok(self.schema.field(at).name().clone())
+        })?;
+        let labels = self.roles.iter().position(|role| *role == Role::Labels);
+        Ok(match labels {
+            Some(at) => with_known_labels(named, self.schema.field(at).name()),
+            None => named,
+        })
+    }
+}
+
+/// `condition`, in which a node without labels has no label: its labels are null, but not unknown. So `not has label "A"` is true of it.
+fn with_known_labels(condition: Predicate, labels: &str) -> Predicate {
+    let all = |list: Vec<Predicate>| list.into_iter().map(|one| with_known_labels(one, labels)).collect();
+    match condition {
+        Predicate::Has { column, literal } if column == labels => {
+            Predicate::And(vec![Predicate::IsNotNull(column.clone()), Predicate::Has { column, literal }])
+        }
+        Predicate::And(list) => Predicate::And(all(list)),
+        Predicate::Or(list) => Predicate::Or(all(list)),
+        Predicate::Not(one) => Predicate::Not(Box::new(with_known_labels(*one, labels))),
+        other => other,
     }
 }
 

@@ -76,8 +76,8 @@ pub fn run(args: &NeighborsArgs, formats: &Registry, console: &Console) -> Resul
     if let Some(relation) = &args.edge {
         asked = asked.relation(relation)?;
     }
-    let explained = |error: Error| match key.filter(|_| opened.format == Format::RDF) {
-        // A key that is not an IRI means nothing in a pattern.
+    let explained = |error: Error| match key.filter(|_| opened.format == Format::RDF && is_rdf) {
+        // What is no IRI names nothing in a pattern.
         Some(key) if error.kind() == Kind::Unsupported && rdf::check_base(key).is_ok() => {
             error.hint(format!("isomorph match {} '<{key}> ? ?'", args.path))
         }

@@ -4,6 +4,7 @@ mod compare;
 mod convert;
 mod matching;
 mod neighbors;
+mod repeats;
 mod select;
 
 use serde_json::Value;
@@ -19,16 +20,17 @@ pub fn all(case: &mut Case) {
         let found = (truth.nodes.len(), truth.edges.len());
         case.compare("dump", counts == found, || format!("{found:?} nodes and edges of {counts:?}"));
     }
-    info(case, &path, &truth);
     validate(case, &path);
     let copies = convert::all(case, &truth);
     let any = copies.get(case.dice.below(copies.len().max(1))).cloned();
     for path in [Some(path), any].into_iter().flatten() {
+        info(case, &path, &truth);
         neighbors::all(case, &path, &truth);
         select::all(case, &path, &truth);
         matching::all(case, &path);
     }
     compare::all(case, &truth);
+    repeats::all(case, &truth);
 }
 
 /// Returns the `dump` of a graph; if it fails, counts a wrong answer and returns `None`.

@@ -1,4 +1,4 @@
-//! `dump --where` of nodes and of edges.
+//! `dump --where` of nodes and of edges, by properties and by labels; `dump --columns`.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +6,18 @@ use serde_json::Value;
 
 use super::same_lines;
 use crate::case::Case;
+use crate::run::Done;
 use crate::truth::{Edge, Node, Truth};
 
-/// Selects the nodes of one type, or the edges of one relation, by a condition on one property.
+/// Selects elements by a property, nodes by their labels, and columns.
 pub fn all(case: &mut Case, path: &str, truth: &Truth) {
+    by_property(case, path, truth);
+    by_labels(case, path, truth);
+    columns(case, path, truth);
+}
+
+/// Selects the nodes of one type, or the edges of one relation, by a condition on one property.
+fn by_property(case: &mut Case, path: &str, truth: &Truth) {
     let nodes = truth.nodes.iter().flat_map(|node| cells(true, &node.ty, &node.properties));
     let is_node = |name: &str| truth.nodes.iter().any(|node| node.ty == name);
     // A name of both a node and an edge type means nodes.
@@ -31,13 +39,63 @@ pub fn all(case: &mut Case, path: &str, truth: &Truth) {
         case.count("dump --where, refused");
         return;
     }
-    let found = Truth::parse(&done.out);
-    case.compare("dump --where", found.is_ok(), || format!("{path} {condition}: {}", done.err));
-    let Ok(found) = found else { return };
     let has = |of: &Value| of.get(cell.name).is_some_and(|own| passes(own, operator, cell.value));
-    let left: Vec<&Node> =
-        truth.nodes.iter().filter(|node| !cell.is_node || node.ty != cell.ty || has(&node.properties)).collect();
-    // Nodes without a key are identified by row, and a selection renumbers rows.
+    let command = if cell.is_node { "dump --where" } else { "dump --where, edges" };
+    let what = format!("{path} {condition}");
+    match cell.is_node {
+        true => left(case, command, (&what, done), truth, Left::Nodes(cell.ty, &|node| has(&node.properties))),
+        false => left(case, command, (&what, done), truth, Left::Edges(cell.ty, &|edge| has(&edge.properties))),
+    }
+}
+
+/// Selects the nodes of one type by their labels: those that have one, that have not, that have any, that have none.
+fn by_labels(case: &mut Case, path: &str, truth: &Truth) {
+    let is_written = |name: &str| !name.is_empty() && !name.contains(['`', '\\', '"']);
+    let types: BTreeSet<&str> = truth.nodes.iter().map(|node| node.ty.as_str()).filter(|ty| is_written(ty)).collect();
+    let types: Vec<&str> = types.into_iter().collect();
+    if types.is_empty() {
+        return;
+    }
+    let ty = case.dice.pick(&types);
+    let known = truth.nodes.iter().filter(|node| node.ty == ty).flat_map(|node| &node.labels);
+    let mut known: Vec<&str> = known.map(String::as_str).filter(|label| is_written(label)).collect();
+    let can_have_labels = !known.is_empty();
+    known.push("nobody");
+    let label = case.dice.pick(&known);
+    type Has = fn(&[String], &str) -> bool;
+    let (condition, has): (String, Has) = match case.dice.below(4) {
+        0 => (format!("has label \"{label}\""), |labels, label| labels.iter().any(|own| own == label)),
+        1 => (format!("not has label \"{label}\""), |labels, label| labels.iter().all(|own| own != label)),
+        2 => ("@labels is null".to_owned(), |labels, _| labels.is_empty()),
+        _ => ("@labels is not null".to_owned(), |labels, _| !labels.is_empty()),
+    };
+    let condition = format!("`{ty}`: {condition}");
+    let done = case.run(&["dump", path, "--where", &condition]);
+    if done.refused() && !can_have_labels {
+        case.count("dump --where, refused");
+        return;
+    }
+    let is_left = |node: &Node| has(&node.labels, label);
+    left(case, "dump --where, labels", (&format!("{path} {condition}"), done), truth, Left::Nodes(ty, &is_left));
+}
+
+/// Which elements of a type, or a relation, are left.
+enum Left<'a> {
+    Nodes(&'a str, &'a dyn Fn(&Node) -> bool),
+    Edges(&'a str, &'a dyn Fn(&Edge) -> bool),
+}
+
+/// Compares what a selection printed with the nodes and edges that are left.
+fn left(case: &mut Case, command: &'static str, (what, done): (&str, Done), truth: &Truth, left: Left<'_>) {
+    let found = Truth::parse(&done.out);
+    case.compare(command, done.code == Some(0) && found.is_ok(), || format!("{what}: {}", done.err));
+    let Ok(found) = found else { return };
+    let is_left = |node: &&Node| match left {
+        Left::Nodes(ty, passes) => node.ty != ty || passes(node),
+        Left::Edges(..) => true,
+    };
+    let nodes: Vec<&Node> = truth.nodes.iter().filter(is_left).collect();
+    // Nodes without a key are known by their row, and a selection has rows of its own.
     let numbered: BTreeSet<&str> =
         truth.nodes.iter().filter(|node| node.key.is_none()).map(|node| node.ty.as_str()).collect();
     let shown = |nodes: &[&Node], edges: &[&Edge]| -> Vec<String> {
@@ -48,21 +106,69 @@ pub fn all(case: &mut Case, path: &str, truth: &Truth) {
         lines.sort_unstable();
         lines
     };
-    let keys: BTreeSet<String> = left
-        .iter()
-        .filter(|node| cell.is_node && node.ty == cell.ty)
-        .filter_map(|node| node.key.as_ref().map(Value::to_string))
-        .collect();
-    // Dropped nodes take their edges with them.
-    let is_left = |edge: &&Edge| match cell.is_node {
-        true => (0..2).all(|end| edge.types[end] != cell.ty || keys.contains(&edge.ends[end].to_string())),
-        false => edge.relation != cell.ty || has(&edge.properties),
+    let name = |ty: &str, end: &Value| (ty.to_owned(), end.to_string());
+    let kept: BTreeSet<(String, String)> = nodes.iter().map(|node| name(&node.ty, &Truth::end_of(node))).collect();
+    // Nodes that are left out take their edges with them.
+    let is_edge_left = |edge: &&Edge| match left {
+        Left::Nodes(ty, _) => {
+            (0..2).all(|end| edge.types[end] != ty || kept.contains(&name(&edge.types[end], &edge.ends[end])))
+        }
+        Left::Edges(relation, passes) => edge.relation != relation || passes(edge),
     };
-    let edges: Vec<&Edge> = truth.edges.iter().filter(is_left).collect();
-    let expected = shown(&left, &edges);
+    let edges: Vec<&Edge> = truth.edges.iter().filter(is_edge_left).collect();
+    let expected = shown(&nodes, &edges);
     let found = shown(&found.nodes.iter().collect::<Vec<_>>(), &found.edges.iter().collect::<Vec<_>>());
-    let command = if cell.is_node { "dump --where" } else { "dump --where, edges" };
-    same_lines(case, command, &format!("{path} {condition}"), &found, &expected);
+    same_lines(case, command, what, &found, &expected);
+}
+
+/// Properties that every selection of columns keeps, by format; edges of NOCK keep `directed` as well.
+const KEPT: &[(&str, &[&str])] = &[
+    ("nock", &["truth", "is_rdf", "shadow"]),
+    ("annnet", &["weight", "entity"]),
+    ("deepgnn", &["weight", "type", "created_at", "removed_at"]),
+    ("graphar", &[]),
+];
+
+/// Chooses one property: what is left of every line is that, what always is, and all that is no property.
+fn columns(case: &mut Case, path: &str, truth: &Truth) {
+    let Some((_, kept)) = KEPT.iter().find(|(format, _)| *format == case.made.format) else { return };
+    let has_bag = truth.edges.iter().any(|edge| !edge.bag.is_null());
+    let nodes = truth.nodes.iter().map(|node| &node.properties);
+    let all = nodes.chain(truth.edges.iter().map(|edge| &edge.properties));
+    let names = all.flat_map(|properties| properties.as_object().into_iter().flatten().map(|(name, _)| name.as_str()));
+    let names: BTreeSet<&str> = names.filter(|name| !name.is_empty() && !name.contains(['`', '.'])).collect();
+    let names: Vec<&str> = names.into_iter().collect();
+    if names.is_empty() || has_bag {
+        return;
+    }
+    let name = case.dice.pick(&names);
+    let done = case.run(&["dump", path, "--columns", &format!("`{name}`")]);
+    let found = Truth::parse(&done.out);
+    case.compare("dump --columns", done.code == Some(0) && found.is_ok(), || format!("{path} {name}: {}", done.err));
+    let Ok(found) = found else { return };
+    let is_nock = case.made.format == "nock";
+    let narrowed = |line: &String| -> String {
+        let mut line: Value = serde_json::from_str(line).expect("it was parsed before");
+        let keeps = |own: &str| own == name || kept.contains(&own);
+        let is_edge = line.get("edge").is_some();
+        if let Some(properties) = line.get_mut("properties").and_then(Value::as_object_mut) {
+            properties.retain(|own, _| keeps(own) || is_edge && is_nock && own == "directed");
+        }
+        if line.get("properties").and_then(Value::as_object).is_some_and(serde_json::Map::is_empty) {
+            line.as_object_mut().expect("an object").remove("properties");
+        }
+        line.to_string()
+    };
+    let is_element = |line: &&String| line.starts_with("{\"node\"") || line.starts_with("{\"edge\"");
+    let sorted = |lines: &mut dyn Iterator<Item = String>| {
+        let mut lines: Vec<String> = lines.collect();
+        lines.sort_unstable();
+        lines
+    };
+    let expected = sorted(&mut truth.lines.iter().filter(is_element).map(narrowed));
+    let whole = |line: &String| serde_json::from_str::<Value>(line).expect("it was parsed before").to_string();
+    let found = sorted(&mut found.lines.iter().filter(is_element).map(whole));
+    same_lines(case, "dump --columns", &format!("{path} {name}"), &found, &expected);
 }
 
 /// A value of a property.

@@ -344,17 +344,21 @@ impl<R: Split> Divided<R> {
     fn stored_neighbors(&self, ty: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         let own = self.typed.nodes.get(ty).ok_or_else(|| Error::usage("no such node type"))?;
         let Some(prefix) = self.record.prefix(ty) else { return self.inner.neighbors(0, node, side) };
+        let missing = |node: String| Error::new(Kind::NotFound, format!("there is no {node}"));
+        let by_key = |key: &str, node: String| {
+            let found = self.inner.neighbors(0, NodeId::Key(&format!("{prefix}{key}")), side);
+            // The error names the key as it was given, without the prefix.
+            found.map_err(|error| if error.kind() == Kind::NotFound { missing(node) } else { error })
+        };
         let row = match node {
-            NodeId::Key(key) => return self.inner.neighbors(0, NodeId::Key(&format!("{prefix}{key}")), side),
+            NodeId::Key(key) => return by_key(key, format!("node {key:?} of type {}", own.name)),
             NodeId::Row(row) if own.key.kind == KeyKind::Row => {
-                return self.inner.neighbors(0, NodeId::Key(&format!("{prefix}{row}")), side);
+                return by_key(&row.to_string(), format!("row {row} of {}", own.name));
             }
             NodeId::Row(row) => row,
         };
         let row = match &self.places {
-            Some(places) => places
-                .at(ty, row)
-                .ok_or_else(|| Error::new(Kind::NotFound, format!("there is no row {row} of {}", own.name)))?,
+            Some(places) => places.at(ty, row).ok_or_else(|| missing(format!("row {row} of {}", own.name)))?,
             None => {
                 within(&self.typed.nodes, ty, node)?;
                 self.bases.get(ty).copied().unwrap_or_default().saturating_add(row)

@@ -112,22 +112,46 @@ impl Bundling {
 }
 
 impl Bundling {
-    /// The columns of the typed graph that are not members of a bag, as `TYPE.NAME`.
-    pub(crate) fn besides_members(&self) -> Vec<String> {
-        let named = |ty: &str, properties: &[Property], slots: &[Slot]| -> Vec<String> {
-            let others = properties.iter().zip(slots).filter(|(_, slot)| !matches!(slot, Slot::Member(_)));
-            others.map(|(property, _)| format!("{ty}.{}", property.name)).collect()
+    /// The same with the member `directed` as a column also of edge types whose edges all have no direction: for a selection, in which it is a
+    /// member like any other.
+    pub(crate) fn with_directions_as_members(mut self) -> Self {
+        for (ty, slots) in self.typed.edges.iter_mut().zip(&mut self.edges) {
+            if let Some(name) = slots.directed.take() {
+                ty.direction = Direction::Directed;
+                ty.properties.push(Property::new(&name, DataType::Boolean));
+                slots.properties.push(Slot::Member(name));
+            }
+        }
+        self
+    }
+
+    /// The columns of the typed graph that every selection of columns keeps, as `TYPE.NAME`: those that are not members of a bag, and the
+    /// member of edges that says whether they have a direction.
+    pub(crate) fn always_kept(&self) -> Vec<String> {
+        let is_kept = |slot: &Slot, of_edges: bool| match slot {
+            Slot::Member(name) => of_edges && name == well_known::DIRECTED,
+            _ => true,
+        };
+        let named = |ty: &str, properties: &[Property], slots: &[Slot], of_edges: bool| -> Vec<String> {
+            let kept = properties.iter().zip(slots).filter(|(_, slot)| is_kept(slot, of_edges));
+            kept.map(|(property, _)| format!("{ty}.{}", property.name)).collect()
         };
         let nodes = self.typed.nodes.iter().zip(&self.nodes);
-        let nodes = nodes.flat_map(|(ty, slots)| named(&ty.name, &ty.properties, &slots.properties));
+        let nodes = nodes.flat_map(|(ty, slots)| named(&ty.name, &ty.properties, &slots.properties, false));
         let edges = self.typed.edges.iter().zip(&self.edges).flat_map(|(ty, slots)| {
             let (source, relation, target) = self.typed.edge_name(ty);
-            named(&format!("{source}_{relation}_{target}"), &ty.properties, &slots.properties)
+            named(&format!("{source}_{relation}_{target}"), &ty.properties, &slots.properties, true)
         });
         nodes.chain(edges).collect()
     }
 
-    /// The same for a part of the typed graph, with fewer rows and columns.
+    /// Whether a property of nodes or edges is a member of a bag.
+    pub(crate) fn has_members(&self) -> bool {
+        let slots = self.nodes.iter().map(|own| &own.properties).chain(self.edges.iter().map(|own| &own.properties));
+        slots.flatten().any(|slot| matches!(slot, Slot::Member(_)))
+    }
+
+    /// The same of a part of the typed graph: of fewer rows, with fewer columns.
     pub(crate) fn narrow(&mut self, part: &Graph) {
         let left = |before: &[Property], after: &[Property], slots: &mut Vec<Slot>| {
             let mut names = before.iter().map(|property| property.name.as_str());

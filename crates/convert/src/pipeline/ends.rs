@@ -21,7 +21,7 @@ pub static REPEATED_KEY: Rule = Rule {
     id: "MODEL-REPEATED-KEY",
     severity: Severity::Error,
     says: "the keys of a node type are unique",
-    remedy: "use --key row to identify the nodes by their position",
+    remedy: "give each node a key of its own; of GraphAr, --key row identifies nodes by their row numbers instead",
 };
 
 /// Key → row, for the node types that edges refer to by key.

@@ -246,6 +246,10 @@ fn compare(path: &Path, opened: &Opened, most: usize, resources: &Resources) -> 
         if refused == [true, true] {
             return None;
         }
+        // Where ids are rows, keys are a feature. Triples are not searched through other formats.
+        let is_found =
+            opened.format == Format::DEEPGNN && ![Format::GRAPHLAKE, Format::RDF].contains(&opened.format_of_graph());
+        assert!(!refused[0] || !is_found, "{}: {ty} {id}", path.display());
         compared += 1;
     }
     Some(compared)

@@ -22,12 +22,15 @@ fn opened(place: &Path, sidecar: SidecarUse) -> Opened {
     Opened::open(&Location::from_path(place), &options).unwrap_or_else(|error| panic!("{place:?}: {error}"))
 }
 
-/// The graphs with golden sidecars, read with and without these.
-fn graphs() -> Vec<(String, Box<dyn Fn() -> Opened>)> {
+/// Graphs by name, each opened as often as it is needed.
+type Graphs = Vec<(String, Box<dyn Fn() -> Opened>)>;
+
+/// The graphs with golden sidecars, seen through these and as what they are stored as.
+fn graphs() -> Graphs {
     let folder = fixture("sidecars");
     let expected = std::fs::read(folder.join("expected.json")).unwrap();
     let expected: serde_json::Map<String, Value> = serde_json::from_slice(&expected).unwrap();
-    let mut graphs: Vec<(String, Box<dyn Fn() -> Opened>)> = Vec::new();
+    let mut graphs = Graphs::new();
     for path in expected.keys() {
         for sidecar in [SidecarUse::Auto, SidecarUse::Ignore] {
             let place = folder.join(path);
@@ -166,6 +169,65 @@ fn write(part: &Opened, to: Format, place: &Path) -> Result<(), Error> {
     let (place, resources) = (Location::from_path(place), resources());
     let plan = Plan::new(part, &place, &options, &resources, &Silent)?;
     convert(part, &plan, &place, &options, &resources, &Silent).map(|_| ())
+}
+
+/// The graphs at and below a directory of the fixtures.
+fn below(path: &Path, found: &mut Graphs) {
+    let options = OpenOptions { unsound: true, ..OpenOptions::default() };
+    if Opened::open(&Location::from_path(path), &options).is_ok() {
+        let place = path.to_owned();
+        found.push((path.display().to_string(), Box::new(move || opened(&place, SidecarUse::Auto))));
+    } else if path.is_dir() {
+        let mut entries: Vec<_> = std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect();
+        entries.sort();
+        entries.iter().for_each(|entry| below(entry, found));
+    }
+}
+
+/// The elements of a graph without their properties, but for the member of NOCK's that says that an edge has no direction; nothing of a graph
+/// that is too broken to be read.
+fn structure(opened: &Opened) -> Option<Vec<String>> {
+    let mut out = Vec::new();
+    dump(opened.graph.as_ref(), &mut out, &resources(), &Silent).ok()?;
+    let is_nock = opened.format_of_graph() == Format::NOCK;
+    let element = |line: &str| {
+        let mut line: serde_json::Map<String, Value> = serde_json::from_str(line).unwrap();
+        let properties = line.remove("properties").unwrap_or_default();
+        let bag = line.remove("bag").unwrap_or_default();
+        if is_nock && line.contains_key("edge") {
+            let said = [&properties, &bag].into_iter().find_map(|own| own.get("directed")).cloned();
+            line.extend(said.map(|said| ("said".to_owned(), said)));
+        }
+        // Values are what columns choose.
+        (!line.contains_key("value")).then(|| Value::Object(line).to_string())
+    };
+    let mut lines: Vec<String> = std::str::from_utf8(&out).unwrap().lines().filter_map(element).collect();
+    lines.sort_unstable();
+    Some(lines)
+}
+
+#[test]
+fn columns_leave_everything_but_properties() {
+    let mut all = graphs();
+    ["annnet", "deepgnn", "nock", "inout"].into_iter().for_each(|name| below(&fixture(name), &mut all));
+    let mut compared = 0;
+    for (name, open) in all {
+        let whole = open();
+        let graph = whole.graph.graph();
+        let nodes = graph.nodes.iter().flat_map(|ty| &ty.properties);
+        let names =
+            nodes.chain(graph.edges.iter().flat_map(|ty| &ty.properties)).map(|property| property.name.as_str());
+        let names: BTreeSet<String> = names.filter(|name| !name.is_empty()).map(str::to_owned).collect();
+        let Some(expected) = structure(&whole) else { continue };
+        for name_of_one in names.iter().take(1).chain(names.iter().skip(1).last()) {
+            let selection = columns(&[name_of_one]);
+            let part = open().select(&selection, false, &resources(), &Silent);
+            let part = part.unwrap_or_else(|error| panic!("{name}, {name_of_one}: {error}")).opened;
+            assert_eq!(structure(&part).unwrap(), expected, "{name}, {name_of_one}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 100, "{compared}");
 }
 
 const NOCK: &str = r#"src_name,edge_id,rel_name,dst_name,truth,shadow,is_rdf,labels,props

@@ -3,6 +3,7 @@
 mod batch;
 mod hyperedges;
 mod keys;
+mod missing;
 mod read;
 
 use isomorph_error::{Error, Result, did_you_mean};

@@ -11,7 +11,7 @@ use arrow_schema::DataType;
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::{Batch, Columns, Direction, EdgeBatch, EdgeType, Ends, NodeType, Part, Side};
 
-use super::{NeighborBatch, Neighbors, keys, must_exist};
+use super::{NeighborBatch, Neighbors, keys, missing, must_exist};
 use crate::arrays::relations;
 use crate::schema::property_name;
 use crate::selected::Rows;
@@ -288,7 +288,7 @@ impl<'d> Iterator for NeighborBatches<'d> {
             self.is_done = true;
             self.current = None;
         }
-        next.transpose()
+        next.map_err(|error| missing::explained(&self.asked, error)).transpose()
     }
 }
 

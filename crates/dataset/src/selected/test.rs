@@ -61,13 +61,7 @@ impl Test {
         let mut positions: Vec<usize> = Vec::new();
         let mut bound = Vec::new();
         for (relation, predicate) in &conditions.0 {
-            let named = predicate.renamed(&mut |name| {
-                let at = table.column(name)?;
-                if !positions.contains(&at) {
-                    positions.push(at);
-                }
-                Ok(table.schema().field(at).name().clone())
-            })?;
+            let named = table.bound(predicate, &mut positions)?;
             dataset.comparable(table, &named)?;
             bound.push((relation.clone(), values::on_values(dataset, table, &named)?.with_sets(table.schema())));
         }

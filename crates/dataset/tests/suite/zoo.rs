@@ -191,7 +191,7 @@ fn filtered(
 
 #[test]
 fn labels_and_columns_that_are_not_given_filter() {
-    let mut found = 0;
+    let (mut found, mut without) = (0, 0);
     for (name, graph) in graphs() {
         let dataset = dataset(graph);
         for table in dataset.tables().iter().filter(|table| table.roles().contains(&Role::Labels)) {
@@ -199,20 +199,31 @@ fn labels_and_columns_that_are_not_given_filter() {
             let labels = |batch: isomorph_error::Result<RecordBatch>| -> Vec<Vec<String>> {
                 let lists = batch.unwrap().column(0).as_list::<i32>().clone();
                 let names = |row| lists.value(row).as_string::<i32>().iter().flatten().map(str::to_owned).collect();
-                (0..lists.len()).map(names).collect()
+                let all: Vec<Vec<String>> = (0..lists.len()).map(names).collect();
+                assert!((0..lists.len()).all(|row| lists.is_null(row) == all[row].is_empty()), "{name}");
+                all
+            };
+            let count = |filter: Predicate| -> usize {
+                let batches = scan().columns::<&str>([]).filter(filter).batches().unwrap();
+                batches.map(|batch| batch.unwrap().num_rows()).sum()
             };
             let whole: Vec<_> = scan().columns(["@labels"]).batches().unwrap().flat_map(labels).collect();
             let known: BTreeSet<&String> = whole.iter().flatten().collect();
             for label in known.into_iter().chain([&"nobody has it".to_owned()]) {
                 let has = Predicate::Has { column: "@labels".into(), literal: label.as_str().into() };
-                let batches = scan().columns::<&str>([]).filter(has).batches().unwrap();
-                let sum: usize = batches.map(|batch| batch.unwrap().num_rows()).sum();
-                assert_eq!(sum, whole.iter().filter(|row| row.contains(label)).count(), "{name}: {label}");
-                found += sum;
+                let expected = whole.iter().filter(|row| row.contains(label)).count();
+                assert_eq!(count(has.clone()), expected, "{name}: {label}");
+                // A node without labels does not have the label either: that is known.
+                assert_eq!(count(Predicate::Not(Box::new(has))), whole.len() - expected, "{name}: not {label}");
+                found += expected;
             }
+            let bare = whole.iter().filter(|row| row.is_empty()).count();
+            assert_eq!(count(Predicate::IsNull("@labels".into())), bare, "{name}");
+            assert_eq!(count(Predicate::IsNotNull("@labels".into())), whole.len() - bare, "{name}");
+            without += bare;
         }
     }
-    assert!(found > 5, "{found}");
+    assert!(found > 5 && without > 5, "{found} labels, {without} nodes without");
 }
 
 #[test]

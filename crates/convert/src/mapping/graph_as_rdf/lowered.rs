@@ -111,6 +111,26 @@ impl Lowered {
     fn reader(&self) -> FromQuads<'_> {
         reader(&self.record)
     }
+
+    /// The error for a look-up in a text, with the pattern that finds the triples of the node.
+    fn no_look_ups(&self, edge: usize, node: NodeId<'_>, side: Side) -> Error {
+        let graph = &self.record.graph;
+        let error = Error::unsupported("a text of RDF is not searched for the edges of one node");
+        let near = graph.edges.get(edge).map(|ty| if side == Side::Out { ty.source } else { ty.target });
+        let has_keys = near.and_then(|ty| graph.nodes.get(ty)).is_some_and(|ty| ty.key.kind != KeyKind::Row);
+        let key = match node {
+            NodeId::Key(key) => Some(key.to_owned()),
+            NodeId::Row(row) => Some(row.to_string()).filter(|_| !has_keys),
+        };
+        let error = match near.zip(key).map(|(ty, key)| self.reader().term(ty, &key)) {
+            Some(iri) if side == Side::Out => {
+                error.hint(format!("isomorph match PATH '<{iri}> ? ?'    finds its triples"))
+            }
+            Some(iri) => error.hint(format!("isomorph match PATH '? ? <{iri}>'    finds the triples that reach it")),
+            None => error,
+        };
+        error.hint("isomorph convert PATH STORE --to graphlake    writes a store, which is searched")
+    }
 }
 
 /// The reader of rows for the graph of a record.
@@ -220,8 +240,10 @@ impl Source for Lowered {
 
     fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         let lake = self.inner.as_any().and_then(|inner| inner.downcast_ref::<GraphLake>());
-        let lake = lake.ok_or_else(|| Error::unsupported("only GraphLake stores can find the triples of a node"))?;
-        neighbors::neighbors(lake, &self.record, edge, node, side)
+        match lake {
+            Some(lake) => neighbors::neighbors(lake, &self.record, edge, node, side),
+            None => Err(self.no_look_ups(edge, node, side)),
+        }
     }
 
     fn about(&self) -> About {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
@@ -26,7 +26,7 @@ use crate::mapping::CARRY_FITS;
 use crate::mapping::declare::cast;
 use crate::mapping::json_in::JsonColumn;
 use crate::mapping::property_bags::labels_of;
-use crate::mapping::view::{edges_shown, within};
+use crate::mapping::view::{columns_alone, edges_shown, within};
 use crate::parallel;
 use isomorph_model::part::shown;
 
@@ -42,6 +42,16 @@ pub struct Unnumbered {
     budget: Budget,
     /// The nodes in the order of their rows, if they are stored in another order.
     ordered: OnceLock<Option<InOrder>>,
+    /// The last node that was looked up by a key that is a feature: its edges are asked for type by type.
+    looked_up: Mutex<Option<LookedUp>>,
+}
+
+/// A node that was looked up by its key.
+struct LookedUp {
+    ty: usize,
+    key: String,
+    /// Its id, if there is such a node.
+    id: Option<u64>,
 }
 
 impl Unnumbered {
@@ -63,8 +73,8 @@ impl Unnumbered {
         let node_columns = columns(&node.properties, numbered.nodes.first().map(|ty| ty.properties.as_slice()));
         let edge_columns = columns(&edge.properties, numbered.edges.first().map(|ty| ty.properties.as_slice()));
         let types = record.edges.iter().enumerate().map(|(at, own)| (own.number.to_string(), at)).collect();
-        let (record, budget, ordered) = (record.clone(), budget.clone(), OnceLock::new());
-        Ok(Unnumbered { node_columns, edge_columns, types, budget, ordered, record, inner })
+        let (record, budget, ordered, looked_up) = (record.clone(), budget.clone(), OnceLock::new(), Mutex::default());
+        Ok(Unnumbered { node_columns, edge_columns, types, budget, ordered, looked_up, record, inner })
     }
 
     /// The node type of an id, and its row in the type, if ids are rows.
@@ -277,6 +287,39 @@ impl Unnumbered {
         Ok(self.ordered.get_or_init(|| found).as_ref())
     }
 
+    /// The id of the node of type number `ty` with this key, where ids are rows. Keys are a feature, which is read until the key is found; a
+    /// node of a type without keys is named by its row.
+    fn id_of(&self, ty: usize, key: &str) -> Result<Option<u64>> {
+        let Some(own) = self.record.nodes.get(ty) else { return Err(Error::usage("no such node type")) };
+        let Some(feature) = own.key else {
+            let row = key.parse::<u64>().ok().filter(|row| row.to_string() == key);
+            let rows = self.record.typed.nodes.get(ty).and_then(|ty| ty.rows).unwrap_or(u64::MAX);
+            return Ok(row.filter(|row| *row < rows).map(|row| own.base.saturating_add(row)));
+        };
+        let mut last = self.looked_up.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = last.as_ref().filter(|known| known.ty == ty && known.key == key) {
+            return Ok(known.id);
+        }
+        let wanted = columns_alone(true, false, self.node_columns.get(feature).copied().flatten().into_iter());
+        let request = Request::of(Tables::Nodes(0)).narrowed(wanted);
+        let mut id = None;
+        for batch in self.inner.scan(&request)?.into_iter().flatten() {
+            let Batch::Nodes(nodes) = batch? else { continue };
+            self.nodes(&nodes, Some(ty), &mut |batch| {
+                let Batch::Nodes(NodeBatch { start, keys: Some(keys), .. }) = batch else { return Ok(()) };
+                let keys = cast(&keys, &DataType::Utf8)?;
+                let at = (0u64..).zip(keys.as_string::<i32>()).find(|(_, own)| *own == Some(key));
+                id = id.or(at.map(|(at, _)| own.base.saturating_add(start).saturating_add(at)));
+                Ok(())
+            })?;
+            if id.is_some() {
+                break;
+            }
+        }
+        *last = Some(LookedUp { ty, key: key.to_owned(), id });
+        Ok(id)
+    }
+
     fn part<'a>(&'a self, inner: Box<dyn Part + 'a>, only: Option<usize>) -> Box<dyn Part + 'a> {
         shown(inner, move |batch, take| match batch {
             Batch::Nodes(nodes) => self.nodes(&nodes, only, take),
@@ -388,27 +431,33 @@ impl Source for Unnumbered {
         let ty = self.record.typed.edges.get(edge).ok_or_else(|| Error::usage("no such edge type"))?;
         let near = if side == Side::Out { ty.source } else { ty.target };
         within(&self.record.typed.nodes, near, node)?;
+        let missing = || {
+            let ty = self.record.typed.nodes.get(near).map_or("", |ty| ty.name.as_str());
+            let message = match node {
+                NodeId::Key(key) => format!("there is no node {key:?} of type {ty}"),
+                NodeId::Row(row) => format!("there is no row {row} of {ty}"),
+            };
+            Error::new(Kind::NotFound, message)
+        };
         let id = match (self.record.ids, node) {
             // Two keys with different signs can have the same id: the type of the keys shows which of them exists.
             (Ids::Keys, NodeId::Key(key)) => {
                 let own = self.record.typed.nodes.get(near);
-                let number = match own.is_some_and(|ty| ty.key.data_type.is_unsigned_integer()) {
+                match own.is_some_and(|ty| ty.key.data_type.is_unsigned_integer()) {
                     true => key.parse::<u64>().ok(),
                     false => key.parse::<i64>().ok().map(i64::cast_unsigned),
-                };
-                let missing = || Error::new(Kind::NotFound, format!("there is no node {key}"));
-                Some(number.ok_or_else(missing)?)
+                }
             }
+            (Ids::Rows, NodeId::Key(key)) => self.id_of(near, key)?,
             (Ids::Rows, NodeId::Row(row)) => self.record.nodes.get(near).map(|own| own.base.saturating_add(row)),
-            _ => None,
+            (Ids::Keys, NodeId::Row(_)) => {
+                return Err(Error::unsupported("nodes are found by their keys here")
+                    .hint("--id KEY    names the node by its key"));
+            }
         };
-        let id = id.ok_or_else(|| match self.record.ids {
-            Ids::Rows => Error::unsupported("nodes of this graph are looked up by row")
-                .hint("--row N    specify the node by its row"),
-            Ids::Keys => Error::unsupported("nodes of this graph are looked up by key")
-                .hint("--id KEY    specify the node by its key"),
-        })?;
-        let found = self.inner.neighbors(0, NodeId::Key(&id.to_string()), side)?;
+        let found = self.inner.neighbors(0, NodeId::Key(&id.ok_or_else(missing)?.to_string()), side);
+        // The error names the node as it was given, and not by its id.
+        let found = found.map_err(|error| if error.kind() == Kind::NotFound { missing() } else { error })?;
         Ok(edges_shown(found, move |batch, take| self.edges(batch, Some(edge), take)))
     }
 

@@ -73,7 +73,13 @@ struct Open {
 /// The bytes of the files.
 struct Files {
     tokens: Option<Vec<u8>>,
-    tls: Option<(Vec<u8>, Vec<u8>, Option<Vec<u8>>)>,
+    tls: Option<TlsBytes>,
+}
+
+struct TlsBytes {
+    certificates: Vec<u8>,
+    key: Vec<u8>,
+    authorities: Option<Vec<u8>>,
 }
 
 impl Gate {
@@ -146,17 +152,16 @@ impl Files {
         let tokens = access.tokens.as_deref().map(read).transpose()?;
         let of = |tls: &TlsFiles| {
             let authorities = tls.client_authorities.as_deref().map(read).transpose()?;
-            Ok::<_, Error>((read(&tls.certificates)?, read(&tls.key)?, authorities))
+            Ok::<_, Error>(TlsBytes { certificates: read(&tls.certificates)?, key: read(&tls.key)?, authorities })
         };
         Ok(Files { tokens, tls: access.tls.as_ref().map(of).transpose()? })
     }
 
     fn hash(&self) -> Hash {
         let mut hasher = blake3::Hasher::new();
-        let (certificates, key, authorities) = match &self.tls {
-            Some((certificates, key, authorities)) => (Some(certificates), Some(key), authorities.as_ref()),
-            None => (None, None, None),
-        };
+        let tls = self.tls.as_ref();
+        let (certificates, key) = (tls.map(|tls| &tls.certificates), tls.map(|tls| &tls.key));
+        let authorities = tls.and_then(|tls| tls.authorities.as_ref());
         for file in [self.tokens.as_ref(), certificates, key, authorities] {
             hasher.update(&file.map_or(u64::MAX, |bytes| bytes.len() as u64).to_le_bytes());
             hasher.update(file.map_or(&[], Vec::as_slice));
@@ -170,8 +175,8 @@ impl Files {
             _ => None,
         };
         let tls = match (&self.tls, &access.tls) {
-            (Some((certificates, key, authorities)), Some(paths)) => {
-                Some(tls::server(paths, certificates, key, authorities.as_deref())?)
+            (Some(bytes), Some(paths)) => {
+                Some(tls::server(paths, &bytes.certificates, &bytes.key, bytes.authorities.as_deref())?)
             }
             _ => None,
         };
@@ -218,7 +223,7 @@ fn tokens(bytes: &[u8], path: &Path) -> Result<Vec<Hash>> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, clippy::panic)]
     use super::*;
 
     const TOKEN: &str = "0123456789abcdef";

@@ -83,6 +83,27 @@ fn calls_are_answered_until_it_stops() {
 }
 
 #[test]
+fn reflection_tells_what_the_calls_are() {
+    let running = Running::of(engine("hetero/bin_linear_p1", None));
+    run(async {
+        let client = connect(running.address).await;
+        let symbol = b"snark.GraphSampler";
+        let of_symbol = [&[0x22, symbol.len() as u8][..], symbol].concat();
+        // The names of the services, and the file with one of them.
+        for (question, told) in [(&[0x3a, 0][..], "snark.GraphEngine"), (&of_symbol, "GetLastNCreatedNeighbors")] {
+            for version in ["v1", "v1alpha"] {
+                let path = format!("/grpc.reflection.{version}.ServerReflection/ServerReflectionInfo");
+                let answered = client.call(&path, framed(question), &[]).await.unwrap();
+                let found = answered.body.windows(told.len()).any(|part| part == told.as_bytes());
+                assert!(answered.status == 0 && found, "{version}, {told}: {answered:?}");
+            }
+        }
+        is_well(running.address).await;
+    });
+    running.stop();
+}
+
+#[test]
 fn what_is_not_grpc_ends_its_connection_alone() {
     let running = Running::of(engine("hetero/bin_linear_p1", None));
     let http = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".as_slice();

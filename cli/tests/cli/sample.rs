@@ -291,8 +291,16 @@ fn values_and_keys_keep_their_types() {
     let nodes = home.run(&["sample", &social, "neighbors", "1000", "--type", "person", "--json"]).exits(0).json();
     assert!(column(&nodes, "node").iter().all(|node| node == 1000), "{nodes}");
     assert!(column(&nodes, "neighbor").iter().all(Value::is_number), "{nodes}");
+    // Nodes of two types can have the same key: the type tells them apart.
+    let types = ["person", "city", "post"];
+    let named = |ty: &Value| ty.as_str().is_some_and(|ty| types.contains(&ty));
+    assert!(column(&nodes, "node_type").iter().all(|ty| ty == "person"), "{nodes}");
+    assert!(column(&nodes, "neighbor_type").iter().all(named), "{nodes}");
+    let edges = home.run(&["sample", &social, "edges", "--json"]).exits(0).json();
+    assert!(column(&edges, "source_type").iter().chain(&column(&edges, "target_type")).all(named), "{edges}");
     let walk = home.run(&["sample", &social, "walk", "1000", "--type", "person", "--json"]).exits(0).json();
     assert!(column(&walk, "walk")[0].as_array().unwrap().iter().all(Value::is_number), "{walk}");
+    assert!(column(&walk, "walk_types")[0].as_array().unwrap().iter().all(named), "{walk}");
 }
 
 /// A flag is applied, or rejected with a reason, never ignored.

@@ -19,6 +19,7 @@
 mod columns;
 mod from_rdf;
 mod lexical;
+mod long_years;
 mod resources;
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,8 @@
-//! The tests of this crate, in one program: linking one takes less time than linking 27.
+//! The tests of this crate, in one program: linking one takes less time than linking 30.
 
 mod annnet;
 mod annnet_written;
+mod common;
 mod conditions;
 mod datasets;
 mod deepgnn_beside;
@@ -27,3 +28,5 @@ mod selections;
 mod shown_names;
 mod sidecars;
 mod spilled_keys;
+mod statistics;
+mod typed;

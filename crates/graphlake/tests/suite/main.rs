@@ -1,4 +1,4 @@
-//! The tests of this crate, in one program: linking one takes less time than linking 27.
+//! The tests of this crate, in one program: linking one takes less time than linking 28.
 
 mod ask;
 mod bounds;
@@ -21,6 +21,7 @@ mod narrowed_lake;
 mod one_order;
 mod quoted;
 mod refused;
+mod repeated;
 mod schema;
 mod sidecars;
 mod stretches;

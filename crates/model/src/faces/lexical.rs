@@ -14,7 +14,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use isomorph_error::{Error, Result};
 
-use super::RDF_JSON;
+use super::{RDF_JSON, long_years};
 use crate::json::{self, Value, push_string};
 use crate::{Cardinality, Property, ValueKind, xsd};
 
@@ -96,7 +96,11 @@ pub(super) fn write_with(column: &ArrayRef, digits: JsonDigits) -> Result<(Strin
                 integer if integer.is_integer() => "integer",
                 other => return Err(Error::unsupported(format!("literals cannot represent values of type {other}"))),
             };
-            let texts = cast(column, &T::Utf8)?.as_string::<i32>().clone();
+            let texts = match (cast(column, &T::Utf8), name) {
+                (Ok(texts), "date" | "dateTime") => long_years::unsigned(texts.as_string::<i32>().clone()),
+                (Ok(texts), _) => texts.as_string::<i32>().clone(),
+                (Err(error), _) => long_years::write(column).ok_or(error)?,
+            };
             let fraction = matches!(name, "time" | "dateTime" | "decimal");
             (if fraction { texts.iter().map(|text| text.map(trimmed)).collect() } else { texts }, xsd(name))
         }
@@ -130,7 +134,7 @@ fn trimmed(text: &str) -> String {
 }
 
 /// Reinterprets numbers as another type of the same width.
-fn retyped(column: &ArrayRef, to: DataType) -> Result<ArrayRef> {
+pub(super) fn retyped(column: &ArrayRef, to: DataType) -> Result<ArrayRef> {
     let data = column.to_data().into_builder().data_type(to).build();
     data.map(make_array).map_err(|error| Error::malformed(error.to_string()))
 }
@@ -224,7 +228,15 @@ pub(super) fn read(data_type: &DataType, texts: &[Option<String>]) -> Result<Arr
 }
 
 fn read_texts(texts: &[Option<String>], data_type: &DataType) -> Result<ArrayRef> {
-    cast(&(Arc::new(texts.iter().map(Option::as_deref).collect::<StringArray>()) as ArrayRef), data_type)
+    cast_texts(texts.iter().map(Option::as_deref).collect(), data_type)
+}
+
+fn cast_texts(texts: StringArray, data_type: &DataType) -> Result<ArrayRef> {
+    let usual = |texts: StringArray| cast(&(Arc::new(texts) as ArrayRef), data_type);
+    match long_years::read(&texts, data_type, usual)? {
+        Some(column) => Ok(column),
+        None => usual(texts),
+    }
 }
 
 /// Same as [`read`], from a column of lexical forms.
@@ -248,7 +260,7 @@ pub(super) fn read_column(data_type: &DataType, texts: StringArray) -> Result<Ar
             let texts: Vec<Option<String>> = texts.iter().map(|text| text.map(str::to_owned)).collect();
             read(data_type, &texts)?
         }
-        _ => cast(&(Arc::new(texts) as ArrayRef), data_type)?,
+        _ => cast_texts(texts, data_type)?,
     })
 }
 

@@ -53,6 +53,18 @@ impl Drawn {
         Ok(())
     }
 
+    /// Adds a column of node keys, and one of their types if the graph has several: nodes of two types can have the same key.
+    ///
+    /// # Errors
+    /// Returns an error if the keys cannot be read.
+    pub(super) fn typed_keys(&mut self, name: &str, graph: &KeyedGraph, ids: &[i64]) -> Result<()> {
+        self.keys(name, graph, ids)?;
+        if let Some(types) = graph.types_of(ids) {
+            self.column(&format!("{name}_type"), types);
+        }
+        Ok(())
+    }
+
     /// Sets which of the texts in the last column are numbers.
     pub(super) fn set_numbers(&mut self, numbers: Option<Vec<bool>>) {
         if let Some(last) = self.numbers.last_mut() {

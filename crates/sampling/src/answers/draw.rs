@@ -87,8 +87,8 @@ fn edges(graph: &KeyedGraph, asked: &ElementsOf, how: &Drawing) -> Result<Drawn>
     kinds.truncate(filled);
     let mut drawn = Drawn::new("edges", in_words(asked.choice).to_owned());
     drawn.from = Some(sampler.size());
-    drawn.keys("source", graph, &sources)?;
-    drawn.keys("target", graph, &targets)?;
+    drawn.typed_keys("source", graph, &sources)?;
+    drawn.typed_keys("target", graph, &targets)?;
     drawn.column("type", graph.edge_type_names(&kinds));
     Ok(drawn)
 }
@@ -132,8 +132,8 @@ fn neighbors(sampler: &mut Sampler, graph: &KeyedGraph, asked: &NeighborsOf, how
     let mut drawn = Drawn::new("neighbors", format!("up to {count} for each node, {in_words}"));
     let sources: Vec<i64> = rows.iter().map(|at| nodes[at / count]).collect();
     let targets: Vec<i64> = rows.iter().map(|at| found[*at]).collect();
-    drawn.keys("node", graph, &sources)?;
-    drawn.keys("neighbor", graph, &targets)?;
+    drawn.typed_keys("node", graph, &sources)?;
+    drawn.typed_keys("neighbor", graph, &targets)?;
     if ranks {
         drawn.column("rank", Arc::new(Float32Array::from_iter_values(rows.iter().map(|at| weights[*at]))));
         return Ok(drawn);
@@ -176,8 +176,8 @@ fn all_neighbors(sampler: &mut Sampler, graph: &KeyedGraph, ask: &Ask<'_>, gener
     let sources = ask.nodes.iter().zip(&lists.counts);
     let sources: Vec<i64> = sources.flat_map(|(node, count)| std::iter::repeat_n(*node, index(*count))).collect();
     let mut drawn = Drawn::new("neighbors", format!("all {}", lists.ids.len()));
-    drawn.keys("node", graph, &sources)?;
-    drawn.keys("neighbor", graph, &lists.ids)?;
+    drawn.typed_keys("node", graph, &sources)?;
+    drawn.typed_keys("neighbor", graph, &lists.ids)?;
     let exact: &[f64] = if has_exact(sampler, generator) { &lists.exact } else { &[] };
     drawn.column("weight", weight_column(sampler, generator, &lists.weights, exact, &lists.types));
     drawn.column("type", graph.edge_type_names(&lists.types));
@@ -202,11 +202,17 @@ fn walk(sampler: &mut Sampler, graph: &KeyedGraph, asked: &WalksOf, how: &Drawin
     let lengths = OffsetBuffer::from_lengths(steps.iter().map(|walk| walk.len()));
     let all = steps.concat();
     let keys = graph.keys(&all)?;
-    let item = Arc::new(Field::new_list_field(keys.data_type().clone(), true));
-    let walks = ListArray::new(item, lengths, keys, None);
+    let list = |items: ArrayRef| -> ArrayRef {
+        let item = Arc::new(Field::new_list_field(items.data_type().clone(), true));
+        Arc::new(ListArray::new(item, lengths.clone(), items, None))
+    };
+    let (walks, types_of_steps) = (list(keys), graph.types_of(&all).map(list));
     let mut drawn = Drawn::new("walks", format!("{} steps each", asked.length));
     drawn.keys("node", graph, &nodes)?;
-    drawn.column("walk", Arc::new(walks));
+    drawn.column("walk", walks);
     drawn.set_numbers(graph.numbers(&all));
+    if let Some(types) = types_of_steps {
+        drawn.column("walk_types", types);
+    }
     Ok(drawn)
 }

@@ -83,6 +83,12 @@ impl KeyedGraph {
         self.names.as_ref().map(|names| ids.iter().map(|id| names.is_number(*id)).collect())
     }
 
+    /// Returns the types of nodes as a column, null for nodes that only edges mention; `None` if the graph has one type.
+    pub(super) fn types_of(&self, ids: &[i64]) -> Option<ArrayRef> {
+        let names = self.names.as_ref().filter(|names| names.node_types().len() > 1)?;
+        Some(Arc::new(ids.iter().map(|id| names.node_type(*id)).collect::<StringArray>()))
+    }
+
     /// Returns the keys of nodes as a column.
     pub(super) fn keys(&self, ids: &[i64]) -> Result<ArrayRef> {
         match &self.names {

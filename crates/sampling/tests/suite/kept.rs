@@ -1,7 +1,7 @@
 //! A graph that was read and kept answers like the one that was read; a directory that was changed is no graph.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod common;
+use crate::common;
 
 use std::path::Path;
 use std::sync::Arc;

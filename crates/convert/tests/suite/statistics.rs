@@ -1,7 +1,7 @@
 //! What is known of tables without reading them: exact is only what reading every row gives, also of stores whose metadata is wrong.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-mod common;
+use crate::common;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -2,7 +2,7 @@
 //! has the answer that it has of a store in which the triple is once.
 #![allow(clippy::unwrap_used)]
 
-mod common;
+use crate::common;
 
 use std::sync::Arc;
 

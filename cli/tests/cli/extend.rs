@@ -241,7 +241,7 @@ fn what_does_not_fit_an_annnet_graph_is_refused_and_changes_nothing() {
     home.run(&["extend", "net"]).exits(2);
     home.run(&["convert", "people.csv", "held", "--to", "annnet"]).exits(0);
     let done = home.run(&["extend", "held", "--history", "x"]);
-    assert!(done.code == 4 && done.err.contains("carry drop"), "{}{}", done.out, done.err);
+    assert!(done.code == 4 && done.err.contains("sidecar drop"), "{}{}", done.out, done.err);
 }
 
 #[test]

@@ -327,9 +327,9 @@ fn what_cannot_be_bound_says_why() {
         );
     }
     let done = home.run(&["carry", "rebind", "n.csv"]).exits(4);
-    assert!(!done.err.contains("carry rebind"), "{}", done.err);
+    assert!(!done.err.contains("sidecar rebind"), "{}", done.err);
     let home = two_types(|text| text.replacen("b3", "b4", 9));
     let done = home.run(&["carry", "rebind", "n.csv"]).exits(4);
-    assert!(done.err.starts_with("error CARRY-OTHER: ") && !done.err.contains("carry rebind"), "{}", done.err);
+    assert!(done.err.starts_with("error CARRY-OTHER: ") && !done.err.contains("sidecar rebind"), "{}", done.err);
     home.run(&["carry", "drop", "n.csv"]).exits(0);
 }

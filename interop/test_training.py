@@ -35,7 +35,7 @@ def free_ports(count: int) -> list[int]:
 def test_the_page_about_training(cloud_isomorph: Isomorph, tmp_path: Path) -> None:
     for tool in "bash", "curl", "openssl":
         if shutil.which(tool) is None:
-            pytest.skip(f"{tool} is not installed")
+            pytest.skip(f"the program `{tool}` is not installed")
     python = python_with("deepgnn", "requirements-deepgnn.txt")
     page = PAGE.read_text()
     wanted = sorted(set(re.findall(r"\b(?:5005\d|910\d)\b", page)))

@@ -30,7 +30,7 @@ use isomorph::formats::graphar::info::{AdjListType, FileType};
 use isomorph::formats::{graphlake, rdf};
 use isomorph::tables::Compression;
 
-pub use bench::{BenchCommand, BenchServeArgs};
+pub use bench::BenchCommand;
 pub use epoch::or_environment as epoch_or_environment;
 pub use flags::Flags;
 pub use formats::{foreign, names, of as arguments_of};

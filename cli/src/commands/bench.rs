@@ -35,7 +35,7 @@ mod measured {
     use isomorph_server::load::{self, ClientTls, Endpoint, Load, Measured, Recording};
     use serde::Serialize;
 
-    use crate::args::BenchServeArgs;
+    use crate::args::bench::BenchServeArgs;
     use crate::commands::Answer;
     use crate::console::Console;
     use crate::render::of;

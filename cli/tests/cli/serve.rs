@@ -13,7 +13,9 @@ fn a_command_without_the_server_names_the_one_that_has_it() {
         assert!(done.err.contains("--to deepgnn"), "{}", done.err);
         return;
     }
-    let done = home.run(&words).exits(3);
-    assert!(done.err.contains("built without the server"), "{}", done.err);
-    assert!(done.err.contains("cargo install --path cli"), "{}", done.err);
+    for words in [&words[..], &["bench", "serve", "127.0.0.1:1"]] {
+        let done = home.run(words).exits(3);
+        assert!(done.err.contains("built without the server"), "{}", done.err);
+        assert!(done.err.contains("cargo install --path cli"), "{}", done.err);
+    }
 }

@@ -72,7 +72,6 @@ fn every_type_compares_with_its_literals() {
             vec![
                 text("1970-01-02"),
                 text("1970-01-02T00:00:00Z"),
-                text("1970-01-02T00:00Z"),
                 text("1970-01-02 01:00:00+01:00"),
                 Literal::Date(1),
                 Literal::Instant(86_400_000_000_000),

@@ -75,6 +75,9 @@ pub struct OpenArgs {
     /// Edge lists: edges have no direction [default: as a comment says, else they have one]
     #[arg(long)]
     pub undirected: bool,
+    /// Tables: a mapping file may name files outside its directory
+    #[arg(long)]
+    pub allow_outside: bool,
     /// GraphLake: the snapshot, by version, by id, or the one that was current at a time: 2026-11-22T10:00:00Z, 2026-11-22,
     /// @ and milliseconds since 1970; LAKE@VERSION and LAKE@@MILLISECONDS say the same [default: the latest]
     #[arg(long = "at", value_name = "SNAPSHOT")]
@@ -137,7 +140,7 @@ impl ResourceArgs {
 
 impl OpenArgs {
     /// Which flags of formats are given.
-    fn given(&self) -> [(&'static str, bool); 20] {
+    fn given(&self) -> [(&'static str, bool); 21] {
         [
             ("--root", self.root.is_some()),
             ("--follow-links", self.follow_links.is_some()),
@@ -154,6 +157,7 @@ impl OpenArgs {
             ("--edge-features", self.edge_features.is_some()),
             ("--edge-columns", self.edge_columns.is_some()),
             ("--undirected", self.undirected),
+            ("--allow-outside", self.allow_outside),
             ("--at", self.snapshot.is_some()),
             ("--ns", !self.namespaces.is_empty()),
             ("--naive", self.naive),

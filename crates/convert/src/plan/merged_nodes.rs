@@ -47,7 +47,7 @@ impl Plan {
         // Opening NOCK unites its nodes by name, and a resource is its name.
         let may_repeat = self.from.shape() == Shape::Typed;
         // Who writes nodes as they come reads them back as they came.
-        let is_asked = options.loses() || options.no_verify || self.becomes_plain();
+        let is_asked = options.loses() || options.no_verify || self.becomes_plain() || self.to.has_types();
         if !by_key || !may_repeat || !is_asked {
             return Ok(());
         }

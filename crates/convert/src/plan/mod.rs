@@ -182,6 +182,9 @@ impl Plan {
         for (subject, fact) in opened.format.recognised(opened.native.as_ref()) {
             plan.line(subject, fact);
         }
+        if let Some(other) = other_format(to, destination, opened, options) {
+            plan.line(format!("or --to {}", other.id()), other.layout(&options.write));
+        }
         let write = options.write.fitted(to, graph, destination.file_name(), resources);
         to.check_layout(&write)?;
         if !options.loses() && !to.keeps_order(&write) {
@@ -530,6 +533,12 @@ impl Plan {
         }
         self.carried.push("names, and that all of this was one table".to_owned());
     }
+}
+
+/// The format whose id is the ending of the destination, where the name was taken for another one.
+fn other_format(to: Format, destination: &Location, opened: &Opened, options: &ConvertOptions) -> Option<Format> {
+    let (_, ending) = destination.file_name().rsplit_once('.').filter(|_| options.to.is_none())?;
+    opened.options.formats.find(&ending.to_ascii_lowercase()).filter(|other| *other != to)
 }
 
 /// Fails where positions of nodes mean something.

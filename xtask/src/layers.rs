@@ -17,7 +17,7 @@ pub(crate) const LAYERS: &[Layer] = &[
     layer("errors, and the files of tests", &["error", "fixtures"]),
     layer("model and storage", &["model", "storage"]),
     layer("tables", &["tables"]),
-    layer("formats", &["graphar", "nock", "deepgnn", "graphlake", "annnet", "rdf", "edgelist", "graphml"]),
+    layer("formats", &["graphar", "nock", "deepgnn", "graphlake", "annnet", "rdf", "edgelist", "graphml", "flat"]),
     layer("what any format is read through", &["dataset"]),
     layer("what works over any format", &["convert", "query", "sampling"]),
     layer("services", &["server"]),

@@ -121,6 +121,9 @@ pub enum Command {
     /// Change a GraphLake store by transactions, and maintain it
     #[command(subcommand, help_template = help::LAKE)]
     Lake(LakeCommand),
+    /// Make a mapping file, which says which graph tables are
+    #[command(subcommand)]
+    Import(ImportCommand),
     /// Show, rebind or drop the sidecar of a graph
     #[command(subcommand, visible_alias = "carry")]
     Sidecar(SidecarCommand),
@@ -184,6 +187,20 @@ pub struct ConvertArgs {
     pub limit: Option<u64>,
     #[command(flatten)]
     pub resources: ResourceArgs,
+}
+
+/// What to do with tables.
+#[derive(Debug, Subcommand)]
+pub enum ImportCommand {
+    /// Print the mapping file of tables, to be edited
+    Init(ImportInitArgs),
+}
+
+/// Arguments of `import init`.
+#[derive(Debug, Args)]
+pub struct ImportInitArgs {
+    /// A directory of tables that a convention explains, or a mapping file
+    pub path: String,
 }
 
 /// Arguments of `validate`.
@@ -502,6 +519,7 @@ impl Command {
             | Command::Dump(DumpArgs { path, .. })
             | Command::Neighbors(NeighborsArgs { path, .. })
             | Command::Match(MatchArgs { path, .. })
+            | Command::Import(ImportCommand::Init(ImportInitArgs { path }))
             | Command::Sidecar(
                 SidecarCommand::Show(ShowArgs { path, .. })
                 | SidecarCommand::Drop(SidecarArgs { path })

@@ -78,9 +78,11 @@ pub struct OpenArgs {
     /// Edge lists: edges are undirected [default: as stated in a comment, otherwise directed]
     #[arg(long)]
     pub undirected: bool,
-    /// GraphLake: the snapshot, by version, by id, or by a time at which it was current: 2026-11-22T10:00:00Z,
-    /// 2026-11-22, or @ and milliseconds since 1970; LAKE@VERSION and LAKE@@MILLISECONDS are equivalent [default: the
-    /// latest]
+    /// Tables: a mapping file may name files outside its directory
+    #[arg(long)]
+    pub allow_outside: bool,
+    /// GraphLake: the snapshot, by version, by id, or the one that was current at a time: 2026-11-22T10:00:00Z, 2026-11-22,
+    /// @ and milliseconds since 1970; LAKE@VERSION and LAKE@@MILLISECONDS say the same [default: the latest]
     #[arg(long = "at", value_name = "SNAPSHOT")]
     pub snapshot: Option<graphlake::At>,
     /// GraphLake: namespace of a short prefix in a store that isomorph did not write [default: the store's own]
@@ -140,8 +142,8 @@ impl ResourceArgs {
 }
 
 impl OpenArgs {
-    /// Returns the flags of single formats, and whether they were given.
-    fn given(&self) -> [(&'static str, bool); 20] {
+    /// Which flags of formats are given.
+    fn given(&self) -> [(&'static str, bool); 21] {
         [
             ("--root", self.root.is_some()),
             ("--follow-links", self.follow_links.is_some()),
@@ -158,6 +160,7 @@ impl OpenArgs {
             ("--edge-features", self.edge_features.is_some()),
             ("--edge-columns", self.edge_columns.is_some()),
             ("--undirected", self.undirected),
+            ("--allow-outside", self.allow_outside),
             ("--at", self.snapshot.is_some()),
             ("--ns", !self.namespaces.is_empty()),
             ("--naive", self.naive),

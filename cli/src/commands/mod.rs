@@ -8,6 +8,7 @@ mod dump;
 mod explain;
 mod extend;
 mod formats;
+mod import;
 mod info;
 mod lake;
 mod manual;
@@ -75,6 +76,7 @@ pub fn run(command: &Command, formats: &Registry, console: &Console) -> Result<A
         Command::Lake(command) => lake::run(command, console),
         Command::Sidecar(command) => sidecar::run(command, formats, console),
         Command::Explain(args) => explain::run(args, formats, console),
+        Command::Import(command) => import::run(command, console),
         Command::Formats => formats::run(formats, console),
         Command::Completions(args) => manual::completions(args, formats, console),
         Command::Man(args) => manual::man(args, formats, console),

@@ -38,5 +38,6 @@ mod sidecar;
 mod sidecar_parts;
 mod streams;
 mod support;
+mod tables;
 mod usage;
 mod validate;

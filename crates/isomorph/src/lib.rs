@@ -18,6 +18,8 @@ pub mod formats {
     pub use isomorph_deepgnn as deepgnn;
     #[cfg(feature = "edgelist")]
     pub use isomorph_edgelist as edgelist;
+    #[cfg(feature = "flat")]
+    pub use isomorph_flat as flat;
     #[cfg(feature = "graphar")]
     pub use isomorph_graphar as graphar;
     #[cfg(feature = "graphlake")]

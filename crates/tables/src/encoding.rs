@@ -1,4 +1,4 @@
-//! The four file encodings of tables.
+//! The file encodings of tables.
 
 use std::fmt;
 
@@ -13,11 +13,14 @@ pub enum Encoding {
     Csv,
     /// One JSON object per line.
     JsonLines,
+    /// Arrow IPC files.
+    Arrow,
 }
 
 impl Encoding {
     /// All encodings.
-    pub const ALL: [Encoding; 4] = [Encoding::Parquet, Encoding::Orc, Encoding::Csv, Encoding::JsonLines];
+    pub const ALL: [Encoding; 5] =
+        [Encoding::Parquet, Encoding::Orc, Encoding::Csv, Encoding::JsonLines, Encoding::Arrow];
 
     /// The name in manifests and messages.
     pub fn name(self) -> &'static str {
@@ -26,6 +29,7 @@ impl Encoding {
             Encoding::Orc => "orc",
             Encoding::Csv => "csv",
             Encoding::JsonLines => "json",
+            Encoding::Arrow => "arrow",
         }
     }
 

@@ -1,7 +1,8 @@
-//! Tables as Arrow batches: reading and writing Parquet, ORC, CSV and JSON lines; sorting and look-ups that spill to disk.
+//! Tables as Arrow batches: reading and writing Parquet, ORC, Arrow IPC, CSV and JSON lines; sorting and look-ups that spill to disk.
 
 #![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss))]
 
+mod arrow;
 pub mod by_table;
 mod catch_panic;
 mod convert;
@@ -30,5 +31,6 @@ pub use packed::{PackedFile, PackedWriter, Packing};
 pub use parquet::PageCache;
 pub use reader::{Batches, TableReader};
 pub use selection::{BATCH_ROWS, Selection};
+pub use text::TypeGuess;
 pub use write_options::{ColumnEncoding, Compression, PAGE_ROWS, ROW_GROUP_ROWS, WriteOptions};
 pub use writer::{TableWriter, WriteStats};

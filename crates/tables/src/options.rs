@@ -14,6 +14,10 @@ pub struct ReadOptions {
     pub schema: Option<SchemaRef>,
     /// The dialect of CSV.
     pub csv: CsvDialect,
+    /// Whether text may be compressed with gzip or zstd, as its first bytes tell.
+    pub packed: bool,
+    /// Text columns of JSON lines whose cells are the JSON text of any value.
+    pub raw_json: Vec<String>,
     /// Whether an undeclared JSON key is an error; otherwise it is ignored.
     pub refuse_unknown_keys: bool,
     /// The Arrow type of undeclared text columns in Parquet and ORC.

@@ -44,7 +44,14 @@ impl PackedFile {
     /// # Errors
     /// When it cannot be read.
     pub fn open(location: &Location) -> Result<PackedFile> {
-        let blob = Blob::open(location)?;
+        PackedFile::of(Blob::open(location)?)
+    }
+
+    /// The same of a file that is open already.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn of(blob: Blob) -> Result<PackedFile> {
         let packing = match &*blob.read(0..blob.size().min(4))? {
             [0x1f, 0x8b, ..] => Packing::Gzip,
             [0x28, 0xb5, 0x2f, 0xfd] => Packing::Zstd,

@@ -9,6 +9,7 @@ use isomorph_error::{Error, Result};
 use isomorph_model::statistics::ColumnStatistics;
 use isomorph_storage::Blob;
 
+use crate::arrow::ArrowFile;
 use crate::csv::CsvFile;
 use crate::json::JsonFile;
 use crate::orc::OrcFile;
@@ -48,6 +49,7 @@ enum Source {
     Orc(Arc<OrcFile>),
     Csv(Arc<CsvFile>),
     Json(Arc<JsonFile>),
+    Arrow(Arc<ArrowFile>),
 }
 
 impl TableReader {
@@ -63,6 +65,7 @@ impl TableReader {
             Encoding::Orc => Source::Orc(Arc::new(OrcFile::open(blob, options)?)),
             Encoding::Csv => Source::Csv(Arc::new(CsvFile::open(blob, options)?)),
             Encoding::JsonLines => Source::Json(Arc::new(JsonFile::open(blob, options)?)),
+            Encoding::Arrow => Source::Arrow(Arc::new(ArrowFile::open(blob, options)?)),
         }))
     }
 
@@ -73,6 +76,7 @@ impl TableReader {
             Source::Orc(file) => file.schema(),
             Source::Csv(file) => file.schema(),
             Source::Json(file) => file.schema(),
+            Source::Arrow(file) => file.schema(),
         }
     }
 
@@ -81,6 +85,7 @@ impl TableReader {
         match &self.0 {
             Source::Parquet(file) => Some(file.row_count()),
             Source::Orc(file) => Some(file.row_count()),
+            Source::Arrow(file) => Some(file.row_count()),
             Source::Csv(_) | Source::Json(_) => None,
         }
     }
@@ -90,7 +95,7 @@ impl TableReader {
     pub fn footer_metadata(&self) -> Vec<(&str, &str)> {
         match &self.0 {
             Source::Parquet(file) => file.footer_metadata(),
-            Source::Orc(_) | Source::Csv(_) | Source::Json(_) => Vec::new(),
+            Source::Orc(_) | Source::Csv(_) | Source::Json(_) | Source::Arrow(_) => Vec::new(),
         }
     }
 
@@ -104,7 +109,7 @@ impl TableReader {
                 Ok(at) => file.column_statistics(at),
                 Err(_) => Ok(ColumnStatistics::default()),
             },
-            Source::Orc(_) | Source::Csv(_) | Source::Json(_) => Ok(ColumnStatistics::default()),
+            Source::Orc(_) | Source::Csv(_) | Source::Json(_) | Source::Arrow(_) => Ok(ColumnStatistics::default()),
         }
     }
 
@@ -116,25 +121,39 @@ impl TableReader {
     pub fn check_embedded(&self) -> Result<()> {
         match &self.0 {
             Source::Parquet(file) => file.check_embedded(),
-            Source::Orc(_) | Source::Csv(_) | Source::Json(_) => Ok(()),
+            Source::Orc(_) | Source::Csv(_) | Source::Json(_) | Source::Arrow(_) => Ok(()),
         }
     }
 
-    /// Returns the number of parts that can be decoded concurrently: row groups or stripes; 1 for text.
+    /// Returns the number of parts that can be decoded concurrently: row groups, stripes or record batches; 1 for text.
     pub fn row_groups(&self) -> usize {
         match &self.0 {
             Source::Parquet(file) => file.row_groups(),
             Source::Orc(file) => file.stripes(),
+            Source::Arrow(file) => file.batches(),
             Source::Csv(_) | Source::Json(_) => 1,
         }
     }
 
-    /// Returns the rows of a row group or stripe, counted in the file; `None` for text.
+    /// Returns the rows of such a part, counted in the file; `None` for text.
     pub fn rows_of_group(&self, group: usize) -> Option<Range<u64>> {
         match &self.0 {
             Source::Parquet(file) => Some(file.rows_of(group)),
             Source::Orc(file) => Some(file.rows_of(group)),
+            Source::Arrow(file) => Some(file.rows_of(group)),
             Source::Csv(_) | Source::Json(_) => None,
+        }
+    }
+
+    /// Returns the line on which a row of a text file starts, from 1: for messages, because the file is read up to there.
+    ///
+    /// # Errors
+    /// Errors of reading.
+    pub fn line_of(&self, row: u64) -> Result<Option<u64>> {
+        match &self.0 {
+            Source::Csv(file) => file.line_of(row),
+            Source::Json(file) => file.line_of(row),
+            Source::Parquet(_) | Source::Orc(_) | Source::Arrow(_) => Ok(None),
         }
     }
 
@@ -150,6 +169,10 @@ impl TableReader {
                 Ok(Batches { schema: Arc::clone(scan.schema()), batches: Box::new(scan) })
             }
             Source::Orc(file) => {
+                let (schema, batches) = file.scan(selection)?;
+                Ok(Batches { schema, batches: Box::new(batches) })
+            }
+            Source::Arrow(file) => {
                 let (schema, batches) = file.scan(selection)?;
                 Ok(Batches { schema, batches: Box::new(batches) })
             }

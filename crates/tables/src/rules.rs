@@ -27,6 +27,10 @@ isomorph_error::rules! {
     ORC_FILE "ORC-FILE" Error
         "an ORC file must have a valid postscript, footer and stripes",
         DAMAGED;
+    /// Everything about Arrow IPC files.
+    ARROW_FILE "ARROW-FILE" Error
+        "an Arrow IPC file must end with a footer that names its batches, and these must be valid",
+        DAMAGED;
     /// A timestamp and the unit in which it is read.
     TIME_UNIT "TIME-UNIT" Error
         "a timestamp must be a whole number of the unit in which its column is read, and within the range of that unit",

@@ -29,6 +29,8 @@ pub struct WriteOptions {
     pub footer_metadata: Vec<(String, String)>,
     /// The dialect of CSV.
     pub csv: CsvDialect,
+    /// Text columns whose cells are JSON text: in JSON lines they are written as what they say.
+    pub raw_json: Vec<String>,
 }
 
 impl Default for WriteOptions {
@@ -42,6 +44,7 @@ impl Default for WriteOptions {
             page_index: true,
             footer_metadata: Vec::new(),
             csv: CsvDialect::default(),
+            raw_json: Vec::new(),
         }
     }
 }

@@ -7,6 +7,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
 use isomorph_error::{Error, Result};
 
+use crate::arrow::ArrowWriter;
 use crate::csv::CsvWriter;
 use crate::json::JsonWriter;
 use crate::orc::OrcWriter;
@@ -25,6 +26,7 @@ enum Sink<W: Write + Send> {
     Orc(Box<OrcWriter<W>>),
     Csv(CsvWriter<W>),
     Json(JsonWriter<W>),
+    Arrow(Box<ArrowWriter<W>>),
 }
 
 /// The size of the output.
@@ -48,7 +50,8 @@ impl<W: Write + Send> TableWriter<W> {
             Encoding::Parquet => Sink::Parquet(Box::new(ParquetWriter::create(out, schema, options)?)),
             Encoding::Orc => Sink::Orc(Box::new(OrcWriter::create(out, schema, options)?)),
             Encoding::Csv => Sink::Csv(CsvWriter::create(out, schema, options)?),
-            Encoding::JsonLines => Sink::Json(JsonWriter::create(out, schema)?),
+            Encoding::JsonLines => Sink::Json(JsonWriter::create(out, schema, &options.raw_json)?),
+            Encoding::Arrow => Sink::Arrow(Box::new(ArrowWriter::create(out, schema)?)),
         };
         Ok(TableWriter { sink, schema: Arc::new(schema.clone()), rows: 0 })
     }
@@ -73,6 +76,7 @@ impl<W: Write + Send> TableWriter<W> {
             Sink::Orc(writer) => writer.write(batch)?,
             Sink::Csv(writer) => writer.write(batch)?,
             Sink::Json(writer) => writer.write(batch)?,
+            Sink::Arrow(writer) => writer.write(batch)?,
         }
         self.rows += batch.num_rows() as u64;
         Ok(())
@@ -88,6 +92,7 @@ impl<W: Write + Send> TableWriter<W> {
             Sink::Orc(writer) => writer.finish()?,
             Sink::Csv(writer) => writer.finish()?,
             Sink::Json(writer) => writer.finish()?,
+            Sink::Arrow(writer) => writer.finish()?,
         };
         Ok((out.out, WriteStats { rows: self.rows, bytes: out.bytes }))
     }

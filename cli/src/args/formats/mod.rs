@@ -4,6 +4,7 @@
 mod annnet;
 mod deepgnn;
 mod edgelist;
+mod flat;
 mod graphar;
 mod graphlake;
 mod nock;
@@ -45,7 +46,7 @@ pub trait Arguments: Sync {
     }
 }
 
-static ALL: [&dyn Arguments; 7] = [
+static ALL: [&dyn Arguments; 11] = [
     &graphar::GraphAr,
     &nock::Nock,
     &annnet::Annnet,
@@ -53,6 +54,10 @@ static ALL: [&dyn Arguments; 7] = [
     &deepgnn::DeepGnn,
     &graphlake::GraphLake,
     &rdf::Rdf,
+    &flat::Flat(Format::PARQUET),
+    &flat::Flat(Format::CSV),
+    &flat::Flat(Format::ARROW),
+    &flat::Flat(Format::JSON_LINES),
 ];
 
 /// The arguments of `format`, or of all formats if it is not known yet.

@@ -47,8 +47,10 @@ pub fn run(args: &ConvertArgs, formats: &Registry, console: &Console) -> Result<
             interrupt.outcome(select(opened, &selection, true, &resources, &bars))?
         }
     };
+    // What the name alone says is not asked for: the plan tells of a format that has the name's ending, too.
+    let by_name = args.target.to.is_none() && formats.of_name(destination.file_name()) == wanted;
     let mut options = ConvertOptions {
-        to: wanted,
+        to: wanted.filter(|_| !by_name),
         lossy: args.lossy,
         no_verify: args.no_verify,
         replace: args.replace,

@@ -3,6 +3,7 @@
 mod annnet;
 mod deepgnn;
 mod edgelist;
+mod flat;
 mod graphar;
 mod graphlake;
 mod graphml;
@@ -10,13 +11,14 @@ mod nock;
 mod rdf;
 
 use isomorph_model::{Graph, Property, Written};
+use isomorph_tables::Encoding;
 
 use crate::driver::Format;
 
 pub use rdf::RdfOptions;
 
-/// The formats, in the order of detection.
-pub(crate) static STANDARD: [Format; 8] = [
+/// In detection order.
+pub(crate) static STANDARD: [Format; 12] = [
     Format::GRAPHAR,
     Format::NOCK,
     Format::ANNNET,
@@ -25,6 +27,11 @@ pub(crate) static STANDARD: [Format; 8] = [
     Format::GRAPHLAKE,
     Format::GRAPHML,
     Format::RDF,
+    // What the others do not know: tables in a directory, explained by a mapping file or by their names and headers.
+    Format::PARQUET,
+    Format::CSV,
+    Format::ARROW,
+    Format::JSON_LINES,
 ];
 
 /// For code about a single format.
@@ -45,6 +52,14 @@ impl Format {
     pub const GRAPHML: Format = Format::new(&graphml::GraphMl);
     /// RDF: a text in one of six syntaxes.
     pub const RDF: Format = Format::new(&rdf::Rdf);
+    /// Tables in Parquet: a file for each type.
+    pub const PARQUET: Format = Format::new(&flat::Flat(Encoding::Parquet));
+    /// Tables in CSV: a file for each type.
+    pub const CSV: Format = Format::new(&flat::Flat(Encoding::Csv));
+    /// Tables in Arrow IPC: a file for each type.
+    pub const ARROW: Format = Format::new(&flat::Flat(Encoding::Arrow));
+    /// Tables in JSON lines: a file for each type.
+    pub const JSON_LINES: Format = Format::new(&flat::Flat(Encoding::JsonLines));
 }
 
 /// Returns the properties of all nodes and edges.

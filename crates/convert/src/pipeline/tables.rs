@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use isomorph_error::{Error, Result};
-use isomorph_model::{Batch, Delivery, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, Request, Sink, Source, Tables};
+use isomorph_model::{
+    Batch, Delivery, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, KeyKind, Request, Sink, Source, Tables,
+};
 
 use super::ends::RowsByKey;
 use super::ids::{IdParts, Ids};
@@ -35,7 +37,10 @@ pub(super) fn tables(
         true => Some(RowsByKey::new(source, resources)?),
         false => None,
     };
-    let of_rows = rows.is_some() || (0..graph.edges.len()).any(|ty| source.end_form(ty) == EndForm::Rows);
+    // Of nodes without keys ends are rows, whatever is said of the edges.
+    let ends = graph.edges.iter().flat_map(|ty| [ty.source, ty.target]).filter_map(|ty| graph.nodes.get(ty));
+    let has_rows = (0..graph.edges.len()).any(|ty| source.end_form(ty) == EndForm::Rows);
+    let of_rows = rows.is_some() || has_rows || ends.into_iter().any(|ty| ty.key.kind == KeyKind::Row);
     let mut keys = of_rows.then(|| Keys::new(graph, resources));
     // Edges of all types in one table are delivered together, with the first of these types.
     let place_of = |ty: usize| deliveries.iter().position(|delivery| *delivery == Delivery::EdgesAsTheyCome(ty));

@@ -52,8 +52,8 @@ impl Plan {
         let by_key = self.to.knows_nodes_by_key();
         // Opening NOCK merges its nodes by name, and a resource is identified by its name.
         let may_repeat = self.from.shape() == Shape::Typed;
-        // A target that writes nodes in order reads them back in order, so verification would not detect this.
-        let is_asked = options.loses() || options.no_verify || self.becomes_plain();
+        // Who writes nodes as they come reads them back as they came.
+        let is_asked = options.loses() || options.no_verify || self.becomes_plain() || self.to.has_types();
         if !by_key || !may_repeat || !is_asked {
             return Ok(());
         }

@@ -183,6 +183,9 @@ impl Plan {
         for (subject, fact) in opened.format.recognised(opened.native.as_ref()) {
             plan.line(subject, fact);
         }
+        if let Some(other) = other_format(to, destination, opened, options) {
+            plan.line(format!("or --to {}", other.id()), other.layout(&options.write));
+        }
         let write = options.write.fitted(to, graph, destination.file_name(), resources);
         to.check_layout(&write)?;
         if !options.loses() && !to.keeps_order(&write) {
@@ -532,7 +535,13 @@ impl Plan {
     }
 }
 
-/// Refuses a meaningful order of nodes.
+/// The format whose id is the ending of the destination, where the name was taken for another one.
+fn other_format(to: Format, destination: &Location, opened: &Opened, options: &ConvertOptions) -> Option<Format> {
+    let (_, ending) = destination.file_name().rsplit_once('.').filter(|_| options.to.is_none())?;
+    opened.options.formats.find(&ending.to_ascii_lowercase()).filter(|other| *other != to)
+}
+
+/// Fails where positions of nodes mean something.
 fn refuse_order(graph: &Graph, to: Format) -> Result<()> {
     match graph.nodes.iter().find(|ty| ty.ordered || ty.key.kind == KeyKind::Row) {
         None => Ok(()),

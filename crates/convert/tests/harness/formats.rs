@@ -41,11 +41,14 @@ impl Member {
 }
 
 /// All formats. A new one is added here.
-pub const MEMBERS: &[Member] = &[GRAPHAR, NOCK, ANNNET, DEEPGNN, GRAPHLAKE, RDF, GRAPHML];
+pub const MEMBERS: &[Member] = &[GRAPHAR, NOCK, ANNNET, DEEPGNN, GRAPHLAKE, RDF, GRAPHML, PARQUET, CSV];
+
+/// Formats that differ from one of these in their encoding alone.
+pub const ENCODED: &[Member] = &[ARROW, JSON_LINES];
 
 /// The entry of a format.
 pub fn member(format: Format) -> &'static Member {
-    MEMBERS.iter().find(|member| member.format == format).unwrap()
+    MEMBERS.iter().chain(ENCODED).find(|member| member.format == format).unwrap()
 }
 
 const GRAPHAR: Member = Member {
@@ -196,6 +199,26 @@ const GRAPHML: Member = Member {
         ("strings", "XML does not allow the character"),
     ],
 };
+
+const PARQUET: Member =
+    Member { format: Format::PARQUET, layouts: |_| vec![tables("Parquet tables")], refuses: NO_TABLES };
+
+const CSV: Member = Member { format: Format::CSV, layouts: |_| vec![tables("CSV tables")], refuses: NO_TABLES };
+
+const ARROW: Member = Member { format: Format::ARROW, layouts: |_| vec![tables("Arrow tables")], refuses: NO_TABLES };
+
+const JSON_LINES: Member =
+    Member { format: Format::JSON_LINES, layouts: |_| vec![tables("JSON lines tables")], refuses: NO_TABLES };
+
+const NO_TABLES: &[(&str, &str)] = &[
+    ("rdf", "cannot be written as nodes and edges"),
+    ("triples and an empty graph", "without triples would be lost"),
+    ("deepgnn", "only nodes and edges"),
+];
+
+fn tables(name: &str) -> Layout {
+    Layout { name: name.to_owned(), file: "graph", write: WriteOptions::default(), keeps_order: true }
+}
 
 const GRAPHLAKE: Member = Member {
     format: Format::GRAPHLAKE,

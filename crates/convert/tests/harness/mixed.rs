@@ -147,17 +147,12 @@ fn reads(at: Format, types: usize) -> Vec<(String, (usize, usize))> {
     let found = digest(opened.graph.as_ref(), &resources(), &isomorph_convert::Silent).unwrap().digests;
     assert_eq!(found, expected, "{at} of {types} types");
     let mut all = vec![("the digest".to_owned(), counting.read())];
-    for to in MEMBERS.iter().filter(|to| to.format != at) {
-        for lossy in [false, true] {
-            let (what, options) = (
-                format!("{at} to {}, lossy: {lossy}", to.format),
-                ConvertOptions { lossy, ..ConvertOptions::default() },
-            );
-            let staged = stage_as(&opened, to, &to.layouts_for(&case)[0], options);
-            let staged = staged.unwrap_or_else(|error| panic!("{what}: {error:?}"));
-            assert!(lossy || staged.certificate.source == Some(expected), "{what}");
-            all.push((what, counting.read()));
-        }
+    // For these the keys of nodes are read to find repeats, still type by type.
+    let by_type = [Format::GRAPHML, Format::PARQUET, Format::CSV];
+    for to in MEMBERS.iter().filter(|to| to.format != at && !by_type.contains(&to.format)) {
+        let staged = stage(&opened, to, &to.layouts_for(&case)[0]).unwrap_or_else(|error| panic!("{at}: {error:?}"));
+        assert_eq!(staged.certificate.source, Some(expected), "{at} to {}", to.format);
+        all.push((to.format.to_string(), counting.read()));
     }
     all
 }

@@ -75,3 +75,10 @@ fn the_zoo_survives_deepgnn() {
 fn the_zoo_survives_graphml() {
     survives(member(Format::GRAPHML));
 }
+
+#[test]
+fn the_zoo_survives_tables() {
+    for format in [Format::PARQUET, Format::CSV, Format::ARROW, Format::JSON_LINES] {
+        survives(member(format));
+    }
+}

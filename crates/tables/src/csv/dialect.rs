@@ -1,12 +1,18 @@
 //! Dialects of CSV.
 
-/// A dialect of CSV. All dialects have a header line, commas, and doubled quotes inside quoted fields.
+/// A dialect of CSV. All dialects have doubled quotes inside quoted fields.
 ///
 /// On reading, lines may end with `\n`, `\r\n` or `\r`. A byte order mark is skipped, and so are empty lines, unless
 /// records have a single field: then an empty line is a record. Columns are found by name. Written lines end
 /// with `\n`.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CsvDialect {
+    /// The byte between fields when read. Written fields are separated by commas.
+    pub separator: u8,
+    /// Whether the first record names the columns when read. Without it, `names` must.
+    pub has_header: bool,
+    /// Names of all columns by position when read, instead of those in the header: for headers that repeat a name.
+    pub names: Option<Vec<String>>,
     /// Which fields are quoted, and how null is distinguished from empty text.
     pub quoting: Quoting,
     /// Unquoted words that mean null in every column when read, like `NA`. Values that equal such a word are quoted
@@ -39,6 +45,23 @@ pub enum Quoting {
     /// booleans are not. An empty field is empty text, quoted or not. Booleans are `True` and `False`, floats `1.0` and
     /// `0.5`.
     NonNumeric,
+    /// For people and their tools: like [`Quoting::Necessary`], but header names are quoted only if necessary, and floats are `1.0`
+    /// and `0.5`, so that no reader takes them for integers.
+    Sparing,
+}
+
+impl Default for CsvDialect {
+    fn default() -> Self {
+        CsvDialect {
+            separator: b',',
+            has_header: true,
+            names: None,
+            quoting: Quoting::default(),
+            null_words: Vec::new(),
+            null_word: None,
+            keep_other_columns: false,
+        }
+    }
 }
 
 impl CsvDialect {

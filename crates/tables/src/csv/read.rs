@@ -2,16 +2,18 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::io::Read;
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use isomorph_error::{Error, Kind, Place, Result};
-use isomorph_storage::{Blob, BlobReader};
+use isomorph_storage::Blob;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use super::split::{Records, Splitter};
 use super::{CsvDialect, Quoting, foreign};
+use crate::packed::{PackedFile, Packing};
 use crate::rules::{CSV_HEADER, CSV_RECORD, TEXT_VALUE};
 use crate::text::column::{self, Cell, Refused};
 use crate::text::select::{Numbered, Selected, Wanted};
@@ -20,6 +22,7 @@ use crate::{Limits, ReadOptions, Selection, convert};
 /// A CSV file whose header was read and matched with the declared columns.
 pub(crate) struct CsvFile {
     blob: Blob,
+    packing: Packing,
     dialect: CsvDialect,
     limits: Limits,
     schema: SchemaRef,
@@ -39,22 +42,87 @@ impl CsvFile {
         let Some(declared) = &options.schema else {
             return Err(Error::usage("reading CSV requires a declared schema").at(blob.place()));
         };
-        foreign::refuse(&blob).map_err(|error| error.at(blob.place()))?;
-        let header = header(&blob, &options.limits).map_err(|error| error.at(blob.place()))?;
-        let place = blob.place().line(1);
-        let (fields, schema) = columns(&header, declared, &options.csv).map_err(|error| error.at(place))?;
-        let width = header.len();
-        let is_other = |name: &&String| declared.field_with_name(name).is_err();
-        let others = header.iter().filter(is_other).cloned().collect();
-        Ok(CsvFile {
+        let packing = if options.packed { PackedFile::of(blob.clone())?.packing } else { Packing::None };
+        if packing == Packing::None {
+            foreign::refuse(&blob).map_err(|error| error.at(blob.place()))?;
+        }
+        let mut file = CsvFile {
             blob,
+            packing,
             dialect: options.csv.clone(),
             limits: options.limits.clone(),
-            schema: Arc::new(schema),
-            fields,
-            width,
-            others,
-        })
+            schema: Arc::clone(declared),
+            fields: Vec::new(),
+            width: 0,
+            others: HashSet::new(),
+        };
+        file.find_columns(declared).map_err(|error| error.at(file.blob.place()))?;
+        Ok(file)
+    }
+
+    /// Matches the declared columns with the header.
+    fn find_columns(&mut self, declared: &Schema) -> Result<()> {
+        let header = self.names()?;
+        let (fields, schema) =
+            columns(&header, declared, &self.dialect).map_err(|error| error.at(Place::default().line(1)))?;
+        let is_other = |name: &&String| declared.field_with_name(name).is_err();
+        self.others = header.iter().filter(is_other).cloned().collect();
+        (self.width, self.fields, self.schema) = (header.len(), fields, Arc::new(schema));
+        Ok(())
+    }
+
+    /// Splits the file into records, from the first on.
+    fn splitter(&self) -> Result<Splitter<Box<dyn Read + Send>>> {
+        let file = PackedFile { blob: self.blob.clone(), packing: self.packing };
+        let mut splitter = Splitter::new(file.reader()?, self.limits.text_bytes);
+        splitter.separator = self.dialect.separator;
+        splitter.skip_mark()?;
+        Ok(splitter)
+    }
+
+    /// Returns the names of all columns.
+    fn names(&self) -> Result<Vec<String>> {
+        let Some(records) = self.splitter()?.next(1, usize::MAX)? else {
+            return match &self.dialect.names {
+                Some(names) if !self.dialect.has_header => Ok(names.clone()),
+                _ => Err(Error::broken(&CSV_HEADER, "the file is empty")),
+            };
+        };
+        let fields = records.fields(0);
+        if fields.len() > self.limits.columns {
+            let message = format!("the file has {} columns, but the limit is {}", fields.len(), self.limits.columns);
+            return Err(Error::new(Kind::TooLarge, message));
+        }
+        if let Some(names) = &self.dialect.names {
+            if names.len() != fields.len() {
+                let message =
+                    format!("the first line has {} fields, but {} columns are named", fields.len(), names.len());
+                return Err(Error::broken(&CSV_HEADER, message).at(Place::default().line(1)));
+            }
+            return Ok(names.clone());
+        }
+        let name = |text: Cow<'_, [u8]>| {
+            String::from_utf8(text.into_owned()).map_err(|_| Error::broken(&CSV_HEADER, "a column name is not UTF-8"))
+        };
+        fields.iter().map(|field| name(records.text(*field))).collect()
+    }
+
+    /// Returns the line on which a row starts.
+    pub(crate) fn line_of(&self, row: u64) -> Result<Option<u64>> {
+        let mut splitter = self.splitter()?;
+        if self.dialect.has_header {
+            splitter.next(1, usize::MAX)?;
+        }
+        splitter.keep_blank_lines = self.width == 1;
+        let mut first = 0;
+        while let Some(records) = splitter.next(1 << 16, 1 << 26)? {
+            let behind = usize::try_from(row - first).unwrap_or(usize::MAX);
+            if behind < records.len() {
+                return Ok(Some(records.line(behind)));
+            }
+            first += records.len() as u64;
+        }
+        Ok(None)
     }
 
     /// Returns the schema of its batches.
@@ -68,8 +136,7 @@ impl CsvFile {
         selection: &Selection,
     ) -> Result<(SchemaRef, impl Iterator<Item = Result<RecordBatch>> + Send + 'static)> {
         let wanted = Wanted::new(&self.schema, selection).map_err(|error| error.at(self.blob.place()))?;
-        let mut splitter = Splitter::new(self.blob.reader(), self.limits.text_bytes);
-        splitter.skip_mark().map_err(|error| error.at(self.blob.place()))?;
+        let splitter = self.splitter().map_err(|error| error.at(self.blob.place()))?;
         let schema = self.schema.project(&wanted.read).map_err(|error| Error::usage(error.to_string()))?;
         let batches = CsvBatches {
             file: Arc::clone(self),
@@ -78,30 +145,12 @@ impl CsvFile {
             schema: Arc::new(schema),
             batch_rows: selection.rows_of_a_batch(),
             next: 0,
-            header: true,
+            header: self.dialect.has_header,
             ahead: None,
         };
         let schema = Arc::clone(wanted.schema());
         Ok((schema, Selected::new(batches, wanted, self.blob.place())))
     }
-}
-
-/// Returns the names in the first line.
-fn header(blob: &Blob, limits: &Limits) -> Result<Vec<String>> {
-    let mut splitter = Splitter::new(blob.reader(), limits.text_bytes);
-    splitter.skip_mark()?;
-    let Some(records) = splitter.next(1, usize::MAX)? else {
-        return Err(Error::broken(&CSV_HEADER, "the file is empty"));
-    };
-    let fields = records.fields(0);
-    if fields.len() > limits.columns {
-        let message = format!("the file has {} columns, but the limit is {}", fields.len(), limits.columns);
-        return Err(Error::new(Kind::TooLarge, message));
-    }
-    let name = |text: Cow<'_, [u8]>| {
-        String::from_utf8(text.into_owned()).map_err(|_| Error::broken(&CSV_HEADER, "a column name is not UTF-8"))
-    };
-    fields.iter().map(|field| name(records.text(*field))).collect()
 }
 
 /// Finds the declared columns in the header; returns their fields and their schema, with other columns last if they are kept.
@@ -148,7 +197,7 @@ fn columns(header: &[String], declared: &Schema, csv: &CsvDialect) -> Result<(Ve
 /// records, so that one file keeps several cores busy.
 struct CsvBatches {
     file: Arc<CsvFile>,
-    splitter: Splitter<BlobReader>,
+    splitter: Splitter<Box<dyn Read + Send>>,
     /// The fields that are read, and their schema.
     fields: Vec<usize>,
     schema: SchemaRef,
@@ -162,12 +211,11 @@ struct CsvBatches {
 
 impl CsvBatches {
     fn next_batch(&mut self) -> Result<Option<Numbered>> {
-        if self.header {
+        if std::mem::take(&mut self.header) {
             self.splitter.next(1, usize::MAX)?;
-            self.header = false;
-            // If a record has a single field, an empty line is a record too.
-            self.splitter.keep_blank_lines = self.file.width == 1;
         }
+        // If a record has a single field, an empty line is a record too.
+        self.splitter.keep_blank_lines = self.file.width == 1;
         let most = usize::try_from(self.file.limits.batch_bytes).unwrap_or(usize::MAX);
         let split = self.ahead.take().unwrap_or_else(|| self.splitter.next(self.batch_rows, most));
         let Some(records) = split? else { return Ok(None) };

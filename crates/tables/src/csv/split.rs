@@ -90,6 +90,8 @@ pub(super) struct Splitter<R> {
     line: u64,
     /// The maximum size of a record, bytes.
     most: usize,
+    /// The byte between fields.
+    pub separator: u8,
     /// Whether an empty line is a record with one empty field.
     pub keep_blank_lines: bool,
 }
@@ -113,6 +115,7 @@ impl<R: Read> Splitter<R> {
             at_end: false,
             line: 1,
             most: most.min(u32::MAX as usize / 4),
+            separator: b',',
             keep_blank_lines: false,
         }
     }
@@ -209,13 +212,13 @@ impl<R: Read> Splitter<R> {
                 from = at;
                 at += bytes[at..]
                     .iter()
-                    .position(|byte| matches!(byte, b',' | b'\n' | b'\r'))
+                    .position(|byte| *byte == self.separator || matches!(byte, b'\n' | b'\r'))
                     .unwrap_or(bytes.len() - at);
                 (to, doubled) = (at, false);
             }
             let end = bytes.get(at).copied();
             let (next, is_last) = match end {
-                Some(b',') => (at + 1, false),
+                Some(byte) if byte == self.separator => (at + 1, false),
                 Some(b'\n') => (at + 1, true),
                 Some(b'\r') => match bytes.get(at + 1) {
                     Some(b'\n') => (at + 2, true),

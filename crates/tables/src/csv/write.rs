@@ -49,7 +49,10 @@ impl<W: Write> CsvWriter<W> {
             if position > 0 {
                 writer.buffer.push(b',');
             }
-            writer.quote(field.name().as_bytes());
+            match writer.quoting {
+                Quoting::Sparing => writer.text(field.name().as_bytes()),
+                Quoting::Necessary | Quoting::NonNumeric => writer.quote(field.name().as_bytes()),
+            }
         }
         writer.buffer.push(b'\n');
         Ok(writer)
@@ -90,7 +93,7 @@ impl<W: Write> CsvWriter<W> {
     /// Appends a field. Returns false if the value cannot be written.
     fn field(&mut self, value: Value<'_>) -> bool {
         let is_nock = self.quoting == Quoting::NonNumeric;
-        let style = if is_nock { FloatStyle::Python } else { FloatStyle::Arrow };
+        let style = if self.quoting == Quoting::Necessary { FloatStyle::Arrow } else { FloatStyle::Python };
         let out = &mut self.buffer;
         match value {
             Value::Null if is_nock => out.extend_from_slice(b"\"\""),

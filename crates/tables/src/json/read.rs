@@ -1,16 +1,17 @@
 //! Reads JSON lines with a declared schema.
 
-use std::io::{BufRead, Read};
+use std::io::{BufRead, BufReader, Read};
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::{Array, RecordBatch};
+use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
 use arrow_schema::SchemaRef;
 use isomorph_error::{Error, Kind, Place, Result};
-use isomorph_storage::{Blob, BlobReader};
+use isomorph_storage::Blob;
 
 use super::record::Keys;
 use super::value::{is_readable, parse};
+use crate::packed::{PackedFile, Packing};
 use crate::rules::{JSON_RECORD, TEXT_VALUE};
 use crate::text::column::Refused;
 use crate::text::select::{Numbered, Selected, Wanted};
@@ -19,8 +20,10 @@ use crate::{Limits, ReadOptions, Selection, convert};
 /// A file of JSON lines. The file has no schema of its own; everything is declared.
 pub(crate) struct JsonFile {
     blob: Blob,
+    packing: Packing,
     limits: Limits,
     refuse_unknown_keys: bool,
+    raw: Vec<String>,
     schema: SchemaRef,
 }
 
@@ -37,10 +40,13 @@ impl JsonFile {
             return Err(Error::unsupported(message).at(blob.place().in_field(field.name())));
         }
         let schema = convert::schema(declared.fields(), None).map_err(|error| error.at(blob.place()))?;
+        let packing = if options.packed { PackedFile::of(blob.clone())?.packing } else { Packing::None };
         Ok(JsonFile {
             blob,
+            packing,
             limits: options.limits.clone(),
             refuse_unknown_keys: options.refuse_unknown_keys,
+            raw: options.raw_json.clone(),
             schema: Arc::new(schema),
         })
     }
@@ -48,6 +54,32 @@ impl JsonFile {
     /// Returns the schema of its batches.
     pub(crate) fn schema(&self) -> &SchemaRef {
         &self.schema
+    }
+
+    /// Reads the text from its first byte.
+    fn input(&self) -> Result<Box<dyn BufRead + Send>> {
+        Ok(match self.packing {
+            Packing::None => Box::new(self.blob.reader()),
+            packing => Box::new(BufReader::new(PackedFile { blob: self.blob.clone(), packing }.reader()?)),
+        })
+    }
+
+    /// Returns the line on which a row stands.
+    pub(crate) fn line_of(&self, row: u64) -> Result<Option<u64>> {
+        let (mut input, mut before, mut line) = (self.input()?, 0, 0);
+        let mut text = Vec::new();
+        loop {
+            text.clear();
+            if (&mut input).take(self.limits.text_bytes as u64 + 1).read_until(b'\n', &mut text)? == 0 {
+                return Ok(None);
+            }
+            line += 1;
+            let is_empty = text.trim_ascii().is_empty();
+            if !is_empty && before == row {
+                return Ok(Some(line));
+            }
+            before += u64::from(!is_empty);
+        }
     }
 
     /// Reads the selected rows.
@@ -67,7 +99,7 @@ impl JsonFile {
             known: names.len(),
             read,
             file: Arc::clone(self),
-            input: self.blob.reader(),
+            input: self.input().map_err(|error| error.at(self.blob.place()))?,
             schema: Arc::new(schema),
             batch_rows: selection.rows_of_a_batch(),
             row: 0,
@@ -81,7 +113,7 @@ impl JsonFile {
 /// All rows of a file, in batches.
 struct JsonBatches {
     file: Arc<JsonFile>,
-    input: BlobReader,
+    input: Box<dyn BufRead + Send>,
     keys: Keys,
     /// Known keys, of which the first `read` are columns of `schema`.
     known: usize,
@@ -129,8 +161,9 @@ impl JsonBatches {
             };
             let values: Vec<Option<&str>> =
                 places.iter().map(|place| place.clone().map(|place| &text[place])).collect();
-            let column = parse(declared.data_type(), &values)
-                .map_err(|Refused { row, reason }| Error::broken(&TEXT_VALUE, reason).at(at(row)))?;
+            let raw = self.file.raw.contains(declared.name());
+            let column = if raw { Ok(texts(&values)) } else { parse(declared.data_type(), &values) };
+            let column = column.map_err(|Refused { row, reason }| Error::broken(&TEXT_VALUE, reason).at(at(row)))?;
             if let Some(null) = column.nulls().filter(|_| !declared.is_nullable()) {
                 let row = (0..null.len()).find(|row| null.is_null(*row)).unwrap_or_default();
                 return Err(Error::broken(&TEXT_VALUE, "a required value is missing").at(at(row)));
@@ -159,6 +192,11 @@ impl JsonBatches {
         text.push_str(if is_first { line.trim_start_matches('\u{feff}') } else { line });
         Ok(read > 0)
     }
+}
+
+/// The JSON texts of values, where `null` is a value; null where there is none.
+fn texts(values: &[Option<&str>]) -> ArrayRef {
+    Arc::new(values.iter().copied().collect::<StringArray>())
 }
 
 /// The message of serde_json without the line number, which is always 1.

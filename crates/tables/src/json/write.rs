@@ -4,7 +4,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
 use arrow_buffer::ArrowNativeType;
 use arrow_schema::{DataType, Schema};
 use base64::Engine;
@@ -24,13 +24,15 @@ pub(crate) struct JsonWriter<W> {
     out: W,
     /// The key of each column, with its quotes and the following colon.
     keys: Vec<Vec<u8>>,
+    /// Whether the cells of each column are JSON already.
+    raw: Vec<bool>,
     buffer: Vec<u8>,
 }
 
 impl<W: Write> JsonWriter<W> {
     /// # Errors
     /// [`isomorph_error::Kind::Unsupported`] for types that cannot be written as JSON.
-    pub(crate) fn create(out: W, schema: &Schema) -> Result<Self> {
+    pub(crate) fn create(out: W, schema: &Schema, raw: &[String]) -> Result<Self> {
         let mut keys = Vec::with_capacity(schema.fields().len());
         for field in schema.fields() {
             if !is_readable(field.data_type()) {
@@ -43,11 +45,12 @@ impl<W: Write> JsonWriter<W> {
             key.push(b':');
             keys.push(key);
         }
-        Ok(JsonWriter { out, keys, buffer: Vec::new() })
+        let raw = schema.fields().iter().map(|field| raw.contains(field.name())).collect();
+        Ok(JsonWriter { out, keys, raw, buffer: Vec::new() })
     }
 
     pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        let columns: Vec<Column<'_>> = batch.columns().iter().filter_map(Column::new).collect();
+        let columns: Vec<Column<'_>> = batch.columns().iter().zip(&self.raw).filter_map(Column::of).collect();
         for row in 0..batch.num_rows() {
             self.buffer.push(b'{');
             let mut is_first = true;
@@ -89,10 +92,23 @@ impl<W: Write> JsonWriter<W> {
 /// A column of scalars or lists.
 enum Column<'a> {
     Single(&'a ArrayRef, Cells<'a>),
-    List { array: &'a ArrayRef, offsets: &'a [i32], items: Box<Column<'a>> },
+    List {
+        array: &'a ArrayRef,
+        offsets: &'a [i32],
+        items: Box<Column<'a>>,
+    },
+    /// JSON text.
+    Raw(StringArray),
 }
 
 impl<'a> Column<'a> {
+    fn of((array, raw): (&'a ArrayRef, &bool)) -> Option<Self> {
+        match array.as_string_opt::<i32>().filter(|_| *raw) {
+            Some(texts) => Some(Column::Raw(texts.clone())),
+            None => Column::new(array),
+        }
+    }
+
     fn new(array: &'a ArrayRef) -> Option<Self> {
         match array.data_type() {
             DataType::List(_) => {
@@ -105,14 +121,20 @@ impl<'a> Column<'a> {
     }
 
     fn is_null(&self, row: usize) -> bool {
-        let (Column::Single(array, _) | Column::List { array, .. }) = self;
-        Arc::as_ref(array).is_null(row)
+        match self {
+            Column::Single(array, _) | Column::List { array, .. } => Arc::as_ref(array).is_null(row),
+            Column::Raw(texts) => texts.is_null(row),
+        }
     }
 
     /// Appends a value, or `null`. Returns false if the value cannot be written.
     fn write(&self, row: usize, out: &mut Vec<u8>) -> bool {
         match self {
             _ if self.is_null(row) => out.extend_from_slice(b"null"),
+            // A line has no ends of lines inside.
+            Column::Raw(texts) => {
+                out.extend(texts.value(row).bytes().map(|byte| if byte < b' ' { b' ' } else { byte }))
+            }
             Column::Single(_, cells) => return write_value(cells.get(row), out),
             Column::List { offsets, items, .. } => {
                 out.push(b'[');

@@ -3,5 +3,8 @@
 pub(crate) mod cells;
 pub(crate) mod civil;
 pub(crate) mod column;
+mod guess;
 pub(crate) mod number;
 pub(crate) mod select;
+
+pub use guess::TypeGuess;

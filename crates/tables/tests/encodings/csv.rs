@@ -259,3 +259,20 @@ fn no_record_of_a_single_column_is_an_empty_line() {
     let nock = WriteOptions { csv: CsvDialect::nock(), ..WriteOptions::default() };
     assert_eq!(write(&nulls, CSV, &nock), "\"a\"\n\"x\"\n\"\"\n");
 }
+
+#[test]
+fn separators_headers_and_names_are_what_the_dialect_says() {
+    let fields = [("a", DataType::Int64), ("b", DataType::Utf8)];
+    let expected = parse("a,b\n1,\"x|y\"\n2,\n", &fields, CsvDialect::default()).unwrap();
+    for (separator, text) in [(b'|', "a|b\n1|\"x|y\"\n2|\n"), (b'\t', "a\tb\n1\tx|y\n2\t\n")] {
+        let dialect = CsvDialect { separator, ..CsvDialect::default() };
+        assert_eq!(parse(text, &fields, dialect).unwrap(), expected, "{text}");
+    }
+    let names = Some(vec!["a".to_owned(), "b".to_owned()]);
+    let headless = CsvDialect { has_header: false, names: names.clone(), ..CsvDialect::default() };
+    assert_eq!(parse("1,x|y\n2,\n", &fields, headless.clone()).unwrap(), expected);
+    let twice = CsvDialect { names, ..CsvDialect::default() };
+    assert_eq!(parse("id,id\n1,x|y\n2,\n", &fields, twice).unwrap(), expected);
+    let error = parse("1,2,3\n", &fields, headless).unwrap_err();
+    assert!(error.message().contains("3 fields, but 2 columns are named"), "{error:?}");
+}

@@ -57,6 +57,14 @@ fn damaged_parquet_files_never_panic() {
 }
 
 #[test]
+fn damaged_arrow_files_never_panic() {
+    let bytes = write(&batch(columns(true), true, 1), Encoding::Arrow, &WriteOptions::default());
+    let refused = survive(&bytes, Encoding::Arrow, &ReadOptions::default());
+    // Every cut; a flipped bit of a number or of padding tells nobody.
+    assert!(refused >= bytes.len(), "{refused} of {}", 2 * bytes.len());
+}
+
+#[test]
 fn damaged_orc_files_never_panic() {
     for compression in [Compression::None, Compression::Zstd(1), Compression::Gzip(6)] {
         let (names, _) = crate::orc::without_unsigned_longs(true);

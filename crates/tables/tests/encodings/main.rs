@@ -1,6 +1,7 @@
 //! Tables in every encoding: reading back what was written, selections, pruning, and refusals.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::single_range_in_vec_init)]
 
+mod arrow;
 mod bombs;
 mod csv;
 mod damage;

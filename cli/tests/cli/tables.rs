@@ -1,0 +1,83 @@
+//! Tables as a graph: mapping files, what is told of conventions, and the name of a destination.
+
+use crate::support::{Home, fixture, social};
+
+#[test]
+fn what_a_convention_says_is_a_mapping_file() {
+    let home = Home::new();
+    let plain = fixture("inout/plain");
+    let mapping = home.run(&["import", "init", &plain]).exits(0).out;
+    assert!(mapping.starts_with("-- tables: by the convention of two tables, nodes and edges\n"), "{mapping}");
+    for words in [
+        "CREATE EXTERNAL TABLE nodes (\n  id BIGINT,\n  name VARCHAR,\n  born DATE\n)\nSTORED AS CSV LOCATION 'nodes.csv';",
+        "nodes KEY (id)\n    LABEL \"node\" PROPERTIES ARE ALL COLUMNS",
+        "SOURCE KEY (src) REFERENCES nodes (id)\n    DESTINATION KEY (dst) REFERENCES nodes (id)",
+    ] {
+        assert!(mapping.contains(words), "{words}\n{mapping}");
+    }
+    assert_eq!(home.run(&["import", "init", &plain, "--json"]).exits(0).json()["mapping"], mapping.as_str());
+    home.run(&["import", "init", "."]).exits(3);
+    // The file may be edited and lie elsewhere, if that is allowed.
+    home.write("graph.pgq", mapping.replace("'nodes.csv'", &format!("'{plain}/nodes.csv'")));
+    std::fs::copy(format!("{plain}/edges.csv"), home.at("edges.csv")).unwrap();
+    let error = home.run(&["info", "graph.pgq", "--json"]).exits(3).error();
+    assert_eq!(error["error"]["rule"], "FLAT-MAPPING");
+    assert_eq!(
+        error["error"]["try"][0].as_str().map(|hint| hint.starts_with("--allow-outside")),
+        Some(true),
+        "{error}"
+    );
+    let content = |done: crate::support::Done| done.exits(0).json()["content"].clone();
+    let here = content(home.run(&["digest", "graph.pgq", "--allow-outside", "--json"]));
+    assert_eq!(here, content(home.run(&["digest", &plain, "--json"])));
+    home.run(&["info", "edges.csv", "--allow-outside"]).exits(2);
+}
+
+#[test]
+fn a_graph_goes_into_tables_and_comes_back() {
+    let home = Home::new();
+    let social = social();
+    for format in ["parquet", "csv", "arrow", "jsonl"] {
+        let plan = home.run(&["convert", &social, format, "--to", format, "--plan"]).exits(0).out;
+        assert!(plan.starts_with("plan     GraphAr → "), "{plan}");
+        home.run(&["convert", &social, format, "--to", format]).exits(0);
+        home.run(&["diff", &social, format, "--exact"]).exits(0);
+        home.run(&["validate", format]).exits(0);
+        let names = home.run(&["info", &format!("{format}/graph.pgq")]).exits(0).out;
+        assert!(names.contains("by the mapping file graph.pgq"), "{names}");
+        // The same again, in place of what is there.
+        home.run(&["convert", &social, format, "--to", format, "--replace"]).exits(0);
+    }
+    let city = |graph: &str| {
+        let done = home.run(&["neighbors", graph, "Lisbon", "--type", "city", "--in", "--json"]);
+        done.exits(0).json()["neighbors"].clone()
+    };
+    assert_eq!(city("csv"), city("parquet"));
+}
+
+#[test]
+fn a_file_is_nock_and_the_plan_names_the_tables() {
+    let home = Home::with_people();
+    let plan = home.run(&["convert", "people.csv", "other.csv", "--plan"]).exits(0).out;
+    assert!(plan.contains("or --to csv") && plan.contains("a directory with a file for each type"), "{plan}");
+    let plan = home.run(&["convert", "people.csv", "other.parq", "--plan"]).exits(0).out;
+    assert!(!plan.contains("or --to"), "{plan}");
+    let asked = home.run(&["convert", "people.csv", "other.csv", "--to", "nock", "--plan"]).exits(0).out;
+    assert!(!asked.contains("or --to"), "{asked}");
+}
+
+#[test]
+fn wrong_tables_are_refused_with_their_lines() {
+    let home = Home::new();
+    std::fs::create_dir(home.at("in")).unwrap();
+    home.write("in/nodes.csv", "id,name\n1,a\n2,b\n");
+    home.write("in/edges.csv", "source,target\n1,2\n2,7\n");
+    let error = home.run(&["convert", "in", "out.parq", "--json"]).exits(3).error();
+    assert_eq!(error["error"]["rule"], "FLAT-END");
+    assert_eq!(
+        error["error"]["place"],
+        serde_json::json!({ "file": "edges.csv", "row": 1, "line": 3, "field": "target" })
+    );
+    let found = home.run(&["validate", "in", "--json"]).exits(1).json();
+    assert_eq!(found["findings"][0]["rule"], "FLAT-END", "{found}");
+}

@@ -1,0 +1,163 @@
+//! Tables as a graph: a file for each type in one encoding, with a mapping file or a convention that says which graph they are.
+
+use std::sync::Arc;
+
+use isomorph_error::{Result, Rule};
+use isomorph_flat::{OpenOptions as Opening, WriteOptions as Writing};
+use isomorph_model::capability::Capability;
+use isomorph_model::{Graph, Property, Sink, Source, Written};
+use isomorph_storage::{Location, Scheme, Staging};
+use isomorph_tables::Encoding;
+
+use crate::driver::{Driver, Flags};
+use crate::mapping::{Allowed, NameRules};
+use crate::open::Opened;
+use crate::options::{OpenOptions, WriteOptions};
+
+/// Tables of one encoding: each is a format, because what columns hold depends on it.
+pub(super) struct Flat(pub Encoding);
+
+/// The tables that were opened.
+fn own(native: &dyn Source) -> Option<&isomorph_flat::Tables> {
+    native.as_any().and_then(|own| own.downcast_ref::<isomorph_flat::Tables>())
+}
+
+impl Driver for Flat {
+    fn id(&self) -> &'static str {
+        match self.0 {
+            Encoding::Csv => "csv",
+            Encoding::Arrow => "arrow",
+            Encoding::JsonLines => "jsonl",
+            Encoding::Parquet | Encoding::Orc => "parquet",
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        match self.0 {
+            Encoding::Csv => "CSV tables",
+            Encoding::Arrow => "Arrow tables",
+            Encoding::JsonLines => "JSON lines tables",
+            Encoding::Parquet | Encoding::Orc => "Parquet tables",
+        }
+    }
+
+    fn capability(&self) -> &'static Capability {
+        match self.0 {
+            Encoding::Csv => &isomorph_flat::CSV,
+            Encoding::JsonLines => &isomorph_flat::JSON,
+            Encoding::Arrow | Encoding::Parquet | Encoding::Orc => &isomorph_flat::TYPED,
+        }
+    }
+
+    fn rules(&self) -> &'static [&'static Rule] {
+        isomorph_flat::rules::RULES
+    }
+
+    fn usual_names(&self) -> &'static [&'static str] {
+        match self.0 {
+            Encoding::Csv => &["NAME.pgq", "DIRECTORY/", "DIRECTORY/nodes.csv"],
+            _ => &["NAME.pgq", "DIRECTORY/"],
+        }
+    }
+
+    fn flags(&self) -> Flags {
+        Flags { opening: &["--allow-outside"], ..Flags::default() }
+    }
+
+    fn detect(&self, location: &Location) -> Result<bool> {
+        if location.scheme() == Scheme::Stream {
+            return Ok(false);
+        }
+        // Tables in ORC are read, not written: the mapping file that names them is no format of its own.
+        let same = |found: Encoding| found == self.0 || (found, self.0) == (Encoding::Orc, Encoding::Parquet);
+        Ok(isomorph_flat::detect(location)?.is_some_and(same))
+    }
+
+    fn owns_directory(&self, directory: &Location, names: &[&str]) -> Result<bool> {
+        let names: Vec<&str> = names.iter().copied().filter(|name| *name != crate::sidecar::FOLDER).collect();
+        isomorph_flat::owns(directory, &names)
+    }
+
+    fn is_named_by_file(&self) -> bool {
+        true
+    }
+
+    fn suggested_name(&self, stem: &str, _options: &WriteOptions) -> String {
+        stem.to_owned()
+    }
+
+    fn open(&self, location: &Location, options: &OpenOptions) -> Result<Arc<dyn Source>> {
+        let mut own = options.get::<Opening>().into_owned();
+        if let Some(resources) = &options.resources {
+            own.budget = resources.budget.clone();
+            own.scratch = Some(resources.scratch.clone());
+        }
+        Ok(Arc::new(isomorph_flat::Tables::open(location, own)?))
+    }
+
+    fn copy_options(&self, opened: &Opened, options: &mut OpenOptions) {
+        options.get_mut::<Opening>().allow_outside = opened.options.get::<Opening>().allow_outside;
+    }
+
+    fn recognised(&self, native: &dyn Source) -> Vec<(String, String)> {
+        own(native).map(|tables| tables.recognised().to_vec()).unwrap_or_default()
+    }
+
+    fn name_rules(&self) -> NameRules {
+        NameRules { legal: |_| true, reserved_prefix: "", key: "id" }
+    }
+
+    fn allowed(&self) -> Allowed {
+        fn holds<const TEXT: bool, const JSON: bool>(property: &Property, _of_edge: bool) -> bool {
+            let encoding = match (TEXT, JSON) {
+                (true, false) => Encoding::Csv,
+                (true, true) => Encoding::JsonLines,
+                (false, _) => Encoding::Parquet,
+            };
+            isomorph_flat::holds(encoding, property)
+        }
+        let holds = match self.0 {
+            Encoding::Csv => holds::<true, false>,
+            Encoding::JsonLines => holds::<true, true>,
+            Encoding::Arrow | Encoding::Parquet | Encoding::Orc => holds::<false, false>,
+        };
+        let is_named = |name: &str| !name.is_empty();
+        Allowed {
+            holds,
+            is_type: is_named,
+            is_relation: is_named,
+            is_property: is_named,
+            is_label: is_named,
+            documents: |_| false,
+            ..Allowed::anything()
+        }
+    }
+
+    fn knows_nodes_by_key(&self) -> bool {
+        true
+    }
+
+    fn sorts_edges(&self) -> bool {
+        false
+    }
+
+    fn layout(&self, _options: &WriteOptions) -> String {
+        format!("a directory with a file for each type, and {}", isomorph_flat::MAPPING)
+    }
+
+    fn is_directory(&self, _options: &WriteOptions) -> bool {
+        true
+    }
+
+    fn encoding(&self, _options: &WriteOptions) -> Option<String> {
+        Some(self.id().to_owned())
+    }
+
+    fn create<'a>(&self, staging: &'a Staging, graph: &Graph, _options: &WriteOptions) -> Result<Box<dyn Sink + 'a>> {
+        Ok(Box::new(isomorph_flat::TablesWriter::create(staging, graph, Writing { encoding: self.0 })?))
+    }
+
+    fn manifests<'a>(&self, written: &'a Written) -> Vec<&'a str> {
+        super::file_called(written, isomorph_flat::MAPPING)
+    }
+}

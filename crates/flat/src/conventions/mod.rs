@@ -1,0 +1,120 @@
+//! Conventions by which tables say without a mapping file which graph they are. Only names and first lines are looked at; what is recognised is
+//! a mapping like any other, and is told.
+
+mod files;
+mod ldbc;
+mod neo4j;
+mod pairs;
+
+use isomorph_error::{Error, Result};
+use isomorph_storage::{Entry, Root};
+
+use crate::open::Found;
+use crate::sql::{At, Edge, End, ExternalTable, Hints, Properties, PropertyGraph, Script, TableOptions, Vertex};
+pub(crate) use files::TableFile;
+
+/// What a convention makes of files: the mapping, and what is told of it.
+pub(crate) struct Guess {
+    pub script: Script,
+    pub recognised: Vec<(String, String)>,
+}
+
+/// The graph that the files of a directory are by a convention, if they are one.
+///
+/// # Errors
+/// When several files could have the same role, or a file cannot be read.
+pub(crate) fn guess(root: Root, entries: &[Entry]) -> Result<Option<Found>> {
+    let files = files::tables(&root, entries)?;
+    if files.is_empty() {
+        return Ok(None);
+    }
+    // What only its own files have comes first.
+    let conventions: [fn(&[TableFile]) -> Result<Option<Guess>>; 5] =
+        [neo4j::guess, pairs::kgx, pairs::gephi, ldbc::guess, pairs::plain];
+    for convention in conventions {
+        if let Some(Guess { script, mut recognised }) = convention(&files)? {
+            let read: Vec<&str> = script.tables.iter().map(|table| table.location.as_str()).collect();
+            let left: Vec<&str> =
+                files.iter().map(|file| file.name.as_str()).filter(|name| !read.contains(name)).collect();
+            if !left.is_empty() {
+                recognised.push(("not read".to_owned(), left.join(", ")));
+            }
+            return Ok(Some(Found { root, script, file: None, recognised }));
+        }
+    }
+    Ok(None)
+}
+
+/// The only file of a role.
+///
+/// # Errors
+/// When there are several.
+fn only<'a>(role: &str, candidates: &[&'a TableFile]) -> Result<Option<&'a TableFile>> {
+    match candidates {
+        [] => Ok(None),
+        [one] => Ok(Some(one)),
+        several => {
+            let names: Vec<&str> = several.iter().map(|file| file.name.as_str()).collect();
+            Err(Error::usage(format!("several tables could be the {role}: {}", names.join(", ")))
+                .hint("remove all but one from the directory")
+                .hint("write a mapping file, graph.pgq, that says which is meant"))
+        }
+    }
+}
+
+impl Guess {
+    fn new(convention: &str) -> Self {
+        let script =
+            Script { graph: PropertyGraph { name: "g".to_owned(), ..PropertyGraph::default() }, ..Script::default() };
+        let recognised = vec![("tables".to_owned(), format!("by the convention of {convention}"))];
+        Guess { script, recognised }
+    }
+
+    fn table(&mut self, file: &TableFile, options: TableOptions, hints: Hints) -> String {
+        let mut name = file.stem.clone();
+        while self.script.tables.iter().any(|table| table.name.eq_ignore_ascii_case(&name)) {
+            name.push('_');
+        }
+        let delimiter = options.delimiter.or(file.delimiter.filter(|byte| *byte != b','));
+        self.script.tables.push(ExternalTable {
+            name: name.clone(),
+            columns: Vec::new(),
+            encoding: file.encoding,
+            location: file.name.clone(),
+            options: TableOptions { delimiter, ..options }.written(),
+            hints,
+            at: At::default(),
+        });
+        name
+    }
+
+    fn vertex(&mut self, table: String, key: &str, label: &str, properties: Properties) {
+        let key = Some(key.to_owned());
+        let vertex =
+            Vertex { alias: table.clone(), table, key, label: label.to_owned(), properties, at: At::default() };
+        self.script.graph.vertices.push(vertex);
+    }
+
+    /// Edges between the tables of nodes with these aliases.
+    fn edge(&mut self, table: String, ends: [(&str, &str); 2], label: &str, properties: Properties) {
+        let end = |(column, references): (&str, &str)| End {
+            column: column.to_owned(),
+            references: references.to_owned(),
+            referenced: self
+                .script
+                .graph
+                .vertices
+                .iter()
+                .find(|known| known.alias == references)
+                .and_then(|v| v.key.clone()),
+            at: At::default(),
+        };
+        let [source, target] = ends.map(end);
+        let edge = Edge { table, key: None, source, target, label: label.to_owned(), properties, at: At::default() };
+        self.script.graph.edges.push(edge);
+    }
+
+    fn tell(&mut self, file: &TableFile, what: String) {
+        self.recognised.push((file.name.clone(), what));
+    }
+}

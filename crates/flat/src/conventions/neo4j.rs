@@ -1,0 +1,146 @@
+//! Neo4j's admin import: what a column is stands in its header.
+//!
+//! Source: the Operations Manual of Neo4j 5, "Import", "CSV header format".
+
+use std::collections::BTreeMap;
+
+use arrow_schema::{DataType, TimeUnit};
+use isomorph_error::{Error, Result};
+use isomorph_model::type_name::list_of;
+
+use super::{Guess, TableFile};
+use crate::sql::{Column, ColumnType, Hints, Properties, TableOptions};
+
+/// What divides the items of arrays and labels.
+const ARRAY: char = ';';
+
+/// What a field of a header says: a name, and what the column is.
+struct Header<'a> {
+    name: &'a str,
+    /// `ID`, `LABEL`, `int`, `string[]`, …; empty where nothing is said.
+    what: &'a str,
+    /// The space of ids, in parentheses.
+    space: &'a str,
+    /// What braces say, as `label:Person`.
+    braces: &'a str,
+}
+
+impl<'a> Header<'a> {
+    fn of(field: &'a str) -> Header<'a> {
+        let (field, braces) =
+            field.split_once('{').map_or((field, ""), |(field, rest)| (field, rest.trim_end_matches('}')));
+        let (name, what) = field.rsplit_once(':').unwrap_or((field, ""));
+        let (what, space) = what.split_once('(').map_or((what, ""), |(what, rest)| (what, rest.trim_end_matches(')')));
+        Header { name, what, space, braces }
+    }
+
+    fn is(&self, word: &str) -> bool {
+        self.what == word
+    }
+
+    fn ty(&self) -> ColumnType {
+        let (what, is_list) = self.what.strip_suffix("[]").map_or((self.what, false), |what| (what, true));
+        let data_type = match what {
+            "int" | "long" | "short" | "byte" => DataType::Int64,
+            "float" | "double" => DataType::Float64,
+            "boolean" => DataType::Boolean,
+            "date" if !is_list => DataType::Date32,
+            "localdatetime" if !is_list => DataType::Timestamp(TimeUnit::Nanosecond, None),
+            "datetime" if !is_list => DataType::Timestamp(TimeUnit::Nanosecond, Some("UTC".into())),
+            // Ids are text unless the command line says otherwise; points, times and spans have no counterpart.
+            _ => DataType::Utf8,
+        };
+        let is_list = is_list || self.is("LABEL");
+        ColumnType::plain(if is_list { list_of(data_type) } else { data_type })
+    }
+}
+
+fn headers(file: &TableFile) -> Vec<Header<'_>> {
+    file.columns.iter().map(|field| Header::of(field)).collect()
+}
+
+pub(super) fn guess(files: &[TableFile]) -> Result<Option<Guess>> {
+    let texts = files.iter().filter(|file| file.delimiter.is_some());
+    let has = |file: &TableFile, word: &str| headers(file).iter().any(|header| header.is(word));
+    let nodes: Vec<&TableFile> = texts.clone().filter(|file| has(file, "ID")).collect();
+    let edges: Vec<&TableFile> = texts.filter(|file| has(file, "START_ID") && has(file, "END_ID")).collect();
+    if nodes.is_empty() {
+        return Ok(None);
+    }
+    let mut guess = Guess::new("Neo4j's admin import");
+    let mut spaces: BTreeMap<String, (String, String)> = BTreeMap::new();
+    for file in nodes {
+        let own = headers(file);
+        let at = |word: &str| own.iter().position(|header| header.is(word));
+        let Some(key) = at("ID") else { continue };
+        let labels = at("LABEL").map(|at| file.columns[at].clone());
+        let space = own[key].space;
+        let label = own[key].braces.strip_prefix("label:").filter(|label| !label.is_empty());
+        let label = label.or(Some(space).filter(|space| !space.is_empty())).unwrap_or(&file.stem).to_owned();
+        let options = TableOptions { labels: labels.clone(), ..options() };
+        let table = guess.table(file, options, Hints::default());
+        if let Some((other, _)) = spaces.insert(space.to_owned(), (table.clone(), file.name.clone())) {
+            let name = if space.is_empty() { "without a name".to_owned() } else { space.to_owned() };
+            let what = format!(
+                "the tables {other} and {table} have ids in one space, {name}: an edge does not say in which of them it ends"
+            );
+            return Err(Error::usage(what)
+                .hint("give each table an id space of its own: personId:ID(Person), :START_ID(Person)"));
+        }
+        declare(&mut guess, file, &own);
+        guess.vertex(table, &file.columns[key], &label, properties(file, &own, key));
+        let of = labels.map_or_else(String::new, |name| format!(", labels {name}"));
+        guess.tell(file, format!("nodes {label}: key {}{of}", file.columns[key]));
+    }
+    for file in edges {
+        let own = headers(file);
+        let at = |word: &str| own.iter().position(|header| header.is(word));
+        let (Some(source), Some(target)) = (at("START_ID"), at("END_ID")) else { continue };
+        let relation = at("TYPE").map(|at| file.columns[at].clone());
+        let table_of = |end: usize| {
+            let space = own[end].space;
+            spaces.get(space).map(|(table, _)| table.clone()).ok_or_else(|| {
+                let known: Vec<&str> = spaces.keys().map(String::as_str).collect();
+                Error::usage(format!("{} ends in the id space {space:?}, which no table of nodes has", file.name))
+                    .hint(format!("known are {}", known.join(", ")))
+            })
+        };
+        let (from, to) = (table_of(source)?, table_of(target)?);
+        let options = TableOptions { relation: relation.clone(), ..options() };
+        let table = guess.table(file, options, Hints::default());
+        declare(&mut guess, file, &own);
+        let ends = [(file.columns[source].as_str(), from.as_str()), (file.columns[target].as_str(), to.as_str())];
+        guess.edge(table, ends, &file.stem, properties(file, &own, usize::MAX));
+        let of =
+            relation.map_or_else(|| format!("relation {}", file.stem), |_| "an edge type for each :TYPE".to_owned());
+        guess.tell(file, format!("edges from {} to {}: {of}", file.columns[source], file.columns[target]));
+    }
+    Ok(Some(guess))
+}
+
+fn options() -> TableOptions {
+    TableOptions { array_delimiter: Some(ARRAY), ..TableOptions::default() }
+}
+
+/// Declares the columns of the last table as its header does.
+fn declare(guess: &mut Guess, file: &TableFile, own: &[Header<'_>]) {
+    let columns = file.columns.iter().zip(own).filter(|(_, header)| !header.is("IGNORE"));
+    let column =
+        |(name, header): (&String, &Header<'_>)| Column { name: name.clone(), ty: header.ty(), required: false };
+    if let Some(table) = guess.script.tables.last_mut() {
+        table.columns = columns.map(column).collect();
+    }
+}
+
+/// The columns that are properties, by their names without types. The key has its own name, where the header gives one.
+fn properties(file: &TableFile, own: &[Header<'_>], key: usize) -> Properties {
+    let is_property =
+        |header: &Header<'_>| !["ID", "LABEL", "START_ID", "END_ID", "TYPE", "IGNORE"].contains(&header.what);
+    let all = own.iter().enumerate().zip(&file.columns);
+    let stays = all.filter(|((at, header), _)| *at == key || is_property(header));
+    let name = |((at, header), column): ((usize, &Header<'_>), &String)| match header.name {
+        "" if at == key => (column.clone(), "id".to_owned()),
+        name => (column.clone(), name.to_owned()),
+    };
+    Properties::Listed(stays.map(name).collect())
+}

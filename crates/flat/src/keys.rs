@@ -1,0 +1,122 @@
+//! The rows of keys: what edges end in, checked for every edge that is read.
+
+use arrow_array::{Array, ArrayRef, UInt64Array};
+use arrow_cast::cast;
+use arrow_cast::display::array_value_to_string;
+use arrow_schema::DataType;
+use isomorph_error::{Error, Kind, Result};
+use isomorph_storage::Scratch;
+use isomorph_tables::lookup::{KeyRows, KeyRowsBuilder, Lookup, LookupOptions};
+
+use crate::open::Tables;
+use crate::rules;
+
+/// The keys of a node type.
+pub(crate) enum Keys {
+    /// Keys that are looked up.
+    Known(KeyRows),
+    /// Keys that are rows, and how many there are.
+    Rows(u64),
+}
+
+impl Tables {
+    /// The keys of node type `ty`, which are read at the first call.
+    ///
+    /// # Errors
+    /// When a key is missing or repeated, the table cannot be read, or the keys need more memory than there is.
+    pub(crate) fn keys_of(&self, ty: usize) -> Result<&Keys> {
+        let slot = self.keys.get(ty).ok_or_else(|| Error::usage(format!("there is no node type {ty}")))?;
+        if let Some(known) = slot.get() {
+            return Ok(known);
+        }
+        let read = self.read_keys(ty)?;
+        Ok(slot.get_or_init(|| read))
+    }
+
+    fn read_keys(&self, ty: usize) -> Result<Keys> {
+        let own = self.nodes.get(ty).ok_or_else(|| Error::usage(format!("there is no node type {ty}")))?;
+        let table = &self.tables[own.table];
+        if own.row_keys {
+            return Ok(Keys::Rows(table.rows));
+        }
+        let name = &table.columns[own.key].name;
+        let scratch = self.options.scratch.clone().map_or_else(|| Scratch::new(None), Ok)?;
+        let memory = self.options.budget.limit() / 4 / self.nodes.len().max(1) as u64;
+        let options = LookupOptions::new(&self.options.budget, &scratch).memory(memory);
+        let mut builder = KeyRowsBuilder::new(options);
+        for piece in table.pieces() {
+            let mut reading = table.read(&piece, &[own.key], 1 << 16)?;
+            while let Some((first, _, columns)) = reading.next_batch()? {
+                let Some(keys) = columns.first() else { continue };
+                if let Some(at) = (0..keys.len()).find(|at| keys.is_null(*at)) {
+                    let place = table.place_of(first + at as u64).in_field(name.clone());
+                    return Err(Error::broken(&rules::KEY, "the row has no key").at(place));
+                }
+                builder.push(keys.as_ref())?;
+            }
+        }
+        match builder.finish()? {
+            Lookup::Spilled(_) => Err(Error::new(
+                Kind::TooLarge,
+                format!("the keys of {} take more memory than a quarter of the budget", self.graph.nodes[ty].name),
+            )
+            .hint("--memory SIZE    allow more")),
+            Lookup::Memory(keys) => match keys.repeats().shown().first() {
+                None => Ok(Keys::Known(keys)),
+                Some(repeat) => {
+                    let line = table.place_of(repeat.first).line;
+                    let first = line.map_or_else(|| format!("row {}", repeat.first), |line| format!("line {line}"));
+                    let others = match keys.repeats().count() {
+                        1 => String::new(),
+                        count => format!("; {count} keys are repeated"),
+                    };
+                    let what = format!("the key is that of {first} already{others}");
+                    let place = table.place_of(repeat.row).in_field(name.clone());
+                    Err(Error::broken(&rules::KEY, what).at(place))
+                }
+            },
+        }
+    }
+
+    /// The rows of the ends of edges that begin at `first` in table `table`.
+    ///
+    /// # Errors
+    /// [`rules::END`] for an end that is no key, with its place.
+    pub(crate) fn rows_of(&self, ty: usize, ends: &ArrayRef, at: (usize, usize), first: u64) -> Result<UInt64Array> {
+        let (table, column) = at;
+        let table = &self.tables[table];
+        let lost = |row: usize| {
+            let place = table.place_of(first + row as u64).in_field(table.columns[column].name.clone());
+            let of = &self.graph.nodes[ty].name;
+            let what = match array_value_to_string(ends, row) {
+                Ok(key) if ends.is_valid(row) => format!("the edge ends in {key}, which is no key of {of}"),
+                _ => "the edge has no end".to_owned(),
+            };
+            Error::broken(&rules::END, what).at(place)
+        };
+        if let Some(row) = (0..ends.len()).find(|row| ends.is_null(*row)) {
+            return Err(lost(row));
+        }
+        match self.keys_of(ty)? {
+            Keys::Known(keys) => {
+                let mut rows = Vec::with_capacity(ends.len());
+                let misses = keys.translate(ends.as_ref(), &mut rows)?;
+                match misses.first_not_found {
+                    Some(row) => Err(lost(row)),
+                    None => Ok(rows.into()),
+                }
+            }
+            Keys::Rows(count) => {
+                let rows = cast(ends, &DataType::UInt64)
+                    .ok()
+                    .and_then(|rows| rows.as_any().downcast_ref::<UInt64Array>().cloned());
+                let rows = rows.ok_or_else(|| lost(0))?;
+                // A negative number has become null.
+                match (0..rows.len()).find(|row| rows.is_null(*row) || rows.value(*row) >= *count) {
+                    Some(row) => Err(lost(row)),
+                    None => Ok(rows),
+                }
+            }
+        }
+    }
+}

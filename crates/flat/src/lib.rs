@@ -1,0 +1,69 @@
+//! Tables as a graph: a file for each type of nodes and of edges (CSV, Parquet, Arrow IPC, JSON lines), and a mapping file in the syntax of
+//! SQL/PGQ that says which graph they are. Without a mapping file, the conventions of other tools are recognised.
+//!
+//! See the README of the crate.
+
+#![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss))]
+
+mod capability;
+mod cells;
+mod conventions;
+mod keys;
+mod open;
+pub mod rules;
+mod source;
+pub mod sql;
+mod survey;
+mod table;
+mod write;
+
+use isomorph_error::{Kind, Result};
+use isomorph_storage::Location;
+use isomorph_tables::Encoding;
+
+pub use capability::{CSV, JSON, TYPED, holds};
+pub use open::{MAPPING, OpenOptions, Tables, is_mapping};
+pub use write::{TablesWriter, WriteOptions};
+
+/// The encoding of the tables at `location`, if they are a graph: that of the first one.
+///
+/// # Errors
+/// When the location cannot be read.
+pub fn detect(location: &Location) -> Result<Option<Encoding>> {
+    match open::find(location) {
+        Ok(found) => Ok(found.and_then(|found| found.script.tables.first().map(|table| table.encoding))),
+        // What is wrong with a mapping file, its reader says best; so do several candidates.
+        Err(error) if error.broken_rule() == Some(&rules::MAPPING) || error.kind() == Kind::Usage => {
+            Ok(Some(Encoding::Csv))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether all files of a directory belong to one graph of tables: its mapping file and what this names. `names` lists the directory.
+///
+/// # Errors
+/// When the mapping file cannot be read.
+pub fn owns(directory: &Location, names: &[&str]) -> Result<bool> {
+    if !names.contains(&MAPPING) {
+        return Ok(false);
+    }
+    let Some(found) = open::find(directory)? else { return Ok(false) };
+    let is_named = |name: &&str| found.script.tables.iter().any(|table| table.location == **name);
+    Ok(names.iter().all(|name| *name == MAPPING || is_named(name)))
+}
+
+/// The mapping of the tables at `location` as the text of a mapping file, which says what a convention has recognised.
+///
+/// # Errors
+/// When the location is none that a mapping file or a convention makes a graph of, or cannot be read. Texts are read once.
+pub fn mapping_of(location: &Location) -> Result<String> {
+    let tables = Tables::open(location, OpenOptions::default())?;
+    let mut text = String::new();
+    for (what, fact) in tables.recognised() {
+        text.push_str(&format!("-- {what}: {fact}\n"));
+    }
+    text.push('\n');
+    text.push_str(&tables.script().to_string());
+    Ok(text)
+}

@@ -1,0 +1,491 @@
+//! Opens tables as a graph: by a mapping file, or by a convention.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::OnceLock;
+
+use arrow_array::cast::AsArray;
+use arrow_schema::DataType;
+use isomorph_error::{Error, Kind, Result};
+use isomorph_model::{Direction, EdgeType, Graph, Key, KeyKind, LabelVocabulary, NodeType, Property};
+use isomorph_storage::{Budget, Location, Root, Scratch, check_relative, limits};
+
+use crate::keys::Keys;
+use crate::sql::{Edge, ExternalTable, Properties, Script, TableOptions, Vertex, parse};
+use crate::survey::RELATIONS;
+use crate::table::Table;
+
+/// The name of the mapping file that is written beside tables.
+pub const MAPPING: &str = "graph.pgq";
+
+/// The extension of mapping files.
+const EXTENSION: &str = ".pgq";
+
+/// The most labels that are collected when a graph is opened.
+const LABELS: usize = 1_000;
+
+/// How tables are opened.
+#[derive(Debug, Clone)]
+pub struct OpenOptions {
+    /// Whether a mapping file may name files outside its directory.
+    pub allow_outside: bool,
+    /// Memory for keys.
+    pub budget: Budget,
+    /// Temporary files.
+    pub scratch: Option<Scratch>,
+}
+
+impl Default for OpenOptions {
+    fn default() -> Self {
+        OpenOptions { allow_outside: false, budget: Budget::of_this_machine(), scratch: None }
+    }
+}
+
+/// Tables in files, opened as a graph.
+///
+/// ```no_run
+/// use isomorph_flat::{OpenOptions, Tables};
+/// use isomorph_model::Source;
+/// use isomorph_storage::Location;
+///
+/// let graph = Tables::open(&Location::parse("social/graph.pgq")?, OpenOptions::default())?;
+/// println!("{:?} nodes", graph.graph().node_rows());
+/// # Ok::<(), isomorph_error::Error>(())
+/// ```
+pub struct Tables {
+    pub(crate) graph: Graph,
+    pub(crate) tables: Vec<Table>,
+    pub(crate) nodes: Vec<Nodes>,
+    pub(crate) edges: Vec<Edges>,
+    pub(crate) keys: Vec<OnceLock<Keys>>,
+    pub(crate) options: OpenOptions,
+    recognised: Vec<(String, String)>,
+    mapping: Option<String>,
+    script: Script,
+}
+
+/// Where the nodes of a type are.
+pub(crate) struct Nodes {
+    pub table: usize,
+    pub key: usize,
+    /// Whether the key counts rows.
+    pub row_keys: bool,
+    pub labels: Option<usize>,
+    /// For each property its column.
+    pub properties: Vec<usize>,
+}
+
+/// Where the edges of a type are.
+pub(crate) struct Edges {
+    pub table: usize,
+    pub ends: [usize; 2],
+    pub directed: Option<usize>,
+    /// The column of relations, and the one of this type.
+    pub relation: Option<(usize, String)>,
+    pub properties: Vec<usize>,
+}
+
+/// A mapping, and where it comes from.
+pub(crate) struct Found {
+    pub root: Root,
+    pub script: Script,
+    /// The mapping file.
+    pub file: Option<String>,
+    /// What was recognised, and by what.
+    pub recognised: Vec<(String, String)>,
+}
+
+/// Whether a name is that of a mapping file.
+pub fn is_mapping(name: &str) -> bool {
+    name.to_ascii_lowercase().ends_with(EXTENSION)
+}
+
+/// The mapping at `location`: a mapping file, a directory with one, or a directory of tables that a convention explains; `None` if it is none
+/// of these.
+///
+/// # Errors
+/// When it cannot be read, a mapping file is wrong, or a directory has several of them.
+pub(crate) fn find(location: &Location) -> Result<Option<Found>> {
+    let name = location.file_name().to_owned();
+    if is_mapping(&name) && !location.as_path().is_some_and(std::path::Path::is_dir) {
+        let directory =
+            location.parent().ok_or_else(|| Error::usage("a file must have a directory").at(location.to_string()))?;
+        return read(Root::open(&directory)?, name).map(Some);
+    }
+    if !location.scheme().has_listing() {
+        return Ok(None);
+    }
+    let root = match Root::open(location) {
+        Ok(root) => root,
+        Err(error) if error.kind() == Kind::Usage => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let files = root.list_dir("")?;
+    let mappings: Vec<&str> =
+        files.iter().filter(|file| !file.is_dir && is_mapping(&file.name)).map(|file| file.name.as_str()).collect();
+    match mappings.as_slice() {
+        [] => crate::conventions::guess(root, &files),
+        [one] => {
+            let name = (*one).to_owned();
+            read(root, name).map(Some)
+        }
+        _ if mappings.contains(&MAPPING) => read(root, MAPPING.to_owned()).map(Some),
+        several => {
+            let error = Error::usage("the directory has several mapping files").at(location.to_string());
+            Err(error.hint(format!("name one of them: {}", several.join(", "))))
+        }
+    }
+}
+
+fn read(root: Root, name: String) -> Result<Found> {
+    let bytes = root.read(&name, limits::MANIFEST_BYTES)?;
+    let text = std::str::from_utf8(&bytes)
+        .map_err(|_| Error::broken(&crate::rules::MAPPING, "the file is not UTF-8").at(name.as_str()))?;
+    let script = parse(text, &name)?;
+    let recognised = vec![("tables".to_owned(), format!("by the mapping file {name}"))];
+    Ok(Found { root, script, file: Some(name), recognised })
+}
+
+impl Tables {
+    /// Opens the tables at `location`: a mapping file, a directory that has one, or one whose files a convention explains. Texts are read
+    /// once, to count rows and, where nothing declares them, to find the types of columns.
+    ///
+    /// # Errors
+    /// When the files cannot be read, or are no graph.
+    pub fn open(location: &Location, options: OpenOptions) -> Result<Tables> {
+        let found = find(location)?.ok_or_else(|| {
+            Error::unsupported("these are no tables that a mapping file or a convention makes a graph of")
+                .at(location.to_string())
+                .hint("write a mapping file, graph.pgq: CREATE EXTERNAL TABLE …, CREATE PROPERTY GRAPH …")
+        })?;
+        Opening { found, options, opened: Vec::new(), by_name: HashMap::new() }.open()
+    }
+
+    /// What was recognised, and by what: a line each, subject and fact.
+    pub fn recognised(&self) -> &[(String, String)] {
+        &self.recognised
+    }
+
+    /// The mapping, with the columns that were found.
+    pub(crate) fn script(&self) -> &Script {
+        &self.script
+    }
+
+    /// The mapping file, if there is one.
+    pub fn mapping(&self) -> Option<&str> {
+        self.mapping.as_deref()
+    }
+
+    /// The size of all files, in bytes, and their number.
+    pub(crate) fn size(&self) -> (u64, u64) {
+        let files: BTreeSet<&str> = self.tables.iter().map(|table| table.blob.name()).collect();
+        let bytes = files
+            .iter()
+            .filter_map(|name| self.tables.iter().find(|table| table.blob.name() == *name))
+            .map(|table| table.blob.size())
+            .sum();
+        (bytes, files.len() as u64 + u64::from(self.mapping.is_some()))
+    }
+}
+
+struct Opening {
+    found: Found,
+    options: OpenOptions,
+    opened: Vec<Table>,
+    by_name: HashMap<String, usize>,
+}
+
+impl Opening {
+    fn open(mut self) -> Result<Tables> {
+        let mut script = std::mem::take(&mut self.found.script);
+        let file = self.found.file.clone().unwrap_or_default();
+        let mut graph = Graph::default();
+        if !script.graph.name.is_empty() && script.graph.name != "g" {
+            graph.name = Some(script.graph.name.clone());
+        }
+        let mut nodes = Vec::new();
+        for vertex in &script.graph.vertices {
+            let (ty, own) = self.vertex(vertex, &script, &file)?;
+            if graph.nodes.iter().any(|known: &NodeType| known.name == ty.name) {
+                let error = vertex.at.error(&file, format!("two tables of nodes have the label {}", ty.name));
+                return Err(error.hint("give each a label of its own"));
+            }
+            graph.nodes.push(ty);
+            nodes.push(own);
+        }
+        let mut edges = Vec::new();
+        for edge in &script.graph.edges {
+            for (ty, own) in self.edge(edge, &script, &nodes, &file)? {
+                let same = |known: &EdgeType| {
+                    (known.source, &known.relation, known.target) == (ty.source, &ty.relation, ty.target)
+                };
+                if graph.edges.iter().any(same) {
+                    let (_, relation, _) = graph.edge_name(&ty);
+                    let what =
+                        format!("two tables of edges have the label {relation} between the same tables of nodes");
+                    return Err(edge.at.error(&file, what).hint("give each a label of its own"));
+                }
+                graph.edges.push(ty);
+                edges.push(own);
+            }
+        }
+        let keys = nodes.iter().map(|_| OnceLock::new()).collect();
+        // What a convention has found is said in full.
+        for table in script.tables.iter_mut().filter(|table| table.columns.is_empty()) {
+            let Some(opened) = self.by_name.get(&table.name).and_then(|at| self.opened.get(*at)) else { continue };
+            table.columns = opened.declared();
+        }
+        let (recognised, mapping) = (self.found.recognised, self.found.file);
+        Ok(Tables {
+            graph,
+            tables: self.opened,
+            nodes,
+            edges,
+            keys,
+            options: self.options,
+            recognised,
+            mapping,
+            script,
+        })
+    }
+
+    /// Opens a table once, though several elements may be in it.
+    fn table(
+        &mut self,
+        name: &str,
+        at: crate::sql::At,
+        script: &Script,
+        known: &HashMap<String, DataType>,
+        keys: &[String],
+        file: &str,
+    ) -> Result<usize> {
+        if let Some(at) = self.by_name.get(name) {
+            return Ok(*at);
+        }
+        let declared = declared(name, at, script, file)?;
+        let options = TableOptions::of(declared, file)?;
+        let blob = self.blob(declared, file)?;
+        let table = Table::open(declared, options, blob, known, keys, file)?;
+        let at = self.opened.len();
+        self.opened.push(table);
+        self.by_name.insert(name.to_owned(), at);
+        Ok(at)
+    }
+
+    /// The file of a table. A name that leaves the directory of the mapping file is followed only where that is allowed.
+    fn blob(&self, declared: &ExternalTable, file: &str) -> Result<isomorph_storage::Blob> {
+        let location = declared.location.strip_prefix("./").unwrap_or(&declared.location);
+        let is_inside = check_relative(location).is_ok();
+        if is_inside {
+            match self.found.root.file(location) {
+                Err(error) if error.kind() == Kind::NotFound => {
+                    return Err(declared.at.error(file, format!("the table {} has no file {location}", declared.name)));
+                }
+                Err(error)
+                    if error.broken_rule() == Some(&isomorph_storage::PATH_ESCAPE) && self.options.allow_outside => {}
+                found => return found,
+            }
+        }
+        if !self.options.allow_outside {
+            let what =
+                format!("the table {} is in {location}, outside the directory of the mapping file", declared.name);
+            return Err(declared.at.error(file, what).hint("--allow-outside    read it all the same"));
+        }
+        let has_scheme = location.contains("://");
+        let place = match self.found.root.location().as_path().filter(|_| !has_scheme) {
+            Some(directory) => Location::from_path(&directory.join(location)),
+            None => Location::parse(location)?,
+        };
+        isomorph_storage::Blob::open(&place)
+    }
+
+    fn vertex(&mut self, vertex: &Vertex, script: &Script, file: &str) -> Result<(NodeType, Nodes)> {
+        let wanted: Vec<String> = vertex.key.iter().cloned().collect();
+        let at = self.table(&vertex.table, vertex.at, script, &HashMap::new(), &wanted, file)?;
+        let table = &self.opened[at];
+        let Some(key_name) = &vertex.key else {
+            let error = vertex.at.error(file, format!("the table {} has no key", vertex.table));
+            return Err(error.hint("KEY (column)    the column whose values edges name"));
+        };
+        let key = column(table, key_name, vertex.at, file)?;
+        let own = &table.columns[key];
+        let row_keys = table.options.row_keys;
+        let (properties, columns) = properties(table, &vertex.properties, &[key], vertex.at, file)?;
+        let listed = match &vertex.properties {
+            Properties::Listed(all) => all.iter().find(|(column, _)| table.find(column) == Some(key)),
+            _ => None,
+        };
+        let key_called = listed.map_or_else(|| own.name.clone(), |(_, name)| name.clone());
+        let kind = match &own.ty.data_type {
+            data_type if row_keys && data_type.is_integer() => Key::row(),
+            data_type if data_type.is_integer() && !row_keys => {
+                Key { kind: KeyKind::Int, data_type: data_type.clone(), name: None }.named(key_called)
+            }
+            DataType::Utf8 if !row_keys => Key::utf8().named(key_called),
+            other => {
+                let what = format!("keys are integers or text, and {key_name} is of type {other}");
+                return Err(vertex.at.error(file, what));
+            }
+        };
+        let labels = table.options.labels.as_ref().and_then(|name| table.find(name));
+        let mut ty = NodeType::new(&vertex.label, kind);
+        (ty.properties, ty.rows) = (properties, Some(table.rows));
+        if let Some(labels) = labels {
+            ty.labels = vocabulary(table, labels)?;
+        }
+        Ok((ty, Nodes { table: at, key, row_keys, labels, properties: columns }))
+    }
+
+    fn edge(&mut self, edge: &Edge, script: &Script, nodes: &[Nodes], file: &str) -> Result<Vec<(EdgeType, Edges)>> {
+        let mut types = [0; 2];
+        let mut known = HashMap::new();
+        for (ty, end) in types.iter_mut().zip([&edge.source, &edge.target]) {
+            let found = script.graph.vertices.iter().position(|vertex| vertex.alias == end.references);
+            let found = found.or_else(|| {
+                script.graph.vertices.iter().position(|vertex| vertex.alias.eq_ignore_ascii_case(&end.references))
+            });
+            *ty = found.ok_or_else(|| {
+                let names: Vec<&str> = script.graph.vertices.iter().map(|vertex| vertex.alias.as_str()).collect();
+                let error = end.at.error(file, format!("there is no table of nodes {}", end.references));
+                error.hint(names.join(", "))
+            })?;
+            let of = &nodes[*ty];
+            let key = &self.opened[of.table].columns[of.key];
+            if let Some(column) = &end.referenced {
+                if self.opened[of.table].find(column) != Some(of.key) {
+                    let what = format!("edges end in the keys of {}, and its key is {}", end.references, key.name);
+                    return Err(end.at.error(file, what).hint(format!("REFERENCES {} ({})", end.references, key.name)));
+                }
+            }
+            known.insert(end.column.clone(), key.ty.data_type.clone());
+        }
+        let at = self.table(&edge.table, edge.at, script, &known, &[], file)?;
+        let table = &self.opened[at];
+        let ends = [
+            column(table, &edge.source.column, edge.source.at, file)?,
+            column(table, &edge.target.column, edge.target.at, file)?,
+        ];
+        for (end, ty) in ends.iter().zip(types) {
+            let (found, key) = (&table.columns[*end].ty.data_type, &nodes[ty]);
+            let wanted = &self.opened[key.table].columns[key.key].ty.data_type;
+            if found.is_integer() != wanted.is_integer() || !(found.is_integer() || *found == DataType::Utf8) {
+                let name = &table.columns[*end].name;
+                let what = format!("{name} is of type {found}, and the keys that it names are of type {wanted}");
+                return Err(edge.at.error(file, what));
+            }
+        }
+        let directed = table.options.directed.as_ref().and_then(|name| table.find(name));
+        let relation = table.options.relation.as_ref().and_then(|name| table.find(name));
+        let several = relation.filter(|_| table.relations.len() <= RELATIONS);
+        let mut taken = ends.to_vec();
+        taken.extend(several);
+        let (properties, columns) = properties(table, &edge.properties, &taken, edge.at, file)?;
+        let direction = match (directed, table.options.undirected) {
+            (Some(_), _) => Direction::PerRow,
+            (None, true) => Direction::Undirected,
+            (None, false) => Direction::Directed,
+        };
+        let of = |relation: Option<(usize, &(String, u64))>| {
+            let name = relation.map_or(&edge.label, |(_, (name, _))| name);
+            let mut ty = EdgeType::new(types[0], name, types[1]);
+            (ty.direction, ty.properties) = (direction, properties.clone());
+            ty.rows = Some(relation.map_or(table.rows, |(_, (_, rows))| *rows));
+            let relation = relation.map(|(column, (name, _))| (column, name.clone()));
+            (ty, Edges { table: at, ends, directed, relation, properties: columns.clone() })
+        };
+        if let (Some(column), None) = (relation, several) {
+            let what = format!(
+                "{} relations: more than types, so {} is a property",
+                table.relations.len(),
+                table.columns[column].name
+            );
+            self.found.recognised.push((edge.label.clone(), what));
+        }
+        Ok(match several.filter(|_| !table.relations.is_empty()) {
+            Some(column) => table.relations.iter().map(|relation| of(Some((column, relation)))).collect(),
+            None => vec![of(None)],
+        })
+    }
+}
+
+fn declared<'a>(name: &str, at: crate::sql::At, script: &'a Script, file: &str) -> Result<&'a ExternalTable> {
+    let exact = script.tables.iter().find(|table| table.name == name);
+    exact.or_else(|| script.tables.iter().find(|table| table.name.eq_ignore_ascii_case(name))).ok_or_else(|| {
+        let names: Vec<&str> = script.tables.iter().map(|table| table.name.as_str()).collect();
+        let near = isomorph_error::did_you_mean(name, names.iter().copied());
+        at.error(file, format!("no table {name} is declared{near}")).hint(format!("CREATE EXTERNAL TABLE {name} …"))
+    })
+}
+
+fn column(table: &Table, name: &str, at: crate::sql::At, file: &str) -> Result<usize> {
+    table.find(name).ok_or_else(|| {
+        let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+        let near = isomorph_error::did_you_mean(name, names.iter().copied());
+        let error = at.error(file, format!("the table {} has no column {name}{near}", table.name));
+        error.hint(format!("its columns: {}", names.join(", ")))
+    })
+}
+
+/// The properties of a table and their columns: all but `taken` and those that options give another meaning.
+fn properties(
+    table: &Table,
+    said: &Properties,
+    taken: &[usize],
+    at: crate::sql::At,
+    file: &str,
+) -> Result<(Vec<Property>, Vec<usize>)> {
+    let roles = [&table.options.labels, &table.options.directed].into_iter().flatten();
+    let roles: Vec<usize> = roles.filter_map(|name| table.find(name)).chain(taken.iter().copied()).collect();
+    let of = |at: usize, name: &str| table.columns[at].property(name);
+    let all = |but: &[usize]| {
+        let stays = (0..table.columns.len()).filter(|at| !roles.contains(at) && !but.contains(at));
+        stays.map(|at| (of(at, &table.columns[at].name), at)).unzip()
+    };
+    Ok(match said {
+        Properties::All => all(&[]),
+        Properties::Except(names) => {
+            let but = names.iter().map(|name| column(table, name, at, file)).collect::<Result<Vec<_>>>()?;
+            all(&but)
+        }
+        Properties::Listed(listed) => {
+            let mut found = (Vec::new(), Vec::new());
+            for (column_name, name) in listed {
+                let place = column(table, column_name, at, file)?;
+                // The key that is listed has its name by that.
+                if taken.first() == Some(&place) && taken.len() == 1 {
+                    continue;
+                }
+                found.0.push(of(place, name));
+                found.1.push(place);
+            }
+            found
+        }
+    })
+}
+
+/// The labels in a column; any, if there are very many.
+fn vocabulary(table: &Table, column: usize) -> Result<LabelVocabulary> {
+    let mut all = BTreeSet::new();
+    for piece in table.pieces() {
+        let mut reading = table.read(&piece, &[column], isomorph_tables::BATCH_ROWS)?;
+        while let Some((_, _, columns)) = reading.next_batch()? {
+            let Some(found) = columns.first() else { continue };
+            let texts = match found.as_list_opt::<i32>() {
+                Some(lists) => lists.values().as_string_opt::<i32>(),
+                None => found.as_string_opt::<i32>(),
+            };
+            let texts = texts.ok_or_else(|| {
+                Error::usage(format!("labels are text, and {} is not", table.columns[column].name))
+                    .at(table.blob.place())
+            })?;
+            for text in texts.iter().flatten().filter(|text| !text.is_empty()) {
+                if !all.contains(text) {
+                    all.insert(text.to_owned());
+                }
+            }
+            if all.len() > LABELS {
+                return Ok(LabelVocabulary::Open);
+            }
+        }
+    }
+    Ok(LabelVocabulary::Declared(all.into_iter().collect()))
+}

@@ -1,0 +1,23 @@
+//! The rules of tables as a graph, each with a stable id.
+
+isomorph_error::rules! {
+    /// A cell that says a direction.
+    DIRECTION "FLAT-DIRECTION" Error
+        "a column of directions has true or false, or the words Directed and Undirected",
+        "correct the cell, or leave the option isomorph.directed out";
+    /// An end that is no node.
+    END "FLAT-END" Error "both ends of every edge are keys of the tables that they reference",
+        "add the node, remove the edge, or correct the key";
+    /// A key that is there twice.
+    KEY "FLAT-KEY" Error "every row of a table of nodes has a key that no other row has",
+        "correct the key, or remove one of the rows";
+    /// A mapping file that is not one.
+    MAPPING "FLAT-MAPPING" Error
+        "a mapping file declares tables with CREATE EXTERNAL TABLE and one graph with CREATE PROPERTY GRAPH, and names only columns that the tables have",
+        "correct the place that is named; isomorph import init DIRECTORY writes such a file";
+    /// An edge without a relation.
+    RELATION "FLAT-RELATION" Error "every row has a text in the column that names relations",
+        "name the relation, or leave the option isomorph.relation out";
+    /// Numbers of rows that are not.
+    ROW "FLAT-ROW" Error "a key that counts rows counts them from 0, without gaps", "leave the option isomorph.key out";
+}

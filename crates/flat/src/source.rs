@@ -1,0 +1,357 @@
+//! Tables as a source of model batches. Ends of edges are rows: each is looked up, so that none is read that is no node.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::UInt64Type;
+use arrow_array::{Array, ArrayRef, BooleanArray, StringArray};
+use arrow_cast::cast;
+use arrow_schema::DataType;
+use arrow_select::filter::filter;
+use isomorph_error::{Error, Findings, Kind, Result};
+use isomorph_model::label::LabelBuilder;
+use isomorph_model::{
+    About, Batch, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, KeyKind, LabelColumn, NodeBatch, NodeId, Part, Progress,
+    Request, Side, Source, Tables as Wanted, part,
+};
+
+use crate::keys::Keys;
+use crate::open::{Edges, Nodes, Tables};
+use crate::rules;
+use crate::table::{Reading, Table};
+
+/// Rows of a batch, at most.
+const ROWS: usize = 1 << 16;
+
+/// Which columns of a type are read: positions of properties, and whether labels are.
+struct Narrow {
+    properties: Vec<bool>,
+    labels: bool,
+}
+
+impl Narrow {
+    fn of(request: &Request, properties: usize) -> Narrow {
+        match request.narrowing() {
+            None => Narrow { properties: vec![true; properties], labels: true },
+            Some(narrowing) => {
+                let wanted = (0..properties).map(|at| narrowing.wants(at)).collect();
+                Narrow { properties: wanted, labels: narrowing.labels }
+            }
+        }
+    }
+
+    /// Appends the columns of wanted properties to `read`; returns for each property its place among them.
+    fn push(&self, columns: &[usize], read: &mut Vec<usize>) -> Vec<Option<usize>> {
+        let place = |(wanted, column): (&bool, &usize)| {
+            wanted.then(|| {
+                read.push(*column);
+                read.len() - 1
+            })
+        };
+        self.properties.iter().zip(columns).map(place).collect()
+    }
+}
+
+impl Tables {
+    fn node_table(&self, ty: usize) -> Result<&Nodes> {
+        self.nodes.get(ty).ok_or_else(|| Error::usage(format!("there is no node type {ty}")))
+    }
+
+    fn edge_table(&self, ty: usize) -> Result<&Edges> {
+        self.edges.get(ty).ok_or_else(|| Error::usage(format!("there is no edge type {ty}")))
+    }
+
+    fn nodes<'a>(&'a self, ty: usize, request: &Request, parts: &mut Vec<Box<dyn Part + 'a>>) -> Result<()> {
+        let own = self.node_table(ty)?;
+        let table = &self.tables[own.table];
+        let narrow = Narrow::of(request, own.properties.len());
+        let mut read = vec![own.key];
+        let labels = own.labels.filter(|_| narrow.labels).map(|labels| {
+            read.push(labels);
+            read.len() - 1
+        });
+        let places = narrow.push(&own.properties, &mut read);
+        let rows = request.batch_rows.clamp(1, ROWS);
+        let read = Arc::new(read);
+        let places = Arc::new(places);
+        for piece in table.pieces() {
+            let (read, places) = (Arc::clone(&read), Arc::clone(&places));
+            let count = piece.rows.end - piece.rows.start;
+            let open = move || table.read(&piece, &read, rows);
+            parts.push(part::opened(Some(count), open, move |reading: &mut Reading<'a>| {
+                let Some((start, rows, columns)) = reading.next_batch()? else { return Ok(None) };
+                let keys = columns.first().ok_or_else(|| Error::usage("a batch has no keys"))?;
+                let keys = self.node_keys(table, own, keys, start)?;
+                let labels = labels.and_then(|at| columns.get(at)).map(|column| label_column(column.as_ref()));
+                let properties = places.iter().map(|place| place.and_then(|at| columns.get(at).cloned())).collect();
+                let labels = labels.filter(|labels| labels.sets().iter().any(|set| !set.is_empty()));
+                Ok(Some(Batch::Nodes(NodeBatch { ty, start, numbers: None, rows, keys, labels, properties })))
+            }));
+        }
+        Ok(())
+    }
+
+    /// The keys of nodes, as they are; none where they count the rows.
+    fn node_keys(&self, table: &Table, own: &Nodes, keys: &ArrayRef, start: u64) -> Result<Option<ArrayRef>> {
+        let name = &table.columns[own.key].name;
+        let wrong = |rule, at: usize, what: String| {
+            let place = table.place_of(start + at as u64).in_field(name.clone());
+            Error::broken(rule, what).at(place)
+        };
+        if let Some(at) = (0..keys.len()).find(|at| keys.is_null(*at)) {
+            return Err(wrong(&rules::KEY, at, "the row has no key".to_owned()));
+        }
+        if !own.row_keys {
+            return Ok(Some(Arc::clone(keys)));
+        }
+        let rows = cast(keys, &DataType::UInt64).map_err(|error| wrong(&rules::ROW, 0, error.to_string()))?;
+        let rows = rows.as_primitive::<UInt64Type>();
+        match (0..rows.len()).find(|at| rows.is_null(*at) || rows.value(*at) != start + *at as u64) {
+            None => Ok(None),
+            Some(at) => Err(wrong(&rules::ROW, at, format!("row {} has another number", start + at as u64))),
+        }
+    }
+
+    fn edges<'a>(&'a self, ty: usize, request: &Request, parts: &mut Vec<Box<dyn Part + 'a>>) -> Result<()> {
+        let own = self.edge_table(ty)?;
+        let types = [self.graph.edges[ty].source, self.graph.edges[ty].target];
+        // Read before the parts are, which are read on several threads.
+        types.iter().try_for_each(|ty| self.keys_of(*ty).map(|_| ()))?;
+        let table = &self.tables[own.table];
+        let narrow = Narrow::of(request, own.properties.len());
+        let mut read = own.ends.to_vec();
+        let mut more = |column: Option<usize>| {
+            column.map(|column| {
+                read.push(column);
+                read.len() - 1
+            })
+        };
+        let directed = more(own.directed);
+        let relation = more(own.relation.as_ref().map(|(column, _)| *column));
+        let places = Arc::new(narrow.push(&own.properties, &mut read));
+        let read = Arc::new(read);
+        let rows = request.batch_rows.clamp(1, ROWS);
+        for piece in table.pieces() {
+            let (read, places) = (Arc::clone(&read), Arc::clone(&places));
+            let count = own.relation.is_none().then_some(piece.rows.end - piece.rows.start);
+            let open = move || table.read(&piece, &read, rows);
+            parts.push(part::opened(count, open, move |reading: &mut Reading<'a>| {
+                let Some((first, rows, columns)) = reading.next_batch()? else { return Ok(None) };
+                let column = |at: usize| columns.get(at).ok_or_else(|| Error::usage("a batch lacks a column"));
+                let end = |side: usize| {
+                    let at = (own.table, own.ends[side]);
+                    self.rows_of(types[side], column(side)?, at, first).map(|rows| Arc::new(rows) as ArrayRef)
+                };
+                let mut all = vec![end(0)?, end(1)?];
+                let directed = match directed {
+                    None => None,
+                    Some(at) => Some(directions(table, own, column(at)?, first)?),
+                };
+                let mask = match (relation, &own.relation) {
+                    (Some(at), Some((of, name))) => Some(named(table, *of, column(at)?, name, first)?),
+                    _ => None,
+                };
+                all.extend(directed.map(|directed| Arc::new(directed) as ArrayRef));
+                all.extend(places.iter().flatten().filter_map(|at| columns.get(*at).cloned()));
+                let mut kept = rows;
+                if let Some(mask) = mask {
+                    kept = mask.true_count();
+                    let keep = |column: &ArrayRef| filter(column, &mask);
+                    all = all.iter().map(keep).collect::<std::result::Result<_, _>>().map_err(failed)?;
+                }
+                let mut all = all.into_iter();
+                let mut ends = || {
+                    let rows = all.next().and_then(|rows| rows.as_primitive_opt::<UInt64Type>().cloned());
+                    rows.map(Ends::Rows).ok_or_else(|| Error::usage("ends are no rows"))
+                };
+                let (source, target) = (ends()?, ends()?);
+                let directed =
+                    own.directed.and_then(|_| all.next()).and_then(|column| column.as_boolean_opt().cloned());
+                let properties = places.iter().map(|place| place.and_then(|_| all.next())).collect();
+                let (rows, relations, layers, keys) = (kept, None, None, None);
+                let batch = EdgeBatch { ty, rows, relations, source, target, layers, directed, keys, properties };
+                Ok(Some(Batch::Edges(batch)))
+            }));
+        }
+        Ok(())
+    }
+
+    /// The row of a node.
+    fn row_of(&self, ty: usize, node: NodeId<'_>) -> Result<u64> {
+        let name = &self.graph.nodes[ty].name;
+        let missing = |what: String| Error::new(Kind::NotFound, format!("there is no {name} {what}"));
+        let rows = self.tables[self.node_table(ty)?.table].rows;
+        let by_row = |row: u64| if row < rows { Ok(row) } else { Err(missing(format!("in row {row}"))) };
+        match (node, self.keys_of(ty)?) {
+            (NodeId::Row(row), _) => by_row(row),
+            (NodeId::Key(key), Keys::Rows(_)) => by_row(key.parse().map_err(|_| missing(key.to_owned()))?),
+            (NodeId::Key(key), Keys::Known(keys)) => {
+                let text: ArrayRef = Arc::new(StringArray::from(vec![key]));
+                let sought = match self.graph.nodes[ty].key.kind {
+                    KeyKind::Int => cast(&text, &self.graph.nodes[ty].key.data_type).map_err(failed)?,
+                    _ => text,
+                };
+                let mut found = Vec::new();
+                keys.translate(sought.as_ref(), &mut found)?;
+                found.first().copied().filter(|row| *row < rows).ok_or_else(|| missing(key.to_owned()))
+            }
+        }
+    }
+}
+
+fn failed(error: arrow_schema::ArrowError) -> Error {
+    Error::malformed(error.to_string()).caused_by(error)
+}
+
+/// Labels, in a column of lists or of single ones.
+fn label_column(column: &dyn Array) -> LabelColumn {
+    let mut labels = LabelBuilder::default();
+    for row in 0..column.len() {
+        match (column.as_list_opt::<i32>(), column.as_string_opt::<i32>()) {
+            (Some(lists), _) if lists.is_valid(row) => {
+                let items = lists.value(row);
+                let items = items.as_string_opt::<i32>();
+                labels.push(items.into_iter().flat_map(|items| items.iter()).flatten().filter(|text| !text.is_empty()));
+            }
+            (_, Some(texts)) if texts.is_valid(row) && !texts.value(row).is_empty() => labels.push([texts.value(row)]),
+            _ => labels.push([]),
+        }
+    }
+    labels.finish()
+}
+
+/// Which edges have a direction: truth values, or the words of Gephi.
+fn directions(table: &Table, own: &Edges, column: &ArrayRef, first: u64) -> Result<BooleanArray> {
+    if let Some(truths) = column.as_boolean_opt() {
+        return Ok(truths.clone());
+    }
+    let wrong = |row: usize, what: String| {
+        let mut place = table.place_of(first + row as u64);
+        if let Some(at) = own.directed {
+            place = place.in_field(table.columns[at].name.clone());
+        }
+        Error::broken(&rules::DIRECTION, what).at(place)
+    };
+    let texts = column.as_string_opt::<i32>().ok_or_else(|| wrong(0, "the column is no text".to_owned()))?;
+    let of = |row: usize| match texts.is_valid(row).then(|| texts.value(row)) {
+        None => Ok(None),
+        Some(word) if word.eq_ignore_ascii_case("directed") => Ok(Some(true)),
+        Some(word) if word.eq_ignore_ascii_case("undirected") => Ok(Some(false)),
+        Some(word) => Err(wrong(row, format!("{word:?} is no direction"))),
+    };
+    (0..texts.len()).map(of).collect()
+}
+
+/// Which rows are of the relation `name`.
+fn named(table: &Table, at: usize, column: &ArrayRef, name: &str, first: u64) -> Result<BooleanArray> {
+    let place = |row: usize| table.place_of(first + row as u64).in_field(table.columns[at].name.clone());
+    let texts = column.as_string_opt::<i32>();
+    let texts = texts.ok_or_else(|| Error::broken(&rules::RELATION, "relations are no text").at(place(0)))?;
+    match (0..texts.len()).find(|row| texts.is_null(*row)) {
+        Some(row) => Err(Error::broken(&rules::RELATION, "the row names no relation").at(place(row))),
+        None => Ok(texts.iter().map(|text| Some(text == Some(name))).collect()),
+    }
+}
+
+impl Source for Tables {
+    fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
+        if request.order != EdgeOrder::Any {
+            return Err(Error::unsupported("the edges of tables come in the order of their rows"));
+        }
+        let (nodes, edges) = (0..self.nodes.len(), 0..self.edges.len());
+        let (nodes, edges): (Vec<usize>, Vec<usize>) = match request.tables {
+            Wanted::All => (nodes.collect(), edges.collect()),
+            Wanted::AllNodes => (nodes.collect(), Vec::new()),
+            Wanted::AllEdges => (Vec::new(), edges.collect()),
+            Wanted::Nodes(ty) | Wanted::NodeKeys(ty) => (vec![ty], Vec::new()),
+            Wanted::Edges(ty) | Wanted::EdgeEnds(ty) => (Vec::new(), vec![ty]),
+            Wanted::Rest => (Vec::new(), Vec::new()),
+        };
+        let mut parts = Vec::new();
+        nodes.into_iter().try_for_each(|ty| self.nodes(ty, request, &mut parts))?;
+        edges.into_iter().try_for_each(|ty| self.edges(ty, request, &mut parts))?;
+        Ok(parts)
+    }
+
+    fn prepare(&self, _threads: usize, _progress: &dyn Progress) -> Result<()> {
+        (0..self.nodes.len()).try_for_each(|ty| self.keys_of(ty).map(|_| ()))
+    }
+
+    fn end_form(&self, _ty: usize) -> EndForm {
+        EndForm::Rows
+    }
+
+    fn about(&self) -> About {
+        let mut encodings: Vec<&str> = self.tables.iter().map(|table| table.encoding.name()).collect();
+        encodings.sort_unstable();
+        encodings.dedup();
+        let (bytes, files) = self.size();
+        let layout: Vec<String> = self.recognised().iter().map(|(what, fact)| format!("{what}: {fact}")).collect();
+        About {
+            format: "tables".to_owned(),
+            version: encodings.join(", "),
+            files,
+            bytes,
+            layout: layout.join(" · "),
+            ..About::default()
+        }
+    }
+
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
+        self.edge_table(edge)?;
+        let ty = &self.graph.edges[edge];
+        let row = self.row_of(if side == Side::Out { ty.source } else { ty.target }, node)?;
+        let mut parts = Vec::new();
+        self.edges(edge, &Request::of(Wanted::Edges(edge)), &mut parts)?;
+        let all = part::chained(parts.into_iter().map(Ok))?;
+        Ok(part::shown(all, move |batch, take| {
+            let Batch::Edges(edges) = batch else { return Ok(()) };
+            let Ends::Rows(rows) = (if side == Side::Out { &edges.source } else { &edges.target }) else {
+                return Ok(());
+            };
+            let rows: Vec<u64> = rows.values().to_vec();
+            let mut at = 0;
+            for run in rows.chunk_by(|one, other| (*one == row) == (*other == row)) {
+                if run.first() == Some(&row) {
+                    take(Batch::Edges(edges.slice(at, run.len())))?;
+                }
+                at += run.len();
+            }
+            Ok(())
+        }))
+    }
+
+    fn as_any(&self) -> Option<&dyn std::any::Any> {
+        Some(self)
+    }
+
+    fn validate(&self, findings: &mut Findings) -> Result<()> {
+        let mut found = |read: Result<()>| match read {
+            Err(error) => match error.broken_rule() {
+                Some(rule) => {
+                    findings.push(rule, error.message(), error.place().clone());
+                    Ok(false)
+                }
+                None => Err(error),
+            },
+            Ok(()) => Ok(true),
+        };
+        let all = |request: Request| -> Result<()> {
+            self.scan(&request)?.into_iter().try_for_each(|part| part.map(|batch| batch.map(|_| ())).collect())
+        };
+        let mut sound = true;
+        for ty in 0..self.nodes.len() {
+            sound &= found(self.keys_of(ty).map(|_| ()))?;
+            sound &= found(all(Request::of(Wanted::Nodes(ty))))?;
+        }
+        // Ends are looked up among keys: those of a table that is not sound tell nothing.
+        for ty in (0..self.edges.len()).filter(|_| sound) {
+            found(all(Request::of(Wanted::Edges(ty))))?;
+        }
+        Ok(())
+    }
+}

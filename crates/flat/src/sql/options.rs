@@ -1,0 +1,123 @@
+//! What `OPTIONS` may say of a table.
+
+use std::collections::BTreeMap;
+
+use super::ExternalTable;
+use isomorph_error::{Result, did_you_mean};
+
+/// The options and what they mean.
+pub const KNOWN: &[(&str, &str)] = &[
+    ("format.delimiter", "the character between the fields of CSV"),
+    ("format.has_header", "whether the first line of CSV names the columns"),
+    ("format.null_value", "an unquoted word of CSV that means null"),
+    (
+        "isomorph.columns",
+        "position: the declared columns are those of the file in their order, whatever its header says",
+    ),
+    ("isomorph.array_delimiter", "the character between the items of a list in a text cell; without it lists are JSON"),
+    ("isomorph.labels", "the column with the labels of nodes"),
+    ("isomorph.relation", "the column that names the relation of each edge"),
+    ("isomorph.directed", "the column that says whether an edge has a direction"),
+    ("isomorph.direction", "undirected: no edge of the table has a direction"),
+    ("isomorph.key", "row: the key counts the rows from 0, and nodes have no other key"),
+];
+
+/// The options of a table.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TableOptions {
+    /// The byte between fields.
+    pub delimiter: Option<u8>,
+    /// Whether there is no header.
+    pub headless: bool,
+    /// A word for null.
+    pub null: Option<String>,
+    /// Whether declared columns are found by position.
+    pub by_position: bool,
+    /// What divides the items of lists.
+    pub array_delimiter: Option<char>,
+    /// The column of labels.
+    pub labels: Option<String>,
+    /// The column of relations.
+    pub relation: Option<String>,
+    /// The column of directions.
+    pub directed: Option<String>,
+    /// Whether no edge has a direction.
+    pub undirected: bool,
+    /// Whether keys are numbers of rows.
+    pub row_keys: bool,
+}
+
+impl TableOptions {
+    /// The options of `table`, which is declared in `file`.
+    ///
+    /// # Errors
+    /// For an option that is not known, or a value that it cannot have.
+    pub fn of(table: &ExternalTable, file: &str) -> Result<TableOptions> {
+        let mut own = TableOptions::default();
+        for (name, value) in &table.options {
+            let wrong = |expected: &str| {
+                Err(table.at.error(file, format!("the option {name} cannot be {value:?}")).hint(expected.to_owned()))
+            };
+            let column = Some(value.clone());
+            match name.as_str() {
+                "format.delimiter" => match value.as_bytes() {
+                    [byte] if !b"\"\r\n".contains(byte) && byte.is_ascii() => own.delimiter = Some(*byte),
+                    b"\\t" => own.delimiter = Some(b'\t'),
+                    _ => return wrong("one ASCII character: ',' or ';' or '|' or '\\t'"),
+                },
+                "format.has_header" => match value.as_str() {
+                    "true" => own.headless = false,
+                    "false" => own.headless = true,
+                    _ => return wrong("true or false"),
+                },
+                "format.null_value" => own.null = column,
+                "isomorph.columns" if value == "position" => own.by_position = true,
+                "isomorph.columns" => return wrong("position"),
+                "isomorph.array_delimiter" => match value.chars().collect::<Vec<_>>().as_slice() {
+                    [one] => own.array_delimiter = Some(*one),
+                    _ => return wrong("one character: ';' or '|'"),
+                },
+                "isomorph.labels" => own.labels = column,
+                "isomorph.relation" => own.relation = column,
+                "isomorph.directed" => own.directed = column,
+                "isomorph.direction" => match value.as_str() {
+                    "undirected" => own.undirected = true,
+                    "directed" => own.undirected = false,
+                    _ => return wrong("directed or undirected"),
+                },
+                "isomorph.key" if value == "row" => own.row_keys = true,
+                "isomorph.key" => return wrong("row"),
+                other => {
+                    let near = did_you_mean(other, KNOWN.iter().map(|(name, _)| *name));
+                    let names: Vec<&str> = KNOWN.iter().map(|(name, _)| *name).collect();
+                    let error = table.at.error(file, format!("there is no option {other}{near}"));
+                    return Err(error.hint(names.join(", ")));
+                }
+            }
+        }
+        Ok(own)
+    }
+
+    /// The same as they are written.
+    pub fn written(&self) -> BTreeMap<String, String> {
+        let mut all = BTreeMap::new();
+        let mut put = |name: &str, value: Option<String>| value.map(|value| all.insert(name.to_owned(), value));
+        put(
+            "format.delimiter",
+            self.delimiter.map(|byte| match byte {
+                b'\t' => "\\t".to_owned(),
+                other => char::from(other).to_string(),
+            }),
+        );
+        put("format.has_header", self.headless.then(|| "false".to_owned()));
+        put("format.null_value", self.null.clone());
+        put("isomorph.columns", self.by_position.then(|| "position".to_owned()));
+        put("isomorph.array_delimiter", self.array_delimiter.map(String::from));
+        put("isomorph.labels", self.labels.clone());
+        put("isomorph.relation", self.relation.clone());
+        put("isomorph.directed", self.directed.clone());
+        put("isomorph.direction", self.undirected.then(|| "undirected".to_owned()));
+        put("isomorph.key", self.row_keys.then(|| "row".to_owned()));
+        all
+    }
+}

@@ -1,0 +1,193 @@
+//! The type of a column of which only texts are known.
+
+use arrow_schema::{DataType, TimeUnit};
+
+use super::civil::{parse_date, parse_timestamp};
+
+/// The types as which every text of a column can be read without losing anything that a reader sees.
+///
+/// A text that a type would change (`0012`, `+5`, an integer beyond 64 bits, a float with more than 17 digits) keeps the column text.
+#[derive(Debug, Clone)]
+pub struct TypeGuess {
+    /// What is still possible.
+    int: bool,
+    float: bool,
+    boolean: bool,
+    date: bool,
+    local: bool,
+    zoned: bool,
+    /// Whether all timestamps fit into microseconds, and into nanoseconds.
+    micros: bool,
+    nanos: bool,
+    /// Whether a number was seen that is no integer word such as `NaN`.
+    number: bool,
+    seen: bool,
+}
+
+impl Default for TypeGuess {
+    fn default() -> Self {
+        TypeGuess {
+            int: true,
+            float: true,
+            boolean: true,
+            date: true,
+            local: true,
+            zoned: true,
+            micros: true,
+            nanos: true,
+            number: false,
+            seen: false,
+        }
+    }
+}
+
+impl TypeGuess {
+    /// Looks at a text that is not null.
+    pub fn see(&mut self, text: &str) {
+        self.seen = true;
+        if self.is_text() {
+            return;
+        }
+        let bytes = text.as_bytes();
+        if self.int || self.float {
+            let whole = whole(bytes);
+            self.int &= whole.is_some();
+            self.float &= match whole {
+                Some(value) => value.unsigned_abs() <= 1 << 53,
+                None => is_float(text),
+            };
+            self.number |= bytes.iter().any(u8::is_ascii_digit);
+        }
+        self.boolean &= matches!(text, "true" | "false" | "True" | "False" | "TRUE" | "FALSE");
+        self.date &= self.date && parse_date(bytes).is_some();
+        if self.local || self.zoned {
+            let has_zone = bytes.get(10..).is_some_and(|time| time.iter().any(|byte| b"Z+-".contains(byte)));
+            let nanos = bytes.len() > 10 && parse_timestamp(bytes, &TimeUnit::Nanosecond).is_some();
+            let micros = bytes.len() > 10 && parse_timestamp(bytes, &TimeUnit::Microsecond).is_some();
+            self.zoned &= has_zone && (micros || nanos);
+            self.local &= !has_zone && (micros || nanos);
+            self.micros &= micros;
+            self.nanos &= nanos;
+        }
+    }
+
+    /// What was seen by this guess or the other one.
+    pub fn merge(&mut self, other: &TypeGuess) {
+        self.int &= other.int;
+        self.float &= other.float;
+        self.boolean &= other.boolean;
+        self.date &= other.date;
+        self.local &= other.local;
+        self.zoned &= other.zoned;
+        self.micros &= other.micros;
+        self.nanos &= other.nanos;
+        self.number |= other.number;
+        self.seen |= other.seen;
+    }
+
+    fn is_text(&self) -> bool {
+        !(self.int || self.float || self.boolean || self.date || self.local || self.zoned)
+    }
+
+    /// The type: text where nothing was seen, or nothing else fits.
+    pub fn data_type(&self) -> DataType {
+        let unit = match (self.micros, self.nanos) {
+            (true, _) => Some(TimeUnit::Microsecond),
+            (false, true) => Some(TimeUnit::Nanosecond),
+            (false, false) => None,
+        };
+        match unit {
+            _ if !self.seen => DataType::Utf8,
+            _ if self.int => DataType::Int64,
+            // Words such as `NaN` alone are no numbers.
+            _ if self.float && self.number => DataType::Float64,
+            _ if self.boolean => DataType::Boolean,
+            _ if self.date => DataType::Date32,
+            Some(unit) if self.zoned => DataType::Timestamp(unit, Some("UTC".into())),
+            Some(unit) if self.local => DataType::Timestamp(unit, None),
+            _ => DataType::Utf8,
+        }
+    }
+}
+
+/// An integer as it is written: without zeros in front, without `+`, within 64 bits.
+fn whole(text: &[u8]) -> Option<i64> {
+    let digits = text.strip_prefix(b"-").unwrap_or(text);
+    let canonical = match digits {
+        [b'0'] => text.len() == 1,
+        [b'1'..=b'9', rest @ ..] => rest.iter().all(u8::is_ascii_digit),
+        _ => false,
+    };
+    let text = std::str::from_utf8(text).ok().filter(|_| canonical)?;
+    text.parse().ok()
+}
+
+/// Whether a text is a float of at most 17 digits that is in range, or a word for one.
+fn is_float(text: &str) -> bool {
+    if matches!(text, "NaN" | "nan" | "inf" | "-inf" | "Infinity" | "-Infinity") {
+        return true;
+    }
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let mantissa = digits.split(['e', 'E']).next().unwrap_or_default();
+    let leading = mantissa.as_bytes();
+    let has_zeros = leading.first() == Some(&b'0') && leading.get(1).is_some_and(u8::is_ascii_digit);
+    let starts = leading.first().is_some_and(u8::is_ascii_digit);
+    let significant = mantissa.bytes().filter(u8::is_ascii_digit).skip_while(|digit| *digit == b'0').count();
+    // An integer without a point that is no `i64` would lose digits.
+    let is_marked = digits.contains(['.', 'e', 'E']);
+    let plain = digits.bytes().all(|byte| byte.is_ascii_digit() || b".eE+-".contains(&byte));
+    starts && !has_zeros && is_marked && plain && significant <= 17 && text.parse::<f64>().is_ok_and(f64::is_finite)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn guess(texts: &[&str]) -> DataType {
+        let mut whole = TypeGuess::default();
+        let [mut first, mut second] = [TypeGuess::default(), TypeGuess::default()];
+        for (at, text) in texts.iter().enumerate() {
+            whole.see(text);
+            if at % 2 == 0 { first.see(text) } else { second.see(text) }
+        }
+        first.merge(&second);
+        assert_eq!(first.data_type(), whole.data_type(), "{texts:?}");
+        whole.data_type()
+    }
+
+    #[test]
+    fn a_type_changes_no_text() {
+        let micros = |zone: Option<&str>| DataType::Timestamp(TimeUnit::Microsecond, zone.map(Into::into));
+        for (texts, expected) in [
+            (&[][..], DataType::Utf8),
+            (&["1", "-7", "0"], DataType::Int64),
+            (&["1", "0012"], DataType::Utf8),
+            (&["+1"], DataType::Utf8),
+            (&["-0"], DataType::Utf8),
+            (&["9223372036854775807"], DataType::Int64),
+            (&["9223372036854775808"], DataType::Utf8),
+            (&["1", "0.5", "NaN", "1e3"], DataType::Float64),
+            (&["9007199254740993", "0.5"], DataType::Utf8),
+            (&["0.123456789012345678"], DataType::Utf8),
+            (&["1e999"], DataType::Utf8),
+            (&["00.5"], DataType::Utf8),
+            (&["NaN"], DataType::Utf8),
+            (&["true", "False"], DataType::Boolean),
+            (&["true", "1"], DataType::Utf8),
+            (&["2020-02-29"], DataType::Date32),
+            (&["2021-02-29"], DataType::Utf8),
+            (&["2020-02-29", "1"], DataType::Utf8),
+            (&["2010-02-14T15:32:10.447+0000", "2010-02-14 15:32Z"], micros(Some("UTC"))),
+            (&["2010-02-14T15:32:10.447", "2010-02-14 15:32"], micros(None)),
+            (&["2010-02-14T15:32:10.447", "2010-02-14 15:32Z"], DataType::Utf8),
+            (&["2010-02-14T15:32:10.123456789"], DataType::Timestamp(TimeUnit::Nanosecond, None)),
+            (&["2010-02-14T15:32:10.123456789", "0001-01-01T00:00:00"], DataType::Utf8),
+            (&[" 1"], DataType::Utf8),
+            (&[""], DataType::Utf8),
+            (&["1", ""], DataType::Utf8),
+            (&["inf", "1.5"], DataType::Float64),
+        ] {
+            assert_eq!(guess(texts), expected, "{texts:?}");
+        }
+    }
+}

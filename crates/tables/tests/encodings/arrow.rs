@@ -1,0 +1,78 @@
+//! Arrow IPC: every type, selections, the variants that other writers use, and what is refused.
+
+use std::sync::Arc;
+
+use arrow_array::types::Int32Type;
+use arrow_array::{
+    Array, ArrayRef, DictionaryArray, FixedSizeBinaryArray, LargeListArray, NullArray, RecordBatch, StringArray,
+    StringViewArray,
+};
+use arrow_cast::cast;
+use arrow_ipc::writer::{FileWriter, StreamWriter};
+use bytes::Bytes;
+use isomorph_error::Kind;
+use isomorph_tables::{Encoding, ReadOptions, Selection, WriteOptions};
+
+use crate::samples::{batch, columns, open, read, write};
+
+const ARROW: Encoding = Encoding::Arrow;
+
+#[test]
+fn every_type_comes_back() {
+    for nullable in [false, true] {
+        let mut columns = columns(nullable);
+        // Text has one type when it is read, unless another is declared.
+        columns.retain(|(name, _)| *name != "large_utf8");
+        let batch = batch(columns, nullable, 100);
+        let bytes = write(&batch, ARROW, &WriteOptions::default());
+        let reader = open(&bytes, ARROW, &ReadOptions::default()).unwrap();
+        assert_eq!((reader.row_count(), reader.row_groups()), (Some(batch.num_rows() as u64), 1));
+        assert_eq!(read(&reader, &Selection::all()).unwrap(), batch);
+        assert_eq!(read(&reader, &Selection::all().rows([5..7, 300..301])).unwrap().num_rows(), 3);
+        let some = read(&reader, &Selection::all().columns(["utf8", "i8"]).batch_rows(7)).unwrap();
+        assert_eq!(some, batch.project(&[11, 1]).unwrap());
+    }
+}
+
+fn of(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
+    RecordBatch::try_from_iter(columns).unwrap()
+}
+
+fn file(batches: &[&RecordBatch]) -> Bytes {
+    let mut writer = FileWriter::try_new(Vec::new(), &batches[0].schema()).unwrap();
+    batches.iter().for_each(|batch| writer.write(batch).unwrap());
+    writer.into_inner().unwrap().into()
+}
+
+#[test]
+fn variants_are_the_common_types() {
+    let texts: ArrayRef = Arc::new(StringArray::from(vec![Some("a longer text than fits"), None, Some("b")]));
+    let views: ArrayRef =
+        Arc::new(texts.as_any().downcast_ref::<StringArray>().unwrap().iter().collect::<StringViewArray>());
+    let words: DictionaryArray<Int32Type> = vec![Some("x"), None, Some("x")].into_iter().collect();
+    let lists = LargeListArray::from_iter_primitive::<Int32Type, _, _>([Some(vec![Some(1)]), None, Some(vec![])]);
+    let fixed = FixedSizeBinaryArray::try_from_iter([[1u8; 3], [2; 3], [3; 3]].into_iter()).unwrap();
+    let batch =
+        of(vec![("views", views), ("words", Arc::new(words)), ("lists", Arc::new(lists)), ("fixed", Arc::new(fixed))]);
+    let reader = open(&file(&[&batch, &batch]), ARROW, &ReadOptions::default()).unwrap();
+    assert_eq!((reader.row_count(), reader.row_groups(), reader.rows_of_group(1)), (Some(6), 2, Some(3..6)));
+    let second = read(&reader, &Selection::all().row_groups(1..2)).unwrap();
+    let names: Vec<String> = second.schema().fields().iter().map(|field| field.data_type().to_string()).collect();
+    assert_eq!(&names[..2], ["Utf8", "Utf8"]);
+    assert_eq!(second.column(0), &texts);
+    assert_eq!(second.column(1), &cast(batch.column(1), &arrow_schema::DataType::Utf8).unwrap());
+    assert_eq!((second.column(2).null_count(), second.column(3).len()), (1, 3));
+}
+
+#[test]
+fn what_is_not_read_is_refused() {
+    let refused = |bytes: Bytes| open(&bytes, ARROW, &ReadOptions::default()).err().unwrap();
+    let nulls = of(vec![("n", Arc::new(NullArray::new(3)))]);
+    assert_eq!(refused(file(&[&nulls])).kind(), Kind::Unsupported);
+    let texts = of(vec![("t", Arc::new(StringArray::from(vec!["a"])))]);
+    let mut stream = StreamWriter::try_new(Vec::new(), &texts.schema()).unwrap();
+    stream.write(&texts).unwrap();
+    let error = refused(stream.into_inner().unwrap().into());
+    assert!(error.message().contains("a stream of Arrow IPC"), "{error:?}");
+    assert_eq!(refused(Bytes::from_static(b"ARROW1")).broken_rule().map(|rule| rule.id), Some("ARROW-FILE"));
+}

@@ -14,7 +14,7 @@ use crate::rules;
 /// The keys of a node type.
 pub(crate) enum Keys {
     /// Keys that are looked up.
-    Known(KeyRows),
+    Known(Box<KeyRows>),
     /// Keys that are rows, and how many there are.
     Rows(u64),
 }
@@ -62,7 +62,7 @@ impl Tables {
             )
             .hint("--memory SIZE    allow more")),
             Lookup::Memory(keys) => match keys.repeats().shown().first() {
-                None => Ok(Keys::Known(keys)),
+                None => Ok(Keys::Known(Box::new(keys))),
                 Some(repeat) => {
                     let line = table.place_of(repeat.first).line;
                     let first = line.map_or_else(|| format!("row {}", repeat.first), |line| format!("line {line}"));

@@ -350,11 +350,11 @@ impl Opening {
             })?;
             let of = &nodes[*ty];
             let key = &self.opened[of.table].columns[of.key];
-            if let Some(column) = &end.referenced {
-                if self.opened[of.table].find(column) != Some(of.key) {
-                    let what = format!("edges end in the keys of {}, and its key is {}", end.references, key.name);
-                    return Err(end.at.error(file, what).hint(format!("REFERENCES {} ({})", end.references, key.name)));
-                }
+            if let Some(column) = &end.referenced
+                && self.opened[of.table].find(column) != Some(of.key)
+            {
+                let what = format!("edges end in the keys of {}, and its key is {}", end.references, key.name);
+                return Err(end.at.error(file, what).hint(format!("REFERENCES {} ({})", end.references, key.name)));
             }
             known.insert(end.column.clone(), key.ty.data_type.clone());
         }

@@ -341,7 +341,7 @@ impl Source for Tables {
             Ok(()) => Ok(true),
         };
         let all = |request: Request| -> Result<()> {
-            self.scan(&request)?.into_iter().try_for_each(|part| part.map(|batch| batch.map(|_| ())).collect())
+            self.scan(&request)?.into_iter().try_for_each(|mut part| part.try_for_each(|batch| batch.map(|_| ())))
         };
         let mut sound = true;
         for ty in 0..self.nodes.len() {

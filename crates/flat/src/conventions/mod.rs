@@ -19,6 +19,9 @@ pub(crate) struct Guess {
     pub recognised: Vec<(String, String)>,
 }
 
+/// What a convention makes of files, if they follow it.
+type Convention = fn(&[TableFile]) -> Result<Option<Guess>>;
+
 /// The graph that the files of a directory are by a convention, if they are one.
 ///
 /// # Errors
@@ -29,8 +32,7 @@ pub(crate) fn guess(root: Root, entries: &[Entry]) -> Result<Option<Found>> {
         return Ok(None);
     }
     // What only its own files have comes first.
-    let conventions: [fn(&[TableFile]) -> Result<Option<Guess>>; 5] =
-        [neo4j::guess, pairs::kgx, pairs::gephi, ldbc::guess, pairs::plain];
+    let conventions: [Convention; 5] = [neo4j::guess, pairs::kgx, pairs::gephi, ldbc::guess, pairs::plain];
     for convention in conventions {
         if let Some(Guess { script, mut recognised }) = convention(&files)? {
             let read: Vec<&str> = script.tables.iter().map(|table| table.location.as_str()).collect();

@@ -132,7 +132,7 @@ pub(crate) fn put_infos(directory: &dyn Directory, info: &GraphInfo) -> Result<V
 
 /// The table that is being written.
 enum Current {
-    Vertices(VertexWriter),
+    Vertices(Box<VertexWriter>),
     Edges(EdgeWriter),
 }
 
@@ -175,7 +175,8 @@ impl GraphArSink<'_> {
                 let (Some(node), Some(info)) = (self.graph.nodes.get(*ty), self.info.vertices.get(*ty)) else {
                     return Err(missing());
                 };
-                VertexWriter::new(node, info, self.options.compression).map(Current::Vertices)
+                let writer = VertexWriter::new(node, info, self.options.compression)?;
+                Ok(Current::Vertices(Box::new(writer)))
             }
             _ => Err(missing()),
         }

@@ -144,10 +144,15 @@ fn by_members(
     progress: &dyn Progress,
 ) -> Result<Chosen> {
     let typing = Typing { columns: usize::MAX, labels: usize::MAX, relations: usize::MAX };
-    let (survey, _) = survey_of(&graph, typing, resources, progress)?;
+    let survey = survey::read(whole.as_ref(), typing, resources, progress)?;
     let bundling = Bundling::surveyed(graph.graph(), &survey, typing, &rules)?;
     let mut bundling = bundling.with_directions_as_members().with_own_names();
-    // Conditions on labels are about nodes that have none as well.
+    if !Arc::ptr_eq(&graph, whole) {
+        let rows = graph.graph().nodes.first().and_then(|ty| ty.rows);
+        bundling.typed.nodes.iter_mut().for_each(|ty| ty.rows = rows);
+        bundling.typed.edges.iter_mut().for_each(|ty| ty.rows = None);
+    }
+    // Conditions on labels also apply to nodes without labels.
     for ty in bundling.typed.nodes.iter_mut().filter(|ty| ty.labels == LabelVocabulary::None) {
         ty.labels = LabelVocabulary::Declared(Vec::new());
     }

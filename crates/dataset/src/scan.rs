@@ -217,7 +217,7 @@ impl<'d> Scan<'d> {
     fn bound(&self, filter: &Predicate, positions: &mut Vec<usize>) -> Result<Predicate> {
         let bound = self.table.bound(filter, positions)?;
         self.dataset.comparable(self.table, &bound)?;
-        Ok(bound.with_sets(schema))
+        Ok(bound.with_sets(self.table.schema()))
     }
 
     /// The smallest set of tables that the source has to read.

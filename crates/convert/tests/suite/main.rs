@@ -1,4 +1,4 @@
-//! The tests of this crate, in one program: linking one takes less time than linking 30.
+//! The tests of this crate, in one program: linking one takes less time than linking 31.
 
 mod annnet;
 mod annnet_written;
@@ -10,6 +10,7 @@ mod deepgnn_mapped;
 mod diff_counts;
 mod digests;
 mod extended;
+mod flat_tables;
 mod hubs;
 mod hyperedges;
 mod inout;

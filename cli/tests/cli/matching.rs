@@ -347,3 +347,21 @@ fn names_with_prefixes_are_those_of_turtle() {
         assert!(found.ends_with(&format!("> {line} .\n")) && found.lines().count() == 1, "{statement}: {found}");
     }
 }
+
+#[test]
+fn flags_state_what_the_beginning_of_a_text_does_not_show() {
+    let home = Home::new();
+    let text = "<urn:a> <urn:b> \"\"\"x\ny\"\"\" .";
+    home.write("sty", text);
+    let line = "<urn:a> <urn:b> \"x\\ny\" .\n";
+    for flags in [&["--from", "rdf", "--syntax", "ttl"][..], &["--syntax", "ttl"]] {
+        for more in [&["--nquads"][..], &["--nquads", "--limit", "5"]] {
+            let found = home.run(&[&["match", "sty", "? ? ?"], flags, more].concat()).exits(0);
+            assert_eq!(found.out, line, "{flags:?}");
+            let found = home.feed(&[&["match", "-", "? ? ?"], flags, more].concat(), text.as_bytes()).exits(0);
+            assert_eq!(found.out, line, "{flags:?}");
+        }
+    }
+    let refused = home.run(&["match", "sty", "? ? ?", "--from", "rdf"]).exits(3);
+    assert!(refused.err.contains("--syntax"), "{}", refused.err);
+}

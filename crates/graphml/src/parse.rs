@@ -311,7 +311,7 @@ impl Parser {
                     out.push_str(&text);
                 }
                 Event::CData(text) if !has_elements => {
-                    let text = text.decode().map_err(|error| self.syntax(error.to_string()))?;
+                    let text = text.xml10_content().map_err(|error| self.syntax(error.to_string()))?;
                     out.push_str(&text);
                 }
                 Event::GeneralRef(name) if !has_elements => {

@@ -332,6 +332,11 @@ fn elements_of_others_are_no_nodes() {
     assert_eq!(shown(&open(text.as_bytes()).unwrap()), ["\"a\""]);
     assert_eq!(rules_of(&text), ["GRAPHML-ELEMENT"]);
     assert_eq!(shown(&open(keyed("", "<node id=\"a\n\tb\r\nc&#10;\"/>").as_bytes()).unwrap()), [r#""a  b c\n""#]);
+    // Also in CDATA sections.
+    let key = "<key id=\"k\" for=\"node\" attr.name=\"t\" attr.type=\"string\"/>";
+    let nodes = "<node id=\"n\"><data key=\"k\"><![CDATA[a\r\nb\rc]]></data></node><node id=\"m\"><data key=\"k\">a\r\nb\rc</data></node>";
+    let expected = [r#""n" "a\nb\nc""#, r#""m" "a\nb\nc""#];
+    assert_eq!(shown(&open(keyed(key, nodes).as_bytes()).unwrap()), expected);
 }
 
 #[test]

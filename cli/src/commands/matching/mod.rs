@@ -96,8 +96,10 @@ pub fn run(args: &MatchArgs, formats: &Registry, console: &Console) -> Result<An
                 .at(location.to_string())
                 .hint(format!("isomorph convert {} NAME.lake, then isomorph match NAME.lake", args.path)))
         };
+        // What flags state need not be recognised.
+        let is_rdf = options.from == Some(Format::RDF);
         return match query.patterns.as_slice() {
-            _ if !rdf::detect(&location)? => elsewhere("match supports only GraphLake stores and RDF texts"),
+            _ if !is_rdf && !rdf::detect(&location)? => elsewhere("match supports only GraphLake stores and RDF texts"),
             [] => elsewhere("--id requires a GraphLake store"),
             _ if args.ids => elsewhere("--ids requires a GraphLake store"),
             [asked] if !args.estimate => {

@@ -5,7 +5,7 @@
 //!   (5.2.4) removes them from the merged path. So a parser gets another base without them, in a special scheme.
 //! - JSON-LD without a base: statements with relative IRIs are dropped silently. With a base in an unused scheme they
 //!   can be detected.
-//! - RDF/XML: `xml:lang=""`, which states that a text has no language, is refused. A special language replaces it.
+//! - RDF/XML: a special language replaces `xml:lang=""`, which states that a text has no language.
 
 use oxrdf::{GraphName, Literal, NamedNode, NamedOrBlankNode, Quad, Term, Triple};
 

@@ -4,6 +4,7 @@
 //! could nest so deep that freeing such a value overflows the stack. XML can also use an entity whose text refers to
 //! other entities.
 
+mod entities;
 mod json;
 mod triples;
 mod wellformed;
@@ -20,9 +21,11 @@ use crate::{Syntax, rules};
 /// Maximum nesting depth.
 pub(super) const DEPTH: usize = 128;
 
+pub(super) use self::entities::{Entities, Extent, normalised, resolved};
 pub(super) use self::json::JsonGuard;
 pub(crate) use self::json::LONGEST as LONGEST_STRING;
 pub(super) use self::triples::TripleGuard;
+pub(super) use self::wellformed::{DECLARATION, encoding, is_ascii};
 pub(super) use self::xml::XmlGuard;
 
 /// Number of bytes that are read and checked at a time.

@@ -1,6 +1,7 @@
 //! The six parsers behind one interface.
 
 use std::io;
+use std::rc::Rc;
 
 use isomorph_error::{Error, Place, Result};
 use oxjsonld::{JsonLdParseError, JsonLdParser, ReaderJsonLdParser};
@@ -16,7 +17,7 @@ use super::ReadOptions;
 use super::corrections::{Mend, misread, undotted};
 use super::feed::Pushed;
 use super::guard::Guarded;
-use super::literals::{Literals, Shift};
+use super::plain::{PREFIX, Plain, Positions};
 use crate::Syntax;
 
 /// A parser over a guarded text.
@@ -34,7 +35,7 @@ enum Below<'a> {
     NQuads(Pushed<'a, LowLevelNQuadsParser>),
     Turtle(Pushed<'a, LowLevelTurtleParser>),
     TriG(Pushed<'a, LowLevelTriGParser>),
-    RdfXml(Box<ReaderRdfXmlParser<Literals<Guarded<'a>>>>, Shift),
+    RdfXml(Box<ReaderRdfXmlParser<Plain<Guarded<'a>>>>, Rc<Positions>),
     JsonLd(Box<ReaderJsonLdParser<Guarded<'a>>>),
 }
 
@@ -95,9 +96,9 @@ impl<'a> Parser<'a> {
             Syntax::RdfXml => {
                 let parser = RdfXmlParser::new();
                 let parser = base.map_or_else(|| Ok(parser.clone()), |base| parser.clone().with_base_iri(base));
-                let shift = Shift::default();
-                let text = Literals::new(text, &shift);
-                Below::RdfXml(Box::new(parser.map_err(unsound)?.for_reader(text)), shift)
+                let positions = Rc::default();
+                let text = Plain::new(text, &positions, base);
+                Below::RdfXml(Box::new(parser.map_err(unsound)?.for_reader(text)), positions)
             }
             Syntax::JsonLd => {
                 let parser = JsonLdParser::new();
@@ -165,12 +166,12 @@ impl Below<'_> {
             Below::NQuads(parser) => of_turtle(parser.next()?),
             Below::Turtle(parser) => of_turtle(parser.next()?),
             Below::TriG(parser) => of_turtle(parser.next()?),
-            Below::RdfXml(parser, shift) => {
+            Below::RdfXml(parser, positions) => {
                 let next = parser.next()?;
                 next.map(|triple| triple.in_graph(GraphName::DefaultGraph)).map_err(|error| match error {
                     RdfXmlParseError::Io(error) => Fault::Input(error),
                     RdfXmlParseError::Syntax(error) => {
-                        let end = parser.buffer_position().saturating_add_signed(-shift.get());
+                        let end = positions.read(parser.buffer_position());
                         Fault::Syntax(sentence(&error.to_string()), Where::Before(end))
                     }
                 })
@@ -201,7 +202,7 @@ impl Below<'_> {
             Below::NTriples(_) | Below::NQuads(_) => Vec::new(),
             Below::Turtle(parser) => parser.parser.prefixes().map(owned).collect(),
             Below::TriG(parser) => parser.parser.prefixes().map(owned).collect(),
-            Below::RdfXml(parser, _) => parser.prefixes().map(owned).collect(),
+            Below::RdfXml(parser, _) => parser.prefixes().filter(|(name, _)| *name != PREFIX).map(owned).collect(),
             Below::JsonLd(parser) => parser.prefixes().map(owned).collect(),
         }
     }

@@ -12,3 +12,4 @@ mod rdf_round_trip;
 mod rdf_source;
 mod stream;
 mod xml_literals;
+mod xml_processor;

@@ -1,7 +1,7 @@
 //! Requirements of XML for characters, tags and the declaration that the parser does not check.
 
 /// Maximum length in bytes of an instruction that can be a declaration.
-pub(super) const DECLARATION: usize = 1 << 10;
+pub(in crate::read) const DECLARATION: usize = 1 << 10;
 
 /// Decodes UTF-8 to characters, and checks that XML allows them (XML 1.0, production 2).
 #[derive(Default)]
@@ -10,12 +10,17 @@ pub(super) struct Characters {
     /// The smallest code that needs this many bytes, and the number of bytes that are still missing.
     least: u32,
     left: u8,
+    /// Whether only the characters of US-ASCII are allowed, because the text states that encoding.
+    pub(super) ascii: bool,
 }
 
 impl Characters {
     /// The character that ends with this byte; the error is the reason.
     pub(super) fn step(&mut self, byte: u8) -> Result<Option<char>, &'static str> {
         const NOT_UTF8: &str = "the text is not UTF-8";
+        if self.ascii && !byte.is_ascii() {
+            return Err("a character that is not US-ASCII, the encoding that the text states");
+        }
         if self.left == 0 {
             (self.code, self.least, self.left) = match byte {
                 0..=0x7f => (u32::from(byte), 0, 0),
@@ -41,6 +46,24 @@ impl Characters {
 /// Whether XML allows a character (production 2).
 pub(super) fn is_character(c: char) -> bool {
     matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..)
+}
+
+/// The character that a reference names by its number (production 66): digits, or `x` and hexadecimal digits.
+pub(super) fn character(number: &str) -> Option<char> {
+    // The number parser of the standard library accepts a leading sign, which XML does not.
+    if number.contains('+') {
+        return None;
+    }
+    let code = match number.strip_prefix('x') {
+        Some(digits) => u32::from_str_radix(digits, 16),
+        None => number.parse(),
+    };
+    code.ok().and_then(char::from_u32).filter(|c| is_character(*c))
+}
+
+/// Whether a name is valid, and without a colon.
+pub(super) fn is_name(name: &str) -> bool {
+    name.starts_with(begins_name) && name.chars().all(is_of_name)
 }
 
 fn is_blank(c: char) -> bool {
@@ -139,7 +162,6 @@ pub(super) fn mistake_of_instruction(content: &[u8], first: bool) -> Option<&'st
     let end = content.iter().position(u8::is_ascii_whitespace).unwrap_or(content.len());
     let (name, rest) = content.split_at(end);
     if !name.eq_ignore_ascii_case(b"xml") {
-        let is_name = |name: &str| name.starts_with(begins_name) && name.chars().all(is_of_name);
         let sound = std::str::from_utf8(name).is_ok_and(is_name);
         return (!sound).then_some("an instruction without a name");
     }
@@ -148,6 +170,19 @@ pub(super) fn mistake_of_instruction(content: &[u8], first: bool) -> Option<&'st
     }
     let sound = name == b"xml" && content.len() <= DECLARATION && is_declaration(rest);
     (!sound).then_some("an invalid XML declaration; a valid one is <?xml version=\"1.0\" encoding=\"UTF-8\"?>")
+}
+
+/// The encoding that a declaration states: the text between `<?` and `?>`, which is valid.
+pub(in crate::read) fn encoding(content: &[u8]) -> Option<&[u8]> {
+    let mut rest = content.strip_prefix(b"xml")?;
+    attribute(&mut rest, b"version")?;
+    attribute(&mut rest, b"encoding")
+}
+
+/// Whether an encoding is US-ASCII, by one of the names that are registered for it.
+pub(in crate::read) fn is_ascii(encoding: &[u8]) -> bool {
+    const NAMES: [&[u8]; 5] = [b"us-ascii", b"ascii", b"ansi_x3.4-1968", b"iso646-us", b"us"];
+    NAMES.iter().any(|name| encoding.eq_ignore_ascii_case(name))
 }
 
 /// Whether this states the version, followed by the encoding and `standalone` if they are present.

@@ -4,11 +4,10 @@
 //! level, and replaces entities by texts that may contain further entities: all three can make a short text expensive.
 //! It also accepts a truncated text, and characters and tags that XML does not allow.
 
-use std::collections::HashMap;
-
 use isomorph_error::Error;
 
-use super::wellformed::{Characters, DECLARATION, InTag, is_character, mistake_of_instruction};
+use super::entities::{Entities, Extent, NAME};
+use super::wellformed::{Characters, DECLARATION, InTag, character, encoding, is_ascii, mistake_of_instruction};
 use super::{DEPTH, TooMuch};
 use crate::rules::{LIMIT, SYNTAX};
 use crate::xml::LONGEST;
@@ -19,13 +18,6 @@ const ATTRIBUTES: usize = 256;
 /// Maximum length of a tag, and of a document type declaration, in bytes.
 const TAG: usize = 16 << 20;
 const DOCUMENT_TYPE: usize = 64 << 10;
-
-/// Maximum length of the text of an entity, in bytes; maximum number of entities.
-const ENTITY: usize = 64 << 10;
-const ENTITIES: usize = 1_000;
-
-/// Maximum length of the name of an entity, in bytes.
-const NAME: usize = 256;
 
 /// Maximum length of the text of all entities, as a multiple of the text, and in addition to that, in bytes.
 const RATIO: u64 = 16;
@@ -43,32 +35,24 @@ enum State {
     Comment,
     Data,
     Instruction,
-    /// The number of open `<`, and the kind of verbatim text.
-    DocumentType(usize, Verbatim),
-}
-
-/// The parts of a document type without tags.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Verbatim {
-    Nothing,
-    Quoted(u8),
-    Comment,
-    Instruction,
+    DocumentType,
 }
 
 /// Checks XML.
 pub(in crate::read) struct XmlGuard {
     state: State,
     depth: usize,
-    /// Whether there was an element.
+    /// Whether there was an element, or a document type.
     begun: bool,
+    typed: bool,
     attributes: usize,
-    /// Number of bytes of the tag or text so far.
+    /// Number of bytes so far of the tag, or of the text between two tags with what entities stand for in it.
     length: usize,
     /// The last bytes, newest last, where they determine what starts or ends.
     last: Vec<u8>,
     declared: Vec<u8>,
-    entities: HashMap<Vec<u8>, usize>,
+    extent: Extent,
+    entities: Entities,
     /// The name of an entity that is being read.
     name: Option<Vec<u8>>,
     seen: u64,
@@ -88,11 +72,13 @@ impl Default for XmlGuard {
             state: State::Text,
             depth: 0,
             begun: false,
+            typed: false,
             attributes: 0,
             length: 0,
             last: Vec::new(),
             declared: Vec::new(),
-            entities: HashMap::new(),
+            extent: Extent::default(),
+            entities: Entities::default(),
             name: None,
             seen: 0,
             expanded: 0,
@@ -104,11 +90,11 @@ impl Default for XmlGuard {
     }
 }
 
-fn malformed(message: impl Into<String>) -> Error {
+pub(super) fn malformed(message: impl Into<String>) -> Error {
     Error::broken(&SYNTAX, message)
 }
 
-fn too_much(message: impl Into<String>) -> Error {
+pub(super) fn too_much(message: impl Into<String>) -> Error {
     Error::broken(&LIMIT, message)
 }
 
@@ -137,7 +123,7 @@ impl XmlGuard {
             (State::Comment, _) => "inside a comment".to_owned(),
             (State::Data, _) => "inside a CDATA section".to_owned(),
             (State::Instruction, _) => "inside an instruction".to_owned(),
-            (State::DocumentType(..), _) => "inside the document type".to_owned(),
+            (State::DocumentType, _) => "inside the document type".to_owned(),
         };
         Err(malformed(format!("the text ends {inside}")))
     }
@@ -195,16 +181,20 @@ impl XmlGuard {
                 if self.state == State::Text && self.characters.is_some() {
                     let content = self.declared.strip_suffix(b"?>").unwrap_or(&self.declared);
                     mistake_of_instruction(content, self.first).map_or(Ok(()), |mistake| Err(malformed(mistake)))?;
+                    if let Some(characters) = &mut self.characters
+                        && self.first
+                    {
+                        characters.ascii = encoding(content).is_some_and(is_ascii);
+                    }
                 }
             }
-            State::DocumentType(open, verbatim) => self.document_type(byte, open, verbatim)?,
+            State::DocumentType => self.document_type(byte)?,
         }
         Ok(())
     }
 
     fn begin(&mut self, state: State) {
         self.state = state;
-        self.length = 0;
         self.name = None;
         self.brackets = 0;
         self.last.clear();
@@ -226,23 +216,27 @@ impl XmlGuard {
             }
             b"</" => {
                 self.begin(State::Tag { quote: None, closing: true });
+                self.length = 0;
                 self.in_tag = InTag::default();
             }
             b"<!--" => self.begin(State::Comment),
             b"<![CDATA[" => self.begin(State::Data),
             begun if begun.starts_with(b"<!") => {
                 if !is_begun(b"<!--") && !is_begun(b"<![CDATA[") {
-                    if self.begun && self.characters.is_some() {
-                        return Err(malformed("a document type that is not before the element"));
+                    if (self.begun || self.typed) && self.characters.is_some() {
+                        return Err(malformed("a document type that is not before the element, or a second one"));
                     }
+                    self.typed = true;
                     let begun = std::mem::take(&mut self.last);
-                    self.begin(State::DocumentType(1, Verbatim::Nothing));
+                    self.begin(State::DocumentType);
+                    self.extent = Extent::default();
                     self.declared.clear();
                     return begun.get(2..).unwrap_or_default().iter().try_for_each(|byte| self.step(*byte));
                 }
             }
             _ => {
                 self.begin(State::Tag { quote: None, closing: false });
+                self.length = 0;
                 self.attributes = 0;
                 self.in_tag = InTag::default();
                 self.tag(byte, sign, None, false)?;
@@ -282,6 +276,7 @@ impl XmlGuard {
                     }
                 }
                 self.begin(State::Text);
+                self.length = 0;
                 return Ok(());
             }
             (None, _) => {}
@@ -292,29 +287,15 @@ impl XmlGuard {
     }
 
     /// Processes a byte of a document type.
-    fn document_type(&mut self, byte: u8, open: usize, verbatim: Verbatim) -> Result<(), Error> {
+    fn document_type(&mut self, byte: u8) -> Result<(), Error> {
         if self.declared.len() == DOCUMENT_TYPE {
             return Err(too_much(format!("a document type of more than {DOCUMENT_TYPE} bytes")));
         }
         self.declared.push(byte);
-        let is_end_of = |what: &[u8]| self.declared.ends_with(what);
-        let (open, verbatim) = match (verbatim, byte) {
-            (Verbatim::Quoted(quote), _) if quote == byte => (open, Verbatim::Nothing),
-            (Verbatim::Comment, b'>') if is_end_of(b"-->") => (open - 1, Verbatim::Nothing),
-            (Verbatim::Instruction, b'>') if is_end_of(b"?>") => (open - 1, Verbatim::Nothing),
-            (Verbatim::Nothing, b'\'' | b'"') => (open, Verbatim::Quoted(byte)),
-            (Verbatim::Nothing, b'<') => (open + 1, Verbatim::Nothing),
-            (Verbatim::Nothing, b'-') if is_end_of(b"<!--") => (open, Verbatim::Comment),
-            (Verbatim::Nothing, b'?') if is_end_of(b"<?") => (open, Verbatim::Instruction),
-            (Verbatim::Nothing, b'>') if open == 1 => {
-                self.declare()?;
-                self.begin(State::Text);
-                return Ok(());
-            }
-            (Verbatim::Nothing, b'>') => (open - 1, Verbatim::Nothing),
-            same => (open, same.0),
-        };
-        self.state = State::DocumentType(open, verbatim);
+        if self.extent.step(byte) {
+            self.declare()?;
+            self.begin(State::Text);
+        }
         Ok(())
     }
 
@@ -350,8 +331,16 @@ impl XmlGuard {
                     let message = format!("&{}; is not a character that XML allows", String::from_utf8_lossy(name));
                     return Err(malformed(message));
                 }
-                let more = self.entities.get(name.as_slice()).copied().unwrap_or_default();
+                let name = String::from_utf8_lossy(name);
+                let more = match self.entities.length(&name) {
+                    _ if name.starts_with('#') => 0,
+                    Ok(length) => length,
+                    // Without a check of the syntax, what stands for nothing is what it is.
+                    Err(reason) if self.characters.is_some() => return Err(malformed(reason)),
+                    Err(_) => 0,
+                };
                 self.name = None;
+                self.length += more;
                 self.expanded = self.expanded.saturating_add(more as u64);
                 if self.expanded > SLACK.saturating_add(self.seen.saturating_mul(RATIO)) {
                     return Err(too_much(format!("entities stand for more than {RATIO} times the text")));
@@ -372,29 +361,15 @@ impl XmlGuard {
         if begun { Err(malformed("& does not start a reference; write &amp;")) } else { Ok(()) }
     }
 
-    /// Measures the entities of a document type: the length of the text of each, including the entities in it.
+    /// Reads the entities of a document type.
     fn declare(&mut self) -> Result<(), Error> {
         let declared = std::mem::take(&mut self.declared);
-        let entities = declared.split(|byte| *byte == b'<').filter_map(|piece| piece.strip_prefix(b"!ENTITY"));
-        for entity in entities {
-            let words = entity.trim_ascii_start();
-            let words = words.strip_prefix(b"%").unwrap_or(words).trim_ascii_start();
-            let end = words.iter().position(u8::is_ascii_whitespace).unwrap_or(words.len());
-            let (name, value) = words.split_at(end);
-            let mut length = value.len();
-            for part in value.split(|byte| *byte == b'&').skip(1) {
-                let end = part.iter().position(|byte| *byte == b';').unwrap_or_default();
-                length = length.saturating_add(self.entities.get(&part[..end]).copied().unwrap_or_default());
-            }
-            if length > ENTITY {
-                return Err(too_much(format!("an entity that stands for more than {ENTITY} bytes")));
-            }
-            self.entities.insert(name.to_vec(), length);
-            if self.entities.len() > ENTITIES || name.len() > NAME {
-                return Err(too_much(format!(
-                    "more than {ENTITIES} entities, or one with a name of more than {NAME} bytes"
-                )));
-            }
+        let text = format!("<!{}", String::from_utf8_lossy(&declared));
+        match Entities::of(&text) {
+            Ok(entities) => self.entities = entities,
+            // Only the strict guard checks the syntax.
+            Err(error) if self.characters.is_none() && error.broken_rule() == Some(&SYNTAX) => {}
+            Err(error) => return Err(error),
         }
         Ok(())
     }
@@ -408,17 +383,8 @@ fn is_of_reference(byte: u8) -> bool {
 /// Whether a name is a number that is not a character, including numbers that are too large. Names that are not UTF-8
 /// are not numbers; the parser refuses them.
 fn names_no_character(name: &[u8]) -> bool {
-    let Some(number) = name.strip_prefix(b"#").and_then(|number| std::str::from_utf8(number).ok()) else {
-        return false;
-    };
-    if number.contains('+') {
-        return true;
-    }
-    let code = match number.strip_prefix('x') {
-        Some(digits) => u32::from_str_radix(digits, 16),
-        None => number.parse(),
-    };
-    !code.ok().and_then(char::from_u32).is_some_and(is_character)
+    let number = name.strip_prefix(b"#").and_then(|number| std::str::from_utf8(number).ok());
+    number.is_some_and(|number| character(number).is_none())
 }
 
 #[cfg(test)]
@@ -452,7 +418,7 @@ mod tests {
 
     #[test]
     fn a_text_ends_behind_its_element() {
-        let whole = "<?xml version='1.0'?><!DOCTYPE r [<!-- it's < and > --><!ENTITY x \"a>b<\"><?p > ?>]>\
+        let whole = "<?xml version='1.0'?><!DOCTYPE r [<!-- it's < and > --><!ENTITY x \"a>b\"><!ENTITY y \"b<\"><?p > ?>]>\
             <!-- a --><r a='>'><b/><![CDATA[<]]><c>&x;</c></r>";
         let ends = |text: &str| {
             let mut guard = XmlGuard::strict();

@@ -137,7 +137,7 @@ fn a_type_may_be_a_literal_and_a_literal_long() {
     let done = home.run(&["convert", "short.nt", "short.jsonld"]).exits(0);
     assert!(done.out.contains("verified: output equals input"), "{}", done.out);
     let loaded = home.run(&["lake", "load", "b.lake", "a.ttl", "short.jsonld"]).exits(0);
-    assert!(loaded.out.contains("5 quads of 2 texts"), "{}", loaded.out);
+    assert!(loaded.out.contains("5 quads from 2 files"), "{}", loaded.out);
     home.run(&["diff", "a.lake", "b.lake"]).exits(0);
 }
 

@@ -188,7 +188,7 @@ mod tests {
         let failure = Error::broken(&RULE, "the offsets of part 2 end at 1,311, but edge_count2 says 1,312")
             .at(Place::file("offset/chunk2").row(100))
             .hint("--adjacency ordered_by_dest    read the other copy of these edges");
-        let mut screen = Screen::new(Palette::Plain, Some(20));
+        let mut screen = Screen::new(Palette::Plain, Some(24));
         let line = |words: &[&str]| Flags::of(&Cli::command().get_matches_from(words));
         let flags = line(&["isomorph", "neighbors", "a", "b"]);
         error(&mut screen, &failure, &flags, Some("my graph.yml"), Some("no output was written"));

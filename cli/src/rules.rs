@@ -1,5 +1,7 @@
 //! All rules that a finding or an error may name.
 
+use std::collections::BTreeSet;
+
 use isomorph::convert::{self, Registry};
 use isomorph::error::Rule;
 use isomorph::{storage, tables};
@@ -7,9 +9,11 @@ use isomorph::{storage, tables};
 /// Rules of locations.
 static PLACES: &[&Rule] = &[&storage::PATH_ESCAPE];
 
-/// Returns all rules, by subject.
+/// Returns all rules, by subject. Formats with the same rules are listed once, by the first of them.
 pub fn all(formats: &Registry) -> Vec<(&'static str, &'static [&'static Rule])> {
+    let mut seen = BTreeSet::new();
     let formats = formats.all().iter().map(|format| (format.name(), format.rules()));
+    let formats = formats.filter(move |(_, rules)| rules.is_empty() || seen.insert(rules.as_ptr()));
     formats.chain([("tables", tables::rules::RULES), ("places", PLACES), ("conversions", convert::RULES)]).collect()
 }
 

@@ -6,9 +6,9 @@ use super::Cli;
 
 /// The verbs that the help of a command may begin with.
 const VERBS: &[&str] = &[
-    "Add", "Bind", "Change", "Check", "Compare", "Compact", "Convert", "Copy", "Delete", "Draw", "Drop", "Explain",
-    "Find", "Give", "Insert", "List", "Load", "Make", "Measure", "Merge", "Open", "Print", "Read", "Remove", "Serve",
-    "Show",
+    "Add", "Bind", "Change", "Check", "Compare", "Compact", "Convert", "Copy", "Create", "Delete", "Draw", "Drop",
+    "Explain", "Find", "Give", "Insert", "List", "Load", "Make", "Measure", "Merge", "Open", "Print", "Read", "Remove",
+    "Rename", "Serve", "Show",
 ];
 
 /// Returns all commands with their full names, without those that clap adds.

@@ -19,5 +19,5 @@ isomorph_error::rules! {
     RELATION "FLAT-RELATION" Error "every row has a text in the column that names relations",
         "name the relation, or leave the option isomorph.relation out";
     /// Numbers of rows that are not.
-    ROW "FLAT-ROW" Error "a key that counts rows counts them from 0, without gaps", "leave the option isomorph.key out";
+    ROW "FLAT-ROW" Error "a key that counts rows counts them from 0, without gaps", "remove the option isomorph.key";
 }

@@ -58,7 +58,7 @@ pub fn plan(
     }
     let (word, place) = match beside {
         Some(place) => ("sidecar", format!(" · in {place}")),
-        None => ("lost", String::new()),
+        None => ("dropped", String::new()),
     };
     let stays = options.loses() || beside.is_some();
     let losses = plan.losses.iter().filter(|_| options.loses());

@@ -55,10 +55,10 @@ fn is_reason(error: &str) -> bool {
 /// Runs a property in a separate thread: generated strategies need more stack than test threads have.
 fn run(shape: Format, graphs: fn() -> BoxedStrategy<MemoryGraph>, check: fn(Format, MemoryGraph, Index, Index)) {
     let test = move || {
-        let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(24);
+        let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(10);
         let config = Config { cases, failure_persistence: None, ..Config::default() };
         let strategy = (graphs(), any::<Index>(), any::<Index>());
-        // The same graphs in every run: `PROPTEST_CASES` generates more of them.
+        // The same graphs in every run: `PROPTEST_CASES` generates more of them. Each goes through every pair of formats.
         let random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
         let run = TestRunner::new_with_rng(config, random).run(&strategy, |(graph, layout, next)| {
             check(shape, graph, layout, next);

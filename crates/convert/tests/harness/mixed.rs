@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use arrow_array::{ArrayRef, Int64Array, StringArray};
 use arrow_schema::DataType;
-use isomorph_convert::{ConvertOptions, Format, Opened, Progress, SidecarUse, digest};
+use isomorph_convert::{Format, Opened, Progress, SidecarUse, digest};
 use isomorph_error::Result;
 use isomorph_model::{
     About, Batch, EdgeBatch, EdgeOrder, EdgeType, EndForm, Ends, Graph, Key, MemoryGraph, Narrowing, NodeBatch, NodeId,
@@ -13,7 +13,7 @@ use isomorph_model::{
 };
 
 use crate::formats::{MEMBERS, member};
-use crate::stage::{Case, resources, stage, stage_as};
+use crate::stage::{Case, resources, stage};
 
 /// A graph, the number of passes over its nodes and its edges, and the columns that were requested last.
 struct Counting {

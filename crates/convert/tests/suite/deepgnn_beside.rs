@@ -175,7 +175,7 @@ fn graphs_from_elsewhere_keep_times_and_types() {
         let options = ConvertOptions { to: Some(Format::DEEPGNN), ..ConvertOptions::default() };
         let plan = Plan::new(&opened, &Location::from_path(&binary), &options, &resources(), &Silent).unwrap();
         let carried = plan.carried.join("\n");
-        for said in ["times of nodes", "type each value of feature 0", "type each value of feature 1"] {
+        for said in ["times of nodes", "the type of each value of feature 0", "the type of each value of feature 1"] {
             assert!(carried.contains(said), "{name}: {carried}");
         }
         let done = convert(&opened, &plan, &Location::from_path(&binary), &options, &resources(), &Silent).unwrap();

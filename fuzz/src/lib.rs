@@ -61,7 +61,6 @@ pub const TARGETS: &[Target] = &[
         seeds: annnet_parts::zarr_seeds,
         words: annnet_parts::ZARR_WORDS,
     },
-    Target { name: "carry", check: sidecar::check, seeds: sidecar::seeds, words: sidecar::WORDS },
     Target { name: "csv", check: tables::check_csv, seeds: tables::csv_seeds, words: tables::CSV_WORDS },
     Target { name: "deepgnn_beside", check: deepgnn_sidecar::check, seeds: deepgnn_sidecar::seeds, words: &[] },
     Target { name: "deepgnn_binary", check: deepgnn::check_binary, seeds: deepgnn::binary_seeds, words: &[] },
@@ -96,6 +95,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "rdf_lines", check: rdf_lines::check, seeds: rdf_lines::seeds, words: rdf_lines::WORDS },
     Target { name: "redo", check: redo::check, seeds: redo::seeds, words: redo::WORDS },
     Target { name: "sampling", check: sampling::check, seeds: sampling::seeds, words: &[] },
+    Target { name: "sidecar", check: sidecar::check, seeds: sidecar::seeds, words: sidecar::WORDS },
     Target { name: "size", check: names::check_size, seeds: names::size_seeds, words: names::UNITS },
     Target { name: "type_name", check: names::check_type, seeds: names::type_seeds, words: names::TYPES },
 ];

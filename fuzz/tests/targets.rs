@@ -131,7 +131,6 @@ targets! {
     annnet_members 300
     annnet_table 300
     annnet_zarr 300
-    sidecar 300
     csv 3000
     deepgnn_beside 300
     deepgnn_binary 300
@@ -156,6 +155,7 @@ targets! {
     rdf_lines 5000
     redo 500
     sampling 400
+    sidecar 300
     size 20000
     type_name 20000
 }

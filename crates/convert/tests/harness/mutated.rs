@@ -56,7 +56,7 @@ const NOTICED: &[&str] = &[
     // Tables take ends by key as they come; whoever reads them looks each up, and so does who verifies what was written.
     "FLAT-END",
     "FLAT-KEY",
-    "keys of a type that has none",
+    "keys for a type that has none",
     "GAR-LABEL-MISSING",
     "CARRY-FITS",
     "the graph does not have the shape of NOCK",

@@ -28,6 +28,7 @@ use crate::console::Console;
 pub fn main(formats: &Registry, line: impl IntoIterator<Item = OsString>) -> ExitCode {
     allocator::keep_little();
     isomorph::tables::quiet_fenced_panics();
+    isomorph::install_network();
     let words: Vec<OsString> = line.into_iter().collect();
     let parsed = args::command(formats).try_get_matches_from(&words);
     let (cli, line) = match parsed.and_then(|line| Ok((Cli::from_arg_matches(&line)?, line))) {

@@ -16,7 +16,7 @@ const fn layer(what: &'static str, crates: &'static [&'static str]) -> Layer {
 pub(crate) const LAYERS: &[Layer] = &[
     layer("errors, and the files of tests", &["error", "fixtures"]),
     layer("model and storage", &["model", "storage"]),
-    layer("tables", &["tables"]),
+    layer("tables, and the clients of object stores", &["network", "tables"]),
     layer("formats", &["graphar", "nock", "deepgnn", "graphlake", "annnet", "rdf", "edgelist", "graphml", "flat"]),
     layer("what any format is read through", &["dataset"]),
     layer("what works over any format", &["convert", "query", "sampling"]),
@@ -30,6 +30,7 @@ pub(crate) const LAYERS: &[Layer] = &[
 pub(crate) const FORBIDDEN: &[(&str, &[&str], &str)] = &[
     ("error", &["tokio", "futures", "object_store", "arrow-array"], "errors do no I/O and know no columns"),
     ("model", &["tokio", "futures", "object_store", "parquet", "orc-rust"], "the model does no I/O and is not async"),
+    ("storage", &["tokio", "futures", "object_store"], "storage is not async, and has no clients: they are above it"),
     ("storage", &["arrow-array", "arrow-schema", "parquet", "orc-rust"], "storage knows bytes, not tables"),
 ];
 

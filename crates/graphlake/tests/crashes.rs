@@ -237,7 +237,8 @@ fn what_a_writer_claimed_and_did_not_publish_is_published_by_the_next() {
 
 #[test]
 fn what_was_claimed_in_an_object_store_is_published_by_the_next() {
-    let place = Location::parse("s3://bucket/lake").unwrap().on_store(Arc::new(InMemory::new()));
+    let place =
+        Location::parse("s3://bucket/lake").unwrap().on_store(isomorph_network::client(Arc::new(InMemory::new())));
     Lake::create(&place, &OpenOptions::default(), &WriteOptions::default()).unwrap();
     let (own, files) = (lake(&place), SharedRoot::open(&place).unwrap());
     for number in 1..4 {
@@ -374,7 +375,8 @@ fn unknown_names_stay() {
 fn writers_in_threads_lose_nothing() {
     let home = tempfile::tempdir().unwrap();
     let disk = Location::from_path(&home.path().join("lake"));
-    let memory = Location::parse("s3://bucket/lake").unwrap().on_store(Arc::new(InMemory::new()));
+    let memory =
+        Location::parse("s3://bucket/lake").unwrap().on_store(isomorph_network::client(Arc::new(InMemory::new())));
     for place in [disk, memory] {
         Lake::create(&place, &OpenOptions::default(), &WriteOptions::default()).unwrap();
         std::thread::scope(|scope| {

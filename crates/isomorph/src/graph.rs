@@ -73,6 +73,7 @@ impl Graph {
     /// # Errors
     /// As [`open`].
     pub fn open(location: &Location, options: &OpenOptions, resources: Resources) -> Result<Graph> {
+        crate::install_network();
         let own = options.resources.clone().unwrap_or_else(|| resources.clone());
         let options = OpenOptions { resources: Some(own), ..options.clone() };
         Ok(Graph::of(Opened::open(location, &options)?, resources))

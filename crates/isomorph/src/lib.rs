@@ -5,6 +5,8 @@ pub use isomorph_convert as convert;
 pub use isomorph_dataset as dataset;
 pub use isomorph_error as error;
 pub use isomorph_model as model;
+#[cfg(any(feature = "cloud", feature = "hdfs"))]
+pub use isomorph_network as network;
 #[cfg(feature = "sampling")]
 pub use isomorph_sampling as sampling;
 pub use isomorph_storage as storage;
@@ -30,6 +32,13 @@ pub mod formats {
     pub use isomorph_nock as nock;
     #[cfg(feature = "rdf")]
     pub use isomorph_rdf as rdf;
+}
+
+/// Makes the URLs that this build opens (features `cloud` and `hdfs`) known to the whole process. `open` and `Graph::open` call
+/// it; programs that use [`formats`], [`storage`] or `convert` directly call it once. Without these features it does nothing.
+pub fn install_network() {
+    #[cfg(any(feature = "cloud", feature = "hdfs"))]
+    isomorph_network::install();
 }
 
 #[cfg(feature = "convert")]

@@ -13,6 +13,7 @@ mod leftover;
 pub mod limits;
 mod location;
 mod lock;
+pub mod objects;
 pub mod parallel;
 pub mod parts;
 mod platform;

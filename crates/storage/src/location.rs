@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use isomorph_error::{Error, Result, nearest};
-use object_store::ObjectStore;
 
 use crate::disk::{Disk, DiskHandle};
+use crate::objects::ObjectClient;
 use crate::{Blob, sandbox};
 
 /// The kind of a [`Location`].
@@ -78,7 +78,7 @@ pub struct Location(Inner);
 #[derive(Clone)]
 enum Inner {
     Local { path: PathBuf, name: String, disk: DiskHandle },
-    Remote { scheme: Scheme, authority: String, key: String, store: Option<Arc<dyn ObjectStore>> },
+    Remote { scheme: Scheme, authority: String, key: String, client: Option<Arc<dyn ObjectClient>> },
     Stream { blob: Blob },
 }
 
@@ -142,11 +142,11 @@ impl Location {
         }
     }
 
-    /// Uses an object store that the caller configured instead of the one that the environment describes.
-    pub fn on_store(self, store: Arc<dyn ObjectStore>) -> Self {
+    /// Uses a client that the caller configured instead of the one that the environment describes.
+    pub fn on_store(self, client: Arc<dyn ObjectClient>) -> Self {
         match self.0 {
             Inner::Remote { scheme, authority, key, .. } => {
-                Location(Inner::Remote { scheme, authority, key, store: Some(store) })
+                Location(Inner::Remote { scheme, authority, key, client: Some(client) })
             }
             other @ (Inner::Local { .. } | Inner::Stream { .. }) => Location(other),
         }
@@ -280,14 +280,14 @@ impl Location {
         }
     }
 
-    pub(crate) fn store(&self) -> Option<&Arc<dyn ObjectStore>> {
+    pub(crate) fn client(&self) -> Option<&Arc<dyn ObjectClient>> {
         match &self.0 {
             Inner::Local { .. } | Inner::Stream { .. } => None,
-            Inner::Remote { store, .. } => store.as_ref(),
+            Inner::Remote { client, .. } => client.as_ref(),
         }
     }
 
-    /// The parts by which two locations are compared; not the disk or store that a caller set.
+    /// The parts by which two locations are compared; not the disk or client that a caller set.
     fn identity(&self) -> (Scheme, Option<&Path>, &str, &str) {
         (self.scheme(), self.as_path(), self.authority(), self.key())
     }
@@ -331,7 +331,7 @@ fn remote(scheme: Scheme, text: &str, rest: &str) -> Result<Location> {
     if !key.is_empty() {
         sandbox::check(&key)?;
     }
-    Ok(Location(Inner::Remote { scheme, authority: authority.to_owned(), key, store: None }))
+    Ok(Location(Inner::Remote { scheme, authority: authority.to_owned(), key, client: None }))
 }
 
 fn web(scheme: Scheme, text: &str) -> Result<Location> {
@@ -350,7 +350,7 @@ fn web(scheme: Scheme, text: &str) -> Result<Location> {
     if !key.is_empty() {
         sandbox::check(&key)?;
     }
-    Ok(Location(Inner::Remote { scheme, authority, key, store: None }))
+    Ok(Location(Inner::Remote { scheme, authority, key, client: None }))
 }
 
 fn credentials_in_url() -> Error {

@@ -1,73 +1,61 @@
-//! Blocking access to object stores and web servers.
-
-mod connect;
-mod failure;
-mod runtime;
+//! Access to object stores and web servers, by names below a prefix.
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::SystemTime;
 
-use bytes::{Bytes, BytesMut};
-use futures::{StreamExt, TryStreamExt};
-use isomorph_error::{Error, Kind, Result};
-use object_store::path::Path as Key;
-use object_store::{GetOptions, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, UpdateVersion};
+use bytes::Bytes;
+use isomorph_error::{Error, Kind, Place, Result};
 
+use crate::objects::{self, Condition, Failure, ObjectClient, Reason};
 use crate::{Entry, Fingerprint, Location, limits, sandbox};
-
-pub(crate) use failure::{explained, failed};
-pub(crate) use runtime::{Task, run, start};
-
-/// The maximum number of concurrent requests of one caller.
-pub(crate) const PARALLEL: usize = 8;
-/// Ranges larger than this are fetched in concurrent parts of this size, bytes.
-const PART: u64 = 8 << 20;
 
 /// A prefix of an object store.
 #[derive(Debug, Clone)]
 pub(crate) struct Store {
-    pub(crate) store: Arc<dyn ObjectStore>,
-    prefix: Key,
+    pub(crate) client: Arc<dyn ObjectClient>,
+    prefix: String,
 }
 
 /// An object in the version that was opened.
 #[derive(Debug, Clone)]
 pub(crate) struct Object {
-    store: Arc<dyn ObjectStore>,
-    key: Key,
+    client: Arc<dyn ObjectClient>,
+    key: String,
     pub(crate) opened_as: Fingerprint,
 }
 
 impl Store {
     /// Connects to the store of a location that is not local.
     pub(crate) fn connect(location: &Location) -> Result<Self> {
-        let place = location.to_string();
-        let prefix = Key::parse(location.key()).map_err(|error| Error::usage(error.to_string()).at(place.clone()))?;
-        let store = match location.store() {
-            Some(store) => Arc::clone(store),
-            None => connect::connect(location).map_err(|error| error.at(place))?,
+        let client = match location.client() {
+            Some(client) => Arc::clone(client),
+            None => objects::connect(location).map_err(|error| error.at(location.to_string()))?,
         };
-        Ok(Store { store, prefix })
+        let prefix = location.key().to_owned();
+        if let Some(why) = client.refuses(&prefix) {
+            return Err(Error::usage(why).at(location.to_string()));
+        }
+        Ok(Store { client, prefix })
     }
 
     /// Returns the key of `relative`, which may be empty for the prefix itself.
-    pub(crate) fn key(&self, relative: &str) -> Result<Key> {
+    pub(crate) fn key(&self, relative: &str) -> Result<String> {
         if relative.is_empty() {
             return Ok(self.prefix.clone());
         }
         sandbox::check(relative)?;
-        let text =
-            if self.prefix.as_ref().is_empty() { relative.to_owned() } else { format!("{}/{relative}", self.prefix) };
-        Key::parse(text).map_err(|error| Error::malformed(error.to_string()).at(relative))
+        let key = if self.prefix.is_empty() { relative.to_owned() } else { format!("{}/{relative}", self.prefix) };
+        match self.client.refuses(&key) {
+            Some(why) => Err(Error::malformed(why).at(relative)),
+            None => Ok(key),
+        }
     }
 
     /// Opens an object.
     pub(crate) fn open(&self, relative: &str) -> Result<Object> {
         let key = self.key(relative)?;
-        let (store, wanted) = (Arc::clone(&self.store), key.clone());
-        let meta = run(async move { store.head(&wanted).await }).map_err(|error| failed(error, relative))?;
-        Ok(Object { store: Arc::clone(&self.store), key, opened_as: fingerprint(&meta) })
+        let opened_as = self.client.head(&key).map_err(|failure| failed(failure, relative))?;
+        Ok(Object { client: Arc::clone(&self.client), key, opened_as })
     }
 
     /// Whether an object with the prefix's own name exists.
@@ -81,19 +69,12 @@ impl Store {
 
     /// Reads a whole object of at most `limit` bytes, with its entity tag; returns `None` if it does not exist.
     pub(crate) fn get(&self, relative: &str, limit: u64) -> Result<Option<(Bytes, Option<String>)>> {
-        let (store, key) = (Arc::clone(&self.store), self.key(relative)?);
-        let got = run(async move {
-            let answer = store.get(&key).await?;
-            let (size, etag) = (answer.meta.size, answer.meta.e_tag.clone());
-            let bytes = if size > limit { None } else { Some(answer.bytes().await?) };
-            Ok((bytes, etag, size))
-        });
-        match got {
-            Err(object_store::Error::NotFound { .. }) => Ok(None),
-            Err(error) => Err(failed(error, relative)),
-            Ok((Some(bytes), etag, _)) => Ok(Some((bytes, etag))),
-            Ok((None, _, size)) => {
-                let message = format!("size is {size} bytes, but the limit is {limit} bytes");
+        match self.client.get(&self.key(relative)?, limit) {
+            Err(Failure { reason: Reason::NotFound, .. }) => Ok(None),
+            Err(failure) => Err(failed(failure, relative)),
+            Ok((Some(bytes), version)) => Ok(Some((bytes, version.etag))),
+            Ok((None, version)) => {
+                let message = format!("size is {} bytes, but the limit is {limit} bytes", version.size);
                 Err(Error::new(Kind::TooLarge, message).at(relative))
             }
         }
@@ -102,158 +83,120 @@ impl Store {
     /// Creates an object; returns false if it exists. If the store supports no conditional writes, the check happens just
     /// before the write.
     pub(crate) fn put_new(&self, relative: &str, content: Bytes) -> Result<bool> {
-        let (store, key) = (Arc::clone(&self.store), self.key(relative)?);
-        let put = run(async move {
-            match store.put_opts(&key, content.clone().into(), PutMode::Create.into()).await {
-                Err(object_store::Error::NotImplemented { .. } | object_store::Error::NotSupported { .. }) => {
-                    match store.head(&key).await {
-                        Err(object_store::Error::NotFound { .. }) => store.put(&key, content.into()).await.map(drop),
-                        found => {
-                            found?;
-                            let (path, source) = (key.to_string(), "already exists".into());
-                            Err(object_store::Error::AlreadyExists { path, source })
-                        }
-                    }
-                }
-                put => put.map(drop),
-            }
-        });
-        match put {
-            Ok(()) => Ok(true),
-            Err(object_store::Error::AlreadyExists { .. } | object_store::Error::Precondition { .. }) => Ok(false),
-            Err(error) => Err(failed(error, relative)),
+        let key = self.key(relative)?;
+        let mut put = self.client.put(&key, content.clone(), Condition::New);
+        if is_unsupported(&put) {
+            put = match self.client.head(&key) {
+                Err(Failure { reason: Reason::NotFound, .. }) => self.client.put(&key, content, Condition::Always),
+                found => found.and_then(|_| Err(Failure::already_exists())),
+            };
         }
+        done_or_refused(put, relative)
     }
 
     /// Replaces the object that had this entity tag; returns false if it has another one now.
     pub(crate) fn put_instead(&self, relative: &str, content: Bytes, etag: Option<String>) -> Result<bool> {
-        let (store, key) = (Arc::clone(&self.store), self.key(relative)?);
-        let put = run(async move {
-            let mode = PutMode::Update(UpdateVersion { e_tag: etag, version: None });
-            match store.put_opts(&key, content.clone().into(), mode.into()).await {
-                Err(object_store::Error::NotImplemented { .. } | object_store::Error::NotSupported { .. }) => {
-                    store.put(&key, content.into()).await
-                }
-                put => put,
-            }
-        });
-        match put {
-            Ok(_) => Ok(true),
-            Err(object_store::Error::Precondition { .. } | object_store::Error::AlreadyExists { .. }) => Ok(false),
-            Err(error) => Err(failed(error, relative)),
+        let key = self.key(relative)?;
+        let mut put = self.client.put(&key, content.clone(), Condition::Tag(etag));
+        if is_unsupported(&put) {
+            put = self.client.put(&key, content, Condition::Always);
         }
+        done_or_refused(put, relative)
     }
 
     /// Removes an object if it exists.
     pub(crate) fn remove(&self, relative: &str) -> Result<()> {
-        let (store, key) = (Arc::clone(&self.store), self.key(relative)?);
-        match run(async move { store.delete(&key).await }) {
-            Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
-            Err(error) => Err(failed(error, relative)),
+        match self.client.delete(vec![self.key(relative)?]) {
+            Ok(()) | Err(Failure { reason: Reason::NotFound, .. }) => Ok(()),
+            Err(failure) => Err(failed(failure, relative)),
         }
     }
 
     /// Lists the objects below `relative`, by name relative to the prefix; at most `limit`.
     pub(crate) fn list(&self, relative: &str, limit: usize) -> Result<Vec<Entry>> {
-        let key = self.key(relative)?;
-        let store = Arc::clone(&self.store);
-        let found: Vec<ObjectMeta> = run(async move { store.list(Some(&key)).take(limit).try_collect().await })
-            .map_err(|error| failed(error, relative))?;
-        let mut entries: Vec<Entry> = found.iter().filter_map(|meta| self.entry(meta)).collect();
+        let found = self.client.list(&self.key(relative)?, limit).map_err(|failure| failed(failure, relative))?;
+        let mut entries: Vec<Entry> =
+            found.iter().filter_map(|object| self.entry(&object.key, object.size, false)).collect();
         entries.sort();
         Ok(entries)
     }
 
     /// Lists the objects and common prefixes directly below `relative`.
     pub(crate) fn list_dir(&self, relative: &str) -> Result<Vec<Entry>> {
-        let key = self.key(relative)?;
-        let store = Arc::clone(&self.store);
-        let found =
-            run(async move { store.list_with_delimiter(Some(&key)).await }).map_err(|error| failed(error, relative))?;
-        if found.objects.len() + found.common_prefixes.len() > limits::FILES {
+        let found = self.client.list_directory(&self.key(relative)?).map_err(|failure| failed(failure, relative))?;
+        if found.objects.len() + found.prefixes.len() > limits::FILES {
             return Err(Error::new(Kind::TooLarge, "more than 1,000,000 files").at(relative));
         }
-        let files = found.objects.iter().filter_map(|meta| self.entry(meta));
-        let prefixes = found
-            .common_prefixes
-            .iter()
-            .filter_map(|key| Some(Entry { name: self.relative(key)?, size: 0, is_dir: true }));
+        let files = found.objects.iter().filter_map(|object| self.entry(&object.key, object.size, false));
+        let prefixes = found.prefixes.iter().filter_map(|key| self.entry(key, 0, true));
         let mut entries: Vec<Entry> = files.chain(prefixes).collect();
         entries.sort();
         Ok(entries)
     }
 
-    fn entry(&self, meta: &ObjectMeta) -> Option<Entry> {
-        Some(Entry { name: self.relative(&meta.location)?, size: meta.size, is_dir: false })
-    }
-
-    /// Returns the name relative to the prefix; `None` for keys that are not valid relative names.
-    fn relative(&self, key: &Key) -> Option<String> {
-        let rest = key.as_ref().strip_prefix(self.prefix.as_ref())?.trim_start_matches('/');
-        sandbox::check(rest).is_ok().then(|| rest.to_owned())
+    /// Returns the entry of a key, by its name relative to the prefix; `None` for keys that are not valid relative names.
+    fn entry(&self, key: &str, size: u64, is_dir: bool) -> Option<Entry> {
+        let name = key.strip_prefix(&self.prefix)?.trim_start_matches('/');
+        sandbox::check(name).is_ok().then(|| Entry { name: name.to_owned(), size, is_dir })
     }
 }
 
 impl Object {
-    /// Reads ranges inside the object; large ones in several concurrent parts.
+    /// Reads ranges inside the object.
     ///
     /// # Errors
     /// [`Kind::Conflict`] if the object changed since it was opened.
     pub(crate) fn read(&self, ranges: &[Range<u64>], name: &str) -> Result<Vec<Bytes>> {
-        let parts: Vec<(usize, Range<u64>)> = ranges
-            .iter()
-            .enumerate()
-            .flat_map(|(index, range)| {
-                let end = range.end;
-                let starts = (range.start..end).step_by(usize::try_from(PART).unwrap_or(usize::MAX));
-                starts.map(move |start| (index, start..end.min(start.saturating_add(PART))))
-            })
-            .collect();
-        let fetched: Vec<(usize, Bytes)> = {
-            let object = self.clone();
-            run(async move {
-                let requests = parts.into_iter().map(|(index, part)| {
-                    let object = object.clone();
-                    async move { object.fetch(part).await.map(|bytes| (index, bytes)) }
-                });
-                futures::stream::iter(requests).buffered(PARALLEL).try_collect().await
-            })
-            .map_err(|error| failed(error, name))?
-        };
-        let mut whole = vec![BytesMut::new(); ranges.len()];
-        let mut single = vec![Bytes::new(); ranges.len()];
-        for (index, bytes) in fetched {
-            if ranges[index].end - ranges[index].start <= PART {
-                single[index] = bytes;
-            } else {
-                whole[index].extend_from_slice(&bytes);
-            }
-        }
-        Ok(single.into_iter().zip(whole).map(|(one, many)| if many.is_empty() { one } else { many.freeze() }).collect())
-    }
-
-    async fn fetch(&self, range: Range<u64>) -> object_store::Result<Bytes> {
-        let length = range.end - range.start;
-        let options =
-            GetOptions { range: Some(range.into()), if_match: self.opened_as.etag.clone(), ..GetOptions::default() };
-        let answer = self.store.get_opts(&self.key, options).await?;
-        let same_size = answer.meta.size == self.opened_as.size;
-        let bytes = answer.bytes().await?;
-        if same_size && bytes.len() as u64 == length {
-            return Ok(bytes);
-        }
-        Err(object_store::Error::Precondition { path: self.key.to_string(), source: "the size has changed".into() })
+        self.client.read(&self.key, &self.opened_as, ranges).map_err(|failure| failed(failure, name))
     }
 
     /// Returns the current fingerprint of the object.
     pub(crate) fn fingerprint(&self, name: &str) -> Result<Fingerprint> {
-        let object = self.clone();
-        let meta = run(async move { object.store.head(&object.key).await }).map_err(|error| failed(error, name))?;
-        Ok(fingerprint(&meta))
+        self.client.head(&self.key).map_err(|failure| failed(failure, name))
     }
 }
 
-fn fingerprint(meta: &ObjectMeta) -> Fingerprint {
-    let modified = Some(SystemTime::from(meta.last_modified));
-    Fingerprint { size: meta.size, modified, etag: meta.e_tag.clone() }
+/// Whether `key` is `prefix` or below it.
+pub(crate) fn is_below(key: &str, prefix: &str) -> bool {
+    let rest = key.strip_prefix(prefix);
+    rest.is_some_and(|rest| prefix.is_empty() || rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Returns the error for a request about `name`.
+pub(crate) fn failed(failure: Failure, name: &str) -> Error {
+    if name.is_empty() { failure.error } else { failure.error.at(Place::file(name)) }
+}
+
+/// Whether the store does not have this kind of request.
+pub(crate) fn is_unsupported<T>(answer: &Result<T, Failure>) -> bool {
+    matches!(answer, Err(Failure { reason: Reason::NotSupported, .. }))
+}
+
+fn done_or_refused(put: Result<(), Failure>, relative: &str) -> Result<bool> {
+    match put {
+        Ok(()) => Ok(true),
+        Err(Failure { reason: Reason::AlreadyExists | Reason::Changed, .. }) => Ok(false),
+        Err(failure) => Err(failed(failure, relative)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_below_whole_components_only() {
+        for (key, prefix, below) in [
+            ("a/b", "a", true),
+            ("a", "a", true),
+            ("ab", "a", false),
+            ("a/b", "a/b/c", false),
+            ("a/b/c", "a/b", true),
+            ("b", "", true),
+            ("", "", true),
+            ("", "a", false),
+        ] {
+            assert_eq!(is_below(key, prefix), below, "{key} {prefix}");
+        }
+    }
 }

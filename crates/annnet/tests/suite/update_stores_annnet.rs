@@ -49,7 +49,8 @@ fn graphs_in_object_stores_are_changed_like_those_on_disks() {
             let disk = folder.path().join(format!("{layout}")).join(name);
             std::fs::create_dir_all(disk.parent().unwrap()).unwrap();
             let store = Arc::new(InMemory::new());
-            let place = Location::parse(&format!("s3://lake/{name}")).unwrap().on_store(store);
+            let place =
+                Location::parse(&format!("s3://lake/{name}")).unwrap().on_store(isomorph_network::client(store));
             write_to(&source, &Location::from_path(&disk), &form, 2).unwrap();
             write_to(&source, &place, &form, 2).unwrap();
             let open_there = || Annnet::open(&place, &OpenOptions::default()).unwrap();

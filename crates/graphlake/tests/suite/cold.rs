@@ -107,7 +107,8 @@ fn a_first_look_up_reads_a_file_four_times_at_most() {
 
 #[test]
 fn from_afar_ranges_are_read_together() {
-    let location = Location::parse("s3://bucket/lake").unwrap().on_store(Arc::new(InMemory::new()));
+    let location =
+        Location::parse("s3://bucket/lake").unwrap().on_store(isomorph_network::client(Arc::new(InMemory::new())));
     let lake = Lake::create(&location, &OpenOptions::default(), &WriteOptions::default()).unwrap();
     let mut transaction = lake.begin().unwrap();
     each(20_000, &mut |quad| transaction.insert(quad).unwrap());
@@ -225,7 +226,8 @@ impl ObjectStore for Watched {
 #[test]
 fn from_afar_ranges_are_fetched_at_the_same_time() {
     let store = Arc::new(Watched::default());
-    let location = Location::parse("s3://bucket/lake").unwrap().on_store(Arc::clone(&store) as Arc<dyn ObjectStore>);
+    let client = isomorph_network::client(Arc::clone(&store) as Arc<dyn ObjectStore>);
+    let location = Location::parse("s3://bucket/lake").unwrap().on_store(client);
     let lake = Lake::create(&location, &OpenOptions::default(), &WriteOptions::default()).unwrap();
     let mut transaction = lake.begin().unwrap();
     // Long texts, so that the wanted records are far apart.

@@ -44,6 +44,7 @@ fn beside_a_store_on_a_disk() {
 #[test]
 fn of_a_store_in_an_object_store_on_this_machine() {
     let temporary = tempfile::tempdir().unwrap();
-    let location = Location::parse("s3://bucket/lake").unwrap().on_store(Arc::new(InMemory::new()));
+    let location =
+        Location::parse("s3://bucket/lake").unwrap().on_store(isomorph_network::client(Arc::new(InMemory::new())));
     check(&location, &Scratch::new(Some(temporary.path())).unwrap());
 }

@@ -10,15 +10,13 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
-use futures::{StreamExt, TryStreamExt};
 use isomorph_error::{Error, Kind, Place, Result};
-use object_store::path::Path as Key;
-use object_store::{MultipartUpload, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, UpdateVersion};
 
 use super::file::Sink;
 use super::{COMPANION_SUFFIX, Mode, Part, Shape, StagedFile, unwritten};
-use crate::remote::{PARALLEL, Store, failed, run};
-use crate::{Location, Scheme, limits};
+use crate::objects::{Answer, CONCURRENT_REQUESTS, Condition, Failure, ObjectClient, ObjectUpload, Reason};
+use crate::remote::{Store, failed, is_below, is_unsupported};
+use crate::{Location, Scheme, limits, parallel};
 pub(super) use part::Upload;
 
 /// Total size of the small files that are held in memory until the commit, bytes. The oldest ones are uploaded first.
@@ -34,7 +32,7 @@ pub(super) struct Shared {
     companion: Store,
     mode: Mode,
     /// Objects that existed when the work started.
-    before: BTreeSet<Key>,
+    before: BTreeSet<String>,
     state: Mutex<State>,
 }
 
@@ -47,17 +45,17 @@ struct State {
     /// Names and sizes of the files held in memory, oldest first, and their sum.
     held: VecDeque<(String, usize)>,
     held_bytes: usize,
-    visible: BTreeSet<Key>,
+    visible: BTreeSet<String>,
     /// Entity tags that objects must have when they are replaced.
-    expected: BTreeMap<Key, String>,
+    expected: BTreeMap<String, String>,
     done: bool,
 }
 
 /// A finished file that is not visible yet.
 #[derive(Debug)]
 pub(super) enum Ready {
-    Held(Key, Bytes),
-    Parts(Key, Box<dyn MultipartUpload>),
+    Held(String, Bytes),
+    Parts(String, Box<dyn ObjectUpload>),
 }
 
 /// Returns the error for a location that is read-only.
@@ -163,9 +161,9 @@ impl Uploads {
         let stale = {
             let mut state = self.0.state();
             state.done = true;
-            self.0.before.iter().filter(|key| !state.visible.contains(key)).cloned().collect()
+            self.0.before.iter().filter(|key| !state.visible.contains(*key)).cloned().collect()
         };
-        delete(&self.0.main.store, stale)?;
+        delete(&*self.0.main.client, stale)?;
         Ok((written, proof))
     }
 
@@ -176,9 +174,9 @@ impl Uploads {
         let mut keys = Vec::new();
         for path in removed {
             let key = self.0.main.key(path)?;
-            keys.extend(self.0.before.iter().filter(|found| **found == key || found.prefix_matches(&key)).cloned());
+            keys.extend(self.0.before.iter().filter(|found| is_below(found, &key)).cloned());
         }
-        delete(&self.0.main.store, keys)?;
+        delete(&*self.0.main.client, keys)?;
         Ok(written)
     }
 
@@ -206,7 +204,7 @@ impl Uploads {
         // In both groups, the companion comes before the output it belongs to.
         let companion = self.0.companion.key("")?;
         let (beside, own): (Vec<_>, Vec<_>) =
-            ready.into_iter().partition(|(_, ready)| ready.key().prefix_matches(&companion));
+            ready.into_iter().partition(|(_, ready)| is_below(ready.key(), &companion));
         self.0.show_all(beside)?;
         self.0.show_all(own)?;
         for manifest in manifests {
@@ -246,23 +244,16 @@ impl Shared {
 
     /// Makes finished files visible, several at once.
     fn show_all(&self, files: Vec<(String, Ready)>) -> Result<()> {
-        let (store, mode) = (Arc::clone(&self.main.store), self.mode);
         let companion = self.companion.key("")?;
         let expected = self.state().expected.clone();
-        let requests = files.into_iter().map(move |(name, ready)| {
-            let store = Arc::clone(&store);
-            let expected = expected.get(ready.key()).cloned();
-            // A companion without its file is an orphan, which a later run may replace.
-            let create = mode == Mode::CreateNew && !ready.key().prefix_matches(&companion);
-            async move {
-                let key = ready.key().clone();
-                show(&*store, ready, create, expected).await.map(|()| key).map_err(|error| (error, name))
-            }
-        });
         // Failures are collected as values, because the objects that did become visible must be known, to remove them.
-        let shown: Vec<Result<Key, (object_store::Error, String)>> =
-            run(async move { Ok(futures::stream::iter(requests).buffer_unordered(PARALLEL).collect().await) })
-                .map_err(|error| failed(error, ""))?;
+        let shown = parallel::map(CONCURRENT_REQUESTS, files, |(name, ready)| {
+            let key = ready.key().to_owned();
+            // A companion without its file is an orphan, which a later run may replace.
+            let create = self.mode == Mode::CreateNew && !is_below(&key, &companion);
+            let shown = show(&*self.main.client, ready, create, expected.get(&key).cloned());
+            shown.map(|()| key).map_err(|failure| failed(failure, &name))
+        });
         let mut failure = None;
         let mut state = self.state();
         for outcome in shown {
@@ -270,7 +261,7 @@ impl Shared {
                 Ok(key) => {
                     state.visible.insert(key);
                 }
-                Err((error, name)) => failure = failure.or(Some(failed(error, &name))),
+                Err(error) => failure = failure.or(Some(error)),
             }
         }
         failure.map_or(Ok(()), Err)
@@ -278,59 +269,40 @@ impl Shared {
 }
 
 impl Ready {
-    fn key(&self) -> &Key {
+    fn key(&self) -> &str {
         match self {
             Ready::Held(key, _) | Ready::Parts(key, _) => key,
         }
     }
 }
 
-async fn show(
-    store: &dyn ObjectStore,
-    ready: Ready,
-    create: bool,
-    expected: Option<String>,
-) -> object_store::Result<()> {
+fn show(client: &dyn ObjectClient, ready: Ready, create: bool, expected: Option<String>) -> Answer<()> {
     match ready {
         Ready::Held(key, bytes) => {
-            let payload = PutPayload::from(bytes);
-            let mode = match expected {
-                Some(etag) => PutMode::Update(UpdateVersion { e_tag: Some(etag), version: None }),
-                None if create => PutMode::Create,
-                None => PutMode::Overwrite,
+            let Some(tag) = expected else {
+                return client.put(&key, bytes, if create { Condition::New } else { Condition::Always });
             };
-            let conditional = matches!(mode, PutMode::Update(_));
-            match store.put_opts(&key, payload.clone(), PutOptions::from(mode)).await {
-                // If the store supports no conditional writes, check just before, which leaves a gap.
-                Err(object_store::Error::NotImplemented { .. } | object_store::Error::NotSupported { .. })
-                    if conditional =>
-                {
-                    store.put_opts(&key, payload, PutOptions::from(PutMode::Overwrite)).await?;
-                }
-                put => drop(put?),
-            }
+            let put = client.put(&key, bytes.clone(), Condition::Tag(Some(tag)));
+            // If the store supports no conditional writes, the manifest was checked just before, which leaves a gap.
+            if is_unsupported(&put) { client.put(&key, bytes, Condition::Always) } else { put }
         }
         Ready::Parts(key, mut upload) => {
-            // This library cannot complete an upload conditionally, so check before, which leaves a gap.
-            let before = if create { store.head(&key).await.map(Some) } else { Ok(None) };
+            // A client cannot complete an upload conditionally, so check before, which leaves a gap.
+            let before = if create { client.head(&key).map(Some) } else { Ok(None) };
             let refused = match before {
-                Ok(None) | Err(object_store::Error::NotFound { .. }) => None,
-                Ok(Some(_)) => {
-                    let source = "another writer was first".into();
-                    Some(object_store::Error::AlreadyExists { path: key.to_string(), source })
-                }
+                Ok(None) | Err(Failure { reason: Reason::NotFound, .. }) => None,
+                Ok(Some(_)) => Some(Failure::already_exists()),
                 // Whether the object exists is unknown, and it must not be replaced.
-                Err(error) => Some(error),
+                Err(failure) => Some(failure),
             };
-            if let Some(error) = refused {
+            if let Some(failure) = refused {
                 // If this fails, the store's own rules for unfinished uploads remove them.
-                let _ = upload.abort().await;
-                return Err(error);
+                let _ = upload.abort();
+                return Err(failure);
             }
-            upload.complete().await?;
+            upload.complete()
         }
     }
-    Ok(())
 }
 
 impl Drop for Shared {
@@ -342,15 +314,15 @@ impl Drop for Shared {
         for ready in state.ready.into_values() {
             if let Ready::Parts(_, mut upload) = ready {
                 // If this fails, the store's own rules for unfinished uploads remove them.
-                let _ = run(async move { upload.abort().await });
+                let _ = upload.abort();
             }
         }
         let ours = state.visible.into_iter().filter(|key| !self.before.contains(key)).collect();
-        let _ = delete(&self.main.store, ours);
+        let _ = delete(&*self.main.client, ours);
     }
 }
 
-fn keys(store: &Store) -> Result<Vec<Key>> {
+fn keys(store: &Store) -> Result<Vec<String>> {
     let entries = store.list("", limits::FILES + 1)?;
     if entries.len() > limits::FILES {
         return Err(Error::new(Kind::TooLarge, "more than 1,000,000 objects at the destination"));
@@ -358,11 +330,6 @@ fn keys(store: &Store) -> Result<Vec<Key>> {
     entries.iter().map(|entry| store.key(&entry.name)).collect()
 }
 
-fn delete(store: &Arc<dyn ObjectStore>, keys: Vec<Key>) -> Result<()> {
-    let store = Arc::clone(store);
-    run(async move {
-        let keys = futures::stream::iter(keys.into_iter().map(Ok)).boxed();
-        store.delete_stream(keys).try_for_each(|_| futures::future::ready(Ok(()))).await
-    })
-    .map_err(|error| failed(error, ""))
+fn delete(client: &dyn ObjectClient, keys: Vec<String>) -> Result<()> {
+    client.delete(keys).map_err(|failure| failed(failure, ""))
 }

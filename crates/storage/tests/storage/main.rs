@@ -4,7 +4,6 @@
 mod budgets;
 mod leftovers;
 mod locations;
-mod objects;
 mod reading;
 mod sandbox;
 mod staging;

@@ -7,10 +7,10 @@ use isomorph_error::Kind;
 use isomorph_storage::{Blob, Location, Mode, Redo, Root, Staging};
 use object_store::memory::InMemory;
 
-use crate::fill;
+use crate::{fill, on};
 
 fn lake() -> Location {
-    Location::parse("s3://lake/data").unwrap().on_store(Arc::new(InMemory::new()))
+    on("s3://lake/data", Arc::default())
 }
 
 /// Every object in the bucket.
@@ -187,7 +187,7 @@ fn several_objects_change_and_the_rest_stays() {
 
 #[test]
 fn web_servers_are_read_only() {
-    let place = Location::parse("https://example.org/x").unwrap().on_store(Arc::new(InMemory::new()));
+    let place = on("https://example.org/x", Arc::default());
     assert_eq!(Staging::file(&place, Mode::Replace).unwrap_err().kind(), Kind::Usage);
     assert_eq!(Redo::begin(&Root::open(&place).unwrap()).unwrap_err().kind(), Kind::Usage);
 }
@@ -195,8 +195,8 @@ fn web_servers_are_read_only() {
 #[test]
 fn a_web_server_is_read_by_name_and_never_listed() {
     let store = Arc::new(InMemory::new());
-    put(&Location::parse("s3://lake/site").unwrap().on_store(store.clone()), "a/b.yml", b"text");
-    let site = Location::parse("http://lake.example/site").unwrap().on_store(store);
+    put(&on("s3://lake/site", store.clone()), "a/b.yml", b"text");
+    let site = on("http://lake.example/site", store);
     let root = Root::open(&site).unwrap();
     assert_eq!(&root.read("a/b.yml", 10).unwrap()[..], b"text");
     assert_eq!(root.file("a/c.yml").unwrap_err().kind(), Kind::NotFound);

@@ -1,12 +1,19 @@
 //! Converts errors of object stores.
 
-use isomorph_error::{Error, Kind, Place};
+use isomorph_error::{Error, Kind};
+use isomorph_storage::objects::{Failure, Reason};
 use object_store::Error as StoreError;
 
-/// Returns the error for a request about `name`.
-pub(crate) fn failed(error: StoreError, name: &str) -> Error {
-    let explained = explained(error);
-    if name.is_empty() { explained } else { explained.at(Place::file(name)) }
+/// Returns the failure of a request.
+pub(crate) fn failure(error: StoreError) -> Failure {
+    let reason = match &error {
+        StoreError::NotFound { .. } => Reason::NotFound,
+        StoreError::AlreadyExists { .. } => Reason::AlreadyExists,
+        StoreError::Precondition { .. } => Reason::Changed,
+        StoreError::NotSupported { .. } | StoreError::NotImplemented { .. } => Reason::NotSupported,
+        _ => Reason::Other,
+    };
+    Failure { reason, error: explained(error) }
 }
 
 /// Returns the error for a request; the caller adds the location.
@@ -20,13 +27,8 @@ pub(crate) fn explained(error: StoreError) -> Error {
     }
     match &error {
         StoreError::NotFound { .. } => return told(Kind::NotFound, "no such object"),
-        StoreError::AlreadyExists { .. } => {
-            return told(Kind::AlreadyExists, "destination already exists");
-        }
-        StoreError::Precondition { .. } => {
-            return told(Kind::Conflict, "the object changed while it was read or written")
-                .hint("run again when no other process writes it");
-        }
+        StoreError::AlreadyExists { .. } => return Failure::already_exists().error,
+        StoreError::Precondition { .. } => return Failure::changed().error,
         StoreError::NotSupported { .. } | StoreError::NotImplemented { .. } => {
             told(Kind::Unsupported, "the store does not support this request")
                 .hint("if it is a web server that does not answer range requests: download the file and open the copy")
@@ -55,13 +57,30 @@ mod tests {
             ("404: <Error><Code>ContainerNotFound</Code></Error>", "no such bucket or container"),
             ("500: <Error><Code>InternalError</Code></Error>", "the request to the store failed"),
         ] {
-            let error = failed(generic(said), "store.json");
+            let Failure { reason, error } = failure(generic(said));
             let missing = message.contains("bucket");
             assert_eq!((error.message(), error.kind() == Kind::NotFound), (message, missing), "{said}");
+            // A request for a whole object does not take a missing bucket for a missing object.
+            assert_eq!(reason, Reason::Other, "{said}");
             assert!(
                 !format!("{error:?}").contains("ContainerNotFound"),
                 "a known failure must not contain the raw answer: {error:?}"
             );
+        }
+    }
+
+    #[test]
+    fn failures_that_callers_handle_have_a_reason() {
+        let (path, source) = (|| "a".to_owned(), || "why".into());
+        for (error, reason, kind) in [
+            (StoreError::NotFound { path: path(), source: source() }, Reason::NotFound, Kind::NotFound),
+            (StoreError::AlreadyExists { path: path(), source: source() }, Reason::AlreadyExists, Kind::AlreadyExists),
+            (StoreError::Precondition { path: path(), source: source() }, Reason::Changed, Kind::Conflict),
+            (StoreError::NotSupported { source: source() }, Reason::NotSupported, Kind::Unsupported),
+            (StoreError::PermissionDenied { path: path(), source: source() }, Reason::Other, Kind::Io),
+        ] {
+            let failure = failure(error);
+            assert_eq!((failure.reason, failure.error.kind()), (reason, kind));
         }
     }
 }

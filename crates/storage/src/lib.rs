@@ -16,6 +16,7 @@ mod lock;
 pub mod parallel;
 pub mod parts;
 mod platform;
+pub mod pool;
 mod ranges;
 mod reader;
 mod redo;

@@ -155,6 +155,39 @@ def _restored(kind: type[Error], text: str, members: dict[str, Any]) -> Error:
     return error
 
 
+_FLAGS = {
+    "--allow-outside": "allow_outside=True",
+    "--at": "at=",
+    "--base": "base=",
+    "--carry": "sidecar=",
+    "--from": "format=",
+    "--hyperedges": "hyperedges=",
+    "--id": "key",
+    "--lenient": "lenient=True",
+    "--lossy": "lossy=True",
+    "--memory": "memory=",
+    "--naive": "naive=True",
+    "--no-verify": "verify=False",
+    "--relation": "relation=",
+    "--replace": "replace=True",
+    "--sidecar": "sidecar=",
+    "--syntax": "syntax=",
+    "--threads": "threads=",
+    "--to": "to=",
+    "--type": "type=",
+}
+
+
+def _in_python(hint: str) -> str:
+    """A hint for the command as one for the package: ``--from nock    why`` is ``format='nock'    why``."""
+    flag, _, rest = hint.partition(" ")
+    option = _FLAGS.get(flag)
+    if option is None or not option.endswith("="):
+        return hint if option is None else f"{option} {rest}".rstrip()
+    value, space, why = rest.partition("    ")
+    return f"{option}{value!r}{space}{why}" if value else hint
+
+
 def _of(
     kind: str,
     message: str,
@@ -165,6 +198,7 @@ def _of(
     why: str | None,
 ) -> Error:
     """Makes the exception for an error of the compiled module."""
+    hints = [_in_python(hint) for hint in hints]
     text = "\n".join([shown, *(f"  try {hint}" for hint in hints)])
     members = {
         "kind": kind,

@@ -283,7 +283,7 @@ class Graph:
     def digest(self, *, progress: Progress = None) -> Digests:
         """128-bit digests of content, order and schema, which are equal in every format."""
         with shown(progress) as tell:
-            return Digests(*self._graph.digest(tell))
+            return Digests(**json.loads(self._graph.digest(tell)))
 
     def diff(self, other: Graph, *, limit: int = 20, progress: Progress = None) -> Diff:
         """The differences from another graph, with the first ``limit`` elements that differ."""

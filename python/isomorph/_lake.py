@@ -75,6 +75,7 @@ class Transaction:
 
     def __init__(self, transaction: _isomorph.Transaction) -> None:
         self._transaction = transaction
+        self._ended = False
         self.committed: Commit | None = None
         """What was committed; ``None`` before, and if there was nothing to change."""
 
@@ -113,12 +114,14 @@ class Transaction:
 
     def commit(self) -> Commit | None:
         """Commits now, and ends the transaction. ``None`` if there was nothing to change."""
+        self._ended = True
         made = self._transaction.commit()
         self.committed = None if made is None else Commit._of(json.loads(made))
         return self.committed
 
     def rollback(self) -> None:
         """Ends the transaction without a change."""
+        self._ended = True
         self._transaction.rollback()
 
 
@@ -135,7 +138,7 @@ class _Begun:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         transaction, self._transaction = self._transaction, None
-        if transaction is None:
+        if transaction is None or transaction._ended:
             return
         if kind is None:
             transaction.commit()

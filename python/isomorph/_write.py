@@ -97,6 +97,11 @@ def _speaks_arrow(table: Any) -> bool:
 
 
 def _table(table: Any, what: str) -> Any:
+    if type(table).__module__.partition(".")[0] == "pandas" and hasattr(table, "reset_index"):
+        # Arrow's protocol leaves the index out. An index with a name is a column that somebody made.
+        named = [name for name in table.index.names if name is not None and name not in table.columns]
+        if named:
+            table = table.reset_index(level=named)
     if not _speaks_arrow(table):
         raise usage(
             f"{what}: {type(table).__name__} does not speak Arrow's protocol", "a dataframe of pandas, polars, pyarrow or duckdb"

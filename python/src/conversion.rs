@@ -37,15 +37,18 @@ pub(crate) fn converted(
     let opened = if to.numbers_all_nodes() { opened.counted(resources, watch)? } else { opened };
     let plan = Plan::new(&opened, destination, &options, resources, watch)?;
     let certificate = convert(&opened, &plan, destination, &options, resources, watch)?;
-    document(&certificate, destination)
+    document(&certificate, destination, opened.is_part)
 }
 
 /// A certificate as JSON: the members of `isomorph convert --json`.
-fn document(certificate: &Certificate, destination: &Location) -> Result<String> {
+fn document(certificate: &Certificate, destination: &Location, opened_from_memory: bool) -> Result<String> {
     let mut document = to_json(certificate)?;
     if let Value::Object(members) = &mut document {
         let equal = certificate.result.map(|result| Some(result) == certificate.source);
         members.insert("equal".to_owned(), json!(equal));
+        if opened_from_memory {
+            members.insert("from".to_owned(), json!("dataframes"));
+        }
         members.insert("destination".to_owned(), json!(destination.to_string()));
         members.insert("findings".to_owned(), to_json(&certificate.findings.documents())?);
     }

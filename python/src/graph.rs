@@ -11,7 +11,7 @@ use isomorph::storage::Resources;
 use isomorph::{Dataset, Location, Result, Sampled};
 use pyo3::prelude::*;
 
-use crate::conversion::converted;
+use crate::conversion::{converted, to_json};
 use crate::errors::{closed, raised};
 use crate::near::{self, Asked};
 use crate::options::{Opening, Writing, destination};
@@ -300,14 +300,14 @@ impl Graph {
     }
 
     #[pyo3(signature = (progress=None))]
-    fn digest(&self, py: Python<'_>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<(String, String, String)> {
+    fn digest(&self, py: Python<'_>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
         let shared = Arc::clone(&self.shared);
         run(py, progress, Ending::Abandoned, move |watch| {
             let (graph, resources) = (shared.graph()?, shared.resources());
             let opened = graph.opened();
             opened.check_whole(false, resources, watch)?;
             let digests = isomorph::convert::digest(opened.graph.as_ref(), resources, watch)?.digests;
-            Ok((digests.content.to_string(), digests.order.to_string(), digests.schema.to_string()))
+            Ok(to_json(&digests)?.to_string())
         })
     }
 }

@@ -135,30 +135,22 @@ self_cell!(
 );
 
 /// A statement: subject, predicate, object, graph. An object is a term, or the lexical form, the datatype and the language of a literal.
-#[derive(Debug, FromPyObject)]
-pub(crate) struct Statement {
-    subject: String,
-    predicate: String,
-    object: Given,
-    graph: Option<String>,
-}
+type Statement = (String, String, Given, Option<String>);
 
 #[derive(Debug, FromPyObject)]
-enum Given {
+pub(crate) enum Given {
     Literal(String, String, Option<String>),
     Term(String),
 }
 
-impl Statement {
-    fn quad(&self) -> Quad<'_> {
-        let object = match &self.object {
-            Given::Term(term) => Object::Term(term),
-            Given::Literal(lexical, datatype, language) => {
-                Object::Literal { lexical, datatype, language: language.as_deref(), direction: None }
-            }
-        };
-        Quad { subject: &self.subject, predicate: &self.predicate, object, graph: self.graph.as_deref() }
-    }
+fn quad((subject, predicate, object, graph): &Statement) -> Quad<'_> {
+    let object = match object {
+        Given::Term(term) => Object::Term(term),
+        Given::Literal(lexical, datatype, language) => {
+            Object::Literal { lexical, datatype, language: language.as_deref(), direction: None }
+        }
+    };
+    Quad { subject, predicate, object, graph: graph.as_deref() }
 }
 
 /// A change that is made completely or not at all.
@@ -190,8 +182,8 @@ impl Transaction {
             self.change(|transaction| {
                 for statement in &statements {
                     match insert {
-                        true => transaction.insert(&statement.quad())?,
-                        false => transaction.delete(&statement.quad())?,
+                        true => transaction.insert(&quad(statement))?,
+                        false => transaction.delete(&quad(statement))?,
                     }
                 }
                 Ok(statements.len() as u64)

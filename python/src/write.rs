@@ -7,8 +7,7 @@ mod types;
 use std::sync::{Arc, Mutex};
 
 use arrow_array::{RecordBatch, RecordBatchReader};
-use isomorph::convert::{Driver, Format, OpenOptions, Opened};
-use isomorph::model::capability::Capability;
+use isomorph::convert::{OpenOptions, Opened, Registry};
 use isomorph::model::{Graph as Model, MemoryGraph, Source};
 use isomorph::{Error, Location, Result};
 use pyo3::prelude::*;
@@ -132,45 +131,17 @@ pub(crate) fn write(
         let open = OpenOptions { resources: Some(resources.clone()), ..OpenOptions::default() };
         let opened = Opened {
             location: Location::from_path(std::path::Path::new("/dataframes in memory")),
-            format: DATAFRAMES,
+            // Its sidecar says that the graph came from Arrow tables, which dataframes are.
+            format: Registry::standard().named("arrow")?,
             native: Arc::clone(&graph),
             sidecar: None,
             graph,
             options: open,
-            is_part: false,
+            // No files of that format are copied as they are.
+            is_part: true,
         };
         converted(opened, &destination, &options, &resources, watch)
     })
-}
-
-/// The format of a graph that consists of dataframes.
-const DATAFRAMES: Format = Format::new(&Dataframes);
-
-/// Everything that `types::graph` makes.
-const CAPABILITY: Capability = Capability { node_types: true, edge_types: true, ..Capability::LEAST };
-
-struct Dataframes;
-
-impl Driver for Dataframes {
-    fn id(&self) -> &'static str {
-        "dataframes"
-    }
-
-    fn name(&self) -> &'static str {
-        "dataframes"
-    }
-
-    fn capability(&self) -> &'static Capability {
-        &CAPABILITY
-    }
-
-    fn detect(&self, _location: &Location) -> Result<bool> {
-        Ok(false)
-    }
-
-    fn open(&self, _location: &Location, _options: &OpenOptions) -> Result<Arc<dyn Source>> {
-        Err(Error::unsupported("dataframes are not files"))
-    }
 }
 
 /// A graph in memory without rows.

@@ -86,5 +86,5 @@ def test_the_same_filters_work_on_results_in_memory(graph: tuple[isomorph.Table,
     chance = random.Random(6)
     for _ in range(40):
         text, _passing = condition(chance, frame, 2)
-        assert held.filter(text).to_arrow().equals(table.filter(text).to_arrow()), text
-    assert held.limit(3).to_arrow().equals(table.limit(3).to_arrow())
+        assert repr(held.filter(text).to_arrow().to_pylist()) == repr(table.filter(text).to_arrow().to_pylist()), text
+    assert repr(held.limit(3).to_arrow().to_pylist()) == repr(table.limit(3).to_arrow().to_pylist())

@@ -18,7 +18,7 @@ FORMATS = [
     ("examples/ties.csv", "edgelist"),
     ("fixtures/nock/01_tiny/tiny.parq", "nock"),
     ("fixtures/nock/01_tiny/tiny.csv", "nock"),
-    ("fixtures/annnet/v1_0.1.1", None),
+    ("fixtures/annnet/one_node/graph.annnet.d", "annnet"),
     ("fixtures/deepgnn/karate/bin_linear_p3", "deepgnn"),
     ("fixtures/deepgnn/hetero/graph.json", "deepgnn"),
     ("fixtures/graphlake/tiny", "graphlake"),
@@ -161,19 +161,18 @@ def test_a_graph_that_changes_on_disk_is_an_exception(tmp_path: Path) -> None:
     graph = isomorph.open(path)
     table = graph.nodes("a")
     first = table.to_arrow()
-    [chunk] = [file for file in path.rglob("chunk0") if file.stat().st_size > 1000]
-    chunk.write_bytes(chunk.read_bytes()[:500])
-    try:
-        again = isomorph.open(path).nodes("a").to_arrow()
-    except isomorph.Error:
-        return
-    raise AssertionError(f"{again.num_rows} of {first.num_rows} rows were read from a damaged file")
+    assert first.num_rows == 5000
+    chunk = max((file for file in path.rglob("chunk*") if file.is_file()), key=lambda file: file.stat().st_size)
+    chunk.write_bytes(chunk.read_bytes()[: chunk.stat().st_size // 2])
+    for again in (table, isomorph.open(path, sidecar="ignore").nodes("a")):
+        with pytest.raises(isomorph.Error):
+            again.to_arrow()
 
 
 def test_neighbors_are_those_of_the_edges(social: Path) -> None:
     graph = isomorph.open(social)
     knows = graph.edges("knows").to_arrow().to_pylist()
-    for key in (1007, "1010"):
+    for key in (1007, "1014"):
         expected = sorted(
             row["target"] if row["source"] == int(key) else row["source"] for row in knows if int(key) in (row["source"], row["target"])
         )
@@ -194,8 +193,8 @@ def test_neighbors_are_those_of_the_edges(social: Path) -> None:
 
 def test_samples_are_repeatable_and_consist_of_neighbours(social: Path) -> None:
     graph, other = isomorph.open(social), isomorph.open(social, threads=1)
-    drawn = graph.sample([1007, 1010], 5, relation="knows", type="person", seed=11).to_arrow()
-    assert drawn.equals(other.sample([1007, 1010], 5, relation="knows", type="person", seed=11).to_arrow())
+    drawn = graph.sample([1007, 1014], 5, relation="knows", type="person", seed=11).to_arrow()
+    assert drawn.equals(other.sample([1007, 1014], 5, relation="knows", type="person", seed=11).to_arrow())
     seeds = {str(graph.sample(1007, 5, type="person", seed=seed).to_arrow().to_pydict()) for seed in range(20)}
     assert len(seeds) > 1
     assert graph.sample_nodes(7, type="person", strategy="without-replacement", seed=1).count() == 7

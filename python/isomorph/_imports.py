@@ -11,7 +11,7 @@ def needed(module: str, package: str | None = None, *, purpose: str) -> Any:
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
-        if error.name != module.partition(".")[0]:
+        if (error.name or "").partition(".")[0] != module.partition(".")[0]:
             raise
         name = package or module
         raise ModuleNotFoundError(f"{purpose} needs {name}: pip install {name}", name=module) from error

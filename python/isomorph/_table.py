@@ -24,7 +24,7 @@ class Column(NamedTuple):
 
     name: str
     type: str
-    """Its Arrow type, such as ``int64``, ``utf8``, ``list<utf8>``."""
+    """Its type, such as ``int64``, ``string``, ``list<string>``: the names that sidecars and ``isomorph info`` use."""
     nullable: bool
     role: str | None
     """Its role in the graph: ``key``, ``source``, ``target``, ``labels``, ``property``, …"""

@@ -1,6 +1,8 @@
 //! Conversions, of graphs that were opened and of dataframes alike.
 
-use isomorph::convert::{Certificate, Opened, Plan, Shape, check_apart, check_name, check_replaced, convert, target_format};
+use isomorph::convert::{
+    Certificate, Opened, Plan, Shape, check_apart, check_name, check_replaced, convert, target_format,
+};
 use isomorph::storage::Resources;
 use isomorph::{Error, Location, Result};
 use serde_json::{Value, json};

@@ -157,9 +157,9 @@ fn listed(graph: &Model, table: &isomorph::Table) -> Listed {
     let hyperedge = |at: usize| graph.hyperedges.get(at).map(|ty| ty.name.clone());
     let owner = |owner: Owner| match owner {
         Owner::Nodes(at) => node(at),
-        Owner::Edges(at) => edge(at).map(|(relation, source, target)| {
-            format!("{source}_{}_{target}", relation.unwrap_or_default())
-        }),
+        Owner::Edges(at) => {
+            edge(at).map(|(relation, source, target)| format!("{source}_{}_{target}", relation.unwrap_or_default()))
+        }
         Owner::Hyperedges(at) => hyperedge(at),
     };
     match table.kind() {
@@ -281,7 +281,8 @@ impl Graph {
 
     fn draw(&self, py: Python<'_>, draw: Draw) -> PyResult<Table> {
         let shared = Arc::clone(&self.shared);
-        run(py, None, Ending::Abandoned, move |_| sampled::draw(&shared, &draw)).map(|table| Table::new(Arc::new(table)))
+        run(py, None, Ending::Abandoned, move |_| sampled::draw(&shared, &draw))
+            .map(|table| Table::new(Arc::new(table)))
     }
 
     #[pyo3(signature = (path, options, progress=None))]

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use isomorph::convert::{LakeLoad, LakeText};
-use isomorph::formats::graphlake::{self, CompactMode, Committed, OpenOptions, What, WriteOptions};
+use isomorph::formats::graphlake::{self, Committed, CompactMode, OpenOptions, What, WriteOptions};
 use isomorph::formats::rdf;
 use isomorph::model::faces::{Object, Quad};
 use isomorph::storage::Resources;
@@ -40,7 +40,8 @@ impl Lake {
         run(py, None, Ending::Awaited, move |_| {
             let location = destination(&path)?;
             let resources = resources(memory, threads, temp_dir.as_deref())?;
-            let opening = OpenOptions { budget: resources.budget.clone(), threads: resources.threads, ..OpenOptions::default() };
+            let opening =
+                OpenOptions { budget: resources.budget.clone(), threads: resources.threads, ..OpenOptions::default() };
             let writing = WriteOptions {
                 budget: resources.budget.clone(),
                 scratch: Some(resources.scratch.clone()),
@@ -193,13 +194,23 @@ impl Transaction {
     }
 
     /// Inserts or deletes the statements of a text. Returns their number.
-    fn edit_text(&self, py: Python<'_>, text: String, named: &str, insert: bool, base: Option<String>) -> PyResult<u64> {
+    fn edit_text(
+        &self,
+        py: Python<'_>,
+        text: String,
+        named: &str,
+        insert: bool,
+        base: Option<String>,
+    ) -> PyResult<u64> {
         let done = py.detach(|| {
             let kind = syntax(named)?;
             let budget = self.resources.budget.clone();
             // Nodes without a label are different in each text, and are not nodes of the store.
             let unlabelled = match insert {
-                true => rdf::Unlabelled::Called(format!("i{}_", graphlake::fresh_id()?.split('-').take(2).collect::<String>())),
+                true => rdf::Unlabelled::Called(format!(
+                    "i{}_",
+                    graphlake::fresh_id()?.split('-').take(2).collect::<String>()
+                )),
                 false => rdf::Unlabelled::Refused,
             };
             let options = rdf::ReadOptions { base, budget, unlabelled, ..rdf::ReadOptions::default() };

@@ -28,7 +28,8 @@ impl InMemory {
     /// The position of a column, by name or `@ROLE`.
     fn position(&self, name: &str) -> Result<usize> {
         let fields = self.schema.fields();
-        let by_role = |role: &str| fields.iter().position(|field| field.metadata().get(ROLE).is_some_and(|own| own == role));
+        let by_role =
+            |role: &str| fields.iter().position(|field| field.metadata().get(ROLE).is_some_and(|own| own == role));
         let found = name.strip_prefix('@').and_then(by_role);
         found.or_else(|| fields.iter().position(|field| field.name() == name)).ok_or_else(|| {
             let names: Vec<&str> = fields.iter().map(|field| field.name().as_str()).collect();
@@ -66,9 +67,10 @@ impl Rows for InMemory {
 
     fn read(&self, shape: &Shape, _cancel: &Cancel) -> Result<Box<dyn Reader>> {
         let (schema, positions) = (self.schema(shape)?, self.positions(shape)?);
-        let bound = shape.filter.as_ref().map(|filter| {
-            filter.renamed(&mut |name| Ok(self.schema.field(self.position(name)?).name().clone()))
-        });
+        let bound = shape
+            .filter
+            .as_ref()
+            .map(|filter| filter.renamed(&mut |name| Ok(self.schema.field(self.position(name)?).name().clone())));
         let filter = bound.transpose()?.map(|filter| Filter::new(&filter, &self.schema)).transpose()?;
         let mut left = shape.limit.map_or(usize::MAX, isomorph::error::index);
         let mut batches = Vec::new();

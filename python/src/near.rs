@@ -84,7 +84,8 @@ fn schema(model: &Model, ty: usize, sides: Sides, asked: &Asked) -> Result<Schem
             keys = Some(if keys.as_ref().is_none_or(|known| *known == own) { own } else { DataType::Utf8 });
         }
         for property in &edge.properties {
-            let name = if property.name.is_empty() && property.kind == ValueKind::Bag { "properties" } else { &property.name };
+            let name =
+                if property.name.is_empty() && property.kind == ValueKind::Bag { "properties" } else { &property.name };
             if asked.columns.as_ref().is_some_and(|columns| !columns.iter().any(|column| column == name)) {
                 continue;
             }
@@ -96,7 +97,12 @@ fn schema(model: &Model, ty: usize, sides: Sides, asked: &Asked) -> Result<Schem
         }
     }
     let mut fields: Vec<FieldRef> = Vec::new();
-    let own = [("neighbor", keys.unwrap_or(DataType::Utf8)), ("type", DataType::Utf8), ("relation", DataType::Utf8), ("direction", DataType::Utf8)];
+    let own = [
+        ("neighbor", keys.unwrap_or(DataType::Utf8)),
+        ("type", DataType::Utf8),
+        ("relation", DataType::Utf8),
+        ("direction", DataType::Utf8),
+    ];
     for (name, data_type) in own {
         let mut name = name.to_owned();
         while properties.iter().any(|(field, _)| *field.name() == name) {
@@ -127,7 +133,8 @@ fn fitted(batch: &RecordBatch, node_type: &str, schema: &SchemaRef) -> Result<Re
             2 | 3 => Ok(Arc::clone(batch.column(at - 1))),
             _ => {
                 // The first three columns are not properties, whatever they are called.
-                let own = batch.schema_ref().fields().iter().enumerate().skip(3).find(|(_, own)| own.name() == field.name());
+                let own =
+                    batch.schema_ref().fields().iter().enumerate().skip(3).find(|(_, own)| own.name() == field.name());
                 Ok(own.map_or_else(|| new_null_array(field.data_type(), rows), |(at, _)| Arc::clone(batch.column(at))))
             }
         }

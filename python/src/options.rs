@@ -114,9 +114,9 @@ pub(crate) fn resources(memory: Option<u64>, threads: Option<usize>, temp_dir: O
 pub(crate) fn destination(path: &str) -> Result<Location> {
     match graphlake::snapshot_of(Location::parse(path)?, path)? {
         (location, None) => absolute(location),
-        (store, Some(_)) => {
-            Err(Error::usage("a snapshot cannot be changed").at(path.to_owned()).hint(format!("{store}    the store itself")))
-        }
+        (store, Some(_)) => Err(Error::usage("a snapshot cannot be changed")
+            .at(path.to_owned())
+            .hint(format!("{store}    the store itself"))),
     }
 }
 

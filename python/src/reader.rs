@@ -96,9 +96,11 @@ impl Ordered {
         for _ in 0..threads {
             let (left, cancel) = (Arc::clone(&left), self.cancel.clone());
             let thread = std::thread::Builder::new().name("isomorph-scan".to_owned());
-            thread.spawn(move || while let Some((partition, send)) = claim(&left) {
-                if !give(partition, &send, &cancel) {
-                    return;
+            thread.spawn(move || {
+                while let Some((partition, send)) = claim(&left) {
+                    if !give(partition, &send, &cancel) {
+                        return;
+                    }
                 }
             })?;
         }

@@ -30,9 +30,8 @@ impl Draw {
     fn question(&self) -> Result<Question> {
         let time = self.time.as_deref().map(str::parse).transpose()?;
         let (nodes, types) = (self.nodes.clone(), self.types.clone());
-        let unknown = |expected: &str| {
-            Error::usage(format!("strategy must be one of {expected}; found {:?}", self.strategy))
-        };
+        let unknown =
+            |expected: &str| Error::usage(format!("strategy must be one of {expected}; found {:?}", self.strategy));
         if self.count == Some(0) {
             return Err(Error::usage("count must be at least 1"));
         }

@@ -70,7 +70,8 @@ impl Given {
         let (schema, mut batches) = (reader.schema(), Vec::new());
         for batch in reader {
             watch.check()?;
-            let batch = batch.map_err(|error| Error::malformed(error.to_string()).at(what.as_str()).caused_by(error))?;
+            let batch =
+                batch.map_err(|error| Error::malformed(error.to_string()).at(what.as_str()).caused_by(error))?;
             if batch.num_rows() > 0 {
                 batches.push(batch);
             }

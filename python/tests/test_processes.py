@@ -174,6 +174,20 @@ def test_other_threads_run_while_one_reads(large: Path) -> None:
     assert steps > 1000
 
 
+def test_what_progress_raises_stops_the_work(large: Path, tmp_path: Path) -> None:
+    told: list[tuple[str, int, int | None]] = []
+
+    def progress(*step: object) -> None:
+        told.append(step)  # type: ignore[arg-type]
+        if len(told) > 1:
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        isomorph.convert(large, tmp_path / "never.graphar", "graphar", progress=progress)
+    assert not list(tmp_path.iterdir()) and all(isinstance(step[1], int) for step in told)
+    assert isomorph.digest(large, progress=True).content == isomorph.digest(large).content
+
+
 INTERRUPTED = """
     import os, signal, sys, threading, time, isomorph
     graph = isomorph.open({large!r})

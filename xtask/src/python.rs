@@ -109,9 +109,8 @@ fn python_of(folder: &Path) -> PathBuf {
 
 /// The first interpreter that is installed and new enough.
 fn interpreter(workspace: &Workspace) -> Result<&'static str, String> {
-    let is_supported = |name: &&&str| {
-        workspace.program(name, &["-c", IS_SUPPORTED]).output().is_ok_and(|said| said.trim() == "True")
-    };
+    let is_supported =
+        |name: &&&str| workspace.program(name, &["-c", IS_SUPPORTED]).output().is_ok_and(|said| said.trim() == "True");
     let found = INTERPRETERS.iter().find(is_supported).copied();
     found.ok_or_else(|| "no Python of version 3.11 or later was found".to_owned())
 }

@@ -66,9 +66,8 @@ pub(crate) fn converted(column: &ArrayRef, to: &DataType, field: &str, what: &st
         return Ok(Arc::clone(column));
     }
     let strict = CastOptions { safe: false, ..CastOptions::default() };
-    cast_with_options(column, to, &strict).map_err(|error| {
-        Error::malformed(error.to_string()).at(Place::file(what).in_field(field)).caused_by(error)
-    })
+    cast_with_options(column, to, &strict)
+        .map_err(|error| Error::malformed(error.to_string()).at(Place::file(what).in_field(field)).caused_by(error))
 }
 
 /// The declaration of a property.

@@ -29,12 +29,21 @@ const ENDS: [&[&str]; 2] = [&["source", "src", "from"], &["target", "dst", "to"]
 /// # Errors
 /// [`isomorph::Kind::Usage`] for tables without the named columns, and types that do not exist;
 /// [`isomorph::Kind::Malformed`] for nulls in keys and ends.
-pub(crate) fn graph(name: Option<String>, mut nodes: Vec<Nodes>, edges: Vec<Edges>, watch: &Watch) -> Result<MemoryGraph> {
+pub(crate) fn graph(
+    name: Option<String>,
+    mut nodes: Vec<Nodes>,
+    edges: Vec<Edges>,
+    watch: &Watch,
+) -> Result<MemoryGraph> {
     let mut memory = empty(name);
     if nodes.is_empty() {
         let named = edges.iter().flat_map(|edges| edges.types.iter().flatten());
         let mut names: Vec<String> = Vec::new();
-        named.for_each(|name| if !names.contains(name) { names.push(name.clone()) });
+        named.for_each(|name| {
+            if !names.contains(name) {
+                names.push(name.clone())
+            }
+        });
         if names.is_empty() && !edges.is_empty() {
             names.push("node".to_owned());
         }
@@ -156,7 +165,11 @@ fn labels(column: &ArrayRef, all: &mut Vec<String>, field: &str, what: &str) -> 
         }
         let texts = lists.value(row);
         let texts: Vec<&str> = texts.as_string::<i32>().iter().flatten().collect();
-        texts.iter().for_each(|text| if !all.iter().any(|known| known == text) { all.push((*text).to_owned()) });
+        texts.iter().for_each(|text| {
+            if !all.iter().any(|known| known == text) {
+                all.push((*text).to_owned())
+            }
+        });
         builder.push(texts);
     }
     Ok(builder.finish())
@@ -195,7 +208,8 @@ fn add_nodes(memory: &mut MemoryGraph, ty: usize, own: Nodes, watch: &Watch) -> 
                 Some(converted(batch.column(at), &declared.data_type, schema.field(at).name(), what)?)
             }
         };
-        let labels = labels_at.map(|at| labels(batch.column(at), &mut all, schema.field(at).name(), what)).transpose()?;
+        let labels =
+            labels_at.map(|at| labels(batch.column(at), &mut all, schema.field(at).name(), what)).transpose()?;
         let (rows, properties) = (batch.num_rows(), cells(&batch, &own_properties, what)?);
         memory.batches.push(Batch::Nodes(NodeBatch { ty, start, numbers: None, rows, keys, labels, properties }));
         start += rows as u64;
@@ -236,7 +250,15 @@ fn add_ends(memory: &mut MemoryGraph, ty: usize, name: String, edges: &[ReadEdge
     memory.graph.nodes.push(described);
     if rows > 0 {
         let (keys, properties) = (Some(keys), Vec::new());
-        memory.batches.push(Batch::Nodes(NodeBatch { ty, start: 0, numbers: None, rows, keys, labels: None, properties }));
+        memory.batches.push(Batch::Nodes(NodeBatch {
+            ty,
+            start: 0,
+            numbers: None,
+            rows,
+            keys,
+            labels: None,
+            properties,
+        }));
     }
     Ok(())
 }
@@ -264,9 +286,11 @@ impl ReadEdges {
                 Error::usage(format!("there is no node type {name:?}{near}")).at(what.as_str()).hint(names.join(", "))
             }),
             None if names.len() == 1 => Ok(0),
-            None => Err(Error::usage(format!("the type of the {end} must be named, because there are several node types"))
-                .at(what.as_str())
-                .hint("edges={(\"person\", \"knows\", \"person\"): dataframe}")),
+            None => {
+                Err(Error::usage(format!("the type of the {end} must be named, because there are several node types"))
+                    .at(what.as_str())
+                    .hint("edges={(\"person\", \"knows\", \"person\"): dataframe}"))
+            }
         };
         let types = [ty(&types[0], "source")?, ty(&types[1], "target")?];
         let (schema, batches, what) = table.read(watch)?;
@@ -309,7 +333,8 @@ impl ReadEdges {
             let relations = self.relation_at.map(|at| self.relations(batch, at, before)).transpose()?;
             let (rows, properties) = (batch.num_rows(), cells(batch, &own, what)?);
             let (source, target) = (source?, target?);
-            let edges = EdgeBatch { ty, rows, relations, source, target, layers: None, directed, keys: None, properties };
+            let edges =
+                EdgeBatch { ty, rows, relations, source, target, layers: None, directed, keys: None, properties };
             memory.batches.push(Batch::Edges(edges));
             before += rows as u64;
         }

@@ -90,7 +90,6 @@ impl Comparison {
 pub fn compare(left: &Nock, right: &Nock, options: &CompareOptions) -> Result<Comparison> {
     let of_left = Canonical::of(left, right, options)?;
     let of_right = Canonical::of(right, left, options)?;
-    let (left, right) =
-        pool::run(|| rayon::join(|| of_left.sorted(left, options), || of_right.sorted(right, options)));
+    let (left, right) = pool::run(|| rayon::join(|| of_left.sorted(left, options), || of_right.sorted(right, options)));
     walk::walk(left?, right?, options.keep)
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import duckdb
@@ -119,3 +120,19 @@ def test_html_is_escaped(tmp_path: Path) -> None:
     for html in (one._repr_html_() for one in shown):
         assert "<script>" not in html and "<i>" not in html and "a&b" not in html.replace("a&amp;b", "")
     assert "&lt;script&gt;" in graph.nodes("a&b")._repr_html_() and "<svg" in graph._repr_html_()
+
+
+def test_consumers_wait_for_a_long_stream(tmp_path: Path) -> None:
+    rows = 300_000
+    path = tmp_path / "long.csv"
+    isomorph.write(path, nodes={"thing": pa.table({"id": range(rows), "x": np.arange(rows) / 7})}, to="csv", verify=False)
+    table = isomorph.open(path).nodes("thing")
+    assert pl.DataFrame(table)["id"].sum() == rows * (rows - 1) // 2
+    assert duckdb.from_arrow(table).aggregate("sum(id)").fetchall() == [(rows * (rows - 1) // 2,)]
+    assert pa.table(table).num_rows == rows
+    # On a thread that is not the main one, too.
+    found: list[int] = []
+    threads = [threading.Thread(target=lambda: found.append(pl.DataFrame(table).height)) for _ in range(3)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    assert found == [rows] * 3

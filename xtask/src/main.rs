@@ -17,6 +17,7 @@ mod licences;
 mod metadata;
 mod oracle;
 mod process;
+mod python;
 mod readme;
 mod report;
 mod scratch;
@@ -35,6 +36,8 @@ cargo xtask test         all tests: Rust, documentation examples, and interop wi
 cargo xtask ci           check, test, readme: everything that must pass before a change is merged
 cargo xtask data         download the public suites that tests read, and check them
 cargo xtask interop …    only the tests against the published libraries; further arguments go to pytest
+cargo xtask python …     only the tests of the Python package, from a wheel of this build; further arguments go to pytest
+cargo xtask wheel        make the Python wheel for release
 cargo xtask bench …      measure against the published libraries; further arguments go to benches/run.py
 cargo xtask fuzz …       fuzz one target or all: [TARGET|all [SECONDS]]
 cargo xtask oracle …     random graphs and commands against a naive oracle: [NUMBER OF GRAPHS [FIRST]], 10000 from 0 by default
@@ -55,7 +58,7 @@ fn main() -> ExitCode {
         print!("{HELP}");
         return ExitCode::SUCCESS;
     }
-    if !rest.is_empty() && !matches!(task, "interop" | "bench" | "fuzz" | "oracle") {
+    if !rest.is_empty() && !matches!(task, "interop" | "python" | "bench" | "fuzz" | "oracle") {
         eprintln!("error: `cargo xtask {task}` takes no arguments");
         return ExitCode::from(2);
     }
@@ -71,6 +74,8 @@ fn main() -> ExitCode {
         "check" => check::run(&workspace, &mut report),
         "test" => test::run(&workspace, &mut report),
         "interop" => interop::run(&workspace, rest, &mut report),
+        "python" => python::run(&workspace, rest, &mut report),
+        "wheel" => report.step("wheel", || python::release(&workspace)),
         "bench" => bench::run(&workspace, rest, &mut report),
         "fuzz" => match fuzz::Request::parse(rest).and_then(|request| Ok((request.targets(&workspace)?, request))) {
             Ok((targets, request)) => {

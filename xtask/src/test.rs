@@ -4,7 +4,7 @@ use crate::process::{FEATURES, SELECTION, Workspace};
 use crate::report::{Outcome, Report};
 use crate::scratch::Scratch;
 use crate::skips::{Record, VARIABLE};
-use crate::{data, interop, scratch};
+use crate::{data, interop, python, scratch};
 
 /// Runs the Rust tests, the examples in the documentation, and the tests against the published libraries.
 pub(crate) fn run(workspace: &Workspace, report: &mut Report) {
@@ -35,4 +35,5 @@ pub(crate) fn run(workspace: &Workspace, report: &mut Report) {
         report.step("doc tests", || workspace.cargo(&["test", SELECTION, FEATURES, "--doc"]).run().map(Into::into));
     }
     interop::run(workspace, &[], report);
+    python::run(workspace, &[], report);
 }

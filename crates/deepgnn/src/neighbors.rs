@@ -7,6 +7,7 @@
 
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::{Batch, EdgeBatch, NodeId, Part, Side, part};
+use isomorph_storage::pool;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::binary::{Binary, DUMMY, Partition, Passed, Piece};
@@ -94,7 +95,7 @@ fn entries(binary: &Binary, id: u64) -> Result<Vec<(&Partition, u64, i32)>> {
         Some(partition) => partition.pass(piece.entries.clone(), |own| own == id),
         None => Ok(Passed::default()),
     };
-    let passed: Vec<Passed> = pieces.par_iter().map(pass).collect::<Result<_>>()?;
+    let passed: Vec<Passed> = pool::run(|| pieces.par_iter().map(pass).collect::<Result<_>>())?;
     let mut passed = passed.as_slice();
     for same in pieces.chunk_by(|a, b| a.partition == b.partition) {
         let (own, rest) = passed.split_at(same.len().min(passed.len()));
@@ -152,8 +153,8 @@ fn reaching<'g>(graph: &'g DeepGnn, binary: &'g Binary, id: u64) -> Result<(bool
         None,
         || Ok(()),
         move |(), take| {
-            let some: Vec<Piece> = pieces.by_ref().take(4 * rayon::current_num_threads()).collect();
-            let found: Vec<Vec<EdgeBatch>> = some.par_iter().map(of_piece).collect::<Result<_>>()?;
+            let some: Vec<Piece> = pieces.by_ref().take(4 * pool::threads()).collect();
+            let found: Vec<Vec<EdgeBatch>> = pool::run(|| some.par_iter().map(of_piece).collect::<Result<_>>())?;
             found.into_iter().flatten().try_for_each(|batch| take(Batch::Edges(batch)))?;
             Ok(!some.is_empty())
         },

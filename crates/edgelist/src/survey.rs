@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use arrow_schema::DataType;
 use isomorph_error::{Error, Findings, Place, Result, Rule};
 use isomorph_model::Property;
-use isomorph_storage::{Budget, Scratch};
+use isomorph_storage::{Budget, Scratch, pool};
 use isomorph_tables::PackedFile;
 use rayon::iter::{IntoParallelRefMutIterator, ParallelIterator};
 
@@ -310,7 +310,7 @@ fn passed<T: Send>(
     let (mut pieces, mut has_header) = (Pieces::of(file)?, true);
     loop {
         let mut slots: Vec<(Piece, bool, Option<Result<T>>)> = Vec::new();
-        while slots.len() < rayon::current_num_threads() * 2 {
+        while slots.len() < pool::threads() * 2 {
             let Some(piece) = pieces.next()? else { break };
             // A piece with only comments leaves the header to the next piece.
             let says = piece.text.split(|byte| *byte == b'\n').any(|line| {
@@ -323,7 +323,7 @@ fn passed<T: Send>(
         if slots.is_empty() {
             return Ok(());
         }
-        slots.par_iter_mut().for_each(|(piece, is_first, done)| *done = Some(work(piece, *is_first)));
+        pool::run(|| slots.par_iter_mut().for_each(|(piece, is_first, done)| *done = Some(work(piece, *is_first))));
         for (piece, is_first, done) in slots {
             if let Some(done) = done {
                 take(&piece, is_first, done?)?;

@@ -3,6 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use isomorph_error::{Error, Result};
+use isomorph_storage::pool;
 
 /// Minimum time in nanoseconds of a batch that is divided. An estimate of several times the cost of waking a thread
 /// and waiting for it; like the times of elements that callers state, it was not measured on an idle machine.
@@ -48,9 +49,11 @@ where
         [only] => turn(only),
         [mine, others @ ..] => {
             let turn = &turn;
-            rayon::in_place_scope(|scope| {
-                others.iter_mut().for_each(|worker| scope.spawn(move |_| turn(worker)));
-                turn(mine);
+            pool::run(|| {
+                rayon::in_place_scope(|scope| {
+                    others.iter_mut().for_each(|worker| scope.spawn(move |_| turn(worker)));
+                    turn(mine);
+                });
             });
         }
     }

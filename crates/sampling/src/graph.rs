@@ -2,7 +2,7 @@
 
 use isomorph_deepgnn::{BinaryFiles, Types};
 use isomorph_error::{Error, Result};
-use isomorph_storage::{Blob, Budget, Location, Reservation, Scratch};
+use isomorph_storage::{Blob, Budget, Location, Reservation, Scratch, pool};
 use rayon::prelude::*;
 
 use crate::faults::{Fault, Faults};
@@ -273,7 +273,7 @@ impl Graph {
     pub fn is_end(&self, node: i64) -> bool {
         let mut all =
             self.partitions.iter().flat_map(|partition| partition.edges().split_last()).map(|(_, edges)| edges);
-        all.any(|edges| edges.par_iter().any(|edge| target(edge) == node))
+        all.any(|edges| pool::run(|| edges.par_iter().any(|edge| target(edge) == node)))
     }
 
     /// Returns the number of edges with these ends and this type.

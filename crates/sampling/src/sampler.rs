@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use isomorph_error::Result;
+use isomorph_storage::pool;
 
 use crate::divide::{divide, pieces};
 use crate::graph::Graph;
@@ -68,7 +69,7 @@ impl Sampler {
     /// of `rayon`. 0 means as many as that pool has, by default one for each core; 1 divides
     /// nothing. Batches that take one thread less than about 200 µs are not divided.
     pub fn new(graph: &Arc<Graph>, generator: Generator, threads: usize) -> Self {
-        let threads = if threads == 0 { rayon::current_num_threads() } else { threads };
+        let threads = if threads == 0 { pool::threads() } else { threads };
         let workers = (0..threads.max(1)).map(|_| Worker::default()).collect();
         Sampler { graph: Arc::clone(graph), generator, workers, occurrences: Occurrences::default() }
     }

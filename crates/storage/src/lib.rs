@@ -17,6 +17,7 @@ pub mod objects;
 pub mod parallel;
 pub mod parts;
 mod platform;
+pub mod pool;
 mod ranges;
 mod reader;
 mod redo;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use arrow_array::{Array, BooleanArray, Int64Array, StringArray};
 use isomorph_error::{Findings, Place, Result};
-use isomorph_storage::{Budget, Reservation, Scratch};
+use isomorph_storage::{Budget, Reservation, Scratch, pool};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use super::coefficients::Coefficients;
@@ -136,7 +136,7 @@ impl Edges {
         let hashes = Hashes::new(budget, scratch)?;
         let settle = |rows| settle_part(&table, rows, known, attributes, (slices, &hashes));
         let found = groups.clone().into_par_iter().map(settle);
-        let found = found.collect::<Result<Vec<Found>>>()?;
+        let found = pool::run(|| found.collect::<Result<Vec<Found>>>())?;
         repeats::edges(hashes, &table, findings)?;
         let others: usize = found.iter().map(|part| part.others.len()).sum();
         let held = budget.reserve(others as u64 * (ENTRY_BYTES + 8))?;

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use bytes::Bytes;
 use isomorph_error::{Error, Findings, Kind, Place, Result};
-use isomorph_storage::Location;
+use isomorph_storage::{Location, pool};
 use rayon::iter::{IntoParallelRefMutIterator, ParallelIterator};
 
 use super::files::{self, Packing, TextFile};
@@ -167,20 +167,22 @@ impl Text {
     /// # Errors
     /// Returns the first error, in the order of the text, of reading or of `take`.
     pub(crate) fn each(&self, mut take: impl FnMut(&Piece, &Block) -> Result<()> + Send) -> Result<()> {
-        let slots = || (0..rayon::current_num_threads() * 2).map(|_| Slot::default()).collect::<Vec<_>>();
+        let slots = || (0..pool::threads() * 2).map(|_| Slot::default()).collect::<Vec<_>>();
         let (mut ready, mut next) = (slots(), slots());
         let mut pieces = self.pieces();
         let mut count = self.fill(&mut pieces, &mut ready)?;
         loop {
-            let (taken, filled) = rayon::join(
-                || {
-                    ready.iter_mut().take(count).try_for_each(|slot| {
-                        slot.parsed.take().unwrap_or(Ok(()))?;
-                        slot.piece.as_ref().map_or(Ok(()), |piece| take(piece, &slot.block))
-                    })
-                },
-                || self.fill(&mut pieces, &mut next),
-            );
+            let (taken, filled) = pool::run(|| {
+                rayon::join(
+                    || {
+                        ready.iter_mut().take(count).try_for_each(|slot| {
+                            slot.parsed.take().unwrap_or(Ok(()))?;
+                            slot.piece.as_ref().map_or(Ok(()), |piece| take(piece, &slot.block))
+                        })
+                    },
+                    || self.fill(&mut pieces, &mut next),
+                )
+            });
             taken?;
             count = filled?;
             if count == 0 {
@@ -207,10 +209,12 @@ impl Text {
             bytes += piece.text.len() as u64;
             count += 1;
         }
-        slots[..count].par_iter_mut().for_each(|slot| {
-            if let Some(piece) = &slot.piece {
-                slot.parsed = Some(self.parse(&mut slot.parser, piece, &mut slot.block));
-            }
+        pool::run(|| {
+            slots[..count].par_iter_mut().for_each(|slot| {
+                if let Some(piece) = &slot.piece {
+                    slot.parsed = Some(self.parse(&mut slot.parser, piece, &mut slot.block));
+                }
+            });
         });
         Ok(count)
     }

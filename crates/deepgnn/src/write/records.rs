@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 use std::io::Write;
 
 use isomorph_error::{Result, index};
-use isomorph_storage::{Budget, Reservation, Scratch, ScratchFile};
+use isomorph_storage::{Budget, Reservation, Scratch, ScratchFile, pool};
 use rayon::slice::ParallelSliceMut;
 
 /// Memory is taken from the budget in steps of this many bytes.
@@ -130,7 +130,7 @@ impl Records {
     }
 
     fn sort(&mut self) {
-        self.entries.par_sort_unstable();
+        pool::run(|| self.entries.par_sort_unstable());
     }
 
     fn spill(&mut self) -> Result<()> {

@@ -9,7 +9,7 @@ mod spelling;
 mod walk;
 
 use isomorph_error::Result;
-use isomorph_storage::{Budget, Scratch};
+use isomorph_storage::{Budget, Scratch, pool};
 
 use crate::Nock;
 pub(crate) use canonical::Canonical;
@@ -90,6 +90,6 @@ impl Comparison {
 pub fn compare(left: &Nock, right: &Nock, options: &CompareOptions) -> Result<Comparison> {
     let of_left = Canonical::of(left, right, options)?;
     let of_right = Canonical::of(right, left, options)?;
-    let (left, right) = rayon::join(|| of_left.sorted(left, options), || of_right.sorted(right, options));
+    let (left, right) = pool::run(|| rayon::join(|| of_left.sorted(left, options), || of_right.sorted(right, options)));
     walk::walk(left?, right?, options.keep)
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use futures::channel::oneshot;
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::NodeBatch;
+use isomorph_storage::pool;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use crate::Nock;
@@ -63,7 +64,7 @@ impl Nock {
     /// Returns an error if a file cannot be read or a row is invalid.
     pub fn lookup(&self, name: &str) -> Result<Option<Found>> {
         let found = (0..self.partitions.len()).into_par_iter().map(|partition| self.candidate(partition, name));
-        self.choose(name, found.collect::<Result<Vec<_>>>()?)
+        self.choose(name, pool::run(|| found.collect::<Result<Vec<_>>>())?)
     }
 
     /// Looks up a node without blocking the caller: each partition is searched on its own thread, and the future is
@@ -76,7 +77,7 @@ impl Nock {
             .map(|partition| {
                 let (send, receive) = oneshot::channel();
                 let (nock, name) = (Arc::clone(self), name.to_owned());
-                rayon::spawn(move || {
+                pool::spawn(move || {
                     // A panic here would end the process; instead, the closed channel tells the waiting task, and
                     // nothing needs to be told if the future was dropped.
                     if let Ok(found) = catch_unwind(AssertUnwindSafe(|| nock.candidate(partition, &name))) {

@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use isomorph_error::{Error, Result};
+use isomorph_storage::pool;
 
 use crate::divide::{divide, pieces};
 use crate::faults::UNIFORM;
@@ -176,7 +177,7 @@ impl Elements {
     }
 
     fn threads(mut self, threads: usize) -> Self {
-        self.threads = if threads == 0 { rayon::current_num_threads() } else { threads };
+        self.threads = if threads == 0 { pool::threads() } else { threads };
         self
     }
 

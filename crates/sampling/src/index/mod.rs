@@ -11,7 +11,7 @@ mod table;
 use std::ops::Range;
 
 use isomorph_error::{Result, index};
-use isomorph_storage::{Budget, Reservation};
+use isomorph_storage::{Budget, Reservation, pool};
 use rayon::prelude::*;
 
 use crate::partition::{DUMMY, Partition};
@@ -117,7 +117,7 @@ impl Order {
             }
             ascends.then_some(steps)
         });
-        let steps = looked.try_reduce(|| true, |a, b| Some(a && b))?;
+        let steps = pool::run(|| looked.try_reduce(|| true, |a, b| Some(a && b)))?;
         let order = Order::Steps { first, step, count: count as u64, proven: true };
         Some(if steps && step > 0 { order } else { Order::Ascending })
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use isomorph_error::{Error, Kind, Place, Result};
-use isomorph_storage::Blob;
+use isomorph_storage::{Blob, pool};
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use super::split::{Records, Splitter};
@@ -222,7 +222,8 @@ impl CsvBatches {
         let first = self.next;
         let parser = Parser { file: &self.file, records: &records, first };
         let (fields, schema, splitter) = (&self.fields, &self.schema, &mut self.splitter);
-        let (parsed, ahead) = rayon::join(|| parser.batch(fields, schema), || splitter.next(self.batch_rows, most));
+        let (batch_rows, parse) = (self.batch_rows, || parser.batch(fields, schema));
+        let (parsed, ahead) = pool::run(|| rayon::join(parse, || splitter.next(batch_rows, most)));
         self.ahead = Some(ahead);
         self.next += records.len() as u64;
         Ok(Some((first, parsed?)))

@@ -1,0 +1,502 @@
+"""Graphs."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from . import _html, _isomorph, _networks
+from ._options import opening, path_text, usage, writing
+from ._progress import Progress, shown
+from ._results import Certificate, Diff, Digests, Findings
+from ._results import findings as findings_of
+from ._table import Table
+
+if TYPE_CHECKING:
+    import igraph
+    import networkx
+    import scipy.sparse
+
+__all__ = ["Graph", "GraphSchema", "TableInfo", "convert", "diff", "digest", "info", "open", "validate"]
+
+Key = int | str
+"""A node's key."""
+
+
+class TableInfo(NamedTuple):
+    """What a table of a graph holds."""
+
+    name: str
+    """Unique in the graph."""
+    kind: str
+    """``nodes``, ``edges``, ``hyperedges``, ``members``, ``values``, ``groups`` or ``memberships``."""
+    type: str | None
+    """The node type, or the relation of the edges (``None`` if each row has its own)."""
+    source: str | None
+    """The node type of the sources of edges."""
+    target: str | None
+    num_rows: int | None
+    """Number of rows, if it is known without reading."""
+
+
+class GraphSchema(NamedTuple):
+    """The types of a graph."""
+
+    nodes: tuple[str, ...]
+    """Names of node types."""
+    edges: tuple[tuple[str, str, str], ...]
+    """Source type, relation, target type."""
+
+    def _repr_html_(self) -> str:
+        return _html.schema_picture(self.nodes, self.edges)
+
+
+class Graph:
+    """A graph of any format. :func:`isomorph.open` opens one.
+
+    Its tables are those with declared types: one for each node type and edge type, with a column for each property. Formats that
+    declare no types (NOCK, RDF, the relations of DeepGNN) are surveyed when a table is first asked for, which reads the graph two to three
+    times; ``stored=True`` gives the tables that the format itself has, without a survey.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], **options: Any) -> None:
+        self._options = opening(**options)
+        self._graph = _isomorph.Graph(path_text(path), self._options)
+        self._listed: dict[bool, list[TableInfo]] = {}
+
+    # What it is.
+
+    @property
+    def location(self) -> str:
+        """Where it is: an absolute path, or a URL."""
+        return self._graph.location
+
+    @property
+    def format(self) -> str:
+        """Id of its format: ``graphar``, ``nock``, ``rdf``, …"""
+        return self._graph.format
+
+    @property
+    def at(self) -> int | None:
+        """The version of the snapshot, of a GraphLake store."""
+        return self._graph.at
+
+    @property
+    def schema(self) -> GraphSchema:
+        """Its node types and edge types."""
+        tables = self.tables()
+        nodes = tuple(table.type or table.name for table in tables if table.kind == "nodes")
+        edges = tuple(
+            (table.source or "", table.type or "", table.target or "") for table in tables if table.kind == "edges"
+        )
+        return GraphSchema(nodes, edges)
+
+    def info(self) -> dict[str, Any]:
+        """What is known without reading rows, as ``isomorph info --json`` says it."""
+        made: dict[str, Any] = json.loads(_isomorph.info(self._place(), self._pinned()))
+        return made
+
+    # Tables.
+
+    def tables(self, *, stored: bool = False, progress: Progress = None) -> list[TableInfo]:
+        """All tables: of nodes, edges, hyperedges and their members, values, groups and their members."""
+        if stored not in self._listed:
+            with shown(progress) as tell:
+                self._listed[stored] = [TableInfo(*table) for table in self._graph.tables(stored, tell)]
+        return list(self._listed[stored])
+
+    def table(self, name: str, *, stored: bool = False) -> Table:
+        """A table by its name."""
+        return Table(self._graph.table(name, stored), name, _Named(self, name, stored))
+
+    def nodes(self, type: str | None = None, *, stored: bool = False) -> Table:
+        """The nodes of a type, which can be omitted if there is only one."""
+        return self.table(self._only("nodes", "node type", type, None, None, stored).name, stored=stored)
+
+    def edges(
+        self, relation: str | None = None, *, source: str | None = None, target: str | None = None, stored: bool = False
+    ) -> Table:
+        """The edges of a relation, or of a table ``source_relation_target``. If edges of one relation are between several node types, say
+        which: ``g.edges("likes", target="post")``."""
+        return self.table(self._only("edges", "relation", relation, source, target, stored).name, stored=stored)
+
+    def _only(
+        self, kind: str, word: str, type: str | None, source: str | None, target: str | None, stored: bool
+    ) -> TableInfo:
+        known = [table for table in self.tables(stored=stored) if table.kind == kind]
+        found = [
+            table
+            for table in known
+            if (type is None or table.type == type)
+            and (source is None or table.source == source)
+            and (target is None or table.target == target)
+        ]
+        if not found and type is not None and source is None and target is None:
+            found = [table for table in known if table.name == type]
+        names = ", ".join(table.name for table in known[:20]) or "none"
+        if not found:
+            asked = " ".join(repr(part) for part in (source, type, target) if part is not None)
+            raise usage(f"there is no {word} {asked}".rstrip(), f"the tables of {kind} are {names}")
+        if len(found) > 1:
+            several = ", ".join(table.name for table in found[:20])
+            what = f"several tables of {kind}" if type is None else f"several tables of {kind} for {type!r}"
+            hint = "source= and target=, or one of the names" if kind == "edges" else "one of the names"
+            raise usage(f"there are {what}: {several}", hint)
+        return found[0]
+
+    def counts(self, *, stored: bool = False) -> dict[str, int]:
+        """Number of rows of each table; counted where it is not known."""
+        return {
+            table.name: self.table(table.name, stored=stored).count() if table.num_rows is None else table.num_rows
+            for table in self.tables(stored=stored)
+        }
+
+    # Questions.
+
+    def neighbors(
+        self,
+        key: Key | None = None,
+        *,
+        row: int | None = None,
+        type: str | None = None,
+        relation: str | None = None,
+        side: str = "both",
+        columns: Sequence[str] | None = None,
+        limit: int | None = None,
+    ) -> Table:
+        """The neighbours of a node over its edges, read from where these are stored: ``neighbor`` (key), ``type``, ``relation``,
+        ``direction`` (``out``, ``in``, ``none``), and the properties of the edges.
+
+        :param key: the node's key; or its position, as ``row``
+        :param type: its type, which can be omitted if there is only one
+        :param relation: only edges of this relation
+        :param side: ``out``, ``in`` or ``both``; undirected edges are always included
+        :param columns: only these properties
+        :param limit: at most so many neighbours
+        """
+        if (key is None) == (row is None):
+            raise usage("a node is named by its key, or by row=")
+        asked = {
+            "key": None if key is None else _key(key),
+            "row": row,
+            "node_type": type,
+            "relation": relation,
+            "side": side,
+            "columns": None if columns is None else list(columns),
+            "limit": limit,
+        }
+        return Table(self._graph.neighbors(asked), "neighbors")
+
+    def sample(
+        self,
+        keys: Key | Iterable[Key],
+        count: int | None = None,
+        *,
+        strategy: str = "uniform",
+        relation: str | Sequence[str] | None = None,
+        type: str | None = None,
+        time: str | int | None = None,
+        seed: int = 0,
+    ) -> Table:
+        """Draws neighbours of nodes. Equal seeds give equal results, on any machine and with any number of threads.
+
+        A DeepGNN binary is sampled where it is; any other graph is read into memory by the first call.
+
+        :param keys: the nodes
+        :param count: neighbours of each node: 10 by default, and all of them for ``strategy="all"``
+        :param strategy: ``uniform`` or ``weighted`` (with replacement), ``without-replacement``, ``top`` (the heaviest), ``last`` (the most
+            recent), ``pagerank``, ``all``
+        :param relation: only edges of these relations
+        :param type: the type of the nodes, if several types have such keys
+        :param time: only edges that exist at this time
+        """
+        nodes = [keys] if isinstance(keys, (int, str)) else list(keys)
+        return self._draw("neighbors", nodes, count, strategy, relation, type, time, seed)
+
+    def sample_nodes(
+        self, count: int = 10, *, strategy: str = "uniform", type: str | Sequence[str] | None = None, seed: int = 0
+    ) -> Table:
+        """Draws nodes of the whole graph: ``uniform``, ``weighted``, or ``without-replacement``."""
+        return self._draw("nodes", [], count, strategy, type, None, None, seed)
+
+    def sample_edges(
+        self, count: int = 10, *, strategy: str = "uniform", relation: str | Sequence[str] | None = None, seed: int = 0
+    ) -> Table:
+        """Draws edges of the whole graph: ``uniform``, ``weighted``, or ``without-replacement``."""
+        return self._draw("edges", [], count, strategy, relation, None, None, seed)
+
+    def walk(
+        self,
+        keys: Key | Iterable[Key],
+        length: int = 5,
+        *,
+        p: float = 1.0,
+        q: float = 1.0,
+        relation: str | Sequence[str] | None = None,
+        type: str | None = None,
+        time: str | int | None = None,
+        seed: int = 0,
+    ) -> Table:
+        """Random walks from nodes, as node2vec draws them: ``p`` makes returning, ``q`` moving away less likely."""
+        nodes = [keys] if isinstance(keys, (int, str)) else list(keys)
+        return self._draw("walks", nodes, None, "weighted", relation, type, time, seed, length, p, q)
+
+    def _draw(
+        self,
+        what: str,
+        nodes: list[Key],
+        count: int | None,
+        strategy: str,
+        types: str | Sequence[str] | None,
+        node_type: str | None,
+        time: str | int | None,
+        seed: int,
+        length: int = 1,
+        p: float = 1.0,
+        q: float = 1.0,
+    ) -> Table:
+        asked = {
+            "what": what,
+            "nodes": [_key(node) for node in nodes],
+            "count": count,
+            "strategy": strategy,
+            "types": [types] if isinstance(types, str) else None if types is None else list(types),
+            "node_type": node_type,
+            "time": None if time is None else str(time),
+            "length": length,
+            "back": p,
+            "away": q,
+            "seed": seed,
+        }
+        return Table(self._graph.draw(asked), what)
+
+    # Whole graphs.
+
+    def convert(self, path: str | os.PathLike[str], to: str | None = None, *, progress: Progress = None, **options: Any) -> Certificate:
+        """Converts it, and verifies the output. See :func:`isomorph.convert`."""
+        with shown(progress) as tell:
+            return Certificate._of(self._graph.convert(path_text(path), writing(to=to, **options), tell))
+
+    def digest(self, *, progress: Progress = None) -> Digests:
+        """128-bit digests of content, order and schema, which are equal in every format."""
+        with shown(progress) as tell:
+            return Digests(**json.loads(self._graph.digest(tell)))
+
+    def diff(self, other: Graph, *, limit: int = 20, progress: Progress = None) -> Diff:
+        """The differences from another graph, with the first ``limit`` elements that differ."""
+        with shown(progress) as tell:
+            return Diff._of(_isomorph.diff(self._graph, other._graph, limit, tell))
+
+    def validate(self, *, limit: int = 20) -> Findings:
+        """Checks every rule of its format, reading everything. Lists up to ``limit`` places of each broken rule."""
+        return validate(self._place(), limit=limit, _options=self._pinned())
+
+    # Other libraries.
+
+    def to_networkx(self, *, node_columns: Sequence[str] | None = None, edge_columns: Sequence[str] | None = None) -> networkx.MultiDiGraph[Any]:
+        """As a ``MultiDiGraph`` of networkx, or a ``MultiGraph`` if no edge has a direction. Nodes are keys; with several node types, pairs of
+        type and key. Each edge type is the key of its edges."""
+        return _networks.to_networkx(self, node_columns, edge_columns)
+
+    def to_igraph(self, *, node_columns: Sequence[str] | None = None, edge_columns: Sequence[str] | None = None) -> igraph.Graph:
+        """As a graph of igraph. Vertices have ``type`` and ``key``, edges ``relation``."""
+        return _networks.to_igraph(self, node_columns, edge_columns)
+
+    def to_scipy(self, relation: str | None = None, *, source: str | None = None, target: str | None = None, weight: str | None = None) -> tuple[scipy.sparse.csr_array, list[Any], list[Any]]:
+        """The edges of one table as a sparse matrix of scipy: a row for each source, a column for each target; and the keys of both. Parallel
+        edges are added up."""
+        return _networks.to_scipy(self, relation, source, target, weight)
+
+    # Its life.
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed."""
+        return self._graph.closed
+
+    def close(self) -> None:
+        """Closes its files. Its tables cannot be read any more."""
+        self._graph.close()
+
+    def __enter__(self) -> Graph:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def _place(self) -> str:
+        return self._graph.location
+
+    def _pinned(self) -> dict[str, Any]:
+        """The options, with the snapshot that is open."""
+        pinned = {**self._options, "at": None if self.at is None else str(self.at)}
+        return {**pinned, "format": pinned["format"] or self._graph.stored_as}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_restored, (self._place(), self._pinned()))
+
+    def __repr__(self) -> str:
+        at = "" if self.at is None else f"@{self.at}"
+        return f"<isomorph.Graph {self.format} {self.location}{at}{' closed' if self.closed else ''}>"
+
+    def _repr_html_(self) -> str:
+        tables = self.tables()
+        rows = [(one.name, one.kind, one.source, one.type, one.target, one.num_rows) for one in tables]
+        header = ["table", "kind", "source", "type", "target", "rows"]
+        return self.schema._repr_html_() + _html.table(repr(self)[1:-1], header, rows)
+
+
+class _Named:
+    """How a table is made again, after pickling."""
+
+    def __init__(self, graph: Graph, name: str, stored: bool) -> None:
+        self.graph, self.name, self.stored = graph, name, stored
+
+    def __call__(self) -> Table:
+        return self.graph.table(self.name, stored=self.stored)
+
+
+def _key(key: Key) -> str:
+    if isinstance(key, bool) or not isinstance(key, (int, str)):
+        try:
+            key = key.__index__()
+        except AttributeError:
+            raise usage(f"a key is an integer or text, found {type(key).__name__}") from None
+    return str(key)
+
+
+def _restored(place: str, options: dict[str, Any]) -> Graph:
+    graph = Graph.__new__(Graph)
+    graph._options = options
+    graph._graph = _isomorph.Graph(place, options)
+    graph._listed = {}
+    return graph
+
+
+def open(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    at: int | str | None = None,
+    sidecar: str = "auto",
+    lenient: bool = False,
+    strict: bool = False,
+    memory: int | str | None = None,
+    threads: int | None = None,
+    temp_dir: str | os.PathLike[str] | None = None,
+    base: str | None = None,
+    syntax: str | None = None,
+    naive: bool = False,
+    allow_outside: bool = False,
+    namespaces: dict[str, str] | None = None,
+) -> Graph:
+    """Opens a graph: a file, a directory or a URL, of any format. Reads metadata only.
+
+    :param path: a path, or a URL such as ``s3://bucket/graph``; for a GraphLake store also with a snapshot, ``people.lake@3``
+    :param format: the id of its format, if it cannot be told from the files
+    :param at: a snapshot of a GraphLake store: a version, a time such as ``"2026-11-22"``, an id
+    :param sidecar: use it (``auto``), only its names and types (``schema``), or not at all (``ignore``)
+    :param lenient: continue where data breaks rules
+    :param strict: refuse whatever the specification forbids (NOCK, GraphLake)
+    :param memory: limit of the memory: bytes, or ``"2GiB"``; a quarter of the machine's by default
+    :param threads: number of threads; all cores by default
+    :param temp_dir: directory of temporary files
+    :param base: base IRI of RDF texts
+    :param syntax: syntax of an RDF text: ``nt``, ``nq``, ``ttl``, ``trig``, ``rdf``, ``jsonld``
+    :param naive: GraphLake: follow the specification literally
+    :param allow_outside: tables: a mapping file may name files outside its directory
+    :param namespaces: GraphLake: namespaces of short prefixes
+    :raises isomorph.Error: if there is no such graph, or its metadata is invalid
+    """
+    return Graph(
+        path,
+        format=format,
+        at=at,
+        sidecar=sidecar,
+        lenient=lenient,
+        strict=strict,
+        memory=memory,
+        threads=threads,
+        temp_dir=temp_dir,
+        base=base,
+        syntax=syntax,
+        naive=naive,
+        allow_outside=allow_outside,
+        namespaces=namespaces,
+    )
+
+
+def _opened(graph: str | os.PathLike[str] | Graph) -> Graph:
+    return graph if isinstance(graph, Graph) else Graph(graph)
+
+
+def convert(
+    source: str | os.PathLike[str] | Graph,
+    destination: str | os.PathLike[str],
+    to: str | None = None,
+    *,
+    lossy: bool = False,
+    verify: bool = True,
+    replace: bool = False,
+    base: str | None = None,
+    hyperedges: str = "reify",
+    rdf_mode: str | None = None,
+    labels_from_type: bool = False,
+    progress: Progress = None,
+) -> Certificate:
+    """Converts a graph, reads the output back, and compares digests. What the format cannot store goes into a sidecar beside the output.
+
+    :param to: the id of the format, if the name of the destination does not tell it
+    :param lossy: write no sidecar, and list what is lost
+    :param verify: whether the output is read back
+    :param replace: replace an existing destination
+    :param base: beginning of the IRIs of types, properties and keys, if the output is RDF
+    :param hyperedges: in a format without hyperedges: ``reify`` (nodes), ``expand`` (edges between members), ``skip``
+    :param rdf_mode: RDF and NOCK: ``rich`` or ``pynock``
+    :param labels_from_type: RDF: classes become labels
+    :param progress: ``True`` for a bar, or a function of stage, rows, total
+    :raises isomorph.Error: if the destination exists, the input cannot be read, or the output differs; then nothing is written
+    """
+    return _opened(source).convert(
+        destination,
+        to,
+        lossy=lossy,
+        verify=verify,
+        replace=replace,
+        base=base,
+        hyperedges=hyperedges,
+        rdf_mode=rdf_mode,
+        labels_from_type=labels_from_type,
+        progress=progress,
+    )
+
+
+def validate(path: str | os.PathLike[str] | Graph, *, limit: int = 20, _options: dict[str, Any] | None = None, **options: Any) -> Findings:
+    """Checks every rule of the format of a graph. Lists up to ``limit`` places of each broken rule."""
+    if isinstance(path, Graph):
+        return path.validate(limit=limit)
+    made = json.loads(_isomorph.validate(path_text(path), _options or opening(**options), limit))
+    return Findings(findings_of(made["findings"]), made["sound"])
+
+
+def info(path: str | os.PathLike[str] | Graph, **options: Any) -> dict[str, Any]:
+    """Describes a graph without reading its rows, as ``isomorph info --json`` does."""
+    if isinstance(path, Graph):
+        return path.info()
+    made: dict[str, Any] = json.loads(_isomorph.info(path_text(path), opening(**options)))
+    return made
+
+
+def digest(graph: str | os.PathLike[str] | Graph, *, progress: Progress = None) -> Digests:
+    """128-bit digests of content, order and schema, which are equal in every format."""
+    return _opened(graph).digest(progress=progress)
+
+
+def diff(
+    left: str | os.PathLike[str] | Graph, right: str | os.PathLike[str] | Graph, *, limit: int = 20, progress: Progress = None
+) -> Diff:
+    """The differences of two graphs, with the first ``limit`` elements that differ."""
+    return _opened(left).diff(_opened(right), limit=limit, progress=progress)

@@ -1,0 +1,113 @@
+"""Graphs from dataframes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from . import _isomorph
+from ._options import opening, path_text, usage, writing
+from ._progress import Progress, shown
+from ._results import Certificate
+
+__all__ = ["write"]
+
+EdgeName = str | tuple[str, str, str]
+"""A relation; or source type, relation, target type."""
+
+
+def write(
+    path: str | os.PathLike[str],
+    *,
+    nodes: Mapping[str, Any] | Any | None = None,
+    edges: Mapping[EdgeName, Any] | Any | None = None,
+    to: str | None = None,
+    name: str | None = None,
+    key: str | Mapping[str, str] | None = None,
+    labels: str | Mapping[str, str] | None = None,
+    source: str | None = None,
+    target: str | None = None,
+    directed: bool | Mapping[EdgeName, bool] = True,
+    lossy: bool = False,
+    verify: bool = True,
+    replace: bool = False,
+    base: str | None = None,
+    memory: int | str | None = None,
+    threads: int | None = None,
+    temp_dir: str | os.PathLike[str] | None = None,
+    progress: Progress = None,
+) -> Certificate:
+    """Writes dataframes as a graph of any format, and verifies it. Dataframes are whatever speaks Arrow's protocol: of pandas, polars,
+    pyarrow, duckdb, and tables of isomorph.
+
+    :param path: the destination; its name tells the format, as for :func:`isomorph.convert`
+    :param nodes: a dataframe for each node type; or one dataframe, of the type ``node``. Without it, the nodes are the ends of the edges
+    :param edges: a dataframe for each relation, or for each ``(source type, relation, target type)``; or one dataframe, of the relation ``edge``
+    :param name: name of the graph
+    :param key: the column of keys, integers or text, for all types or by type; ``id`` or ``key`` by default
+    :param labels: the column of labels, lists of text
+    :param source: the column of the keys of sources; ``source``, ``src`` or ``from`` by default
+    :param target: the column of the keys of targets; ``target``, ``dst`` or ``to`` by default
+    :param directed: whether edges have a direction, for all or by relation
+    :raises isomorph.Error: if a column is missing, a key is null or occurs twice, or an edge has an end that is no node
+    """
+    given_nodes = []
+    for type, table in _by_name(nodes, "nodes", "node"):
+        if not isinstance(type, str):
+            raise usage(f"a node type is text, found {type!r}")
+        given_nodes.append(
+            {"name": type, "table": _table(table, f"nodes of type {type}"), "key": _of(key, type), "labels": _of(labels, type)}
+        )
+    given_edges = []
+    for relation, table in _by_name(edges, "edges", "edge"):
+        parts = (None, relation, None) if isinstance(relation, str) else relation
+        if not (isinstance(parts, tuple) and len(parts) == 3 and all(part is None or isinstance(part, str) for part in parts)):
+            raise usage(f"edges are named by a relation, or by (source type, relation, target type); found {relation!r}")
+        is_directed = directed if isinstance(directed, bool) else directed.get(relation, True)
+        given_edges.append(
+            {
+                "source_type": parts[0],
+                "relation": parts[1],
+                "target_type": parts[2],
+                "table": _table(table, f"edges {parts[1]}"),
+                "source": source,
+                "target": target,
+                "directed": bool(is_directed),
+            }
+        )
+    limits = opening(memory=memory, threads=threads, temp_dir=temp_dir)
+    how = writing(to=to, lossy=lossy, verify=verify, replace=replace, base=base)
+    with shown(progress) as tell:
+        return Certificate._of(_isomorph.write(path_text(path), name, given_nodes, given_edges, how, limits, tell))
+
+
+def _by_name(given: Any, option: str, only: str) -> list[tuple[Any, Any]]:
+    if given is None:
+        return []
+    if isinstance(given, Mapping):
+        return list(given.items())
+    if _speaks_arrow(given):
+        return [(only, given)]
+    raise usage(f"{option} must be a dataframe or a dict of dataframes, found {type(given).__name__}")
+
+
+def _speaks_arrow(table: Any) -> bool:
+    return hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__")
+
+
+def _table(table: Any, what: str) -> Any:
+    if type(table).__module__.partition(".")[0] == "pandas" and hasattr(table, "reset_index"):
+        # Arrow's protocol leaves the index out. An index with a name is a column that somebody made.
+        named = [name for name in table.index.names if name is not None and name not in table.columns]
+        if named:
+            table = table.reset_index(level=named)
+    if not _speaks_arrow(table):
+        raise usage(
+            f"{what}: {type(table).__name__} does not speak Arrow's protocol", "a dataframe of pandas, polars, pyarrow or duckdb"
+        )
+    return table
+
+
+def _of(option: str | Mapping[str, str] | None, type: str) -> str | None:
+    return option.get(type) if isinstance(option, Mapping) else option

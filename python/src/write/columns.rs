@@ -1,0 +1,106 @@
+//! Columns of dataframes as properties: their types become those that the formats know, without a change of any value.
+
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef};
+use arrow_cast::{CastOptions, cast_with_options};
+use arrow_schema::{DataType, Field, TimeUnit};
+use isomorph::dataset::{KIND, ROLE};
+use isomorph::error::Place;
+use isomorph::model::{Cardinality, Property, ValueKind};
+use isomorph::{Error, Result};
+
+/// The role of a column, if it is one of a table that isomorph read.
+pub(crate) fn role(field: &Field) -> Option<&str> {
+    field.metadata().get(ROLE).map(String::as_str)
+}
+
+/// Whether a column is a property.
+pub(crate) fn is_property(field: &Field) -> bool {
+    matches!(role(field), None | Some("property"))
+}
+
+/// The type as which a column is written.
+///
+/// # Errors
+/// [`isomorph::Kind::Unsupported`] for types that no format knows.
+pub(crate) fn written(field: &Field, what: &str) -> Result<DataType> {
+    plain(field.data_type()).ok_or_else(|| {
+        let found = isomorph::model::type_name::type_name(field.data_type());
+        Error::unsupported(format!("columns of type {found} are not supported"))
+            .at(Place::file(what).in_field(field.name().as_str()))
+            .hint("one column for each member of a struct")
+            .hint("a column of JSON text")
+    })
+}
+
+fn plain(data_type: &DataType) -> Option<DataType> {
+    use DataType as T;
+    Some(match data_type {
+        T::Utf8 | T::LargeUtf8 | T::Utf8View | T::Null => T::Utf8,
+        T::Binary | T::LargeBinary | T::BinaryView | T::FixedSizeBinary(_) => T::Binary,
+        T::Dictionary(_, values) => plain(values)?,
+        T::RunEndEncoded(_, values) => plain(values.data_type())?,
+        T::Float16 => T::Float32,
+        T::Decimal32(precision, scale) | T::Decimal64(precision, scale) => T::Decimal128(*precision, *scale),
+        T::Date64 => T::Timestamp(TimeUnit::Millisecond, None),
+        T::Time32(_) => T::Time32(TimeUnit::Millisecond),
+        T::Timestamp(unit, zone) => {
+            let unit = if *unit == TimeUnit::Second { TimeUnit::Millisecond } else { *unit };
+            T::Timestamp(unit, zone.as_ref().map(|_| "UTC".into()))
+        }
+        T::List(item) | T::LargeList(item) | T::ListView(item) | T::LargeListView(item) | T::FixedSizeList(item, _) => {
+            T::List(Arc::new(Field::new_list_field(plain(item.data_type())?, true)))
+        }
+        T::Struct(_) | T::Map(..) | T::Union(..) | T::Duration(_) | T::Interval(_) => return None,
+        other => other.clone(),
+    })
+}
+
+/// A column as another type, with the same values.
+///
+/// # Errors
+/// If a value does not fit.
+pub(crate) fn converted(column: &ArrayRef, to: &DataType, field: &str, what: &str) -> Result<ArrayRef> {
+    if column.data_type() == to {
+        return Ok(Arc::clone(column));
+    }
+    let strict = CastOptions { safe: false, ..CastOptions::default() };
+    cast_with_options(column, to, &strict)
+        .map_err(|error| Error::malformed(error.to_string()).at(Place::file(what).in_field(field)).caused_by(error))
+}
+
+/// The declaration of a property.
+///
+/// # Errors
+/// As [`written`]; also for kinds of values that only a conversion keeps.
+pub(crate) fn property(field: &Field, what: &str) -> Result<Property> {
+    let data_type = written(field, what)?;
+    let kind = match field.metadata().get(KIND).map(String::as_str) {
+        None | Some("plain") => ValueKind::Plain,
+        Some("json") => ValueKind::Json,
+        Some("bag") => ValueKind::Bag,
+        Some("raw") => ValueKind::Raw,
+        Some(kind) => {
+            let error = Error::unsupported(format!("columns of kind {kind} cannot be written from a dataframe"));
+            let error = error.at(Place::file(what).in_field(field.name().as_str()));
+            return Err(error.hint("isomorph.convert(…)    keeps them").hint("select(…)    leave the column out"));
+        }
+    };
+    let cardinality = if matches!(data_type, DataType::List(_)) { Cardinality::List } else { Cardinality::Single };
+    let name = if kind == ValueKind::Bag { "" } else { field.name().as_str() };
+    Ok(Property::new(name, data_type).of_kind(kind).with_cardinality(cardinality))
+}
+
+/// Fails at the first null.
+///
+/// # Errors
+/// [`isomorph::Kind::Malformed`], with the row.
+pub(crate) fn no_nulls(column: &dyn Array, before: u64, field: &str, what: &str) -> Result<()> {
+    if column.null_count() == 0 {
+        return Ok(());
+    }
+    let row = (0..column.len()).find(|row| column.is_null(*row)).unwrap_or_default();
+    let place = Place::file(what).row(before + row as u64).in_field(field);
+    Err(Error::malformed(format!("{field} must not be null")).at(place))
+}

@@ -1,0 +1,6 @@
+//! Questions: against a naive oracle, over all formats, and what is refused.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod named;
+mod refused;
+mod support;

@@ -8,11 +8,11 @@ use arrow_schema::{Field, Schema, SchemaRef};
 use datafusion::execution::SendableRecordBatchStream;
 use futures::StreamExt;
 use isomorph::Result;
-use tokio::runtime::Runtime;
 use tokio::sync::mpsc::{Receiver, channel};
 use tokio::task::JoinHandle;
 
 use crate::errors::{internal, of_engine};
+use crate::workers::Workers;
 
 /// Batches that wait for their reader.
 const AHEAD: usize = 2;
@@ -28,16 +28,16 @@ pub struct Answer {
     schema: SchemaRef,
     batches: Receiver<Result<RecordBatch>>,
     work: Option<JoinHandle<()>>,
-    runtime: Arc<Runtime>,
+    workers: Arc<Workers>,
     is_done: bool,
 }
 
 impl Answer {
-    pub(crate) fn new(runtime: &Arc<Runtime>, stream: SendableRecordBatchStream) -> Self {
+    pub(crate) fn new(workers: &Arc<Workers>, stream: SendableRecordBatchStream) -> Self {
         let schema = distinct_names(&stream.schema());
         let (to, batches) = channel(AHEAD);
         let shown = Arc::clone(&schema);
-        let work = runtime.spawn(async move {
+        let work = workers.handle().spawn(async move {
             let mut stream = stream;
             while let Some(batch) = stream.next().await {
                 let batch = batch.map_err(of_engine).and_then(|batch| named(&batch, &shown));
@@ -47,7 +47,7 @@ impl Answer {
                 }
             }
         });
-        Answer { schema, batches, work: Some(work), runtime: Arc::clone(runtime), is_done: false }
+        Answer { schema, batches, work: Some(work), workers: Arc::clone(workers), is_done: false }
     }
 
     /// The columns. Each has a name of its own: of several that the question calls alike the second ends with `_2`.
@@ -66,7 +66,7 @@ impl Answer {
             }
             let next = go_on().map(|()| {
                 let batches = &mut self.batches;
-                self.runtime.block_on(async { tokio::time::timeout(LOOK, batches.recv()).await })
+                self.workers.handle().block_on(async { tokio::time::timeout(LOOK, batches.recv()).await })
             });
             match next {
                 Ok(Err(_)) => {}
@@ -85,7 +85,7 @@ impl Answer {
 
     /// Whether the work ended well.
     fn ended(&mut self) -> Result<()> {
-        match self.work.take().map(|work| self.runtime.block_on(work)) {
+        match self.work.take().map(|work| self.workers.handle().block_on(work)) {
             Some(Err(error)) if error.is_panic() => Err(internal("the engine panicked")),
             _ => Ok(()),
         }

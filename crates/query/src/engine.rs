@@ -14,7 +14,6 @@ use datafusion::sql::parser::Statement;
 use isomorph::formats::flat::PlainTable;
 use isomorph::storage::Resources;
 use isomorph::{Error, Graph, Location, Result};
-use tokio::runtime::Runtime;
 
 use crate::answer::Answer;
 use crate::catalog::{CATALOG, Catalog, Entry, GraphSchema, SqlCatalog};
@@ -23,6 +22,7 @@ use crate::file::FileTable;
 use crate::parameters::Parameters;
 use crate::resolve::resolve;
 use crate::statement::{explained, parse, sql_of};
+use crate::workers::Workers;
 
 /// The most memory that is kept for merging what was sorted, bytes.
 const MOST_RESERVED: usize = 256 << 20;
@@ -47,7 +47,7 @@ const MOST_KEY_BYTES: usize = 4 << 20;
 pub struct Engine {
     catalog: Arc<Catalog>,
     resources: Resources,
-    runtime: Arc<Runtime>,
+    workers: Arc<Workers>,
 }
 
 impl std::fmt::Debug for Engine {
@@ -75,13 +75,8 @@ impl Engine {
     /// # Errors
     /// If threads cannot be started.
     pub fn new(resources: Resources) -> Result<Self> {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(resources.threads.max(1))
-            .thread_name("isomorph-query")
-            .thread_stack_size(8 << 20)
-            .enable_time()
-            .build()?;
-        Ok(Engine { catalog: Arc::default(), resources, runtime: Arc::new(runtime) })
+        let workers = Arc::new(Workers::start(resources.threads.max(1))?);
+        Ok(Engine { catalog: Arc::default(), resources, workers })
     }
 
     /// Adds a graph. Its tables are in the schema of this name.
@@ -153,14 +148,14 @@ impl Engine {
         let sql = sql_of(&mut statement).ok_or_else(|| Error::unsupported("a statement that does not read"))?;
         resolve(sql, &self.catalog)?;
         let state = self.state()?;
-        let plan = self.runtime.block_on(state.statement_to_plan(statement)).map_err(of_engine)?;
+        let plan = self.workers.handle().block_on(state.statement_to_plan(statement)).map_err(of_engine)?;
         let only_reads = SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
         only_reads.verify_plan(&plan).map_err(|error| of_engine(error).of_kind(isomorph::Kind::Unsupported))?;
         let plan = parameters.bind(plan)?;
-        let plan = self.runtime.block_on(state.create_physical_plan(&plan)).map_err(of_engine)?;
-        let _inside = self.runtime.enter();
+        let plan = self.workers.handle().block_on(state.create_physical_plan(&plan)).map_err(of_engine)?;
+        let _inside = self.workers.handle().enter();
         let stream = execute_stream(plan, state.task_ctx()).map_err(of_engine)?;
-        Ok(Answer::new(&self.runtime, stream))
+        Ok(Answer::new(&self.workers, stream))
     }
 
     fn state(&self) -> Result<SessionState> {

@@ -20,6 +20,7 @@ mod scan;
 mod statement;
 mod table;
 mod vocabulary;
+mod workers;
 
 pub use answer::Answer;
 pub use engine::{Engine, TableInfo};

@@ -20,12 +20,10 @@ fn names_match_exactly_and_else_without_case() {
         "with X as (select firstname as N from person where id = 1007) select n from x",
         "select Given from (select firstName as given from person where id = 1007) as t",
         "select t.GIVEN from (select firstName from person where id = 1007) as T(given)",
-        "select p.* except (id, lastname, gender, birthday, _row, _labels) from person p where id = 1007",
+        "select p.* except (id, lastname, gender, birthday, EMAIL, _row, _labels) from person p where id = 1007",
     ] {
         match rows(&engine, question) {
             Ok(found) => assert_eq!(found, expected, "{question}"),
-            // Not all columns are those of every version of the example.
-            Err(error) if question.contains("except") => assert!(error.message().contains("column"), "{error}"),
             Err(error) => panic!("{question}: {error}"),
         }
     }

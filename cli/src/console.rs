@@ -146,7 +146,8 @@ impl std::fmt::Display for Closed {
 
 impl std::error::Error for Closed {}
 
-fn closed(error: io::Error) -> io::Error {
+/// An error of standard output, where a reader that closed it can be told from others.
+pub fn closed(error: io::Error) -> io::Error {
     if error.kind() == ErrorKind::BrokenPipe { io::Error::other(Closed) } else { error }
 }
 

@@ -55,6 +55,18 @@ pub const MATCH: &str = "\
 
 {all-args}";
 
+/// The help of `sql`.
+pub const SQL: &str = "\
+  isomorph sql examples/social 'select gender, count(*) from person group by gender'
+  isomorph sql examples/social 'select * from knows where _source = 1007' --format csv
+  isomorph sql examples/social 'select count(*) from person where id < $id' --param id=1500
+
+{about}
+
+{usage-heading} {usage}
+
+{all-args}";
+
 /// The help of `sample`.
 pub const SAMPLE: &str = "\
   isomorph sample examples/social nodes --types person --count 3    some people

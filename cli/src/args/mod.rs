@@ -16,6 +16,7 @@ pub mod sample;
 mod select;
 pub mod serve;
 mod size;
+mod sql;
 mod write;
 
 use std::any::TypeId;
@@ -41,6 +42,7 @@ pub use lake::{
 pub use read::{OpenArgs, ResourceArgs, file_place, read_place, snapshot_of, whole_store, written_place};
 pub use select::SelectArgs;
 pub use serve::ServeCommand;
+pub use sql::{SqlArgs, is_name};
 pub use write::TargetArgs;
 
 /// The command line.
@@ -106,6 +108,9 @@ pub enum Command {
     /// Find triples by patterns in a GraphLake store
     #[command(help_template = help::MATCH)]
     Match(MatchArgs),
+    /// Query the tables of graphs and files with SQL
+    #[command(help_template = help::SQL)]
+    Sql(Box<SqlArgs>),
     /// Draw samples of nodes, edges, neighbours, walks and features
     #[command(help_template = help::SAMPLE)]
     Sample(Box<sample::SampleArgs>),
@@ -538,6 +543,7 @@ impl Command {
     pub fn outcome(&self) -> Option<&'static str> {
         match self {
             Command::Convert(args) if !args.plan => Some("no output was written"),
+            Command::Sql(args) if args.output.is_some() => Some("no output was written"),
             Command::Lake(command) => command.outcome(),
             Command::Extend(_) | Command::Sidecar(SidecarCommand::Rebind(_)) => Some("no changes were made"),
             _ => None,

@@ -75,6 +75,16 @@ impl Screen {
         Screen { palette, width, text: String::new() }
     }
 
+    /// Returns the number of columns after which lines are cut.
+    pub fn width(&self) -> Option<usize> {
+        self.width
+    }
+
+    /// Returns its palette.
+    pub fn palette(&self) -> Palette {
+        self.palette
+    }
+
     /// Returns whether lines of this many columns are not cut.
     pub fn fits(&self, columns: usize) -> bool {
         self.width.is_none_or(|width| columns <= width)

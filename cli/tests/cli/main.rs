@@ -26,6 +26,7 @@ mod lake_input;
 mod matching;
 mod neighbors;
 mod nock_places;
+mod query;
 mod rdf;
 mod rdf_limits;
 mod reproducible;

@@ -69,7 +69,7 @@ pub use plan::{Plan, PlanLine, target_format};
 pub use progress::{Counter, Progress, Silent};
 pub use registry::Registry;
 pub use relabelled::relabelled;
-pub use render::{Element, KeyTexts, LineOf, PropertyTexts, Renderer};
+pub use render::{Element, KeyTexts, LineOf, PropertyTexts, RecordTexts, Renderer};
 pub use select::Selecting;
 pub use settings::{Setting, Settings};
 pub use shortcut::Shortcut;

@@ -368,6 +368,79 @@ impl<'a> PropertyTexts<'a> {
     }
 }
 
+/// Rows of a record batch as JSON objects: a member for each column, also where it is null. Values have the form of [`crate::dump`]; columns whose field says
+/// that they hold JSON (`isomorph.kind`) are JSON.
+pub struct RecordTexts<'a> {
+    columns: Vec<(&'a str, Cells<'a>)>,
+}
+
+enum Cells<'a> {
+    Own(JsonCells<'a>),
+    /// Text that should be JSON, and is text where it is not.
+    Json(&'a arrow_array::StringArray),
+    /// Types without a JSON form: as they are printed.
+    Printed(arrow_array::StringArray),
+}
+
+impl<'a> RecordTexts<'a> {
+    /// The texts of the rows of `batch`.
+    ///
+    /// # Errors
+    /// If a type has neither a JSON form nor a text.
+    pub fn new(batch: &'a arrow_array::RecordBatch) -> Result<Self> {
+        let schema = batch.schema_ref();
+        let mut columns = Vec::with_capacity(batch.num_columns());
+        for (at, column) in batch.columns().iter().enumerate() {
+            let name = schema.fields().get(at).map_or("", |field| field.name().as_str());
+            let kind = schema.fields().get(at).and_then(|field| field.metadata().get(isomorph_dataset::KIND));
+            let json = kind.filter(|kind| matches!(kind.as_str(), "json" | "bag")).and(column.as_string_opt::<i32>());
+            let property = Property::new(name, column.data_type().clone());
+            let cells = match (json, JsonCells::new(&property, column.as_ref())) {
+                (Some(json), _) => Cells::Json(json),
+                (None, Ok(cells)) => Cells::Own(cells),
+                (None, Err(error)) => {
+                    let text = arrow_cast::cast(column, &arrow_schema::DataType::Utf8).map_err(|_| error)?;
+                    Cells::Printed(text.as_string::<i32>().clone())
+                }
+            };
+            columns.push((name, cells));
+        }
+        Ok(RecordTexts { columns })
+    }
+
+    /// Appends a row as an object.
+    pub fn push(&self, row: usize, out: &mut String) {
+        for (at, (name, _)) in self.columns.iter().enumerate() {
+            out.push(if at == 0 { '{' } else { ',' });
+            json::push_string(out, name);
+            out.push(':');
+            if !self.push_cell(at, row, out) {
+                out.push_str("null");
+            }
+        }
+        out.push_str(if self.columns.is_empty() { "{}" } else { "}" });
+    }
+
+    /// Appends a cell. Returns false and appends nothing if it is null.
+    pub fn push_cell(&self, column: usize, row: usize, out: &mut String) -> bool {
+        match self.columns.get(column).map(|(_, cells)| cells) {
+            Some(Cells::Own(cells)) => cells.push(row, out),
+            Some(Cells::Json(texts)) if texts.is_valid(row) => {
+                match compact(texts.value(row)) {
+                    Ok(text) => out.push_str(&text),
+                    Err(_) => json::push_string(out, texts.value(row)),
+                }
+                true
+            }
+            Some(Cells::Printed(texts)) if texts.is_valid(row) => {
+                json::push_string(out, texts.value(row));
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
 /// Appends a member that is the object of `members`, unless it is empty.
 fn push_members(name: &str, members: &[(String, String)], line: &mut String) {
     for (at, (own, text)) in members.iter().enumerate() {

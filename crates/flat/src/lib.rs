@@ -10,6 +10,7 @@ mod cells;
 mod conventions;
 mod keys;
 mod open;
+mod plain;
 pub mod rules;
 mod source;
 pub mod sql;
@@ -23,6 +24,7 @@ use isomorph_tables::Encoding;
 
 pub use capability::{CSV, JSON, TYPED, holds};
 pub use open::{MAPPING, OpenOptions, Tables, is_mapping};
+pub use plain::PlainTable;
 pub use write::{TablesWriter, WriteOptions};
 
 /// The encoding of the tables at `location`, if they are a graph: that of the first one.

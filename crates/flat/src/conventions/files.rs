@@ -61,7 +61,7 @@ pub(super) fn tables(root: &Root, entries: &[Entry]) -> Result<Vec<TableFile>> {
 }
 
 /// The name without endings, and the encoding that these say.
-fn encoding(name: &str) -> Option<(String, Encoding)> {
+pub(crate) fn encoding(name: &str) -> Option<(String, Encoding)> {
     let lower = name.to_ascii_lowercase();
     let packed = [".gz", ".zst"].iter().find_map(|ending| lower.strip_suffix(ending));
     let plain = packed.unwrap_or(&lower);
@@ -79,6 +79,14 @@ fn encoding(name: &str) -> Option<(String, Encoding)> {
 }
 
 type Columns = (Option<u8>, Vec<String>);
+
+/// What divides the fields of a CSV file, as its first line tells.
+///
+/// # Errors
+/// When the file cannot be read.
+pub(crate) fn delimiter(blob: Blob) -> Result<Option<u8>> {
+    Ok(columns(blob, Encoding::Csv)?.and_then(|(delimiter, _)| delimiter))
+}
 
 fn columns(blob: Blob, encoding: Encoding) -> Result<Option<Columns>> {
     if !encoding.is_text() {

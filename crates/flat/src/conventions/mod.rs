@@ -11,7 +11,7 @@ use isomorph_storage::{Entry, Root};
 
 use crate::open::Found;
 use crate::sql::{At, Edge, End, ExternalTable, Hints, Properties, PropertyGraph, Script, TableOptions, Vertex};
-pub(crate) use files::TableFile;
+pub(crate) use files::{TableFile, delimiter, encoding};
 
 /// What a convention makes of files: the mapping, and what is told of it.
 pub(crate) struct Guess {

@@ -1,0 +1,174 @@
+//! `sql`: a query over the tables of graphs and files.
+
+use isomorph::Result;
+use isomorph::convert::Registry;
+
+use super::Answer;
+use crate::args::SqlArgs;
+use crate::console::Console;
+
+/// The error of a command without the engine.
+///
+/// # Errors
+/// Always.
+#[cfg(not(feature = "query"))]
+pub fn run(_: &SqlArgs, _: &Registry, _: &Console) -> Result<Answer> {
+    Err(isomorph::Error::unsupported("this command was built without the query engine")
+        .hint("cargo install --path cli    build the command with the engine"))
+}
+
+/// Answers a query.
+///
+/// # Errors
+/// Any error of reading, of the query, or of writing.
+#[cfg(feature = "query")]
+pub fn run(args: &SqlArgs, formats: &Registry, console: &Console) -> Result<Answer> {
+    asked::run(args, formats, console)
+}
+
+#[cfg(feature = "query")]
+mod asked {
+    use std::io::Read;
+    use std::path::Path;
+    use std::sync::Arc;
+    use std::time::{Duration, Instant};
+
+    use isomorph::convert::Registry;
+    use isomorph::formats::flat::PlainTable;
+    use isomorph::storage::Resources;
+    use isomorph::{Error, Graph, Kind, Result};
+    use isomorph_query::{Engine, Parameters};
+
+    use super::super::Answer;
+    use crate::answer::{AnswerFormat, AnswerWriter, Sink};
+    use crate::args::{SqlArgs, is_name};
+    use crate::console::Console;
+    use crate::input::Input;
+    use crate::interrupt::Interrupt;
+    use crate::render::of;
+    use crate::stdio::DASH;
+
+    /// The longest query, bytes.
+    const LONGEST: u64 = 16 << 20;
+
+    /// The schema of the only graph.
+    const GRAPH: &str = "graph";
+
+    pub fn run(args: &SqlArgs, formats: &Registry, console: &Console) -> Result<Answer> {
+        let interrupt = Interrupt::listen()?;
+        let started = Instant::now();
+        let resources = args.resources.resources()?;
+        let (paths, query) = paths_and_query(args, &interrupt)?;
+        let format = AnswerFormat::of(args.format, args.output.as_deref(), console.json)?;
+        let engine = engine(&paths, args, formats, &resources, console)?;
+        let parameters =
+            args.parameters.iter().fold(Parameters::new(), |all, (name, value)| all.with(name.as_str(), value.as_str()));
+        let mut go_on = || {
+            interrupt.check()?;
+            match args.timeout {
+                Some(seconds) if started.elapsed() >= Duration::from_secs(seconds.get()) => {
+                    Err(Error::new(Kind::Cancelled, format!("no answer after {seconds} s")).hint("--timeout 600"))
+                }
+                _ => Ok(()),
+            }
+        };
+        let mut answer = match args.explain {
+            true => engine.explain(&query, &parameters)?,
+            false => engine.query(&query, &parameters)?,
+        };
+        let out = Sink::open(args.output.as_deref(), args.replace, format)?;
+        let shown = Console { aside: false, ..*console }.screen();
+        let (width, palette) = (shown.width(), shown.palette());
+        let mut writer = AnswerWriter::new(answer.schema(), format, out, width, palette)?;
+        while let Some(batch) = answer.next_while(&mut go_on)? {
+            writer.write(&batch)?;
+        }
+        let (out, rows) = writer.finish()?;
+        let written = out.finish()?;
+        let rows = of(rows, "row");
+        let aside = Console { aside: args.output.is_none(), ..*console };
+        let mut screen = aside.screen();
+        match &args.output {
+            Some(file) => screen.line("wrote", &format!("{file} ({rows})")),
+            None => screen.line("answer", &rows),
+        };
+        if args.output.is_some() || !console.json {
+            aside.show(&screen)?;
+        }
+        if let (Some(file), Some(bytes)) = (&args.output, written.bytes) {
+            aside.document(&serde_json::json!({ "wrote": file, "rows": rows, "bytes": bytes }))?;
+        }
+        Ok(Answer::Yes)
+    }
+
+    /// The paths with their names, and the query.
+    fn paths_and_query(args: &SqlArgs, interrupt: &Interrupt) -> Result<(Vec<(Option<String>, String)>, String)> {
+        let (words, query) = match (&args.file, args.words.as_slice()) {
+            (Some(file), words) => (words, file_text(file, interrupt)?),
+            (None, [words @ .., last]) if last == DASH => (words, file_text(DASH, interrupt)?),
+            (None, [words @ .., last]) => (words, last.clone()),
+            (None, []) => (&[][..], String::new()),
+        };
+        let paths: Vec<_> = words.iter().map(|word| name_and_path(word)).collect();
+        if paths.is_empty() && args.file.is_none() {
+            return Err(Error::usage("expected a graph and a query, found one argument")
+                .hint("isomorph sql examples/social 'select count(*) from person'"));
+        }
+        let unnamed = paths.iter().filter(|(name, path)| name.is_none() && PlainTable::stem(path).is_none()).count();
+        if unnamed > 1 {
+            return Err(Error::usage("several graphs need names").hint("a=PATH b=PATH    with tables a.person, b.person"));
+        }
+        Ok((paths, query))
+    }
+
+    /// `NAME=PATH`, unless a file has that name.
+    fn name_and_path(word: &str) -> (Option<String>, String) {
+        match word.split_once('=') {
+            Some((name, path)) if is_name(name) && !Path::new(word).exists() => (Some(name.to_owned()), path.to_owned()),
+            _ => (None, word.to_owned()),
+        }
+    }
+
+    fn file_text(file: &str, interrupt: &Interrupt) -> Result<String> {
+        let mut text = Vec::new();
+        if file == DASH {
+            Input::new(interrupt.clone())?.take(LONGEST + 1).read_to_end(&mut text)?;
+        } else {
+            let opened = std::fs::File::open(file).map_err(|error| Error::from(error).at(file))?;
+            opened.take(LONGEST + 1).read_to_end(&mut text)?;
+        }
+        if text.len() as u64 > LONGEST {
+            return Err(Error::new(Kind::TooLarge, "a query may have 16 MiB").at(file));
+        }
+        String::from_utf8(text).map_err(|_| Error::usage("the query is not UTF-8").at(file))
+    }
+
+    fn engine(
+        paths: &[(Option<String>, String)],
+        args: &SqlArgs,
+        formats: &Registry,
+        resources: &Resources,
+        console: &Console,
+    ) -> Result<Engine> {
+        let mut engine = Engine::new(resources.clone())?;
+        for (name, path) in paths {
+            let stem = PlainTable::stem(path);
+            let opened = args.open.place(path, formats, resources);
+            let opened = opened.and_then(|(location, options)| Graph::open(&location, &options, resources.clone()));
+            match (opened, stem) {
+                (Ok(graph), _) => {
+                    console.warn(&graph.opened().native.about().findings);
+                    console.warn(&graph.opened().cautions()?);
+                    engine.add_graph(name.as_deref().unwrap_or(GRAPH), Arc::new(graph))?;
+                }
+                // A table that is no graph.
+                (Err(error), Some(stem)) if matches!(error.kind(), Kind::Unsupported | Kind::Malformed) => {
+                    let location = crate::args::file_place(path)?;
+                    engine.add_file(name.as_deref().unwrap_or(&stem), &location)?;
+                }
+                (Err(error), _) => return Err(error),
+            }
+        }
+        Ok(engine)
+    }
+}

@@ -1,0 +1,129 @@
+//! `sql`: its page, its outputs, its errors.
+#![cfg(feature = "query")]
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::support::{Home, social};
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        match entry.file_type().unwrap().is_dir() {
+            true => copy(&entry.path(), &to.join(entry.file_name())),
+            false => drop(fs::copy(entry.path(), to.join(entry.file_name())).unwrap()),
+        }
+    }
+}
+
+/// A directory with the examples.
+fn home() -> Home {
+    let home = Home::new();
+    copy(Path::new(&social()).parent().unwrap(), &home.at("examples"));
+    home
+}
+
+/// Whether the output of a command is the same each time.
+fn is_told(command: &str) -> bool {
+    !command.contains("isomorph convert") && !command.contains("--explain")
+}
+
+/// Every command of the page runs, and prints what the page shows. `UPDATE_SCREENS=1` writes that.
+#[test]
+fn the_page_shows_what_commands_print() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/query.md");
+    let text = fs::read_to_string(&page).unwrap();
+    let home = home();
+    let binary = Path::new(env!("CARGO_BIN_EXE_isomorph")).parent().unwrap();
+    let path = std::env::join_paths(
+        std::iter::once(binary.to_owned()).chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
+    );
+    let path = path.unwrap();
+    let (mut written, mut inside, mut asked) = (String::new(), false, 0);
+    for line in text.lines() {
+        if line.starts_with("```") {
+            inside = line == "```console";
+            written.push_str(&format!("{line}\n"));
+            continue;
+        }
+        if !inside {
+            written.push_str(&format!("{line}\n"));
+            continue;
+        }
+        let Some(command) = line.strip_prefix("$ ") else { continue };
+        let (command, wanted) = match command.split_once("    # exits with ") {
+            Some((command, code)) => (command.trim(), code.parse().unwrap()),
+            None => (command, 0),
+        };
+        let done =
+            Command::new("sh").args(["-c", command]).current_dir(home.path()).env("PATH", &path).output().unwrap();
+        let error = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(done.status.code(), Some(wanted), "{command}: {error}");
+        asked += usize::from(command.contains("isomorph sql"));
+        written.push_str(&format!("{line}\n"));
+        if is_told(command) {
+            written.push_str(&String::from_utf8(done.stdout).unwrap());
+        }
+    }
+    assert!(asked > 30, "{asked} questions");
+    if std::env::var_os("UPDATE_SCREENS").is_some() {
+        fs::write(&page, &written).unwrap();
+    }
+    assert_eq!(written, text, "UPDATE_SCREENS=1 writes the page");
+}
+
+#[test]
+fn answers_have_every_form() {
+    let home = home();
+    let question = "select id, firstName, birthday, _labels, id / 2.0 as half from person where id < 1003 order by id";
+    let asked = |more: &[&str]| home.run(&[&["sql", "examples/social", question], more].concat()).exits(0);
+    let json = asked(&["--format", "json"]).json();
+    let rows = json.as_array().unwrap();
+    assert_eq!((rows.len(), &rows[0]["id"]), (3, &serde_json::json!(1000)));
+    assert!(rows[0]["birthday"].as_str().unwrap().len() == 10 && rows[0]["half"] == 500.0, "{json}");
+    assert_eq!(asked(&["--json"]).json(), json);
+    let lines = asked(&["--format", "jsonl"]);
+    let each: Vec<serde_json::Value> = lines.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(serde_json::Value::Array(each), json);
+    assert_eq!(lines.err.trim(), "answer   3 rows");
+    let csv = asked(&["--format", "csv"]).out;
+    assert!(csv.starts_with("id,firstName,birthday,_labels,half\n1000,"), "{csv}");
+    for file in ["a.parquet", "a.arrow", "a.csv", "a.jsonl"] {
+        asked(&["-o", file]);
+        let back = home.run(&["sql", file, "select id, half from a order by id", "--format", "json"]).exits(0);
+        let half: Vec<_> = back.json().as_array().unwrap().iter().map(|row| row["half"].clone()).collect();
+        assert_eq!(half, [500.0, 500.5, 501.0], "{file}");
+    }
+    assert_eq!(home.run(&["sql", "examples/social", "select 1 as a where false", "--format", "json"]).exits(0).out, "[]\n");
+}
+
+#[test]
+fn a_file_is_published_once() {
+    let home = home();
+    let ask = |more: &[&str]| home.run(&[&["sql", "examples/social", "select 1 as a", "-o", "a.csv"], more].concat());
+    ask(&[]).exits(0);
+    assert_eq!(fs::read_to_string(home.at("a.csv")).unwrap(), "a\n1\n");
+    let again = ask(&[]);
+    assert!(again.code != 0 && again.err.contains("exists"), "{}", again.err);
+    ask(&["--replace"]).exits(0);
+    let failed = home.run(&["sql", "examples/social", "select 1 / (id - 1007) from person", "-o", "b.csv"]);
+    assert!(failed.code != 0 && !home.at("b.csv").exists());
+    let left: Vec<String> = home.names().into_iter().filter(|name| name.contains("b.csv")).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn errors_are_those_of_other_commands() {
+    let home = home();
+    let ask = |question: &str| home.run(&["sql", "examples/social", question, "--json"]);
+    let syntax = ask("select id\nfrom person where where").exits(2);
+    assert_eq!(syntax.error()["error"]["place"]["line"], 2, "{}", syntax.err);
+    ask("delete from person").exits(3);
+    ask("select * from nothing").exits(2);
+    assert_eq!(home.run(&["sql", "examples/social"]).code, 2);
+    assert_eq!(home.run(&["sql", "nowhere", "select 1"]).code, 5);
+    let late = home.run(&["sql", "examples/social", "--timeout", "1",
+        "with recursive r as (select 1 as n union all select n + 1 from r) select count(*) from r"]);
+    assert!(late.code == 5 && late.err.contains("no answer after 1 s"), "{}", late.err);
+}

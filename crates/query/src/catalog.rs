@@ -1,0 +1,260 @@
+//! The graphs and files that questions are about, as schemas and tables of the engine.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use async_trait::async_trait;
+use datafusion::catalog::{CatalogProvider, SchemaProvider, Session, TableProvider};
+use datafusion::common::{DataFusionError, Result as EngineResult, Statistics};
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
+use datafusion::physical_plan::ExecutionPlan;
+use isomorph::dataset::TableKind;
+use isomorph::{Error, Graph, Predicate, Result};
+
+use crate::errors::inside;
+use crate::filter::predicate;
+use crate::parts::{Rows, Wanted};
+use crate::quads::Quads;
+use crate::scan::ScanExec;
+use crate::table::GraphTable;
+
+/// The name of the catalog.
+pub(crate) const CATALOG: &str = "isomorph";
+
+/// The schema of files.
+pub(crate) const FILES: &str = "files";
+
+/// The table of triples.
+pub(crate) const QUADS: &str = "quads";
+
+/// A table with its names.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry {
+    pub name: String,
+    /// A second name: the relation, if no other table has that name.
+    pub other: Option<String>,
+    pub rows: Arc<dyn Rows>,
+}
+
+/// A graph with its tables, which are found when they are first needed.
+pub(crate) struct GraphSchema {
+    pub name: String,
+    graph: Arc<Graph>,
+    quads: Option<Entry>,
+    tables: OnceLock<Vec<Entry>>,
+    /// Held while tables are found.
+    finding: Mutex<()>,
+}
+
+impl fmt::Debug for GraphSchema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GraphSchema").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl GraphSchema {
+    pub fn new(name: &str, graph: Arc<Graph>) -> Self {
+        let quads = Quads::of(&graph.opened().graph).or_else(|| Quads::of(&graph.opened().native));
+        let quads = quads.map(|quads| Entry { name: QUADS.to_owned(), other: None, rows: Arc::new(quads) });
+        GraphSchema { name: name.to_owned(), graph, quads, tables: OnceLock::new(), finding: Mutex::default() }
+    }
+
+    /// The table of triples, which no survey has to find.
+    pub fn quads(&self) -> Option<&Entry> {
+        self.quads.as_ref()
+    }
+
+    /// All tables.
+    ///
+    /// # Errors
+    /// As [`Graph::survey`].
+    pub fn tables(&self) -> Result<&[Entry]> {
+        let _alone = self.finding.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(tables) = self.tables.get() {
+            return Ok(tables);
+        }
+        let found = self.find()?;
+        Ok(self.tables.get_or_init(|| found))
+    }
+
+    fn find(&self) -> Result<Vec<Entry>> {
+        let dataset = self.graph.dataset()?;
+        let description = dataset.source().graph();
+        let relation = |kind: TableKind| match kind {
+            TableKind::Edges(ty) => description.edges.get(ty)?.relation.fixed().map(ToOwned::to_owned),
+            _ => None,
+        };
+        let mut entries: Vec<Entry> = self.quads.iter().cloned().collect();
+        let mut relations: BTreeMap<String, usize> = BTreeMap::new();
+        for table in dataset.tables() {
+            if let Some(relation) = relation(table.kind()) {
+                *relations.entry(relation).or_default() += 1;
+            }
+        }
+        let names: Vec<&str> = dataset.tables().iter().map(isomorph::Table::name).collect();
+        for table in dataset.tables() {
+            let other = relation(table.kind())
+                .filter(|relation| relations.get(relation) == Some(&1))
+                .filter(|relation| !names.contains(&relation.as_str()) && relation != QUADS);
+            let mut name = table.name().to_owned();
+            while self.quads.is_some() && name == QUADS || entries.iter().any(|entry| entry.name == name) {
+                name.push_str("_2");
+            }
+            entries.push(Entry { name, other, rows: Arc::new(GraphTable::new(&self.graph, table)?) });
+        }
+        Ok(entries)
+    }
+}
+
+/// All graphs and files.
+#[derive(Debug, Default)]
+pub(crate) struct Catalog {
+    pub graphs: Vec<Arc<GraphSchema>>,
+    pub files: Vec<Entry>,
+}
+
+impl Catalog {
+    /// The tables of a schema.
+    ///
+    /// # Errors
+    /// As [`GraphSchema::tables`].
+    pub fn tables(&self, schema: &str) -> Result<Vec<Entry>> {
+        if schema == FILES {
+            return Ok(self.files.clone());
+        }
+        match self.graphs.iter().find(|graph| graph.name == schema) {
+            Some(graph) => Ok(graph.tables()?.to_vec()),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// The names of schemas.
+    pub fn schemas(&self) -> Vec<String> {
+        let files = (!self.files.is_empty()).then(|| FILES.to_owned());
+        self.graphs.iter().map(|graph| graph.name.clone()).chain(files).collect()
+    }
+
+    /// Checks that nothing else has this name.
+    ///
+    /// # Errors
+    /// [`isomorph::Kind::Usage`] for a name that is taken or means something else.
+    pub fn check_name(&self, name: &str) -> Result<()> {
+        let is_taken = self.graphs.iter().any(|graph| graph.name == name) || self.files.iter().any(|f| f.name == name);
+        if is_taken || name == FILES || name == "information_schema" || name.is_empty() {
+            let why = if is_taken { "two graphs or files have the name" } else { "this name has another meaning:" };
+            return Err(Error::usage(format!("{why} {name:?}")).hint("NAME=PATH    give each its own name"));
+        }
+        Ok(())
+    }
+}
+
+/// The catalog as the engine sees it.
+#[derive(Debug)]
+pub(crate) struct SqlCatalog(pub Arc<Catalog>);
+
+impl CatalogProvider for SqlCatalog {
+    fn schema_names(&self) -> Vec<String> {
+        self.0.schemas()
+    }
+
+    fn schema(&self, name: &str) -> Option<Arc<dyn SchemaProvider>> {
+        let has = self.0.schemas().iter().any(|own| own == name);
+        has.then(|| Arc::new(SqlSchema { catalog: Arc::clone(&self.0), name: name.to_owned() }) as _)
+    }
+}
+
+#[derive(Debug)]
+struct SqlSchema {
+    catalog: Arc<Catalog>,
+    name: String,
+}
+
+impl SqlSchema {
+    fn entry(&self, name: &str) -> Result<Option<Entry>> {
+        let quads = self.catalog.graphs.iter().find(|graph| graph.name == self.name).and_then(|graph| graph.quads());
+        if let Some(quads) = quads.filter(|_| name == QUADS) {
+            return Ok(Some(quads.clone()));
+        }
+        let entries = self.catalog.tables(&self.name)?;
+        let exact = entries.iter().find(|entry| entry.name == name);
+        Ok(exact.or_else(|| entries.iter().find(|entry| entry.other.as_deref() == Some(name))).cloned())
+    }
+}
+
+#[async_trait]
+impl SchemaProvider for SqlSchema {
+    fn table_names(&self) -> Vec<String> {
+        // Whoever lists tables has found them before, and told an error then.
+        self.catalog.tables(&self.name).unwrap_or_default().into_iter().map(|entry| entry.name).collect()
+    }
+
+    async fn table(&self, name: &str) -> EngineResult<Option<Arc<dyn TableProvider>>, DataFusionError> {
+        let entry = self.entry(name).map_err(inside)?;
+        Ok(entry.map(|entry| Arc::new(SqlTable { name: entry.name, rows: entry.rows }) as _))
+    }
+
+    fn table_exist(&self, name: &str) -> bool {
+        self.entry(name).is_ok_and(|entry| entry.is_some())
+    }
+}
+
+/// A table as the engine sees it.
+#[derive(Debug)]
+struct SqlTable {
+    name: String,
+    rows: Arc<dyn Rows>,
+}
+
+impl SqlTable {
+    fn predicate(&self, filter: &Expr) -> Option<Predicate> {
+        predicate(filter, &|name| self.rows.column(name))
+    }
+}
+
+#[async_trait]
+impl TableProvider for SqlTable {
+    fn schema(&self) -> arrow_schema::SchemaRef {
+        Arc::clone(self.rows.schema())
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> EngineResult<Vec<TableProviderFilterPushDown>> {
+        let answer = |filter: &&Expr| match self.predicate(filter) {
+            Some(_) => TableProviderFilterPushDown::Exact,
+            None => TableProviderFilterPushDown::Unsupported,
+        };
+        Ok(filters.iter().map(answer).collect())
+    }
+
+    fn statistics(&self) -> Option<Statistics> {
+        None
+    }
+
+    async fn scan(
+        &self,
+        state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> EngineResult<Arc<dyn ExecutionPlan>> {
+        let columns = match projection {
+            Some(columns) => columns.clone(),
+            None => (0..self.rows.schema().fields().len()).collect(),
+        };
+        let mut filter = None;
+        for one in filters {
+            let Some(one) = self.predicate(one) else {
+                return Err(DataFusionError::Internal(format!("a filter of {} is not its own", self.name)));
+            };
+            filter = Predicate::both(filter, Some(one));
+        }
+        let wanted = Wanted { columns, filter, limit, ..Wanted::default() };
+        let threads = state.config().target_partitions();
+        let scan = ScanExec::new(&self.name, Arc::clone(&self.rows), wanted, threads).map_err(inside)?;
+        Ok(Arc::new(scan))
+    }
+}

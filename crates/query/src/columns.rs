@@ -1,0 +1,66 @@
+//! The columns of a table as SQL shows them.
+
+use std::sync::Arc;
+
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use isomorph::dataset::{KIND, Role, Table};
+
+/// A column of a table: what the dataset calls it, and how it may be compared.
+#[derive(Debug, Clone)]
+pub(crate) struct Column {
+    /// Its name in the dataset.
+    pub stored: String,
+    pub role: Role,
+    pub compares: Compares,
+    pub data_type: DataType,
+}
+
+/// Which comparisons of a column the dataset answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Compares {
+    /// All.
+    Fully,
+    /// Equality: RDF terms.
+    Equal,
+    /// Only whether it is null: JSON, bags, literals, tensors, bytes of unknown type.
+    Null,
+}
+
+/// The columns of `table`, and their schema in SQL. Structural columns but the key begin with `_`, with as many as no property's name has.
+pub(crate) fn columns(table: &Table) -> (Vec<Column>, SchemaRef) {
+    let fields = table.schema().fields();
+    let keeps_name = |role: &Role| matches!(role, Role::Key | Role::Property(_));
+    let mut taken: Vec<String> =
+        table.roles().iter().zip(fields).filter(|(role, _)| keeps_name(role)).map(|(_, f)| f.name().clone()).collect();
+    let mut columns = Vec::with_capacity(fields.len());
+    let mut shown = Vec::with_capacity(fields.len());
+    for (role, field) in table.roles().iter().zip(fields) {
+        let name = if keeps_name(role) {
+            field.name().clone()
+        } else {
+            let mut name = format!("_{}", role.word());
+            while taken.contains(&name) {
+                name.insert(0, '_');
+            }
+            taken.push(name.clone());
+            name
+        };
+        let compares = match field.metadata().get(KIND).map(String::as_str) {
+            None => Compares::Fully,
+            Some("term") => Compares::Equal,
+            Some(_) => Compares::Null,
+        };
+        columns.push(Column {
+            stored: field.name().clone(),
+            role: *role,
+            compares,
+            data_type: field.data_type().clone(),
+        });
+        // The engine compares metadata where it unites rows, so only what changes how a value is written stays: that text is JSON.
+        let metadata = field.metadata().iter().filter(|(name, kind)| *name == KIND && matches!(kind.as_str(), "json" | "bag"));
+        let metadata = metadata.map(|(name, kind)| (name.clone(), kind.clone())).collect();
+        let renamed = Field::new(name, field.data_type().clone(), field.is_nullable());
+        shown.push(Arc::new(renamed.with_metadata(metadata)));
+    }
+    (columns, Arc::new(Schema::new(shown)))
+}

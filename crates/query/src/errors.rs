@@ -1,0 +1,179 @@
+//! Errors of the engine as errors of isomorph.
+
+use datafusion::arrow::error::ArrowError;
+use datafusion::common::{DataFusionError, SchemaError};
+use datafusion::sql::sqlparser::parser::ParserError;
+use isomorph::error::Place;
+use isomorph::{Error, Kind, did_you_mean};
+
+/// An error of isomorph inside one of the engine.
+pub(crate) fn inside(error: Error) -> DataFusionError {
+    DataFusionError::External(Box::new(error))
+}
+
+/// An error of the engine, with the question's place in it as far as it says one.
+pub(crate) fn of_engine(error: DataFusionError) -> Error {
+    match error {
+        DataFusionError::External(inner) => match inner.downcast::<Error>() {
+            Ok(error) => *error,
+            Err(other) => match other.downcast::<DataFusionError>() {
+                Ok(error) => of_engine(*error),
+                Err(other) => failed(&other.to_string()),
+            },
+        },
+        DataFusionError::ArrowError(arrow, _) => of_arrow(*arrow),
+        DataFusionError::Context(_, inner) | DataFusionError::Diagnostic(_, inner) => of_engine(*inner),
+        DataFusionError::Collection(mut all) if !all.is_empty() => of_engine(all.swap_remove(0)),
+        DataFusionError::Shared(shared) => match std::sync::Arc::try_unwrap(shared) {
+            Ok(error) => of_engine(error),
+            Err(shared) => of_shared(&shared),
+        },
+        DataFusionError::SQL(error, _) => syntax(&error),
+        DataFusionError::SchemaError(error, _) => of_schema(*error),
+        DataFusionError::Plan(text) | DataFusionError::Configuration(text) => Error::usage(first_line(&text)),
+        DataFusionError::NotImplemented(text) => Error::unsupported(first_line(&text)),
+        DataFusionError::ResourcesExhausted(text) => too_large(&text),
+        DataFusionError::IoError(error) => error.into(),
+        DataFusionError::Execution(text) => failed(&text),
+        other => failed(&other.strip_backtrace()),
+    }
+}
+
+/// An error that others hold as well, so that only its text and kind can be told.
+fn of_shared(error: &DataFusionError) -> Error {
+    match error {
+        DataFusionError::External(inner) => match inner.downcast_ref::<Error>() {
+            Some(own) => copy(own),
+            None => failed(&inner.to_string()),
+        },
+        DataFusionError::Shared(inner) => of_shared(inner),
+        DataFusionError::Context(_, inner) | DataFusionError::Diagnostic(_, inner) => of_shared(inner),
+        DataFusionError::ArrowError(arrow, _) => match &**arrow {
+            ArrowError::ExternalError(inner) => match inner.downcast_ref::<DataFusionError>() {
+                Some(error) => of_shared(error),
+                None => inner.downcast_ref::<Error>().map_or_else(|| failed(&inner.to_string()), copy),
+            },
+            other => failed(&other.to_string()),
+        },
+        DataFusionError::ResourcesExhausted(text) => too_large(text),
+        other => failed(&other.strip_backtrace()),
+    }
+}
+
+fn of_arrow(error: ArrowError) -> Error {
+    match error {
+        ArrowError::ExternalError(inner) => match inner.downcast::<DataFusionError>() {
+            Ok(error) => of_engine(*error),
+            Err(other) => match other.downcast::<Error>() {
+                Ok(error) => *error,
+                Err(other) => failed(&other.to_string()),
+            },
+        },
+        other => failed(&other.to_string()),
+    }
+}
+
+fn copy(error: &Error) -> Error {
+    let same = Error::new(error.kind(), error.message()).at(error.place().clone());
+    let same = error.hints().fold(same, Error::hint);
+    match error.broken_rule() {
+        Some(rule) => same.rule(rule),
+        None => same,
+    }
+}
+
+fn too_large(text: &str) -> Error {
+    Error::new(Kind::TooLarge, format!("the memory limit is too small for this question: {}", first_line(text)))
+        .hint("--memory 2GiB    a larger limit")
+}
+
+fn failed(text: &str) -> Error {
+    Error::usage(format!("the question cannot be answered: {}", first_line(text)))
+}
+
+/// The first line, without the words that the engine puts in front of what it says.
+fn first_line(text: &str) -> String {
+    let mut line = text.lines().next().unwrap_or_default().trim();
+    for front in ["Error during planning: ", "Execution error: ", "Arrow error: ", "Optimizer rule "] {
+        line = line.strip_prefix(front).unwrap_or(line);
+    }
+    line.to_owned()
+}
+
+/// A syntax error at its line and column.
+pub(crate) fn syntax(error: &ParserError) -> Error {
+    let text = match error {
+        ParserError::ParserError(text) | ParserError::TokenizerError(text) => text.as_str(),
+        ParserError::RecursionLimitExceeded => {
+            return Error::new(Kind::TooLarge, "the question is nested too deeply").at(Place::file("the question"));
+        }
+    };
+    let (what, line, column) = position(text);
+    let what = what.replacen("Expected: ", "expected ", 1).replacen(", found: ", ", found ", 1);
+    let place = Place::file("the question");
+    match (line, column) {
+        (Some(line), Some(column)) => {
+            Error::usage(what).at(place.line(line).in_field(format!("column {column}")))
+        }
+        _ => Error::usage(what).at(place),
+    }
+}
+
+/// A text that ends with ` at Line: 3, Column: 14`, and these numbers.
+fn position(text: &str) -> (String, Option<u64>, Option<u64>) {
+    let Some((what, place)) = text.rsplit_once(" at Line: ") else { return (text.to_owned(), None, None) };
+    let mut numbers = place.split(", Column: ").map(|number| number.trim().parse().ok());
+    (what.to_owned(), numbers.next().flatten(), numbers.next().flatten())
+}
+
+fn of_schema(error: SchemaError) -> Error {
+    match error {
+        SchemaError::FieldNotFound { field, valid_fields } => {
+            let names: Vec<&str> = valid_fields.iter().map(|column| column.name.as_str()).collect();
+            let near = did_you_mean(&field.name, names.iter().copied());
+            let whole = match &field.relation {
+                Some(table) => format!("{table}.{}", field.name),
+                None => field.name.clone(),
+            };
+            let error = Error::usage(format!("there is no column {whole} here{near}"));
+            let mut shown: Vec<&str> = names.into_iter().take(30).collect();
+            shown.dedup();
+            if shown.is_empty() { error } else { error.hint(format!("the columns are {}", shown.join(", "))) }
+        }
+        SchemaError::AmbiguousReference { field } => {
+            Error::usage(format!("several tables have a column {}", field.name))
+                .hint(format!("name the table: t.{}", field.name))
+        }
+        other => Error::usage(first_line(&other.to_string())),
+    }
+}
+
+/// The error for work that stopped without a reason.
+pub(crate) fn internal(text: &str) -> Error {
+    Error::usage(format!("internal error: please report this with the command and `isomorph --version`: {text}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_are_data() {
+        let error = syntax(&ParserError::ParserError("Expected: FROM, found: x at Line: 2, Column: 14".to_owned()));
+        assert_eq!(error.message(), "expected FROM, found x");
+        assert_eq!((error.place().line, error.place().field.as_deref()), (Some(2), Some("column 14")));
+        assert_eq!(position("no place"), ("no place".to_owned(), None, None));
+    }
+
+    #[test]
+    fn an_own_error_comes_back_as_it_was() {
+        let own = || Error::malformed("a page").at(Place::file("x.parquet").row(3)).hint("repair it");
+        let through = of_engine(DataFusionError::Context("while".into(), Box::new(inside(own()))));
+        assert_eq!((through.kind(), through.place().row), (Kind::Malformed, Some(3)));
+        let shared = std::sync::Arc::new(inside(own()));
+        let other = std::sync::Arc::clone(&shared);
+        let through = of_engine(DataFusionError::Shared(shared));
+        assert_eq!((through.message(), through.hints().count()), ("a page", 1));
+        drop(other);
+    }
+}

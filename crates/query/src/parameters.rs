@@ -1,0 +1,100 @@
+//! Values that are bound to a question, never spliced into its text.
+
+use std::collections::BTreeMap;
+
+use arrow_schema::DataType;
+use datafusion::common::metadata::ScalarAndMetadata;
+use datafusion::common::{ParamValues, ScalarValue};
+use datafusion::logical_expr::LogicalPlan;
+use isomorph::{Error, Result, did_you_mean};
+
+use crate::errors::of_engine;
+
+/// Values by name, for `$name` in a question. A value takes the type of what it is compared with; where nothing tells a type it is a whole number, a
+/// floating-point number, `true`, `false` or a text, as it is written.
+#[derive(Debug, Clone, Default)]
+pub struct Parameters(BTreeMap<String, String>);
+
+impl Parameters {
+    /// No values.
+    pub fn new() -> Self {
+        Parameters::default()
+    }
+
+    /// Adds a value.
+    pub fn with(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.0.insert(name.into(), value.into());
+        self
+    }
+
+    /// The plan with these values.
+    ///
+    /// # Errors
+    /// [`isomorph::Kind::Usage`] if a value is missing, is not used, or is none of its type.
+    pub(crate) fn bind(&self, plan: LogicalPlan) -> Result<LogicalPlan> {
+        let wanted = plan.get_parameter_types().map_err(of_engine)?;
+        let own = |id: &str| id.trim_start_matches('$').to_owned();
+        for id in wanted.keys() {
+            if !self.0.contains_key(&own(id)) {
+                return Err(Error::usage(format!("the question has a parameter {id}, which has no value"))
+                    .hint(format!("--param {}=VALUE", own(id))));
+            }
+        }
+        let names: Vec<String> = wanted.keys().map(|id| own(id)).collect();
+        if let Some(name) = self.0.keys().find(|name| !names.contains(name)) {
+            let near = did_you_mean(name, names.iter().map(String::as_str));
+            return Err(Error::usage(format!("the question has no parameter ${name}{near}")));
+        }
+        if wanted.is_empty() {
+            return Ok(plan);
+        }
+        let mut values = std::collections::HashMap::new();
+        for (id, data_type) in wanted {
+            let name = own(&id);
+            let text = self.0.get(&name).map(String::as_str).unwrap_or_default();
+            values.insert(name.clone(), ScalarAndMetadata::from(value(&name, text, data_type.as_ref())?));
+        }
+        plan.with_param_values(ParamValues::Map(values)).map_err(of_engine)
+    }
+}
+
+fn value(name: &str, text: &str, data_type: Option<&DataType>) -> Result<ScalarValue> {
+    match data_type {
+        Some(DataType::Null) | None => Ok(guess(text)),
+        Some(data_type) => ScalarValue::try_from_string(text.to_owned(), data_type).map_err(|_| {
+            let ty = isomorph::model::type_name::type_name(data_type);
+            Error::usage(format!("parameter {name} is {text:?}, but is compared with a value of type {ty}"))
+        }),
+    }
+}
+
+fn guess(text: &str) -> ScalarValue {
+    match text {
+        "true" => return ScalarValue::Boolean(Some(true)),
+        "false" => return ScalarValue::Boolean(Some(false)),
+        _ => {}
+    }
+    let is_number = text.starts_with(|first: char| first.is_ascii_digit() || first == '-' || first == '.');
+    match (text.parse::<i64>(), text.parse::<f64>()) {
+        (Ok(int), _) => ScalarValue::Int64(Some(int)),
+        (_, Ok(float)) if is_number => ScalarValue::Float64(Some(float)),
+        _ => ScalarValue::Utf8(Some(text.to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn a_value_has_the_type_of_its_column() {
+        assert_eq!(value("x", "7", Some(&DataType::Int32)).unwrap(), ScalarValue::Int32(Some(7)));
+        assert_eq!(value("x", "7", Some(&DataType::Utf8)).unwrap(), ScalarValue::Utf8(Some("7".to_owned())));
+        let error = value("x", "seven", Some(&DataType::Int32)).unwrap_err();
+        assert!(error.message().contains("parameter x is \"seven\""), "{error}");
+        assert_eq!(value("x", "'; drop", None).unwrap(), ScalarValue::Utf8(Some("'; drop".to_owned())));
+        assert_eq!(value("x", "inf", None).unwrap(), ScalarValue::Utf8(Some("inf".to_owned())));
+        assert_eq!(value("x", "-1.5", None).unwrap(), ScalarValue::Float64(Some(-1.5)));
+    }
+}

@@ -1,0 +1,62 @@
+//! Rows that a scan reads, whatever they are kept in.
+
+use std::fmt::Debug;
+use std::pin::Pin;
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use datafusion::common::Statistics;
+use futures::Stream;
+use isomorph::model::DynamicFilter;
+use isomorph::{Predicate, Result};
+
+use crate::columns::Column;
+
+/// A part of the rows: its batches, in the columns that were asked for.
+pub(crate) type Part = Pin<Box<dyn Stream<Item = Result<RecordBatch>> + Send>>;
+
+/// Which rows and columns are wanted.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Wanted {
+    /// The columns, by their positions in the schema.
+    pub columns: Vec<usize>,
+    /// A condition that all rows pass.
+    pub filter: Option<Predicate>,
+    /// What became known since the plan was made: rows that do not pass it may be left out.
+    pub hints: Option<Predicate>,
+    /// What becomes known later.
+    pub dynamic: Option<DynamicFilter>,
+    /// The most rows that are wanted.
+    pub limit: Option<usize>,
+}
+
+impl Wanted {
+    /// Everything that is known of the rows.
+    pub fn condition(&self) -> Option<Predicate> {
+        Predicate::both(self.filter.clone(), self.hints.clone())
+    }
+}
+
+/// A table's rows.
+pub(crate) trait Rows: Debug + Send + Sync + 'static {
+    /// All columns.
+    fn schema(&self) -> &SchemaRef;
+
+    /// A column that conditions can be asked of.
+    fn column(&self, name: &str) -> Option<Column>;
+
+    /// What is known of all rows. It may open files.
+    fn statistics(&self) -> Statistics;
+
+    /// About which part of the rows passes.
+    fn fraction(&self, filter: &Predicate) -> f64;
+
+    /// The parts of the rows that are wanted.
+    ///
+    /// # Errors
+    /// If metadata cannot be read.
+    fn parts(&self, wanted: &Wanted) -> Result<Vec<Part>>;
+
+    /// How they are found, in a few words, for plans.
+    fn way(&self, wanted: &Wanted) -> String;
+}

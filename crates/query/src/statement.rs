@@ -1,0 +1,170 @@
+//! From a text to one statement that reads.
+
+use datafusion::sql::parser::{DFParserBuilder, ExplainStatement, Statement};
+use datafusion::sql::sqlparser::ast::{self, DescribeAlias, SetExpr, Statement as Sql};
+use datafusion::sql::sqlparser::dialect::GenericDialect;
+use isomorph::error::Place;
+use isomorph::{Error, Result};
+
+use crate::errors::of_engine;
+
+/// How deeply a question may be nested.
+const DEPTH: usize = 200;
+
+/// Parses a text that is one statement, and refuses statements that do not read.
+///
+/// # Errors
+/// [`isomorph::Kind::Usage`] with line and column for what is no SQL; [`isomorph::Kind::Unsupported`] for what does not read.
+pub(crate) fn parse(text: &str) -> Result<Statement> {
+    let dialect = GenericDialect {};
+    let parser = DFParserBuilder::new(text).with_dialect(&dialect).with_recursion_limit(DEPTH).build();
+    let mut statements = parser.and_then(|mut parser| parser.parse_statements()).map_err(of_engine)?;
+    let question = || Place::file("the question");
+    let Some(statement) = statements.pop_front() else {
+        return Err(Error::usage("expected a question, found nothing").at(question()).hint("select count(*) from person"));
+    };
+    if !statements.is_empty() {
+        return Err(Error::usage("expected one question, found several").at(question()));
+    }
+    check(&statement)?;
+    Ok(statement)
+}
+
+/// Refuses what does not read.
+fn check(statement: &Statement) -> Result<()> {
+    match statement {
+        Statement::Statement(sql) => check_sql(sql),
+        Statement::Explain(ExplainStatement { statement, .. }) => check(statement),
+        Statement::CreateExternalTable(_) => Err(refused("CREATE EXTERNAL TABLE")),
+        Statement::CopyTo(_) => Err(refused("COPY")),
+        Statement::Reset(_) => Err(refused("RESET")),
+    }
+}
+
+fn check_sql(sql: &Sql) -> Result<()> {
+    match sql {
+        Sql::Query(query) => check_body(&query.body),
+        Sql::Explain { statement, .. } => check_sql(statement),
+        Sql::ExplainTable { describe_alias: DescribeAlias::Describe | DescribeAlias::Desc | DescribeAlias::Explain, .. }
+        | Sql::ShowTables { .. }
+        | Sql::ShowColumns { .. } => Ok(()),
+        other => {
+            // Its first words, which say what it is.
+            let text = other.to_string();
+            let words: Vec<&str> =
+                text.split_whitespace().take_while(|word| word.chars().all(|c| c.is_ascii_uppercase())).collect();
+            Err(refused(&words.join(" ")))
+        }
+    }
+}
+
+/// A query can hold statements that change data in the place of tables.
+fn check_body(body: &SetExpr) -> Result<()> {
+    match body {
+        SetExpr::Insert(other) | SetExpr::Update(other) | SetExpr::Delete(other) | SetExpr::Merge(other) => {
+            check_sql(other)
+        }
+        SetExpr::SetOperation { left, right, .. } => check_body(left).and_then(|()| check_body(right)),
+        SetExpr::Query(query) => check_body(&query.body),
+        SetExpr::Select(select) => match &select.into {
+            Some(_) => Err(refused("SELECT INTO")),
+            None => Ok(()),
+        },
+        SetExpr::Values(_) | SetExpr::Table(_) => Ok(()),
+    }
+}
+
+fn refused(what: &str) -> Error {
+    Error::unsupported(format!("{what} is not supported: a question only reads")).at(Place::file("the question"))
+}
+
+/// The statement that explains another.
+pub(crate) fn explained(statement: Statement) -> Statement {
+    match statement {
+        Statement::Statement(sql) if !matches!(*sql, Sql::Explain { .. }) => {
+            Statement::Statement(Box::new(Sql::Explain {
+                describe_alias: DescribeAlias::Explain,
+                analyze: false,
+                verbose: false,
+                query_plan: false,
+                estimate: false,
+                statement: sql,
+                format: None,
+                options: None,
+            }))
+        }
+        other => other,
+    }
+}
+
+/// The SQL inside a statement.
+pub(crate) fn sql_of(statement: &mut Statement) -> Option<&mut ast::Statement> {
+    match statement {
+        Statement::Statement(sql) => Some(sql),
+        Statement::Explain(ExplainStatement { statement, .. }) => sql_of(statement),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn only_what_reads_is_parsed() {
+        for text in [
+            "select 1",
+            "explain select 1",
+            "explain analyze select 1",
+            "with a as (select 1 as x) select * from a;",
+            "values (1), (2)",
+            "show tables",
+            "describe person",
+            "table person",
+        ] {
+            parse(text).unwrap();
+        }
+        for text in [
+            "create table t as select 1",
+            "create external table t stored as csv location 'x'",
+            "create view v as select 1",
+            "drop table person",
+            "insert into person values (1)",
+            "update person set name = 'x'",
+            "delete from person",
+            "merge into person p using q on p.id = q.id when matched then delete",
+            "truncate table person",
+            "copy person to 'x.parquet'",
+            "copy (select 1) to 'x.parquet'",
+            "set datafusion.execution.batch_size = 1",
+            "reset datafusion.execution.batch_size",
+            "show all",
+            "prepare p as select 1",
+            "execute p",
+            "explain insert into person values (1)",
+            "explain analyze create table t as select 1",
+            "explain copy person to 'x.parquet'",
+            "select 1 into t",
+            "begin",
+            "create function f() returns int return 1",
+            "analyze table person",
+        ] {
+            let error = parse(text).unwrap_err();
+            assert_eq!(error.kind(), isomorph::Kind::Unsupported, "{text}: {error}");
+            assert!(error.message().ends_with("a question only reads"), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_sql_says_where() {
+        let error = parse("select a\nfrom person\nwhere where").unwrap_err();
+        assert_eq!(error.place().line, Some(3), "{error}");
+        assert!(error.message().starts_with("expected "), "{error}");
+        for text in ["", " -- nothing", "select 1; select 2", "selec 1", "select 'open"] {
+            assert_eq!(parse(text).unwrap_err().kind(), isomorph::Kind::Usage, "{text}");
+        }
+        let deep = format!("select {}1{}", "(".repeat(5000), ")".repeat(5000));
+        assert_eq!(parse(&deep).unwrap_err().kind(), isomorph::Kind::TooLarge);
+    }
+}

@@ -1,0 +1,170 @@
+//! A table of a graph.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use arrow_array::{RecordBatch, RecordBatchOptions};
+use arrow_schema::{Schema, SchemaRef};
+use datafusion::common::Statistics;
+use futures::StreamExt;
+use isomorph::dataset::{Dataset, Role, TableKind};
+use isomorph::{Error, Graph, Predicate, Result, Table};
+
+use crate::columns::{Column, columns};
+use crate::estimate;
+use crate::look_up::{LookUp, choose, is_end};
+use crate::parts::{Part, Rows, Wanted};
+
+/// A table of the typed dataset of a graph.
+pub(crate) struct GraphTable {
+    graph: Arc<Graph>,
+    name: String,
+    columns: Vec<Column>,
+    schema: SchemaRef,
+    rows: Option<u64>,
+    /// Numbers of nodes at both ends, of a table of edges.
+    ends: [Option<u64>; 2],
+    statistics: OnceLock<Statistics>,
+}
+
+impl fmt::Debug for GraphTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GraphTable").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl GraphTable {
+    pub fn new(graph: &Arc<Graph>, table: &Table) -> Result<Self> {
+        let (columns, schema) = columns(table);
+        let description = graph.dataset()?.source().graph();
+        let nodes = |ty: usize| description.nodes.get(ty).and_then(|ty| ty.rows);
+        let ends = match table.kind() {
+            TableKind::Edges(ty) => {
+                let edge = description.edges.get(ty);
+                [edge.and_then(|edge| nodes(edge.source)), edge.and_then(|edge| nodes(edge.target))]
+            }
+            _ => [None, None],
+        };
+        Ok(GraphTable {
+            graph: Arc::clone(graph),
+            name: table.name().to_owned(),
+            columns,
+            schema,
+            rows: table.rows(),
+            ends,
+            statistics: OnceLock::new(),
+        })
+    }
+
+    fn dataset(&self) -> Result<&Dataset> {
+        self.graph.dataset()
+    }
+
+    /// About how many of all rows have one value of a column.
+    fn per_key(&self, column: &Column) -> u64 {
+        let nodes = match column.role {
+            Role::Source => self.ends[0],
+            Role::Target => self.ends[1],
+            _ => return 1,
+        };
+        match (self.rows, nodes) {
+            (Some(rows), Some(nodes)) if nodes > 0 => rows.div_ceil(nodes).max(1),
+            _ => 16,
+        }
+    }
+
+    fn look_up(&self, condition: Option<&Predicate>) -> Result<Option<LookUp>> {
+        let Some(condition) = condition else { return Ok(None) };
+        choose(self.dataset()?, &self.name, &self.columns, self.rows, &|column| self.per_key(column), condition)
+    }
+}
+
+impl Rows for GraphTable {
+    fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    fn column(&self, name: &str) -> Option<Column> {
+        self.columns.get(self.schema.index_of(name).ok()?).cloned()
+    }
+
+    fn statistics(&self) -> Statistics {
+        let read = || {
+            let known = self.dataset().and_then(|dataset| dataset.statistics(&self.name));
+            // What is wrong with the files, reading them tells.
+            known.map_or_else(
+                |_| Statistics::new_unknown(&self.schema),
+                |known| estimate::statistics(&known, &self.columns),
+            )
+        };
+        self.statistics.get_or_init(read).clone()
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    fn fraction(&self, filter: &Predicate) -> f64 {
+        estimate::fraction(filter, &|stored| {
+            let column = self.columns.iter().find(|column| column.stored == stored);
+            let role = column.map(|column| column.role);
+            match (role, self.rows, column) {
+                (Some(Role::Key | Role::Row), Some(rows), _) if rows > 0 => 1.0 / rows as f64,
+                (Some(role), Some(rows), Some(column)) if is_end(role) && rows > 0 => {
+                    self.per_key(column) as f64 / rows as f64
+                }
+                _ => 0.1,
+            }
+        })
+    }
+
+    fn parts(&self, wanted: &Wanted) -> Result<Vec<Part>> {
+        let dataset = self.dataset()?;
+        let names: Vec<&str> =
+            wanted.columns.iter().filter_map(|at| self.columns.get(*at)).map(|column| column.stored.as_str()).collect();
+        let mut scan = dataset.scan(&self.name)?.columns(names.iter().copied());
+        let read = scan.schema()?;
+        if !read.fields().iter().map(|field| field.name()).eq(names.iter()) {
+            return Err(Error::unsupported(format!("a property of {} is called like a role of the dataset", self.name)));
+        }
+        let condition = wanted.condition();
+        let found = self.look_up(condition.as_ref())?;
+        let is_found = found.is_some();
+        let filter = match found {
+            Some(LookUp { column, keys, rest }) => {
+                scan = scan.look_up(column, keys);
+                rest
+            }
+            None => condition,
+        };
+        if let Some(filter) = filter {
+            scan = scan.filter(filter);
+        }
+        if let Some(dynamic) = &wanted.dynamic {
+            scan = scan.dynamic_filter(dynamic);
+        }
+        if let Some(limit) = wanted.limit {
+            scan = scan.limit(limit as u64);
+        }
+        let schema = self.schema.project(&wanted.columns).map(Arc::new);
+        let schema = schema.map_err(|error| Error::usage(error.to_string()))?;
+        let part = |partition: isomorph::dataset::Partition| {
+            let schema = Arc::clone(&schema);
+            let batches = partition.into_stream();
+            batches.map(move |batch| shown(&batch?, &schema, usize::from(is_found))).boxed()
+        };
+        Ok(scan.partitions()?.into_iter().map(part).collect())
+    }
+
+    fn way(&self, wanted: &Wanted) -> String {
+        match self.look_up(wanted.condition().as_ref()) {
+            Ok(Some(found)) => format!("look-up of {} keys in {}", found.keys.len(), found.column),
+            _ => "scan".to_owned(),
+        }
+    }
+}
+
+/// A batch with the names of SQL, without its first columns.
+pub(crate) fn shown(batch: &RecordBatch, schema: &Arc<Schema>, without: usize) -> Result<RecordBatch> {
+    let columns = batch.columns().iter().skip(without).cloned().collect();
+    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)
+        .map_err(|error| Error::malformed(error.to_string()).caused_by(error))
+}

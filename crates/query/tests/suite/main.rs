@@ -1,0 +1,9 @@
+//! Questions: against a naive oracle, over all formats, and what is refused.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod formats;
+mod named;
+mod random;
+mod refused;
+mod statistics;
+mod support;

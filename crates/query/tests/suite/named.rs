@@ -1,0 +1,124 @@
+//! Names of tables and columns.
+
+use std::sync::Arc;
+
+use isomorph_query::Engine;
+
+use crate::support::{engine_of, error, resources, root, rows, social};
+
+#[test]
+fn names_match_exactly_and_else_without_case() {
+    let engine = engine_of(&social());
+    let one = |question: &str| rows(&engine, question).unwrap();
+    let expected = one("select \"firstName\" from person where id = 1007");
+    for question in [
+        "select firstName from person where id = 1007",
+        "select FIRSTNAME from Person where ID = 1007",
+        "select P.firstname from PERSON p where p.Id = 1007",
+        "select person.FirstName from graph.person where graph.person.id = 1007",
+        "select PERSON.firstName from GRAPH.Person where 1007 = id",
+        "with X as (select firstname as N from person where id = 1007) select n from x",
+        "select Given from (select firstName as given from person where id = 1007) as t",
+        "select t.GIVEN from (select firstName from person where id = 1007) as T(given)",
+        "select p.* except (id, lastname, gender, birthday, EMAIL, _row, _labels) from person p where id = 1007",
+    ] {
+        match rows(&engine, question) {
+            Ok(found) => assert_eq!(found, expected, "{question}"),
+            Err(error) => panic!("{question}: {error}"),
+        }
+    }
+    assert!(error(&engine, "select \"firstname\" from person").message().contains("firstName"));
+    assert!(error(&engine, "select 1 from \"Person\"").message().contains("person"));
+}
+
+#[test]
+fn edges_are_called_by_their_relation() {
+    let engine = engine_of(&social());
+    let count = |table: &str| rows(&engine, &format!("select count(*) from {table}")).unwrap();
+    assert_eq!(count("knows"), count("person_knows_person"));
+    let ends = "select count(*) from knows k join person a on k._source = a.id join person b on b.id = k._target";
+    assert_eq!(rows(&engine, ends).unwrap(), count("knows"));
+    let shown = rows(&engine, "select knows._source from knows limit 1").unwrap();
+    assert_eq!(shown.len(), 1);
+}
+
+#[test]
+fn tables_about_tables() {
+    let engine = engine_of(&social());
+    let tables = rows(
+        &engine,
+        "select table_name from information_schema.tables where table_schema = 'graph' order by table_name",
+    );
+    let tables = tables.unwrap();
+    assert!(tables.contains(&"person".to_owned()) && tables.contains(&"person_knows_person".to_owned()), "{tables:?}");
+    let columns = "select column_name from information_schema.columns where table_name = 'person_knows_person'";
+    let columns = rows(&engine, columns).unwrap();
+    assert!(columns.contains(&"_source".to_owned()) && columns.contains(&"_target".to_owned()), "{columns:?}");
+    assert!(!rows(&engine, "describe Person").unwrap().is_empty());
+    assert!(rows(&engine, "show tables").unwrap().iter().any(|row| row.contains("|person|")));
+}
+
+#[test]
+fn several_graphs_are_schemas() {
+    let mut engine = Engine::new(resources()).unwrap();
+    let home = tempfile::tempdir().unwrap();
+    let nock = home.path().join("social.parq").display().to_string();
+    let graph = isomorph::open(&social()).unwrap();
+    graph.convert(&nock).unwrap();
+    engine.add_graph("a", Arc::new(graph)).unwrap();
+    engine.add_graph("b", Arc::new(isomorph::open(&nock).unwrap())).unwrap();
+    let people = root().join("examples/people.ttl").display().to_string();
+    engine.add_graph("c", Arc::new(isomorph::open(&people).unwrap())).unwrap();
+    let same = "select count(*) from a.person p join B.Person q on p.id = q.id where p.firstName = q.firstName";
+    assert_eq!(rows(&engine, same).unwrap(), rows(&engine, "select count(*) from a.person").unwrap());
+    let several = error(&engine, "select count(*) from person");
+    assert!(several.message().contains("a.person, b.person"), "{several}");
+    let unclear = error(&engine, "select person.id from a.person join b.person on person.id = person.id");
+    assert!(unclear.message().contains("a.person, b.person"), "{unclear}");
+    assert_ne!(rows(&engine, "select count(*) from quads").unwrap(), ["0"]);
+    assert!(error(&engine, "select * from d.person").message().contains("no graph d"));
+    assert!(engine.add_graph("a", Arc::new(isomorph::open(&people).unwrap())).is_err());
+}
+
+#[test]
+fn triples_are_a_table_of_text() {
+    let engine = engine_of(&root().join("examples/people.ttl").display().to_string());
+    let home = tempfile::tempdir().unwrap();
+    let lake = home.path().join("people.lake").display().to_string();
+    isomorph::open(&root().join("examples/people.ttl").display().to_string()).unwrap().convert(&lake).unwrap();
+    let stored = engine_of(&lake);
+    for question in [
+        "select * from quads",
+        "select count(*) from quads",
+        "select subject, object from Quads where predicate = '<http://example.org/knows>'",
+        "select count(distinct subject) from quads where object like '\"%'",
+        "select a.subject from quads a join quads b on a.object = b.subject where a.predicate in
+            ('<http://example.org/knows>', '<http://example.org/name>')",
+        "select count(*) from quads where graph is null",
+        "select count(*) from quads where graph = '<urn:none>'",
+    ] {
+        let mut both = [&engine, &stored].map(|engine| rows(engine, question).unwrap());
+        both.iter_mut().for_each(|rows| rows.sort());
+        assert_eq!(both[0], both[1], "{question}");
+        assert!(!both[0].is_empty(), "{question}");
+    }
+}
+
+#[test]
+fn a_property_is_never_hidden() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join("person.csv"), "id,_row,_labels\n1,a,b\n2,c,d\n").unwrap();
+    std::fs::write(home.path().join("knows.csv"), "source,target,_source,_target\n1,2,x,y\n").unwrap();
+    std::fs::write(
+        home.path().join("graph.pgq"),
+        "CREATE EXTERNAL TABLE person STORED AS CSV LOCATION 'person.csv';
+         CREATE EXTERNAL TABLE knows STORED AS CSV LOCATION 'knows.csv';
+         CREATE PROPERTY GRAPH g VERTEX TABLES (person KEY (id)) EDGE TABLES (knows SOURCE KEY (\"source\") REFERENCES
+         person (id) DESTINATION KEY (target) REFERENCES person (id));",
+    )
+    .unwrap();
+    let engine = engine_of(&home.path().display().to_string());
+    let own = rows(&engine, "select _source, _target, __source, __target from knows").unwrap();
+    assert_eq!(own, ["x|y|1|2"]);
+    assert_eq!(rows(&engine, "select _row, _labels from person order by id").unwrap(), ["a|b", "c|d"]);
+}

@@ -1,0 +1,108 @@
+//! What a question cannot do, and what errors say.
+
+use isomorph::{Kind, Location};
+use isomorph_query::Parameters;
+
+use crate::support::{engine_of, error, rows, social, with};
+
+#[test]
+fn nothing_but_the_arguments_is_read() {
+    let engine = engine_of(&social());
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("secret.csv");
+    std::fs::write(&file, "a\n1\n").unwrap();
+    let file = file.display().to_string();
+    for question in [
+        format!("select * from '{file}'"),
+        format!("select * from \"{file}\""),
+        format!("select * from read_csv('{file}')"),
+        format!("select * from parquet_metadata('{file}')"),
+        format!("create external table t stored as csv location '{file}'"),
+        format!("copy (select 1) to '{file}'"),
+        "set datafusion.execution.batch_size = 1".to_owned(),
+        "insert into person values (1)".to_owned(),
+        "drop table person".to_owned(),
+        "explain insert into person (id) values (1)".to_owned(),
+    ] {
+        let error = error(&engine, &question);
+        assert!(matches!(error.kind(), Kind::Usage | Kind::Unsupported), "{question}: {error}");
+    }
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "a\n1\n");
+}
+
+#[test]
+fn errors_say_what_is_near_and_where() {
+    let engine = engine_of(&social());
+    let table = error(&engine, "select *\nfrom persn");
+    assert!(table.message().contains("there is no table persn; did you mean person?") || table.message().contains("did you mean"), "{table}");
+    assert_eq!(table.place().line, Some(2), "{table}");
+    let column = error(&engine, "select fristName from person");
+    assert!(column.message().contains("firstName"), "{column}");
+    let column = error(&engine, "select p.fristName from person p");
+    assert!(column.message().contains("firstName"), "{column}");
+    let syntax = error(&engine, "select id\nfrom person wher id = 1 2");
+    assert_eq!((syntax.kind(), syntax.place().line), (Kind::Usage, Some(2)), "{syntax}");
+    let division = error(&engine, "select 1 / (id - id) from person");
+    assert!(division.message().to_lowercase().contains("divide by zero"), "{division}");
+}
+
+#[test]
+fn parameters_are_bound() {
+    let engine = engine_of(&social());
+    let of = |question: &str, value: &str| with(&engine, question, &Parameters::new().with("x", value));
+    let count = "select count(*) from person where id = $x";
+    assert_eq!(of(count, "1007").unwrap(), ["1"]);
+    assert!(of(count, "1007 or true").is_err());
+    let name = "select count(*) from person where \"firstName\" = $x";
+    assert_eq!(of(name, "x' or 'a' = 'a").unwrap(), ["0"]);
+    assert_eq!(of("select $x || 'b'", "a").unwrap(), ["ab"]);
+    assert!(error(&engine, count).message().contains("$x"));
+    assert!(of("select 1", "1").unwrap_err().message().contains("no parameter $x"));
+}
+
+#[test]
+fn a_file_is_a_table() {
+    let mut engine = engine_of(&social());
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("prices.csv");
+    std::fs::write(&file, "id;price;Note\n1007;2.5;x\n1008;;\"a;b\"\n").unwrap();
+    engine.add_file("prices", &Location::from_path(&file)).unwrap();
+    assert_eq!(rows(&engine, "select * from prices order by id").unwrap(), ["1007|2.5|x", "1008|null|a;b"]);
+    let joined = "select p.id, price from person p join Prices t using (ID) order by price";
+    assert_eq!(rows(&engine, joined).unwrap(), ["1007|2.5", "1008|null"]);
+    assert_eq!(rows(&engine, "select count(*) from files.prices where NOTE like '%;%'").unwrap(), ["1"]);
+    assert!(engine.add_file("prices", &Location::from_path(&file)).is_err());
+}
+
+#[test]
+fn little_memory_spills_or_says_so() {
+    use isomorph::storage::{Budget, Resources};
+    use std::sync::Arc;
+    let resources = |bytes| Resources { budget: Budget::new(bytes), threads: 2, ..Resources::of_this_machine().unwrap() };
+    let question = "select count(*), max(v) from (select row_number() over (order by a.v desc, b.value) as v from
+        (select value as v from range(0, 600)) a cross join range(0, 1500) b)";
+    let run = |bytes| {
+        let mut engine = isomorph_query::Engine::new(resources(bytes)).unwrap();
+        engine.add_graph("graph", Arc::new(isomorph::open(&social()).unwrap())).unwrap();
+        rows(&engine, question)
+    };
+    assert_eq!(run(64 << 20).unwrap(), ["900000|900000"]);
+    let error = run(1 << 20).unwrap_err();
+    assert_eq!(error.kind(), Kind::TooLarge, "{error}");
+    assert!(error.message().contains("Sort"), "{error}");
+}
+
+#[test]
+fn an_answer_can_be_left() {
+    let engine = engine_of(&social());
+    let endless = "with recursive r as (select 1 as n union all select n + 1 from r) select sum(n) from r";
+    let mut answer = engine.query(endless, &Parameters::new()).unwrap();
+    let mut looks = 0;
+    let ended = answer.next_while(&mut || {
+        looks += 1;
+        if looks > 3 { Err(isomorph::Error::new(Kind::Cancelled, "enough")) } else { Ok(()) }
+    });
+    assert_eq!(ended.unwrap_err().kind(), Kind::Cancelled);
+    assert!(answer.next().is_none());
+    drop(engine.query("select * from knows k cross join knows l", &Parameters::new()).unwrap());
+}

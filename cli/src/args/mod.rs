@@ -16,6 +16,7 @@ pub mod sample;
 mod select;
 pub mod serve;
 mod size;
+pub mod sparql;
 mod write;
 
 use std::any::TypeId;
@@ -41,6 +42,7 @@ pub use lake::{
 pub use read::{OpenArgs, ResourceArgs, file_place, read_place, snapshot_of, whole_store, written_place};
 pub use select::SelectArgs;
 pub use serve::ServeCommand;
+pub use sparql::{LakeUpdateArgs, SparqlArgs};
 pub use write::TargetArgs;
 
 /// The command line.
@@ -106,6 +108,9 @@ pub enum Command {
     /// Find triples by patterns in a GraphLake store
     #[command(help_template = help::MATCH)]
     Match(MatchArgs),
+    /// Ask a graph of any format in SPARQL
+    #[command(help_template = help::SPARQL)]
+    Sparql(Box<SparqlArgs>),
     /// Draw samples of nodes, edges, neighbours, walks and features
     #[command(help_template = help::SAMPLE)]
     Sample(Box<sample::SampleArgs>),
@@ -528,6 +533,7 @@ impl Command {
             Command::Convert(args) => Some(&args.source),
             Command::Extend(args) => Some(&args.path),
             Command::Sample(args) => Some(&args.path),
+            Command::Sparql(args) => Some(&args.path),
             Command::Serve(ServeCommand::Deepgnn(args)) => args.paths.first().map(String::as_str),
             Command::Lake(command) => Some(command.path()),
             _ => None,
@@ -539,6 +545,7 @@ impl Command {
         match self {
             Command::Convert(args) if !args.plan => Some("no output was written"),
             Command::Lake(command) => command.outcome(),
+            Command::Sparql(args) => args.output.is_some().then_some("no output was written"),
             Command::Extend(_) | Command::Sidecar(SidecarCommand::Rebind(_)) => Some("no changes were made"),
             _ => None,
         }

@@ -17,6 +17,7 @@ mod neighbors;
 mod sample;
 mod serve;
 mod sidecar;
+mod sparql;
 mod validate;
 
 use isomorph::storage::Resources;
@@ -69,6 +70,7 @@ pub fn run(command: &Command, formats: &Registry, console: &Console) -> Result<A
         Command::Dump(args) => dump::run(args, formats, console),
         Command::Neighbors(args) => neighbors::run(args, formats, console),
         Command::Match(args) => matching::run(args, formats, console),
+        Command::Sparql(args) => sparql::run(args, formats, console),
         Command::Sample(args) => sample::run(args, formats, console),
         Command::Serve(command) => serve::run(command, formats, console),
         Command::Bench(command) => bench::run(command, console),

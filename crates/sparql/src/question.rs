@@ -80,6 +80,15 @@ impl Question {
         Wanted::of(&self.query)
     }
 
+    /// The graphs that FROM and FROM NAMED name.
+    pub fn from_graphs(&self) -> Vec<String> {
+        let named = |dataset: &spargebra::algebra::QueryDataset| {
+            let named = dataset.named.iter().flatten();
+            dataset.default.iter().chain(named).map(|name| name.as_str().to_owned()).collect()
+        };
+        self.query.dataset().map(named).unwrap_or_default()
+    }
+
     /// Whether the answer is a graph: CONSTRUCT, DESCRIBE.
     pub fn makes_graph(&self) -> bool {
         matches!(self.query, Query::Construct { .. } | Query::Describe { .. })

@@ -118,7 +118,7 @@ pub fn load_lake(
     let next = AtomicU64::new(0);
     progress.begin("load", None);
     let loaded: Result<Vec<Builder>> = std::thread::scope(|scope| {
-        let work = || {
+        let work = || -> Result<Builder> {
             let mut builder = Builder::new(wanted, &resources.budget)?;
             let mut unsaid = 0;
             while let Some(section) = usize::try_from(next.fetch_add(1, Relaxed)).ok().and_then(|at| sections.get(at)) {

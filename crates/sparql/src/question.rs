@@ -51,7 +51,7 @@ impl Question {
     /// let options = QuestionOptions::default();
     /// assert!(Question::parse("SELECT ?s WHERE { ?s ?p ?o }", &options).is_ok());
     /// let error = Question::parse("SELECT ?s\nWHERE { ?s ?p }", &options).unwrap_err();
-    /// assert!(error.message().contains("line 2, column 15"), "{error}");
+    /// assert!(error.message().contains("line 2, column 16"), "{error}");
     /// ```
     ///
     /// # Errors

@@ -67,7 +67,7 @@ impl Update {
     /// Parses an update.
     ///
     /// # Errors
-    /// As [`crate::Question::parse`]; [`Kind::Unsupported`] for LOAD.
+    /// As [`crate::Question::parse`]; [`Kind::Unsupported`] for LOAD without SILENT.
     pub fn parse(text: &str, options: &QuestionOptions) -> Result<Update> {
         check_text(text)?;
         on_large_stack(|| {
@@ -75,7 +75,7 @@ impl Update {
             for operation in &update.operations {
                 match operation {
                     GraphUpdateOperation::DeleteInsert { pattern, .. } => check_pattern(pattern)?,
-                    GraphUpdateOperation::Load { source, .. } => {
+                    GraphUpdateOperation::Load { source, silent: false, .. } => {
                         return Err(Error::unsupported(format!("LOAD {source}: updates read no files"))
                             .hint("isomorph lake load PATH FILE    load a file"));
                     }
@@ -296,6 +296,8 @@ impl State {
                 deletes.iter().try_for_each(|quad| self.delete(quad))?;
                 inserts.iter().try_for_each(|quad| self.insert(quad))
             }
+            // As if the file could not be read.
+            GraphUpdateOperation::Load { silent: true, .. } => Ok(()),
             GraphUpdateOperation::Load { source, .. } => {
                 Err(Error::unsupported(format!("LOAD {source}: updates read no files")))
             }

@@ -38,6 +38,8 @@ pub struct Case {
     pub result: Option<String>,
     /// The result of an update.
     pub after: Files,
+    /// Whether solutions may be fewer: REDUCED.
+    pub lax: bool,
 }
 
 /// Subjects and predicates, with their objects.
@@ -116,6 +118,7 @@ pub fn cases(home: &Path, manifest: &str, into: &mut Vec<Case>) {
             data,
             result,
             after,
+            lax: one(&entry, &format!("{MF}resultCardinality")).is_some_and(|how| how.ends_with("LaxCardinality")),
         });
     }
     for inner in included.iter().flat_map(|head| list(head)) {

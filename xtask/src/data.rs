@@ -89,10 +89,13 @@ const SUITES: &[Suite] = &[
         parts: &[Part {
             repository: "w3c/rdf-tests",
             commit: "ad541a5f0479f0798608c4801369d97b8e08b36f",
-            folders: &[folder("rdf", &["nq", "nt", "rdf", "trig", "ttl"])],
+            folders: &[
+                folder("rdf", &["nq", "nt", "rdf", "trig", "ttl"]),
+                folder("sparql", &["csv", "nq", "nt", "rdf", "rq", "ru", "srj", "srx", "trig", "tsv", "ttl"]),
+            ],
         }],
-        files: 2024,
-        sha256: "ac825ae183b8e38a75d4fbcefb96cc78e609b7448d452a93714c39e8ad3c3537",
+        files: 4420,
+        sha256: "b02b1a9b54095476bf21d6b633de4a9ba5838c83a39fdf0d9687973fc975984b",
     },
 ];
 

@@ -67,6 +67,18 @@ pub const SQL: &str = "\
 
 {all-args}";
 
+/// The help of `sparql`.
+pub const SPARQL: &str = "\
+  isomorph sparql examples/people.ttl 'SELECT ?s ?o { ?s a ?o }'      in an RDF text
+  isomorph sparql examples/social 'SELECT ?p (COUNT(*) AS ?n) { ?s ?p ?o } GROUP BY ?p'
+  isomorph sparql people.lake -f query.rq --format csv -o answer.csv   in a store
+
+{about}
+
+{usage-heading} {usage}
+
+{all-args}";
+
 /// The help of `sample`.
 pub const SAMPLE: &str = "\
   isomorph sample examples/social nodes --types person --count 3    some people

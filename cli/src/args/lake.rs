@@ -23,6 +23,8 @@ pub enum LakeCommand {
     Delete(LakeEditArgs),
     /// Delete and insert the statements of files, as one transaction
     Apply(LakeApplyArgs),
+    /// Change triples by a SPARQL update, as one transaction
+    Update(Box<super::LakeUpdateArgs>),
     /// Drop graphs with all their triples
     Drop(LakeDropArgs),
     /// Copy a graph under another name; the files are shared
@@ -231,6 +233,7 @@ impl LakeCommand {
             | LakeCommand::Log(LakeLogArgs { path, .. })
             | LakeCommand::Compact(LakeCompactArgs { path, .. })
             | LakeCommand::Vacuum(LakeVacuumArgs { path, .. }) => path,
+            LakeCommand::Update(args) => &args.path,
         }
     }
 
@@ -243,6 +246,7 @@ impl LakeCommand {
             | LakeCommand::Insert(_)
             | LakeCommand::Delete(_)
             | LakeCommand::Apply(_)
+            | LakeCommand::Update(_)
             | LakeCommand::Drop(_)
             | LakeCommand::Copy(_)
             | LakeCommand::Move(_)

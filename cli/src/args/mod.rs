@@ -17,6 +17,7 @@ mod select;
 pub mod serve;
 mod size;
 mod sql;
+pub mod sparql;
 mod write;
 
 use std::any::TypeId;
@@ -43,6 +44,7 @@ pub use read::{OpenArgs, ResourceArgs, file_place, read_place, snapshot_of, whol
 pub use select::SelectArgs;
 pub use serve::ServeCommand;
 pub use sql::{SqlArgs, is_name};
+pub use sparql::{LakeUpdateArgs, SparqlArgs};
 pub use write::TargetArgs;
 
 /// The command line.
@@ -111,6 +113,9 @@ pub enum Command {
     /// Query the tables of graphs and files with SQL
     #[command(help_template = help::SQL)]
     Sql(Box<SqlArgs>),
+    /// Ask a graph of any format in SPARQL
+    #[command(help_template = help::SPARQL)]
+    Sparql(Box<SparqlArgs>),
     /// Draw samples of nodes, edges, neighbours, walks and features
     #[command(help_template = help::SAMPLE)]
     Sample(Box<sample::SampleArgs>),
@@ -533,6 +538,7 @@ impl Command {
             Command::Convert(args) => Some(&args.source),
             Command::Extend(args) => Some(&args.path),
             Command::Sample(args) => Some(&args.path),
+            Command::Sparql(args) => Some(&args.path),
             Command::Serve(ServeCommand::Deepgnn(args)) => args.paths.first().map(String::as_str),
             Command::Lake(command) => Some(command.path()),
             _ => None,
@@ -545,6 +551,7 @@ impl Command {
             Command::Convert(args) if !args.plan => Some("no output was written"),
             Command::Sql(args) if args.output.is_some() => Some("no output was written"),
             Command::Lake(command) => command.outcome(),
+            Command::Sparql(args) => args.output.is_some().then_some("no output was written"),
             Command::Extend(_) | Command::Sidecar(SidecarCommand::Rebind(_)) => Some("no changes were made"),
             _ => None,
         }

@@ -18,6 +18,7 @@ mod sample;
 mod serve;
 mod sidecar;
 mod sql;
+mod sparql;
 mod validate;
 
 use isomorph::storage::Resources;
@@ -71,6 +72,7 @@ pub fn run(command: &Command, formats: &Registry, console: &Console) -> Result<A
         Command::Neighbors(args) => neighbors::run(args, formats, console),
         Command::Match(args) => matching::run(args, formats, console),
         Command::Sql(args) => sql::run(args, formats, console),
+        Command::Sparql(args) => sparql::run(args, formats, console),
         Command::Sample(args) => sample::run(args, formats, console),
         Command::Serve(command) => serve::run(command, formats, console),
         Command::Bench(command) => bench::run(command, console),

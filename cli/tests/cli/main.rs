@@ -37,6 +37,8 @@ mod selection;
 mod serve;
 mod sidecar;
 mod sidecar_parts;
+#[cfg(feature = "query")]
+mod sparql;
 mod streams;
 mod support;
 mod tables;

@@ -321,7 +321,7 @@ fn brought(
 
 /// `source` as the graph that it is mapped to, for writing. If several node types in one table must be written type
 /// after type, they are read now.
-fn shown(
+pub(crate) fn shown(
     mapping: &Mapping,
     source: Arc<dyn Source>,
     resources: &Resources,

@@ -1,1 +1,27 @@
-//! To come.
+#![doc = include_str!("../README.md")]
+#![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss))]
+
+mod answer;
+mod builder;
+mod dataset;
+mod dictionary;
+mod index;
+mod load;
+mod params;
+mod patterns;
+mod question;
+mod run;
+mod stack;
+mod term;
+mod update;
+
+pub use answer::{Answer, Solutions, Triples, push_term, with_quad, write_boolean, write_solutions};
+pub use builder::Builder;
+pub use index::TripleIndex;
+pub use load::{load, load_lake, load_text};
+pub use oxrdf;
+pub use patterns::Wanted;
+pub use question::{Question, QuestionOptions};
+pub use sparesults::QueryResultsFormat as ResultsFormat;
+pub use spareval::QuerySolution as Solution;
+pub use update::{GraphChange, Update, Updated, update_lake};

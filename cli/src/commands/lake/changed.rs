@@ -26,7 +26,7 @@ impl Counts {
 }
 
 /// Prints what was committed: `done` is the verb, and `what` the number of triples.
-pub(super) fn show(done: &str, mut what: String, commit: &Committed, path: &str, screen: &mut Screen) {
+pub(in crate::commands) fn show(done: &str, mut what: String, commit: &Committed, path: &str, screen: &mut Screen) {
     if commit.quoted > 0 {
         what.push_str(&format!(", plus {} quoted", thousands(commit.quoted)));
     }

@@ -1,7 +1,7 @@
 //! `lake`: changes GraphLake stores in place.
 
 mod apply;
-mod changed;
+pub(super) mod changed;
 mod compact;
 mod edit;
 mod graphs;
@@ -31,6 +31,7 @@ pub fn run(command: &LakeCommand, console: &Console) -> Result<Answer> {
         LakeCommand::Insert(args) => edit::run(args, LakeEdit::Insert, console),
         LakeCommand::Delete(args) => edit::run(args, LakeEdit::Delete, console),
         LakeCommand::Apply(args) => apply::run(args, console),
+        LakeCommand::Update(args) => super::sparql::update(args, console),
         LakeCommand::Drop(args) => graphs::drop(args, console),
         LakeCommand::Copy(args) => graphs::copy(args, graphs::Original::Stays, console),
         LakeCommand::Move(args) => graphs::copy(args, graphs::Original::Goes, console),
@@ -41,7 +42,7 @@ pub fn run(command: &LakeCommand, console: &Console) -> Result<Answer> {
 }
 
 /// Returns the options for reading and writing a store with these resources.
-fn options(resources: &Resources) -> (OpenOptions, WriteOptions) {
+pub(super) fn options(resources: &Resources) -> (OpenOptions, WriteOptions) {
     let opening = OpenOptions { budget: resources.budget.clone(), ..OpenOptions::default() };
     let writing = WriteOptions {
         budget: resources.budget.clone(),
@@ -53,7 +54,7 @@ fn options(resources: &Resources) -> (OpenOptions, WriteOptions) {
 
 /// Opens the store at `path` for changes; `namespaces` are those of short prefixes in stores that isomorph did not
 /// write.
-fn open(path: &str, args: &LakeChangeArgs, namespaces: &[(String, String)]) -> Result<Lake> {
+pub(super) fn open(path: &str, args: &LakeChangeArgs, namespaces: &[(String, String)]) -> Result<Lake> {
     let (mut opening, mut writing) = options(&args.resources.resources()?);
     opening.namespaces = namespaces.iter().cloned().collect();
     writing.time = epoch_or_environment(args.epoch)?;

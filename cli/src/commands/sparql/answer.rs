@@ -1,0 +1,258 @@
+//! Prints answers.
+
+use std::io::Write;
+
+use isomorph::convert::Registry;
+use isomorph::convert::matching::Prefixes;
+use isomorph::formats::rdf::{QuadWriter, Syntax, WriteOptions};
+use isomorph::storage::{Mode, Staging};
+use isomorph::{Error, Result};
+use isomorph_sparql as sparql;
+use isomorph_sparql::oxrdf::{GraphName, Term, Triple};
+use isomorph_sparql::{Question, QuestionOptions, ResultsFormat, push_term, with_quad, write_boolean, write_solutions};
+use serde::Serialize;
+
+use super::asked;
+use crate::args::sparql::AnswerFormat;
+use crate::args::{SparqlArgs, file_place};
+use crate::commands::Answer;
+use crate::console::{Console, Output};
+use crate::render::{Cell, Column, Screen, Table, of};
+use crate::stdio::DASH;
+
+/// See `docs/cli-json.md`.
+#[derive(Debug, Serialize)]
+struct Document<'a> {
+    path: &'a str,
+    triples: Vec<DocumentTriple>,
+}
+
+#[derive(Debug, Serialize)]
+struct DocumentTriple {
+    subject: String,
+    predicate: String,
+    object: String,
+}
+
+/// Evaluates a query, and prints the answer.
+///
+/// # Errors
+/// Any error of reading, evaluating or printing.
+pub fn run(args: &SparqlArgs, formats: &Registry, console: &Console) -> Result<Answer> {
+    if args.path == DASH && (args.query.as_deref() == Some(DASH) || args.file.as_deref() == Some(DASH)) {
+        return Err(Error::usage("standard input can be read only once").hint("give - once"));
+    }
+    let resources = args.resources.resources()?;
+    let text = asked::text(args.query.as_deref(), args.file.as_deref())?;
+    let options = QuestionOptions {
+        base: args.open.base.clone(),
+        prefixes: args.open.namespaces.clone(),
+        params: args.params.clone(),
+    };
+    let question = Question::parse(&text, &options)?;
+    let format = format(args, &question, console)?;
+    let output = args.output.as_deref().map(|name| {
+        let mode = if args.replace { Mode::Replace } else { Mode::CreateNew };
+        Staging::file(&file_place(name)?, mode)
+    });
+    let output = output.transpose()?;
+    let graph = asked::graph(args, &question, formats, &resources, console)?;
+    let namespaces = args.open.namespaces.iter().cloned().collect();
+    let printing = Printing { args, format, prefixes: Prefixes::new(&namespaces), json: console.json };
+    // A screen is made here, because it depends on standard output, and filled where the answer is found.
+    let mut screen = console.screen();
+    let (answer, rest) = question.run(&graph, args.timeout, |answer| match &output {
+        None => {
+            let mut out = Output::new();
+            printing.print(answer, &mut out, &mut screen)
+        }
+        Some(staging) => {
+            let mut file = staging.create("")?;
+            let printed = printing.print(answer, &mut file, &mut screen)?;
+            file.finish()?;
+            Ok(printed)
+        }
+    })?;
+    match output {
+        None => {
+            // A table is complete before it is printed.
+            if format == AnswerFormat::Table && !rest.is_empty() {
+                console.write(|out| out.write_all(rest.as_bytes()))?;
+            }
+        }
+        Some(staging) => {
+            staging.commit(&[])?;
+        }
+    }
+    Ok(answer)
+}
+
+/// The format of the answer, which must suit the kind of query.
+fn format(args: &SparqlArgs, question: &Question, console: &Console) -> Result<AnswerFormat> {
+    let named = args.output.as_deref().map(|name| {
+        AnswerFormat::of_name(name).ok_or_else(|| {
+            Error::usage("the name of the output file does not select a format").at(name.to_owned()).hint(
+                match question.makes_graph() {
+                    true => "--format nt|nq|ttl|trig|rdf|jsonld",
+                    false => "--format csv|tsv|json|xml",
+                },
+            )
+        })
+    });
+    let format = match (args.format, named) {
+        (Some(format), _) => format,
+        (None, _) if console.json => AnswerFormat::Json,
+        (None, Some(named)) => named?,
+        (None, None) => AnswerFormat::Table,
+    };
+    let graph = question.makes_graph();
+    let suits = match format {
+        AnswerFormat::Table => true,
+        // With --json, a graph is a document.
+        AnswerFormat::Json => !graph || args.format.is_none() && console.json,
+        AnswerFormat::Csv | AnswerFormat::Tsv => !graph && !question.is_ask(),
+        AnswerFormat::Xml => !graph,
+        AnswerFormat::Text(_) => graph,
+    };
+    if suits {
+        return Ok(format);
+    }
+    let (what, formats) = match (graph, question.is_ask()) {
+        (true, _) => ("the answer to this query is a graph", "--format nt|nq|ttl|trig|rdf|jsonld"),
+        (_, true) => ("the answer to ASK is yes or no", "--format json|xml"),
+        _ => ("the answer to SELECT is a table", "--format csv|tsv|json|xml"),
+    };
+    Err(Error::usage(format!("{what}, which {} cannot store", format.id())).hint(formats))
+}
+
+struct Printing<'a> {
+    args: &'a SparqlArgs,
+    format: AnswerFormat,
+    prefixes: Prefixes,
+    json: bool,
+}
+
+impl Printing<'_> {
+    /// Prints an answer to `out`, or returns it as the text of a screen.
+    fn print(&self, answer: sparql::Answer<'_>, out: &mut dyn Write, screen: &mut Screen) -> Result<(Answer, String)> {
+        let done = |answer: Answer| Ok((answer, String::new()));
+        let results = match self.format {
+            AnswerFormat::Csv => Some(ResultsFormat::Csv),
+            AnswerFormat::Tsv => Some(ResultsFormat::Tsv),
+            AnswerFormat::Json => Some(ResultsFormat::Json),
+            AnswerFormat::Xml => Some(ResultsFormat::Xml),
+            AnswerFormat::Table | AnswerFormat::Text(_) => None,
+        };
+        match (answer, results, self.format) {
+            (sparql::Answer::Solutions(solutions), Some(format), _) => {
+                write_solutions(solutions, format, out)?;
+                if matches!(format, ResultsFormat::Json | ResultsFormat::Xml) {
+                    out.write_all(b"\n")?;
+                }
+                out.flush()?;
+                done(Answer::Yes)
+            }
+            (sparql::Answer::Boolean(answer), Some(format), _) => {
+                write_boolean(answer, format, out)?;
+                out.write_all(b"\n")?;
+                out.flush()?;
+                done(Answer::yes_if(answer))
+            }
+            (sparql::Answer::Graph(triples), _, AnswerFormat::Text(syntax)) => {
+                self.graph(triples, syntax, out)?;
+                done(Answer::Yes)
+            }
+            (sparql::Answer::Graph(triples), Some(_), _) if self.json => {
+                let triples = triples.map(|triple| triple.map(|triple| document(&triple))).collect::<Result<_>>()?;
+                let document = Document { path: &self.args.path, triples };
+                serde_json::to_writer_pretty(&mut *out, &document).map_err(std::io::Error::from)?;
+                out.write_all(b"\n")?;
+                out.flush()?;
+                done(Answer::Yes)
+            }
+            (answer, _, _) => {
+                let yes = self.table(answer, screen)?;
+                let text = screen.as_str().to_owned();
+                if self.args.output.is_some() {
+                    out.write_all(text.as_bytes())?;
+                    out.flush()?;
+                }
+                Ok((yes, text))
+            }
+        }
+    }
+
+    fn graph(&self, triples: sparql::Triples<'_>, syntax: Syntax, out: &mut dyn Write) -> Result<()> {
+        let options = WriteOptions { prefixes: self.args.open.namespaces.clone(), base: None };
+        let mut writer = QuadWriter::new(syntax, out, &options)?;
+        for triple in triples {
+            with_quad(&triple?, &GraphName::DefaultGraph, |quad| writer.push(quad))?;
+        }
+        writer.finish()?;
+        Ok(())
+    }
+
+    fn table(&self, answer: sparql::Answer<'_>, screen: &mut Screen) -> Result<Answer> {
+        let limit = usize::try_from(self.args.limit.get()).unwrap_or(usize::MAX);
+        let (head, rows, more, what) = match answer {
+            sparql::Answer::Boolean(answer) => {
+                screen.line("sparql", if answer { "yes" } else { "no" });
+                return Ok(Answer::yes_if(answer));
+            }
+            sparql::Answer::Solutions(mut solutions) => {
+                let head: Vec<String> = solutions.variables().iter().map(ToString::to_string).collect();
+                let mut rows = Vec::new();
+                for solution in solutions.by_ref().take(limit) {
+                    let solution = solution?;
+                    let cell = |term: &Option<Term>| term.as_ref().map(|term| self.short(term)).unwrap_or_default();
+                    rows.push(solution.values().iter().map(cell).collect::<Vec<_>>());
+                }
+                (head, rows, solutions.next().transpose()?.is_some(), "solution")
+            }
+            sparql::Answer::Graph(mut triples) => {
+                let head = ["subject", "predicate", "object"].map(str::to_owned).to_vec();
+                let mut rows = Vec::new();
+                for triple in triples.by_ref().take(limit) {
+                    let DocumentTriple { subject, predicate, object } = document(&triple?);
+                    rows.push([subject, predicate, object].map(|term| self.prefixes.shorten(&term)).to_vec());
+                }
+                (head, rows, triples.next().transpose()?.is_some(), "triple")
+            }
+        };
+        let count = of(rows.len() as u64, what);
+        screen.line("sparql", &if more { format!("the first {count}") } else { count });
+        let mut columns = vec![Column::stage()];
+        columns.extend((0..head.len()).map(|at| Column::text(u8::try_from(at).unwrap_or(u8::MAX))));
+        let mut table = Table::new(columns);
+        let stage = || std::iter::once(Cell::from(""));
+        table.row(stage().chain(head.iter().map(Cell::from)));
+        for row in &rows {
+            table.row(stage().chain(row.iter().map(Cell::from)));
+        }
+        screen.table(&table);
+        if more {
+            let ten_times = self.args.limit.get().saturating_mul(10);
+            screen.line("", &format!("there are more: --limit {ten_times} shows more, --format has all"));
+        }
+        Ok(Answer::Yes)
+    }
+
+    fn short(&self, term: &Term) -> String {
+        let mut text = String::new();
+        push_term(&mut text, term);
+        self.prefixes.shorten(&text)
+    }
+}
+
+fn document(triple: &Triple) -> DocumentTriple {
+    let text = |term: &Term| {
+        let mut text = String::new();
+        push_term(&mut text, term);
+        text
+    };
+    DocumentTriple {
+        subject: text(&triple.subject.clone().into()),
+        predicate: text(&triple.predicate.clone().into()),
+        object: text(&triple.object),
+    }
+}

@@ -1,0 +1,249 @@
+//! Grouping and aggregates.
+
+use std::cmp::Ordering;
+use std::collections::{HashMap, HashSet};
+
+use crate::eval::{Row, eval, set};
+use crate::exec::Context;
+use crate::fault::{Class, Fault, Result};
+use crate::operators::{add, number};
+use crate::plan::{Aggregate, Aggregation, Projection, Slot};
+use crate::value::{Equivalent, Value, order};
+
+/// The groups of a projection, in the order in which they were found.
+pub(crate) struct Grouping<'p> {
+    projection: &'p Projection,
+    /// Slots of the input that expressions over aggregates or the order read.
+    reads: Vec<Slot>,
+    found: HashMap<Vec<Equivalent>, usize>,
+    groups: Vec<Group>,
+    rows: std::vec::IntoIter<Group>,
+}
+
+struct Group {
+    keys: Vec<Value>,
+    /// Values of `reads` in the first row.
+    first: Vec<Value>,
+    states: Vec<State>,
+}
+
+impl<'p> Grouping<'p> {
+    pub(crate) fn new(projection: &'p Projection) -> Self {
+        let made = |slot: &Slot| {
+            projection.outputs.contains(slot) || projection.aggregates.iter().any(|one| one.slot == *slot)
+        };
+        let exprs = projection.after.iter().map(|(_, expr)| expr).chain(projection.order.iter().map(|(expr, _)| expr));
+        let mut reads: Vec<Slot> = exprs.flat_map(crate::plan::Expr::slots).filter(|slot| !made(slot)).collect();
+        reads.sort_unstable();
+        reads.dedup();
+        Grouping { projection, reads, found: HashMap::new(), groups: Vec::new(), rows: Vec::new().into_iter() }
+    }
+
+    pub(crate) fn add(&mut self, row: &mut Row, cx: &Context<'_>) -> Result<()> {
+        let mut keys = Vec::with_capacity(self.projection.keys.len());
+        for (_, expr) in &self.projection.keys {
+            keys.push(Equivalent(eval(expr, row, cx)?));
+        }
+        let at = match self.found.get(&keys) {
+            Some(at) => *at,
+            None => {
+                let values: Vec<Value> = keys.iter().map(|key| key.0.clone()).collect();
+                let states: Vec<State> = self.projection.aggregates.iter().map(State::new).collect();
+                let first: Vec<Value> = self.reads.iter().map(|slot| row.get(*slot).cloned().unwrap_or_default()).collect();
+                let bytes = 2 * values.iter().chain(&first).map(Value::bytes).sum::<u64>();
+                cx.grow(bytes + 128 + 96 * states.len() as u64)?;
+                self.groups.push(Group { keys: values, first, states });
+                self.found.insert(keys, self.groups.len() - 1);
+                self.groups.len() - 1
+            }
+        };
+        let Some(group) = self.groups.get_mut(at) else { return Ok(()) };
+        for (state, aggregate) in group.states.iter_mut().zip(&self.projection.aggregates) {
+            state.add(aggregate, row, cx)?;
+        }
+        Ok(())
+    }
+
+    /// No more rows come.
+    pub(crate) fn finish(&mut self, _: &Context<'_>) {
+        // Without keys there is one group, also of no rows.
+        if self.groups.is_empty() && self.projection.keys.is_empty() {
+            let states = self.projection.aggregates.iter().map(State::new).collect();
+            let first = vec![Value::Null; self.reads.len()];
+            self.groups.push(Group { keys: Vec::new(), first, states });
+        }
+        self.found = HashMap::new();
+        self.rows = std::mem::take(&mut self.groups).into_iter();
+    }
+
+    /// The row of the next group.
+    pub(crate) fn next(&mut self, base: &Row, cx: &Context<'_>) -> Result<Option<Row>> {
+        let Some(group) = self.rows.next() else { return Ok(None) };
+        let mut row = base.clone();
+        for (slot, value) in self.reads.iter().zip(group.first) {
+            set(&mut row, *slot, value);
+        }
+        for ((slot, _), value) in self.projection.keys.iter().zip(group.keys) {
+            set(&mut row, *slot, value);
+        }
+        for (state, aggregate) in group.states.into_iter().zip(&self.projection.aggregates) {
+            let value = state.finish(aggregate.what)?;
+            set(&mut row, aggregate.slot, value);
+        }
+        let _ = cx;
+        Ok(Some(row))
+    }
+}
+
+/// The state of one aggregate of one group.
+struct State {
+    seen: Option<HashSet<Equivalent>>,
+    count: i64,
+    value: Value,
+    values: Vec<Value>,
+    /// Mean and sum of squared distances from it, by Welford's method.
+    mean: f64,
+    squares: f64,
+    fraction: Option<f64>,
+}
+
+impl State {
+    fn new(aggregate: &Aggregate) -> Self {
+        State {
+            seen: aggregate.distinct.then(HashSet::new),
+            count: 0,
+            value: Value::Null,
+            values: Vec::new(),
+            mean: 0.0,
+            squares: 0.0,
+            fraction: None,
+        }
+    }
+
+    fn add(&mut self, aggregate: &Aggregate, row: &mut Row, cx: &Context<'_>) -> Result<()> {
+        let Some(argument) = aggregate.arguments.first() else {
+            self.count += 1;
+            return Ok(());
+        };
+        let value = eval(argument, row, cx)?;
+        if let Some(fraction) = aggregate.arguments.get(1)
+            && self.fraction.is_none()
+        {
+            let fraction = eval(fraction, row, cx)?;
+            let known = number(&fraction).filter(|fraction| (0.0..=1.0).contains(fraction));
+            self.fraction = Some(known.ok_or_else(|| {
+                let message = "a percentile is a number from 0.0 to 1.0";
+                Fault::runtime(Class::ArgumentError, "NumberOutOfRange", message)
+            })?);
+        }
+        if value.is_null() {
+            return Ok(());
+        }
+        if let Some(seen) = &mut self.seen {
+            let key = Equivalent(value.clone());
+            if seen.contains(&key) {
+                return Ok(());
+            }
+            cx.grow(32 + value.bytes())?;
+            seen.insert(key);
+        }
+        self.count += 1;
+        let numeric = |what: &str| {
+            number(&value).ok_or_else(|| Fault::argument_type(format!("{what} expects numbers, found {}", value.type_name())))
+        };
+        match aggregate.what {
+            Aggregation::CountRows | Aggregation::Count => {}
+            Aggregation::Sum => {
+                if !matches!(value, Value::Duration(_)) {
+                    numeric("sum")?;
+                }
+                self.value = if self.value.is_null() { value } else { add(&self.value, &value)? };
+            }
+            Aggregation::Avg => {
+                if let Value::Duration(_) = value {
+                    self.value = if self.value.is_null() { value } else { add(&self.value, &value)? };
+                } else {
+                    let one = numeric("avg")?;
+                    #[expect(clippy::cast_precision_loss, reason = "a count of rows")]
+                    let count = self.count as f64;
+                    self.mean += (one - self.mean) / count;
+                }
+            }
+            Aggregation::Min => {
+                if self.value.is_null() || order(&value, &self.value) == Ordering::Less {
+                    self.value = value;
+                }
+            }
+            Aggregation::Max => {
+                if self.value.is_null() || order(&value, &self.value) == Ordering::Greater {
+                    self.value = value;
+                }
+            }
+            Aggregation::Collect => {
+                cx.grow(value.bytes())?;
+                self.values.push(value);
+            }
+            Aggregation::StDev | Aggregation::StDevP => {
+                let one = numeric("stDev")?;
+                #[expect(clippy::cast_precision_loss, reason = "a count of rows")]
+                let count = self.count as f64;
+                let distance = one - self.mean;
+                self.mean += distance / count;
+                self.squares += distance * (one - self.mean);
+            }
+            Aggregation::PercentileCont | Aggregation::PercentileDisc => {
+                numeric("a percentile")?;
+                cx.grow(value.bytes())?;
+                self.values.push(value);
+            }
+        }
+        Ok(())
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "counts of rows")]
+    fn finish(mut self, what: Aggregation) -> Result<Value> {
+        Ok(match what {
+            Aggregation::CountRows | Aggregation::Count => Value::Int(self.count),
+            Aggregation::Sum if self.value.is_null() => Value::Int(0),
+            Aggregation::Sum | Aggregation::Min | Aggregation::Max => self.value,
+            Aggregation::Avg if self.count == 0 => Value::Null,
+            Aggregation::Avg => match &self.value {
+                Value::Duration(sum) => sum.times(1.0 / self.count as f64)?,
+                _ => Value::Float(self.mean),
+            },
+            Aggregation::Collect => Value::list(self.values),
+            Aggregation::StDev if self.count < 2 => Value::Float(0.0),
+            Aggregation::StDev => Value::Float((self.squares / (self.count - 1) as f64).sqrt()),
+            Aggregation::StDevP if self.count < 1 => Value::Float(0.0),
+            Aggregation::StDevP => Value::Float((self.squares / self.count as f64).sqrt()),
+            Aggregation::PercentileCont | Aggregation::PercentileDisc => {
+                self.values.sort_by(order);
+                percentile(&self.values, self.fraction.unwrap_or(0.0), what)
+            }
+        })
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "positions in a list, from fractions between 0 and 1"
+)]
+fn percentile(values: &[Value], fraction: f64, what: Aggregation) -> Value {
+    if values.is_empty() {
+        return Value::Null;
+    }
+    if what == Aggregation::PercentileDisc {
+        let at = (fraction * values.len() as f64).ceil() as usize;
+        return values.get(at.saturating_sub(1)).cloned().unwrap_or_default();
+    }
+    let place = fraction * (values.len() - 1) as f64;
+    let below = place.floor() as usize;
+    let at = |at: usize| values.get(at).and_then(number).unwrap_or(f64::NAN);
+    let share = place - place.floor();
+    if share == 0.0 {
+        return Value::Float(at(below));
+    }
+    Value::Float(at(below) * (1.0 - share) + at(below + 1) * share)
+}

@@ -1,0 +1,26 @@
+#![doc = include_str!("../README.md")]
+#![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss))]
+
+mod aggregate;
+mod eval;
+mod exec;
+mod fault;
+mod functions;
+mod graph;
+mod json;
+mod lower;
+mod matching;
+mod operators;
+mod plan;
+mod query;
+mod shortest;
+mod sort;
+mod temporal;
+mod value;
+
+pub use fault::{Class, Fault, Result};
+pub use graph::{Direction, Nodes, PropertyGraph};
+pub use json::{to_json, value_of_json};
+pub use query::{Options, Query, Rows};
+pub use temporal::{Duration, Temporal, Zone, Zoned};
+pub use value::{Map, Node, Path, Relationship, Value, equal, equivalent, order};

@@ -1,0 +1,144 @@
+//! A query from its text to its rows.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::time::{Duration, Instant};
+
+use isomorph::dataset::Cancel;
+use isomorph::storage::Budget;
+use isomorph::{Error, Kind};
+use open_cypher::{DiagnosticCode, ParseErrors, Span};
+
+use crate::exec::{Context, Results};
+use crate::fault::{Fault, Result};
+use crate::graph::PropertyGraph;
+use crate::lower;
+use crate::plan::Plan;
+use crate::value::Value;
+
+/// The longest text of a query, bytes.
+const LONGEST: usize = 1 << 18;
+
+/// The stack for parsing, bytes: the parser's tree can be as deep as the text is long. Only what is touched is used.
+const STACK: usize = 1 << 28;
+
+/// A query that was checked.
+#[derive(Debug)]
+pub struct Query {
+    plan: Plan,
+}
+
+/// How a query runs.
+#[derive(Debug)]
+pub struct Options {
+    /// Values of `$name`.
+    pub parameters: BTreeMap<String, Value>,
+    /// The memory for what a query keeps: sorted and grouped rows, lists.
+    pub budget: Budget,
+    /// Cancels it.
+    pub cancel: Cancel,
+    /// The longest time that it may take.
+    pub timeout: Option<Duration>,
+}
+
+impl Options {
+    /// No parameters, no time limit.
+    pub fn new(budget: Budget) -> Self {
+        Options { parameters: BTreeMap::new(), budget, cancel: Cancel::new(), timeout: None }
+    }
+}
+
+impl Query {
+    /// Parses and checks a query. Parameters must have a value in `parameters`.
+    ///
+    /// # Errors
+    /// A [`Fault::Query`] at compile time, with its place in the text; [`Kind::TooLarge`] for a text of more than 256 KiB or an
+    /// expression that is too deep.
+    pub fn parse(text: &str, parameters: &BTreeMap<String, Value>) -> Result<Query> {
+        if text.len() > LONGEST {
+            let error = Error::new(Kind::TooLarge, format!("the query has {} bytes; the limit is {LONGEST}", text.len()));
+            return Err(Fault::Other(error.hint("pass long lists as parameters: --param ids='[1,2,3]'")));
+        }
+        let names: BTreeSet<String> = parameters.keys().cloned().collect();
+        std::thread::scope(|scope| {
+            let parse = || {
+                let parsed = open_cypher::parse(text).map_err(|errors| first(&errors, text))?;
+                let tokens = parsed.tokens.iter().filter(|token| !token.is_trivia()).map(|token| token.span).collect();
+                let plan = lower::lower(&parsed.program, text, tokens, &names)?;
+                Ok(Query { plan })
+            };
+            let thread = std::thread::Builder::new().name("isomorph-cypher-parser".to_owned()).stack_size(STACK);
+            let handle = thread.spawn_scoped(scope, parse).map_err(|error| Fault::Other(error.into()))?;
+            let broken = || Fault::Other(Error::new(Kind::Unsupported, "the parser failed on this query"));
+            handle.join().unwrap_or_else(|_| Err(broken()))
+        })
+    }
+
+    /// The names of the columns.
+    pub fn columns(&self) -> &[String] {
+        &self.plan.columns
+    }
+
+    /// Starts the query. Rows are computed when they are asked for.
+    ///
+    /// # Errors
+    /// If there is no memory.
+    pub fn run<'q, 'g>(&'q self, graph: &'g dyn PropertyGraph, options: &'g Options) -> Result<Rows<'q, 'g>> {
+        let now = chrono::Utc::now();
+        let seed = now.timestamp_nanos_opt().unwrap_or_default().unsigned_abs() | 1;
+        let context = Context {
+            graph,
+            parameters: &options.parameters,
+            cancel: options.cancel.clone(),
+            deadline: options.timeout.and_then(|timeout| Instant::now().checked_add(timeout)),
+            memory: RefCell::new(Context::reservation(&options.budget)?),
+            pending: Cell::new(0),
+            ticks: Cell::new(0),
+            regexes: RefCell::new(HashMap::new()),
+            now,
+            random: Cell::new(seed),
+            width: self.plan.width,
+        };
+        let start = vec![Value::Null; self.plan.width];
+        Ok(Rows { results: Results::new(&self.plan, start), context })
+    }
+}
+
+/// The rows of a running query.
+pub struct Rows<'q, 'g> {
+    results: Results<'q, 'g>,
+    context: Context<'g>,
+}
+
+impl std::fmt::Debug for Rows<'_, '_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Rows").finish_non_exhaustive()
+    }
+}
+
+impl Iterator for Rows<'_, '_> {
+    type Item = Result<Vec<Value>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.results.next(&self.context).transpose()
+    }
+}
+
+/// The first error of the parser.
+fn first(errors: &ParseErrors, text: &str) -> Fault {
+    let Some(found) = errors.diagnostics().iter().min_by_key(|one| one.primary_span.start) else {
+        return Fault::syntax("UnexpectedSyntax", "the query cannot be parsed", Span::empty(0));
+    };
+    let written = found.primary_span.text(text).unwrap_or_default();
+    let detail = match found.code {
+        DiagnosticCode::InvalidNumber => "InvalidNumberLiteral",
+        DiagnosticCode::InvalidEscape => "InvalidUnicodeLiteral",
+        DiagnosticCode::InvalidToken if !written.is_ascii() => "InvalidUnicodeCharacter",
+        _ => "UnexpectedSyntax",
+    };
+    let fault = Fault::syntax(detail, found.message.clone(), found.primary_span);
+    match &found.help {
+        Some(help) => fault.hint(help.clone()),
+        None => fault,
+    }
+}

@@ -1,0 +1,11 @@
+//! Tests of openCypher: its technology compatibility kit, random patterns against a naive matcher, bounds.
+
+#![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, missing_docs)]
+
+mod bounds;
+mod cells;
+mod gherkin;
+mod memory_graph;
+mod naive;
+mod setup;
+mod tck;

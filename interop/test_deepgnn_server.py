@@ -200,6 +200,27 @@ def test_any_format(deepgnn: Path, server: Isomorph, isomorph: Isomorph, tmp_pat
                 assert told[0][name] == other[name], name
 
 
+def test_a_text_has_the_features_of_its_binary(deepgnn: Path, server: Isomorph, isomorph: Isomorph, tmp_path: Path) -> None:
+    """Features have the ids of the format, whatever a graph is served from: a text, its binary, or a copy in another format."""
+    text, questions, binary = tmp_path / "graph.edgelist", tmp_path / "questions.json", tmp_path / "binary"
+    lines = [f"{node},-1,{node % 2},1.0,float32,3,{node},{node + 0.5},-1,float32,1,{node % 3}\n{node},0,{(node + 1) % 9},1.0,float32,1,{node}\n" for node in range(9)]
+    text.write_text("".join(lines))
+    isomorph.convert(text, binary, "--to", "deepgnn")
+    copies = [isomorph.convert(text, tmp_path / name, "--to", to) for to, name in (("nock", "graph.parq"), ("graphar", "graphar"), ("annnet", "graph.annnet"))]
+    empty = {"sparse": [], "sparse_edges": [], "seeds": []}
+    asked = {**empty, "nodes": [0, 1, 2, 8], "edges": [[0, 1, 0], [8, 0, 0]], "node_features": [0, 1, 2], "edge_features": [0, 1], "edge_types": 1, "count": 2}
+    questions.write_text(json.dumps(asked))
+    with ExitStack() as stack:
+        published = json.loads(client(deepgnn, "ask", stack.enter_context(theirs(deepgnn, binary, "0")), questions))
+        assert len(set(map(str, published["dense"]))) > 1
+        for path, *flags in [[text], [text, "--cache", tmp_path / "cache"], [binary], *[[copy] for copy in copies]]:
+            own = json.loads(client(deepgnn, "ask", stack.enter_context(ours(server, path, *flags)), questions))
+            for name in "dense", "dense of edges", "strings", "strings of edges":
+                assert own[name] == published[name], (path, name)
+            for name in "node_feature_count", "edge_feature_count":
+                assert own["meta"].get(name) == published["meta"].get(name), (path, name)
+
+
 def test_a_refused_call_is_an_error_and_the_server_goes_on(deepgnn: Path, server: Isomorph) -> None:
     """A count above the limit."""
     with ours(server, FIXTURES / "karate" / "bin_linear_p1") as address:

@@ -77,6 +77,10 @@ isomorph_error::rules! {
     HYPEREDGE_MEMBER "ANNNET-HYPEREDGE-MEMBER" Warning
         "members of hyperedges are entities, in layers where they are placed",
         "add the missing entity or its layer; the published library drops such a member silently";
+    /// A member listed twice on one side.
+    HYPEREDGE_MEMBER_TWICE "ANNNET-HYPEREDGE-MEMBER-TWICE" Warning
+        "a hyperedge lists each member at most once on each side",
+        "remove the repeated member; the published library keeps one of them";
     /// A member that prevents the published library from reading the graph.
     HYPEREDGE_NESTED "ANNNET-HYPEREDGE-NESTED" Error
         "ids of members are not themselves JSON arrays, JSON objects, or Python pairs that contain a list",

@@ -303,11 +303,11 @@ pub(crate) fn push_text(out: &mut String, text: &str) {
     out.push('\'');
 }
 
-/// Appends a float in Python's notation.
+/// Appends a float in Python's notation: of an infinite number, a literal that is too large, because Python reads no other.
 pub(crate) fn push_float(out: &mut String, value: f64) {
     match value {
         _ if value.is_nan() => out.push_str("nan"),
-        _ if value.is_infinite() => out.push_str(if value > 0.0 { "inf" } else { "-inf" }),
+        _ if value.is_infinite() => out.push_str(if value > 0.0 { "1e999" } else { "-1e999" }),
         _ => out.push_str(&format!("{value:?}")),
     }
 }

@@ -85,8 +85,8 @@ impl Graph {
         Summary {
             nodes: self.nodes(),
             edges: self.edges(),
-            node_features: names.map_or(0, |names| names.features().len() as u64),
-            edge_features: names.map_or(0, |names| names.edge_features().len() as u64),
+            node_features: names.map_or(0, |names| names.stated_features()[0]),
+            edge_features: names.map_or(0, |names| names.stated_features()[1]),
             node_counts,
             edge_counts,
             node_weights: vec![node_weights],

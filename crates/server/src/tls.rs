@@ -28,7 +28,7 @@ pub(crate) fn server(
 ) -> Result<Arc<ServerConfig>> {
     let chain = chain(certificates, &paths.certificates)?;
     let key = PrivateKeyDer::from_pem_slice(key)
-        .map_err(|error| wrong(&paths.key, "has no private key in PEM").caused_by(error))?;
+        .map_err(|error| wrong(&paths.key, "this file has no private key in PEM").caused_by(error))?;
     let builder = ServerConfig::builder_with_provider(provider()).with_safe_default_protocol_versions();
     let builder = builder.map_err(|error| wrong(&paths.certificates, "TLS cannot be set up").caused_by(error))?;
     let builder = match (authorities, &paths.client_authorities) {
@@ -56,7 +56,7 @@ pub(crate) fn client(authorities: &Path, identity: Option<(&Path, &Path)>) -> Re
         None => builder.with_no_client_auth(),
         Some((certificates, path)) => {
             let key = PrivateKeyDer::from_pem_slice(&crate::access::read(path)?)
-                .map_err(|error| wrong(path, "has no private key in PEM").caused_by(error))?;
+                .map_err(|error| wrong(path, "this file has no private key in PEM").caused_by(error))?;
             let chain = chain(&crate::access::read(certificates)?, certificates)?;
             builder.with_client_auth_cert(chain, key).map_err(|error| {
                 wrong(path, &format!("the key does not belong to the certificate, or cannot be used: {error}"))
@@ -70,7 +70,7 @@ pub(crate) fn client(authorities: &Path, identity: Option<(&Path, &Path)>) -> Re
 fn chain(bytes: &[u8], path: &Path) -> Result<Vec<CertificateDer<'static>>> {
     let chain = CertificateDer::pem_slice_iter(bytes).collect::<std::result::Result<Vec<_>, _>>();
     let chain = chain.map_err(|error| wrong(path, "a certificate is damaged").caused_by(error))?;
-    if chain.is_empty() { Err(wrong(path, "has no certificate in PEM")) } else { Ok(chain) }
+    if chain.is_empty() { Err(wrong(path, "this file has no certificate in PEM")) } else { Ok(chain) }
 }
 
 fn roots(bytes: &[u8], path: &Path) -> Result<RootCertStore> {

@@ -5,7 +5,7 @@ use isomorph_error::{Findings, Place, Result};
 
 use crate::cells::Cells;
 use crate::layout::{column, file, word};
-use crate::read::{Class, Placement, hash, resolve};
+use crate::read::{Class, Placement, Role, hash, resolve};
 use crate::{Annnet, rules};
 
 /// Checks the edge table.
@@ -63,6 +63,11 @@ fn check_rows(annnet: &Annnet, cells: &Cells, start: u64, findings: &mut Finding
         let ends: Vec<(Placement, bool)> = match class {
             Class::Hyperedge => {
                 let own = known.hyperedges.get(id);
+                if let Some(node) = own.as_ref().and_then(|own| listed_twice(own.members)) {
+                    let node = annnet.entities.keys.value(node as usize);
+                    let message = format!("{node:?} is listed twice on one side of hyperedge {:?}", ids.value(row));
+                    findings.push(&rules::HYPEREDGE_MEMBER_TWICE, message, Place::file(file::HYPEREDGES));
+                }
                 let members = own.iter().flat_map(|own| own.members.iter().zip(own.are_bare));
                 members.map(|((member, _), is_bare)| (*member, *is_bare)).collect()
             }
@@ -94,6 +99,14 @@ fn check_rows(annnet: &Annnet, cells: &Cells, start: u64, findings: &mut Finding
         }
     }
     Ok(())
+}
+
+/// Returns the node of a member that one side of a hyperedge has twice, if there is one.
+fn listed_twice(members: &[(Placement, Role)]) -> Option<u32> {
+    let mut sorted: Vec<(Placement, &str)> = members.iter().map(|(member, role)| (*member, role.word())).collect();
+    sorted.sort_unstable();
+    let twice = sorted.windows(2).find(|two| two.first() == two.last())?;
+    twice.first().map(|(member, _)| member.node)
 }
 
 /// Returns the kind that follows from the ends of an edge.

@@ -213,6 +213,9 @@ const BREAKS: &[(&str, Break)] = &[
         files.column(HYPEREDGES, "members", lists(&[Some(&["\"('a', ('b',))\""])]));
     }),
     ("ANNNET-HYPEREDGE-MEMBER", |files| files.column(HYPEREDGES, "members", lists(&[Some(&["\"nobody\""])]))),
+    ("ANNNET-HYPEREDGE-MEMBER-TWICE", |files| {
+        files.column(HYPEREDGES, "members", lists(&[Some(&["\"a\"", "\"b\"", "\"a\""])]));
+    }),
     ("ANNNET-HYPEREDGE-NESTED", |files| {
         files.column(ENTITIES, "entity_id", text(["a", "[1]"]));
         files.column(HYPEREDGES, "members", lists(&[Some(&["\"[1]\""])]));

@@ -43,6 +43,13 @@ pub static META_KEY_UNKNOWN: Rule = note(
     "check the spelling of the key, or remove it if nothing uses it",
 );
 
+/// A list whose key is nearly one that is missing.
+pub static META_KEY_MISTYPED: Rule = error(
+    "GAR-META-KEY-MISTYPED",
+    "a list has a key of GraphAr; under a mistyped key its vertices, edges or properties would be missed",
+    "correct the spelling of the key, or rename it if it is not meant for GraphAr",
+);
+
 /// A value of the wrong type.
 pub static META_VALUE: Rule = error(
     "GAR-META-VALUE",

@@ -36,6 +36,7 @@ pub static RULES: &[&Rule] = &[
     &META_EXTRA_TWICE,
     &META_KEY_MISSING,
     &META_KEY_UNKNOWN,
+    &META_KEY_MISTYPED,
     &META_VALUE,
     &META_BOOL,
     &META_ALIGNED,

@@ -1,6 +1,6 @@
 //! The keys of one mapping, taken one by one; the remaining keys are unknown and are kept.
 
-use isomorph_error::{Error, Findings, Place, Result, Rule};
+use isomorph_error::{Error, Findings, Place, Result, Rule, nearest};
 
 use super::{Map, Node, is_written_again};
 use crate::rules;
@@ -10,12 +10,14 @@ pub(crate) struct Fields<'a> {
     file: &'a str,
     line: u64,
     left: Vec<(String, Node)>,
+    /// Keys of lists that were asked for and do not exist.
+    absent: Vec<String>,
     findings: &'a mut Findings,
 }
 
 impl<'a> Fields<'a> {
     pub fn new(file: &'a str, map: Map, findings: &'a mut Findings) -> Self {
-        Fields { file, line: map.line, left: map.entries, findings }
+        Fields { file, line: map.line, left: map.entries, absent: Vec::new(), findings }
     }
 
     /// Returns the place of a key of this mapping.
@@ -100,6 +102,9 @@ impl<'a> Fields<'a> {
 
     /// Returns the items of a list; an empty list if the key is absent.
     pub fn list(&mut self, key: &str) -> Result<Vec<Node>> {
+        if !self.has(key) {
+            self.absent.push(key.to_owned());
+        }
         match self.take(key) {
             None => Ok(Vec::new()),
             Some(Node::List { items, .. }) => Ok(items),
@@ -159,7 +164,15 @@ impl<'a> Fields<'a> {
     fn find_rest(&mut self, message: impl Fn(&str, &Node) -> &'static str) {
         for (key, node) in &self.left {
             let place = Place::file(self.file).line(node.line()).in_field(key.clone());
-            self.findings.push(&rules::META_KEY_UNKNOWN, message(key, node), place);
+            let is_list = matches!(node, Node::List { .. });
+            match nearest(key, self.absent.iter().map(String::as_str)).filter(|_| is_list) {
+                // A list that is not read is data that is not read.
+                Some(near) => {
+                    let message = format!("unknown key {key}, and {near} is missing");
+                    self.findings.push(&rules::META_KEY_MISTYPED, message, place);
+                }
+                None => self.findings.push(&rules::META_KEY_UNKNOWN, message(key, node), place),
+            }
         }
     }
 }
@@ -213,5 +226,21 @@ mod tests {
             assert_eq!(error.broken_rule().unwrap().id, "GAR-META-VALUE", "{text}");
             assert_eq!(error.place().line, Some(1));
         }
+    }
+
+    #[test]
+    fn a_list_under_a_mistyped_key_is_an_error_only_if_the_key_is_missing() {
+        let read = |text: &str| {
+            let mut findings = Findings::default();
+            let map = super::super::parse("x.yml", text.as_bytes(), &mut findings).unwrap();
+            let mut fields = Fields::new("x.yml", map, &mut findings);
+            fields.texts("vertices").unwrap();
+            fields.pass_over_rest();
+            (findings.count(&rules::META_KEY_MISTYPED), findings.count(&rules::META_KEY_UNKNOWN))
+        };
+        assert_eq!(read("verticess:\n  - a.yml\n"), (1, 0));
+        assert_eq!(read("vertices:\n  - a.yml\nverticess:\n  - b.yml\n"), (0, 1));
+        assert_eq!(read("verticess: three\n"), (0, 1));
+        assert_eq!(read("owners:\n  - me\n"), (0, 1));
     }
 }

@@ -67,7 +67,8 @@ impl KeyedGraph {
         // The name of a property may look like a feature with its type.
         let readings = [(Some(feature.text.clone()), None), (typed, wanted), (Some(feature.id.clone()), wanted)];
         for (name, wanted) in readings {
-            let Some(name) = name else { continue };
+            // Numbers without a property have an empty name.
+            let Some(name) = name.filter(|name| !name.is_empty()) else { continue };
             if let Some((id, _)) = (0..).zip(known).find(|(_, known)| **known == name) {
                 let what = self.declared(&name, elements)?;
                 return Ok(Found { id, name, what, wanted });
@@ -79,7 +80,8 @@ impl KeyedGraph {
         }
         let near = did_you_mean(&feature.id, known.iter().map(String::as_str));
         let error = Error::usage(format!("{:?} is not a feature{near}", feature.id));
-        Err(if known.is_empty() { error } else { error.hint(format!("--features {}", known.join("|"))) })
+        let named: Vec<&str> = known.iter().map(String::as_str).filter(|name| !name.is_empty()).collect();
+        Err(if named.is_empty() { error } else { error.hint(format!("--features {}", named.join("|"))) })
     }
 
     /// Returns the type of a property of `elements` according to the graph, or to the sidecar of a binary.

@@ -243,7 +243,7 @@ impl<'a> Asked<'a> {
                 Some(times) => match times::value_at(bytes, times[at]) {
                     Some(value) => value.map(|(bytes, _)| bytes),
                     None => {
-                        return Err(features.broken("the feature was stored without times").hint("omit the time"));
+                        return Err(times::without_times());
                     }
                 },
             };

@@ -1,6 +1,8 @@
 //! Encoding of features with times: `u32` number of values, the time of creation of each (`i64`, ascending), the offset of each
 //! and the end of the last (`i64`, from the start of the feature), the values, eight zero bytes.
 
+use isomorph_error::Error;
+
 /// Returns the latest value that was created at `time` or before, and its time: `Some(None)` if the first is later. `None` if the bytes do
 /// not have this encoding, like those of features without times.
 pub(super) fn value_at(bytes: &[u8], time: i64) -> Option<Option<(&[u8], i64)>> {
@@ -23,6 +25,12 @@ pub(super) fn value_at(bytes: &[u8], time: i64) -> Option<Option<(&[u8], i64)>> 
     let created = i64::from_le_bytes(*created.get(at)?);
     let value = bytes.get(offset(at)?..offset(at + 1)?).filter(|_| offset(at + 1) <= Some(last))?;
     Some(Some((value, created)))
+}
+
+/// The error for a time at which a feature is requested that was stored without times.
+#[cold]
+pub(super) fn without_times() -> Error {
+    Error::usage("the feature was stored without times").hint("omit the time")
 }
 
 #[cfg(test)]

@@ -114,7 +114,7 @@ impl Values<'_> {
                 Some(time) => match times::value_at(bytes, time) {
                     Some(value) => value.map(|(bytes, created)| Value { bytes, created }),
                     None => {
-                        return Err(features.broken("the feature was stored without times").hint("omit the time"));
+                        return Err(times::without_times());
                     }
                 },
             };

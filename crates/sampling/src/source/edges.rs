@@ -14,6 +14,7 @@ use isomorph_model::{Batch, Direction, EdgeBatch, EdgeType, Graph as Model, Rela
 use isomorph_tables::sort::{EdgeSorter, SortOptions};
 
 use super::features::{FeatureWriter, columns};
+use super::numbers::Numbers;
 use super::times::{Clock, NEVER, Times};
 use super::weights::{Weights, single};
 use super::{Names, Writer, scale_of};
@@ -44,8 +45,8 @@ pub(super) struct Edges {
     /// Whether weights may have more than 32 bits.
     wide: bool,
     faults: Met,
-    /// Names of the features, by id.
-    features: Vec<String>,
+    /// The numbers of the features.
+    features: Numbers,
 }
 
 /// The columns of edges of a partition.
@@ -82,13 +83,13 @@ impl Edges {
         let column = |ty: &EdgeType| (Weights::of(&ty.properties), Times::of(ty, clock.unwrap_or(Clock::Numbers)));
         let columns: Vec<_> = model.edges.iter().map(column).collect();
         let wide = columns.iter().zip(&model.edges).any(|((weights, _), ty)| weights.are_wide(&ty.properties));
-        let features = names.edge_features().to_vec();
+        let features = names.edge_numbers().clone();
         let field = |name, data_type| Field::new(name, data_type, false);
         let mut fields = vec![field("type", DataType::Int32), field("weight", DataType::Float64)];
         if clock.is_some() {
             fields.extend([field(CREATED, DataType::Int64), field("removed", DataType::Int64)]);
         }
-        if !features.is_empty() {
+        if !features.names().is_empty() {
             // The features of a row in order, each after its length, or after the marker for a feature without length.
             fields.push(field("features", DataType::Binary));
         }
@@ -162,7 +163,7 @@ impl Edges {
         }
         let mut payload: Vec<ArrayRef> = vec![Arc::new(types), Arc::new(Float64Array::from(weights))];
         payload.extend(lives.into_iter().flatten());
-        if !self.features.is_empty() {
+        if !self.features.names().is_empty() {
             payload.push(self.cells(ty, batch)?);
         }
         let payload = RecordBatch::try_new(Arc::clone(&self.schema), payload).map_err(unsorted)?;
@@ -201,17 +202,14 @@ impl Edges {
 
     /// Returns the features of the rows of a batch.
     fn cells(&self, ty: &EdgeType, batch: &EdgeBatch) -> Result<ArrayRef> {
-        let place = |name: &String| ty.properties.iter().position(|property| property.name == *name);
-        let features: Vec<Option<usize>> = self.features.iter().map(place).collect();
-        let columns = columns(&batch.properties, &features);
+        let columns = columns(&batch.properties, &self.features.positions(&ty.properties));
         let (mut cells, mut cell) = (BinaryBuilder::new(), Vec::new());
         for row in 0..batch.rows {
             cell.clear();
-            for column in &columns {
+            for cells in columns.row(row) {
                 let start = cell.len();
                 cell.extend_from_slice(&[0; 4]);
-                let there = column.as_ref().filter(|(column, _)| column.is_valid(row));
-                let length = match there.map_or(Stated::No, |(_, cells)| cells.append(row, &mut cell)) {
+                let length = match cells.map_or(Stated::No, |cells| cells.append(row, &mut cell)) {
                     Stated::No => MISSING,
                     Stated::WithNulls => WITH_NULLS,
                     Stated::Yes => u32::try_from(cell.len() - start - 4)

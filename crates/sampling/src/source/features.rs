@@ -166,13 +166,25 @@ fn sparse(column: &ArrayRef) -> Option<Cells> {
     matches!(values, Cells::Lists(..)).then(|| Cells::Sparse { points: points.clone(), values: Box::new(values) })
 }
 
-/// The columns of a batch that are features: column and cells for each id.
-pub(super) type Columns<'a> = Vec<Option<(&'a ArrayRef, Cells)>>;
+/// The columns of a batch that are features: columns and cells for each number.
+pub(super) struct Columns<'a>(Vec<Vec<(&'a ArrayRef, Cells)>>);
 
 /// Returns the columns of the properties that are features.
-pub(super) fn columns<'a>(properties: &'a [Option<ArrayRef>], features: &[Option<usize>]) -> Columns<'a> {
-    let column = |at: Option<usize>| properties.get(at?)?.as_ref();
-    features.iter().map(|at| column(*at).map(|column| (column, Cells::of(column)))).collect()
+pub(super) fn columns<'a>(properties: &'a [Option<ArrayRef>], features: &[Vec<usize>]) -> Columns<'a> {
+    let column = |at: &usize| properties.get(*at)?.as_ref().map(|column| (column, Cells::of(column)));
+    Columns(features.iter().map(|places| places.iter().filter_map(column).collect()).collect())
+}
+
+impl Columns<'_> {
+    /// Returns the cells of a row by number, up to its last feature.
+    pub fn row(&self, row: usize) -> impl Iterator<Item = Option<&Cells>> {
+        let there = move |columns: &Vec<(&ArrayRef, Cells)>| columns.iter().any(|(column, _)| column.is_valid(row));
+        let count = self.0.iter().rposition(there).map_or(0, |last| last + 1);
+        self.0
+            .iter()
+            .take(count)
+            .map(move |columns| columns.iter().find(|(column, _)| column.is_valid(row)).map(|(_, cells)| cells))
+    }
 }
 
 impl FeatureWriter {
@@ -190,10 +202,9 @@ impl FeatureWriter {
     /// Adds the features of the next element; null becomes a hole.
     pub fn row(&mut self, columns: &Columns<'_>, row: usize) -> Result<()> {
         let mut bytes = std::mem::take(&mut self.cell);
-        for cell in columns {
+        for cells in columns.row(row) {
             bytes.clear();
-            let there = cell.as_ref().filter(|(column, _)| column.is_valid(row));
-            let stated = there.map_or(Stated::No, |(_, cells)| cells.append(row, &mut bytes));
+            let stated = cells.map_or(Stated::No, |cells| cells.append(row, &mut bytes));
             self.bytes(stated, &bytes)?;
         }
         self.cell = bytes;
@@ -226,7 +237,7 @@ impl NodeFeatures {
     }
 
     /// Adds the properties of the next nodes.
-    pub fn push(&mut self, properties: &[Option<ArrayRef>], rows: usize, features: &[Option<usize>]) -> Result<()> {
+    pub fn push(&mut self, properties: &[Option<ArrayRef>], rows: usize, features: &[Vec<usize>]) -> Result<()> {
         let columns = columns(properties, features);
         for row in 0..rows {
             self.slots.put(&self.features.slot.to_le_bytes())?;

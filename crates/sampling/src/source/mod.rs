@@ -8,6 +8,7 @@ mod features;
 mod json;
 mod kept;
 mod names;
+mod numbers;
 mod times;
 mod weights;
 
@@ -36,6 +37,7 @@ use features::NodeFeatures;
 pub use json::is_json as is_json_feature;
 pub use kept::KeptGraph;
 pub use names::{LABELS, Names};
+use numbers::Numbers;
 pub use times::Clock;
 use weights::{NO_WEIGHT, Weights};
 
@@ -64,7 +66,7 @@ impl Writer {
 impl Graph {
     /// Reads a graph of any format. If there is one node type with integer keys, the keys are the ids; otherwise ids are
     /// row numbers, type after type, and [`Names`] has the keys. Types of nodes and edges become numbers, properties
-    /// become features, one for each name. Weights are the properties called `weight`, by default 1, in columns or
+    /// become features, with the feature id that they state, or one for each name. Weights are the properties called `weight`, by default 1, in columns or
     /// in a bag; times of edges are the columns `created_at` and `removed_at`: dates, timestamps or integers, on the common
     /// clock of [`Names::clock`]. Unusable weights and times are errors when they are requested. Undirected edges lead both ways.
     ///
@@ -92,7 +94,7 @@ impl Graph {
         let mut names = Names::of(model, options)?;
         let mut nodes = Nodes::new(options)?;
         for (number, ty) in model.nodes.iter().enumerate() {
-            let mut columns = NodeColumns::of(model, ty, names.features());
+            let mut columns = NodeColumns::of(model, ty, names.node_numbers());
             for part in source.scan(&Request::of(Tables::Nodes(number)))? {
                 for batch in part {
                     let Batch::Nodes(batch) = batch? else { continue };
@@ -132,23 +134,26 @@ struct NodeColumns {
     name: String,
     /// The feature of labels.
     labels: Option<usize>,
-    /// The property of each feature, up to the last one that this type has.
-    features: Vec<Option<usize>>,
+    /// The properties of each feature, up to the last one that this type has.
+    features: Vec<Vec<usize>>,
     /// If edges alone may mention nodes, the properties that every other node has: a row without them only represents an end.
     required: Vec<usize>,
 }
 
 impl NodeColumns {
-    fn of(model: &Model, ty: &NodeType, features: &[String]) -> NodeColumns {
+    fn of(model: &Model, ty: &NodeType, numbers: &Numbers) -> NodeColumns {
         let find = |name: &str| ty.properties.iter().position(|property| property.name == name);
         let number =
             (0..).zip(&model.nodes).find(|(_, other)| std::ptr::eq(*other, ty)).map_or(0, |(number, _)| number);
         // Labels are a column after all others.
         let labels = (ty.labels != LabelVocabulary::None).then_some(ty.properties.len());
         let of_rows = find(TYPE).filter(|at| model.nodes.len() == 1 && ty.properties[*at].data_type == DataType::Int32);
-        let feature = |name: &String| find(name).or(labels.filter(|_| name == LABELS));
-        let mut features: Vec<Option<usize>> = features.iter().map(feature).collect();
-        while features.pop_if(|last| last.is_none()).is_some() {}
+        let mut features = numbers.positions(&ty.properties);
+        let of_labels = numbers.names().iter().position(|name| name == LABELS).filter(|_| find(LABELS).is_none());
+        if let Some((at, number)) = labels.zip(of_labels) {
+            features.resize(features.len().max(number + 1), Vec::new());
+            features[number].push(at);
+        }
         let (weights, name) = (Weights::of(&ty.properties), ty.name.clone());
         let stated = ty.properties.iter().enumerate().filter(|(_, property)| ty.implied && !property.nullable);
         let required = stated.map(|(at, _)| at).collect();

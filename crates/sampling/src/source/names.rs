@@ -9,11 +9,12 @@ use arrow_array::{Array, ArrayRef, Int64Array, StringArray, UInt64Array};
 use arrow_cast::cast;
 use arrow_schema::DataType;
 use isomorph_error::{Error, Result, did_you_mean};
-use isomorph_model::{Ends, Graph as Model, KeyKind, LabelVocabulary, NodeBatch, well_known};
+use isomorph_model::{Ends, Graph as Model, KeyKind, LabelVocabulary, NodeBatch, Property, well_known};
 use isomorph_storage::Reservation;
 use isomorph_tables::lookup::{ABSENT, KeyRows, KeyRowsBuilder, Lookup, LookupOptions, RowKeys, RowKeysBuilder};
 use serde::{Deserialize, Serialize};
 
+use super::numbers::Numbers;
 use super::times::{Clock, clock_of, is_time};
 use crate::graph::GraphOptions;
 
@@ -26,10 +27,8 @@ const IMPLIED: u64 = 32;
 /// The keys of ids, and the names of type numbers, of a graph that was read.
 pub struct Names {
     types: Vec<TypeNames>,
-    /// Names of the properties of nodes, without repeats.
-    features: Vec<String>,
-    /// Names of the properties of edges that are features, without repeats.
-    edge_features: Vec<String>,
+    features: Numbers,
+    edge_features: Numbers,
     /// Names of the types of edges.
     pub(super) edge_types: Vec<String>,
     /// Whether ids are the keys of the one node type.
@@ -57,8 +56,8 @@ struct TypeNames {
 #[derive(Serialize, Deserialize)]
 pub(super) struct KeptNames {
     types: Vec<KeptType>,
-    features: Vec<String>,
-    edge_features: Vec<String>,
+    features: Numbers,
+    edge_features: Numbers,
     edge_types: Vec<String>,
     plain: bool,
 }
@@ -121,24 +120,16 @@ impl Names {
             rows: 0,
             keys: None,
         });
-        let (mut features, mut edge_features) = (Vec::new(), Vec::new());
-        for property in model.nodes.iter().flat_map(|ty| &ty.properties) {
-            if !features.contains(&property.name) {
-                features.push(property.name.clone());
-            }
+        let mut features = Numbers::of(model.nodes.iter().flat_map(|ty| &ty.properties), |_| true);
+        if model.nodes.iter().any(|ty| ty.labels != LabelVocabulary::None) {
+            features.add(LABELS);
         }
-        if model.nodes.iter().any(|ty| ty.labels != LabelVocabulary::None)
-            && !features.iter().any(|name| name == LABELS)
-        {
-            features.push(LABELS.to_owned());
-        }
-        for property in model.edges.iter().flat_map(|ty| &ty.properties) {
-            // A weight with more bits than the engine's is also a feature, and so is a column named like a time that is not one.
-            let is_weight = property.name == well_known::WEIGHT && property.data_type == DataType::Float32;
-            if !is_weight && !is_time(property) && !edge_features.contains(&property.name) {
-                edge_features.push(property.name.clone());
-            }
-        }
+        // A weight with more bits than the engine's is also a feature, and so is a column named like a time that is not one.
+        let is_weight =
+            |property: &Property| property.name == well_known::WEIGHT && property.data_type == DataType::Float32;
+        let edge_features = Numbers::of(model.edges.iter().flat_map(|ty| &ty.properties), |property| {
+            !is_weight(property) && !is_time(property)
+        });
         Ok(Names {
             types: types.collect(),
             features,
@@ -388,13 +379,27 @@ impl Names {
         ids.iter().map(text).collect()
     }
 
-    /// Returns the names of the properties of node features, by id, including [`LABELS`].
+    /// Returns the names of the properties of node features, by number, including [`LABELS`]; empty for numbers that no property has,
+    /// and for ids of several types. A property that states a feature id has it as its number.
     pub fn features(&self) -> &[String] {
+        self.features.names()
+    }
+
+    /// Returns the names of the properties of edge features, by number, as [`Names::features`].
+    pub fn edge_features(&self) -> &[String] {
+        self.edge_features.names()
+    }
+
+    /// Returns the numbers of features of nodes and edges that a server states: ids, if properties state any.
+    pub fn stated_features(&self) -> [u64; 2] {
+        [&self.features, &self.edge_features].map(|numbers| numbers.stated() as u64)
+    }
+
+    pub(super) fn node_numbers(&self) -> &Numbers {
         &self.features
     }
 
-    /// Returns the names of the properties of edge features, by id.
-    pub fn edge_features(&self) -> &[String] {
+    pub(super) fn edge_numbers(&self) -> &Numbers {
         &self.edge_features
     }
 }

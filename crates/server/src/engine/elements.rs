@@ -30,7 +30,11 @@ impl Engine {
         let types = known(&request.types, counts.len()).listed().unwrap_or_default().to_vec();
         let nothing = || {
             let types = request.types.iter().take(8).map(i32::to_string).collect::<Vec<_>>().join(", ");
-            Status::failed_precondition(format!("the graph has no {what} of types {types}"))
+            let message = match types.is_empty() {
+                true => format!("the request names no types of {what}"),
+                false => format!("the graph has no {what} of types {types}"),
+            };
+            Status::failed_precondition(message)
         };
         if types.is_empty() {
             return Err(nothing());

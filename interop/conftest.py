@@ -40,15 +40,6 @@ def isomorph() -> Isomorph:
 
 
 @pytest.fixture(scope="session")
-def cloud_isomorph() -> Isomorph:
-    """The command built with the object stores."""
-    path = os.environ.get("ISOMORPH_CLOUD_BIN")
-    if not path:
-        pytest.skip("no command with object stores: ISOMORPH_CLOUD_BIN is not set (`cargo xtask interop` sets it)")
-    return Isomorph(Path(path))
-
-
-@pytest.fixture(scope="session")
 def social() -> Path:
     """The social graph of `examples/`, in GraphAr."""
     return ROOT / "examples" / "social" / "social.graph.yml"

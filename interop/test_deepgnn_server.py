@@ -53,9 +53,9 @@ def deepgnn() -> Path:
 
 
 @pytest.fixture(scope="session")
-def server(cloud_isomorph: Isomorph) -> Isomorph:
+def server(isomorph: Isomorph) -> Isomorph:
     """The command built with the server: the same build as for object stores."""
-    return cloud_isomorph
+    return isomorph
 
 
 def free_port() -> int:

@@ -21,9 +21,9 @@ def store(request: pytest.FixtureRequest) -> Iterator[ObjectStore]:
 
 
 @pytest.fixture
-def remote(cloud_isomorph: Isomorph, store: ObjectStore) -> Isomorph:
+def remote(isomorph: Isomorph, store: ObjectStore) -> Isomorph:
     """The command, configured for the server."""
-    return cloud_isomorph.with_environment(store.environment(store.address))
+    return isomorph.with_environment(store.environment(store.address))
 
 
 def person(number: int) -> str:
@@ -109,7 +109,7 @@ def test_writers_at_the_same_time_lose_nothing(remote: Isomorph, store: ObjectSt
     remote.validate(there)
 
 
-def test_who_comes_too_late_begins_again(cloud_isomorph: Isomorph, remote: Isomorph, store: ObjectStore) -> None:
+def test_who_comes_too_late_begins_again(isomorph: Isomorph, remote: Isomorph, store: ObjectStore) -> None:
     there = store.url("late")
     remote.run("lake", "insert", there, person(0), expect=3)
     remote.run("lake", "init", there)
@@ -123,7 +123,7 @@ def test_who_comes_too_late_begins_again(cloud_isomorph: Isomorph, remote: Isomo
             remote.run("lake", "insert", there, person(1))
 
     with door(store, before) as address:
-        late = cloud_isomorph.with_environment(store.environment(address))
+        late = isomorph.with_environment(store.environment(address))
         assert late.json("lake", "insert", there, person(2))["version"] == 3
     assert faster
     assert found(remote, there) == [person(0), person(1), person(2)]
@@ -131,7 +131,7 @@ def test_who_comes_too_late_begins_again(cloud_isomorph: Isomorph, remote: Isomo
 
 
 def test_what_a_killed_writer_claimed_is_published(
-    cloud_isomorph: Isomorph, remote: Isomorph, store: ObjectStore
+    isomorph: Isomorph, remote: Isomorph, store: ObjectStore
 ) -> None:
     there = store.url("killed")
     remote.run("lake", "init", there)
@@ -145,7 +145,7 @@ def test_what_a_killed_writer_claimed_is_published(
             raise ConnectionAbortedError("nobody waits for an answer")
 
     with door(store, before) as address:
-        doomed = cloud_isomorph.with_environment(store.environment(address))
+        doomed = isomorph.with_environment(store.environment(address))
         killed = doomed.start("lake", "insert", there, person(1))
         assert killed.wait() != 0
     assert found(remote, there) == [person(0)], "it was not acknowledged"

@@ -74,9 +74,9 @@ def watched(refuses: Callable[[int], bool | None]) -> Iterator[str]:
 
 
 @pytest.fixture
-def remote(cloud_isomorph: Isomorph, server: str, client) -> Isomorph:
+def remote(isomorph: Isomorph, server: str, client) -> Isomorph:
     """The command, configured for the server."""
-    return at(cloud_isomorph, server)
+    return at(isomorph, server)
 
 
 def at(command: Isomorph, server: str) -> Isomorph:
@@ -207,12 +207,12 @@ def test_an_annnet_graph_is_changed_where_it_lies(
 
 
 def test_of_two_changes_of_an_annnet_graph_one_is_refused(
-    cloud_isomorph: Isomorph, remote: Isomorph, client, social: Path, tmp_path: Path
+    isomorph: Isomorph, remote: Isomorph, client, social: Path, tmp_path: Path
 ) -> None:
     counted: list[int] = []
     there, _, table = annnet_there_and_here(remote, social, "counted", "v2", tmp_path)
     with watched(counted.append) as door:
-        at(cloud_isomorph, door).run("extend", there, "--edges", table)
+        at(isomorph, door).run("extend", there, "--edges", table)
     there, _, table = annnet_there_and_here(remote, social, "raced", "v2", tmp_path)
     manifest = client.get_object(Bucket=BUCKET, Key="raced/manifest.json")["Body"].read()
 
@@ -223,15 +223,15 @@ def test_of_two_changes_of_an_annnet_graph_one_is_refused(
         return False
 
     with watched(faster) as door:
-        error = at(cloud_isomorph, door).error("extend", there, "--edges", table, expect=5)
+        error = at(isomorph, door).error("extend", there, "--edges", table, expect=5)
     assert error["kind"] == "conflict"
     assert client.get_object(Bucket=BUCKET, Key="raced/manifest.json")["Body"].read() == manifest + b"\n"
 
 
-def test_nothing_to_be_seen_after_a_kill(cloud_isomorph: Isomorph, remote: Isomorph, client, social: Path) -> None:
+def test_nothing_to_be_seen_after_a_kill(isomorph: Isomorph, remote: Isomorph, client, social: Path) -> None:
     counted = []
     with watched(counted.append) as door:
-        at(cloud_isomorph, door).run("convert", social, f"s3://{BUCKET}/whole", "--to", "graphar")
+        at(isomorph, door).run("convert", social, f"s3://{BUCKET}/whole", "--to", "graphar")
     last = len(counted)
     assert last > 20
     for number in (1, last // 2, last):
@@ -244,7 +244,7 @@ def test_nothing_to_be_seen_after_a_kill(cloud_isomorph: Isomorph, remote: Isomo
             return put >= number
 
         with watched(kill) as door:
-            running = at(cloud_isomorph, door).start("convert", social, there, "--to", "graphar")
+            running = at(isomorph, door).start("convert", social, there, "--to", "graphar")
             assert running.wait() == -signal.SIGKILL
         assert not [name for name in names(client, f"killed-{number}/") if name.endswith(".graph.yml")]
         remote.run("info", there, expect=3)
@@ -252,7 +252,7 @@ def test_nothing_to_be_seen_after_a_kill(cloud_isomorph: Isomorph, remote: Isomo
         remote.run("diff", social, there)
 
 
-def test_an_interrupted_conversion_deletes_what_it_wrote(cloud_isomorph: Isomorph, client, social: Path) -> None:
+def test_an_interrupted_conversion_deletes_what_it_wrote(isomorph: Isomorph, client, social: Path) -> None:
     there = f"s3://{BUCKET}/interrupted"
 
     def interrupt(put: int) -> None:
@@ -260,13 +260,13 @@ def test_an_interrupted_conversion_deletes_what_it_wrote(cloud_isomorph: Isomorp
             os.kill(running.pid, signal.SIGINT)
 
     with watched(interrupt) as door:
-        running = at(cloud_isomorph, door).start("convert", social, there, "--to", "graphar")
+        running = at(isomorph, door).start("convert", social, there, "--to", "graphar")
         assert running.wait() == 5
     assert names(client, "interrupted") == []
 
 
-def test_a_store_that_cannot_be_reached_is_an_error(cloud_isomorph: Isomorph, social: Path) -> None:
-    nowhere = at(cloud_isomorph, "http://127.0.0.1:1")
+def test_a_store_that_cannot_be_reached_is_an_error(isomorph: Isomorph, social: Path) -> None:
+    nowhere = at(isomorph, "http://127.0.0.1:1")
     error = nowhere.error("info", f"s3://{BUCKET}/people.parq", expect=5)
     assert error["kind"] == "io" and error["why"]
 

@@ -32,7 +32,7 @@ def free_ports(count: int) -> list[int]:
             one.close()
 
 
-def test_the_page_about_training(cloud_isomorph: Isomorph, tmp_path: Path) -> None:
+def test_the_page_about_training(isomorph: Isomorph, tmp_path: Path) -> None:
     for tool in "bash", "curl", "openssl":
         if shutil.which(tool) is None:
             pytest.skip(f"the program `{tool}` is not installed")
@@ -44,7 +44,7 @@ def test_the_page_about_training(cloud_isomorph: Isomorph, tmp_path: Path) -> No
         page = re.sub(rf"\b{port}\b", str(free), page)
     tools = tmp_path / "tools"
     tools.mkdir()
-    (tools / "isomorph").symlink_to(cloud_isomorph.binary)
+    (tools / "isomorph").symlink_to(isomorph.binary)
     # Not a link: an interpreter finds its environment by its own path.
     (tools / "python").write_text(f'#!/bin/sh\nexec "{python}" "$@"\n')
     (tools / "python").chmod(0o755)
@@ -55,7 +55,7 @@ def test_the_page_about_training(cloud_isomorph: Isomorph, tmp_path: Path) -> No
     assert len(commands) >= 15
     # What servers print goes to files: the end of the script must not wait for it.
     commands = [f"{command.removesuffix('&')} > server-{at}.txt 2>&1 &" if command.endswith("&") else command for at, command in enumerate(commands)]
-    environment = {**cloud_isomorph.environment, "PATH": f"{tools}:{cloud_isomorph.environment['PATH']}"}
+    environment = {**isomorph.environment, "PATH": f"{tools}:{isomorph.environment['PATH']}"}
     script = SCRIPT + "\n".join(commands) + "\n"
     with subprocess.Popen(
         ["bash", "-c", script], cwd=tmp_path, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

@@ -1,14 +1,14 @@
 //! The benchmarks, in the Python environment of the interop tests.
 
 use crate::interop;
-use crate::process::{FEATURES, Workspace};
+use crate::process::{LEAN, Workspace};
 use crate::report::{Outcome, Report};
 
 /// Builds for release, prepares the environment, measures.
 pub(crate) fn run(workspace: &Workspace, arguments: &[String], report: &mut Report) {
     let mut built = false;
     report.step("release build", || {
-        let packages = ["build", "--release", FEATURES, "--package", "isomorph-cli", "--package", "isomorph-benches"];
+        let packages = ["build", "--release", LEAN, "--package", "isomorph-cli", "--package", "isomorph-benches"];
         workspace.cargo(&packages).run()?;
         built = true;
         Ok(Outcome::Done)

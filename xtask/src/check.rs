@@ -1,6 +1,6 @@
 //! Checks that must pass before tests are worth running.
 
-use crate::process::{FEATURES, SELECTION, Workspace};
+use crate::process::Workspace;
 use crate::report::Report;
 use crate::{advisories, cross, directions, features, licences};
 
@@ -12,15 +12,10 @@ pub(crate) fn run(workspace: &Workspace, report: &mut Report) {
     report.step("licences", || licences::run(workspace));
     report.step("advisories", || advisories::run(workspace));
     report.step("clippy", || {
-        workspace.cargo(&["clippy", SELECTION, FEATURES, "--all-targets", "--", "-D", "warnings"]).run().map(Into::into)
-    });
-    // The server is in none of the ordinary builds.
-    report.step("clippy, with the server", || {
-        let server = ["clippy", SELECTION, FEATURES, "--features", "isomorph-cli/serve", "--all-targets"];
-        workspace.cargo(&server).args(["--", "-D", "warnings"]).run().map(Into::into)
+        workspace.cargo_all(&["clippy"], &["--all-targets", "--", "-D", "warnings"]).run().map(Into::into)
     });
     report.step("docs", || {
-        let docs = workspace.cargo(&["doc", SELECTION, FEATURES, "--no-deps"]);
+        let docs = workspace.cargo_all(&["doc"], &["--no-deps"]);
         docs.env("RUSTDOCFLAGS", "-D warnings").run().map(Into::into)
     });
     for triple in cross::triples() {

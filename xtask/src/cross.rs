@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::process::{FEATURES, SELECTION, Workspace};
+use crate::process::{LEAN, Workspace};
 use crate::report::{Outcome, StepResult};
 
 /// A platform, and the C compiler that the C code of dependencies needs even for a check.
@@ -34,7 +34,7 @@ pub(crate) fn run(workspace: &Workspace, triple: &str) -> StepResult {
         let why = format!("no C compiler for it; install {} or set CC_{}", platform.compiler, variable(triple));
         return Ok(Outcome::Skipped(why));
     }
-    workspace.cargo(&["check", SELECTION, FEATURES, "--target", triple]).run().map(Into::into)
+    workspace.cargo(&["check", "--workspace", LEAN, "--target", triple]).run().map(Into::into)
 }
 
 fn has_compiler(workspace: &Workspace, platform: &Platform) -> bool {

@@ -1,83 +1,59 @@
 //! Checks that every build requests the same features of dependencies, so that none is compiled twice.
 //!
-//! Cargo unites the features that the crates of one build request. If the tests, or the `cloud` build, request one more
+//! Cargo unites the features that the crates of one build request. If the tests, or the command alone, request one more
 //! feature of a crate at the bottom, everything above it is compiled again, which takes minutes and goes unnoticed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::process::{FEATURES, SELECTION, Workspace};
+use crate::process::{LEAN, SELECTION, Workspace};
 use crate::report::{Outcome, StepResult};
 
-/// The build that others are compared with.
-const ORDINARY: &[&str] = &["tree", SELECTION, FEATURES, "--edges", "normal,build"];
+/// The build that others are compared with: lints, documentation and programs of `cargo xtask ci`.
+const ORDINARY: &[&str] = &["--edges", "normal,build"];
 
-/// Other builds, with the dependencies that may differ in each.
-const OTHERS: &[(&str, &[&str], &[&str])] = &[
-    ("the tests", &["tree", SELECTION, FEATURES, "--edges", "normal,build,dev"], ZOO),
-    ("the command alone", &["tree", "--package", "isomorph-cli", FEATURES, "--edges", "normal,build"], &[]),
-    (
-        "the cloud build",
-        &["tree", SELECTION, FEATURES, "--edges", "normal,build", "--features", "isomorph-storage/cloud"],
-        NETWORK,
-    ),
-    (
-        "the Hadoop build",
-        &["tree", SELECTION, FEATURES, "--edges", "normal,build", "--features", "isomorph-storage/hdfs"],
-        HADOOP,
-    ),
-    (
-        "the server build",
-        &["tree", SELECTION, FEATURES, "--edges", "normal,build", "--features", "isomorph-cli/serve"],
-        SERVER,
-    ),
+/// A build, and the dependencies that may differ in it.
+struct Build {
+    what: &'static str,
+    /// Arguments of `cargo tree`; `None` stands for the ordinary selection.
+    selection: Option<&'static [&'static str]>,
+    arguments: &'static [&'static str],
+    may_differ: &'static [&'static str],
+}
+
+const OTHERS: &[Build] = &[
+    Build { what: "the tests", selection: None, arguments: &["--edges", "normal,build,dev"], may_differ: &[] },
+    Build {
+        what: "the first command of the README",
+        selection: Some(&["--package", "isomorph-cli", LEAN]),
+        arguments: ORDINARY,
+        may_differ: TOP,
+    },
+    Build {
+        what: "the Hadoop build",
+        selection: None,
+        arguments: &["--edges", "normal,build", "--features", "isomorph-cli/hdfs"],
+        may_differ: HADOOP,
+    },
 ];
 
-/// The graphs for tests: a feature of the model that only tests request.
-const ZOO: &[&str] = &["isomorph-model"];
+/// What the features of the command change: the command, the front door, and what lies between no crates that take long to
+/// compile.
+const TOP: &[&str] = &["isomorph", "isomorph-cli"];
 
-/// Packages between storage and the network, and below nothing that takes long to compile.
-const NETWORK: &[&str] = &[
-    "form_urlencoded",
-    "futures-channel",
-    "futures-sink",
-    "isomorph",
-    "isomorph-cli",
-    "isomorph-convert",
-    "isomorph-storage",
-    "object_store",
-    "slab",
-    "smallvec",
-    "tokio",
-];
-
-/// The same for Hadoop's file system, whose client requests all of chrono, which is below every column crate. It is a
-/// separate build, and nobody has both: if it were always requested, every other build would be slower.
-const HADOOP: &[&str] = &[
-    "chrono",
-    "digest",
-    "getrandom",
-    "isomorph",
-    "isomorph-cli",
-    "isomorph-convert",
-    "isomorph-storage",
-    "object_store",
-    "tokio",
-];
-
-/// Packages between the command and the network, for the server. It is built with the object stores, for the tests of
-/// both.
-const SERVER: &[&str] =
-    &["futures-channel", "futures-sink", "isomorph-cli", "isomorph-server", "slab", "smallvec", "tokio"];
+/// The client of Hadoop's file system requests all of chrono, which is below every column crate. It is a separate build: if
+/// it were always requested, every other build would be slower.
+const HADOOP: &[&str] =
+    &["chrono", "digest", "getrandom", "isomorph", "isomorph-cli", "isomorph-network", "object_store", "tokio"];
 
 /// Features by package: a package can be built twice, for the build machine and for the target.
 type Features = BTreeMap<String, BTreeSet<String>>;
 
 /// Compares the features of every build with those of the ordinary one.
 pub(crate) fn run(workspace: &Workspace) -> StepResult {
-    let ordinary = features(workspace, ORDINARY)?;
+    let ordinary = features(workspace, SELECTION, ORDINARY)?;
     let mut problems = Vec::new();
-    for (what, arguments, may_differ) in OTHERS {
-        let other = features(workspace, arguments)?;
+    for Build { what, selection, arguments, may_differ } in OTHERS {
+        let other = features(workspace, selection.unwrap_or(SELECTION), arguments)?;
         problems.extend(differences(&ordinary, &other, may_differ).into_iter().map(|text| format!("{what}: {text}")));
     }
     if problems.is_empty() {
@@ -88,9 +64,9 @@ pub(crate) fn run(workspace: &Workspace) -> StepResult {
     Err(problems.join("\n       "))
 }
 
-fn features(workspace: &Workspace, arguments: &[&str]) -> Result<Features, String> {
+fn features(workspace: &Workspace, selection: &[&str], arguments: &[&str]) -> Result<Features, String> {
     let format = ["--prefix", "none", "--format", "{p}|{f}"];
-    Ok(parse(&workspace.cargo(&[arguments, &format].concat()).output()?))
+    Ok(parse(&workspace.cargo(&[&["tree"], selection, arguments, &format].concat()).output()?))
 }
 
 /// Parses lines like `bytes v1.11.0|default,std (*)`.

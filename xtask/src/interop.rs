@@ -3,8 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::metadata::{self, Package};
-use crate::process::{FEATURES, SELECTION, Workspace};
+use crate::process::Workspace;
 use crate::report::{Outcome, Report};
 use crate::scratch::{self, Scratch};
 use crate::skips::{Record, VARIABLE};
@@ -23,15 +22,9 @@ const SAY_VERSION: &str = "import sys; print('%d.%d' % sys.version_info[:2])";
 
 /// Builds the command, prepares the environment, runs the tests.
 pub(crate) fn run(workspace: &Workspace, arguments: &[String], report: &mut Report) {
-    let mut cloud = None;
-    report.step("cloud build", || {
-        let (command, outcome) = cloud_build(workspace)?;
-        cloud = command;
-        Ok(outcome)
-    });
     let mut built = false;
     report.step("build", || {
-        workspace.cargo(&["build", SELECTION, FEATURES, "--bin", "isomorph", "--bin", "isomorph-bench"]).run()?;
+        workspace.cargo_all(&["build"], &["--bin", "isomorph", "--bin", "isomorph-bench"]).run()?;
         built = true;
         Ok(Outcome::Done)
     });
@@ -65,9 +58,6 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String], report: &mut Repo
         if let Some(memory) = &memory {
             pytest = pytest.env(scratch::VARIABLE, memory.folder());
         }
-        if let Some(cloud) = &cloud {
-            pytest = pytest.env("ISOMORPH_CLOUD_BIN", cloud);
-        }
         if let Some(azurite) = &azurite {
             pytest = pytest.env("ISOMORPH_AZURITE", azurite);
         }
@@ -91,30 +81,6 @@ pub(crate) fn prepare(workspace: &Workspace, python: &mut Option<PathBuf>) -> Re
         [] => Ok(Outcome::Done),
         missing => Ok(Outcome::Skipped(format!("pip could not install {}", missing.join(", ")))),
     }
-}
-
-/// The features of the command that tests of the network need.
-const NETWORK: &str = "isomorph-cli/cloud,isomorph-cli/serve";
-
-/// Builds the command with the object stores and the server, runs the tests of the server, and keeps a copy of the
-/// command. This build shares every crate that does not depend on them with the ordinary build, which comes next and
-/// replaces the command.
-fn cloud_build(workspace: &Workspace) -> Result<(Option<PathBuf>, Outcome), String> {
-    const COMMAND: &str = "isomorph-cli";
-    let knows_cloud = |package: &Package| package.features.iter().any(|feature| feature == "cloud");
-    if !metadata::ours(workspace)?.iter().any(|package| package.name == COMMAND && knows_cloud(package)) {
-        return Ok((None, Outcome::Skipped("the command has no feature `cloud`".into())));
-    }
-    // In one build with the command, so that nothing is compiled for these tests only.
-    workspace
-        .cargo(&["build", SELECTION, FEATURES, "--bin", "isomorph", "--test", "serve", "--features", NETWORK])
-        .run()?;
-    let aside = workspace.target.join("interop-cloud");
-    let command = aside.join(executable("isomorph"));
-    let copied = fs::create_dir_all(&aside).and_then(|()| fs::copy(command_of(workspace), &command));
-    copied.map_err(|error| format!("{}: {error}", command.display()))?;
-    workspace.cargo(&["test", SELECTION, FEATURES, "--test", "serve", "--features", NETWORK]).run()?;
-    Ok((Some(command), Outcome::Done))
 }
 
 /// The server that emulates Azure, below the target folder. Without npm, or a registry that it can reach, it is not

@@ -16,7 +16,7 @@ const fn layer(what: &'static str, crates: &'static [&'static str]) -> Layer {
 pub(crate) const LAYERS: &[Layer] = &[
     layer("errors, and the files of tests", &["error", "fixtures"]),
     layer("model and storage", &["model", "storage"]),
-    layer("tables, and the clients of object stores", &["network", "tables"]),
+    layer("tables, clients of object stores, graphs for tests", &["network", "tables", "zoo"]),
     layer("formats", &["graphar", "nock", "deepgnn", "graphlake", "annnet", "rdf", "edgelist", "graphml", "flat"]),
     layer("what any format is read through", &["dataset"]),
     layer("what works over any format", &["convert", "sampling"]),

@@ -1,6 +1,6 @@
 //! Random graphs and commands against a naive oracle: `cli/tests/oracle`.
 
-use crate::process::{FEATURES, Workspace};
+use crate::process::{LEAN, Workspace};
 use crate::report::{Outcome, StepResult};
 
 /// Default number of graphs.
@@ -13,7 +13,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> StepResult {
     if numbers.next().is_some() || [graphs, first].iter().any(|number| number.parse::<u64>().is_err()) {
         return Err("expected `cargo xtask oracle [NUMBER OF GRAPHS [FIRST]]`".into());
     }
-    let test = ["test", "--package", "isomorph-cli", FEATURES, "--test", "oracle", "--", "--nocapture"];
+    let test = ["test", "--package", "isomorph-cli", LEAN, "--test", "oracle", "--", "--nocapture"];
     workspace.cargo(&test).env("ORACLE_CASES", graphs).env("ORACLE_FIRST", first).run()?;
     Ok(Outcome::Done)
 }

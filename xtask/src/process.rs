@@ -4,13 +4,13 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The selection of crates for build, lints, documentation and tests alike: a different one would change the features
-/// of shared dependencies and compile them again.
-pub(crate) const SELECTION: &str = "--workspace";
+/// The crates and features of lints, documentation, tests and interop alike: a different selection would change the
+/// features of shared dependencies and compile them again. All that `cargo install` builds is in it.
+pub(crate) const SELECTION: &[&str] =
+    &["--workspace", "--no-default-features", "--features", "isomorph-cli/cloud,isomorph-cli/query,isomorph-cli/serve"];
 
-/// The features of every build, for the same reason: without the object stores, which are a default feature of the
-/// command.
-pub(crate) const FEATURES: &str = "--no-default-features";
+/// The features of builds of single programs: those of the first command of the README.
+pub(crate) const LEAN: &str = "--no-default-features";
 
 /// The workspace that this task belongs to.
 pub(crate) struct Workspace {
@@ -39,6 +39,11 @@ impl Workspace {
     /// Cargo, the same one that runs this task.
     pub(crate) fn cargo(&self, arguments: &[&str]) -> Task {
         self.program(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()), arguments)
+    }
+
+    /// A subcommand of cargo for [`SELECTION`].
+    pub(crate) fn cargo_all(&self, subcommand: &[&str], arguments: &[&str]) -> Task {
+        self.cargo(&[subcommand, SELECTION, arguments].concat())
     }
 
     /// Whether `cargo NAME` is installed.
@@ -71,6 +76,14 @@ impl Task {
         println!("   {shown}");
         let status = self.command.stdin(Stdio::null()).status().map_err(|error| cannot_start(&shown, &error))?;
         if status.success() { Ok(()) } else { Err(format!("`{shown}` failed ({status})")) }
+    }
+
+    /// Runs it silently and returns its exit code, standard output and standard error.
+    pub(crate) fn answer(mut self) -> Result<(Option<i32>, String, String), String> {
+        let shown = self.shown();
+        let output = self.command.stdin(Stdio::null()).output().map_err(|error| cannot_start(&shown, &error))?;
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Ok((output.status.code(), text(&output.stdout), text(&output.stderr)))
     }
 
     /// Runs it silently and returns its standard output.

@@ -1,4 +1,4 @@
-//! Checks that the first command of the README does what the README shows.
+//! Checks that the first command of the README does what the README shows, and what the command that it builds refuses.
 
 use std::fs;
 use std::path::PathBuf;
@@ -20,9 +20,29 @@ pub(crate) fn run(workspace: &Workspace) -> StepResult {
     let answer = answer?;
     print!("{answer}");
     match example.first_difference(&answer) {
-        None => Ok(Outcome::Done),
+        None => refusals(workspace),
         Some((shown, printed)) => Err(format!("README.md shows\n  {shown}\nbut its first command prints\n  {printed}")),
     }
+}
+
+/// What the command without its default features does not have, and a part of its hint. All other tests run the command with
+/// these features.
+const REFUSED: &[(&[&str], &str)] = &[
+    (&["info", "s3://bucket/graph"], "cargo install --path cli   build the command with object stores"),
+    (&["serve", "deepgnn", "examples/social"], "cargo install --path cli   build the command with the server"),
+    (&["bench", "serve", "127.0.0.1:1"], "cargo install --path cli   build the command with the server"),
+];
+
+/// Checks that the command names the command that has what it lacks.
+fn refusals(workspace: &Workspace) -> StepResult {
+    for (arguments, hint) in REFUSED {
+        let (code, _, said) = workspace.cargo(&[&["isomorph"], *arguments].concat()).answer()?;
+        if code != Some(3) || !said.contains(hint) {
+            let shown = arguments.join(" ");
+            return Err(format!("`isomorph {shown}` without default features exits with {code:?} and says\n{said}"));
+        }
+    }
+    Ok(Outcome::Done)
 }
 
 /// Removes the output of the command, and its sidecar.

@@ -1,6 +1,6 @@
 //! All tests.
 
-use crate::process::{FEATURES, SELECTION, Workspace};
+use crate::process::Workspace;
 use crate::report::{Outcome, Report};
 use crate::scratch::Scratch;
 use crate::skips::{Record, VARIABLE};
@@ -10,16 +10,13 @@ use crate::{data, interop, python, scratch};
 pub(crate) fn run(workspace: &Workspace, report: &mut Report) {
     report.step("data", || data::run(workspace));
     let nextest = workspace.has_cargo_command("nextest");
-    let tests: &[&str] = match nextest {
-        true => &["nextest", "run", SELECTION, FEATURES, "--no-fail-fast"],
-        // Without nextest, this also runs the examples in the documentation.
-        false => &["test", SELECTION, FEATURES, "--no-fail-fast"],
-    };
+    // Without nextest, this also runs the examples in the documentation.
+    let tests: &[&str] = if nextest { &["nextest", "run"] } else { &["test"] };
     let mut skips = None;
     report.step("tests", || {
         let record = Record::new(workspace, "tests")?;
         let memory = Scratch::in_memory(workspace);
-        let mut task = workspace.cargo(tests).env(VARIABLE, record.path());
+        let mut task = workspace.cargo_all(tests, &["--no-fail-fast"]).env(VARIABLE, record.path());
         if let Some(memory) = &memory {
             task = task.env(scratch::VARIABLE, memory.folder());
         }
@@ -32,7 +29,7 @@ pub(crate) fn run(workspace: &Workspace, report: &mut Report) {
     });
     skips.into_iter().for_each(|skips| report.add_skips(skips));
     if nextest {
-        report.step("doc tests", || workspace.cargo(&["test", SELECTION, FEATURES, "--doc"]).run().map(Into::into));
+        report.step("doc tests", || workspace.cargo_all(&["test"], &["--doc"]).run().map(Into::into));
     }
     interop::run(workspace, &[], report);
     python::run(workspace, &[], report);

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use isomorph::Location;
 use isomorph::convert::{ConvertOptions, Format, OpenOptions, Opened, Plan, Silent, convert};
 use isomorph::model::MemoryGraph;
-use isomorph_model::zoo::arbitrary::property_graph;
-use isomorph_model::zoo::multilayer;
+use isomorph_zoo::arbitrary::property_graph;
+use isomorph_zoo::multilayer;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 

@@ -348,7 +348,7 @@ fn hyperedges_with_a_direction_can_have_members() {
 /// Whatever the value of a yEd key, the file is well-formed, and the value is read back.
 #[test]
 fn values_of_yed_come_back() {
-    use isomorph_model::zoo::{Build, Edges, Nodes, text};
+    use isomorph_zoo::{Build, Edges, Nodes, text};
     let all = [
         "plain & text",
         "<y:A b=\"1\">x &amp; y<y:C/></y:A>",
@@ -408,7 +408,7 @@ fn values_of_yed_keep_their_namespaces() {
 
 #[test]
 fn a_character_that_xml_lacks_is_refused() {
-    use isomorph_model::zoo::{Build, Edges, Nodes, text};
+    use isomorph_zoo::{Build, Edges, Nodes, text};
     let mut build = Build::default();
     let node = build.nodes(Nodes::keyed("node", text(["a"])).column("t", text(["bad \u{1}"])));
     build.edges(Edges::keys(node, "edge", node, text(["a"]), text(["a"])));
@@ -434,7 +434,7 @@ proptest! {
     /// Texts of any kind are read back from all places where they are written.
     #[test]
     fn random_texts(texts in prop::collection::btree_set("[ -~\\t\\n\\r\u{e9}\u{4e2d}]{0,6}", 1..5)) {
-        use isomorph_model::zoo::{Build, Edges, Nodes, text};
+        use isomorph_zoo::{Build, Edges, Nodes, text};
         let all: Vec<&str> = texts.iter().map(String::as_str).collect();
         let mut build = Build::default();
         let node = build.nodes(Nodes::keyed("node", text(all.clone())).column(all[0], text(all.clone())));

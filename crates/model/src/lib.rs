@@ -29,14 +29,14 @@ mod table_text;
 pub mod term;
 pub mod type_name;
 pub mod xsd;
-#[cfg(any(test, feature = "zoo"))]
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_possible_wrap,
-    clippy::cast_sign_loss,
-    reason = "small graphs for tests"
-)]
+/// The graphs of `isomorph-zoo`, made of the types of this crate as its unit tests see them.
+#[cfg(test)]
+#[path = "../../zoo/src/lib.rs"]
 pub mod zoo;
+
+/// The name by which the files of `isomorph-zoo` know this crate.
+#[cfg(test)]
+extern crate self as isomorph_model;
 
 pub use batch::{Batch, Columns, EdgeBatch, Ends, NodeBatch, Relations};
 pub use flow::{

@@ -182,7 +182,7 @@ fn compare(left: &[Fact], right: &[Fact], tell: &mut dyn FnMut(u32, usize, u64))
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use isomorph_model::zoo::multilayer;
+    use isomorph_zoo::multilayer;
 
     use super::*;
     use crate::digests::digest;

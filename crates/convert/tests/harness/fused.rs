@@ -2,8 +2,8 @@
 //! without its sidecar.
 
 use isomorph_convert::Format;
-use isomorph_model::zoo::{Build, Edges, Nodes, bools, bytes, float32, int32, int64, lists, text, uint64};
 use isomorph_model::{Direction, LabelVocabulary};
+use isomorph_zoo::{Build, Edges, Nodes, bools, bytes, float32, int32, int64, lists, text, uint64};
 
 use crate::statements::{has, has_not, written};
 

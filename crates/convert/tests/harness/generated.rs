@@ -2,7 +2,7 @@
 
 use isomorph_convert::{Format, SidecarUse};
 use isomorph_model::MemoryGraph;
-use isomorph_model::zoo::arbitrary::{bundled_graph, property_graph};
+use isomorph_zoo::arbitrary::{bundled_graph, property_graph};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};

@@ -1,7 +1,7 @@
 //! Generated multilayer hypergraphs, through annnet and through the formats with only nodes and edges.
 
 use isomorph_convert::{Format, SidecarUse};
-use isomorph_model::zoo::multilayer;
+use isomorph_zoo::multilayer;
 
 use crate::formats::{MEMBERS, Member, member};
 use crate::stage::{Case, Staged, stage};

@@ -2,7 +2,7 @@
 
 use isomorph_convert::{Diff, Opened, SidecarUse, Silent, diff};
 use isomorph_model::digest::LineKind;
-use isomorph_model::zoo::{Mutation, mutations};
+use isomorph_zoo::{Mutation, mutations};
 
 use crate::formats::{MEMBERS, Member};
 use crate::stage::{Case, is_heavy, resources, stage, zoo};

@@ -72,7 +72,7 @@ impl Case {
 
 /// All graphs of the zoo.
 pub fn zoo() -> Vec<Case> {
-    use isomorph_model::zoo;
+    use isomorph_zoo as zoo;
     let typed = zoo::property_graphs().into_iter().chain(zoo::wide_property_graphs());
     let typed = typed.map(|(name, memory)| Case::new(name, Format::GRAPHAR, memory));
     let bundled = zoo::bundled_graphs().into_iter().map(|(name, memory)| Case::new(name, Format::NOCK, memory));

@@ -1,10 +1,10 @@
 //! The statements of `docs/mapping.md` about GraphAr and NOCK: the output, read without its sidecar.
 
 use isomorph_convert::{Format, SidecarUse, Silent, dump};
-use isomorph_model::zoo::{
-    self, Build, Edges, Nodes, bools, dates, float32, float64, int32, int64, lists, millis, text,
-};
 use isomorph_model::{Cardinality, Direction, Graph, LabelVocabulary, MemoryGraph, Property};
+use isomorph_zoo::{
+    self as zoo, Build, Edges, Nodes, bools, dates, float32, float64, int32, int64, lists, millis, text,
+};
 
 use crate::formats::member;
 use crate::stage::{Case, resources, stage};

@@ -246,7 +246,7 @@ fn what_was_a_text_becomes_files_of_deepgnn_again() {
 /// Two vertex types, an undirected edge type, labels, a key of text, empty and missing texts, weights.
 #[test]
 fn what_deepgnn_reads_is_a_good_graph() {
-    use isomorph_model::zoo::{Build, Edges, Nodes, bools, dates, float32, float64, int32, int64, lists, text};
+    use isomorph_zoo::{Build, Edges, Nodes, bools, dates, float32, float64, int32, int64, lists, text};
     let mut build = Build::default();
     let person = build.nodes(
         Nodes::keyed("person", int64([70, 5]))
@@ -303,7 +303,7 @@ fn what_deepgnn_reads_is_a_good_graph() {
 /// If each row states whether it is directed, undirected edges are written in both directions.
 #[test]
 fn rows_without_a_direction_are_there_in_both() {
-    use isomorph_model::zoo::{Build, Edges, Nodes, bools, int64};
+    use isomorph_zoo::{Build, Edges, Nodes, bools, int64};
     let mut build = Build::default();
     let node = build.nodes(Nodes::keyed("n", int64([3, 4])));
     build.edges(
@@ -333,7 +333,7 @@ fn rows_without_a_direction_are_there_in_both() {
 /// Integer keys are ids, also if rows are in another order, and in several partitions.
 #[test]
 fn integer_keys_stay_and_so_does_the_order_of_rows() {
-    use isomorph_model::zoo::{Build, Edges, Nodes, int64, text};
+    use isomorph_zoo::{Build, Edges, Nodes, int64, text};
     let mut build = Build::default();
     let keys: Vec<i64> = (0..500).map(|row| (row * 7919) % 1009 - 500).collect();
     let names: Vec<String> = keys.iter().map(|key| format!("n{key}")).collect();
@@ -411,7 +411,7 @@ fn ends_are_looked_up_beyond_memory() {
 
 #[test]
 fn rows_are_put_in_order_beyond_memory() {
-    use isomorph_model::zoo::{Build, Edges, Nodes, int64, text};
+    use isomorph_zoo::{Build, Edges, Nodes, int64, text};
     let mut build = Build::default();
     let keys: Vec<i64> = (0..60_000).map(|row| (row * 7919) % 60_013).collect();
     let names: Vec<String> = keys.iter().map(|key| format!("the node with number {key}")).collect();
@@ -442,7 +442,7 @@ fn rows_are_put_in_order_beyond_memory() {
 /// `diff --as deepgnn`: a graph of another format as DeepGNN would store it.
 #[test]
 fn a_graph_is_seen_as_deepgnn_holds_it() {
-    use isomorph_model::zoo::{Build, Edges, Nodes, int64, text};
+    use isomorph_zoo::{Build, Edges, Nodes, int64, text};
     let mut build = Build::default();
     let person = build.nodes(Nodes::keyed("person", text(["ann", "bob"])).column("age", int64([30, 40])));
     build.edges(Edges::rows(person, "knows", person, [(0, 1), (1, 1)]).undirected());

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, HashMap};
 use isomorph_convert::{Silent, diff, diff_first, dump};
 use isomorph_model::digest::{Line, LineKind};
 use isomorph_model::schema::Owner;
-use isomorph_model::zoo::{self, mutations};
 use isomorph_model::{Graph, MemoryGraph};
+use isomorph_zoo::{self as zoo, mutations};
 use serde_json::Value;
 
 /// Number of occurrences of each fact, by the line that counts it.

@@ -2,9 +2,9 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use isomorph_convert::{Digested, Silent, digest};
-use isomorph_model::zoo::{bundled_graphs, five, mutations, property_graphs, same};
 use isomorph_model::{Batch, MemoryGraph};
 use isomorph_storage::{Budget, Resources};
+use isomorph_zoo::{bundled_graphs, five, mutations, property_graphs, same};
 
 fn digested(graph: &MemoryGraph, threads: usize, what: &str) -> Digested {
     let resources = Resources { threads, budget: Budget::new(1 << 20), ..Resources::of_this_machine().unwrap() };

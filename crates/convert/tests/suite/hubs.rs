@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use isomorph_convert::{ConvertOptions, Format, OpenOptions, Opened, Plan, Silent, convert};
-use isomorph_model::zoo::{Build, Edges, Nodes, int64};
 use isomorph_model::{Batch, NodeId, Side};
 use isomorph_storage::{Location, Resources};
+use isomorph_zoo::{Build, Edges, Nodes, int64};
 
 /// Edges of the hub.
 const EDGES: usize = 40_000;

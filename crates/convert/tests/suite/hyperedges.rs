@@ -12,9 +12,9 @@ use isomorph_convert::{
     Certificate, ConvertOptions, Format, Hyperedges, OpenOptions, Opened, Plan, SidecarUse, Silent, convert,
 };
 use isomorph_error::{Error, Kind};
-use isomorph_model::zoo::multilayer;
 use isomorph_model::{Batch, Ends, MemoryGraph, Request, Tables};
 use isomorph_storage::{Budget, Location, Resources};
+use isomorph_zoo::multilayer;
 
 fn opened(memory: &MemoryGraph) -> Opened {
     let (graph, location) = (Arc::new(memory.clone()), Location::from_path(Path::new("/memory")));

@@ -233,7 +233,7 @@ fn graphml_is_what_networkx_and_igraph_say() {
 #[test]
 fn an_edge_list_loses_what_the_plan_says() {
     use isomorph_convert::{ConvertOptions, Plan, Silent, convert};
-    use isomorph_model::zoo::{Build, Edges, Nodes, float64, int64, text};
+    use isomorph_zoo::{Build, Edges, Nodes, float64, int64, text};
     let mut build = Build::default();
     let person = build.nodes(Nodes::keyed("person", text(["ann", "bob", "eve"])).column("age", int64([1, 2, 3])));
     let city = build.nodes(Nodes::keyed("city", text(["rome"])));

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use arrow_array::{Array, ArrayRef, Int64Array};
 use isomorph_convert::{Silent, dump, dump_first};
 use isomorph_error::Result;
-use isomorph_model::zoo::{Build, Edges, Nodes};
 use isomorph_model::{Batch, EndForm, Graph, MemoryGraph, NodeBatch, Part, Request, Source, part};
+use isomorph_zoo::{Build, Edges, Nodes};
 
 /// Rows of nodes, each in a separate batch.
 const ROWS: u64 = 2_000;

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use isomorph_convert::{Certificate, ConvertOptions, Format, OpenOptions, Opened, Plan, SidecarUse, Silent};
 use isomorph_convert::{convert, dump};
 use isomorph_error::Error;
-use isomorph_model::zoo::{Build, Edges, Nodes, int64, text};
 use isomorph_storage::{Budget, Location, Resources};
+use isomorph_zoo::{Build, Edges, Nodes, int64, text};
 
 fn resources() -> Resources {
     Resources { threads: 2, budget: Budget::new(256 << 20), ..Resources::of_this_machine().unwrap() }

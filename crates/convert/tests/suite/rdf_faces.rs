@@ -10,9 +10,9 @@ use isomorph_convert::{
     convert, digest, dump,
 };
 use isomorph_error::{Error, Kind};
-use isomorph_model::zoo::{self, Build, Edges, Nodes, float64, int64, text};
 use isomorph_model::{LabelVocabulary, MemoryGraph, NodeType};
 use isomorph_storage::{Budget, Location, Resources};
+use isomorph_zoo::{self as zoo, Build, Edges, Nodes, float64, int64, text};
 use tempfile::TempDir;
 
 const PEOPLE: &str = "\

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Int64Array, StringArray};
 use isomorph_convert::{ConvertOptions, Format, OpenOptions, Opened, Plan, Silent, convert};
 use isomorph_error::{Error, Kind};
-use isomorph_model::zoo::{Build, Edges, Nodes};
 use isomorph_model::{Batch, MemoryGraph};
 use isomorph_storage::{Budget, Location, Resources};
+use isomorph_zoo::{Build, Edges, Nodes};
 
 /// Number of persons, whose names take more than either of the small budgets has.
 const PERSONS: u64 = 30_000;

@@ -9,11 +9,11 @@ use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use isomorph_dataset::{Dataset, Role, Sample, Selected, Selection, Table, TableKind};
 use isomorph_error::{Kind, Result};
 use isomorph_model::schema::Owner;
-use isomorph_model::zoo::{bundled, bundled_graphs, five, multilayer, property_graphs};
 use isomorph_model::{
     Comparison, EdgeOrder, Graph, KeyKind, MemoryGraph, Predicate, Progress, Relation, Request, Source, Tables,
 };
 use isomorph_storage::Resources;
+use isomorph_zoo::{bundled, bundled_graphs, five, multilayer, property_graphs};
 
 struct Silent;
 

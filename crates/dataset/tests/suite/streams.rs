@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use futures::StreamExt;
 use isomorph_dataset::{Cancel, Dataset};
 use isomorph_error::{Error, Kind, Result};
-use isomorph_model::zoo::{Build, Nodes, int64};
 use isomorph_model::{Batch, Graph, MemoryGraph, Part, Request, Source, part};
 use isomorph_storage::Resources;
+use isomorph_zoo::{Build, Nodes, int64};
 
 const BATCHES: usize = 200;
 

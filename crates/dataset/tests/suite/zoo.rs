@@ -10,10 +10,10 @@ use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::DataType;
 use isomorph_dataset::{Dataset, KIND, Role, TableKind};
 use isomorph_error::Kind;
-use isomorph_model::zoo::{bundled_graphs, five, multilayer, property_graphs};
 use isomorph_model::{Batch, MemoryGraph, Request, Source, Tables};
 use isomorph_model::{Comparison, Literal, Predicate};
 use isomorph_storage::Resources;
+use isomorph_zoo::{bundled_graphs, five, multilayer, property_graphs};
 
 fn graphs() -> Vec<(String, MemoryGraph)> {
     let five = five().into_iter().map(|(name, graph)| (name.to_owned(), graph));

@@ -8,12 +8,13 @@ use std::sync::Arc;
 
 use common::options;
 use isomorph_deepgnn::{DeepGnn, OpenOptions};
-use isomorph_model::{Source, zoo};
+use isomorph_model::Source;
 use isomorph_sampling::{
     Ask, Choice, Draw, EdgeSampler, Edges, Generator, Graph, NeighborLists, NodeSampler, Sampler, Stated, Strings,
     Summary, TypeSet,
 };
 use isomorph_storage::Location;
+use isomorph_zoo as zoo;
 
 /// What a graph answers.
 #[derive(Debug, PartialEq)]

@@ -178,7 +178,7 @@ fn times_and_features_of_edges_are_those_of_the_binary() {
 /// Edges that do not connect pairs are refused by name, not dropped.
 #[test]
 fn hyperedges_are_refused() {
-    let rich = isomorph_model::zoo::annnet();
+    let rich = isomorph_zoo::annnet();
     let options = GraphOptions::new(&Budget::new(64 << 20), &Scratch::new(None).unwrap());
     let error = Graph::of_source(&rich, &options).map(|_| ()).unwrap_err();
     assert_eq!(error.kind(), isomorph_error::Kind::Unsupported, "{error:?}");
@@ -188,7 +188,7 @@ fn hyperedges_are_refused() {
 /// Values that are neither numbers nor texts are JSON text; lists of booleans are bytes, a list with nulls is a hole.
 #[test]
 fn lists_of_texts_and_structs_are_features() {
-    use isomorph_model::zoo::{Build, Edges, Nodes, bools, float64, int64, lists, structs, text};
+    use isomorph_zoo::{Build, Edges, Nodes, bools, float64, int64, lists, structs, text};
     let decimals: arrow_array::ArrayRef =
         Arc::new(arrow_array::Decimal128Array::from(vec![150, -7]).with_precision_and_scale(10, 2).unwrap());
     let columns = [
@@ -246,7 +246,7 @@ fn lists_of_texts_and_structs_are_features() {
 }
 
 /// Opens the graph of a source in memory.
-fn of_memory(build: isomorph_model::zoo::Build) -> isomorph_error::Result<(Graph, isomorph_sampling::Names)> {
+fn of_memory(build: isomorph_zoo::Build) -> isomorph_error::Result<(Graph, isomorph_sampling::Names)> {
     let options = GraphOptions::new(&Budget::new(64 << 20), &Scratch::new(None).unwrap());
     Graph::of_source(&build.finish(), &options)
 }
@@ -254,7 +254,7 @@ fn of_memory(build: isomorph_model::zoo::Build) -> isomorph_error::Result<(Graph
 /// Signed and unsigned integers are kept by their bits, but no text finds a key of one type in the other.
 #[test]
 fn a_key_has_the_sign_of_its_type() {
-    use isomorph_model::zoo::{Build, Nodes, int64};
+    use isomorph_zoo::{Build, Nodes, int64};
     let mut build = Build::default();
     build.nodes(Nodes::keyed("whole", Arc::new(arrow_array::UInt64Array::from(vec![7, u64::MAX]))));
     build.nodes(Nodes::keyed("signed", int64([-1, 3])));
@@ -269,7 +269,7 @@ fn a_key_has_the_sign_of_its_type() {
 
 #[test]
 fn relations_that_read_as_one_number_are_two() {
-    use isomorph_model::zoo::{Build, Edges, Nodes, int64};
+    use isomorph_zoo::{Build, Edges, Nodes, int64};
     let mut build = Build::default();
     build.nodes(Nodes::keyed("n", int64([10, 11])));
     build.edges(Edges::rows(0, "1", 0, [(0, 1), (1, 0)]));
@@ -281,7 +281,7 @@ fn relations_that_read_as_one_number_are_two() {
 
 #[test]
 fn a_type_that_is_none_is_an_error() {
-    use isomorph_model::zoo::{Build, Nodes, int64};
+    use isomorph_zoo::{Build, Nodes, int64};
     for ty in [-1, 70_000] {
         let mut build = Build::default();
         let types = arrow_array::Int32Array::from(vec![0, ty]);
@@ -295,7 +295,7 @@ fn a_type_that_is_none_is_an_error() {
 /// Formats with a row for each end of an edge write one for an end that is not a node: it is not a node here either.
 #[test]
 fn a_row_that_only_stands_for_an_end_is_no_node() {
-    use isomorph_model::zoo::{Build, Edges, Nodes, int64};
+    use isomorph_zoo::{Build, Edges, Nodes, int64};
     let types = arrow_array::Int32Array::from(vec![Some(1), Some(0), None]);
     let weights = arrow_array::Float32Array::from(vec![Some(1.0), Some(0.5), None]);
     let nodes = Nodes::keyed("n", int64([0, 1, 999]));
@@ -378,7 +378,7 @@ fn parallel_edges_and_entries_that_follow_each_other_are_drawn_as_from_the_text(
 /// A relation without edges is a type, and a name takes precedence over a number.
 #[test]
 fn a_relation_without_edges_is_a_type() {
-    use isomorph_model::zoo::{Build, Edges, Nodes, int64};
+    use isomorph_zoo::{Build, Edges, Nodes, int64};
     for other in ["knows", "1"] {
         let mut build = Build::default();
         build.nodes(Nodes::keyed("n", int64([10, 11])));

@@ -9,13 +9,13 @@ use arrow_array::{ArrayRef, Date32Array, TimestampMicrosecondArray, TimestampMil
 use arrow_schema::TimeUnit;
 use common::Built;
 use isomorph_error::{Kind, Result};
-use isomorph_model::zoo::{Build, Edges, Nodes, bools, float32, float64, int64, text};
 use isomorph_model::{Property, ValueKind};
 use isomorph_sampling::{
     Ask, Bias, Choice, Clock, Draw, EdgeSampler, Generator, Graph, GraphOptions, Missing, NO_TIME, Names,
     NeighborLists, NodeSampler, Picks, Sampler, TypeSet,
 };
 use isomorph_storage::{Budget, Scratch};
+use isomorph_zoo::{Build, Edges, Nodes, bools, float32, float64, int64, text};
 
 fn options() -> GraphOptions {
     GraphOptions::new(&Budget::new(64 << 20), &Scratch::new(None).unwrap())

@@ -262,7 +262,7 @@ mod tests {
 
     #[test]
     fn triples_are_found_by_their_ids() {
-        let graph = isomorph_model::zoo::property_graphs().remove(3).1.graph;
+        let graph = isomorph_zoo::property_graphs().remove(3).1.graph;
         let mut columns = QuadColumns::new(&graph, None).unwrap();
         let ty = &graph.edges[0];
         let node = |at: usize, key: usize| format!("urn:x-isomorph:{}/{key}", graph.nodes[at].name);

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use isomorph_graphlake::GraphLake;
-use isomorph_model::zoo;
 use isomorph_model::{MemoryGraph, Source};
 use isomorph_storage::{Budget, Location, Resources};
+use isomorph_zoo as zoo;
 
 use super::{Lifting, Lowered};
 use crate::{ConvertOptions, Digested, Format, OpenOptions, Opened, Plan, Silent, convert, digest};

@@ -7,10 +7,10 @@ use arrow_array::types::UInt64Type;
 use arrow_array::{ArrayRef, UInt32Array};
 use arrow_select::take::take;
 
-use crate::batch::{GroupBatch, HyperedgeBatch, MemberBatch, MembershipBatch, ValueBatch};
-use crate::label::LabelBuilder;
-use crate::schema::Owner;
-use crate::{Batch, Columns, EdgeBatch, Ends, Graph, MemoryGraph, NodeBatch, Property, Relations};
+use isomorph_model::batch::{GroupBatch, HyperedgeBatch, MemberBatch, MembershipBatch, ValueBatch};
+use isomorph_model::label::LabelBuilder;
+use isomorph_model::schema::Owner;
+use isomorph_model::{Batch, Columns, EdgeBatch, Ends, Graph, MemoryGraph, NodeBatch, Property, Relations};
 
 /// Returns the rows of a column in another order; rows that do not exist are an error of the test.
 pub(super) fn pick_column(column: &ArrayRef, rows: &[usize]) -> ArrayRef {

@@ -9,8 +9,8 @@ use arrow_array::{Array, ArrayRef, StringArray};
 use arrow_schema::DataType;
 
 use super::rows::properties;
-use crate::json::{self, Members, Value};
-use crate::{Batch, Cardinality, MemoryGraph, Property, ValueKind};
+use isomorph_model::json::{self, Members, Value};
+use isomorph_model::{Batch, Cardinality, MemoryGraph, Property, ValueKind};
 
 /// Returns the same JSON with other whitespace and escapes; members are reversed if their order is not significant.
 pub(super) fn respell(text: &str, bag: bool) -> String {

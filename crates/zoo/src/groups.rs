@@ -6,10 +6,10 @@ use arrow_schema::DataType;
 use super::arrays::*;
 use super::build::{Build, columns};
 use super::multilayer::Dice;
-use crate::batch::{GroupBatch, MembershipBatch};
-use crate::schema::{GroupKind, MembershipTable, Owner};
-use crate::type_name::list_of;
-use crate::{Batch, Ends, Key, KeyKind, Property, ValueKind, well_known};
+use isomorph_model::batch::{GroupBatch, MembershipBatch};
+use isomorph_model::schema::{GroupKind, MembershipTable, Owner};
+use isomorph_model::type_name::list_of;
+use isomorph_model::{Batch, Ends, Key, KeyKind, Property, ValueKind, well_known};
 
 /// The ids of one table of elements.
 pub(super) struct Element<'a>(pub &'a [String]);

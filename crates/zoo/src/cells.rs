@@ -11,8 +11,8 @@ use arrow_schema::{DataType, TimeUnit};
 use arrow_select::concat::concat;
 
 use super::arrays::text;
-use crate::json::{self, Members, Value};
-use crate::{Cardinality, Property, ValueKind};
+use isomorph_model::json::{self, Members, Value};
+use isomorph_model::{Cardinality, Property, ValueKind};
 
 /// Returns the column with the cell of one row replaced.
 pub(super) fn replaced(column: &ArrayRef, row: usize, cell: &ArrayRef) -> ArrayRef {

@@ -12,10 +12,10 @@ use arrow_select::concat::concat;
 
 use super::json::{columns_to_bags, respell};
 use super::rows::{Referred, ends, map_columns, map_keys, pick, pick_column, properties};
-use crate::batch::ValueBatch;
-use crate::label::LabelBuilder;
-use crate::schema::{Owner, ValueTable};
-use crate::{
+use isomorph_model::batch::ValueBatch;
+use isomorph_model::label::LabelBuilder;
+use isomorph_model::schema::{Owner, ValueTable};
+use isomorph_model::{
     Batch, Cardinality, Direction, Ends, Key, KeyKind, MemoryGraph, Property, Relation, Relations, ValueKind,
     digest::key_hashes,
 };

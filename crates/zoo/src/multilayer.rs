@@ -9,9 +9,9 @@ use arrow_schema::DataType;
 use super::arrays::*;
 use super::build::{Build, Edges, Nodes, columns};
 use super::groups::{self, Element, Slicing};
-use crate::batch::{HyperedgeBatch, MemberBatch};
-use crate::schema::HyperedgeType;
-use crate::{Batch, Direction, Ends, Key, MemoryGraph, Property, well_known};
+use isomorph_model::batch::{HyperedgeBatch, MemberBatch};
+use isomorph_model::schema::HyperedgeType;
+use isomorph_model::{Batch, Direction, Ends, Key, MemoryGraph, Property, well_known};
 
 /// Unusual ids: empty, blank, JSON of every kind, layers, other scripts.
 const IDS: &[&str] = &[

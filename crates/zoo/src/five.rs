@@ -6,10 +6,10 @@ use arrow_schema::DataType;
 
 use super::arrays::*;
 use super::build::{Build, Edges, Nodes, columns};
-use crate::batch::{GroupBatch, HyperedgeBatch, MemberBatch, MembershipBatch, ValueBatch};
-use crate::schema::{Document, DocumentBody, GroupKind, HyperedgeType, MembershipTable, Owner, ValueTable};
-use crate::type_name::list_of;
-use crate::{Batch, Direction, Ends, Key, KeyKind, MemoryGraph, Property, ValueKind, term, well_known};
+use isomorph_model::batch::{GroupBatch, HyperedgeBatch, MemberBatch, MembershipBatch, ValueBatch};
+use isomorph_model::schema::{Document, DocumentBody, GroupKind, HyperedgeType, MembershipTable, Owner, ValueTable};
+use isomorph_model::type_name::list_of;
+use isomorph_model::{Batch, Direction, Ends, Key, KeyKind, MemoryGraph, Property, ValueKind, term, well_known};
 
 /// All five, with the format from which each comes.
 pub fn five() -> Vec<(&'static str, MemoryGraph)> {
@@ -243,7 +243,7 @@ pub fn deepgnn() -> MemoryGraph {
     build.finish()
 }
 
-type Values = (Property, Vec<Property>, ArrayRef, crate::Columns);
+type Values = (Property, Vec<Property>, ArrayRef, isomorph_model::Columns);
 
 fn values_of(property: Property, values: ArrayRef) -> Values {
     (property, Vec::new(), values, Vec::new())

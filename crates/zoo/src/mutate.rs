@@ -9,11 +9,11 @@ use arrow_schema::DataType;
 use super::cells::{altered, replaced, special};
 use super::rows::{ends, pick, properties};
 use super::same::ends_as_keys;
-use crate::digest::LineKind;
-use crate::json::Members;
-use crate::label::LabelBuilder;
-use crate::schema::{Document, DocumentBody, Owner};
-use crate::{Batch, Direction, Ends, KeyKind, LabelVocabulary, MemoryGraph, Relation, ValueKind, well_known};
+use isomorph_model::digest::LineKind;
+use isomorph_model::json::Members;
+use isomorph_model::label::LabelBuilder;
+use isomorph_model::schema::{Document, DocumentBody, Owner};
+use isomorph_model::{Batch, Direction, Ends, KeyKind, LabelVocabulary, MemoryGraph, Relation, ValueKind, well_known};
 
 /// A graph with one thing changed.
 #[derive(Debug, Clone)]
@@ -290,7 +290,7 @@ impl All {
         let Batch::Edges(edges) = &self.memory.batches[at] else { return };
         let Some(layers) = edges.layers.clone() else { return };
         let (kind, name) = self.kind(at);
-        let plain = crate::Property::new("", layers.0.data_type().clone());
+        let plain = isomorph_model::Property::new("", layers.0.data_type().clone());
         let cell = layers.1.slice(row, 1);
         let mut cells = special(&plain, &cell);
         cells.extend([("altered", altered(&plain, &cell)), ("null", new_null_array(cell.data_type(), 1))]);
@@ -312,8 +312,10 @@ impl All {
             roles.map(|(other, old)| if other == row { Some(role) } else { old }).collect::<StringArray>()
         };
         let other = if members.roles.value(row) == "head" { "tail" } else { "head" };
-        let mut changes =
-            vec![("role", Batch::Members(crate::batch::MemberBatch { roles: roles(other), ..members.clone() }))];
+        let mut changes = vec![(
+            "role",
+            Batch::Members(isomorph_model::batch::MemberBatch { roles: roles(other), ..members.clone() }),
+        )];
         if let Some(coefficients) = &members.coefficients {
             for (what, change) in [("sign", -1.0), ("size", 2.0), ("no", f64::NAN)] {
                 let all = coefficients.iter().enumerate().map(|(other, value)| match value {
@@ -321,14 +323,18 @@ impl All {
                     value => value,
                 });
                 let coefficients = Some(all.collect::<Float64Array>());
-                changes.push((what, Batch::Members(crate::batch::MemberBatch { coefficients, ..members.clone() })));
+                changes.push((
+                    what,
+                    Batch::Members(isomorph_model::batch::MemberBatch { coefficients, ..members.clone() }),
+                ));
             }
         }
         if let Some(layers) = &members.layers {
-            let plain = crate::Property::new("", layers.data_type().clone());
+            let plain = isomorph_model::Property::new("", layers.data_type().clone());
             for cell in [altered(&plain, &layers.slice(row, 1)), new_null_array(layers.data_type(), 1)] {
                 let layers = Some(replaced(layers, row, &cell));
-                changes.push(("layer", Batch::Members(crate::batch::MemberBatch { layers, ..members.clone() })));
+                changes
+                    .push(("layer", Batch::Members(isomorph_model::batch::MemberBatch { layers, ..members.clone() })));
             }
         }
         for (what, changed) in changes {
@@ -458,7 +464,7 @@ impl All {
 fn properties_of<'a>(
     graph: &'a mut MemoryGraph,
     batch: &'a mut Batch,
-) -> Option<(&'a mut Vec<crate::Property>, &'a mut crate::Columns)> {
+) -> Option<(&'a mut Vec<isomorph_model::Property>, &'a mut isomorph_model::Columns)> {
     properties(&mut graph.graph, batch)
 }
 
@@ -473,7 +479,7 @@ fn is_empty_bag(column: &ArrayRef, row: usize) -> bool {
 
 /// Returns the keys with that of one row altered.
 fn another(keys: &ArrayRef, row: usize) -> ArrayRef {
-    let plain = crate::Property::new("", keys.data_type().clone());
+    let plain = isomorph_model::Property::new("", keys.data_type().clone());
     let cell = match keys.data_type() {
         // For the empty text and the like there is no better neighbour.
         DataType::Utf8 => Arc::new(StringArray::from(vec![format!("{}?", keys.as_string::<i32>().value(row))])),

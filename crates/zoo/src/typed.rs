@@ -5,7 +5,7 @@ use arrow_schema::DataType;
 
 use super::arrays::*;
 use super::build::{Build, Edges, Nodes};
-use crate::{Cardinality, MemoryGraph, Property};
+use isomorph_model::{Cardinality, MemoryGraph, Property};
 
 /// Property graphs of the types that every typed format has: 32- and 64-bit integers and floats, booleans, text, dates,
 /// timestamps in milliseconds, lists of the first five. Each is small, and unusual in one way.

@@ -8,7 +8,19 @@
 //! - [`arbitrary`] generates graphs for property tests, [`multilayer`] generates one with hyperedges, slices and layers
 //!   from a number.
 //!
-//! Only tests use this module, which requires the feature `zoo`.
+//! Only tests use this crate. It is not a feature of `isomorph-model`: with such a feature, every crate above the model would be
+//! compiled once for tests and once for programs. The model's own tests compile these files as a module, because in its unit tests
+//! the types of the model are not those that this crate knows.
+
+#![cfg_attr(
+    not(test),
+    allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_possible_wrap,
+        clippy::cast_sign_loss,
+        reason = "small graphs for tests"
+    )
+)]
 
 pub mod arbitrary;
 mod arrays;

@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::*;
-use crate::digest::{ContentDigest, LineKind, schema_digest};
-use crate::schema::{DocumentBody, MembershipTable, Owner};
-use crate::{Batch, Ends, MemoryGraph};
+use isomorph_model::digest::{ContentDigest, LineKind, schema_digest};
+use isomorph_model::schema::{DocumentBody, MembershipTable, Owner};
+use isomorph_model::{Batch, Ends, MemoryGraph};
 
 fn whole_zoo() -> Vec<(&'static str, MemoryGraph)> {
     [five(), property_graphs(), wide_property_graphs(), bundled_graphs()].concat()
@@ -46,7 +46,7 @@ fn every_change_changes_the_digest_where_it_was_made() {
             let changed = graph.digest_table().unwrap_or_else(|error| panic!("{name}, {what}: {error:?}"));
             assert_ne!(changed.digest(), table.digest(), "{name}, {what}");
             let differences = table.differences(&changed);
-            let named = |line: &crate::digest::Line| {
+            let named = |line: &isomorph_model::digest::Line| {
                 line.kind == kind && property.as_ref().is_none_or(|property| line.property == *property)
             };
             assert!(differences.iter().any(|(line, _, _)| named(line)), "{name}, {what}: {differences:?}");
@@ -81,7 +81,7 @@ fn annnet_everything_is_in_the_default_slice_listed_or_not() {
     slices.all.clear();
     let place = |slices: &[MembershipTable], of: Owner| slices.iter().position(|table| table.of == of).unwrap();
     let row = |table: usize, members: &[&str], properties| {
-        Batch::Memberships(crate::batch::MembershipBatch {
+        Batch::Memberships(isomorph_model::batch::MembershipBatch {
             kind: 3,
             table,
             group: Ends::Keys(text(members.iter().map(|_| "default"))),
@@ -108,7 +108,7 @@ fn annnet_an_entity_on_both_sides_has_two_members_with_its_coefficient() {
             members.member = Ends::Keys(text(["e1", "e1"]));
         }
     }
-    let line = crate::digest::Line::new(LineKind::Members, &["hyperedge"], "");
+    let line = isomorph_model::digest::Line::new(LineKind::Members, &["hyperedge"], "");
     assert_eq!(both.digest_table().unwrap().get(&line).count, 2);
     assert_ne!(both.digest().unwrap(), annnet().digest().unwrap());
 }
@@ -143,7 +143,7 @@ fn rdf_an_empty_graph_is_a_fact() {
 fn rdf_resources_need_no_rows() {
     let memory = rdf();
     let mut stated = memory.clone();
-    stated.batches.push(Batch::Nodes(crate::NodeBatch {
+    stated.batches.push(Batch::Nodes(isomorph_model::NodeBatch {
         ty: 0,
         start: 0,
         numbers: None,
@@ -169,7 +169,7 @@ fn graphar_without_a_key_has_one_digest_from_either_list_and_no_order() {
 
 #[test]
 fn deepgnn_one_feature_may_have_two_number_types() {
-    let line = crate::digest::Line::new(LineKind::Nodes, &["node"], "3");
+    let line = isomorph_model::digest::Line::new(LineKind::Nodes, &["node"], "3");
     let table = deepgnn().digest_table().unwrap();
     assert_eq!(table.get(&line).count, 2);
 }
@@ -180,7 +180,7 @@ fn nock_minutes_of_two_kinds_are_the_same_as_a_column_of_json() {
     let mut column = bag.clone();
     let at = column.graph.nodes[0].properties.len() - 1;
     column.graph.nodes[0].properties[at] =
-        crate::Property::new("minutes", arrow_schema::DataType::Utf8).of_kind(crate::ValueKind::Json);
+        isomorph_model::Property::new("minutes", arrow_schema::DataType::Utf8).of_kind(isomorph_model::ValueKind::Json);
     let Batch::Nodes(nodes) = &mut column.batches[0] else { panic!() };
     nodes.properties[at] = Some(text([Some("5"), Some("\"5\""), None, None]));
     assert_eq!(column.digest().unwrap(), bag.digest().unwrap());
@@ -208,7 +208,7 @@ fn a_member_beside_a_column_of_its_name_is_another_property() {
 #[test]
 fn a_member_without_a_name_is_no_node() {
     let memory = bundled(&[("a", &[], 1.0, r#"{"":1}"#)], &[]);
-    let nodes = crate::digest::Line::new(LineKind::Nodes, &["node"], "");
+    let nodes = isomorph_model::digest::Line::new(LineKind::Nodes, &["node"], "");
     assert_eq!(memory.digest_table().unwrap().get(&nodes).count, 1);
 }
 
@@ -220,7 +220,7 @@ fn widths_and_declarations_are_in_the_schema_digest() {
     wider.nodes[0].properties[1].data_type = arrow_schema::DataType::Int64;
     assert_ne!(schema_digest(&wider), schema);
     let mut unused = memory.graph.clone();
-    unused.nodes.push(crate::NodeType::new("unused", crate::Key::row()));
+    unused.nodes.push(isomorph_model::NodeType::new("unused", isomorph_model::Key::row()));
     assert_ne!(schema_digest(&unused), schema);
     // The grouping of properties into files determines their order here, and is not a declaration.
     let mut regrouped = memory.graph.clone();
@@ -279,8 +279,8 @@ fn unsound_batches_are_errors() {
         "the type of the key, string, does not match its kind"
     );
     let json = MemoryGraph {
-        graph: crate::Graph {
-            documents: vec![crate::Document { name: "d".into(), body: DocumentBody::Json("{".into()) }],
+        graph: isomorph_model::Graph {
+            documents: vec![isomorph_model::Document { name: "d".into(), body: DocumentBody::Json("{".into()) }],
             ..Default::default()
         },
         batches: Vec::new(),

@@ -4,7 +4,7 @@ use arrow_schema::DataType;
 
 use super::arrays::*;
 use super::build::{Build, Edges, Nodes};
-use crate::{Key, MemoryGraph, Property, well_known};
+use isomorph_model::{Key, MemoryGraph, Property, well_known};
 
 /// A node: name, labels, truth, properties.
 pub type BundledNode<'a> = (&'a str, &'a [&'a str], f32, &'a str);

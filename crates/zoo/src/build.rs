@@ -6,9 +6,9 @@ use arrow_array::{Array, ArrayRef, BooleanArray, StringArray, UInt32Array, UInt6
 use arrow_schema::DataType;
 
 use super::arrays::text;
-use crate::label::LabelBuilder;
-use crate::schema::{Direction, Document, DocumentBody};
-use crate::{
+use isomorph_model::label::LabelBuilder;
+use isomorph_model::schema::{Direction, Document, DocumentBody};
+use isomorph_model::{
     Batch, Columns, EdgeBatch, EdgeType, Ends, Graph, Key, KeyKind, LabelColumn, LabelVocabulary, MemoryGraph,
     NodeBatch, NodeType, Property, Relation, Relations,
 };
@@ -16,14 +16,12 @@ use crate::{
 /// A graph under construction.
 ///
 /// ```
-/// # #[cfg(feature = "zoo")] {
-/// use isomorph_model::zoo::{Build, Edges, Nodes, int64, text};
+/// use isomorph_zoo::{Build, Edges, Nodes, int64, text};
 ///
 /// let mut build = Build::default();
 /// let person = build.nodes(Nodes::keyed("person", int64([1, 2])).column("name", text(["ann", "bob"])));
 /// build.edges(Edges::rows(person, "knows", person, [(0, 1)]).column("since", int64([Some(1999)])));
 /// let graph = build.finish();
-/// # }
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Build {

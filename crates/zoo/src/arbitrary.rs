@@ -9,7 +9,7 @@ use proptest::sample::select;
 use super::arrays::*;
 use super::build::{Build, Edges, Nodes};
 use super::bundled::{BundledEdge, BundledNode, bundled};
-use crate::{Cardinality, Direction, MemoryGraph, Property};
+use isomorph_model::{Cardinality, Direction, MemoryGraph, Property};
 
 /// Text with unusual content.
 pub fn awkward_text() -> impl Strategy<Value = String> {

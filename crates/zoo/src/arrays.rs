@@ -6,7 +6,7 @@ use arrow_array::*;
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::Field;
 
-use crate::type_name::ITEM;
+use isomorph_model::type_name::ITEM;
 
 macro_rules! columns {
     ($($(#[$doc:meta])* $name:ident: $native:ty => $array:ty;)+) => {

@@ -24,7 +24,7 @@ from conftest import ROOT
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A graph whose reading takes a while: many chunks, and text that is parsed on all threads."""
     folder = tmp_path_factory.mktemp("large")
-    rows = 200_000
+    rows = 80_000
     ids = pa.array(range(rows))
     nodes = pa.table({"id": ids, "name": pa.array([f"name {at}" for at in range(rows)])})
     edges = pa.table({"source": ids, "target": pa.array([(at * 7919) % rows for at in range(rows)]), "w": ids})

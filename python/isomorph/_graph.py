@@ -166,7 +166,7 @@ class Graph:
         limit: int | None = None,
     ) -> Table:
         """The neighbours of a node over its edges, read from where these are stored: ``neighbor`` (key), ``type``, ``relation``,
-        ``direction`` (``out``, ``in``, ``none``), and the properties of the edges.
+        ``direction`` (``out``, ``in``, ``none``), and the properties of the edges. Hyperedges are not followed.
 
         :param key: the node's key; or its position, as ``row``
         :param type: its type, which can be omitted if there is only one

@@ -294,8 +294,8 @@ impl Graph {
     }
 
     #[getter]
-    fn closed(&self) -> bool {
-        self.shared.here.lock().unwrap_or_else(PoisonError::into_inner).is_none()
+    fn closed(&self, py: Python<'_>) -> bool {
+        py.detach(|| self.shared.here.lock().unwrap_or_else(PoisonError::into_inner).is_none())
     }
 
     fn close(&self, py: Python<'_>) {

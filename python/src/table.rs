@@ -113,9 +113,9 @@ impl Table {
     }
 
     /// Number of rows, if known without reading.
-    fn num_rows(&self) -> Option<u64> {
+    fn num_rows(&self, py: Python<'_>) -> Option<u64> {
         let limited = |rows: u64| self.shape.limit.map_or(rows, |limit| rows.min(limit));
-        if self.shape.filter.is_some() { None } else { self.rows.rows().map(limited) }
+        if self.shape.filter.is_some() { None } else { py.detach(|| self.rows.rows()).map(limited) }
     }
 
     /// Number of rows, which are counted if the number is not known.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -64,6 +64,7 @@ class Graph:
 
     def __init__(self, path: str | os.PathLike[str], **options: Any) -> None:
         self._options = opening(**options)
+        self._part: dict[str, Any] | None = None
         self._graph = _isomorph.Graph(path_text(path), self._options)
         self._listed: dict[bool, list[TableInfo]] = {}
 
@@ -148,11 +149,8 @@ class Graph:
         return found[0]
 
     def counts(self, *, stored: bool = False) -> dict[str, int]:
-        """Number of rows of each table; counted where it is not known."""
-        return {
-            table.name: self.table(table.name, stored=stored).count() if table.num_rows is None else table.num_rows
-            for table in self.tables(stored=stored)
-        }
+        """Number of rows of each table; counted where it is not certain."""
+        return {table.name: self.table(table.name, stored=stored).count() for table in self.tables(stored=stored)}
 
     # Questions.
 
@@ -168,7 +166,7 @@ class Graph:
         limit: int | None = None,
     ) -> Table:
         """The neighbours of a node over its edges, read from where these are stored: ``neighbor`` (key), ``type``, ``relation``,
-        ``direction`` (``out``, ``in``, ``none``), and the properties of the edges.
+        ``direction`` (``out``, ``in``, ``none``), and the properties of the edges. Hyperedges are not followed.
 
         :param key: the node's key; or its position, as ``row``
         :param type: its type, which can be omitted if there is only one
@@ -275,6 +273,42 @@ class Graph:
 
     # Whole graphs.
 
+    def part(
+        self,
+        *,
+        types: str | Sequence[str] | None = None,
+        columns: Sequence[str] | None = None,
+        where: Mapping[str, str] | str | Sequence[str] | None = None,
+        sample: int | None = None,
+        seed: int = 0,
+        limit: int | None = None,
+        keep_dangling: bool = False,
+    ) -> Graph:
+        """A part of it, which is a graph like any other: read, converted, compared. ``docs/selection.md`` says what each restriction means.
+
+        :param types: only these node types and the edges between them; or only these edge types and the nodes at their ends
+        :param columns: only these properties, by name or as ``type.name``
+        :param where: conditions by type: ``{"person": "age < 30"}``, or texts as the command takes them: ``"person: age < 30"``
+        :param sample: so many random nodes of each type; the choice depends on keys and ``seed`` only
+        :param limit: the first nodes of each type
+        :param keep_dangling: keep edges that lose one end
+        """
+        if self._part is not None:
+            raise usage("a part of a part", "all restrictions in one part(…)")
+        conditions = [where] if isinstance(where, str) else list(where or [])
+        if isinstance(where, Mapping):
+            conditions = [f"`{type.replace('`', '``')}`: {condition}" for type, condition in where.items()]
+        part = {
+            "types": [types] if isinstance(types, str) else None if types is None else list(types),
+            "columns": None if columns is None else list(columns),
+            "conditions": conditions,
+            "limit": limit,
+            "sample": sample,
+            "seed": seed,
+            "keep_dangling": keep_dangling,
+        }
+        return _restored(self._place(), self._pinned(), part)
+
     def convert(self, path: str | os.PathLike[str], to: str | None = None, *, progress: Progress = None, **options: Any) -> Certificate:
         """Converts it, and verifies the output. See :func:`isomorph.convert`."""
         with shown(progress) as tell:
@@ -292,7 +326,7 @@ class Graph:
 
     def validate(self, *, limit: int = 20) -> Findings:
         """Checks every rule of its format, reading everything. Lists up to ``limit`` places of each broken rule."""
-        return validate(self._place(), limit=limit, _options=self._pinned())
+        return validate(self._place(), limit=limit, _options=self._pinned())  # of all of it: rules are those of files
 
     # Other libraries.
 
@@ -336,11 +370,12 @@ class Graph:
         return {**pinned, "format": pinned["format"] or self._graph.stored_as}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_restored, (self._place(), self._pinned()))
+        return (_restored, (self._place(), self._pinned(), self._part))
 
     def __repr__(self) -> str:
         at = "" if self.at is None else f"@{self.at}"
-        return f"<isomorph.Graph {self.format} {self.location}{at}{' closed' if self.closed else ''}>"
+        part = "" if self._part is None else " part"
+        return f"<isomorph.Graph {self.format} {self.location}{at}{part}{' closed' if self.closed else ''}>"
 
     def _repr_html_(self) -> str:
         tables = self.tables()
@@ -368,10 +403,11 @@ def _key(key: Key) -> str:
     return str(key)
 
 
-def _restored(place: str, options: dict[str, Any]) -> Graph:
+def _restored(place: str, options: dict[str, Any], part: dict[str, Any] | None) -> Graph:
     graph = Graph.__new__(Graph)
     graph._options = options
-    graph._graph = _isomorph.Graph(place, options)
+    graph._part = part
+    graph._graph = _isomorph.Graph(place, options, part)
     graph._listed = {}
     return graph
 

@@ -26,7 +26,12 @@ def _columns(table: Table, roles: Sequence[str], wanted: Sequence[str] | None) -
     schema = table.schema
     # Some edge types have neither keys nor directions of their own.
     present = {column.role: name for name, column in schema.items() if column.role != "property"}
-    properties = [name for name, column in schema.items() if column.role == "property" and (wanted is None or name in wanted)]
+    # Whatever has no place of its own is an attribute: properties, keys of edges, layers.
+    properties = [
+        name
+        for name, column in schema.items()
+        if column.role not in roles and column.role != "row" and (wanted is None or name in wanted)
+    ]
     named = [present[role] for role in roles if role in present]
     arrow = table.select(*named, *properties).to_arrow()
     values = {name: arrow.column(at).to_pylist() for at, name in enumerate(arrow.column_names)}
@@ -44,6 +49,8 @@ def _nodes(graph: Graph, wanted: Sequence[str] | None) -> list[tuple[str, list[A
         own = graph.table(table.name)
         role = "key" if any(column.role == "key" for column in own.schema.values()) else "row"
         (keys, labels), names, columns = _columns(own, [role, "labels"], wanted)
+        has_labels = any(column.role == "labels" for column in own.schema.values())
+        _free(names, ("type", "labels") if has_labels else ("type",), f"nodes of type {table.type}")
         rows = [{name: value for name, value in zip(names, row) if value is not None} for row in _rows(columns, len(keys))]
         for row, own_labels in zip(rows, labels):
             if own_labels:
@@ -65,16 +72,23 @@ def _edges(graph: Graph, wanted: Sequence[str] | None) -> list[tuple[str, str, s
         )
         is_directed = stated.get((table.source, table.type, table.target)) != "undirected"
         directed = [is_directed if value is None else value for value in directed]
+        _free(names, ("relation",), f"edges {table.name}")
         rows = [{name: value for name, value in zip(names, row) if value is not None} for row in _rows(columns, len(sources))]
         for row, relation in zip(rows, relations):
-            if relation is not None:
-                row["relation"] = relation
+            row["relation"] = table.type if relation is None else relation
         found.append((table.source or "", table.type or "", table.target or "", sources, targets, directed, rows))
     return found
 
 
 def _rows(columns: list[list[Any]], count: int) -> Any:
     return zip(*columns) if columns else [()] * count
+
+
+def _free(names: Sequence[str], taken: Sequence[str], what: str) -> None:
+    """Fails if an attribute would be mixed up with what its library or this module calls so."""
+    for name in names:
+        if name in taken:
+            raise usage(f"{what} have an attribute {name}, which would be mixed up with another", "node_columns= or edge_columns= without it, or rename it")
 
 
 def _check(graph: Graph) -> None:
@@ -97,15 +111,15 @@ def to_networkx(graph: Graph, node_columns: Sequence[str] | None, edge_columns: 
 
     for type, keys, rows in types:
         for key, row in zip(keys, rows):
-            made.add_node(name(type, key), **{"type": type, **row})
+            # Not as keyword arguments: an attribute can have the name of one.
+            made.add_nodes_from([(name(type, key), {"type": type, **row})])
     for source_type, relation, target_type, sources, targets, directed, rows in edges:
         for source, target, is_directed, row in zip(sources, targets, directed, rows):
             ends = name(source_type, source), name(target_type, target)
-            own = {"relation": row.get("relation", relation), **row}
-            made.add_edge(*ends, **own)
+            made.add_edges_from([(*ends, row)])
             if made.is_directed() and not is_directed and ends[0] != ends[1]:
                 # An edge without a direction, among edges with one: both ways.
-                made.add_edge(*reversed(ends), **own)
+                made.add_edges_from([(ends[1], ends[0], row)])
     return made
 
 
@@ -118,6 +132,7 @@ def to_igraph(graph: Graph, node_columns: Sequence[str] | None, edge_columns: Se
     attributes: dict[str, list[Any]] = {"type": [], "key": []}
     for type, keys, rows in types:
         for key, row in zip(keys, rows):
+            _free(list(row), ("key",), f"nodes of type {type}")
             _append(attributes, {"type": type, "key": key}, row, len(at))
             at[type, key] = len(at)
     every_directed = [directed for *_, own, _rows_of in edges for directed in own]
@@ -129,7 +144,7 @@ def to_igraph(graph: Graph, node_columns: Sequence[str] | None, edge_columns: Se
             one, other = at[source_type, source], at[target_type, target]
             both = is_directed and not own_direction and one != other
             for ends in [(one, other), (other, one)] if both else [(one, other)]:
-                _append(of_edges, {"relation": row.get("relation", relation)}, row, len(pairs))
+                _append(of_edges, {}, row, len(pairs))
                 pairs.append(ends)
     for columns, count in ((attributes, len(at)), (of_edges, len(pairs))):
         for values in columns.values():
@@ -232,12 +247,14 @@ def from_igraph(graph: igraph.Graph, path: str | os.PathLike[str], to: str | Non
         own = dict(vertex.attributes())
         type = str(own.pop("type", None) or "node")
         own_key = vertex.index if key is None else own.pop(key)
+        _free(list(own), ("id",), "vertices")
         ends.append((type, own_key))
         nodes.setdefault(type, []).append({**own, "id": own_key})
     edges: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
     for edge in graph.es:
         own = dict(edge.attributes())
         kind = str(own.pop("relation", None) or relation)
+        _free(list(own), ("source", "target"), "edges")
         (source_type, one), (target_type, other) = ends[edge.source], ends[edge.target]
         edges.setdefault((source_type, kind, target_type), []).append({**own, "source": one, "target": other})
     return write(

@@ -91,7 +91,7 @@ class Table:
 
     @property
     def num_rows(self) -> int | None:
-        """Number of rows if it is known without reading; see :meth:`count`."""
+        """Number of rows as its files state it, without reading; see :meth:`count` for a number that is certain."""
         return self._table.num_rows()
 
     def select(self, *columns: str) -> Table:
@@ -130,7 +130,7 @@ class Table:
         return self.limit(rows)
 
     def count(self) -> int:
-        """Number of rows, which are counted if the number is not known."""
+        """Number of rows, which are counted unless the number is certain."""
         return self._table.count()
 
     def collect(self) -> Table:
@@ -171,8 +171,13 @@ class Table:
     def to_duckdb(self, connection: duckdb.DuckDBPyConnection | None = None) -> duckdb.DuckDBPyRelation:
         """As a relation of duckdb, in a connection or the default one."""
         library = needed("duckdb", purpose="to_duckdb()")
-        needed("pyarrow", purpose="to_duckdb()")
-        relation: duckdb.DuckDBPyRelation = (connection or library).from_arrow(self.to_arrow())
+        arrow = needed("pyarrow", purpose="to_duckdb()")
+        table = self.to_arrow()
+        # DuckDB has no half floats.
+        halves = {at for at, field in enumerate(table.schema) if arrow.types.is_float16(field.type)}
+        for at in halves:
+            table = table.set_column(at, table.column_names[at], table.column(at).cast(arrow.float32()))
+        relation: duckdb.DuckDBPyRelation = (connection or library).from_arrow(table)
         return relation
 
     def to_numpy(self) -> dict[str, np.ndarray[Any, Any]]:

@@ -10,12 +10,22 @@ use serde_json::{Value, json};
 use crate::options::{Writing, layout};
 use crate::work::Watch;
 
+/// Where a graph comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// Files of its format.
+    Files,
+    /// Dataframes in memory.
+    Dataframes,
+}
+
 /// Converts `opened` and verifies the output.
 ///
 /// # Errors
 /// As [`convert`], and for a destination whose name does not fit.
 pub(crate) fn converted(
     opened: Opened,
+    origin: Origin,
     destination: &Location,
     how: &Writing,
     resources: &Resources,
@@ -39,16 +49,16 @@ pub(crate) fn converted(
     let opened = if to.numbers_all_nodes() { opened.counted(resources, watch)? } else { opened };
     let plan = Plan::new(&opened, destination, &options, resources, watch)?;
     let certificate = convert(&opened, &plan, destination, &options, resources, watch)?;
-    document(&certificate, destination, opened.is_part)
+    document(&certificate, destination, origin)
 }
 
 /// A certificate as JSON: the members of `isomorph convert --json`.
-fn document(certificate: &Certificate, destination: &Location, opened_from_memory: bool) -> Result<String> {
+fn document(certificate: &Certificate, destination: &Location, origin: Origin) -> Result<String> {
     let mut document = to_json(certificate)?;
     if let Value::Object(members) = &mut document {
         let equal = certificate.result.map(|result| Some(result) == certificate.source);
         members.insert("equal".to_owned(), json!(equal));
-        if opened_from_memory {
+        if origin == Origin::Dataframes {
             members.insert("from".to_owned(), json!("dataframes"));
         }
         members.insert("destination".to_owned(), json!(destination.to_string()));

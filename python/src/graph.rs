@@ -4,14 +4,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_schema::SchemaRef;
 use isomorph::convert::{Format, OpenOptions, Opened, Registry};
-use isomorph::dataset::{Cancel, Scan, TableKind};
+use isomorph::dataset::{Cancel, Sample, Scan, Selection, TableKind};
 use isomorph::formats::graphlake::GraphLake;
 use isomorph::model::schema::{Graph as Model, Owner};
 use isomorph::storage::Resources;
-use isomorph::{Dataset, Location, Result, Sampled};
+use isomorph::{Dataset, Location, Result, Sampled, parse_condition};
 use pyo3::prelude::*;
 
-use crate::conversion::{converted, to_json};
+use crate::conversion::{Origin, converted, to_json};
 use crate::errors::{closed, raised};
 use crate::near::{self, Asked};
 use crate::options::{Opening, Writing, destination};
@@ -28,26 +28,64 @@ struct Here {
     sampled: Option<Arc<Sampled>>,
 }
 
+/// Which part of a graph is opened. Python passes all members.
+#[derive(Debug, FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Part {
+    types: Option<Vec<String>>,
+    columns: Option<Vec<String>>,
+    conditions: Vec<String>,
+    limit: Option<u64>,
+    sample: Option<u64>,
+    seed: u64,
+    keep_dangling: bool,
+}
+
+impl Part {
+    fn selection(&self) -> Result<Selection> {
+        Ok(Selection {
+            types: self.types.clone(),
+            columns: self.columns.clone(),
+            conditions: self.conditions.iter().map(|text| parse_condition(text)).collect::<Result<_>>()?,
+            limit: self.limit,
+            sample: self.sample.map(|rows| Sample { rows, seed: self.seed }),
+            keep_dangling: self.keep_dangling,
+            ..Selection::default()
+        })
+    }
+}
+
 /// An opened graph, which its tables share. A forked child opens it again: clients of object stores, caches and locks of its parent are
 /// not its own.
 pub(crate) struct Shared {
     location: Location,
     options: OpenOptions,
     resources: Resources,
+    /// The part that is open; `None` for all of it.
+    part: Option<Selection>,
     /// `None` if it is closed.
     here: Mutex<Option<Here>>,
 }
 
 impl Shared {
-    fn open(location: Location, options: OpenOptions, resources: Resources) -> Result<Shared> {
+    fn open(
+        location: Location,
+        options: OpenOptions,
+        resources: Resources,
+        part: Option<Selection>,
+    ) -> Result<(Shared, Whole)> {
         let graph = isomorph::Graph::open(&location, &options, resources.clone())?;
         // The same snapshot is opened again in a child, even if there is a newer one.
         let mut pinned = options;
         let opened = graph.opened();
         opened.format.reopen_options(opened, &mut pinned);
         pinned.from = Some(opened.format);
-        let here = Here { process: std::process::id(), graph: Arc::new(graph), sampled: None };
-        Ok(Shared { location, options: pinned, resources, here: Mutex::new(Some(here)) })
+        let lake = opened.native.as_any().and_then(|native| native.downcast_ref::<GraphLake>());
+        let at = lake.filter(|lake| !lake.store().snapshots.is_empty()).map(|lake| lake.snapshot().version);
+        let whole = Whole { at, format: opened.format_of_graph(), stored_as: opened.format };
+        let graph = Arc::new(of_part(graph, part.as_ref())?);
+        let here = Here { process: std::process::id(), graph, sampled: None };
+        Ok((Shared { location, options: pinned, resources, part, here: Mutex::new(Some(here)) }, whole))
     }
 
     fn here(&self) -> Result<Here> {
@@ -56,6 +94,7 @@ impl Shared {
         let process = std::process::id();
         if found.process != process {
             let graph = isomorph::Graph::open(&self.location, &self.options, self.resources.clone())?;
+            let graph = of_part(graph, self.part.as_ref())?;
             let before = std::mem::replace(found, Here { process, graph: Arc::new(graph), sampled: None });
             // What the parent's threads used is not touched here.
             std::mem::forget(before);
@@ -85,6 +124,22 @@ impl Shared {
     pub(crate) fn resources(&self) -> &Resources {
         &self.resources
     }
+}
+
+fn of_part(graph: isomorph::Graph, part: Option<&Selection>) -> Result<isomorph::Graph> {
+    match part {
+        None => Ok(graph),
+        Some(part) => graph.select(part),
+    }
+}
+
+/// What is known of the whole of a graph.
+struct Whole {
+    /// Version of the snapshot.
+    at: Option<i64>,
+    format: Format,
+    /// The format of the data, if a sidecar says that the graph has another one.
+    stored_as: Format,
 }
 
 /// The tables of a graph: with declared types, or as its format stores them.
@@ -130,6 +185,12 @@ impl Rows for Stored {
     fn rows(&self) -> Option<u64> {
         let graph = self.graph.graph().ok()?;
         dataset(&graph, self.stored, None).ok()?.table(&self.name).ok()?.rows()
+    }
+
+    fn exact_rows(&self) -> Result<Option<u64>> {
+        let graph = self.graph.graph()?;
+        let known = dataset(&graph, self.stored, None)?.statistics(&self.name)?;
+        Ok(known.rows.exact().copied())
     }
 
     fn read(&self, shape: &Shape, cancel: &Cancel) -> Result<Box<dyn Reader>> {
@@ -185,16 +246,14 @@ fn listed(graph: &Model, table: &isomorph::Table) -> Listed {
 #[pyclass(module = "isomorph._isomorph", frozen)]
 pub(crate) struct Graph {
     shared: Arc<Shared>,
-    at: Option<i64>,
-    format: Format,
-    /// The format of the data, if a sidecar says that the graph has another one.
-    stored_as: Format,
+    whole: Whole,
 }
 
 #[pymethods]
 impl Graph {
     #[new]
-    fn new(py: Python<'_>, path: String, options: Opening) -> PyResult<Graph> {
+    #[pyo3(signature = (path, options, part=None))]
+    fn new(py: Python<'_>, path: String, options: Opening, part: Option<Part>) -> PyResult<Graph> {
         run(py, None, Ending::Abandoned, move |_| {
             let (location, mut how) = options.place(&path)?;
             if options.names_snapshot() && how.from.is_none() {
@@ -204,13 +263,9 @@ impl Graph {
                     return Err(isomorph::Error::usage(message).at(location.to_string()).hint("open it without at="));
                 }
             }
-            let shared = Shared::open(location, how, options.resources()?)?;
-            let graph = shared.graph()?;
-            let opened = graph.opened();
-            let lake = opened.native.as_any().and_then(|native| native.downcast_ref::<GraphLake>());
-            let at = lake.filter(|lake| !lake.store().snapshots.is_empty()).map(|lake| lake.snapshot().version);
-            let (format, stored_as) = (opened.format_of_graph(), opened.format);
-            Ok(Graph { shared: Arc::new(shared), at, format, stored_as })
+            let part = part.map(|part| part.selection()).transpose()?;
+            let (shared, whole) = Shared::open(location, how, options.resources()?, part)?;
+            Ok(Graph { shared: Arc::new(shared), whole })
         })
     }
 
@@ -223,24 +278,24 @@ impl Graph {
     /// Id of its format.
     #[getter]
     fn format(&self) -> &'static str {
-        self.format.id()
+        self.whole.format.id()
     }
 
     /// Id of the format of its data.
     #[getter]
     fn stored_as(&self) -> &'static str {
-        self.stored_as.id()
+        self.whole.stored_as.id()
     }
 
     /// Version of the snapshot.
     #[getter]
     fn at(&self) -> Option<i64> {
-        self.at
+        self.whole.at
     }
 
     #[getter]
-    fn closed(&self) -> bool {
-        self.shared.here.lock().unwrap_or_else(PoisonError::into_inner).is_none()
+    fn closed(&self, py: Python<'_>) -> bool {
+        py.detach(|| self.shared.here.lock().unwrap_or_else(PoisonError::into_inner).is_none())
     }
 
     fn close(&self, py: Python<'_>) {
@@ -296,7 +351,7 @@ impl Graph {
         let shared = Arc::clone(&self.shared);
         run(py, progress, Ending::Awaited, move |watch| {
             let opened = shared.graph()?.opened().clone();
-            converted(opened, &destination(&path)?, &options, shared.resources(), watch)
+            converted(opened, Origin::Files, &destination(&path)?, &options, shared.resources(), watch)
         })
     }
 

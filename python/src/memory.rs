@@ -65,6 +65,10 @@ impl Rows for InMemory {
         Some(self.batches.iter().map(|batch| batch.num_rows() as u64).sum())
     }
 
+    fn exact_rows(&self) -> Result<Option<u64>> {
+        Ok(self.rows())
+    }
+
     fn read(&self, shape: &Shape, _cancel: &Cancel) -> Result<Box<dyn Reader>> {
         let (schema, positions) = (self.schema(shape)?, self.positions(shape)?);
         let bound = shape

@@ -40,8 +40,11 @@ pub(crate) trait Rows: Send + Sync {
     /// The columns of a part.
     fn schema(&self, shape: &Shape) -> Result<SchemaRef>;
 
-    /// Number of rows of the whole table, if it is known without reading.
+    /// Number of rows of the whole table, if something states it; a file may state a wrong one.
     fn rows(&self) -> Option<u64>;
+
+    /// Number of rows of the whole table, if it is known without reading them and certain.
+    fn exact_rows(&self) -> Result<Option<u64>>;
 
     /// Starts to read a part. Cancelling `cancel` ends it.
     fn read(&self, shape: &Shape, cancel: &Cancel) -> Result<Box<dyn Reader>>;
@@ -110,18 +113,20 @@ impl Table {
     }
 
     /// Number of rows, if known without reading.
-    fn num_rows(&self) -> Option<u64> {
+    fn num_rows(&self, py: Python<'_>) -> Option<u64> {
         let limited = |rows: u64| self.shape.limit.map_or(rows, |limit| rows.min(limit));
-        if self.shape.filter.is_some() { None } else { self.rows.rows().map(limited) }
+        if self.shape.filter.is_some() { None } else { py.detach(|| self.rows.rows()).map(limited) }
     }
 
     /// Number of rows, which are counted if the number is not known.
     fn count(&self, py: Python<'_>) -> PyResult<u64> {
-        if let Some(rows) = self.num_rows() {
-            return Ok(rows);
-        }
         let (rows, shape) = (Arc::clone(&self.rows), Shape { columns: Some(Vec::new()), ..self.shape.clone() });
         run(py, None, Ending::Abandoned, move |watch| {
+            if shape.filter.is_none()
+                && let Some(rows) = rows.exact_rows()?
+            {
+                return Ok(shape.limit.map_or(rows, |limit| rows.min(limit)));
+            }
             let mut reader = rows.read(&shape, &watch.cancel)?;
             let mut count = 0u64;
             each(reader.as_mut(), watch, |batch| count += batch.num_rows() as u64)?;

@@ -3,8 +3,8 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use isomorph::convert::Progress;
@@ -39,6 +39,8 @@ pub(crate) struct Watch {
     pub(crate) cancel: Cancel,
     stage: Mutex<(String, Option<u64>)>,
     rows: AtomicU64,
+    /// Wakes the caller, so that it tells of a stage however short it is.
+    wake: OnceLock<Box<dyn Fn() + Send + Sync>>,
 }
 
 impl Watch {
@@ -60,6 +62,9 @@ impl Progress for Watch {
     fn begin(&self, stage: &str, total: Option<u64>) {
         *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = (stage.to_owned(), total);
         self.rows.store(0, Ordering::Relaxed);
+        if let Some(wake) = self.wake.get() {
+            wake();
+        }
     }
 
     fn advance(&self, rows: u64) -> Result<()> {
@@ -73,8 +78,8 @@ impl Progress for Watch {
 /// The result of a thread, or what it panicked with.
 type Outcome<T> = std::result::Result<Result<T>, Box<dyn Any + Send>>;
 
-/// Runs `work` on a thread of its own and waits for it without the interpreter's lock. Meanwhile, `progress` is called about twenty times
-/// a second with the name of the stage, the rows so far, and their total if it is known.
+/// Runs `work` on a thread of its own and waits for it without the interpreter's lock. Meanwhile, `progress` is called when a stage
+/// begins and about twenty times a second, with the name of the stage, the rows so far, and their total if it is known.
 ///
 /// # Errors
 /// The error of the work; what a signal handler or `progress` raised, which cancels the work.
@@ -86,12 +91,17 @@ pub(crate) fn run<T: Send + 'static>(
 ) -> PyResult<T> {
     let watch = Arc::new(Watch::default());
     let own = Arc::clone(&watch);
-    let (send, receive) = sync_channel(1);
+    let (send, receive) = channel();
+    if progress.is_some() {
+        let stages = send.clone();
+        // Nobody set it before.
+        let _ = watch.wake.set(Box::new(move || drop(stages.send(None))));
+    }
     let thread = std::thread::Builder::new().name("isomorph".to_owned()).stack_size(STACK);
     let started = thread.spawn(move || {
         let done = catch_unwind(AssertUnwindSafe(|| work(&own)));
         // The result is dropped if nobody waits for it.
-        let _ = send.send(done);
+        let _ = send.send(Some(done));
     });
     started.map_err(|error| raised(py, &error.into()))?;
     wait(py, &Mutex::new(receive), &watch, progress, ending)
@@ -99,7 +109,7 @@ pub(crate) fn run<T: Send + 'static>(
 
 fn wait<T: Send>(
     py: Python<'_>,
-    receive: &Mutex<Receiver<Outcome<T>>>,
+    receive: &Mutex<Receiver<Option<Outcome<T>>>>,
     watch: &Watch,
     progress: Option<&Bound<'_, PyAny>>,
     ending: Ending,
@@ -108,14 +118,15 @@ fn wait<T: Send>(
     loop {
         let next = py.detach(|| receive.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(TICK));
         let done = match next {
-            Ok(Ok(done)) => done.map_err(|error| raised(py, &error)),
-            Ok(Err(_)) | Err(RecvTimeoutError::Disconnected) => Err(raised(py, &panicked())),
-            Err(RecvTimeoutError::Timeout) => {
+            Ok(Some(Ok(done))) => done.map_err(|error| raised(py, &error)),
+            Ok(Some(Err(_))) | Err(RecvTimeoutError::Disconnected) => Err(raised(py, &panicked())),
+            Ok(None) | Err(RecvTimeoutError::Timeout) => {
                 match &failed {
                     None => {
                         let told = py.check_signals().and_then(|()| match progress {
-                            Some(progress) => progress.call1(watch.now()).map(|_| ()),
-                            None => Ok(()),
+                            // Nothing is told before the first stage begins.
+                            Some(progress) if !watch.now().0.is_empty() => progress.call1(watch.now()).map(|_| ()),
+                            _ => Ok(()),
                         });
                         if let Err(error) = told {
                             watch.cancel.cancel();

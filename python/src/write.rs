@@ -13,7 +13,7 @@ use isomorph::{Error, Location, Result};
 use pyo3::prelude::*;
 use pyo3_arrow::input::AnyRecordBatch;
 
-use crate::conversion::converted;
+use crate::conversion::{Origin, converted};
 use crate::errors::raised;
 use crate::options::{Writing, destination, resources};
 use crate::work::{Ending, Watch, run};
@@ -141,7 +141,7 @@ pub(crate) fn write(
             // No files of that format are copied as they are.
             is_part: true,
         };
-        converted(opened, &destination, &options, &resources, watch)
+        converted(opened, Origin::Dataframes, &destination, &options, &resources, watch)
     })
 }
 

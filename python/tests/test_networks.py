@@ -90,3 +90,31 @@ def test_attributes_that_would_be_mixed_up_are_refused(tmp_path: Path) -> None:
     other.add_edge(1, 2, source="web")
     with pytest.raises(isomorph.UsageError, match="attribute source"):
         isomorph.from_networkx(other, tmp_path / "x.parquet", "parquet")
+
+
+def test_attributes_with_the_names_of_arguments_stay_attributes(tmp_path: Path) -> None:
+    nodes = pa.table({"id": [1, 2], "node_for_adding": [5, None], "self": ["a", "b"]})
+    edges = pa.table({"source": [1, 1], "target": [2, 2], "key": [7, 7], "v_for_edge": [8, 9]})
+    isomorph.write(tmp_path / "k.parquet", nodes={"n": nodes}, edges={"t": edges}, to="parquet")
+    graph = isomorph.open(tmp_path / "k.parquet")
+    network = graph.to_networkx()
+    assert network.number_of_edges() == 2 and network.nodes[1]["node_for_adding"] == 5
+    assert sorted(own["v_for_edge"] for *_, own in network.edges(data=True)) == [8, 9]
+    assert {own["key"] for *_, own in network.edges(data=True)} == {7}
+    assert sorted(graph.to_igraph().es["v_for_edge"]) == [8, 9] and set(graph.to_igraph().es["relation"]) == {"t"}
+    clash = pa.table({"source": [1], "target": [2], "relation": ["x"]})
+    isomorph.write(tmp_path / "r.parquet", nodes={"n": nodes}, edges={"t": clash}, to="parquet")
+    for convert in (isomorph.open(tmp_path / "r.parquet").to_networkx, isomorph.open(tmp_path / "r.parquet").to_igraph):
+        with pytest.raises(isomorph.UsageError, match="attribute relation"):
+            convert()
+        assert convert(edge_columns=[])
+    odd = igraph.Graph([(0, 1)], vertex_attrs={"name": ["a", "b"], "id": [3, 4]})
+    with pytest.raises(isomorph.UsageError, match="attribute id"):
+        isomorph.from_igraph(odd, tmp_path / "x.parquet", "parquet")
+
+
+def test_relations_that_differ_by_row_are_those_of_the_edges(fixtures: Path) -> None:
+    graph = isomorph.open(fixtures / "nock/01_tiny/tiny.parq")
+    network = graph.to_networkx()
+    stored = graph.edges(stored=True).select("@relation").to_arrow().column(0).to_pylist()
+    assert Counter(own["relation"] for *_, own in network.edges(data=True)) == Counter(stored)

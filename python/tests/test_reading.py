@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import pickle
 from pathlib import Path
 
 import isomorph
@@ -205,3 +206,37 @@ def test_samples_are_repeatable_and_consist_of_neighbours(social: Path) -> None:
             graph.sample([1007], **{"type": "person", **wrong}).to_arrow()
     with pytest.raises(isomorph.Error):
         graph.sample([-5], type="person").to_arrow()
+
+
+def test_a_count_does_not_believe_what_a_file_says(tmp_path: Path) -> None:
+    path = tmp_path / "lies.txt"
+    path.write_text("# Nodes: 3 Edges: 99\n# FromNodeId\tToNodeId\n1\t2\n2\t1\n")
+    try:
+        graph = isomorph.open(path)
+    except isomorph.Error:
+        return
+    assert graph.edges().count() == graph.edges().to_arrow().num_rows == 2
+    assert graph.counts()[graph.edges().name] == 2
+
+
+def test_a_part_is_a_graph_like_any_other(tmp_path: Path, social: Path) -> None:
+    graph = isomorph.open(social)
+    part = graph.part(types=["person", "city"], where={"person": "id < 2000"}, columns=["firstName", "name"])
+    expected = graph.nodes("person").filter("id < 2000").select("id", "firstName").to_arrow()
+    assert part.nodes("person").select("id", "firstName").to_arrow().equals(expected)
+    assert set(part.schema.nodes) == {"person", "city"} and "birthday" not in part.nodes("person").columns
+    keys = set(expected.column("id").to_pylist())
+    knows = [pair for pair in zip(*graph.edges("knows").select("@source", "@target").to_arrow().to_pydict().values()) if keys >= set(pair)]
+    assert sorted(zip(*part.edges("knows").select("@source", "@target").to_arrow().to_pydict().values())) == sorted(knows)
+    assert part.edges("knows").count() == len(knows)
+    certificate = part.convert(tmp_path / "part.parq")
+    assert certificate.equal and certificate.source_format == "graphar" and not isomorph.diff(part, tmp_path / "part.parq")
+    again = pickle.loads(pickle.dumps(part))
+    assert again.digest() == part.digest() != graph.digest()
+    assert graph.part(sample=5, seed=1).nodes("person").count() == 5 == graph.part(limit=5).nodes("person").count()
+    assert graph.part(where="city: population > 0").digest() == graph.part(where=["city: population > 0"]).digest()
+    for wrong in ({"types": "persn"}, {"where": {"person": "id <"}}, {"where": "id < 3"}, {"columns": ["nothing"]}):
+        with pytest.raises(isomorph.UsageError):
+            graph.part(**wrong)
+    with pytest.raises(isomorph.UsageError, match="part of a part"):
+        part.part(limit=1)

@@ -28,11 +28,12 @@ pub fn run(args: &SqlArgs, formats: &Registry, console: &Console) -> Result<Answ
 
 #[cfg(feature = "query")]
 mod asked {
-    use std::io::Read;
+    use std::io::{Read, Write};
     use std::path::Path;
     use std::sync::Arc;
     use std::time::{Duration, Instant};
 
+    use arrow_array::cast::AsArray;
     use isomorph::convert::Registry;
     use isomorph::formats::flat::PlainTable;
     use isomorph::storage::Resources;
@@ -61,8 +62,10 @@ mod asked {
         let (paths, query) = paths_and_query(args, &interrupt)?;
         let format = AnswerFormat::of(args.format, args.output.as_deref(), console.json)?;
         let engine = engine(&paths, args, formats, &resources, console)?;
-        let parameters =
-            args.parameters.iter().fold(Parameters::new(), |all, (name, value)| all.with(name.as_str(), value.as_str()));
+        let parameters = args
+            .parameters
+            .iter()
+            .fold(Parameters::new(), |all, (name, value)| all.with(name.as_str(), value.as_str()));
         let mut go_on = || {
             interrupt.check()?;
             match args.timeout {
@@ -76,6 +79,9 @@ mod asked {
             true => engine.explain(&query, &parameters)?,
             false => engine.query(&query, &parameters)?,
         };
+        if args.explain && format == AnswerFormat::Table && args.output.is_none() {
+            return plans(answer, console);
+        }
         let out = Sink::open(args.output.as_deref(), args.replace, format)?;
         let shown = Console { aside: false, ..*console }.screen();
         let (width, palette) = (shown.width(), shown.palette());
@@ -101,6 +107,23 @@ mod asked {
         Ok(Answer::Yes)
     }
 
+    /// Prints plans as they are indented.
+    fn plans(answer: isomorph_query::Answer, console: &Console) -> Result<Answer> {
+        for batch in answer {
+            let batch = batch?;
+            let [names, plans] = [0, 1].map(|at| batch.column(at).as_string_opt::<i32>());
+            let (Some(names), Some(plans)) = (names, plans) else { continue };
+            for (name, plan) in names.iter().zip(plans) {
+                let (name, plan) = (name.unwrap_or_default().replace('_', " "), plan.unwrap_or_default().trim_end());
+                console.write(|out| {
+                    writeln!(out, "{name}")?;
+                    plan.lines().try_for_each(|line| writeln!(out, "  {line}"))
+                })?;
+            }
+        }
+        Ok(Answer::Yes)
+    }
+
     /// The paths with their names, and the query.
     fn paths_and_query(args: &SqlArgs, interrupt: &Interrupt) -> Result<(Vec<(Option<String>, String)>, String)> {
         let (words, query) = match (&args.file, args.words.as_slice()) {
@@ -116,7 +139,9 @@ mod asked {
         }
         let unnamed = paths.iter().filter(|(name, path)| name.is_none() && PlainTable::stem(path).is_none()).count();
         if unnamed > 1 {
-            return Err(Error::usage("several graphs need names").hint("a=PATH b=PATH    with tables a.person, b.person"));
+            return Err(
+                Error::usage("several graphs need names").hint("a=PATH b=PATH    with tables a.person, b.person")
+            );
         }
         Ok((paths, query))
     }
@@ -124,7 +149,9 @@ mod asked {
     /// `NAME=PATH`, unless a file has that name.
     fn name_and_path(word: &str) -> (Option<String>, String) {
         match word.split_once('=') {
-            Some((name, path)) if is_name(name) && !Path::new(word).exists() => (Some(name.to_owned()), path.to_owned()),
+            Some((name, path)) if is_name(name) && !Path::new(word).exists() => {
+                (Some(name.to_owned()), path.to_owned())
+            }
             _ => (None, word.to_owned()),
         }
     }

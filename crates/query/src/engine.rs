@@ -104,8 +104,7 @@ impl Engine {
 
     fn change(&mut self, change: impl FnOnce(&mut Catalog)) {
         // Questions that are being answered keep the catalog that they began with.
-        let mut catalog =
-            Catalog { graphs: self.catalog.graphs.clone(), files: self.catalog.files.clone() };
+        let mut catalog = Catalog { graphs: self.catalog.graphs.clone(), files: self.catalog.files.clone() };
         change(&mut catalog);
         self.catalog = Arc::new(catalog);
     }

@@ -112,9 +112,7 @@ pub(crate) fn syntax(error: &ParserError) -> Error {
     let what = what.replacen("Expected: ", "expected ", 1).replacen(", found: ", ", found ", 1);
     let place = Place::file("the question");
     match (line, column) {
-        (Some(line), Some(column)) => {
-            Error::usage(what).at(place.line(line).in_field(format!("column {column}")))
-        }
+        (Some(line), Some(column)) => Error::usage(what).at(place.line(line).in_field(format!("column {column}"))),
         _ => Error::usage(what).at(place),
     }
 }

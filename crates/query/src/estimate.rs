@@ -5,9 +5,9 @@ use datafusion::common::stats::Precision;
 use datafusion::common::{ColumnStatistics, ScalarValue, Statistics};
 use isomorph::Predicate;
 use isomorph::dataset::TableStatistics;
+use isomorph::model::Comparison;
 use isomorph::model::predicate::{Value, nanoseconds};
 use isomorph::model::statistics::Known;
-use isomorph::model::Comparison;
 
 use crate::columns::Column;
 
@@ -122,9 +122,7 @@ pub(crate) fn fraction(filter: &Predicate, one_of: &dyn Fn(&str) -> f64) -> f64 
             Comparison::NotEqual => 1.0 - one_of(column),
             _ => 0.33,
         },
-        Predicate::In { column, set } => {
-            one_of(column) * f64::from(u32::try_from(set.len()).unwrap_or(u32::MAX))
-        }
+        Predicate::In { column, set } => one_of(column) * f64::from(u32::try_from(set.len()).unwrap_or(u32::MAX)),
         Predicate::Like { .. } | Predicate::Has { .. } => 0.2,
         Predicate::IsNull(_) => 0.1,
         Predicate::IsNotNull(_) => 0.9,
@@ -152,7 +150,8 @@ mod tests {
 
     #[test]
     fn a_limit_cuts_and_makes_columns_inexact() {
-        let column = ColumnStatistics { min_value: Precision::Exact(ScalarValue::Int64(Some(1))), ..Default::default() };
+        let column =
+            ColumnStatistics { min_value: Precision::Exact(ScalarValue::Int64(Some(1))), ..Default::default() };
         let whole = Statistics {
             num_rows: Precision::Exact(10),
             total_byte_size: Precision::Absent,

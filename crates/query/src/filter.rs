@@ -125,10 +125,7 @@ pub(crate) fn compare(column: &Column, op: Operator, value: &ScalarValue) -> Opt
 }
 
 /// `column in (values)`; `None` among the values is one that is not known.
-pub(crate) fn among<'v>(
-    column: &Column,
-    values: impl Iterator<Item = Option<&'v ScalarValue>>,
-) -> Option<Predicate> {
+pub(crate) fn among<'v>(column: &Column, values: impl Iterator<Item = Option<&'v ScalarValue>>) -> Option<Predicate> {
     if column.compares == Compares::Null {
         return None;
     }

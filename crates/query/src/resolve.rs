@@ -94,7 +94,8 @@ impl Resolver<'_> {
             let own: Vec<&Relation> =
                 self.vocabulary.relations.iter().filter(|relation| relation.qualifier == first.value).collect();
             let paths: Vec<&[String; 2]> = own.iter().filter_map(|relation| relation.path.as_ref()).collect();
-            if let Some([one, other]) = paths.windows(2).find(|pair| pair[0] != pair[1]).map(|pair| [pair[0], pair[1]]) {
+            if let Some([one, other]) = paths.windows(2).find(|pair| pair[0] != pair[1]).map(|pair| [pair[0], pair[1]])
+            {
                 let names = [one, other].map(|path| path.join("."));
                 return Err(several("tables", first, &names).hint("give each table an alias: from a.person p"));
             }
@@ -173,8 +174,18 @@ impl Resolver<'_> {
     fn join(&self, join: &mut Join) -> Result<()> {
         use JoinOperator as J;
         match &mut join.join_operator {
-            J::Join(on) | J::Inner(on) | J::Left(on) | J::LeftOuter(on) | J::Right(on) | J::RightOuter(on)
-            | J::FullOuter(on) | J::Semi(on) | J::LeftSemi(on) | J::RightSemi(on) | J::Anti(on) | J::LeftAnti(on)
+            J::Join(on)
+            | J::Inner(on)
+            | J::Left(on)
+            | J::LeftOuter(on)
+            | J::Right(on)
+            | J::RightOuter(on)
+            | J::FullOuter(on)
+            | J::Semi(on)
+            | J::LeftSemi(on)
+            | J::RightSemi(on)
+            | J::Anti(on)
+            | J::LeftAnti(on)
             | J::RightAnti(on) => match on {
                 JoinConstraint::Using(columns) => columns.iter_mut().try_for_each(|column| self.single(column)),
                 _ => Ok(()),

@@ -21,7 +21,9 @@ pub(crate) fn parse(text: &str) -> Result<Statement> {
     let mut statements = parser.and_then(|mut parser| parser.parse_statements()).map_err(of_engine)?;
     let question = || Place::file("the question");
     let Some(statement) = statements.pop_front() else {
-        return Err(Error::usage("expected a question, found nothing").at(question()).hint("select count(*) from person"));
+        return Err(Error::usage("expected a question, found nothing")
+            .at(question())
+            .hint("select count(*) from person"));
     };
     if !statements.is_empty() {
         return Err(Error::usage("expected one question, found several").at(question()));
@@ -45,7 +47,10 @@ fn check_sql(sql: &Sql) -> Result<()> {
     match sql {
         Sql::Query(query) => check_body(&query.body),
         Sql::Explain { statement, .. } => check_sql(statement),
-        Sql::ExplainTable { describe_alias: DescribeAlias::Describe | DescribeAlias::Desc | DescribeAlias::Explain, .. }
+        Sql::ExplainTable {
+            describe_alias: DescribeAlias::Describe | DescribeAlias::Desc | DescribeAlias::Explain,
+            ..
+        }
         | Sql::ShowTables { .. }
         | Sql::ShowColumns { .. } => Ok(()),
         other => {

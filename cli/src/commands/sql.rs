@@ -146,6 +146,12 @@ mod asked {
         Ok((paths, query))
     }
 
+    /// Whether a file is a table and no graph: formats recognise files by their names, and then find other columns in them.
+    fn is_no_graph(error: &Error) -> bool {
+        let rule = error.broken_rule().map_or("", |rule| rule.id);
+        error.kind() == Kind::Unsupported || rule == "NOCK-FILE-COLUMNS" || rule.starts_with("DEEPGNN-")
+    }
+
     /// `NAME=PATH`, unless a file has that name.
     fn name_and_path(word: &str) -> (Option<String>, String) {
         match word.split_once('=') {
@@ -188,8 +194,7 @@ mod asked {
                     console.warn(&graph.opened().cautions()?);
                     engine.add_graph(name.as_deref().unwrap_or(GRAPH), Arc::new(graph))?;
                 }
-                // A table that is no graph.
-                (Err(error), Some(stem)) if matches!(error.kind(), Kind::Unsupported | Kind::Malformed) => {
+                (Err(error), Some(stem)) if is_no_graph(&error) => {
                     let location = crate::args::file_place(path)?;
                     engine.add_file(name.as_deref().unwrap_or(&stem), &location)?;
                 }

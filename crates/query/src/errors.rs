@@ -124,6 +124,21 @@ fn position(text: &str) -> (String, Option<u64>, Option<u64>) {
     (what.to_owned(), numbers.next().flatten(), numbers.next().flatten())
 }
 
+/// The same for an error of a plan: a column that does not exist, or is in several tables, has a place in the question.
+pub(crate) fn of_plan(error: DataFusionError, places: &[(String, Place)]) -> Error {
+    let named = match error.find_root() {
+        DataFusionError::SchemaError(error, _) => match &**error {
+            SchemaError::FieldNotFound { field, .. } | SchemaError::AmbiguousReference { field } => {
+                places.iter().find(|(name, _)| *name == field.name)
+            }
+            _ => None,
+        },
+        _ => None,
+    };
+    let place = named.map_or_else(|| Place::file("the question"), |(_, place)| place.clone());
+    of_engine(error).at(place)
+}
+
 fn of_schema(error: SchemaError) -> Error {
     match error {
         SchemaError::FieldNotFound { field, valid_fields } => {

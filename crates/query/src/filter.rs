@@ -50,6 +50,8 @@ fn inner(expression: &Expr, column: &dyn Fn(&str) -> Option<Column>) -> Option<P
             (Expr::Literal(value, _), own) => compare(&named(own)?, op.swap()?, value)?,
             _ => return None,
         },
+        Expr::Literal(ScalarValue::Boolean(Some(true)), _) => Predicate::And(Vec::new()),
+        Expr::Literal(ScalarValue::Boolean(Some(false)), _) => Predicate::Or(Vec::new()),
         Expr::Not(one) => Predicate::Not(Box::new(inner(one, column)?)),
         Expr::IsNull(one) => Predicate::IsNull(named(one)?.stored),
         Expr::IsNotNull(one) => Predicate::IsNotNull(named(one)?.stored),

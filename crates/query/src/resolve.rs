@@ -6,34 +6,37 @@ use datafusion::sql::sqlparser::ast::{
     ExcludeSelectItem, Expr, Ident, Join, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart, Select, SelectItem,
     SelectItemQualifiedWildcardKind, Statement, TableFactor, VisitMut, VisitorMut, WildcardAdditionalOptions,
 };
+use isomorph::error::Place;
 use isomorph::{Error, Result};
 
 use crate::catalog::Catalog;
 use crate::names::{Match, find};
 use crate::vocabulary::{Located, Relation, Vocabulary, place, several};
 
-/// Rewrites the names of tables and columns in `statement`.
+/// Rewrites the names of tables and columns in `statement`. Returns the places of columns in the question.
 ///
 /// # Errors
 /// For a table that does not exist, and for a name that matches several.
-pub(crate) fn resolve(statement: &mut Statement, catalog: &Catalog) -> Result<()> {
+pub(crate) fn resolve(statement: &mut Statement, catalog: &Catalog) -> Result<Vec<(String, Place)>> {
     let vocabulary = Vocabulary::of(statement, catalog)?;
-    let mut resolver = Resolver { catalog, vocabulary };
+    let mut resolver = Resolver { catalog, vocabulary, places: Vec::new() };
     if let Statement::ExplainTable { table_name, .. } = statement {
-        return resolver.table(table_name);
+        return resolver.table(table_name).map(|()| Vec::new());
     }
     if matches!(statement, Statement::ShowTables { .. } | Statement::ShowColumns { .. }) {
-        return catalog.graphs.iter().try_for_each(|graph| graph.tables().map(|_| ()));
+        return catalog.graphs.iter().try_for_each(|graph| graph.tables().map(|_| ())).map(|()| Vec::new());
     }
     match statement.visit(&mut resolver) {
         ControlFlow::Break(error) => Err(error),
-        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Continue(()) => Ok(resolver.places),
     }
 }
 
 struct Resolver<'c> {
     catalog: &'c Catalog,
     vocabulary: Vocabulary,
+    /// Where columns are named.
+    places: Vec<(String, Place)>,
 }
 
 fn flow(done: Result<()>) -> ControlFlow<Error> {
@@ -234,8 +237,13 @@ impl VisitorMut for Resolver<'_> {
 
     fn pre_visit_expr(&mut self, expression: &mut Expr) -> ControlFlow<Error> {
         flow(match expression {
-            Expr::Identifier(ident) => self.column(ident).map(|_| ()),
+            Expr::Identifier(ident) => {
+                let fixed = self.column(ident).map(|_| ());
+                self.places.push((ident.value.clone(), place(ident)));
+                fixed
+            }
             Expr::CompoundIdentifier(parts) => {
+                self.places.extend(parts.last().map(|ident| (ident.value.clone(), place(ident))));
                 let mut parts: Vec<&mut Ident> = parts.iter_mut().collect();
                 self.path(&mut parts, false)
             }

@@ -42,6 +42,7 @@ fn errors_say_what_is_near_and_where() {
     assert_eq!(table.place().line, Some(2), "{table}");
     let column = error(&engine, "select fristName from person");
     assert!(column.message().contains("firstName"), "{column}");
+    assert_eq!((column.place().line, column.place().field.as_deref()), (Some(1), Some("column 8")), "{column}");
     let column = error(&engine, "select p.fristName from person p");
     assert!(column.message().contains("firstName"), "{column}");
     let syntax = error(&engine, "select id\nfrom person wher id = 1 2");

@@ -7,14 +7,17 @@ use super::Answer;
 use crate::args::SqlArgs;
 use crate::console::Console;
 
+/// Of another command: cargo's.
+#[cfg(not(feature = "query"))]
+const BUILD: &str = "cargo install --path cli    build the command with the engine";
+
 /// The error of a command without the engine.
 ///
 /// # Errors
 /// Always.
 #[cfg(not(feature = "query"))]
 pub fn run(_: &SqlArgs, _: &Registry, _: &Console) -> Result<Answer> {
-    Err(isomorph::Error::unsupported("this command was built without the query engine")
-        .hint("cargo install --path cli    build the command with the engine"))
+    Err(isomorph::Error::unsupported("this command was built without the query engine").hint(BUILD))
 }
 
 /// Answers a query.
@@ -51,6 +54,9 @@ mod asked {
 
     /// The longest query, bytes.
     const LONGEST: u64 = 16 << 20;
+
+    /// A path, and its name if it has one.
+    type Named = (Option<String>, String);
 
     /// The schema of the only graph.
     const GRAPH: &str = "graph";
@@ -125,7 +131,7 @@ mod asked {
     }
 
     /// The paths with their names, and the query.
-    fn paths_and_query(args: &SqlArgs, interrupt: &Interrupt) -> Result<(Vec<(Option<String>, String)>, String)> {
+    fn paths_and_query(args: &SqlArgs, interrupt: &Interrupt) -> Result<(Vec<Named>, String)> {
         let (words, query) = match (&args.file, args.words.as_slice()) {
             (Some(file), words) => (words, file_text(file, interrupt)?),
             (None, [words @ .., last]) if last == DASH => (words, file_text(DASH, interrupt)?),
@@ -153,7 +159,7 @@ mod asked {
     }
 
     /// `NAME=PATH`, unless a file has that name.
-    fn name_and_path(word: &str) -> (Option<String>, String) {
+    fn name_and_path(word: &str) -> Named {
         match word.split_once('=') {
             Some((name, path)) if is_name(name) && !Path::new(word).exists() => {
                 (Some(name.to_owned()), path.to_owned())
@@ -177,7 +183,7 @@ mod asked {
     }
 
     fn engine(
-        paths: &[(Option<String>, String)],
+        paths: &[Named],
         args: &SqlArgs,
         formats: &Registry,
         resources: &Resources,

@@ -121,7 +121,7 @@ fn errors_are_those_of_other_commands() {
     let home = home();
     let ask = |question: &str| home.run(&["sql", "examples/social", question, "--json"]);
     let syntax = ask("select id\nfrom person where (id = 1").exits(2);
-    assert_eq!(syntax.error()["error"]["place"]["field"], "column 23", "{}", syntax.err);
+    assert_eq!(syntax.error()["error"]["place"]["field"], "column 26", "{}", syntax.err);
     ask("delete from person").exits(3);
     ask("select * from nothing").exits(2);
     assert_eq!(home.run(&["sql", "examples/social"]).code, 2);

@@ -149,6 +149,36 @@ mod tests {
     }
 
     #[test]
+    fn what_files_claim_is_no_answer() {
+        let column = Column {
+            stored: "n".to_owned(),
+            role: isomorph::dataset::Role::Property(0),
+            compares: crate::columns::Compares::Fully,
+            data_type: DataType::Int64,
+        };
+        let of = |known: fn(u64) -> Known<u64>, bound: fn(Option<Value>) -> Known<Option<Value>>, ty: DataType| {
+            let own = isomorph::model::statistics::ColumnStatistics {
+                nulls: known(1),
+                least: bound(Some(Value::Int(3))),
+                greatest: bound(None),
+                ..Default::default()
+            };
+            let table = TableStatistics { rows: known(7), columns: vec![own] };
+            statistics(&table, &[Column { data_type: ty, ..column.clone() }])
+        };
+        let claimed = of(Known::Estimated, Known::Estimated, DataType::Int64);
+        assert_eq!(claimed.num_rows, Precision::Inexact(7));
+        assert_eq!(claimed.column_statistics[0].null_count, Precision::Inexact(1));
+        assert_eq!(claimed.column_statistics[0].min_value, Precision::Inexact(ScalarValue::Int64(Some(3))));
+        let sure = of(Known::Exact, Known::Exact, DataType::Int64);
+        assert_eq!(sure.num_rows, Precision::Exact(7));
+        assert_eq!(sure.column_statistics[0].min_value, Precision::Exact(ScalarValue::Int64(Some(3))));
+        // Without a value that is not null there is no bound, and a float may be NaN.
+        assert_eq!(sure.column_statistics[0].max_value, Precision::Absent);
+        assert_eq!(of(Known::Exact, Known::Exact, DataType::Float64).column_statistics[0].min_value, Precision::Absent);
+    }
+
+    #[test]
     fn a_limit_cuts_and_makes_columns_inexact() {
         let column =
             ColumnStatistics { min_value: Precision::Exact(ScalarValue::Int64(Some(1))), ..Default::default() };

@@ -208,12 +208,14 @@ fn a_filter_may_change_after_it_was_accepted() {
     write(home.path(), &mut Dice(1));
     let engine = engine_of(&home.path().display().to_string());
     let count = |question: &str| {
-        let batches: Vec<RecordBatch> = engine.query(question, &Parameters::new()).unwrap().map(Result::unwrap).collect();
+        let batches: Vec<RecordBatch> =
+            engine.query(question, &Parameters::new()).unwrap().map(Result::unwrap).collect();
         texts(&batches)
     };
     let joined = "select count(*) from person p full join knows k on k._source = p.id and k._source not in (7, 0)
         where p.id is not null";
-    let known = "select count(*) + (select count(*) from person p where p.id in (0, 7) or p.id not in (select _source from
+    let known =
+        "select count(*) + (select count(*) from person p where p.id in (0, 7) or p.id not in (select _source from
         knows)) from knows k join person p on p.id = k._source where k._source <> 7 and k._source <> 0";
     assert_eq!(count(joined), count(known));
 }

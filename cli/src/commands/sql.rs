@@ -89,8 +89,7 @@ mod asked {
             return plans(answer, console);
         }
         let out = Sink::open(args.output.as_deref(), args.replace, format)?;
-        let shown = Console { aside: false, ..*console }.screen();
-        let (width, palette) = (shown.width(), shown.palette());
+        let (palette, width) = Console { aside: false, ..*console }.screen().shape();
         let mut writer = AnswerWriter::new(answer.schema(), format, out, width, palette)?;
         while let Some(batch) = answer.next_while(&mut go_on)? {
             writer.write(&batch)?;

@@ -125,7 +125,7 @@ fn errors_are_those_of_other_commands() {
     ask("delete from person").exits(3);
     ask("select * from nothing").exits(2);
     assert_eq!(home.run(&["sql", "examples/social"]).code, 2);
-    assert_eq!(home.run(&["sql", "nowhere", "select 1"]).code, 5);
+    assert_eq!(home.run(&["sql", "nowhere", "select 1"]).code, 3);
     let late = home.run(&[
         "sql",
         "examples/social",

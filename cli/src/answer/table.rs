@@ -94,7 +94,8 @@ mod tests {
     fn rows_beyond_a_table_follow_without_a_header() {
         let numbers = Int64Array::from_iter_values(0..2500);
         let names = StringArray::from_iter((0..2500).map(|at| (at % 2 == 0).then(|| format!("n{at}"))));
-        let batch = RecordBatch::try_from_iter([("n", Arc::new(numbers) as _), ("name", Arc::new(names) as _)]).unwrap();
+        let batch =
+            RecordBatch::try_from_iter([("n", Arc::new(numbers) as _), ("name", Arc::new(names) as _)]).unwrap();
         let mut text = TableText::new(&batch.schema(), Some(20), Palette::Plain);
         let mut out = Vec::new();
         text.write(&batch, &mut out).unwrap();

@@ -134,17 +134,18 @@ impl Changed {
             Error::malformed("a value of the answer cannot be written").caused_by(error)
         };
         let texts = RecordTexts::new(batch)?;
-        let columns = batch.columns().iter().zip(&self.columns).enumerate().map(|(at, (column, change))| match change {
-            Change::Same => Ok(ArrayRef::clone(column)),
-            Change::Text => cast(column, &DataType::Utf8).map_err(broken),
-            Change::Json => {
-                let cells = (0..column.len()).map(|row| {
-                    let mut text = String::new();
-                    texts.push_cell(at, row, &mut text).then_some(text)
-                });
-                Ok(Arc::new(StringArray::from_iter(cells)) as ArrayRef)
-            }
-        });
+        let columns =
+            batch.columns().iter().zip(&self.columns).enumerate().map(|(at, (column, change))| match change {
+                Change::Same => Ok(ArrayRef::clone(column)),
+                Change::Text => cast(column, &DataType::Utf8).map_err(broken),
+                Change::Json => {
+                    let cells = (0..column.len()).map(|row| {
+                        let mut text = String::new();
+                        texts.push_cell(at, row, &mut text).then_some(text)
+                    });
+                    Ok(Arc::new(StringArray::from_iter(cells)) as ArrayRef)
+                }
+            });
         let columns = columns.collect::<Result<Vec<_>>>()?;
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
         RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options).map_err(broken)

@@ -7,8 +7,8 @@ use super::Cli;
 /// The verbs that the help of a command may begin with.
 const VERBS: &[&str] = &[
     "Add", "Bind", "Change", "Check", "Compare", "Compact", "Convert", "Copy", "Create", "Delete", "Draw", "Drop",
-    "Explain", "Find", "Give", "Insert", "List", "Load", "Make", "Measure", "Merge", "Open", "Print", "Query", "Read", "Remove",
-    "Rename", "Serve", "Show",
+    "Explain", "Find", "Give", "Insert", "List", "Load", "Make", "Measure", "Merge", "Open", "Print", "Query", "Read",
+    "Remove", "Rename", "Serve", "Show",
 ];
 
 /// Returns all commands with their full names, without those that clap adds.

@@ -43,8 +43,10 @@ pub use lake::{
 pub use read::{OpenArgs, ResourceArgs, file_place, read_place, snapshot_of, whole_store, written_place};
 pub use select::SelectArgs;
 pub use serve::ServeCommand;
-pub use sql::{SqlArgs, is_name};
 pub use sparql::{LakeUpdateArgs, SparqlArgs};
+pub use sql::SqlArgs;
+#[cfg(feature = "query")]
+pub use sql::is_name;
 pub use write::TargetArgs;
 
 /// The command line.

@@ -7,14 +7,17 @@ use super::Answer;
 use crate::args::SqlArgs;
 use crate::console::Console;
 
+/// Of another command: cargo's.
+#[cfg(not(feature = "query"))]
+const BUILD: &str = "cargo install --path cli    build the command with the engine";
+
 /// The error of a command without the engine.
 ///
 /// # Errors
 /// Always.
 #[cfg(not(feature = "query"))]
 pub fn run(_: &SqlArgs, _: &Registry, _: &Console) -> Result<Answer> {
-    Err(isomorph::Error::unsupported("this command was built without the query engine")
-        .hint("cargo install --path cli    build the command with the engine"))
+    Err(isomorph::Error::unsupported("this command was built without the query engine").hint(BUILD))
 }
 
 /// Answers a query.
@@ -28,11 +31,12 @@ pub fn run(args: &SqlArgs, formats: &Registry, console: &Console) -> Result<Answ
 
 #[cfg(feature = "query")]
 mod asked {
-    use std::io::Read;
+    use std::io::{Read, Write};
     use std::path::Path;
     use std::sync::Arc;
     use std::time::{Duration, Instant};
 
+    use arrow_array::cast::AsArray;
     use isomorph::convert::Registry;
     use isomorph::formats::flat::PlainTable;
     use isomorph::storage::Resources;
@@ -51,6 +55,9 @@ mod asked {
     /// The longest query, bytes.
     const LONGEST: u64 = 16 << 20;
 
+    /// A path, and its name if it has one.
+    type Named = (Option<String>, String);
+
     /// The schema of the only graph.
     const GRAPH: &str = "graph";
 
@@ -61,8 +68,10 @@ mod asked {
         let (paths, query) = paths_and_query(args, &interrupt)?;
         let format = AnswerFormat::of(args.format, args.output.as_deref(), console.json)?;
         let engine = engine(&paths, args, formats, &resources, console)?;
-        let parameters =
-            args.parameters.iter().fold(Parameters::new(), |all, (name, value)| all.with(name.as_str(), value.as_str()));
+        let parameters = args
+            .parameters
+            .iter()
+            .fold(Parameters::new(), |all, (name, value)| all.with(name.as_str(), value.as_str()));
         let mut go_on = || {
             interrupt.check()?;
             match args.timeout {
@@ -76,9 +85,11 @@ mod asked {
             true => engine.explain(&query, &parameters)?,
             false => engine.query(&query, &parameters)?,
         };
+        if args.explain && format == AnswerFormat::Table && args.output.is_none() {
+            return plans(answer, console);
+        }
         let out = Sink::open(args.output.as_deref(), args.replace, format)?;
-        let shown = Console { aside: false, ..*console }.screen();
-        let (width, palette) = (shown.width(), shown.palette());
+        let (palette, width) = Console { aside: false, ..*console }.screen().shape();
         let mut writer = AnswerWriter::new(answer.schema(), format, out, width, palette)?;
         while let Some(batch) = answer.next_while(&mut go_on)? {
             writer.write(&batch)?;
@@ -101,8 +112,25 @@ mod asked {
         Ok(Answer::Yes)
     }
 
+    /// Prints plans as they are indented.
+    fn plans(answer: isomorph_query::Answer, console: &Console) -> Result<Answer> {
+        for batch in answer {
+            let batch = batch?;
+            let [names, plans] = [0, 1].map(|at| batch.column(at).as_string_opt::<i32>());
+            let (Some(names), Some(plans)) = (names, plans) else { continue };
+            for (name, plan) in names.iter().zip(plans) {
+                let (name, plan) = (name.unwrap_or_default().replace('_', " "), plan.unwrap_or_default().trim_end());
+                console.write(|out| {
+                    writeln!(out, "{name}")?;
+                    plan.lines().try_for_each(|line| writeln!(out, "  {line}"))
+                })?;
+            }
+        }
+        Ok(Answer::Yes)
+    }
+
     /// The paths with their names, and the query.
-    fn paths_and_query(args: &SqlArgs, interrupt: &Interrupt) -> Result<(Vec<(Option<String>, String)>, String)> {
+    fn paths_and_query(args: &SqlArgs, interrupt: &Interrupt) -> Result<(Vec<Named>, String)> {
         let (words, query) = match (&args.file, args.words.as_slice()) {
             (Some(file), words) => (words, file_text(file, interrupt)?),
             (None, [words @ .., last]) if last == DASH => (words, file_text(DASH, interrupt)?),
@@ -116,15 +144,25 @@ mod asked {
         }
         let unnamed = paths.iter().filter(|(name, path)| name.is_none() && PlainTable::stem(path).is_none()).count();
         if unnamed > 1 {
-            return Err(Error::usage("several graphs need names").hint("a=PATH b=PATH    with tables a.person, b.person"));
+            return Err(
+                Error::usage("several graphs need names").hint("a=PATH b=PATH    with tables a.person, b.person")
+            );
         }
         Ok((paths, query))
     }
 
+    /// Whether a file is a table and no graph: formats recognise files by their names, and then find other columns in them.
+    fn is_no_graph(error: &Error) -> bool {
+        let rule = error.broken_rule().map_or("", |rule| rule.id);
+        error.kind() == Kind::Unsupported || rule == "NOCK-FILE-COLUMNS" || rule.starts_with("DEEPGNN-")
+    }
+
     /// `NAME=PATH`, unless a file has that name.
-    fn name_and_path(word: &str) -> (Option<String>, String) {
+    fn name_and_path(word: &str) -> Named {
         match word.split_once('=') {
-            Some((name, path)) if is_name(name) && !Path::new(word).exists() => (Some(name.to_owned()), path.to_owned()),
+            Some((name, path)) if is_name(name) && !Path::new(word).exists() => {
+                (Some(name.to_owned()), path.to_owned())
+            }
             _ => (None, word.to_owned()),
         }
     }
@@ -144,7 +182,7 @@ mod asked {
     }
 
     fn engine(
-        paths: &[(Option<String>, String)],
+        paths: &[Named],
         args: &SqlArgs,
         formats: &Registry,
         resources: &Resources,
@@ -161,8 +199,7 @@ mod asked {
                     console.warn(&graph.opened().cautions()?);
                     engine.add_graph(name.as_deref().unwrap_or(GRAPH), Arc::new(graph))?;
                 }
-                // A table that is no graph.
-                (Err(error), Some(stem)) if matches!(error.kind(), Kind::Unsupported | Kind::Malformed) => {
+                (Err(error), Some(stem)) if is_no_graph(&error) => {
                     let location = crate::args::file_place(path)?;
                     engine.add_file(name.as_deref().unwrap_or(&stem), &location)?;
                 }

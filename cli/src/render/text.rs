@@ -75,14 +75,10 @@ impl Screen {
         Screen { palette, width, text: String::new() }
     }
 
-    /// Returns the number of columns after which lines are cut.
-    pub fn width(&self) -> Option<usize> {
-        self.width
-    }
-
-    /// Returns its palette.
-    pub fn palette(&self) -> Palette {
-        self.palette
+    /// Returns its palette, and the number of columns after which lines are cut.
+    #[cfg(feature = "query")]
+    pub fn shape(&self) -> (Palette, Option<usize>) {
+        (self.palette, self.width)
     }
 
     /// Returns whether lines of this many columns are not cut.

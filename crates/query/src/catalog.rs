@@ -6,9 +6,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use async_trait::async_trait;
 use datafusion::catalog::{CatalogProvider, SchemaProvider, Session, TableProvider};
-use datafusion::common::{DataFusionError, Result as EngineResult, Statistics};
+use datafusion::common::{DFSchema, DataFusionError, Result as EngineResult, Statistics};
+use datafusion::logical_expr::expr_rewriter::unnormalize_col;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::filter::FilterExecBuilder;
 use isomorph::dataset::TableKind;
 use isomorph::{Error, Graph, Predicate, Result};
 
@@ -241,20 +243,34 @@ impl TableProvider for SqlTable {
         filters: &[Expr],
         limit: Option<usize>,
     ) -> EngineResult<Arc<dyn ExecutionPlan>> {
-        let columns = match projection {
+        let mut columns: Vec<usize> = match projection {
             Some(columns) => columns.clone(),
             None => (0..self.rows.schema().fields().len()).collect(),
         };
+        let shown = columns.len();
         let mut filter = None;
+        // The optimizer may write a filter in another way after it was accepted.
+        let mut rest = None;
         for one in filters {
-            let Some(one) = self.predicate(one) else {
-                return Err(DataFusionError::Internal(format!("a filter of {} is not its own", self.name)));
-            };
-            filter = Predicate::both(filter, Some(one));
+            match self.predicate(one) {
+                Some(own) => filter = Predicate::both(filter, Some(own)),
+                None => rest = Some(rest.map_or_else(|| one.clone(), |rest: Expr| rest.and(one.clone()))),
+            }
         }
+        for column in rest.iter().flat_map(|rest| rest.column_refs()) {
+            let at = self.rows.schema().index_of(&column.name)?;
+            if !columns.contains(&at) {
+                columns.push(at);
+            }
+        }
+        let limit = limit.filter(|_| rest.is_none());
         let wanted = Wanted { columns, filter, limit, ..Wanted::default() };
         let threads = state.config().target_partitions();
         let scan = ScanExec::new(&self.name, Arc::clone(&self.rows), wanted, threads).map_err(inside)?;
-        Ok(Arc::new(scan))
+        let Some(rest) = rest else { return Ok(Arc::new(scan)) };
+        let schema = DFSchema::try_from(scan.schema())?;
+        let condition = state.create_physical_expr(unnormalize_col(rest), &schema)?;
+        let passing = FilterExecBuilder::new(condition, Arc::new(scan));
+        Ok(Arc::new(passing.apply_projection(Some((0..shown).collect()))?.build()?))
     }
 }

@@ -57,7 +57,8 @@ pub(crate) fn columns(table: &Table) -> (Vec<Column>, SchemaRef) {
             data_type: field.data_type().clone(),
         });
         // The engine compares metadata where it unites rows, so only what changes how a value is written stays: that text is JSON.
-        let metadata = field.metadata().iter().filter(|(name, kind)| *name == KIND && matches!(kind.as_str(), "json" | "bag"));
+        let metadata =
+            field.metadata().iter().filter(|(name, kind)| *name == KIND && matches!(kind.as_str(), "json" | "bag"));
         let metadata = metadata.map(|(name, kind)| (name.clone(), kind.clone())).collect();
         let renamed = Field::new(name, field.data_type().clone(), field.is_nullable());
         shown.push(Arc::new(renamed.with_metadata(metadata)));

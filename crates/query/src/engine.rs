@@ -17,7 +17,7 @@ use isomorph::{Error, Graph, Location, Result};
 
 use crate::answer::Answer;
 use crate::catalog::{CATALOG, Catalog, Entry, GraphSchema, SqlCatalog};
-use crate::errors::of_engine;
+use crate::errors::{of_engine, of_plan};
 use crate::file::FileTable;
 use crate::parameters::Parameters;
 use crate::resolve::resolve;
@@ -104,8 +104,7 @@ impl Engine {
 
     fn change(&mut self, change: impl FnOnce(&mut Catalog)) {
         // Questions that are being answered keep the catalog that they began with.
-        let mut catalog =
-            Catalog { graphs: self.catalog.graphs.clone(), files: self.catalog.files.clone() };
+        let mut catalog = Catalog { graphs: self.catalog.graphs.clone(), files: self.catalog.files.clone() };
         change(&mut catalog);
         self.catalog = Arc::new(catalog);
     }
@@ -136,7 +135,7 @@ impl Engine {
         self.run(parse(question)?, parameters)
     }
 
-    /// How a question would be answered: the plans, as rows of `plan_type` and `plan`. Nothing is read but metadata.
+    /// How a question would be answered: the plans, as rows of `plan_type` and `plan`. Nothing is read but metadata, and keys for look-ups.
     ///
     /// # Errors
     /// As [`Engine::query`].
@@ -146,9 +145,10 @@ impl Engine {
 
     fn run(&self, mut statement: Statement, parameters: &Parameters) -> Result<Answer> {
         let sql = sql_of(&mut statement).ok_or_else(|| Error::unsupported("a statement that does not read"))?;
-        resolve(sql, &self.catalog)?;
+        let places = resolve(sql, &self.catalog)?;
         let state = self.state()?;
-        let plan = self.workers.handle().block_on(state.statement_to_plan(statement)).map_err(of_engine)?;
+        let plan = self.workers.handle().block_on(state.statement_to_plan(statement));
+        let plan = plan.map_err(|error| of_plan(error, &places))?;
         let only_reads = SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
         only_reads.verify_plan(&plan).map_err(|error| of_engine(error).of_kind(isomorph::Kind::Unsupported))?;
         let plan = parameters.bind(plan)?;

@@ -112,9 +112,7 @@ pub(crate) fn syntax(error: &ParserError) -> Error {
     let what = what.replacen("Expected: ", "expected ", 1).replacen(", found: ", ", found ", 1);
     let place = Place::file("the question");
     match (line, column) {
-        (Some(line), Some(column)) => {
-            Error::usage(what).at(place.line(line).in_field(format!("column {column}")))
-        }
+        (Some(line), Some(column)) => Error::usage(what).at(place.line(line).in_field(format!("column {column}"))),
         _ => Error::usage(what).at(place),
     }
 }
@@ -124,6 +122,21 @@ fn position(text: &str) -> (String, Option<u64>, Option<u64>) {
     let Some((what, place)) = text.rsplit_once(" at Line: ") else { return (text.to_owned(), None, None) };
     let mut numbers = place.split(", Column: ").map(|number| number.trim().parse().ok());
     (what.to_owned(), numbers.next().flatten(), numbers.next().flatten())
+}
+
+/// The same for an error of a plan: a column that does not exist, or is in several tables, has a place in the question.
+pub(crate) fn of_plan(error: DataFusionError, places: &[(String, Place)]) -> Error {
+    let named = match error.find_root() {
+        DataFusionError::SchemaError(error, _) => match &**error {
+            SchemaError::FieldNotFound { field, .. } | SchemaError::AmbiguousReference { field } => {
+                places.iter().find(|(name, _)| *name == field.name)
+            }
+            _ => None,
+        },
+        _ => None,
+    };
+    let place = named.map_or_else(|| Place::file("the question"), |(_, place)| place.clone());
+    of_engine(error).at(place)
 }
 
 fn of_schema(error: SchemaError) -> Error {

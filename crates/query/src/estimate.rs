@@ -5,9 +5,9 @@ use datafusion::common::stats::Precision;
 use datafusion::common::{ColumnStatistics, ScalarValue, Statistics};
 use isomorph::Predicate;
 use isomorph::dataset::TableStatistics;
+use isomorph::model::Comparison;
 use isomorph::model::predicate::{Value, nanoseconds};
 use isomorph::model::statistics::Known;
-use isomorph::model::Comparison;
 
 use crate::columns::Column;
 
@@ -122,9 +122,7 @@ pub(crate) fn fraction(filter: &Predicate, one_of: &dyn Fn(&str) -> f64) -> f64 
             Comparison::NotEqual => 1.0 - one_of(column),
             _ => 0.33,
         },
-        Predicate::In { column, set } => {
-            one_of(column) * f64::from(u32::try_from(set.len()).unwrap_or(u32::MAX))
-        }
+        Predicate::In { column, set } => one_of(column) * f64::from(u32::try_from(set.len()).unwrap_or(u32::MAX)),
         Predicate::Like { .. } | Predicate::Has { .. } => 0.2,
         Predicate::IsNull(_) => 0.1,
         Predicate::IsNotNull(_) => 0.9,
@@ -151,8 +149,39 @@ mod tests {
     }
 
     #[test]
+    fn what_files_claim_is_no_answer() {
+        let column = Column {
+            stored: "n".to_owned(),
+            role: isomorph::dataset::Role::Property(0),
+            compares: crate::columns::Compares::Fully,
+            data_type: DataType::Int64,
+        };
+        let of = |known: fn(u64) -> Known<u64>, bound: fn(Option<Value>) -> Known<Option<Value>>, ty: DataType| {
+            let own = isomorph::model::statistics::ColumnStatistics {
+                nulls: known(1),
+                least: bound(Some(Value::Int(3))),
+                greatest: bound(None),
+                ..Default::default()
+            };
+            let table = TableStatistics { rows: known(7), columns: vec![own] };
+            statistics(&table, &[Column { data_type: ty, ..column.clone() }])
+        };
+        let claimed = of(Known::Estimated, Known::Estimated, DataType::Int64);
+        assert_eq!(claimed.num_rows, Precision::Inexact(7));
+        assert_eq!(claimed.column_statistics[0].null_count, Precision::Inexact(1));
+        assert_eq!(claimed.column_statistics[0].min_value, Precision::Inexact(ScalarValue::Int64(Some(3))));
+        let sure = of(Known::Exact, Known::Exact, DataType::Int64);
+        assert_eq!(sure.num_rows, Precision::Exact(7));
+        assert_eq!(sure.column_statistics[0].min_value, Precision::Exact(ScalarValue::Int64(Some(3))));
+        // Without a value that is not null there is no bound, and a float may be NaN.
+        assert_eq!(sure.column_statistics[0].max_value, Precision::Absent);
+        assert_eq!(of(Known::Exact, Known::Exact, DataType::Float64).column_statistics[0].min_value, Precision::Absent);
+    }
+
+    #[test]
     fn a_limit_cuts_and_makes_columns_inexact() {
-        let column = ColumnStatistics { min_value: Precision::Exact(ScalarValue::Int64(Some(1))), ..Default::default() };
+        let column =
+            ColumnStatistics { min_value: Precision::Exact(ScalarValue::Int64(Some(1))), ..Default::default() };
         let whole = Statistics {
             num_rows: Precision::Exact(10),
             total_byte_size: Precision::Absent,

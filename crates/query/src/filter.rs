@@ -50,6 +50,8 @@ fn inner(expression: &Expr, column: &dyn Fn(&str) -> Option<Column>) -> Option<P
             (Expr::Literal(value, _), own) => compare(&named(own)?, op.swap()?, value)?,
             _ => return None,
         },
+        Expr::Literal(ScalarValue::Boolean(Some(true)), _) => Predicate::And(Vec::new()),
+        Expr::Literal(ScalarValue::Boolean(Some(false)), _) => Predicate::Or(Vec::new()),
         Expr::Not(one) => Predicate::Not(Box::new(inner(one, column)?)),
         Expr::IsNull(one) => Predicate::IsNull(named(one)?.stored),
         Expr::IsNotNull(one) => Predicate::IsNotNull(named(one)?.stored),
@@ -125,10 +127,7 @@ pub(crate) fn compare(column: &Column, op: Operator, value: &ScalarValue) -> Opt
 }
 
 /// `column in (values)`; `None` among the values is one that is not known.
-pub(crate) fn among<'v>(
-    column: &Column,
-    values: impl Iterator<Item = Option<&'v ScalarValue>>,
-) -> Option<Predicate> {
+pub(crate) fn among<'v>(column: &Column, values: impl Iterator<Item = Option<&'v ScalarValue>>) -> Option<Predicate> {
     if column.compares == Compares::Null {
         return None;
     }

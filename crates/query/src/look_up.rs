@@ -32,6 +32,25 @@ impl Wanted {
         }
     }
 
+    /// These and others, each once.
+    fn with(self, more: Wanted) -> Option<Wanted> {
+        match (self, more) {
+            (Wanted::Ints(mut ints), Wanted::Ints(others)) => {
+                ints.extend(others);
+                ints.sort_unstable();
+                ints.dedup();
+                Some(Wanted::Ints(ints))
+            }
+            (Wanted::Texts(texts), Wanted::Texts(others)) => {
+                let mut all: Vec<&str> = texts.iter().chain(others.iter()).flatten().collect();
+                all.sort_unstable();
+                all.dedup();
+                Some(Wanted::Texts(StringArray::from_iter_values(all)))
+            }
+            _ => None,
+        }
+    }
+
     /// The values as keys of the column's type; those that no key of this type has are left out.
     fn keys(self, data_type: &DataType) -> ArrayRef {
         match self {
@@ -74,7 +93,8 @@ pub(crate) fn choose(
     }
     let Some((_, at)) = best else { return Ok(None) };
     let Some((column, wanted)) = conditions.get(at).and_then(|one| self::wanted(one, columns)) else { return Ok(None) };
-    let mut rest: Vec<Predicate> = conditions.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, one)| (*one).clone()).collect();
+    let mut rest: Vec<Predicate> =
+        conditions.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, one)| (*one).clone()).collect();
     let rest = if rest.len() < 2 { rest.pop() } else { Some(Predicate::And(rest)) };
     Ok(Some(LookUp { column: column.stored.clone(), keys: wanted.keys(&column.data_type), rest }))
 }
@@ -101,6 +121,19 @@ fn wanted<'c>(condition: &Predicate, columns: &'c [Column]) -> Option<(&'c Colum
             }
         }
         Predicate::In { column, set } => Some((find(column)?, of_set(set)?)),
+        // The engine writes short lists as equalities.
+        Predicate::Or(any) => {
+            let mut all = any.iter().map(|one| wanted(one, columns));
+            let (column, mut values) = all.next()??;
+            for one in all {
+                let (other, more) = one?;
+                if other.stored != column.stored {
+                    return None;
+                }
+                values = values.with(more)?;
+            }
+            Some((column, values))
+        }
         _ => None,
     }
 }
@@ -116,4 +149,38 @@ fn of_set(set: &Set) -> Option<Wanted> {
 /// The roles of ends.
 pub(crate) fn is_end(role: Role) -> bool {
     matches!(role, Role::Source | Role::Target)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use arrow_array::Array;
+
+    use super::*;
+    use crate::columns::Compares;
+
+    #[test]
+    fn equalities_joined_by_or_are_keys() {
+        let column = |name: &str, role, data_type| Column {
+            stored: name.to_owned(),
+            role,
+            compares: Compares::Fully,
+            data_type,
+        };
+        let columns =
+            [column("source", Role::Source, DataType::Int64), column("target", Role::Target, DataType::UInt64)];
+        let equal = |name: &str, int: i64| Predicate::equal(name, int);
+        let any = |all: Vec<Predicate>| Predicate::Or(all);
+        let keys = |predicate: &Predicate| {
+            wanted(predicate, &columns).map(|(column, wanted)| (column.stored.clone(), wanted.keys(&column.data_type)))
+        };
+        let three = any(vec![any(vec![equal("source", 7), equal("source", 3)]), equal("source", 7)]);
+        let (name, found) = keys(&three).unwrap();
+        assert_eq!((name.as_str(), found.as_ref()), ("source", &Int64Array::from(vec![3, 7]) as &dyn Array));
+        assert!(keys(&any(vec![equal("source", 7), equal("target", 7)])).is_none());
+        assert!(keys(&any(vec![equal("source", 7), Predicate::IsNull("source".to_owned())])).is_none());
+        assert!(keys(&any(Vec::new())).is_none());
+        // No unsigned key is negative.
+        assert_eq!(keys(&any(vec![equal("target", -1), equal("target", 2)])).unwrap().1.len(), 1);
+    }
 }

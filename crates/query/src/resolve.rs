@@ -6,34 +6,37 @@ use datafusion::sql::sqlparser::ast::{
     ExcludeSelectItem, Expr, Ident, Join, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart, Select, SelectItem,
     SelectItemQualifiedWildcardKind, Statement, TableFactor, VisitMut, VisitorMut, WildcardAdditionalOptions,
 };
+use isomorph::error::Place;
 use isomorph::{Error, Result};
 
 use crate::catalog::Catalog;
 use crate::names::{Match, find};
 use crate::vocabulary::{Located, Relation, Vocabulary, place, several};
 
-/// Rewrites the names of tables and columns in `statement`.
+/// Rewrites the names of tables and columns in `statement`. Returns the places of columns in the question.
 ///
 /// # Errors
 /// For a table that does not exist, and for a name that matches several.
-pub(crate) fn resolve(statement: &mut Statement, catalog: &Catalog) -> Result<()> {
+pub(crate) fn resolve(statement: &mut Statement, catalog: &Catalog) -> Result<Vec<(String, Place)>> {
     let vocabulary = Vocabulary::of(statement, catalog)?;
-    let mut resolver = Resolver { catalog, vocabulary };
+    let mut resolver = Resolver { catalog, vocabulary, places: Vec::new() };
     if let Statement::ExplainTable { table_name, .. } = statement {
-        return resolver.table(table_name);
+        return resolver.table(table_name).map(|()| Vec::new());
     }
     if matches!(statement, Statement::ShowTables { .. } | Statement::ShowColumns { .. }) {
-        return catalog.graphs.iter().try_for_each(|graph| graph.tables().map(|_| ()));
+        return catalog.graphs.iter().try_for_each(|graph| graph.tables().map(|_| ())).map(|()| Vec::new());
     }
     match statement.visit(&mut resolver) {
         ControlFlow::Break(error) => Err(error),
-        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Continue(()) => Ok(resolver.places),
     }
 }
 
 struct Resolver<'c> {
     catalog: &'c Catalog,
     vocabulary: Vocabulary,
+    /// Where columns are named.
+    places: Vec<(String, Place)>,
 }
 
 fn flow(done: Result<()>) -> ControlFlow<Error> {
@@ -94,7 +97,8 @@ impl Resolver<'_> {
             let own: Vec<&Relation> =
                 self.vocabulary.relations.iter().filter(|relation| relation.qualifier == first.value).collect();
             let paths: Vec<&[String; 2]> = own.iter().filter_map(|relation| relation.path.as_ref()).collect();
-            if let Some([one, other]) = paths.windows(2).find(|pair| pair[0] != pair[1]).map(|pair| [pair[0], pair[1]]) {
+            if let Some([one, other]) = paths.windows(2).find(|pair| pair[0] != pair[1]).map(|pair| [pair[0], pair[1]])
+            {
                 let names = [one, other].map(|path| path.join("."));
                 return Err(several("tables", first, &names).hint("give each table an alias: from a.person p"));
             }
@@ -173,8 +177,18 @@ impl Resolver<'_> {
     fn join(&self, join: &mut Join) -> Result<()> {
         use JoinOperator as J;
         match &mut join.join_operator {
-            J::Join(on) | J::Inner(on) | J::Left(on) | J::LeftOuter(on) | J::Right(on) | J::RightOuter(on)
-            | J::FullOuter(on) | J::Semi(on) | J::LeftSemi(on) | J::RightSemi(on) | J::Anti(on) | J::LeftAnti(on)
+            J::Join(on)
+            | J::Inner(on)
+            | J::Left(on)
+            | J::LeftOuter(on)
+            | J::Right(on)
+            | J::RightOuter(on)
+            | J::FullOuter(on)
+            | J::Semi(on)
+            | J::LeftSemi(on)
+            | J::RightSemi(on)
+            | J::Anti(on)
+            | J::LeftAnti(on)
             | J::RightAnti(on) => match on {
                 JoinConstraint::Using(columns) => columns.iter_mut().try_for_each(|column| self.single(column)),
                 _ => Ok(()),
@@ -223,8 +237,13 @@ impl VisitorMut for Resolver<'_> {
 
     fn pre_visit_expr(&mut self, expression: &mut Expr) -> ControlFlow<Error> {
         flow(match expression {
-            Expr::Identifier(ident) => self.column(ident).map(|_| ()),
+            Expr::Identifier(ident) => {
+                let fixed = self.column(ident).map(|_| ());
+                self.places.push((ident.value.clone(), place(ident)));
+                fixed
+            }
             Expr::CompoundIdentifier(parts) => {
+                self.places.extend(parts.last().map(|ident| (ident.value.clone(), place(ident))));
                 let mut parts: Vec<&mut Ident> = parts.iter_mut().collect();
                 self.path(&mut parts, false)
             }

@@ -13,9 +13,7 @@ use datafusion::physical_expr::expressions::DynamicFilterPhysicalExpr;
 use datafusion::physical_expr::utils::collect_columns;
 use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, apply_expression_roots};
-use datafusion::physical_plan::filter_pushdown::{
-    ChildPushdownResult, FilterPushdownPhase, FilterPushdownPropagation,
-};
+use datafusion::physical_plan::filter_pushdown::{ChildPushdownResult, FilterPushdownPhase, FilterPushdownPropagation};
 use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricBuilder, MetricsSet};
 use datafusion::physical_plan::statistics::StatisticsArgs;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
@@ -210,7 +208,9 @@ impl DisplayAs for ScanExec {
         let columns: Vec<&str> = self.schema.fields().iter().map(|field| field.name().as_str()).collect();
         let way = self.rows.way(&self.wanted);
         match form {
-            DisplayFormatType::TreeRender => write!(f, "table={}\ncolumns={}\nway={way}", self.name, columns.join(", "))?,
+            DisplayFormatType::TreeRender => {
+                write!(f, "table={}\ncolumns={}\nway={way}", self.name, columns.join(", "))?
+            }
             _ => write!(f, "ScanExec: table={}, columns=[{}], way={way}", self.name, columns.join(", "))?,
         }
         if let Some(filter) = &self.wanted.filter {

@@ -18,10 +18,23 @@ const DEPTH: usize = 200;
 pub(crate) fn parse(text: &str) -> Result<Statement> {
     let dialect = GenericDialect {};
     let parser = DFParserBuilder::new(text).with_dialect(&dialect).with_recursion_limit(DEPTH).build();
-    let mut statements = parser.and_then(|mut parser| parser.parse_statements()).map_err(of_engine)?;
     let question = || Place::file("the question");
+    // What is missing at the end is missing there.
+    let end = || {
+        let line = text.lines().count().max(1) as u64;
+        let column = text.lines().last().map_or(0, |line| line.chars().count()) + 1;
+        question().line(line).in_field(format!("column {column}"))
+    };
+    let statements = parser.and_then(|mut parser| parser.parse_statements());
+    let mut statements =
+        statements.map_err(of_engine).map_err(|error| match error.message().ends_with("found EOF") {
+            true => error.at(end()),
+            false => error,
+        })?;
     let Some(statement) = statements.pop_front() else {
-        return Err(Error::usage("expected a question, found nothing").at(question()).hint("select count(*) from person"));
+        return Err(Error::usage("expected a question, found nothing")
+            .at(question())
+            .hint("select count(*) from person"));
     };
     if !statements.is_empty() {
         return Err(Error::usage("expected one question, found several").at(question()));
@@ -45,7 +58,10 @@ fn check_sql(sql: &Sql) -> Result<()> {
     match sql {
         Sql::Query(query) => check_body(&query.body),
         Sql::Explain { statement, .. } => check_sql(statement),
-        Sql::ExplainTable { describe_alias: DescribeAlias::Describe | DescribeAlias::Desc | DescribeAlias::Explain, .. }
+        Sql::ExplainTable {
+            describe_alias: DescribeAlias::Describe | DescribeAlias::Desc | DescribeAlias::Explain,
+            ..
+        }
         | Sql::ShowTables { .. }
         | Sql::ShowColumns { .. } => Ok(()),
         other => {
@@ -161,6 +177,8 @@ mod tests {
         let error = parse("select a\nfrom person\nwhere where").unwrap_err();
         assert_eq!(error.place().line, Some(3), "{error}");
         assert!(error.message().starts_with("expected "), "{error}");
+        let error = parse("select a\nfrom person\nwhere (a = 1").unwrap_err();
+        assert_eq!((error.place().line, error.place().field.as_deref()), (Some(3), Some("column 13")), "{error}");
         for text in ["", " -- nothing", "select 1; select 2", "selec 1", "select 'open"] {
             assert_eq!(parse(text).unwrap_err().kind(), isomorph::Kind::Usage, "{text}");
         }

@@ -122,7 +122,10 @@ impl Rows for GraphTable {
         let mut scan = dataset.scan(&self.name)?.columns(names.iter().copied());
         let read = scan.schema()?;
         if !read.fields().iter().map(|field| field.name()).eq(names.iter()) {
-            return Err(Error::unsupported(format!("a property of {} is called like a role of the dataset", self.name)));
+            return Err(Error::unsupported(format!(
+                "a property of {} is called like a role of the dataset",
+                self.name
+            )));
         }
         let condition = wanted.condition();
         let found = self.look_up(condition.as_ref())?;

@@ -155,7 +155,8 @@ fn located(table: &Ident, schema: Option<&str>, catalog: &Catalog) -> Result<Loc
             entries.extend(catalog.tables(&name)?.into_iter().map(|entry| (name.clone(), entry)));
         }
     }
-    let full = || entries.iter().map(|(schema, entry)| (entry.name.clone(), (schema, entry, entry.name.as_str()))).collect();
+    let full =
+        || entries.iter().map(|(schema, entry)| (entry.name.clone(), (schema, entry, entry.name.as_str()))).collect();
     let by_relation = || {
         let named = entries.iter().filter_map(|(schema, entry)| Some((schema, entry, entry.other.as_deref()?)));
         named.map(|(schema, entry, name)| (name.to_owned(), (schema, entry, name))).collect()
@@ -171,16 +172,20 @@ fn located(table: &Ident, schema: Option<&str>, catalog: &Catalog) -> Result<Loc
             Match::One((schema, entry, name)) => return Ok(found(schema, name, entry)),
             Match::Several(all) => {
                 let is_many = entries.iter().any(|(schema, _)| Some(schema) != entries.first().map(|(first, _)| first));
-                let shown = all.into_iter().map(|(schema, _, name)| {
-                    if is_many { format!("{schema}.{name}") } else { name.to_owned() }
-                });
+                let shown = all.into_iter().map(
+                    |(schema, _, name)| {
+                        if is_many { format!("{schema}.{name}") } else { name.to_owned() }
+                    },
+                );
                 let error = several("tables", table, &shown.collect::<Vec<_>>());
                 return Err(if is_many { error.hint("write GRAPH.TABLE") } else { error });
             }
         }
     }
-    let names: Vec<&str> =
-        entries.iter().flat_map(|(_, entry)| std::iter::once(entry.name.as_str()).chain(entry.other.as_deref())).collect();
+    let names: Vec<&str> = entries
+        .iter()
+        .flat_map(|(_, entry)| std::iter::once(entry.name.as_str()).chain(entry.other.as_deref()))
+        .collect();
     let near = did_you_mean(&table.value, names.iter().copied());
     let shown: Vec<&str> = entries.iter().map(|(_, entry)| entry.name.as_str()).take(20).collect();
     let error = Error::usage(format!("there is no table {}{near}", table.value)).at(place(table));

@@ -45,10 +45,13 @@ fn converted(home: &std::path::Path, name: &str, to: Format) -> Engine {
 fn every_format_gives_the_same_answers() {
     let home = tempfile::tempdir().unwrap();
     let own = engine_of(&social());
-    let expected: Vec<Vec<String>> = QUESTIONS.iter().map(|question| match sorted(&own, question) {
-        Ok(rows) => rows,
-        Err(error) => panic!("{question}: {error}"),
-    }).collect();
+    let expected: Vec<Vec<String>> = QUESTIONS
+        .iter()
+        .map(|question| match sorted(&own, question) {
+            Ok(rows) => rows,
+            Err(error) => panic!("{question}: {error}"),
+        })
+        .collect();
     assert!(expected.iter().all(|rows| !rows.is_empty()), "{expected:?}");
     let formats = [
         ("social.parq", Format::NOCK),

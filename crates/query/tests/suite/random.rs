@@ -32,7 +32,8 @@ const FLOATS: [&str; 10] =
     ["-0.0", "0.0", "1.5", "-2.25", "'NaN'::double", "'inf'::double", "'-inf'::double", "3", "1e300", "0.1"];
 const TEXTS: [&str; 9] = ["'a'", "''", "'b%'", "'Ä'", "'A'", "'é\u{301}'", "'a_b'", "'\\x'", "'zz'"];
 const DATES: [&str; 4] = ["date '1970-01-01'", "date '2001-02-03'", "date '1899-12-31'", "date '2050-01-01'"];
-const TIMES: [&str; 3] = ["timestamp '2001-02-03 04:05:06'", "timestamp '1969-12-31 23:59:59.5'", "timestamp '2050-01-01'"];
+const TIMES: [&str; 3] =
+    ["timestamp '2001-02-03 04:05:06'", "timestamp '1969-12-31 23:59:59.5'", "timestamp '2050-01-01'"];
 
 /// Writes a graph with awkward values.
 fn write(home: &Path, dice: &mut Dice) {
@@ -101,7 +102,11 @@ fn condition(dice: &mut Dice, table: char, depth: usize) -> String {
             format!("{column} {}in ({})", dice.of(&["", "not "]), list.join(", "))
         }
         3 => format!("{column} {}between {value} and {}", dice.of(&["", "not "]), dice.of(values)),
-        4 if is_text => format!("{column} {}like {}", dice.of(&["", "not "]), dice.of(&["'a%'", "'%b%'", "'_'", "'%'", "''", "'a\\_b'"])),
+        4 if is_text => format!(
+            "{column} {}like {}",
+            dice.of(&["", "not "]),
+            dice.of(&["'a%'", "'%b%'", "'_'", "'%'", "''", "'a\\_b'"])
+        ),
         5 if table == 'p' => dice.of(&["p.ok", "not p.ok", "p.ok = true", "p.ok <> false", "p.ok is null"]).to_owned(),
         _ => format!("{column} {} {value}", dice.of(&["=", "<>", "<", "<=", ">", ">=", "="])),
     }
@@ -111,7 +116,11 @@ fn condition(dice: &mut Dice, table: char, depth: usize) -> String {
 fn question(dice: &mut Dice) -> String {
     let person = condition(dice, 'p', 2);
     let knows = condition(dice, 'k', 2);
-    match dice.roll(12) {
+    match dice.roll(13) {
+        12 => format!(
+            "select p.id, k._source from person p {} join knows k on k._source = p.id and {knows} where {person}",
+            dice.of(&["full", "left", "right"])
+        ),
         0 => format!("select * from person p where {person}"),
         1 => format!("select count(*), count(p.n), min(p.n), max(p.born), min(p.name), max(p.score) from person p where {person}"),
         2 => "select count(*), min(id), max(id), count(n), min(born), max(seen), min(score) from person".to_owned(),
@@ -156,13 +165,12 @@ fn compare(place: &str, questions: usize, dice: &mut Dice) {
     let engine = engine_of(place);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build().unwrap();
     // The engine blocks: it is asked outside of the runtime of the oracle.
-    let context = std::thread::scope(|scope| {
-        scope.spawn(|| futures_lite(oracle(&engine))).join().unwrap()
-    });
+    let context = std::thread::scope(|scope| scope.spawn(|| futures_lite(oracle(&engine))).join().unwrap());
     let mut found = 0;
     for _ in 0..questions {
         let text = question(dice);
-        let own = engine.query(&text, &Parameters::new()).and_then(|answer| answer.collect::<isomorph::Result<Vec<_>>>());
+        let own =
+            engine.query(&text, &Parameters::new()).and_then(|answer| answer.collect::<isomorph::Result<Vec<_>>>());
         let theirs = runtime.block_on(async { context.sql(&text).await?.collect().await });
         match (own, theirs) {
             (Ok(own), Ok(theirs)) => {
@@ -175,7 +183,9 @@ fn compare(place: &str, questions: usize, dice: &mut Dice) {
                 found += usize::from(own.len() > 1);
             }
             (Err(_), Err(_)) => {}
-            (own, theirs) => panic!("{place}: {text}\n{:?}\n{:?}", own.map(|rows| rows.len()), theirs.map(|rows| rows.len())),
+            (own, theirs) => {
+                panic!("{place}: {text}\n{:?}\n{:?}", own.map(|rows| rows.len()), theirs.map(|rows| rows.len()))
+            }
         }
     }
     assert!(found * 4 > questions, "only {found} of {questions} questions have several rows");
@@ -191,10 +201,30 @@ fn futures_lite<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
+/// The optimizer writes this filter in another way after the table has accepted it.
+#[test]
+fn a_filter_may_change_after_it_was_accepted() {
+    let home = tempfile::tempdir().unwrap();
+    write(home.path(), &mut Dice(1));
+    let engine = engine_of(&home.path().display().to_string());
+    let count = |question: &str| {
+        let batches: Vec<RecordBatch> =
+            engine.query(question, &Parameters::new()).unwrap().map(Result::unwrap).collect();
+        texts(&batches)
+    };
+    let joined = "select count(*) from person p full join knows k on k._source = p.id and k._source not in (7, 0)
+        where p.id is not null";
+    let known =
+        "select count(*) + (select count(*) from person p where p.id in (0, 7) or p.id not in (select _source from
+        knows)) from knows k join person p on p.id = k._source where k._source <> 7 and k._source <> 0";
+    assert_eq!(count(joined), count(known));
+}
+
 #[test]
 fn random_questions_have_the_answers_of_tables_in_memory() {
-    let number = |name: &str, otherwise: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise);
-    let (questions, seed) = (number("ISOMORPH_QUESTIONS", 150), number("ISOMORPH_SEED", 7));
+    let number =
+        |name: &str, otherwise: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise);
+    let (questions, seed) = (number("ISOMORPH_QUESTIONS", 40), number("ISOMORPH_SEED", 7));
     let questions = usize::try_from(questions).unwrap();
     let mut dice = Dice(seed);
     let home = tempfile::tempdir().unwrap();
@@ -202,7 +232,12 @@ fn random_questions_have_the_answers_of_tables_in_memory() {
     std::fs::create_dir(&flat).unwrap();
     write(&flat, &mut dice);
     compare(&flat.display().to_string(), questions, &mut dice);
-    for (name, format) in [("graphar", Format::GRAPHAR), ("nock.parq", Format::NOCK), ("deepgnn", Format::DEEPGNN), ("some.annnet", Format::ANNNET)] {
+    for (name, format) in [
+        ("graphar", Format::GRAPHAR),
+        ("nock.parq", Format::NOCK),
+        ("deepgnn", Format::DEEPGNN),
+        ("some.annnet", Format::ANNNET),
+    ] {
         let place = home.path().join(name);
         let graph = isomorph::open(&flat.display().to_string()).unwrap();
         let mut options = ConvertOptions { to: Some(format), ..ConvertOptions::default() };

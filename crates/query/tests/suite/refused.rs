@@ -34,10 +34,15 @@ fn nothing_but_the_arguments_is_read() {
 fn errors_say_what_is_near_and_where() {
     let engine = engine_of(&social());
     let table = error(&engine, "select *\nfrom persn");
-    assert!(table.message().contains("there is no table persn; did you mean person?") || table.message().contains("did you mean"), "{table}");
+    assert!(
+        table.message().contains("there is no table persn; did you mean person?")
+            || table.message().contains("did you mean"),
+        "{table}"
+    );
     assert_eq!(table.place().line, Some(2), "{table}");
     let column = error(&engine, "select fristName from person");
     assert!(column.message().contains("firstName"), "{column}");
+    assert_eq!((column.place().line, column.place().field.as_deref()), (Some(1), Some("column 8")), "{column}");
     let column = error(&engine, "select p.fristName from person p");
     assert!(column.message().contains("firstName"), "{column}");
     let syntax = error(&engine, "select id\nfrom person wher id = 1 2");
@@ -65,11 +70,11 @@ fn a_file_is_a_table() {
     let mut engine = engine_of(&social());
     let home = tempfile::tempdir().unwrap();
     let file = home.path().join("prices.csv");
-    std::fs::write(&file, "id;price;Note\n1007;2.5;x\n1008;;\"a;b\"\n").unwrap();
+    std::fs::write(&file, "id;price;Note\n1007;2.5;x\n1021;;\"a;b\"\n").unwrap();
     engine.add_file("prices", &Location::from_path(&file)).unwrap();
-    assert_eq!(rows(&engine, "select * from prices order by id").unwrap(), ["1007|2.5|x", "1008|null|a;b"]);
+    assert_eq!(rows(&engine, "select * from prices order by id").unwrap(), ["1007|2.5|x", "1021|null|a;b"]);
     let joined = "select p.id, price from person p join Prices t using (ID) order by price";
-    assert_eq!(rows(&engine, joined).unwrap(), ["1007|2.5", "1008|null"]);
+    assert_eq!(rows(&engine, joined).unwrap(), ["1007|2.5", "1021|null"]);
     assert_eq!(rows(&engine, "select count(*) from files.prices where NOTE like '%;%'").unwrap(), ["1"]);
     assert!(engine.add_file("prices", &Location::from_path(&file)).is_err());
 }
@@ -78,7 +83,8 @@ fn a_file_is_a_table() {
 fn little_memory_spills_or_says_so() {
     use isomorph::storage::{Budget, Resources};
     use std::sync::Arc;
-    let resources = |bytes| Resources { budget: Budget::new(bytes), threads: 2, ..Resources::of_this_machine().unwrap() };
+    let resources =
+        |bytes| Resources { budget: Budget::new(bytes), threads: 2, ..Resources::of_this_machine().unwrap() };
     let question = "select count(*), max(v) from (select row_number() over (order by a.v desc, b.value) as v from
         (select value as v from range(0, 600)) a cross join range(0, 1500) b)";
     let run = |bytes| {

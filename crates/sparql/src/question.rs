@@ -168,10 +168,11 @@ pub(crate) fn parse_term(text: &str, options: &QuestionOptions) -> Result<Term> 
             .hint("<http://example.org/name>, prefix:name, \"text\"@en, 42, true    a term")
     };
     // Only the one value of this query is used, so whatever the text contains cannot become a part of another query.
-    let query = parser(options)?.parse_query(&format!("SELECT ?x {{ VALUES ?x {{ {text}\n }} }}")).map_err(|error| {
-        let error = syntax(text, &error);
-        if error.message().contains("is not declared") { error } else { wrong() }
-    })?;
+    let query =
+        parser(options)?.parse_query(&format!("SELECT ?x {{ VALUES ?x {{ {text}\n }} }}")).map_err(|error| {
+            let error = syntax(text, &error);
+            if error.message().contains("is not declared") { error } else { wrong() }
+        })?;
     let Query::Select { pattern: GraphPattern::Project { inner, .. }, dataset: None, .. } = query else {
         return Err(wrong());
     };
@@ -201,7 +202,8 @@ pub(crate) fn syntax(text: &str, error: &impl std::fmt::Display) -> Error {
             .hint(format!("PREFIX {name} <http://…>    at the beginning of the query"))
             .hint(format!("--ns {}=http://…", name.trim_end_matches(':')));
     }
-    let found = if found.trim().is_empty() { "the end of the line".to_owned() } else { format!("{:?}", found.trim_end()) };
+    let found =
+        if found.trim().is_empty() { "the end of the line".to_owned() } else { format!("{:?}", found.trim_end()) };
     Error::usage(format!("query, {place}: expected {expected}, found {found}"))
 }
 

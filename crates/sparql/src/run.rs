@@ -32,7 +32,8 @@ impl Question {
         with_timeout(timeout, &token, || {
             on_large_stack(|| {
                 let evaluator = QueryEvaluator::new().with_cancellation_token(token.clone());
-                let results = evaluator.prepare(&self.query).execute(Face(graph)).map_err(|error| failure(error, timeout))?;
+                let results =
+                    evaluator.prepare(&self.query).execute(Face(graph)).map_err(|error| failure(error, timeout))?;
                 take(Answer::new(results, timeout))
             })
         })

@@ -33,11 +33,15 @@ fn a_parameter_is_a_value() {
 
 #[test]
 fn text_in_a_parameter_is_never_a_part_of_the_query() {
-    for text in ["<urn:a> } } SELECT * { ?s ?p ?o", "<urn:a> <urn:b>", "UNDEF", "?x", "_:b", "", "<urn:a> # ", "\"a", "u:p|u:q"] {
+    for text in
+        ["<urn:a> } } SELECT * { ?s ?p ?o", "<urn:a> <urn:b>", "UNDEF", "?x", "_:b", "", "<urn:a> # ", "\"a", "u:p|u:q"]
+    {
         match with("SELECT ?s { ?s ?p ?o }", &[("o", text)]) {
             Err(error) => assert_eq!(error.kind(), Kind::Usage, "{text}"),
             // A comment after a term is no danger.
-            Ok(rows) => assert!(text.starts_with("<urn:a> #") && rows == ["?s=<urn:b> "] || rows.is_empty(), "{text}: {rows:?}"),
+            Ok(rows) => {
+                assert!(text.starts_with("<urn:a> #") && rows == ["?s=<urn:b> "] || rows.is_empty(), "{text}: {rows:?}")
+            }
         }
     }
 }

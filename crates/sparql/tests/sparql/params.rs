@@ -59,3 +59,18 @@ fn unknown_and_assigned_variables_are_errors() {
     }
     assert_eq!(with("SELECT ?s { ?s ?p ?o }", &[("p", "'x'")]).unwrap_err().kind(), Kind::Usage);
 }
+
+#[test]
+fn all_variables_come_in_the_order_of_the_query() {
+    for (query, names) in [
+        ("SELECT * { ?s ?p ?o }", "s p o"),
+        ("# SELECT *\nPREFIX select: <urn:select> SELECT DISTINCT * { ?z ?a $m . ?zz ?z ?a } LIMIT 1", "z a m zz"),
+        ("SELECT ?o ?a { ?a ?p ?o }", "o a"),
+    ] {
+        let question = Question::parse(query, &QuestionOptions::default()).unwrap();
+        match ask(&question, &index(LINES, question.wanted())).unwrap() {
+            crate::common::Answered::Solutions(found, _) => assert_eq!(found.join(" "), names, "{query}"),
+            other => panic!("{other:?}"),
+        }
+    }
+}

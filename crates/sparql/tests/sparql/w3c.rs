@@ -18,11 +18,11 @@ use crate::common::{Answered, ask};
 use crate::manifest::{Case, Files, HOME, cases, file};
 use crate::results;
 
-/// The suites, and the share of cases that must pass, in thousandths.
+/// The suites, and the share of cases that must pass, in thousandths. The list of failures is exact; this is the least that is promised.
 const SUITES: [(&str, &str, usize); 3] = [
-    ("SPARQL 1.0", "sparql/sparql10/manifest.ttl", 990),
-    ("SPARQL 1.1", "sparql/sparql11/manifest-all.ttl", 990),
-    ("SPARQL 1.2", "sparql/sparql12/manifest.ttl", 900),
+    ("SPARQL 1.0", "sparql/sparql10/manifest.ttl", 980),
+    ("SPARQL 1.1", "sparql/sparql11/manifest-all.ttl", 979),
+    ("SPARQL 1.2", "sparql/sparql12/manifest.ttl", 980),
 ];
 
 /// What a case tests.

@@ -108,7 +108,7 @@ pub enum Command {
     /// Find triples by patterns in a GraphLake store
     #[command(help_template = help::MATCH)]
     Match(MatchArgs),
-    /// Ask a graph of any format in SPARQL
+    /// Find answers to a SPARQL query in any graph
     #[command(help_template = help::SPARQL)]
     Sparql(Box<SparqlArgs>),
     /// Draw samples of nodes, edges, neighbours, walks and features

@@ -115,7 +115,7 @@ pub enum Command {
     /// Query the tables of graphs and files with SQL
     #[command(help_template = help::SQL)]
     Sql(Box<SqlArgs>),
-    /// Ask a graph of any format in SPARQL
+    /// Find answers to a SPARQL query in any graph
     #[command(help_template = help::SPARQL)]
     Sparql(Box<SparqlArgs>),
     /// Draw samples of nodes, edges, neighbours, walks and features

@@ -7,12 +7,14 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use isomorph::Error;
 use isomorph::formats::rdf::Syntax;
 
-use super::read::{OpenArgs, ResourceArgs, base, namespace};
 use super::LakeChangeArgs;
+use super::read::{OpenArgs, ResourceArgs, base, namespace};
 
 /// Arguments of `sparql`.
 #[derive(Debug, Args)]
-#[command(override_usage = "isomorph sparql [OPTIONS] <PATH> <QUERY>\n       isomorph sparql [OPTIONS] <PATH> --file <FILE>")]
+#[command(
+    override_usage = "isomorph sparql [OPTIONS] <PATH> <QUERY>\n       isomorph sparql [OPTIONS] <PATH> --file <FILE>"
+)]
 pub struct SparqlArgs {
     /// A graph in any format: a file, a directory or a URL; - is standard input
     pub path: String,
@@ -51,7 +53,9 @@ pub struct SparqlArgs {
 
 /// Arguments of `lake update`.
 #[derive(Debug, Args)]
-#[command(override_usage = "isomorph lake update [OPTIONS] <PATH> <UPDATE>\n       isomorph lake update [OPTIONS] <PATH> --file <FILE>")]
+#[command(
+    override_usage = "isomorph lake update [OPTIONS] <PATH> <UPDATE>\n       isomorph lake update [OPTIONS] <PATH> --file <FILE>"
+)]
 pub struct LakeUpdateArgs {
     /// The store
     pub path: String,

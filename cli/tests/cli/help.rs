@@ -69,6 +69,7 @@ fn no_line_of_help_is_wider_than_a_terminal() {
         "neighbors",
         "extend",
         "sample",
+        "sparql",
         "lake",
         "sidecar",
         "explain",

@@ -1,8 +1,8 @@
 //! The RDF form of a graph of any format, in memory: what `convert` to N-Quads would write, as a stream of quads.
 
 use isomorph_error::Result;
-use isomorph_model::faces::QuadSink;
 use isomorph_model::Sink;
+use isomorph_model::faces::QuadSink;
 use isomorph_rdf::Syntax;
 use isomorph_storage::{Location, Resources};
 

@@ -212,7 +212,7 @@ pub(crate) fn too_large(budget: &Budget, bytes: u64) -> Error {
         budget.available(),
         budget.limit()
     );
-    Error::new(Kind::TooLarge, message)
-        .hint("raise --memory")
-        .hint("isomorph convert PATH NAME.lake, and query the store: constants in patterns are then looked up in its files")
+    Error::new(Kind::TooLarge, message).hint("raise --memory").hint(
+        "isomorph convert PATH NAME.lake, and query the store: constants in patterns are then looked up in its files",
+    )
 }

@@ -55,9 +55,7 @@ impl Dictionary {
             .map_err(|_| Error::new(Kind::TooLarge, "more than 4,294,967,295 different terms"))?;
         bytes.extend_from_slice(new);
         ends.push(bytes.len());
-        table.insert_unique(hash, number, |number| {
-            hasher.hash_one(key(bytes, ends, *number).unwrap_or_default())
-        });
+        table.insert_unique(hash, number, |number| hasher.hash_one(key(bytes, ends, *number).unwrap_or_default()));
         Ok(number)
     }
 

@@ -7,6 +7,7 @@ mod dataset;
 mod dictionary;
 mod index;
 mod load;
+mod look_ups;
 mod params;
 mod patterns;
 mod question;

@@ -5,14 +5,15 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use isomorph::convert::{Opened, Progress, quads};
 use isomorph::error::Result;
-use isomorph::formats::graphlake::{GraphLake, InGraph, Pattern, QUOTED_GRAPH};
+use isomorph::formats::graphlake::{GraphLake, QUOTED_GRAPH};
 use isomorph::formats::rdf::{RdfText, ReadOptions, Reading, Text};
-use isomorph::model::faces::{Object, Quad};
+use isomorph::model::faces::Quad;
 use isomorph::storage::Resources;
 
 use crate::builder::{Builder, Filling};
 use crate::index::TripleIndex;
-use crate::patterns::{Wanted, WantedGraph, WantedPattern};
+use crate::look_ups;
+use crate::patterns::Wanted;
 
 /// Quads between two checks for cancellation.
 const AT_ONCE: u64 = 1 << 14;
@@ -109,7 +110,7 @@ pub fn load_lake(
     }
     if let Some(patterns) = wanted.patterns() {
         progress.begin("load", None);
-        let found = patterns.iter().try_for_each(|pattern| look_up(lake, pattern, &mut builder, progress));
+        let found = look_ups::all(lake, patterns, &mut builder, progress);
         progress.end();
         found?;
         return builder.finish();
@@ -146,32 +147,4 @@ pub fn load_lake(
         builder.absorb(other)?;
     }
     builder.finish()
-}
-
-/// Adds the quads that match a pattern.
-fn look_up(lake: &GraphLake, wanted: &WantedPattern, builder: &mut Builder, progress: &dyn Progress) -> Result<()> {
-    let graph = match &wanted.graph {
-        WantedGraph::Any | WantedGraph::Named => InGraph::Any,
-        WantedGraph::Default => InGraph::Default,
-        WantedGraph::One(name) => InGraph::Named(name),
-    };
-    let pattern = Pattern {
-        subject: wanted.subject.as_deref(),
-        predicate: wanted.predicate.as_deref(),
-        object: wanted.object.as_ref().map(|object| object.object()),
-        graph,
-    };
-    let mut unsaid = 0;
-    lake.matching(&pattern, &mut |quad| {
-        unsaid += 1;
-        if unsaid == AT_ONCE {
-            progress.advance(std::mem::take(&mut unsaid))?;
-        }
-        if quad.graph == Some(QUOTED_GRAPH) {
-            return Ok(());
-        }
-        // As in the RDF form of the store: objects that are ids of quoted triples are triple terms.
-        let object = if let Object::Term(term) = quad.object { lake.spelt(term)? } else { None };
-        builder.quad(&Quad { object: object.as_deref().map_or(quad.object, Object::Term), ..quad })
-    })
 }

@@ -69,11 +69,8 @@ impl Value<'_> {
 
     fn extend_as(&self, pattern: &mut Box<GraphPattern>, variable: &Variable) -> Result<()> {
         let inner = std::mem::replace(&mut **pattern, GraphPattern::Bgp { patterns: Vec::new() });
-        **pattern = GraphPattern::Extend {
-            inner: Box::new(inner),
-            variable: variable.clone(),
-            expression: self.value()?,
-        };
+        **pattern =
+            GraphPattern::Extend { inner: Box::new(inner), variable: variable.clone(), expression: self.value()? };
         Ok(())
     }
 
@@ -179,7 +176,9 @@ impl Value<'_> {
         match name {
             NamedNodePattern::Variable(variable) if variable == self.variable => {
                 let TermPattern::NamedNode(iri) = &self.term else {
-                    return Err(Error::usage(format!("the parameter {variable} must be an IRI: it is a predicate or a graph")));
+                    return Err(Error::usage(format!(
+                        "the parameter {variable} must be an IRI: it is a predicate or a graph"
+                    )));
                 };
                 *name = NamedNodePattern::NamedNode(iri.clone());
                 Ok(true)

@@ -3,9 +3,7 @@
 use isomorph::model::faces::{Object, Quad};
 use oxrdf::{BaseDirection, Literal, NamedNode};
 use spargebra::Query;
-use spargebra::algebra::{
-    AggregateExpression, Expression, GraphPattern, OrderExpression, PropertyPathExpression,
-};
+use spargebra::algebra::{AggregateExpression, Expression, GraphPattern, OrderExpression, PropertyPathExpression};
 use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
 
 /// Patterns beyond this number are not worth a comparison for each quad.
@@ -28,6 +26,10 @@ pub(crate) struct WantedPattern {
     pub predicate: Option<String>,
     pub object: Option<WantedObject>,
     pub graph: WantedGraph,
+    /// Patterns with the same number must match together: what one of them does not allow, no other can use.
+    pub group: usize,
+    /// The variables of subject and object.
+    pub names: [Option<String>; 2],
 }
 
 /// A known object.
@@ -63,7 +65,7 @@ impl Wanted {
         };
         // With FROM, the graphs of patterns are others than they seem.
         let graph = if dataset.is_some() { WantedGraph::Any } else { WantedGraph::Default };
-        let mut gathered = Gathered { patterns: Vec::new(), all: false, fixed: dataset.is_some() };
+        let mut gathered = Gathered { patterns: Vec::new(), groups: 0, all: false, fixed: dataset.is_some() };
         gathered.pattern(pattern, &graph);
         let all = gathered.all || gathered.patterns.len() > MOST;
         Wanted { patterns: (!all).then_some(gathered.patterns) }
@@ -117,12 +119,9 @@ impl WantedObject {
     pub fn object(&self) -> Object<'_> {
         match self {
             WantedObject::Iri(iri) => Object::Term(iri),
-            WantedObject::Literal { lexical, datatype, language, direction } => Object::Literal {
-                lexical,
-                datatype,
-                language: language.as_deref(),
-                direction: *direction,
-            },
+            WantedObject::Literal { lexical, datatype, language, direction } => {
+                Object::Literal { lexical, datatype, language: language.as_deref(), direction: *direction }
+            }
         }
     }
 
@@ -141,6 +140,8 @@ impl WantedObject {
 
 struct Gathered {
     patterns: Vec<WantedPattern>,
+    /// The number of groups so far.
+    groups: usize,
     all: bool,
     /// Whether graphs are not restricted: FROM decides what they are.
     fixed: bool,
@@ -149,7 +150,10 @@ struct Gathered {
 impl Gathered {
     fn pattern(&mut self, pattern: &GraphPattern, graph: &WantedGraph) {
         match pattern {
-            GraphPattern::Bgp { patterns } => patterns.iter().for_each(|triple| self.triple(triple, graph)),
+            GraphPattern::Bgp { patterns } => {
+                self.groups += 1;
+                patterns.iter().for_each(|triple| self.triple(triple, graph));
+            }
             GraphPattern::Path { subject, path, object } => self.path(subject, path, object, graph),
             GraphPattern::Join { left, right }
             | GraphPattern::Union { left, right }
@@ -212,6 +216,11 @@ impl Gathered {
     }
 
     fn add(&mut self, subject: &TermPattern, predicate: Option<String>, object: &TermPattern, graph: &WantedGraph) {
+        let names = [subject, object].map(|term| match term {
+            TermPattern::Variable(name) => Some(name.as_str().to_owned()),
+            TermPattern::BlankNode(node) => Some(node.to_string()),
+            _ => None,
+        });
         let subject = match subject {
             TermPattern::NamedNode(iri) => Some(iri.as_str().to_owned()),
             _ => None,
@@ -221,7 +230,7 @@ impl Gathered {
             TermPattern::Literal(literal) => Some(WantedObject::of(literal)),
             _ => None,
         };
-        let wanted = WantedPattern { subject, predicate, object, graph: graph.clone() };
+        let wanted = WantedPattern { subject, predicate, object, graph: graph.clone(), group: self.groups, names };
         if wanted.subject.is_none() && wanted.predicate.is_none() && wanted.object.is_none() {
             self.all = true;
         }
@@ -230,13 +239,20 @@ impl Gathered {
         }
     }
 
-    fn path(&mut self, subject: &TermPattern, path: &PropertyPathExpression, object: &TermPattern, graph: &WantedGraph) {
+    fn path(
+        &mut self,
+        subject: &TermPattern,
+        path: &PropertyPathExpression,
+        object: &TermPattern,
+        graph: &WantedGraph,
+    ) {
         let mut predicates = Vec::new();
         if !predicates_of(path, &mut predicates) {
             // Paths of length zero start at every term of the graph.
             self.all = true;
             return;
         }
+        self.groups += 1;
         // Only the ends of a path are the ends of the pattern, so the ends of its triples are unknown.
         let unknown = &TermPattern::BlankNode(oxrdf::BlankNode::default());
         let (subject, object) = match path {

@@ -64,6 +64,7 @@ impl Question {
             let parser = parser(options)?;
             let mut query = parser.parse_query(text).map_err(|error| syntax(text, &error))?;
             check_pattern(pattern_of(&query))?;
+            order_columns(&mut query, text);
             for (name, term) in &options.params {
                 let term = parse_term(term, options).map_err(|error| error.at(Place::field(name.clone())))?;
                 let name = name.strip_prefix(['?', '$']).unwrap_or(name);
@@ -98,6 +99,59 @@ impl Question {
     pub fn is_ask(&self) -> bool {
         matches!(self.query, Query::Ask { .. })
     }
+}
+
+/// With `SELECT *`, variables come in the order in which the query names them; the parser sorts them by name.
+fn order_columns(query: &mut Query, text: &str) {
+    let Query::Select { pattern, .. } = query else { return };
+    let Some(body) = after_select_star(text) else { return };
+    let mut inner = pattern;
+    while let GraphPattern::Distinct { inner: next }
+    | GraphPattern::Reduced { inner: next }
+    | GraphPattern::Slice { inner: next, .. } = inner
+    {
+        inner = next;
+    }
+    if let GraphPattern::Project { variables, .. } = inner {
+        let is_name = |c: char| c.is_alphanumeric() || c == '_';
+        let place = |variable: &Variable| {
+            let ends = |at: usize| !body.get(at..).is_some_and(|rest| rest.starts_with(is_name));
+            let mut marks = body.match_indices(['?', '$']).map(|(at, _)| at);
+            marks.find(|at| {
+                let name = body.get(at + 1..).unwrap_or_default();
+                name.starts_with(variable.as_str()) && ends(at + 1 + variable.as_str().len())
+            })
+        };
+        variables.sort_by_cached_key(|variable| place(variable).unwrap_or(usize::MAX));
+    }
+}
+
+/// The text behind the `*` of `SELECT *`, if that is how the query selects.
+fn after_select_star(text: &str) -> Option<&str> {
+    let word = |text: &str| text.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let mut rest = text;
+    loop {
+        rest = rest.trim_start();
+        if let Some(comment) = rest.strip_prefix('#') {
+            rest = comment.split_once('\n')?.1;
+        } else if let Some(iri) = rest.strip_prefix('<') {
+            rest = iri.split_once('>')?.1;
+        } else {
+            let (first, behind) = rest.split_at(word(rest));
+            // A prefix may have that name.
+            if first.eq_ignore_ascii_case("select") && !behind.starts_with([':', '-', '.', '_']) {
+                rest = behind.trim_start();
+                break;
+            }
+            // The name of a prefix, or whatever else is in a prologue.
+            rest = if first.is_empty() { rest.get(rest.chars().next()?.len_utf8()..)? } else { behind };
+        }
+    }
+    let (first, behind) = rest.split_at(word(rest));
+    if ["distinct", "reduced"].iter().any(|word| first.eq_ignore_ascii_case(word)) {
+        rest = behind.trim_start();
+    }
+    rest.strip_prefix('*')
 }
 
 pub(crate) fn pattern_of(query: &Query) -> &GraphPattern {
@@ -168,10 +222,11 @@ pub(crate) fn parse_term(text: &str, options: &QuestionOptions) -> Result<Term> 
             .hint("<http://example.org/name>, prefix:name, \"text\"@en, 42, true    a term")
     };
     // Only the one value of this query is used, so whatever the text contains cannot become a part of another query.
-    let query = parser(options)?.parse_query(&format!("SELECT ?x {{ VALUES ?x {{ {text}\n }} }}")).map_err(|error| {
-        let error = syntax(text, &error);
-        if error.message().contains("is not declared") { error } else { wrong() }
-    })?;
+    let query =
+        parser(options)?.parse_query(&format!("SELECT ?x {{ VALUES ?x {{ {text}\n }} }}")).map_err(|error| {
+            let error = syntax(text, &error);
+            if error.message().contains("is not declared") { error } else { wrong() }
+        })?;
     let Query::Select { pattern: GraphPattern::Project { inner, .. }, dataset: None, .. } = query else {
         return Err(wrong());
     };
@@ -201,7 +256,10 @@ pub(crate) fn syntax(text: &str, error: &impl std::fmt::Display) -> Error {
             .hint(format!("PREFIX {name} <http://…>    at the beginning of the query"))
             .hint(format!("--ns {}=http://…", name.trim_end_matches(':')));
     }
-    let found = if found.trim().is_empty() { "the end of the line".to_owned() } else { format!("{:?}", found.trim_end()) };
+    let found =
+        if found.trim().is_empty() { "the end of the line".to_owned() } else { format!("{:?}", found.trim_end()) };
+    // The parser's word for any character.
+    let expected = expected.replace(", [_]", "").replace("[_]", "something else");
     Error::usage(format!("query, {place}: expected {expected}, found {found}"))
 }
 
@@ -219,6 +277,30 @@ fn undeclared(before: &str, after: &str) -> String {
 /// Refuses SERVICE, and patterns that are nested too deeply.
 pub(crate) fn check_pattern(pattern: &GraphPattern) -> Result<()> {
     in_pattern(pattern, 0)
+}
+
+/// The number of triple patterns in the largest join, as an upper bound: those of sub-queries and filters count, too.
+pub(crate) fn largest_join(pattern: &GraphPattern) -> usize {
+    match pattern {
+        GraphPattern::Bgp { patterns } => patterns.len(),
+        GraphPattern::Path { .. } => 1,
+        GraphPattern::Values { .. } => 0,
+        GraphPattern::Join { left, right }
+        | GraphPattern::Minus { left, right }
+        | GraphPattern::Lateral { left, right }
+        | GraphPattern::LeftJoin { left, right, .. } => largest_join(left) + largest_join(right),
+        GraphPattern::Union { left, right } => largest_join(left).max(largest_join(right)),
+        GraphPattern::Filter { inner, .. }
+        | GraphPattern::Extend { inner, .. }
+        | GraphPattern::Graph { inner, .. }
+        | GraphPattern::OrderBy { inner, .. }
+        | GraphPattern::Project { inner, .. }
+        | GraphPattern::Distinct { inner }
+        | GraphPattern::Reduced { inner }
+        | GraphPattern::Slice { inner, .. }
+        | GraphPattern::Group { inner, .. }
+        | GraphPattern::Service { inner, .. } => largest_join(inner),
+    }
 }
 
 fn deeper(depth: usize) -> Result<usize> {

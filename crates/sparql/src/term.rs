@@ -100,9 +100,7 @@ pub(crate) fn of_object(object: &Object<'_>, key: &mut Vec<u8>, terms: &mut impl
             };
             of_language(direction, lexical, language, key, terms)
         }
-        Object::Literal { lexical, datatype: "" | XSD_STRING, .. } => {
-            of_bytes(STRING, lexical.as_bytes(), key, terms)
-        }
+        Object::Literal { lexical, datatype: "" | XSD_STRING, .. } => of_bytes(STRING, lexical.as_bytes(), key, terms),
         Object::Literal { lexical, datatype, .. } => of_typed(lexical, datatype, key, terms),
     }
 }
@@ -236,8 +234,7 @@ fn decoded(key: &[u8], terms: &Dictionary) -> Option<Term> {
             Term::Literal(match direction {
                 LANGUAGE => Literal::new_language_tagged_literal_unchecked(lexical, language),
                 _ => {
-                    let direction =
-                        if direction == LEFT_TO_RIGHT { BaseDirection::Ltr } else { BaseDirection::Rtl };
+                    let direction = if direction == LEFT_TO_RIGHT { BaseDirection::Ltr } else { BaseDirection::Rtl };
                     Literal::new_directional_language_tagged_literal_unchecked(lexical, language, direction)
                 }
             })

@@ -473,7 +473,8 @@ fn lost() -> Error {
 }
 
 fn with<T>(quad: &Quad, take: impl FnOnce(&isomorph::model::faces::Quad<'_>) -> T) -> T {
-    let triple = Triple { subject: quad.subject.clone(), predicate: quad.predicate.clone(), object: quad.object.clone() };
+    let triple =
+        Triple { subject: quad.subject.clone(), predicate: quad.predicate.clone(), object: quad.object.clone() };
     with_quad(&triple, &quad.graph_name, take)
 }
 

@@ -28,7 +28,10 @@ const LONGEST: u64 = 16 << 20;
 pub fn text(argument: Option<&str>, file: Option<&str>) -> Result<String> {
     let read = |mut input: &mut dyn Read, name: &str| {
         let mut bytes = Vec::new();
-        (&mut input).take(LONGEST + 1).read_to_end(&mut bytes).map_err(|error| Error::from(error).at(name.to_owned()))?;
+        (&mut input)
+            .take(LONGEST + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|error| Error::from(error).at(name.to_owned()))?;
         String::from_utf8(bytes).map_err(|_| Error::malformed("the query is not UTF-8").at(name.to_owned()))
     };
     match (argument, file) {
@@ -61,7 +64,7 @@ pub fn graph(
     let bars = Bars::new(Interrupt::default());
     let wanted = question.wanted();
     match options.from {
-        Some(Format::RDF) => {
+        Some(format) if format == Format::RDF => {
             let own = options.get::<rdf::OpenOptions>().into_owned();
             let text = Text::open_as(&location, own.syntax, own.packing)?;
             let read = rdf::ReadOptions { budget: resources.budget.clone(), ..own.read };
@@ -69,7 +72,7 @@ pub fn graph(
             console.warn(&reading.findings);
             Ok(index)
         }
-        Some(Format::GRAPHLAKE) => {
+        Some(format) if format == Format::GRAPHLAKE => {
             let options = graphlake::OpenOptions {
                 // A look-up does not need what a description needs.
                 survey_up_to: 0,

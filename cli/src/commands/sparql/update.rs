@@ -28,8 +28,7 @@ struct Document<'a> {
 /// Any error of reading, evaluating, writing or printing.
 pub fn run(args: &LakeUpdateArgs, console: &Console) -> Result<Answer> {
     let text = asked::text(args.update.as_deref(), args.file.as_deref())?;
-    let options =
-        QuestionOptions { base: args.base.clone(), prefixes: args.namespaces.clone(), params: Vec::new() };
+    let options = QuestionOptions { base: args.base.clone(), prefixes: args.namespaces.clone(), params: Vec::new() };
     let update = Update::parse(&text, &options)?;
     let resources = args.change.resources.resources()?;
     let store = lake::open(&args.path, &args.change, &args.namespaces)?;

@@ -111,8 +111,10 @@ impl std::str::FromStr for QuadText {
             }
         }
         terms.extend((!term.is_empty()).then_some(term));
-        let parsed: Vec<Term> =
-            terms.iter().map(|term| term.parse().map_err(|error| format!("{term}: {error}"))).collect::<Result<_, _>>()?;
+        let parsed: Vec<Term> = terms
+            .iter()
+            .map(|term| term.parse().map_err(|error| format!("{term}: {error}")))
+            .collect::<Result<_, _>>()?;
         let [subject, predicate, object, rest @ ..] = parsed.as_slice() else { return Err(text.to_owned()) };
         let graph = match rest.first() {
             None => GraphName::DefaultGraph,

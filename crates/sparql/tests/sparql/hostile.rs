@@ -93,7 +93,9 @@ fn a_timeout_ends_evaluation() {
     let question = parse("SELECT (COUNT(*) AS ?n) { ?a ?p ?b . ?c ?q ?d . ?e ?r ?f . ?g ?t ?h }");
     let graph = index(&nodes, Wanted::all());
     let error = question.run(&graph, Some(Duration::from_millis(50)), |answer| match answer {
-        isomorph_sparql::Answer::Solutions(solutions) => solutions.map(|row| row.map(|_| ())).collect::<isomorph::Result<Vec<()>>>(),
+        isomorph_sparql::Answer::Solutions(solutions) => {
+            solutions.map(|row| row.map(|_| ())).collect::<isomorph::Result<Vec<()>>>()
+        }
         _ => panic!("no solutions"),
     });
     assert_eq!(error.unwrap_err().kind(), Kind::Cancelled);
@@ -107,7 +109,12 @@ fn a_graph_that_does_not_fit_is_refused() {
         for number in 0..100_000 {
             let subject = format!("urn:n{number}");
             let object = isomorph::model::faces::Object::Term("urn:c");
-            builder.quad(&isomorph::model::faces::Quad { subject: &subject, predicate: "urn:b", object, graph: None })?;
+            builder.quad(&isomorph::model::faces::Quad {
+                subject: &subject,
+                predicate: "urn:b",
+                object,
+                graph: None,
+            })?;
         }
         Ok::<(), isomorph::Error>(())
     };

@@ -136,8 +136,15 @@ fn group(random: &mut Random, depth: usize) -> String {
                 3 => format!("FILTER({}) ", expression(random)),
                 4 => format!("GRAPH {} {inner} ", random.one(&["<urn:g0>", "<urn:g1>", "?g", "<urn:none>"])),
                 5 => format!("BIND(STR({}) AS ?e{}) ", random.one(&VARIABLES), random.below(1_000_000)),
-                6 => format!("VALUES (?a ?b) {{ ({} UNDEF) (<urn:n1> {}) }} ", random.one(&NODES[..4]), random.one(&LITERALS)),
-                7 => format!("{{ SELECT DISTINCT ?a (COUNT(*) AS ?n{}) WHERE {inner} GROUP BY ?a }} ", random.below(1_000_000)),
+                6 => format!(
+                    "VALUES (?a ?b) {{ ({} UNDEF) (<urn:n1> {}) }} ",
+                    random.one(&NODES[..4]),
+                    random.one(&LITERALS)
+                ),
+                7 => format!(
+                    "{{ SELECT DISTINCT ?a (COUNT(*) AS ?n{}) WHERE {inner} GROUP BY ?a }} ",
+                    random.below(1_000_000)
+                ),
                 _ => inner,
             });
         }
@@ -156,9 +163,13 @@ pub fn query(random: &mut Random) -> String {
         0 => format!("ASK {from}{body}"),
         1 => format!("CONSTRUCT {{ ?a <urn:made> ?b . ?b ?p ?c }} {from}WHERE {body}"),
         2 => format!("DESCRIBE ?a {from}WHERE {body}"),
-        3 => format!("SELECT ?a (COUNT(DISTINCT ?b) AS ?n) (MIN(?c) AS ?m) {from}WHERE {body} GROUP BY ?a HAVING(COUNT(*) > 1)"),
+        3 => format!(
+            "SELECT ?a (COUNT(DISTINCT ?b) AS ?n) (MIN(?c) AS ?m) {from}WHERE {body} GROUP BY ?a HAVING(COUNT(*) > 1)"
+        ),
         4 => format!("SELECT DISTINCT ?a ?b {from}WHERE {body} ORDER BY ?a DESC(?b) "),
-        5 => format!("SELECT (SUM(?b) AS ?s) (SAMPLE(1) AS ?one) (GROUP_CONCAT(DISTINCT ?z) AS ?all) {from}WHERE {body}"),
+        5 => {
+            format!("SELECT (SUM(?b) AS ?s) (SAMPLE(1) AS ?one) (GROUP_CONCAT(DISTINCT ?z) AS ?all) {from}WHERE {body}")
+        }
         _ => format!("SELECT * {from}WHERE {body}"),
     }
 }

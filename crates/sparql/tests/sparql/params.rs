@@ -33,11 +33,15 @@ fn a_parameter_is_a_value() {
 
 #[test]
 fn text_in_a_parameter_is_never_a_part_of_the_query() {
-    for text in ["<urn:a> } } SELECT * { ?s ?p ?o", "<urn:a> <urn:b>", "UNDEF", "?x", "_:b", "", "<urn:a> # ", "\"a", "u:p|u:q"] {
+    for text in
+        ["<urn:a> } } SELECT * { ?s ?p ?o", "<urn:a> <urn:b>", "UNDEF", "?x", "_:b", "", "<urn:a> # ", "\"a", "u:p|u:q"]
+    {
         match with("SELECT ?s { ?s ?p ?o }", &[("o", text)]) {
             Err(error) => assert_eq!(error.kind(), Kind::Usage, "{text}"),
             // A comment after a term is no danger.
-            Ok(rows) => assert!(text.starts_with("<urn:a> #") && rows == ["?s=<urn:b> "] || rows.is_empty(), "{text}: {rows:?}"),
+            Ok(rows) => {
+                assert!(text.starts_with("<urn:a> #") && rows == ["?s=<urn:b> "] || rows.is_empty(), "{text}: {rows:?}")
+            }
         }
     }
 }
@@ -54,4 +58,19 @@ fn unknown_and_assigned_variables_are_errors() {
         assert_eq!(with(query, &[(name, "<urn:a>")]).unwrap_err().kind(), Kind::Usage, "{query}");
     }
     assert_eq!(with("SELECT ?s { ?s ?p ?o }", &[("p", "'x'")]).unwrap_err().kind(), Kind::Usage);
+}
+
+#[test]
+fn all_variables_come_in_the_order_of_the_query() {
+    for (query, names) in [
+        ("SELECT * { ?s ?p ?o }", "s p o"),
+        ("# SELECT *\nPREFIX select: <urn:select> SELECT DISTINCT * { ?z ?a $m . ?zz ?z ?a } LIMIT 1", "z a m zz"),
+        ("SELECT ?o ?a { ?a ?p ?o }", "o a"),
+    ] {
+        let question = Question::parse(query, &QuestionOptions::default()).unwrap();
+        match ask(&question, &index(LINES, question.wanted())).unwrap() {
+            crate::common::Answered::Solutions(found, _) => assert_eq!(found.join(" "), names, "{query}"),
+            other => panic!("{other:?}"),
+        }
+    }
 }

@@ -70,11 +70,14 @@ pub fn parse(text: &[u8], format: ResultsFormat) -> Result<Answered, String> {
 /// Solutions that are written as a graph, with the vocabulary of result sets.
 fn of_graph(quads: &[Quad]) -> Option<Answered> {
     let objects = |subject: &Term, name: &str| -> Vec<Term> {
-        let of = |quad: &&Quad| Term::from(quad.subject.clone()) == *subject && quad.predicate.as_str() == format!("{RS}{name}");
+        let of = |quad: &&Quad| {
+            Term::from(quad.subject.clone()) == *subject && quad.predicate.as_str() == format!("{RS}{name}")
+        };
         quads.iter().filter(of).map(|quad| quad.object.clone()).collect()
     };
     let set = quads.iter().find(|quad| {
-        quad.predicate.as_str() == TYPE && matches!(&quad.object, Term::NamedNode(class) if class.as_str() == format!("{RS}ResultSet"))
+        quad.predicate.as_str() == TYPE
+            && matches!(&quad.object, Term::NamedNode(class) if class.as_str() == format!("{RS}ResultSet"))
     })?;
     let set = Term::from(set.subject.clone());
     if let Some(Term::Literal(answer)) = objects(&set, "boolean").first() {
@@ -115,7 +118,8 @@ pub fn same(left: &Answered, right: &Answered, lax: bool) -> bool {
 fn equal(left: &Answered, right: &Answered) -> bool {
     let (lines, others) = (crate::common::texts(left), crate::common::texts(right));
     // Answers without blank nodes need no canonical labels.
-    lines == others || lines.iter().any(|text| text.contains("_:")) && canonical(as_quads(left)) == canonical(as_quads(right))
+    lines == others
+        || lines.iter().any(|text| text.contains("_:")) && canonical(as_quads(left)) == canonical(as_quads(right))
 }
 
 fn once(answer: &Answered) -> Answered {
@@ -147,7 +151,8 @@ fn by_value(answer: &Answered) -> Answered {
 /// The lines of solutions in CSV, in order, with one name for all blank nodes.
 pub fn csv_lines(text: &str) -> Vec<String> {
     let blank = |cell: &str| if cell.starts_with("_:") { "_:".to_owned() } else { cell.to_owned() };
-    let lines = text.lines().map(|line| line.trim_end_matches('\r').split(',').map(blank).collect::<Vec<_>>().join(","));
+    let lines =
+        text.lines().map(|line| line.trim_end_matches('\r').split(',').map(blank).collect::<Vec<_>>().join(","));
     let mut lines: Vec<String> = lines.collect();
     lines.sort();
     lines

@@ -118,7 +118,10 @@ fn an_update_is_one_transaction() {
     assert!(lines.contains("<urn:a> <urn:q> \"1\" ."), "{lines:?}");
     assert!(lines.contains("<urn:b> <urn:q> \"3\" ."), "{lines:?}");
     assert!(lines.contains("<urn:a> <urn:p> \"2\" <urn:k> ."), "{lines:?}");
-    assert!(lines.iter().any(|line| line.starts_with("<urn:c> <urn:p> _:") && line.ends_with("<urn:h> .")), "{lines:?}");
+    assert!(
+        lines.iter().any(|line| line.starts_with("<urn:c> <urn:p> _:") && line.ends_with("<urn:h> .")),
+        "{lines:?}"
+    );
     assert_eq!(lines.len(), 4, "{lines:?}");
     assert!(!store.open().named_graphs().any(|name| name == "urn:g"));
     // Nothing to do, nothing written.
@@ -134,7 +137,9 @@ fn an_update_is_one_transaction() {
 
 #[test]
 fn updates_of_two_writers_are_both_made() {
-    let store = Store::of("<urn:a> <urn:count> 0 .\n".replace(" 0 ", " \"0\"^^<http://www.w3.org/2001/XMLSchema#integer> ").as_str());
+    let store = Store::of(
+        "<urn:a> <urn:count> 0 .\n".replace(" 0 ", " \"0\"^^<http://www.w3.org/2001/XMLSchema#integer> ").as_str(),
+    );
     let step = "DELETE { <urn:a> <urn:count> ?n } INSERT { <urn:a> <urn:count> ?m } \
                 WHERE { <urn:a> <urn:count> ?n BIND(?n + 1 AS ?m) }";
     std::thread::scope(|scope| {
@@ -151,17 +156,27 @@ fn updates_of_two_writers_are_both_made() {
 fn random_updates_change_a_store_as_they_change_a_set() {
     for seed in 0..15 {
         let mut random = Random::new(5_000 + seed);
-        let mut nquads = oracle::graph(&mut random).replace("_:", "<urn:b>#").replace("<urn:b>#b0", "<urn:b0>").replace("<urn:b>#b1", "<urn:b1>").replace("<urn:b>#g2", "<urn:g2>");
+        let mut nquads = oracle::graph(&mut random)
+            .replace("_:", "<urn:b>#")
+            .replace("<urn:b>#b0", "<urn:b0>")
+            .replace("<urn:b>#b1", "<urn:b1>")
+            .replace("<urn:b>#g2", "<urn:g2>");
         let store = Store::of(&nquads);
         for _ in 0..4 {
             let (p, q, g) = (random.below(4), random.below(4), random.below(3));
             let update = match random.below(6) {
                 0 => format!("INSERT {{ GRAPH <urn:g{g}> {{ ?s <urn:p{q}> ?o }} }} WHERE {{ ?s <urn:p{p}> ?o }}"),
                 1 => format!("DELETE WHERE {{ GRAPH ?g {{ ?s <urn:p{p}> ?o }} }}"),
-                2 => format!("DELETE DATA {{ <urn:n0> <urn:p{p}> <urn:n1> }} ; INSERT DATA {{ <urn:n0> <urn:p{q}> \"b\"@en }}"),
+                2 => format!(
+                    "DELETE DATA {{ <urn:n0> <urn:p{p}> <urn:n1> }} ; INSERT DATA {{ <urn:n0> <urn:p{q}> \"b\"@en }}"
+                ),
                 3 => format!("COPY SILENT GRAPH <urn:g{g}> TO DEFAULT"),
-                4 => format!("CLEAR SILENT GRAPH <urn:g{g}> ; INSERT {{ ?s <urn:p{q}> ?o }} WHERE {{ ?s <urn:p{p}> ?o }}"),
-                _ => format!("WITH <urn:g{g}> DELETE {{ ?s ?p ?o }} INSERT {{ ?o <urn:p{q}> ?s }} WHERE {{ ?s ?p ?o FILTER(isIRI(?o)) }}"),
+                4 => format!(
+                    "CLEAR SILENT GRAPH <urn:g{g}> ; INSERT {{ ?s <urn:p{q}> ?o }} WHERE {{ ?s <urn:p{p}> ?o }}"
+                ),
+                _ => format!(
+                    "WITH <urn:g{g}> DELETE {{ ?s ?p ?o }} INSERT {{ ?o <urn:p{q}> ?s }} WHERE {{ ?s ?p ?o FILTER(isIRI(?o)) }}"
+                ),
             };
             store.update(&update).unwrap_or_else(|error| panic!("{update}: {error}"));
             // The same on a graph in memory.

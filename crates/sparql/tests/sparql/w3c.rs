@@ -18,20 +18,24 @@ use crate::common::{Answered, ask};
 use crate::manifest::{Case, Files, HOME, cases, file};
 use crate::results;
 
-/// The suites, and the share of cases that must pass, in thousandths.
+/// The suites, and the share of cases that must pass, in thousandths. The list of failures is exact; this is the least that is promised.
 const SUITES: [(&str, &str, usize); 3] = [
-    ("SPARQL 1.0", "sparql/sparql10/manifest.ttl", 990),
-    ("SPARQL 1.1", "sparql/sparql11/manifest-all.ttl", 990),
-    ("SPARQL 1.2", "sparql/sparql12/manifest.ttl", 900),
+    ("SPARQL 1.0", "sparql/sparql10/manifest.ttl", 980),
+    ("SPARQL 1.1", "sparql/sparql11/manifest-all.ttl", 979),
+    ("SPARQL 1.2", "sparql/sparql12/manifest.ttl", 980),
 ];
 
 /// What a case tests.
 fn area(kind: &str) -> Option<&'static str> {
     Some(match kind {
-        "PositiveSyntaxTest" | "PositiveSyntaxTest11" | "PositiveUpdateSyntaxTest" | "PositiveUpdateSyntaxTest11"
-        | "NegativeSyntaxTest" | "NegativeSyntaxTest11" | "NegativeUpdateSyntaxTest" | "NegativeUpdateSyntaxTest11" => {
-            "syntax"
-        }
+        "PositiveSyntaxTest"
+        | "PositiveSyntaxTest11"
+        | "PositiveUpdateSyntaxTest"
+        | "PositiveUpdateSyntaxTest11"
+        | "NegativeSyntaxTest"
+        | "NegativeSyntaxTest11"
+        | "NegativeUpdateSyntaxTest"
+        | "NegativeUpdateSyntaxTest11" => "syntax",
         "QueryEvaluationTest" => "query evaluation",
         "CSVResultFormatTest" => "result formats",
         "UpdateEvaluationTest" => "update evaluation",
@@ -87,14 +91,16 @@ fn suites_pass_except_for_the_published_list() {
         println!("{name} — {why}");
     }
     assert_eq!(few, [""; 0]);
-    let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/conformance.md")).unwrap();
+    let page =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/conformance.md")).unwrap();
     let part = |name: &str| {
         let rest = page.split_once(&format!("<!-- {name} -->\n")).unwrap_or_else(|| panic!("{name}")).1;
         rest.split_once(&format!("<!-- /{name} -->")).unwrap().0.to_owned()
     };
     assert_eq!(part("sparql results"), table, "docs/conformance.md has another table");
     let listed = part("sparql failures");
-    let listed: Vec<&str> = listed.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next()).skip(1).collect();
+    let listed: Vec<&str> =
+        listed.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next()).skip(1).collect();
     let mut names: Vec<&str> = wrong.iter().map(|(name, _)| name.as_str()).collect();
     names.sort_unstable();
     assert_eq!(names, listed, "docs/conformance.md lists other failures");
@@ -150,9 +156,18 @@ fn queried(home: &Path, case: &Case, text: &str, options: &QuestionOptions) -> R
     if answers.iter().all(|answer| results::same(answer, &expected, case.lax)) {
         return Ok(());
     }
-    let (found, wanted) = (answers.first().map(crate::common::texts).unwrap_or_default(), crate::common::texts(&expected));
-    let only = |these: &[String], those: &[String]| these.iter().filter(|row| !those.contains(row)).take(2).cloned().collect::<Vec<_>>().join("; ");
-    Err(format!("{} for {} rows, found {} rather than {}", found.len(), wanted.len(), only(&found, &wanted), only(&wanted, &found)))
+    let (found, wanted) =
+        (answers.first().map(crate::common::texts).unwrap_or_default(), crate::common::texts(&expected));
+    let only = |these: &[String], those: &[String]| {
+        these.iter().filter(|row| !those.contains(row)).take(2).cloned().collect::<Vec<_>>().join("; ")
+    };
+    Err(format!(
+        "{} for {} rows, found {} rather than {}",
+        found.len(),
+        wanted.len(),
+        only(&found, &wanted),
+        only(&wanted, &found)
+    ))
 }
 
 /// The answer, written in a format and read again.
@@ -226,8 +241,11 @@ fn load(home: &Path, files: &Files, wanted: Wanted, from: &[String]) -> isomorph
                 Some(label) => format!("_:f{number}x{label}"),
                 None => text.replace("_:", &format!("_:f{number}x")),
             };
-            let term = |text: &str| if text.starts_with("_:") || text.starts_with("<<(") { term(text) } else { text.to_owned() };
-            let (subject, object) = (term(quad.subject), if let Object::Term(text) = quad.object { Some(term(text)) } else { None });
+            let term = |text: &str| {
+                if text.starts_with("_:") || text.starts_with("<<(") { term(text) } else { text.to_owned() }
+            };
+            let (subject, object) =
+                (term(quad.subject), if let Object::Term(text) = quad.object { Some(term(text)) } else { None });
             let object = object.as_deref().map_or(quad.object, Object::Term);
             builder.quad(&ModelQuad { subject: &subject, object, graph: quad.graph.or(graph.as_deref()), ..quad })
         })?;

@@ -97,7 +97,7 @@ pub(crate) fn eval(expr: &Expr, row: &mut Row, cx: &Context<'_>) -> Result<Value
             let (from, to) = (bound(from)?, bound(to)?);
             operators::slice(&base, from.as_ref(), to.as_ref())?
         }
-        Expr::Call(function, arguments, _) => {
+        Expr::Call(function, arguments) => {
             let mut values = Vec::with_capacity(arguments.len());
             for (at, argument) in arguments.iter().enumerate() {
                 let value = eval(argument, row, cx)?;

@@ -299,8 +299,8 @@ impl<'p, 'g> Project<'p, 'g> {
                 for (expr, _) in &self.projection.order {
                     keys.push(eval(expr, &mut row, cx)?);
                 }
-                let outputs = self.projection.outputs.iter();
-                let values = outputs.map(|slot| row.get_mut(*slot).map(std::mem::take).unwrap_or_default()).collect();
+                let kept = self.projection.kept.iter();
+                let values = kept.map(|slot| row.get_mut(*slot).map(std::mem::take).unwrap_or_default()).collect();
                 sorted.push(keys, values, cx)?;
             }
             sorted.finish();
@@ -308,7 +308,7 @@ impl<'p, 'g> Project<'p, 'g> {
         }
         let Some(values) = self.sorted.as_mut().and_then(Sorted::next) else { return Ok(None) };
         let mut row = self.base.clone();
-        for (slot, value) in self.projection.outputs.iter().zip(values) {
+        for (slot, value) in self.projection.kept.iter().zip(values) {
             set(&mut row, *slot, value);
         }
         Ok(Some(row))

@@ -734,7 +734,7 @@ fn named_path(pattern: &Pattern, start: usize, relationships: &[usize], row: &Ro
     let Some(Value::Node(first)) = row.get(pattern.nodes[start].slot) else { return Value::Null };
     let mut path = Path { nodes: vec![*first], relationships: Vec::new() };
     let mut at = *first;
-    let mut add = |path: &mut Path, one: Relationship, at: &mut Node| {
+    let add = |path: &mut Path, one: Relationship, at: &mut Node| {
         *at = if one.source == *at { one.target } else { one.source };
         path.nodes.push(*at);
         path.relationships.push(one);

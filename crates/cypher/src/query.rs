@@ -133,6 +133,12 @@ fn first(errors: &ParseErrors, text: &str) -> Fault {
     let detail = match found.code {
         DiagnosticCode::InvalidNumber => "InvalidNumberLiteral",
         DiagnosticCode::InvalidEscape => "InvalidUnicodeLiteral",
+        // A name directly after a digit.
+        DiagnosticCode::UnexpectedToken | DiagnosticCode::ExtraToken
+            if text.get(..found.primary_span.start).is_some_and(|before| before.ends_with(|one: char| one.is_ascii_alphanumeric())) =>
+        {
+            "InvalidNumberLiteral"
+        }
         DiagnosticCode::InvalidToken if !written.is_ascii() => "InvalidUnicodeCharacter",
         _ => "UnexpectedSyntax",
     };

@@ -183,7 +183,7 @@ impl Lowering<'_> {
                 let fits = |ty: &Ty| matches!(ty, Ty::Node | Ty::Relationship | Ty::Map | Ty::Temporal);
                 if ty.is_wrong(fits) {
                     let message = format!("{} has no properties, so not {}", ty.name(), key.kind.text);
-                    return Err(Fault::syntax("InvalidArgumentType", message, expr.span));
+                    return Err(Fault::compile(Class::TypeError, "InvalidArgumentType", message, expr.span));
                 }
                 (Expr::Property(Box::new(inner), Arc::from(key.kind.text.as_str())), Ty::Any)
             }
@@ -499,7 +499,7 @@ impl Lowering<'_> {
             functions::Returns::Node => Ty::Node,
             functions::Returns::Temporal => Ty::Temporal,
         };
-        Ok((Expr::Call(function, arguments.into_iter().map(|(one, _)| one).collect(), span), ty))
+        Ok((Expr::Call(function, arguments.into_iter().map(|(one, _)| one).collect()), ty))
     }
 
     fn aggregate(
@@ -586,8 +586,8 @@ impl Lowering<'_> {
 
 fn contains_random(expr: &Expr) -> bool {
     match expr {
-        Expr::Call(functions::Function::Rand, ..) => true,
-        Expr::Call(_, all, _) | Expr::List(all) => all.iter().any(contains_random),
+        Expr::Call(functions::Function::Rand, _) => true,
+        Expr::Call(_, all) | Expr::List(all) => all.iter().any(contains_random),
         Expr::Binary(_, a, b) => contains_random(a) || contains_random(b),
         _ => false,
     }

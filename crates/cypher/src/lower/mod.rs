@@ -149,6 +149,10 @@ impl Lowering<'_> {
         let mut result = None;
         for (at, clause) in list.iter().enumerate() {
             if let Some(name) = updating(&clause.kind) {
+                if is_subquery {
+                    let message = format!("{name} changes data, so it cannot be in a subquery");
+                    return Err(Fault::syntax("InvalidClauseComposition", message, clause.span));
+                }
                 return Err(unsupported(&format!("{name} changes data; it is"), clause.span)
                     .hint("isomorph cypher only reads: MATCH, OPTIONAL MATCH, UNWIND, WITH, RETURN, UNION"));
             }
@@ -209,13 +213,24 @@ impl Lowering<'_> {
                 clauses.push(Clause::Filter(condition));
             }
             ClauseKind::With(with) => {
-                let (projection, next, _) = self.projection(&with.projection, scope, outer, true)?;
+                let (mut projection, next, _) = self.projection(&with.projection, scope, outer, true)?;
+                let condition = match &with.where_clause {
+                    None => None,
+                    Some(condition) => {
+                        // It sees what was before WITH too, unless rows were merged.
+                        let mut all = next.clone();
+                        if !projection.is_aggregating && !projection.distinct {
+                            all = scope.clone();
+                            all.variables.extend(next.variables.iter().cloned());
+                        }
+                        Some(self.predicate(condition, &all)?)
+                    }
+                };
+                let reads = condition.as_ref().map(crate::plan::Expr::slots).unwrap_or_default();
+                projection.kept.extend(reads.into_iter().filter(|slot| !projection.outputs.contains(slot)));
                 clauses.push(Clause::Project(projection));
+                clauses.extend(condition.map(Clause::Filter));
                 *scope = next;
-                if let Some(condition) = &with.where_clause {
-                    let condition = self.predicate(condition, scope)?;
-                    clauses.push(Clause::Filter(condition));
-                }
             }
             ClauseKind::Return(returned) => {
                 let (projection, _, columns) = self.projection(&returned.projection, scope, outer, false)?;

@@ -121,7 +121,7 @@ impl Lowering<'_> {
         let mut scope_after = outer.clone();
         scope_after.variables.extend(next.variables);
         let projection =
-            Projection { keys, aggregates, is_aggregating, after, outputs, distinct, order, skip, limit };
+            Projection { keys, aggregates, is_aggregating, after, kept: outputs.clone(), outputs, distinct, order, skip, limit };
         Ok((projection, scope_after, columns))
     }
 
@@ -189,7 +189,7 @@ impl Lowering<'_> {
             .map(|expr| self.text_of(expr.span))
             .collect();
         let starred: Vec<&str> = items.iter().filter(|item| item.expr.is_none()).map(|item| item.name.as_str()).collect();
-        mixed.iter().try_for_each(|expr| self.grouped(expr, &keys, &starred, scope))
+        mixed.iter().try_for_each(|expr| self.grouped(expr, &keys, &starred, scope, "AmbiguousAggregationExpression"))
     }
 
     fn check_order(&self, expr: &AstExpr, items: &[Item<'_>], next: &Scope, scope: &Scope) -> Result<()> {
@@ -207,10 +207,17 @@ impl Lowering<'_> {
             .map(|expr| self.text_of(expr.span))
             .collect();
         let names: Vec<&str> = next.variables.iter().map(|one| one.name.as_str()).collect();
-        self.grouped(expr, &keys, &names, scope)
+        self.grouped(expr, &keys, &names, scope, "UndefinedVariable")
     }
 
-    fn grouped(&self, expr: &AstExpr, keys: &[String], names: &[&str], scope: &Scope) -> Result<()> {
+    fn grouped(
+        &self,
+        expr: &AstExpr,
+        keys: &[String],
+        names: &[&str],
+        scope: &Scope,
+        detail: &'static str,
+    ) -> Result<()> {
         let expr = unwrapped(expr);
         if !self.has_aggregate(expr) {
             if keys.contains(&self.text_of(expr.span)) {
@@ -234,10 +241,10 @@ impl Lowering<'_> {
                 return Ok(());
             }
             let message = format!("{} is used beside an aggregate, but it is not a grouping key", name.kind.text);
-            return Err(Fault::syntax("AmbiguousAggregationExpression", message, name.span)
+            return Err(Fault::syntax(detail, message, name.span)
                 .hint(format!("add {} to the columns, or compute it in a WITH before", name.kind.text)));
         }
-        super::expressions::children(expr).into_iter().try_for_each(|child| self.grouped(child, keys, names, scope))
+        super::expressions::children(expr).into_iter().try_for_each(|child| self.grouped(child, keys, names, scope, detail))
     }
 
     pub(super) fn has_aggregate(&self, expr: &AstExpr) -> bool {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use chrono::{Datelike, Days, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Timelike, Weekday};
+use chrono::{Datelike, Days, NaiveDate, NaiveTime, TimeDelta, Timelike, Weekday};
 
 use super::duration::Duration;
 use super::{Temporal, Zone, Zoned, day_of_quarter, parse};
@@ -125,7 +125,7 @@ pub(crate) fn from_epoch(function: Function, arguments: &[Value]) -> Result<Valu
         (int(0)?.div_euclid(1000), int(0)?.rem_euclid(1000) * 1_000_000)
     };
     let delta = TimeDelta::try_seconds(seconds).and_then(|delta| delta.checked_add(&TimeDelta::nanoseconds(nanoseconds)));
-    let utc = delta.and_then(|delta| NaiveDateTime::UNIX_EPOCH.checked_add_signed(delta)).ok_or_else(out_of_range)?;
+    let utc = delta.and_then(|delta| chrono::DateTime::UNIX_EPOCH.naive_utc().checked_add_signed(delta)).ok_or_else(out_of_range)?;
     Ok(Value::Temporal(Temporal::DateTime(Zoned::at(utc, Zone::UTC))))
 }
 
@@ -183,7 +183,7 @@ pub(super) fn of_map(ty: Type, map: &Map, base: Option<Temporal>) -> Result<Temp
         let nanoseconds = int("nanosecond")?.unwrap_or(0) + int("millisecond")?.unwrap_or(0) * 1_000_000;
         let milliseconds = milliseconds.or(seconds.and_then(|seconds| seconds.checked_mul(1000))).unwrap_or(0);
         let delta = TimeDelta::try_milliseconds(milliseconds).and_then(|one| one.checked_add(&TimeDelta::nanoseconds(nanoseconds)));
-        let utc = delta.and_then(|delta| NaiveDateTime::UNIX_EPOCH.checked_add_signed(delta)).ok_or_else(out_of_range)?;
+        let utc = delta.and_then(|delta| chrono::DateTime::UNIX_EPOCH.naive_utc().checked_add_signed(delta)).ok_or_else(out_of_range)?;
         let zoned = Zoned::at(utc, given_zone.unwrap_or(Zone::UTC));
         return selected(ty, &Temporal::DateTime(zoned));
     }

@@ -61,7 +61,7 @@ impl Duration {
         let seconds_exact = parts.seconds + (DAY * days_exact - DAY * days as f64) / 1e9;
         let seconds = whole(seconds_exact)?;
         let nanoseconds = parts.nanoseconds + (1e9 * seconds_exact - 1e9 * seconds as f64);
-        Duration::new(months, days, seconds, whole(nanoseconds.round())?)
+        Duration::new(months, days, seconds, whole((nanoseconds * 1000.0).round() / 1000.0)?)
     }
 
     /// A multiple.

@@ -82,7 +82,7 @@ fn cells(line: &str) -> Vec<String> {
             '\\' if !escaped => escaped = true,
             '|' if !escaped => all.push(std::mem::take(&mut cell).trim().to_owned()),
             _ => {
-                if std::mem::take(&mut escaped) && one != '|' {
+                if std::mem::take(&mut escaped) && one != '|' && one != '\\' {
                     cell.push('\\');
                 }
                 cell.push(one);

@@ -15,6 +15,7 @@ mod plan;
 mod query;
 mod shortest;
 mod sort;
+mod tables;
 mod temporal;
 mod value;
 
@@ -22,5 +23,6 @@ pub use fault::{Class, Fault, Result};
 pub use graph::{Direction, Nodes, PropertyGraph};
 pub use json::{to_json, value_of_json};
 pub use query::{Options, Query, Rows};
+pub use tables::TableGraph;
 pub use temporal::{Duration, Temporal, Zone, Zoned};
 pub use value::{Map, Node, Path, Relationship, Value, equal, equivalent, order};

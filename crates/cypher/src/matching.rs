@@ -292,8 +292,10 @@ impl<'p, 'g> Matches<'p, 'g> {
                 let one = &self.pattern.relationships[*relationship];
                 debug_assert!(*from_left, "ends are bound from the left");
                 let ends = match (self.row.get(one.slot), one.is_list) {
-                    (Some(Value::Relationship(found)), false) => oriented(one.direction, found.source, found.target),
-                    (Some(Value::List(list)), true) => list_ends(list, one.direction),
+                    (Some(Value::Relationship(found)), false) => {
+                        oriented(seen(one.direction, *found, cx)?, found.source, found.target)
+                    }
+                    (Some(Value::List(list)), true) => list_ends(list, one.direction, cx)?,
                     _ => Vec::new(),
                 };
                 Candidates::Ends(ends.into_iter())
@@ -408,7 +410,7 @@ impl<'p, 'g> Matches<'p, 'g> {
             Some(Value::Relationship(found)) if !one.is_list => {
                 let mut all = Vec::new();
                 if fits(found)? {
-                    let ends = oriented(direction, found.source, found.target);
+                    let ends = oriented(seen(direction, *found, cx)?, found.source, found.target);
                     all.extend(ends.into_iter().filter(|(from, _)| *from == start).map(|(_, to)| (*found, to)));
                 }
                 Ok(Candidates::Relationships(all.into_iter()))
@@ -427,7 +429,7 @@ impl<'p, 'g> Matches<'p, 'g> {
                 }
                 let (least, most) = one.length.unwrap_or((1, 1));
                 let length = taken.len() as u64;
-                let end = if (least..=most).contains(&length) { follow(start, &taken, direction) } else { None };
+                let end = if (least..=most).contains(&length) { follow(start, &taken, direction, cx)? } else { None };
                 if !is_forward {
                     taken.reverse();
                 }
@@ -652,8 +654,13 @@ fn oriented(direction: Direction, source: Node, target: Node) -> Vec<(Node, Node
     }
 }
 
+/// The direction in which a relationship can be followed: one without a direction in both.
+fn seen(direction: Direction, one: Relationship, cx: &Context<'_>) -> Result<Direction> {
+    Ok(if cx.graph.is_directed(one)? { direction } else { Direction::Both })
+}
+
 /// The ends of a list of relationships, walked from its first one.
-fn list_ends(list: &[Value], direction: Direction) -> Vec<(Node, Node)> {
+fn list_ends(list: &[Value], direction: Direction, cx: &Context<'_>) -> Result<Vec<(Node, Node)>> {
     let taken: Option<Vec<Relationship>> = list
         .iter()
         .map(|item| match item {
@@ -661,16 +668,26 @@ fn list_ends(list: &[Value], direction: Direction) -> Vec<(Node, Node)> {
             _ => None,
         })
         .collect();
-    let Some(taken) = taken.filter(|taken| !taken.is_empty()) else { return Vec::new() };
-    let starts = oriented(direction, taken[0].source, taken[0].target);
-    starts.into_iter().filter_map(|(start, _)| Some((start, follow(start, &taken, direction)?))).collect()
+    let Some(taken) = taken else { return Ok(Vec::new()) };
+    let Some(first) = taken.first() else { return Ok(Vec::new()) };
+    let mut ends = Vec::new();
+    for (start, _) in oriented(seen(direction, *first, cx)?, first.source, first.target) {
+        ends.extend(follow(start, &taken, direction, cx)?.map(|end| (start, end)));
+    }
+    Ok(ends)
 }
 
 /// Where a walk over these relationships ends.
-fn follow(start: Node, taken: &[Relationship], direction: Direction) -> Option<Node> {
-    taken.iter().try_fold(start, |at, one| {
-        oriented(direction, one.source, one.target).into_iter().find(|(from, _)| *from == at).map(|(_, to)| to)
-    })
+fn follow(start: Node, taken: &[Relationship], direction: Direction, cx: &Context<'_>) -> Result<Option<Node>> {
+    let mut at = start;
+    for one in taken {
+        let ends = oriented(seen(direction, *one, cx)?, one.source, one.target);
+        match ends.into_iter().find(|(from, _)| *from == at) {
+            Some((_, to)) => at = to,
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(at))
 }
 
 /// Whether the type of a bound relationship fits.

@@ -183,7 +183,8 @@ impl Lowering<'_> {
                 let fits = |ty: &Ty| matches!(ty, Ty::Node | Ty::Relationship | Ty::Map | Ty::Temporal);
                 if ty.is_wrong(fits) {
                     let message = format!("{} has no properties, so not {}", ty.name(), key.kind.text);
-                    return Err(Fault::compile(Class::TypeError, "InvalidArgumentType", message, expr.span));
+                    let class = if ty == Ty::Path { Class::SyntaxError } else { Class::TypeError };
+                    return Err(Fault::compile(class, "InvalidArgumentType", message, expr.span));
                 }
                 (Expr::Property(Box::new(inner), Arc::from(key.kind.text.as_str())), Ty::Any)
             }

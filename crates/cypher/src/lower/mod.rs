@@ -213,7 +213,7 @@ impl Lowering<'_> {
                 clauses.push(Clause::Filter(condition));
             }
             ClauseKind::With(with) => {
-                let (mut projection, next, _) = self.projection(&with.projection, scope, outer, true)?;
+                let (mut projection, next, _, known) = self.projection(&with.projection, scope, outer, true)?;
                 let condition = match &with.where_clause {
                     None => None,
                     Some(condition) => {
@@ -223,7 +223,11 @@ impl Lowering<'_> {
                             all = scope.clone();
                             all.variables.extend(next.variables.iter().cloned());
                         }
-                        Some(self.predicate(condition, &all)?)
+                        // Of merged rows, it sees the expressions that are columns.
+                        self.known = known;
+                        let lowered = self.predicate(condition, &all);
+                        self.known.clear();
+                        Some(lowered?)
                     }
                 };
                 let reads = condition.as_ref().map(crate::plan::Expr::slots).unwrap_or_default();
@@ -233,7 +237,7 @@ impl Lowering<'_> {
                 *scope = next;
             }
             ClauseKind::Return(returned) => {
-                let (projection, _, columns) = self.projection(&returned.projection, scope, outer, false)?;
+                let (projection, _, columns, _) = self.projection(&returned.projection, scope, outer, false)?;
                 let outputs = projection.outputs.clone();
                 clauses.push(Clause::Project(projection));
                 return Ok(Some((outputs, columns)));

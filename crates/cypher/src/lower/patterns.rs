@@ -62,6 +62,10 @@ impl Lowering<'_> {
                 }
             }
             if let Some(binding) = &part.kind.binding {
+                if any_named(&part.kind.path.kind.factors, &binding.kind.text) {
+                    let message = format!("variable {} is already bound", binding.kind.text);
+                    return Err(Fault::syntax("VariableAlreadyBound", message, binding.span));
+                }
                 if named_in(ast, &binding.kind.text) && outer.get(&binding.kind.text).is_none() {
                     let message = format!("{} is a path and a part of the pattern", binding.kind.text);
                     return Err(Fault::syntax("VariableTypeConflict", message, binding.span));
@@ -324,6 +328,10 @@ impl Lowering<'_> {
 
 /// Whether a node or relationship of the pattern has that name.
 fn named_in(pattern: &AstPattern, name: &str) -> bool {
+    pattern.parts.iter().any(|part| any_named(&part.kind.path.kind.factors, name))
+}
+
+fn any_named(factors: &[PathFactor], name: &str) -> bool {
     let is = |variable: &Option<Name>| variable.as_ref().is_some_and(|one| one.kind.text == name);
     fn any(factors: &[PathFactor], is: &dyn Fn(&Option<Name>) -> bool) -> bool {
         factors.iter().any(|factor| match &factor.kind {
@@ -335,7 +343,7 @@ fn named_in(pattern: &AstPattern, name: &str) -> bool {
             _ => false,
         })
     }
-    pattern.parts.iter().any(|part| any(&part.kind.path.kind.factors, &is))
+    any(factors, &is)
 }
 
 fn conflict(name: &Name, ty: &Ty, wanted: &str) -> Fault {

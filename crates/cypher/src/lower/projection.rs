@@ -18,14 +18,15 @@ struct Item<'a> {
 }
 
 impl Lowering<'_> {
-    /// A projection, the scope after it, and the names of its columns.
+    /// A projection, the scope after it, the names of its columns, and the expressions that they hold.
+    #[allow(clippy::type_complexity)]
     pub(super) fn projection(
         &mut self,
         clause: &ProjectionClause,
         scope: &Scope,
         outer: &Scope,
         is_with: bool,
-    ) -> Result<(Projection, Scope, Vec<String>)> {
+    ) -> Result<(Projection, Scope, Vec<String>, Vec<(String, Slot, Ty)>)> {
         let distinct = matches!(clause.quantifier.as_ref().map(|one| one.kind), Some(SetQuantifier::Distinct));
         let mut items: Vec<Item<'_>> = Vec::new();
         let (mut keys, mut after) = (Vec::new(), Vec::new());
@@ -122,7 +123,7 @@ impl Lowering<'_> {
         scope_after.variables.extend(next.variables);
         let projection =
             Projection { keys, aggregates, is_aggregating, after, kept: outputs.clone(), outputs, distinct, order, skip, limit };
-        Ok((projection, scope_after, columns))
+        Ok((projection, scope_after, columns, known))
     }
 
     fn all_variables(

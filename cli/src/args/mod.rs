@@ -1,6 +1,8 @@
 //! The arguments of the command line. Their doc comments are the help texts and the man pages.
 
 pub mod bench;
+#[cfg(feature = "cypher")]
+pub mod cypher;
 mod epoch;
 mod flags;
 mod formats;
@@ -106,6 +108,10 @@ pub enum Command {
     /// Find triples by patterns in a GraphLake store
     #[command(help_template = help::MATCH)]
     Match(MatchArgs),
+    /// Ask a graph in openCypher
+    #[cfg(feature = "cypher")]
+    #[command(help_template = help::CYPHER)]
+    Cypher(Box<cypher::CypherArgs>),
     /// Draw samples of nodes, edges, neighbours, walks and features
     #[command(help_template = help::SAMPLE)]
     Sample(Box<sample::SampleArgs>),
@@ -527,6 +533,8 @@ impl Command {
             ) => Some(path),
             Command::Convert(args) => Some(&args.source),
             Command::Extend(args) => Some(&args.path),
+            #[cfg(feature = "cypher")]
+            Command::Cypher(args) => Some(&args.path),
             Command::Sample(args) => Some(&args.path),
             Command::Serve(ServeCommand::Deepgnn(args)) => args.paths.first().map(String::as_str),
             Command::Lake(command) => Some(command.path()),
@@ -538,6 +546,8 @@ impl Command {
     pub fn outcome(&self) -> Option<&'static str> {
         match self {
             Command::Convert(args) if !args.plan => Some("no output was written"),
+            #[cfg(feature = "cypher")]
+            Command::Cypher(args) if args.output.is_some() => Some("no output was written"),
             Command::Lake(command) => command.outcome(),
             Command::Extend(_) | Command::Sidecar(SidecarCommand::Rebind(_)) => Some("no changes were made"),
             _ => None,

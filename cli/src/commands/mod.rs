@@ -2,6 +2,8 @@
 
 mod bench;
 mod convert;
+#[cfg(feature = "cypher")]
+mod cypher;
 mod diff;
 mod digest;
 mod dump;
@@ -69,6 +71,8 @@ pub fn run(command: &Command, formats: &Registry, console: &Console) -> Result<A
         Command::Dump(args) => dump::run(args, formats, console),
         Command::Neighbors(args) => neighbors::run(args, formats, console),
         Command::Match(args) => matching::run(args, formats, console),
+        #[cfg(feature = "cypher")]
+        Command::Cypher(args) => cypher::run(args, formats, console),
         Command::Sample(args) => sample::run(args, formats, console),
         Command::Serve(command) => serve::run(command, formats, console),
         Command::Bench(command) => bench::run(command, console),

@@ -66,11 +66,11 @@ impl Lowering<'_> {
                     let message = format!("variable {} is already bound", binding.kind.text);
                     return Err(Fault::syntax("VariableAlreadyBound", message, binding.span));
                 }
-                if named_in(ast, &binding.kind.text) && outer.get(&binding.kind.text).is_none() {
+                self.must_be_new(binding, scope)?;
+                if named_in(ast, &binding.kind.text) {
                     let message = format!("{} is a path and a part of the pattern", binding.kind.text);
                     return Err(Fault::syntax("VariableTypeConflict", message, binding.span));
                 }
-                self.must_be_new(binding, scope)?;
             }
             let path = self.chain(factors, shortest, &outer, scope, may_bind, &mut pattern, &mut later)?;
             if let Some(binding) = &part.kind.binding {

@@ -110,6 +110,24 @@ impl EdgeTable {
         }
     }
 
+    fn is_unread(&self) -> bool {
+        self.whole.is_none() && self.edges.is_empty() && self.from.is_empty() && self.to.is_empty()
+    }
+
+    /// Whether a look-up for a direction would read the whole table.
+    pub(crate) fn passes(&self, direction: Direction, scans: &Scans<'_>) -> Result<bool> {
+        if !self.is_unread() {
+            return Ok(false);
+        }
+        for (side, _) in self.sides(direction) {
+            let column = if side == Side::Source { &self.source_column } else { &self.target_column };
+            if scans.dataset.look_up_cost(&self.table, column)?.way == Way::Pass {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     fn ends_columns(&self) -> Vec<String> {
         let names = [&self.source_column, &self.target_column].into_iter();
         names.chain(&self.relation_column).chain(&self.directed_column).cloned().collect()
@@ -118,7 +136,6 @@ impl EdgeTable {
     /// Reads the edges of nodes at one end.
     pub(crate) fn read(
         &mut self,
-        own: usize,
         side: Side,
         ends: &[Node],
         whole: bool,
@@ -134,12 +151,9 @@ impl EdgeTable {
         if new.is_empty() {
             return Ok(());
         }
-        let role = if side == Side::Source { &self.source_column } else { &self.target_column };
-        let nothing_read = self.edges.is_empty() && self.from.is_empty() && self.to.is_empty();
-        if nothing_read && (whole || scans.dataset.look_up_cost(&self.table, role)?.way == Way::Pass) {
+        if whole && self.is_unread() {
             return self.read_all(nodes, scans);
         }
-        let _ = own;
         self.look_up(side, &new, nodes, scans)
     }
 

@@ -91,17 +91,19 @@ impl<'d> TableGraph<'d> {
 
     /// Reads what `relationships` of these nodes needs.
     fn read_edges(&self, nodes: &[Node], direction: Direction, types: &[Arc<str>]) -> Result<()> {
-        for (number, table) in self.edges.iter().enumerate() {
+        for table in &self.edges {
             let mut table = table.borrow_mut();
             if !table.may_have(types) {
                 continue;
             }
+            // Whole if a look-up at one of the ends would read all of it anyway.
+            let passes = table.passes(direction, &self.scans)?;
             for (side, of) in table.sides(direction) {
                 let ends: Vec<Node> = nodes.iter().copied().filter(|node| parts(node.0).0 == of).collect();
                 if !ends.is_empty() {
-                    // Whole if the nodes were read whole, or if a look-up would read all of it anyway.
-                    let whole = self.nodes.get(of).is_some_and(|nodes| nodes.borrow().is_whole());
-                    table.read(number, side, &ends, whole, &self.nodes, &self.scans)?;
+                    // Also if the nodes were read whole.
+                    let whole = passes || self.nodes.get(of).is_some_and(|nodes| nodes.borrow().is_whole());
+                    table.read(side, &ends, whole, &self.nodes, &self.scans)?;
                 }
             }
         }

@@ -7,7 +7,7 @@ use arrow_array::RecordBatch;
 use isomorph::Result;
 use isomorph::dataset::{KIND, Role, Table};
 use isomorph::error::index;
-use isomorph::model::NodeType;
+use isomorph::model::{NodeType, Way};
 
 use super::keys::{KEY_BYTES, Key, Positions, column};
 use super::{Scans, cells};
@@ -31,6 +31,8 @@ pub(crate) struct NodeTable {
     whole: Option<usize>,
     /// Positions before it that are no rows either.
     no_rows: HashSet<usize>,
+    /// How many keys were looked up.
+    finds: u64,
     /// Values by column and position, of whole columns.
     columns: HashMap<String, Vec<Value>>,
     /// All values of single nodes.
@@ -61,6 +63,7 @@ impl NodeTable {
             positions: Positions::default(),
             whole: None,
             no_rows: HashSet::new(),
+            finds: 0,
             columns: HashMap::new(),
             single: HashMap::new(),
         }
@@ -139,6 +142,12 @@ impl NodeTable {
         if self.whole.is_some() {
             return Ok(self.positions.get(key).filter(|position| self.is_row(*position)));
         }
+        // The first look-up may read the whole table and keep one row; with the second one, all keys are kept.
+        self.finds += 1;
+        if self.finds > 1 && self.passes(scans)? {
+            self.read_all(scans)?;
+            return Ok(self.positions.get(key).filter(|position| self.is_row(*position)));
+        }
         let (mut found, names) = (None, self.single_columns());
         self.look_up(std::slice::from_ref(key), &names, scans, &mut |own, batch, row| {
             let key = cells::key(cells::of(batch, 1)?, row)?;
@@ -147,6 +156,11 @@ impl NodeTable {
             own.keep(position, batch, row, scans)
         })?;
         Ok(found)
+    }
+
+    /// Whether a look-up would read the whole table.
+    fn passes(&self, scans: &Scans<'_>) -> Result<bool> {
+        Ok(scans.dataset.look_up_cost(&self.table, &self.key_column)?.way == Way::Pass)
     }
 
     /// Columns that are read of single nodes: all.
@@ -194,6 +208,9 @@ impl NodeTable {
         }
         if let Some(values) = self.single.get(&position) {
             return Ok(values.get(name).cloned().unwrap_or_default());
+        }
+        if self.whole.is_none() && self.passes(scans)? {
+            self.read_all(scans)?;
         }
         if self.whole.is_some() {
             self.read_column(name, scans)?;

@@ -172,9 +172,10 @@ impl Asked<'_> {
             if form == Form::Csv {
                 let texts = row.iter().zip(&values).map(|(value, json)| match (value, json) {
                     (Value::Null, _) => Ok(None),
-                    (Value::List(_) | Value::Map(_) | Value::Node(_) | Value::Relationship(_) | Value::Path(_), json) => {
-                        Ok(Some(json.to_string()))
-                    }
+                    (
+                        Value::List(_) | Value::Map(_) | Value::Node(_) | Value::Relationship(_) | Value::Path(_),
+                        json,
+                    ) => Ok(Some(json.to_string())),
                     _ => to_text(value, self.graph).map(Some),
                 });
                 let texts = texts.collect::<isomorph_cypher::Result<Vec<_>>>();
@@ -208,7 +209,9 @@ impl Asked<'_> {
 fn line(cells: impl Iterator<Item = Option<String>>) -> String {
     let quoted = |cell: Option<String>| match cell {
         None => String::new(),
-        Some(text) if text.is_empty() || text.contains([',', '"', '\n', '\r']) => format!("\"{}\"", text.replace('"', "\"\"")),
+        Some(text) if text.is_empty() || text.contains([',', '"', '\n', '\r']) => {
+            format!("\"{}\"", text.replace('"', "\"\""))
+        }
         Some(text) => text,
     };
     let mut text = cells.map(quoted).collect::<Vec<_>>().join(",");

@@ -18,9 +18,7 @@ pub(crate) fn eval(expr: &Expr, row: &mut Row, cx: &Context<'_>) -> Result<Value
         Expr::Const(value) => value.clone(),
         Expr::Slot(slot) => row.get(*slot).cloned().unwrap_or_default(),
         Expr::Parameter(name) => cx.parameter(name)?,
-        Expr::List(items) => {
-            Value::list(items.iter().map(|item| eval(item, row, cx)).collect::<Result<Vec<_>>>()?)
-        }
+        Expr::List(items) => Value::list(items.iter().map(|item| eval(item, row, cx)).collect::<Result<Vec<_>>>()?),
         Expr::Map(entries) => {
             let mut map = Map::new();
             for (key, value) in entries {

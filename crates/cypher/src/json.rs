@@ -44,7 +44,8 @@ pub fn to_json(value: &Value, graph: &dyn PropertyGraph) -> Result<Json> {
         Value::Relationship(one) => of_relationship(*one, graph)?,
         Value::Path(path) => {
             let nodes = path.nodes.iter().map(|node| of_node(*node, graph)).collect::<Result<Vec<_>>>()?;
-            let steps = path.relationships.iter().map(|one| of_relationship(*one, graph)).collect::<Result<Vec<_>>>()?;
+            let steps =
+                path.relationships.iter().map(|one| of_relationship(*one, graph)).collect::<Result<Vec<_>>>()?;
             json!({ "nodes": nodes, "relationships": steps })
         }
         Value::Temporal(temporal) => Json::String(temporal.to_string()),

@@ -1,6 +1,7 @@
 //! From the syntax tree to a plan: variables become slots, aggregates are taken apart, and all that is wrong with a query is found
 //! before any row is read.
 
+mod calls;
 mod expressions;
 mod patterns;
 mod projection;
@@ -163,7 +164,8 @@ impl Lowering<'_> {
                 return Err(Fault::syntax("InvalidClauseComposition", "RETURN must be the last clause", clause.span));
             }
             let is_optional = |kind: &ClauseKind| matches!(kind, ClauseKind::Match(found) if found.optional);
-            if let (ClauseKind::Match(found), Some(before)) = (&clause.kind, at.checked_sub(1).and_then(|at| list.get(at)))
+            if let (ClauseKind::Match(found), Some(before)) =
+                (&clause.kind, at.checked_sub(1).and_then(|at| list.get(at)))
                 && !found.optional
                 && is_optional(&before.kind)
             {
@@ -247,8 +249,9 @@ impl Lowering<'_> {
                     CallTarget::Procedure { name, .. } => {
                         let parts: Vec<&str> = name.parts.iter().map(|part| part.kind.text.as_str()).collect();
                         let message = format!("there is no procedure {}", parts.join("."));
-                        Fault::compile(Class::ProcedureError, "ProcedureNotFound", message, name.span)
-                            .hint("isomorph has no procedures; EXISTS { … }, COUNT { … } and COLLECT { … } are subqueries")
+                        Fault::compile(Class::ProcedureError, "ProcedureNotFound", message, name.span).hint(
+                            "isomorph has no procedures; EXISTS { … }, COUNT { … } and COLLECT { … } are subqueries",
+                        )
                     }
                     _ => unsupported("CALL { … } is", clause.span),
                 });

@@ -122,7 +122,14 @@ impl Lowering<'_> {
                     match (left, pending.take()) {
                         (Some(before), Some(relationship)) => {
                             let index = self.relationship(
-                                relationship, (before, at), shortest, outer, scope, may_bind, pattern, later,
+                                relationship,
+                                (before, at),
+                                shortest,
+                                outer,
+                                scope,
+                                may_bind,
+                                pattern,
+                                later,
                             )?;
                             path.relationships.push(index);
                         }
@@ -135,7 +142,11 @@ impl Lowering<'_> {
                     pending = Some(relationship);
                 }
                 PathFactorKind::Relationship(_) => {
-                    return Err(Fault::syntax("UnexpectedSyntax", "a relationship must be between two nodes", factor.span));
+                    return Err(Fault::syntax(
+                        "UnexpectedSyntax",
+                        "a relationship must be between two nodes",
+                        factor.span,
+                    ));
                 }
                 _ => return Err(unsupported("this path pattern is", factor.span)),
             }
@@ -244,10 +255,15 @@ impl Lowering<'_> {
                     _ => false,
                 };
                 if !fits {
-                    return Err(conflict(name, &variable.ty, if is_list { "a list of relationships" } else { "a relationship" }));
+                    return Err(conflict(
+                        name,
+                        &variable.ty,
+                        if is_list { "a list of relationships" } else { "a relationship" },
+                    ));
                 }
                 if pattern.relationships.iter().any(|one| one.slot == variable.slot) {
-                    let message = format!("relationship {} is used twice in one pattern, so nothing can match", name.kind.text);
+                    let message =
+                        format!("relationship {} is used twice in one pattern, so nothing can match", name.kind.text);
                     return Err(Fault::syntax("RelationshipUniquenessViolation", message, name.span));
                 }
                 (variable.slot, true)
@@ -283,7 +299,16 @@ impl Lowering<'_> {
         }
         let index = pattern.relationships.len();
         pattern.relationships.push(RelationshipPattern {
-            slot, is_bound, left, right, direction, types, length, properties: Vec::new(), shortest, is_list,
+            slot,
+            is_bound,
+            left,
+            right,
+            direction,
+            types,
+            length,
+            properties: Vec::new(),
+            shortest,
+            is_list,
         });
         let (properties, condition) = (ast.properties.as_deref(), ast.where_clause.as_deref());
         later.push(Later { slot, list: is_list.then_some(index), properties, condition });

@@ -82,9 +82,9 @@ impl Lowering<'_> {
             all.variables.extend(next.variables.iter().cloned());
             order_scope = all;
         }
-        let known = items.iter().filter_map(|item| {
-            Some((self.text_of(unwrapped(item.expr?).span), item.slot, item.ty.clone()))
-        });
+        let known = items
+            .iter()
+            .filter_map(|item| Some((self.text_of(unwrapped(item.expr?).span), item.slot, item.ty.clone())));
         let known: Vec<_> = known.collect();
         let mut order = Vec::new();
         for item in clause.order_by.iter().flat_map(|order| &order.items) {
@@ -121,8 +121,18 @@ impl Lowering<'_> {
         // A subquery still sees the variables around it.
         let mut scope_after = outer.clone();
         scope_after.variables.extend(next.variables);
-        let projection =
-            Projection { keys, aggregates, is_aggregating, after, kept: outputs.clone(), outputs, distinct, order, skip, limit };
+        let projection = Projection {
+            keys,
+            aggregates,
+            is_aggregating,
+            after,
+            kept: outputs.clone(),
+            outputs,
+            distinct,
+            order,
+            skip,
+            limit,
+        };
         Ok((projection, scope_after, columns, known))
     }
 
@@ -189,7 +199,8 @@ impl Lowering<'_> {
             .filter(|expr| is_simple(expr))
             .map(|expr| self.text_of(expr.span))
             .collect();
-        let starred: Vec<&str> = items.iter().filter(|item| item.expr.is_none()).map(|item| item.name.as_str()).collect();
+        let starred: Vec<&str> =
+            items.iter().filter(|item| item.expr.is_none()).map(|item| item.name.as_str()).collect();
         mixed.iter().try_for_each(|expr| self.grouped(expr, &keys, &starred, scope, "AmbiguousAggregationExpression"))
     }
 
@@ -245,7 +256,9 @@ impl Lowering<'_> {
             return Err(Fault::syntax(detail, message, name.span)
                 .hint(format!("add {} to the columns, or compute it in a WITH before", name.kind.text)));
         }
-        super::expressions::children(expr).into_iter().try_for_each(|child| self.grouped(child, keys, names, scope, detail))
+        super::expressions::children(expr)
+            .into_iter()
+            .try_for_each(|child| self.grouped(child, keys, names, scope, detail))
     }
 
     pub(super) fn has_aggregate(&self, expr: &AstExpr) -> bool {

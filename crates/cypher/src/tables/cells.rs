@@ -2,9 +2,10 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Date32Type, Date64Type, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, Time32MillisecondType,
-    Time32SecondType, Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType, TimestampMillisecondType,
-    TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    Date32Type, Date64Type, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
+    Time32MillisecondType, Time32SecondType, Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type,
+    UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, TimeUnit};
@@ -26,7 +27,8 @@ pub(crate) fn of(batch: &RecordBatch, at: usize) -> Result<&ArrayRef> {
 /// The key in a cell.
 pub(crate) fn key(array: &dyn Array, row: usize) -> Result<Key> {
     let value = plain(array, row)?;
-    Key::of_value(&value).ok_or_else(|| Error::unsupported(format!("keys of type {} are not supported", array.data_type())))
+    Key::of_value(&value)
+        .ok_or_else(|| Error::unsupported(format!("keys of type {} are not supported", array.data_type())))
 }
 
 /// The value of a cell of a property.
@@ -37,8 +39,9 @@ pub(crate) fn value(array: &dyn Array, row: usize, field: &Field) -> Result<Valu
             if text.is_empty() {
                 return Ok(Value::Null);
             }
-            let json: serde_json::Value = serde_json::from_str(text)
-                .map_err(|error| Error::malformed(format!("not a JSON value: {error}")).at(Place::field(field.name())))?;
+            let json: serde_json::Value = serde_json::from_str(text).map_err(|error| {
+                Error::malformed(format!("not a JSON value: {error}")).at(Place::field(field.name()))
+            })?;
             Ok(value_of_json(&json))
         }
         // A literal with its datatype: its text.
@@ -77,7 +80,9 @@ fn plain(array: &dyn Array, row: usize) -> Result<Value> {
         DataType::UInt32 => int(array.as_primitive::<UInt32Type>().value(row).into()),
         DataType::UInt64 => {
             let wide = array.as_primitive::<UInt64Type>().value(row);
-            i64::try_from(wide).map(Value::Int).map_err(|_| Error::unsupported(format!("{wide} exceeds openCypher's integers")))
+            i64::try_from(wide)
+                .map(Value::Int)
+                .map_err(|_| Error::unsupported(format!("{wide} exceeds openCypher's integers")))
         }
         DataType::Float16 => Ok(Value::Float(array.as_primitive::<Float16Type>().value(row).to_f64())),
         DataType::Float32 => Ok(Value::Float(array.as_primitive::<Float32Type>().value(row).into())),
@@ -103,9 +108,13 @@ fn plain(array: &dyn Array, row: usize) -> Result<Value> {
         }
         DataType::Date32 => date(i64::from(array.as_primitive::<Date32Type>().value(row))),
         DataType::Date64 => date(array.as_primitive::<Date64Type>().value(row).div_euclid(86_400_000)),
-        DataType::Time32(TimeUnit::Second) => time(i64::from(array.as_primitive::<Time32SecondType>().value(row)) * 1_000_000_000),
+        DataType::Time32(TimeUnit::Second) => {
+            time(i64::from(array.as_primitive::<Time32SecondType>().value(row)) * 1_000_000_000)
+        }
         DataType::Time32(_) => time(i64::from(array.as_primitive::<Time32MillisecondType>().value(row)) * 1_000_000),
-        DataType::Time64(TimeUnit::Microsecond) => time(array.as_primitive::<Time64MicrosecondType>().value(row).saturating_mul(1000)),
+        DataType::Time64(TimeUnit::Microsecond) => {
+            time(array.as_primitive::<Time64MicrosecondType>().value(row).saturating_mul(1000))
+        }
         DataType::Time64(_) => time(array.as_primitive::<Time64NanosecondType>().value(row)),
         DataType::Timestamp(unit, zone) => {
             let found = match unit {

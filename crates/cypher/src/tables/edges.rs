@@ -147,7 +147,8 @@ impl EdgeTable {
         }
         let known = if side == Side::Source { &self.from } else { &self.to };
         let mut seen = HashSet::new();
-        let new: Vec<Node> = ends.iter().copied().filter(|node| !known.contains_key(node) && seen.insert(*node)).collect();
+        let new: Vec<Node> =
+            ends.iter().copied().filter(|node| !known.contains_key(node) && seen.insert(*node)).collect();
         if new.is_empty() {
             return Ok(());
         }
@@ -234,7 +235,8 @@ impl EdgeTable {
         let mut names = self.ends_columns();
         let first_property = names.len() + 1;
         names.extend(self.properties.iter().map(|(name, _)| name.clone()));
-        let scan = scans.dataset.scan(&self.table)?.columns(names).look_up(role, column(&keys)).cancel(scans.cancel.clone());
+        let scan =
+            scans.dataset.scan(&self.table)?.columns(names).look_up(role, column(&keys)).cancel(scans.cancel.clone());
         let mut found: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         // How many edges between two nodes this look-up has met.
         let mut met: HashMap<(Node, Node), usize> = HashMap::new();
@@ -365,7 +367,8 @@ impl EdgeTable {
         if self.properties.iter().any(|(own, is_bag)| own == name && !is_bag) {
             return self.cell(position, name, scans);
         }
-        let bags: Vec<String> = self.properties.iter().filter(|(_, is_bag)| *is_bag).map(|(own, _)| own.clone()).collect();
+        let bags: Vec<String> =
+            self.properties.iter().filter(|(_, is_bag)| *is_bag).map(|(own, _)| own.clone()).collect();
         for bag in bags {
             if let Value::Map(map) = self.cell(position, &bag, scans)?
                 && let Some(value) = map.get(name)
@@ -382,7 +385,9 @@ impl EdgeTable {
         for (name, is_bag) in self.properties.clone() {
             match self.cell(position, &name, scans)? {
                 Value::Null => {}
-                Value::Map(bag) if is_bag => map.extend(bag.iter().map(|(key, value)| (Arc::clone(key), value.clone()))),
+                Value::Map(bag) if is_bag => {
+                    map.extend(bag.iter().map(|(key, value)| (Arc::clone(key), value.clone())))
+                }
                 value => {
                     map.insert(Arc::from(name.as_str()), value);
                 }

@@ -188,7 +188,10 @@ impl PropertyGraph for TableGraph<'_> {
 
     fn node_count(&self, label: Option<&str>) -> u64 {
         let tables = self.nodes.iter().map(RefCell::borrow);
-        tables.filter(|table| label.is_none_or(|label| table.name() == label || table.has_labels())).map(|table| table.estimate()).sum()
+        tables
+            .filter(|table| label.is_none_or(|label| table.name() == label || table.has_labels()))
+            .map(|table| table.estimate())
+            .sum()
     }
 
     fn labels(&self, node: Node) -> Result<Vec<Arc<str>>> {

@@ -279,7 +279,8 @@ impl NodeTable {
         if self.properties.iter().any(|(own, is_bag)| own == name && !is_bag) {
             return self.cell(position, name, scans);
         }
-        let bags: Vec<String> = self.properties.iter().filter(|(_, is_bag)| *is_bag).map(|(own, _)| own.clone()).collect();
+        let bags: Vec<String> =
+            self.properties.iter().filter(|(_, is_bag)| *is_bag).map(|(own, _)| own.clone()).collect();
         for bag in bags {
             if let Value::Map(map) = self.cell(position, &bag, scans)?
                 && let Some(value) = map.get(name)
@@ -298,7 +299,9 @@ impl NodeTable {
         for (name, is_bag) in self.properties.clone() {
             match self.cell(position, &name, scans)? {
                 Value::Null => {}
-                Value::Map(bag) if is_bag => map.extend(bag.iter().map(|(key, value)| (Arc::clone(key), value.clone()))),
+                Value::Map(bag) if is_bag => {
+                    map.extend(bag.iter().map(|(key, value)| (Arc::clone(key), value.clone())))
+                }
                 value => {
                     map.insert(Arc::from(name.as_str()), value);
                 }

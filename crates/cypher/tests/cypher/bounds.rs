@@ -24,7 +24,8 @@ fn complete(count: usize) -> MemoryGraph {
 
 /// The error of a query, as the command reports it.
 fn error(graph: &MemoryGraph, text: &str, options: &Options) -> isomorph::Error {
-    let ran = Query::parse(text, &options.parameters).and_then(|query| query.run(graph, options)?.collect::<isomorph_cypher::Result<Vec<_>>>());
+    let ran = Query::parse(text, &options.parameters)
+        .and_then(|query| query.run(graph, options)?.collect::<isomorph_cypher::Result<Vec<_>>>());
     match ran {
         Ok(rows) => panic!("{text}: {} rows", rows.len()),
         Err(fault) => fault.into_error(text),
@@ -132,6 +133,7 @@ fn numbers_that_do_not_fit_are_errors() {
         let ran = rows(&graph, text, &BTreeMap::new());
         assert!(matches!(ran, Err(Fault::Query { .. })), "{text}: {ran:?}");
     }
-    let (_, found) = rows(&graph, "RETURN -9223372036854775808 AS least, 7 / -2 AS q, -7 % 3 AS r", &BTreeMap::new()).unwrap();
+    let (_, found) =
+        rows(&graph, "RETURN -9223372036854775808 AS least, 7 / -2 AS q, -7 % 3 AS r", &BTreeMap::new()).unwrap();
     assert!(matches!(found[0][..], [Value::Int(i64::MIN), Value::Int(-3), Value::Int(-1)]), "{found:?}");
 }

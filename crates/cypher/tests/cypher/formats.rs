@@ -48,7 +48,8 @@ fn ten_questions_have_one_answer_in_all_formats() {
     let graph = isomorph::open(social).unwrap();
     let expected = answers(social);
     assert!(expected.iter().all(|lines| !lines.is_empty() && lines[0] != "0"), "{expected:#?}");
-    for name in ["social.parq", "social.annnet", "social.lake"] {
+    let places = ["social.parq", "social.annnet", "social.lake", "social.ttl", "social.graphml"];
+    for name in places {
         let place = home.path().join(name).display().to_string();
         graph.convert(&place).unwrap_or_else(|error| panic!("{name}: {error:?}"));
         for (question, (found, wanted)) in QUESTIONS.iter().zip(answers(&place).iter().zip(&expected)) {
@@ -69,7 +70,13 @@ fn selective_questions_answer_as_scans_do() {
         let mut lines: Vec<String> = query
             .run(&tables, &options)
             .unwrap()
-            .map(|row| row.unwrap().iter().map(|value| to_json(value, &tables).unwrap().to_string()).collect::<Vec<_>>().join(" "))
+            .map(|row| {
+                row.unwrap()
+                    .iter()
+                    .map(|value| to_json(value, &tables).unwrap().to_string())
+                    .collect::<Vec<_>>()
+                    .join(" ")
+            })
             .collect();
         lines.sort();
         lines
@@ -84,7 +91,9 @@ fn selective_questions_answer_as_scans_do() {
         ] {
             let by_key = ask(&format!("MATCH (a:person {{id: {id}}}){rest}"));
             // A sum is no look-up.
-            let by_scan = ask(&format!("MATCH (all:person) WITH count(*) AS n MATCH (a:person) WHERE a.id + 0 = {id} WITH a MATCH (a){rest}"));
+            let by_scan = ask(&format!(
+                "MATCH (all:person) WITH count(*) AS n MATCH (a:person) WHERE a.id + 0 = {id} WITH a MATCH (a){rest}"
+            ));
             assert_eq!(by_key, by_scan, "{id}: {rest}");
         }
     }

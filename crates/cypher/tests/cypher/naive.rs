@@ -27,7 +27,8 @@ impl Random {
 fn random_graph(random: &mut Random) -> MemoryGraph {
     let mut graph = MemoryGraph::default();
     for _ in 0..1 + random.below(5) {
-        let labels: BTreeSet<String> = ["A", "B"].iter().filter(|_| random.one_in(2)).map(|label| (*label).to_owned()).collect();
+        let labels: BTreeSet<String> =
+            ["A", "B"].iter().filter(|_| random.one_in(2)).map(|label| (*label).to_owned()).collect();
         let mut map = Map::new();
         if !random.one_in(3) {
             map.insert("x".into(), Value::Int(random.below(3) as i64));
@@ -104,7 +105,12 @@ fn random_case(random: &mut Random) -> Case {
         parts.push(text);
     }
     // Every variable is used, so that all columns exist.
-    parts.extend((0..count).filter(|at| !parts.iter().any(|part| part.contains(&format!("(n{at}")))).map(&mut node).collect::<Vec<_>>());
+    parts.extend(
+        (0..count)
+            .filter(|at| !parts.iter().any(|part| part.contains(&format!("(n{at}"))))
+            .map(&mut node)
+            .collect::<Vec<_>>(),
+    );
     let equal = random.one_in(3).then(|| (random.below(count), random.below(count)));
     let condition = equal.map(|(a, b)| format!(" WHERE n{a}.x = n{b}.x")).unwrap_or_default();
     let ids = (0..count).map(|at| format!("id(n{at})"));
@@ -117,7 +123,14 @@ fn random_case(random: &mut Random) -> Case {
 }
 
 /// All walks between two nodes that repeat no edge.
-fn walks(graph: &MemoryGraph, step: &Step, from: usize, to: usize, taken: &mut Vec<usize>, found: &mut Vec<Vec<usize>>) {
+fn walks(
+    graph: &MemoryGraph,
+    step: &Step,
+    from: usize,
+    to: usize,
+    taken: &mut Vec<usize>,
+    found: &mut Vec<Vec<usize>>,
+) {
     let (least, most) = step.length.unwrap_or((1, 1));
     if from == to && taken.len() >= least {
         found.push(taken.clone());
@@ -184,7 +197,8 @@ fn random_patterns_match_what_brute_force_finds() {
         let mut random = Random(0x9E37_79B9_7F4A_7C15 ^ (seed + number).wrapping_mul(0xD134_2543_DE82_EF95) | 1);
         let graph = random_graph(&mut random);
         let case = random_case(&mut random);
-        let (_, rows) = rows(&graph, &case.text, &BTreeMap::new()).unwrap_or_else(|fault| panic!("{}: {fault:?}", case.text));
+        let (_, rows) =
+            rows(&graph, &case.text, &BTreeMap::new()).unwrap_or_else(|fault| panic!("{}: {fault:?}", case.text));
         let count = case.labels.len();
         let id = |value: &Value| match value {
             Value::Int(int) => usize::try_from(*int).unwrap(),
@@ -198,7 +212,11 @@ fn random_patterns_match_what_brute_force_finds() {
             .iter()
             .map(|row| {
                 let (nodes, edges) = row.split_at(count);
-                format!("{:?} {:?}", nodes.iter().map(id).collect::<Vec<_>>(), edges.iter().map(list).collect::<Vec<_>>())
+                format!(
+                    "{:?} {:?}",
+                    nodes.iter().map(id).collect::<Vec<_>>(),
+                    edges.iter().map(list).collect::<Vec<_>>()
+                )
             })
             .collect();
         found.sort();

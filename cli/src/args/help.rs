@@ -58,9 +58,9 @@ pub const MATCH: &str = "\
 /// The help of `cypher`.
 #[cfg(feature = "cypher")]
 pub const CYPHER: &str = "\
-  isomorph cypher examples/social 'MATCH (p:person)-[:knows]->(q) RETURN p.id, q.id LIMIT 5'
-  isomorph cypher examples/social 'MATCH (c:city)<--(p) RETURN c.name, count(*) ORDER BY c.name'
-  isomorph cypher examples/social 'MATCH (p:person {id: $id}) RETURN p' --param id=1007
+  isomorph cypher examples/social 'MATCH (p)-[:knows]->(q) RETURN p.id, q.id LIMIT 5'
+  isomorph cypher examples/social 'MATCH (c:city)<--(p) RETURN c.name, count(*)'
+  isomorph cypher examples/social 'MATCH (p {id: $id}) RETURN p' --param id=1007
 
 {about}
 

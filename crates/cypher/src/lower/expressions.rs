@@ -5,7 +5,7 @@ use std::sync::Arc;
 use open_cypher::Span;
 use open_cypher::ast::{
     BinaryOperator, Expr as AstExpr, ExprKind, IntegerRadix, IsPredicate, LiteralKind, MapProjectionItemKind,
-    ParameterName, QualifiedName, QuantifiedPredicateKind, SetQuantifier, SubqueryExpressionKind, UnaryOperator,
+    ParameterName, QualifiedName, QuantifiedPredicateKind, SubqueryExpressionKind, UnaryOperator,
 };
 
 use super::projection::unwrapped;
